@@ -1,0 +1,24 @@
+"""Optional dependencies: imported when first needed, with the command that adds them."""
+
+from importlib import import_module
+from typing import Any
+
+
+def require(module: str, *, extra: str) -> Any:
+    """Import an optional module, or say which extra of eigensieve brings it.
+
+    Parameters
+    ----------
+    module : str
+        Dotted name of the module.
+    extra : str
+        Name of the extra in eigensieve's own metadata that installs it.
+    """
+    try:
+        return import_module(module)
+    except ImportError as error:
+        package = module.partition(".")[0]
+        raise ImportError(
+            f"This needs the optional package '{package}', which is not installed. "
+            f'Add it with: pip install "eigensieve[{extra}]"'
+        ) from error
