@@ -1,0 +1,41 @@
+"""Progress of long work, in one place: a callback, and a plain printer for ``verbose``."""
+
+import sys
+import time
+from collections.abc import Callable
+
+Progress = Callable[[str], None]
+"""Called with one short line each time a long computation has got further."""
+
+
+def silent(message: str) -> None:
+    """Swallow progress; the default when nobody asked for any."""
+
+
+class Printer:
+    """Print progress lines to standard error, at most a few a second.
+
+    Parameters
+    ----------
+    name : str
+        Put before every line, usually the estimator's class name.
+    verbose : int
+        1 prints at most one line every half second, 2 or more prints every line.
+    """
+
+    def __init__(self, name: str, verbose: int) -> None:
+        self.name = name
+        self.interval = 0.0 if verbose > 1 else 0.5
+        self.last = -float("inf")
+        self.start = time.monotonic()
+
+    def __call__(self, message: str) -> None:
+        now = time.monotonic()
+        if now - self.last >= self.interval:
+            self.last = now
+            print(f"[{self.name}] {now - self.start:6.1f}s  {message}", file=sys.stderr, flush=True)
+
+
+def progress_for(name: str, verbose: int | bool) -> Progress:
+    """Return the progress callback that `verbose` asks for."""
+    return Printer(name, int(verbose)) if verbose else silent
