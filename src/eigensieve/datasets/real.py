@@ -1,0 +1,144 @@
+"""Real data sets kept in a folder of the user's own, one ``NAME.npz`` each.
+
+The files are never part of the package: the folder is named by the environment variable ``EIGENSIEVE_DATA``.
+Public copies of many of these sets are fetched by :mod:`eigensieve.datasets.openml`.
+"""
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_matrix
+from sklearn.utils import Bunch
+
+DATA_VARIABLE = "EIGENSIEVE_DATA"
+
+_CSR_PARTS = ("X_data", "X_indices", "X_indptr", "X_shape")
+_RENAMED = {"X": "data", "y": "target"}
+
+
+def real_data_folder() -> Path:
+    """Return the folder that holds the real data sets.
+
+    It is the value of the environment variable ``EIGENSIEVE_DATA`` or, in a source checkout,
+    ``../shared/data`` beside the repository when that exists.
+
+    Returns
+    -------
+    folder : pathlib.Path
+        An existing folder.
+
+    Raises
+    ------
+    FileNotFoundError
+        When there is no such folder; the message says how to name one.
+    """
+    named = os.environ.get(DATA_VARIABLE)
+    if named:
+        folder = Path(named).expanduser()
+        if not folder.is_dir():
+            raise FileNotFoundError(
+                f"The environment variable {DATA_VARIABLE} names '{named}', which is not a folder. "
+                f"Set it to a folder that holds NAME.npz files."
+            )
+        return folder
+    repository = Path(__file__).resolve().parents[3]
+    folder = repository.parent / "shared" / "data"
+    if folder.is_dir():
+        return folder
+    raise FileNotFoundError(
+        f"No folder with real data sets is known. Set the environment variable {DATA_VARIABLE} to a folder "
+        f"that holds NAME.npz files, or get a public copy with the fetch_* functions of eigensieve.datasets."
+    )
+
+
+def list_real() -> list[str]:
+    """Return the names of the data sets in :func:`real_data_folder`, sorted."""
+    return sorted(path.stem for path in real_data_folder().glob("*.npz"))
+
+
+def load_real(name: str) -> Bunch:
+    """Load one data set of :func:`real_data_folder`.
+
+    Parameters
+    ----------
+    name : str
+        Name of the file without ``.npz``; :func:`list_real` lists them.
+
+    Returns
+    -------
+    bunch : sklearn.utils.Bunch
+        Always with these keys, `None` where the file has no such entry:
+
+        data : ndarray or scipy.sparse.csr_matrix of shape (n_samples, n_features)
+            Values as stored (float32 or float64); NaN marks a missing value.
+        target : ndarray of shape (n_samples,)
+            Labels (integers) or, for regression sets, floats.
+        feature_names, class_names : list of str
+        image_shape : tuple of int
+        image_order : str
+            "C" or "F": the order in which the columns run over the image's pixels.
+        is_train : ndarray of bool
+            The official split.
+        categorical : ndarray of bool
+            Columns that are ordinal codes of categories.
+        categories : dict
+            Category names by column.
+        source : str
+            Where the file came from.
+        name : str
+
+        Further arrays of the file keep their names (`barcodes`, `X_scaled`, ...).
+
+    Notes
+    -----
+    Files are read with ``allow_pickle=False``: nothing in them is ever executed.
+    """
+    path = real_data_folder() / f"{name}.npz"
+    if not path.is_file():
+        known = ", ".join(list_real()) or "none"
+        raise FileNotFoundError(
+            f"There is no data set '{name}' in '{path.parent}'. Choose one of: {known}; "
+            f"or point {DATA_VARIABLE} at another folder."
+        )
+    with np.load(path, allow_pickle=False) as stored:
+        entries: dict[str, Any] = {key: stored[key] for key in stored.files}
+    return _as_bunch(name, entries)
+
+
+def _as_bunch(name: str, entries: dict[str, Any]) -> Bunch:
+    """Arrange the arrays of a file in a Bunch whose usual keys are always present."""
+    bunch = Bunch(
+        name=name,
+        data=None,
+        target=None,
+        feature_names=None,
+        class_names=None,
+        image_shape=None,
+        image_order=None,
+        is_train=None,
+        categorical=None,
+        categories=None,
+        source=None,
+    )
+    if "X_data" in entries:
+        data, indices, indptr, shape = (entries.pop(part) for part in _CSR_PARTS)
+        entries.pop("format", None)
+        bunch.data = csr_matrix((data, indices, indptr), shape=(int(shape[0]), int(shape[1])))
+    for key, value in entries.items():
+        bunch[_RENAMED.get(key, key)] = _plain(value)
+    for key in ("feature_names", "class_names"):
+        if bunch[key] is not None:
+            bunch[key] = [str(entry) for entry in bunch[key]]
+    if bunch.image_shape is not None:
+        bunch.image_shape = tuple(int(size) for size in bunch.image_shape)
+    if bunch.categories is not None:
+        bunch.categories = json.loads(bunch.categories)
+    return bunch
+
+
+def _plain(value: np.ndarray) -> Any:
+    """Return zero-dimensional arrays as the Python scalar they hold."""
+    return value.item() if value.ndim == 0 else value
