@@ -1,1 +1,30 @@
+"""What a data matrix can do: products, column statistics, feature blocks, for every kind of storage."""
 
+from typing import Any
+
+from eigensieve.data._blocks import Block
+from eigensieve.data._matrix import NORMALIZATIONS, DataMatrix, Sweep
+from eigensieve.data._stats import ColumnStats
+
+__all__ = ["NORMALIZATIONS", "Block", "ColumnStats", "DataMatrix", "Sweep", "as_data"]
+
+
+def as_data(X: Any) -> DataMatrix:
+    """Return the data matrix for whatever the user holds: the one place that knows the backends."""
+    import numpy as np
+    from scipy.sparse import issparse
+
+    if isinstance(X, DataMatrix):
+        return X
+    if issparse(X):
+        from eigensieve.data._sparse import SparseData
+
+        return SparseData(X)
+    if isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind in "fiub":
+        from eigensieve.data._dense import DenseData
+
+        return DenseData(X)
+    raise TypeError(
+        "Data must be a 2-dimensional numeric numpy array or a scipy sparse matrix. "
+        f"Got {type(X).__name__} instead; convert it first, for example with numpy.asarray(X, dtype=float)."
+    )

@@ -1,0 +1,179 @@
+"""A block of consecutive features: what every in-memory backend hands to the algorithms.
+
+A block holds the rows m_i of M (features x samples) for ``start <= i < stop``, centred and scaled as its
+data matrix asks. Formulas are in the papers' symbols: M is features x samples.
+"""
+
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[Any]
+
+
+class Block(Protocol):
+    """What an algorithm may ask of a block of features."""
+
+    start: int
+    stop: int
+
+    def forward(self, V: Array) -> Array:
+        """Return M_b V (features of the block x columns of V)."""
+
+    def back(self, W: Array) -> Array:
+        """Return M_b' W (samples x columns of W)."""
+
+    def gram(self, weights: Array) -> Array:
+        """Return M_b' diag(weights) M_b (samples x samples)."""
+
+    def quadratic(self, S: Any) -> Array:
+        """Return m_i' S m_i for every feature of the block; S is symmetric, sparse or dense."""
+
+    def toarray(self) -> Array:
+        """Return M_b' as a dense array (samples x features of the block)."""
+
+
+class DenseBlock:
+    """A block held as a dense array that is centred and scaled already.
+
+    Parameters
+    ----------
+    start, stop : int
+        Feature range.
+    Z : ndarray of shape (n_samples, stop - start)
+        The standardised columns.
+    """
+
+    def __init__(self, start: int, stop: int, Z: Array) -> None:
+        self.start = start
+        self.stop = stop
+        self.Z = Z
+
+    def forward(self, V: Array) -> Array:
+        return self.Z.T @ V.astype(self.Z.dtype, copy=False)
+
+    def back(self, W: Array) -> Array:
+        return self.Z @ W.astype(self.Z.dtype, copy=False)
+
+    def gram(self, weights: Array) -> Array:
+        scaled = self.Z * weights.astype(self.Z.dtype, copy=False)
+        return scaled @ self.Z.T
+
+    def quadratic(self, S: Any) -> Array:
+        return np.einsum("tb,tb->b", self.Z, S @ self.Z, dtype=np.float64)
+
+    def toarray(self) -> Array:
+        return self.Z
+
+
+class SparseBlock:
+    """A block in compressed sparse columns with *implicit* centring and scaling.
+
+    The standardised column is (x_i - mean_i) * scale_i; the mean is a rank-one correction of every product,
+    so nothing is ever densified.
+
+    Parameters
+    ----------
+    start, stop : int
+        Feature range.
+    indptr, indices, values : ndarray
+        Compressed columns of this range; `indptr` may start anywhere in `indices`.
+    n_samples : int
+        Number of rows.
+    center : ndarray of shape (stop - start,) or None
+        Subtracted from each column.
+    scale : ndarray of shape (stop - start,) or None
+        Multiplies each column after centring.
+    dtype : dtype
+        Floating type of all results.
+    """
+
+    def __init__(
+        self,
+        start: int,
+        stop: int,
+        indptr: Array,
+        indices: Array,
+        values: Array,
+        n_samples: int,
+        center: Array | None,
+        scale: Array | None,
+        dtype: Any,
+    ) -> None:
+        self.start = start
+        self.stop = stop
+        self.indptr = indptr
+        self.indices = indices
+        self.values = values
+        self.n_samples = n_samples
+        self.center = center
+        self.scale = scale
+        self.dtype = np.dtype(dtype)
+
+    def forward(self, V: Array) -> Array:
+        from eigensieve.data._kernels import csc_forward
+
+        V = np.ascontiguousarray(V, dtype=self.dtype)
+        out = np.empty((self.stop - self.start, V.shape[1]), dtype=self.dtype)
+        csc_forward(self.indptr, self.indices, self.values, V, out)
+        if self.center is not None:
+            out -= np.outer(self.center, V.sum(axis=0, dtype=np.float64)).astype(self.dtype)
+        if self.scale is not None:
+            out *= self.scale.astype(self.dtype)[:, None]
+        return out
+
+    def back(self, W: Array) -> Array:
+        from eigensieve.data._kernels import csc_back
+
+        W = W.astype(self.dtype, copy=False)
+        if self.scale is not None:
+            W = W * self.scale.astype(self.dtype)[:, None]
+        out = np.zeros((self.n_samples, W.shape[1]), dtype=self.dtype)
+        csc_back(self.indptr, self.indices, self.values, np.ascontiguousarray(W), out)
+        if self.center is not None:
+            out -= (self.center @ W.astype(np.float64, copy=False)).astype(self.dtype)
+        return out
+
+    def gram(self, weights: Array) -> Array:
+        weights = np.asarray(weights, dtype=np.float64)
+        if self.scale is not None:
+            weights = weights * self.scale**2
+        raw = self._matrix()
+        out = (raw.multiply(weights[None, :]) @ raw.T).toarray().astype(np.float64)
+        if self.center is not None:
+            shift = np.asarray(raw @ (weights * self.center)).reshape(-1)
+            out -= shift[:, None] + shift[None, :]
+            out += float(np.sum(weights * self.center**2))
+        return out
+
+    def quadratic(self, S: Any) -> Array:
+        raw = self._matrix()
+        product = S @ raw
+        if hasattr(product, "multiply"):
+            energy = np.asarray(product.multiply(raw).sum(axis=0)).reshape(-1)
+        else:
+            energy = np.asarray(raw.multiply(np.asarray(product)).sum(axis=0)).reshape(-1)
+        if self.center is not None:
+            degree = np.asarray(S.sum(axis=1)).reshape(-1)
+            cross = np.asarray(raw.T @ degree).reshape(-1)
+            energy = energy - 2.0 * self.center * cross + self.center**2 * degree.sum()
+        if self.scale is not None:
+            energy = energy * self.scale**2
+        return np.asarray(energy, dtype=np.float64)
+
+    def toarray(self) -> Array:
+        Z = self._matrix().toarray().astype(self.dtype, copy=False)
+        if self.center is not None:
+            Z = Z - self.center.astype(self.dtype)
+        if self.scale is not None:
+            Z = Z * self.scale.astype(self.dtype)
+        return Z
+
+    def _matrix(self) -> Any:
+        """This block's raw values as a scipy matrix in compressed columns."""
+        from scipy.sparse import csc_array
+
+        first, last = int(self.indptr[0]), int(self.indptr[-1])
+        parts = (self.values[first:last], self.indices[first:last], self.indptr - first)
+        return csc_array(parts, shape=(self.n_samples, self.stop - self.start)).astype(np.float64, copy=False)

@@ -1,0 +1,46 @@
+"""Dense arrays in memory: blocks are standardised in cache, the whole matrix is never copied."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eigensieve.data._blocks import Block, DenseBlock
+from eigensieve.data._matrix import DataMatrix
+from eigensieve.data._stats import dense_moments
+
+Array = NDArray[Any]
+
+_BLOCK_BYTES = 1 << 20
+
+
+class DenseData(DataMatrix):
+    """A numpy array of any real type; float32 stays float32, other types are worked on as float64.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_samples, n_features)
+    """
+
+    def __init__(self, X: Array) -> None:
+        super().__init__(*X.shape, np.float32 if X.dtype == np.float32 else np.float64)
+        self.X = X
+
+    def block(self, start: int, stop: int) -> Block:
+        return DenseBlock(start, stop, self._standardise(self.X[:, start:stop], slice(start, stop)))
+
+    def block_moments(self, start: int, stop: int) -> tuple[Array, Array, Array, Array]:
+        return dense_moments(self.X[:, start:stop])
+
+    def block_size(self) -> int:
+        return max(64, _BLOCK_BYTES // (self.n_samples * self.dtype.itemsize))
+
+    def take(self, indices: Any) -> Array:
+        return self._standardise(self.X[:, indices], indices)
+
+    def _standardise(self, Z: Array, where: Any) -> Array:
+        if self.center is not None:
+            Z = np.subtract(Z, self.center[where].astype(self.dtype), dtype=self.dtype)
+        if self.scale is not None:
+            Z = np.multiply(Z, self.scale[where].astype(self.dtype), dtype=self.dtype)
+        return Z.astype(self.dtype, copy=False)

@@ -1,0 +1,67 @@
+"""Compiled loops over compressed sparse columns; they release the GIL, so blocks run on threads."""
+
+import numba
+import numpy as np
+
+
+@numba.njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
+def csc_forward(indptr, indices, values, V, out):  # type: ignore[no-untyped-def]
+    """out[i] = sum over the non-zeros t of column i of values_t V[t]."""
+    n_columns = V.shape[1]
+    for i in range(out.shape[0]):
+        row = out[i]
+        for c in range(n_columns):
+            row[c] = 0.0
+        for p in range(indptr[i], indptr[i + 1]):
+            value = values[p]
+            source = V[indices[p]]
+            for c in range(n_columns):
+                row[c] += value * source[c]
+
+
+@numba.njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
+def csc_back(indptr, indices, values, W, out):  # type: ignore[no-untyped-def]
+    """out[t] += values_t W[i] over all non-zeros t of all columns i."""
+    n_columns = W.shape[1]
+    for i in range(W.shape[0]):
+        source = W[i]
+        for p in range(indptr[i], indptr[i + 1]):
+            value = values[p]
+            row = out[indices[p]]
+            for c in range(n_columns):
+                row[c] += value * source[c]
+
+
+@numba.njit(cache=True, nogil=True)
+def csc_moments(indptr, indices, values, n_samples, mean, centered_norm, finite, constant):  # type: ignore[no-untyped-def]
+    """Mean, norm about the mean, finiteness and exact constancy of every column.
+
+    The sums run on values divided by the column's largest magnitude, so that nothing overflows.
+    """
+    for i in range(mean.shape[0]):
+        first, last = indptr[i], indptr[i + 1]
+        full = last - first == n_samples
+        low = values[first] if full else values.dtype.type(0)
+        high = low
+        fine = True
+        for p in range(first, last):
+            fine = fine and np.isfinite(values[p])
+            low = min(low, values[p])
+            high = max(high, values[p])
+        finite[i] = fine
+        constant[i] = low == high
+        mean[i] = low
+        centered_norm[i] = 0.0
+        if constant[i] or not fine:
+            continue
+        biggest = max(abs(float(low)), abs(float(high)))
+        average = 0.0
+        for p in range(first, last):
+            average += values[p] / biggest
+        average /= n_samples
+        spread = (n_samples - (last - first)) * average * average
+        for p in range(first, last):
+            difference = values[p] / biggest - average
+            spread += difference * difference
+        mean[i] = average * biggest
+        centered_norm[i] = np.sqrt(spread) * biggest

@@ -1,0 +1,235 @@
+"""The data matrix: everything an algorithm may ask of the data, wherever the data lives.
+
+Orientation: users hand in X (samples x features, q x n); the papers write M = X' (rows m_i are features). A backend
+says how to get one block of features; the passes below are written once, on top of that.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from copy import copy
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eigensieve.data._blocks import Block
+from eigensieve.data._stats import ColumnStats
+from eigensieve.data._threads import ordered_map
+
+Array = NDArray[Any]
+Result = TypeVar("Result")
+
+NORMALIZATIONS = ("center", "unit", "none")
+
+_SEGMENTS = 32  # pieces a pass is cut into: fixed, so that sums do not depend on the number of threads
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """What a fused pass returns.
+
+    Attributes
+    ----------
+    state : tuple of feature arrays
+        What the block function returned for each feature, put together (first axis: features).
+    back : ndarray of shape (n_samples, n_columns) or None
+        Sum over blocks of M_b' W_b, in float64.
+    total : ndarray or None
+        Sum over blocks of the small arrays the block function returned, in float64.
+    """
+
+    state: tuple[Array, ...]
+    back: Array | None
+    total: Array | None
+
+
+BlockFunction = Callable[..., tuple[tuple[Array, ...], Array | None, Array | None]]
+"""fn(T_b, *state_b) -> (new state of the block, W_b or None, small array to be summed or None)."""
+
+
+class DataMatrix(ABC):
+    """Samples x features, seen through blocks of features.
+
+    Attributes
+    ----------
+    n_samples, n_features : int
+    dtype : dtype
+        float32 or float64: the precision of products, the same as the input's where it is floating.
+    n_passes : int
+        How many times the whole data has been read so far, shared by all views of the same data.
+    """
+
+    n_samples: int
+    n_features: int
+    dtype: np.dtype[Any]
+
+    def __init__(self, n_samples: int, n_features: int, dtype: Any) -> None:
+        self.n_samples = n_samples
+        self.n_features = n_features
+        self.dtype = np.dtype(dtype)
+        self.center: Array | None = None
+        self.scale: Array | None = None
+        self._shared: dict[str, Any] = {"passes": 0, "stats": None}
+
+    # -- what a backend provides ---------------------------------------------------------------------
+
+    @abstractmethod
+    def block(self, start: int, stop: int) -> Block:
+        """Return features start..stop, centred and scaled as this view asks."""
+
+    @abstractmethod
+    def block_moments(self, start: int, stop: int) -> tuple[Array, Array, Array, Array]:
+        """Return mean, norm about the mean, finiteness and exact constancy of raw features start..stop."""
+
+    @abstractmethod
+    def block_size(self) -> int:
+        """Return how many features make a good block."""
+
+    @abstractmethod
+    def take(self, indices: Any) -> Array:
+        """Return the named features, centred and scaled, as a dense (n_samples, len(indices)) array."""
+
+    # -- statistics and views ------------------------------------------------------------------------
+
+    @property
+    def n_passes(self) -> int:
+        return int(self._shared["passes"])
+
+    def stats(self) -> ColumnStats:
+        """Return the statistics of the raw columns (one pass; remembered)."""
+        if self._shared["stats"] is None:
+            from eigensieve.data._stats import rounding_constant
+
+            self._shared["passes"] += 1
+            parts = list(ordered_map(lambda span: self.block_moments(*span), self._spans()))
+            mean, centered_norm, finite, constant = (np.concatenate(column) for column in zip(*parts, strict=True))
+            constant |= finite & rounding_constant(mean, centered_norm, self.n_samples)
+            self._shared["stats"] = ColumnStats(mean, centered_norm, finite, constant, self.n_samples)
+        stats: ColumnStats = self._shared["stats"]
+        return stats
+
+    def standardized(self, normalize: str) -> "DataMatrix":
+        """Return a view of the same data with implicit centring and scaling.
+
+        ``"center"``: centred columns of unit norm; ``"unit"``: columns of unit norm, not centred; ``"none"``: as they
+        are. Constant columns become exactly zero in all three.
+        """
+        if normalize not in NORMALIZATIONS:
+            raise ValueError(f"normalize must be one of {NORMALIZATIONS}. Got {normalize!r} instead.")
+        stats = self.stats()
+        norm = {"center": stats.centered_norm, "unit": stats.norm, "none": np.ones(self.n_features)}[normalize]
+        usable = ~stats.constant & (norm > 0)
+        scale = np.zeros(self.n_features)
+        np.divide(1.0, norm, out=scale, where=usable)
+        return self.rescaled(stats.mean if normalize == "center" else None, scale)
+
+    def rescaled(self, center: Array | None, scale: Array | None) -> "DataMatrix":
+        """Return a view whose columns are (x - center) * scale of the raw ones."""
+        view = copy(self)
+        view.center = center
+        view.scale = scale
+        return view
+
+    # -- passes --------------------------------------------------------------------------------------
+
+    def map_blocks(self, fn: Callable[[Block], Result]) -> list[Result]:
+        """Return ``fn(block)`` for consecutive blocks of all features, in order; one pass, on threads."""
+        self._shared["passes"] += 1
+        return list(ordered_map(lambda span: fn(self.block(*span)), self._spans()))
+
+    def sweep(
+        self, V: Array | None, fn: BlockFunction, state: Sequence[Array] = (), *, donate: bool = False
+    ) -> Sweep:
+        """One fused pass: forward product, any function of each feature alone, backward product.
+
+        For every block b of features: T_b = M_b V, ``new_state_b, W_b, total_b = fn(T_b, *state_b)``; M_b' W_b and
+        total_b are summed over the blocks. The block is read once for both products.
+
+        Parameters
+        ----------
+        V : ndarray of shape (n_samples, n_columns) or None
+            Left side of the forward product; None passes None to `fn`.
+        fn : callable
+            Works on each feature on its own, so that blocks may be cut anywhere.
+        state : sequence of arrays with n_features entries along the first axis
+            Cut into blocks and handed to `fn`.
+        donate : bool, default=False
+            Allow the new state to be written over the old arrays of the same shape and type.
+        """
+        self._shared["passes"] += 1
+        spans = self._spans()
+        outputs: list[Array] = []
+
+        def segment(which: Array) -> tuple[Array | None, Array | None]:
+            back: Array | None = None
+            total: Array | None = None
+            for start, stop in which:
+                block = self.block(int(start), int(stop))
+                T = None if V is None else block.forward(V)
+                new, W, small = fn(T, *(array[start:stop] for array in state))
+                for target, value in zip(outputs, new, strict=True):
+                    target[start:stop] = value
+                if W is not None:
+                    part = block.back(W)
+                    back = part.astype(np.float64) if back is None else np.add(back, part, out=back)
+                if small is not None:
+                    total = small.astype(np.float64) if total is None else np.add(total, small, out=total)
+            return back, total
+
+        outputs.extend(self._outputs(V, fn, state, donate))
+        back_sum: Array | None = None
+        total_sum: Array | None = None
+        segments = np.array_split(np.asarray(spans), min(_SEGMENTS, len(spans)))
+        for back, total in ordered_map(segment, segments):
+            if back is not None:
+                back_sum = back if back_sum is None else np.add(back_sum, back, out=back_sum)
+            if total is not None:
+                total_sum = total if total_sum is None else np.add(total_sum, total, out=total_sum)
+        return Sweep(tuple(outputs), back_sum, total_sum)
+
+    def project(self, V: Array) -> Array:
+        """Return M V (features x columns)."""
+        return self.sweep(V, lambda T: ((T,), None, None)).state[0]
+
+    def combine(self, W: Array) -> Array:
+        """Return M' W (samples x columns) in float64."""
+        back = self.sweep(None, lambda _, W_b: ((), W_b, None), (W,)).back
+        assert back is not None
+        return back
+
+    def gram(self, weights: Array) -> Array:
+        """Return M' diag(weights) M (samples x samples) in float64; only for few samples."""
+        self._shared["passes"] += 1
+        spans = self._spans()
+
+        def segment(which: Array) -> Array:
+            out = np.zeros((self.n_samples, self.n_samples))
+            for start, stop in which:
+                out += self.block(int(start), int(stop)).gram(weights[start:stop])
+            return out
+
+        out = np.zeros((self.n_samples, self.n_samples))
+        for part in ordered_map(segment, np.array_split(np.asarray(spans), min(_SEGMENTS, len(spans)))):
+            out += part
+        return out
+
+    # -- inner ---------------------------------------------------------------------------------------
+
+    def _spans(self) -> list[tuple[int, int]]:
+        size = max(1, min(self.block_size(), self.n_features))
+        return [(start, min(start + size, self.n_features)) for start in range(0, self.n_features, size)]
+
+    def _outputs(
+        self, V: Array | None, fn: BlockFunction, state: Sequence[Array], donate: bool
+    ) -> tuple[Array, ...]:
+        """Arrays for the new state, found from what `fn` returns for no features at all."""
+        nothing = None if V is None else np.empty((0, V.shape[1]), dtype=self.dtype)
+        shapes = fn(nothing, *(array[:0] for array in state))[0]
+        spare = list(state) if donate else []
+        outputs = []
+        for example in shapes:
+            shape = (self.n_features, *example.shape[1:])
+            match = next((i for i, old in enumerate(spare) if old.shape == shape and old.dtype == example.dtype), None)
+            outputs.append(np.empty(shape, example.dtype) if match is None else spare.pop(match))
+        return tuple(outputs)

@@ -1,0 +1,79 @@
+"""Scipy sparse matrices and arrays: compressed columns, centring and scaling never applied to the values."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eigensieve.data._blocks import Block, SparseBlock
+from eigensieve.data._matrix import DataMatrix
+
+Array = NDArray[Any]
+
+_BLOCK_NONZEROS = 1 << 17
+
+
+class SparseData(DataMatrix):
+    """A sparse matrix in compressed columns.
+
+    Compressed columns are used as they are; any other layout is converted once (one copy of the non-zeros).
+
+    Parameters
+    ----------
+    X : scipy sparse matrix or array of shape (n_samples, n_features)
+    """
+
+    def __init__(self, X: Any) -> None:
+        super().__init__(*X.shape, np.float32 if X.dtype == np.float32 else np.float64)
+        columns = X.tocsc()
+        if not columns.has_canonical_format:
+            columns = columns.copy() if columns is X else columns
+            columns.sum_duplicates()
+        values = columns.data if columns.data.dtype.kind == "f" else columns.data.astype(self.dtype)
+        self.indptr, self.indices, self.values = columns.indptr, columns.indices, values
+
+    def block(self, start: int, stop: int) -> Block:
+        return SparseBlock(
+            start,
+            stop,
+            self.indptr[start : stop + 1],
+            self.indices,
+            self.values,
+            self.n_samples,
+            None if self.center is None else self.center[start:stop],
+            None if self.scale is None else self.scale[start:stop],
+            self.dtype,
+        )
+
+    def block_moments(self, start: int, stop: int) -> tuple[Array, Array, Array, Array]:
+        from eigensieve.data._kernels import csc_moments
+
+        size = stop - start
+        mean, centered_norm = np.empty(size), np.empty(size)
+        finite, constant = np.empty(size, dtype=bool), np.empty(size, dtype=bool)
+        csc_moments(
+            self.indptr[start : stop + 1],
+            self.indices,
+            self.values,
+            self.n_samples,
+            mean,
+            centered_norm,
+            finite,
+            constant,
+        )
+        return mean, centered_norm, finite, constant
+
+    def block_size(self) -> int:
+        per_feature = max(1.0, len(self.values) / max(1, self.n_features))
+        return max(64, int(_BLOCK_NONZEROS / per_feature))
+
+    def take(self, indices: Any) -> Array:
+        from scipy.sparse import csc_array
+
+        raw = csc_array((self.values, self.indices, self.indptr), shape=(self.n_samples, self.n_features))
+        Z = raw[:, indices].toarray().astype(self.dtype, copy=False)
+        if self.center is not None:
+            Z = Z - self.center[indices].astype(self.dtype)
+        if self.scale is not None:
+            Z = Z * self.scale[indices].astype(self.dtype)
+        return Z

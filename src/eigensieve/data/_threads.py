@@ -1,0 +1,55 @@
+"""Ordered work on threads, with the BLAS kept to one thread inside each."""
+
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import cache
+from typing import Any, TypeVar
+
+from joblib import cpu_count
+from threadpoolctl import ThreadpoolController
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+
+@cache
+def _controller() -> ThreadpoolController:
+    """The BLAS libraries of this process; looking them up is slow, so it is done once."""
+    import numpy  # noqa: F401  (its BLAS must be loaded to be found)
+    import scipy.linalg  # noqa: F401
+
+    return ThreadpoolController()
+
+
+def thread_count() -> int:
+    """Threads to use: what the BLAS was allowed, and never more than this process may run on."""
+    allowed = [lib["num_threads"] for lib in _controller().info() if lib["user_api"] == "blas"]
+    return max(1, min([cpu_count(), *allowed]))
+
+
+def ordered_map(fn: Callable[[Item], Result], items: Sequence[Item]) -> Iterator[Result]:
+    """Yield ``fn(item)`` in the order of `items`, computed on threads.
+
+    Only as many results as there are threads (plus one) are alive at a time, so that summing them up as
+    they come needs little memory; the order is fixed, so that the sum is the same on every run and for
+    every number of threads.
+    """
+    threads = min(thread_count(), len(items))
+    limits: Any = _controller().limit(limits=1, user_api="blas")
+    with limits:
+        if threads <= 1:
+            yield from map(fn, items)
+            return
+        with ThreadPoolExecutor(threads, thread_name_prefix="eigensieve") as pool:
+            waiting: deque[Future[Result]] = deque()
+            try:
+                for item in items:
+                    waiting.append(pool.submit(fn, item))
+                    if len(waiting) > threads:
+                        yield waiting.popleft().result()
+                while waiting:
+                    yield waiting.popleft().result()
+            finally:
+                for future in waiting:
+                    future.cancel()
