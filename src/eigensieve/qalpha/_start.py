@@ -1,0 +1,72 @@
+"""Where a solver starts: the leading eigenvectors of the equally weighted affinity, or random directions."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eigensieve.operators import Affinity
+from eigensieve.qalpha._problem import Problem
+
+Array = NDArray[Any]
+
+_EXTRA = 6  # columns beyond those wanted: they make the block method settle in a few passes
+_MAX_BLOCKS = 12
+
+
+def leading_eigenvectors(
+    affinity: Affinity, weights: Array, count: int, *, rtol: float = 1e-4
+) -> tuple[Array, Array]:
+    """Return the `count` eigenvalues of L(w) largest in magnitude, and their eigenvectors.
+
+    Block Lanczos with full orthogonalisation: one pass a block, from a fixed start, so that the answer is the same on
+    every run. With few samples the matrix is simply applied to the unit vectors, in one pass.
+
+    Parameters
+    ----------
+    affinity : Affinity
+    weights : ndarray of shape (n_features,)
+    count : int
+        At most the number of samples.
+    rtol : float, default=1e-4
+        Residual wanted, relative to the largest eigenvalue.
+
+    Returns
+    -------
+    values : ndarray of shape (count,)
+    vectors : ndarray of shape (n_samples, count)
+    """
+    q = affinity.n_samples
+    width = min(q, count + _EXTRA)
+    if q <= 4 * width or q <= 200:
+        return _ritz(np.eye(q), affinity.apply(weights, np.eye(q)), count)[:2]
+    V, _ = np.linalg.qr(np.random.default_rng(0).standard_normal((q, width)))
+    LV = np.empty((q, 0))
+    for _ in range(_MAX_BLOCKS):
+        LV = np.hstack([LV, affinity.apply(weights, V[:, LV.shape[1] :])])
+        values, vectors, images = _ritz(V, LV, count)
+        residual = np.linalg.norm(images - vectors * values, axis=0).max()
+        if residual <= rtol * np.abs(values).max() or V.shape[1] + width > q:
+            break
+        V, _ = np.linalg.qr(np.hstack([V, LV[:, -width:]]))
+    return values, vectors
+
+
+def _ritz(V: Array, LV: Array, count: int) -> tuple[Array, Array, Array]:
+    """Rayleigh-Ritz in the span of V: values, vectors and L times the vectors."""
+    small = V.T @ LV
+    values, turn = np.linalg.eigh((small + small.T) / 2)
+    order = np.argsort(-np.abs(values), kind="stable")[:count]
+    return values[order], V @ turn[:, order], LV @ turn[:, order]
+
+
+def starting_embedding(problem: Problem, init: str | Array, rng: np.random.Generator) -> Array:
+    """Return an orthonormal Q (n_samples, n_clusters): "eigen", "random", or the user's own."""
+    if isinstance(init, str) and init == "eigen":
+        return leading_eigenvectors(problem.affinity, problem.uniform_weights(), problem.n_clusters)[1]
+    if isinstance(init, str):
+        directions = rng.standard_normal((problem.n_samples, problem.n_clusters))
+    else:
+        directions = np.asarray(init, dtype=np.float64)
+    Q: Array = np.linalg.qr(directions)[0]
+    return Q

@@ -1,0 +1,240 @@
+"""The fast solver: weights and embedding together, locally optimal, one pass over the data a step.
+
+Every step maximises the criterion exactly over w in span{w, r, p} and Q in span{Q, D, R}, where r and R are the
+residuals of the two stationarity conditions, and p and D the previous directions of movement: LOBPCG's idea applied to both unknowns
+at once. The subspaces hold the current point, so the criterion cannot decrease. L is linear in w, so everything the
+small problem needs follows from L(b)V for the few basis weights b and basis columns V; one fused pass gives the new ones:
+
+    T = M_b R,  g_i = <L_i, Y Q'> (Y = L(w) Q),  r = g - rho w,  then the backward products of r and w, p.
+"""
+
+from typing import Any
+
+import numpy as np
+import scipy.linalg
+from numpy.typing import NDArray
+
+from eigensieve._progress import Progress, silent
+from eigensieve.qalpha._problem import Problem, Result, Status, finish
+
+Array = NDArray[Any]
+
+_INNER = 60
+
+
+def solve_subspace(
+    problem: Problem,
+    Q: Array,
+    *,
+    max_iter: int = 100,
+    tol: float = 1e-3,
+    progress: Progress = silent,
+) -> Result:
+    """Maximise the criterion from the embedding Q.
+
+    Parameters
+    ----------
+    problem : Problem
+    Q : ndarray of shape (n_samples, n_clusters)
+        Orthonormal start; weights start equal on all usable features.
+    max_iter : int, default=100
+    tol : float, default=1e-3
+        Stops when the residual |G w - rho w| / rho of the weights is below this and the last step gained less than
+        tol^2 of the criterion.
+    progress : callable
+    """
+    return _Solve(problem, Q).run(max_iter, tol, progress)
+
+
+class _Solve:
+    """State of one solve.
+
+    B : feature array (n, 1 to 3), the basis weights: w, then p, then r.
+    P : feature array (n, k to 3k), the projections M [Q, D, R].
+    V : (q, k to 3k) = [Q, D, R], orthonormal.
+    LV : (basis weights, q, columns of V), the products L(b) V.
+    """
+
+    def __init__(self, problem: Problem, Q: Array) -> None:
+        self.problem = problem
+        self.affinity = problem.affinity
+        self.data = problem.affinity.data
+        self.first_pass = problem.n_passes
+        self.k = Q.shape[1]
+        self.free = problem.fixed_embedding is None
+        self.V = Q
+        self._begin()
+
+    def _begin(self) -> None:
+        """Equal weights, their projections and L(w) Q."""
+        weights = self.problem.uniform_weights()
+        affinity, constants = self.affinity, self.affinity.constants
+
+        def block(T: Array, w: Array, *constants: Array) -> Any:
+            return (w[:, None], T), affinity.spread(w, T, constants), np.array([affinity.mass(w, constants)])
+
+        sweep = self.data.sweep(self.V, block, (weights, *constants))
+        assert sweep.back is not None and sweep.total is not None
+        self.B, self.P = sweep.state
+        self.LV = affinity.gather(sweep.back, float(sweep.total[0]), self.V)[None]
+        self.N = np.ones((1, 1))
+        self.masses = sweep.total
+        self.K = np.zeros((1, 1))
+        self.KB = np.empty((self.problem.n_features, 0))
+        if self.problem.tau:
+            self.KB = self.affinity.frobenius(weights)[:, None]
+            self.K = self.B.T @ self.KB
+        self.turn_B = np.ones((1, 1))
+        self.turn_V = np.eye(self.k)
+
+    def run(self, max_iter: int, tol: float, progress: Progress) -> Result:
+        history = [self._value()]
+        status: Status = "max_iter"
+        n_iter = 0
+        floor = 50 * float(np.finfo(self.data.dtype).eps)
+        for n_iter in range(1, max_iter + 1):
+            residual = self._expand()
+            value = self._improve()
+            gain = value - history[-1]
+            if gain > 0:
+                history.append(value)
+            progress(f"step {n_iter}: criterion {self.problem.unit * value:.6g}, residual {residual:.1e}")
+            if residual <= tol and gain <= tol**2 * abs(value):
+                status = "converged"
+                break
+            if gain <= floor**2 * abs(value) or (gain <= 0.1 * floor * abs(value) and residual <= floor):
+                status = "precision"
+                break
+        weights = self.B @ self.turn_B[:, 0]
+        Q = self.V @ self.turn_V[:, : self.k]
+        LQ = np.einsum("r,rqc->qc", self.turn_B[:, 0], self.LV) @ self.turn_V[:, : self.k]
+        weights = weights / np.linalg.norm(weights)
+        return finish(self.problem, weights, Q, LQ, history, n_iter, self.first_pass, status)
+
+    def _value(self) -> float:
+        Y = self.LV[0][:, : self.k]
+        return float(np.sum(Y**2) - self.problem.tau * self.K[0, 0])
+
+    def _expand(self) -> float:
+        """Move to the point found, and add the residual directions: the one pass of a step."""
+        k, problem, affinity = self.k, self.problem, self.affinity
+        turn_B, turn_V, tau = self.turn_B, self.turn_V, problem.tau
+        LV = np.einsum("rqc,rs->sqc", self.LV, turn_B) @ turn_V
+        V = self.V @ turn_V
+        masses = self.masses @ turn_B
+        Q, Y = V[:, :k], LV[0][:, :k]
+        rho = float(np.sum(Y**2)) - tau * float(turn_B[:, 0] @ self.K @ turn_B[:, 0])
+        R = self._residual_columns(V, Y)
+        known = V.T @ Y  # Y in the basis [V, R]: M Y follows from projections that are there already
+        novel = R.T @ Y
+        inner = float(np.sum(Y * Q))
+        columns = np.hstack([R, affinity.companion(Y, Q)])
+        width, old = R.shape[1], turn_B.shape[1]
+        dtype = self.P.dtype
+        rotate = turn_V.astype(dtype)
+
+        def block(T: Array, B: Array, P: Array, KB: Array, *constants: Array) -> Any:
+            B = B @ turn_B
+            KB = KB @ turn_B if KB.shape[1] else KB
+            P = P @ rotate
+            PR = T[:, :width]
+            PY = P @ known.astype(dtype) + PR @ novel.astype(dtype)
+            g = affinity.pull(PY, P[:, :k], T[:, width:], constants, inner)
+            if tau:
+                g = g - tau * KB[:, 0]
+            r = g - rho * B[:, 0]
+            B = np.column_stack([B, r])
+            P = np.hstack([P, PR])
+            W = [affinity.spread(r, P, constants)]
+            W += [affinity.spread(B[:, j], PR, constants) for j in range(old)]
+            mass = np.array([[affinity.mass(r, constants)] + [0.0] * old])
+            return (B, P, KB), np.hstack(W), np.vstack([B.T @ B, mass])
+
+        sweep = self.data.sweep(columns, block, (self.B, self.P, self.KB, *affinity.constants), donate=True)
+        assert sweep.back is not None and sweep.total is not None
+        self.B, self.P, self.KB = sweep.state
+        self.N = sweep.total[: old + 1]
+        self.masses = np.append(masses, sweep.total[old + 1, 0])
+        self.V = np.hstack([V, R])
+        self.LV = self._products(LV, sweep.back, R, old)
+        self.K = np.zeros((old + 1, old + 1)) if not tau else self.K
+        if tau:
+            kappa = affinity.frobenius(self.B[:, -1])
+            inner_K = turn_B.T @ self.K @ turn_B
+            cross = self.B.T @ kappa
+            self.K = np.block([[inner_K, cross[:old, None]], [cross[None, :old], cross[old:, None]]])
+            self.KB = np.column_stack([self.KB, kappa])
+        self.scale = max(abs(rho), float(np.finfo(np.float64).tiny))
+        return float(np.sqrt(max(0.0, self.N[old, old]))) / self.scale
+
+    def _residual_columns(self, V: Array, Y: Array) -> Array:
+        """Orthonormal columns that extend V by what L(w) Q has outside it."""
+        if not self.free:
+            return np.empty((len(V), 0))
+        room = min(self.k, len(V) - V.shape[1])
+        R = Y - V @ (V.T @ Y)
+        full: Array = np.linalg.qr(np.hstack([V, R[:, :room] if room < self.k else R]))[0]
+        return full[:, V.shape[1] : V.shape[1] + room]
+
+    def _products(self, LV: Array, back: Array, R: Array, old: int) -> Array:
+        """L(b) V for the enlarged bases, from what is known and what the pass brought."""
+        affinity = self.affinity
+        total = self.V.shape[1]
+        split = total + affinity.width
+        out = np.empty((old + 1, len(self.V), total))
+        out[old] = affinity.gather(back[:, :split], float(self.masses[old]), self.V)
+        for j in range(old):
+            start = split + j * (R.shape[1] + affinity.width)
+            part = back[:, start : start + R.shape[1] + affinity.width]
+            out[j, :, : total - R.shape[1]] = LV[j]
+            out[j, :, total - R.shape[1] :] = affinity.gather(part, float(self.masses[j]), R)
+        return out
+
+    def _improve(self) -> float:
+        """Solve the small problem: the best weights and embedding within the two subspaces."""
+        k, tau = self.k, self.problem.tau
+        r, q, c = self.LV.shape
+        flat = self.LV.transpose(1, 0, 2).reshape(q, r * c)
+        S = (flat.T @ flat).reshape(r, c, r, c)  # S[a, i, b, j] = <L(b_a) v_i, L(b_b) v_j>
+        white = _whitener(self.N)
+        C = np.eye(c, k)
+        value, a = -np.inf, np.eye(r)[:, 0]
+        for _ in range(_INNER):
+            H = np.einsum("aibj,im,jm->ab", S, C, C) - tau * self.K
+            values, vectors = np.linalg.eigh(white.T @ H @ white)
+            new = white @ vectors[:, -1]
+            small = np.einsum("a,aibj,b->ij", new, S, new)
+            if self.free:
+                C = np.linalg.eigh(small)[1][:, ::-1][:, :k]
+            found = float(np.einsum("ij,im,jm->", small, C, C) - tau * new @ self.K @ new)
+            done = found - value <= 1e-14 * abs(found)
+            if found > value:
+                value, a, best = found, new, C
+            if done:
+                break
+        self._remember(a, best)
+        return value
+
+    def _remember(self, a: Array, C: Array) -> None:
+        """Coefficients of the next bases: the new point, and the direction it moved in."""
+        moved = a.copy()
+        moved[0] = 0.0
+        moved -= a * (a @ self.N @ moved)
+        size = float(np.sqrt(max(0.0, moved @ self.N @ moved)))
+        self.turn_B = np.column_stack([a, moved / size]) if size > 0 else a[:, None]
+        if not self.free:
+            self.turn_V = C
+            return
+        room = min(2 * self.k, len(C)) - self.k
+        E = C.copy()
+        E[: self.k] = 0.0
+        self.turn_V = np.hstack([C, scipy.linalg.qr(np.hstack([C, E]), mode="economic")[0][:, self.k : self.k + room]])
+
+
+def _whitener(N: Array) -> Array:
+    """Return T with T' N T = I, leaving out directions that are null within rounding."""
+    diagonal = np.sqrt(np.maximum(np.diag(N), np.finfo(np.float64).tiny))
+    values, vectors = np.linalg.eigh(N / np.outer(diagonal, diagonal))
+    keep = values > 1e-13 * values[-1]
+    whitener: Array = vectors[:, keep] / np.sqrt(values[keep]) / diagonal[:, None]
+    return whitener
