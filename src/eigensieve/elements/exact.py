@@ -1,0 +1,118 @@
+"""Exact greedy element selection (Avidan, Algorithm 1): every candidate, every sample, at every step.
+
+The gain of a candidate column c against the span S of what is selected is
+
+    |R'c|^2 / |c - P_S c|^2        (R the residual of the targets)
+
+and, when c replaces a column whose own direction in the span is u, the same with u taken out of the span, less
+the |T'u|^2 that is given up. |P_S c|^2 is kept for every candidate and updated with the one direction that entered
+the span (and the one that left), so that a candidate costs O(samples) a step and is never projected afresh.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eigensieve.elements._compiled import exact_dots
+from eigensieve.elements.kernel import MaskedKernel
+from eigensieve.elements.search import Limits
+from eigensieve.elements.state import COLLINEAR, NOTHING, SelectionState
+
+
+def select_exact(state: SelectionState, limits: Limits) -> SelectionState:
+    """Add the best element, of all there are, until the limits are reached.
+
+    Ties go to the first basis vector, then the first feature.
+    """
+    state = state.copy()
+    table = _Table(state, limits.widths)
+    while state.n_elements < limits.n_elements:
+        before = state.relative_error
+        choice = table.best(state)
+        if choice is None:
+            break
+        basis, feature, factor = choice
+        position = state.position(basis)
+        left = state.drop_direction(position) if position >= 0 else None
+        if not state.add_element(basis, feature, factor):
+            break
+        table.update(state, basis, left)
+        limits.progress(f"{state.n_elements} elements, error {state.relative_error:.4g}")
+        if before - state.relative_error < limits.tol:
+            break
+    return state
+
+
+class _Table:
+    """For every candidate the squared length of its part inside the span."""
+
+    def __init__(self, state: SelectionState, widths: tuple[float, ...]) -> None:
+        self.XT = np.ascontiguousarray(state.X.T, dtype=np.float64)
+        self.B = np.asarray(state.B, dtype=np.float64)
+        n_basis, n_features = self.B.shape
+        self.widths = widths
+        self.inside = np.zeros((n_basis, len(widths), n_features))
+        self.entered = state.Q
+        self.left: NDArray | None = None
+        self.fresh: set[int] = {column.basis for column in state.columns}
+
+    def update(self, state: SelectionState, basis: int, left: NDArray | None) -> None:
+        """Note which direction entered the span, which left, and whose candidates changed altogether."""
+        self.entered = state.Q[:, -1:]
+        self.left = left
+        self.fresh = {basis}
+
+    def best(self, state: SelectionState) -> tuple[int, int, float] | None:
+        """Return (basis, feature, factor) of the largest gain, or None when no candidate gains."""
+        best_gain, choice = NOTHING * state.start_error, None
+        for basis in range(self.B.shape[0]):
+            position = state.position(basis)
+            widths = self.widths if position < 0 else (state.columns[position].factor,)
+            for w, factor in enumerate(widths):
+                gains = self._gains(state, basis, w, factor, position)
+                feature = int(np.argmax(gains))
+                if gains[feature] > best_gain * (1 + 1e-12):
+                    best_gain, choice = gains[feature], (basis, feature, factor)
+        return choice
+
+    def _gains(self, state: SelectionState, basis: int, w: int, factor: float, position: int) -> NDArray:
+        kernel = state.kernel.scaled(factor)
+        m = state.residual.shape[1]
+        active = position >= 0
+        fresh = basis in self.fresh
+        moved = [state.Q] if fresh else [self.entered] + ([] if self.left is None else [self.left[:, None]])
+        own = state.drop_direction(position) if active else None
+        directions = np.hstack([state.residual, *moved] + ([] if own is None else [own[:, None]]))
+        sums = state.sums(state.columns[position]) if active else np.zeros(state.X.shape[0])
+        dots, norms = self._dots(kernel, basis, sums, directions)
+        r_dots = dots[:, :m]
+        if fresh:
+            self.inside[basis, w] = (dots[:, m : m + state.Q.shape[1]] ** 2).sum(axis=1)
+        else:
+            entered = self.entered.shape[1]
+            self.inside[basis, w] += (dots[:, m : m + entered] ** 2).sum(axis=1)
+            if self.left is not None:
+                self.inside[basis, w] -= dots[:, m + entered] ** 2
+        outside = norms - self.inside[basis, w]
+        given_up = 0.0
+        if own is not None:
+            own_dots = dots[:, -1]
+            t_own = own @ state.targets
+            r_dots = r_dots + np.outer(own_dots, t_own)
+            outside = outside + own_dots**2
+            given_up = float(t_own @ t_own)
+        free = outside > COLLINEAR * norms
+        gains = np.where(free, (r_dots**2).sum(axis=1) / np.where(free, outside, 1.0) - given_up, -np.inf)
+        if active:
+            gains[state.columns[position].features] = -np.inf
+        return gains
+
+    def _dots(
+        self, kernel: MaskedKernel, basis: int, sums: NDArray, directions: NDArray
+    ) -> tuple[NDArray, NDArray]:
+        dots = np.empty((self.XT.shape[0], directions.shape[1]))
+        norms = np.empty(self.XT.shape[0])
+        exact_dots(
+            kernel.kind, kernel.gamma, kernel.degree, kernel.coef0, self.XT, self.B[basis], sums,
+            np.ascontiguousarray(directions.T), dots, norms,
+        )  # fmt: skip
+        return dots, norms

@@ -1,0 +1,83 @@
+"""The masked kernel: a kernel that sees only some features of each basis vector.
+
+Every supported kernel is a scalar function of a sum over features,
+
+    rbf:     exp(-gamma * sum_i (x_i - b_i)^2)
+    poly:    (gamma * sum_i x_i b_i + coef0)^degree
+    linear:  sum_i x_i b_i
+
+so adding one feature to a masked column needs the running sum and one new term: O(samples), whatever
+the number of features (Avidan, section 4; SPEC of the masking matrix, equation 7).
+"""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+RBF, POLY, LINEAR = 0, 1, 2
+KIND_NAMES = ("rbf", "poly", "linear")
+
+
+@dataclass(frozen=True)
+class MaskedKernel:
+    """Which kernel, with its numbers.
+
+    Parameters
+    ----------
+    kind : int
+        `RBF`, `POLY` or `LINEAR`.
+    gamma, coef0 : float
+    degree : int
+    """
+
+    kind: int
+    gamma: float = 1.0
+    degree: int = 3
+    coef0: float = 0.0
+
+    @classmethod
+    def from_svc(cls, svc: Any) -> "MaskedKernel":
+        """Read the kernel of a fitted `SVC`; an unsupported kernel is named, with what is supported."""
+        check_kernel_name(svc.kernel)
+        kind = KIND_NAMES.index(svc.kernel)
+        return cls(kind, float(svc._gamma), int(svc.degree), float(svc.coef0))
+
+    @property
+    def name(self) -> str:
+        """The kernel's name in scikit-learn."""
+        return KIND_NAMES[self.kind]
+
+    def scaled(self, factor: float) -> "MaskedKernel":
+        """Return the kernel with `gamma` multiplied by `factor`."""
+        return replace(self, gamma=self.gamma * factor)
+
+    def terms(self, x: NDArray, b: NDArray | float) -> NDArray:
+        """Return each feature's term of the sum, (x_i - b_i)^2 or x_i b_i."""
+        return (x - b) ** 2 if self.kind == RBF else x * b
+
+    def finish(self, sums: NDArray) -> NDArray:
+        """Return the kernel's values from the sums over features."""
+        if self.kind == RBF:
+            return np.exp(-self.gamma * sums)
+        if self.kind == POLY:
+            return (self.gamma * sums + self.coef0) ** self.degree
+        return sums
+
+    def full(self, X: NDArray, B: NDArray) -> NDArray:
+        """Return the unmasked kernel matrix (samples x basis vectors)."""
+        products = X @ B.T
+        if self.kind == RBF:
+            squares = (X * X).sum(axis=1)[:, None] + (B * B).sum(axis=1)[None, :] - 2.0 * products
+            return self.finish(np.maximum(squares, 0.0))
+        return self.finish(products)
+
+
+def check_kernel_name(kernel: Any) -> None:
+    """Raise a ValueError naming the kernel and the supported ones unless it is one of them."""
+    if not isinstance(kernel, str) or kernel not in KIND_NAMES:
+        raise ValueError(
+            f"The 'kernel' parameter of the SVC must be one of {set(KIND_NAMES)} for its elements to be selected. "
+            f"Got {kernel!r} instead. Fit an SVC with one of these kernels."
+        )

@@ -1,0 +1,184 @@
+"""What has been selected so far: the masked columns, their orthonormal basis and the residual."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import qr_delete, solve_triangular
+
+from eigensieve.elements.kernel import MaskedKernel
+
+COLLINEAR = 1e-9
+"""A column whose part outside the span is below this share of its squared norm counts as inside it."""
+
+NOTHING = 1e-12
+"""A gain below this share of the initial error is rounding."""
+
+
+@dataclass
+class Column:
+    """One masked basis vector: its index, the factor on gamma, its features in order of choice."""
+
+    basis: int
+    factor: float
+    features: list[int] = field(default_factory=list)
+
+    def copy(self) -> "Column":
+        """Return an independent copy."""
+        return Column(self.basis, self.factor, list(self.features))
+
+
+class SelectionState:
+    """Masked columns and the least-squares residual of the targets on them and a constant.
+
+    The targets T (samples x m) are the decision values K alpha (m = number of decision functions) or the
+    kernel matrix K itself. With Q an orthonormal basis of the constant and the columns, the residual is
+    R = T - Q Q'T, the error its squared norm. A new column is one Gram-Schmidt step, O(samples x columns);
+    a column that gains an element leaves the basis and comes back.
+
+    Parameters
+    ----------
+    kernel : MaskedKernel
+    X : ndarray of shape (n_samples, n_features)
+    B : ndarray of shape (n_basis, n_features)
+        The basis (support) vectors.
+    targets : ndarray of shape (n_samples, m)
+    """
+
+    def __init__(self, kernel: MaskedKernel, X: NDArray, B: NDArray, targets: NDArray) -> None:
+        self.kernel = kernel
+        self.X = X
+        self.B = B
+        self.targets = np.asarray(targets, dtype=np.float64)
+        n = X.shape[0]
+        self.columns: list[Column] = []
+        self.path: list[float] = []
+        self.Q = np.full((n, 1), 1.0 / np.sqrt(n), order="F")
+        self.R = np.array([[np.sqrt(n)]])
+        self.residual = self.targets - self.targets.mean(axis=0)
+        self.start_error = float((self.residual**2).sum())
+        self._buffer = self.Q
+
+    @property
+    def n_elements(self) -> int:
+        """How many elements the mask holds."""
+        return sum(len(column.features) for column in self.columns)
+
+    @property
+    def error(self) -> float:
+        """Squared norm of the residual."""
+        return float((self.residual**2).sum())
+
+    @property
+    def relative_error(self) -> float:
+        """Error as a share of what a constant leaves."""
+        return self.error / self.start_error if self.start_error > 0 else 0.0
+
+    def copy(self) -> "SelectionState":
+        """Return a state that can go its own way; the data and the old basis are shared, never overwritten."""
+        twin = object.__new__(SelectionState)
+        twin.__dict__.update(self.__dict__)
+        twin.columns = [column.copy() for column in self.columns]
+        twin.path = list(self.path)
+        twin._buffer = self.Q
+        return twin
+
+    def position(self, basis: int) -> int:
+        """Return where the column of a basis vector is, or -1."""
+        for position, column in enumerate(self.columns):
+            if column.basis == basis:
+                return position
+        return -1
+
+    def sums(self, column: Column) -> NDArray:
+        """Return the column's sums over its features, one a sample."""
+        features = column.features
+        return self.kernel.terms(self.X[:, features], self.B[column.basis, features]).sum(
+            axis=1, dtype=np.float64
+        )
+
+    def values(self, column: Column) -> NDArray:
+        """Return the masked kernel's column, one value a sample."""
+        return self.kernel.scaled(column.factor).finish(self.sums(column))
+
+    def add_column(self, basis: int, features: Sequence[int], factor: float = 1.0) -> bool:
+        """Add a new masked basis vector; the path gets one error for each of its elements.
+
+        Returns False, and changes nothing, when the column already lies in the span.
+        """
+        prefixes = [Column(basis, factor, list(features[: k + 1])) for k in range(len(features))]
+        block = np.stack([self.values(prefix) for prefix in prefixes], axis=1)
+        outside = self._outside(block)
+        path = self._errors_with(outside, block)
+        if not self._append(block[:, -1], outside[:, -1]):
+            return False
+        self.columns.append(prefixes[-1])
+        self.path.extend(path)
+        return True
+
+    def add_element(self, basis: int, feature: int, factor: float = 1.0) -> bool:
+        """Add one element of the mask: to the basis vector's column if it has one, else as a new column.
+
+        Returns False, and changes nothing, when the resulting column lies in the span of the others.
+        """
+        position = self.position(basis)
+        if position < 0:
+            return self.add_column(basis, [feature], factor)
+        before = dict(self.__dict__)
+        old = self.columns[position]
+        column = Column(old.basis, old.factor, [*old.features, feature])
+        self.columns = self.columns[:position] + self.columns[position + 1 :]
+        self.Q, self.R = qr_delete(self.Q, self.R, position + 1, which="col")
+        self._buffer = self.Q
+        self.residual = self.targets - self.Q @ (self.Q.T @ self.targets)
+        values = self.values(column)
+        if not self._append(values, self._outside(values[:, None])[:, 0]):
+            self.__dict__.update(before)
+            return False
+        self.columns.append(column)
+        self.path = [*self.path, self.relative_error]
+        return True
+
+    def drop_direction(self, position: int) -> NDArray:
+        """Return the unit vector that the column at `position` alone adds to the span (its dual direction)."""
+        unit = np.zeros(self.R.shape[0])
+        unit[position + 1] = 1.0
+        coefficients = solve_triangular(self.R, unit, trans="T")
+        direction = self.Q @ coefficients
+        return direction / np.linalg.norm(direction)
+
+    def design(self) -> NDArray:
+        """Return the masked columns (samples x columns)."""
+        if not self.columns:
+            return np.empty((self.X.shape[0], 0))
+        return np.stack([self.values(column) for column in self.columns], axis=1)
+
+    def _outside(self, block: NDArray) -> NDArray:
+        outside = block - self.Q @ (self.Q.T @ block)
+        return outside - self.Q @ (self.Q.T @ outside)
+
+    def _errors_with(self, outside: NDArray, block: NDArray) -> list[float]:
+        norms = (outside**2).sum(axis=0)
+        free = norms > COLLINEAR * (block**2).sum(axis=0)
+        gains = np.where(free, ((outside.T @ self.residual) ** 2).sum(axis=1) / np.where(free, norms, 1.0), 0.0)
+        scale = self.start_error if self.start_error > 0 else 1.0
+        return [max(0.0, (self.error - gain) / scale) for gain in gains]
+
+    def _append(self, values: NDArray, outside: NDArray) -> bool:
+        n, k = self.Q.shape
+        norm = float(np.linalg.norm(outside))
+        if norm**2 <= COLLINEAR * float(values @ values):
+            return False
+        if self._buffer.shape[1] <= k:
+            self._buffer = np.empty((n, 2 * k + 8), order="F")
+            self._buffer[:, :k] = self.Q
+        direction = outside / norm
+        R = np.zeros((k + 1, k + 1))
+        R[:k, :k] = self.R
+        R[:k, k] = self.Q.T @ values
+        R[k, k] = norm
+        self._buffer[:, k] = direction
+        self.Q, self.R = self._buffer[:, : k + 1], R
+        self.residual = self.residual - np.outer(direction, direction @ self.residual)
+        return True
