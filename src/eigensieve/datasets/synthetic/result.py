@@ -1,0 +1,50 @@
+"""What the synthetic generators return, and the checks they share."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+RandomState = int | np.random.Generator | None
+
+
+class SyntheticData(NamedTuple):
+    """Samples, labels and the truth about the features.
+
+    Attributes
+    ----------
+    X : ndarray of shape (n_samples, n_features)
+    y : ndarray of shape (n_samples,)
+        Integer labels. They describe how the data was made; unsupervised methods must not see them.
+    relevant : ndarray of bool of shape (n_features,)
+        True for the features that carry the structure.
+    """
+
+    X: np.ndarray
+    y: np.ndarray
+    relevant: np.ndarray
+
+
+def first_features(count: int, n_features: int) -> np.ndarray:
+    """Mask of the first `count` of `n_features` features."""
+    return np.arange(n_features) < count
+
+
+def normal_clusters(
+    rng: np.random.Generator, y: np.ndarray, centers: np.ndarray, variances: tuple[float, float]
+) -> np.ndarray:
+    """Draw one sample a label from axis-parallel normals.
+
+    The variance of each feature in each cluster is uniform in `variances`, (lowest, highest).
+    """
+    deviations = np.sqrt(rng.uniform(*variances, size=centers.shape))
+    return centers[y] + deviations[y] * rng.normal(size=(y.size, centers.shape[1]))
+
+
+def check_at_least(generator: str, **sizes: tuple[int, int]) -> None:
+    """Raise unless every ``name=(value, smallest)`` has value >= smallest."""
+    for name, (value, smallest) in sizes.items():
+        if value < smallest:
+            raise ValueError(
+                f"The '{name}' parameter of {generator} must be an int of at least {smallest}. "
+                f"Got {value!r} instead."
+            )
