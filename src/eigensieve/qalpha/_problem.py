@@ -1,6 +1,6 @@
 """The problem a solver is given and the result it returns; solvers know nothing else."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -128,7 +128,3 @@ def finish(
         status=status,
     )
 
-
-def with_passes(result: Result, n_passes: int) -> Result:
-    """Return the result with passes that happened outside the solver (such as the start) added."""
-    return replace(result, n_passes=result.n_passes + n_passes)

@@ -11,11 +11,10 @@ from eigensieve.qalpha._problem import Problem
 Array = NDArray[Any]
 
 _EXTRA = 6  # columns beyond those wanted: they make the block method settle in a few passes
-_MAX_BLOCKS = 12
 
 
 def leading_eigenvectors(
-    affinity: Affinity, weights: Array, count: int, *, rtol: float = 1e-4
+    affinity: Affinity, weights: Array, count: int, *, rtol: float = 1e-4, max_blocks: int = 12
 ) -> tuple[Array, Array]:
     """Return the `count` eigenvalues of L(w) largest in magnitude, and their eigenvectors.
 
@@ -30,6 +29,8 @@ def leading_eigenvectors(
         At most the number of samples.
     rtol : float, default=1e-4
         Residual wanted, relative to the largest eigenvalue.
+    max_blocks : int, default=12
+        Passes to spend at most.
 
     Returns
     -------
@@ -42,7 +43,7 @@ def leading_eigenvectors(
         return _ritz(np.eye(q), affinity.apply(weights, np.eye(q)), count)[:2]
     V, _ = np.linalg.qr(np.random.default_rng(0).standard_normal((q, width)))
     LV = np.empty((q, 0))
-    for _ in range(_MAX_BLOCKS):
+    for _ in range(max_blocks):
         LV = np.hstack([LV, affinity.apply(weights, V[:, LV.shape[1] :])])
         values, vectors, images = _ritz(V, LV, count)
         residual = np.linalg.norm(images - vectors * values, axis=0).max()

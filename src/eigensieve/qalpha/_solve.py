@@ -1,0 +1,67 @@
+"""One entry to all solvers: starts, restarts, the best criterion."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eigensieve._progress import Progress, silent
+from eigensieve.qalpha._basic import solve_basic
+from eigensieve.qalpha._power import solve_power
+from eigensieve.qalpha._problem import Problem, Result
+from eigensieve.qalpha._ritz import solve_ritz
+from eigensieve.qalpha._start import starting_embedding
+from eigensieve.qalpha._subspace import solve_subspace
+
+Array = NDArray[Any]
+
+SOLVERS = {"auto": solve_subspace, "basic": solve_basic, "power": solve_power, "ritz": solve_ritz}
+"""Solvers by the name users give; "auto" is the locally optimal one, one pass over the data a step."""
+
+
+def solve(
+    problem: Problem,
+    *,
+    solver: str = "auto",
+    init: str | Array = "eigen",
+    n_init: int = 1,
+    max_iter: int = 100,
+    tol: float = 5e-3,
+    rng: np.random.Generator | None = None,
+    progress: Progress = silent,
+) -> Result:
+    """Solve a problem from one or several starts and return the result with the best criterion.
+
+    Parameters
+    ----------
+    problem : Problem
+    solver : {"auto", "basic", "power", "ritz"}, default="auto"
+    init : {"eigen", "random"} or ndarray of shape (n_samples, n_clusters), default="eigen"
+        Starting embedding.
+    n_init : int, default=1
+        Number of random starts; the other starts are always the same and are used once.
+    max_iter, tol
+        Passed to the solver.
+    rng : Generator, optional
+        For random starts.
+    progress : callable
+    """
+    first_pass = problem.n_passes
+    rng = np.random.default_rng() if rng is None else rng
+    restarts = n_init if isinstance(init, str) and init == "random" and problem.fixed_embedding is None else 1
+    best: Result | None = None
+    for attempt in range(restarts):
+        Q = problem.fixed_embedding
+        if Q is None:
+            Q = starting_embedding(problem, init, rng)
+
+        def report(message: str, attempt: int = attempt) -> None:
+            start = f"start {attempt + 1} of {restarts}, " if restarts > 1 else ""
+            progress(f"{start}{message}, {problem.n_passes - first_pass} passes")
+
+        result = SOLVERS[solver](problem, Q, max_iter=max_iter, tol=tol, progress=report)
+        if best is None or result.objective > best.objective:
+            best = result
+    assert best is not None
+    return replace(best, n_passes=problem.n_passes - first_pass)

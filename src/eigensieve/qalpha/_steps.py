@@ -1,0 +1,68 @@
+"""The exact half-steps the papers' algorithms are made of, and the loop they share."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse.linalg import ArpackNoConvergence, eigsh
+
+from eigensieve._progress import Progress
+from eigensieve.operators import FeatureGram
+from eigensieve.qalpha._problem import Problem, Result, Status, finish
+
+Array = NDArray[Any]
+
+_DENSE = 40  # below this many features the matrix is formed: ARPACK needs room
+
+
+def best_weights(problem: Problem, Q: Array, guess: Array) -> tuple[Array, float]:
+    """Return the leading eigenvector of G for fixed Q, and its eigenvalue: the criterion."""
+    G = FeatureGram(problem.affinity, Q, problem.tau)
+    if problem.n_features <= _DENSE:
+        dense = G.to_dense()
+        values, vectors = np.linalg.eigh((dense + dense.T) / 2)
+        return vectors[:, -1], float(values[-1])
+    tolerance = float(np.finfo(problem.affinity.data.dtype).eps) ** 0.75
+    try:
+        values, vectors = eigsh(G.as_linear_operator(), k=1, which="LA", v0=guess, tol=tolerance)
+    except ArpackNoConvergence as error:
+        if not len(error.eigenvalues):
+            return guess, float(guess @ G.matvec(guess))
+        values, vectors = error.eigenvalues, error.eigenvectors
+    return vectors[:, 0], float(values[0])
+
+
+def alternate(
+    problem: Problem,
+    Q: Array,
+    step: Callable[[Array, Array], tuple[Array, float, Array]],
+    *,
+    max_iter: int,
+    tol: float,
+    progress: Progress,
+) -> Result:
+    """Repeat ``weights, value, Q = step(weights, Q)`` until weights and criterion settle.
+
+    Only steps that do not lower the criterion are accepted; the first that would (by rounding) ends the search.
+    """
+    first_pass = problem.n_passes
+    weights = problem.uniform_weights()
+    history: list[float] = []
+    status: Status = "max_iter"
+    n_iter = 0
+    for n_iter in range(1, max_iter + 1):
+        new, value, new_Q = step(weights, Q)
+        if history and value < history[-1]:
+            status = "precision"
+            break
+        change = float(np.linalg.norm(new - weights * np.sign(new @ weights)))
+        gain = value - history[-1] if history else np.inf
+        history.append(value)
+        weights, Q = new, new_Q
+        progress(f"step {n_iter}: criterion {problem.unit * value:.6g}, weights moved {change:.1e}")
+        if change <= tol and gain <= tol**2 * abs(value):
+            status = "converged"
+            break
+    LQ = problem.affinity.apply(weights, Q)
+    return finish(problem, weights, Q, LQ, history, n_iter, first_pass, status)
