@@ -1,0 +1,313 @@
+"""QAlphaSelector: the papers' method as a scikit-learn selector."""
+
+import warnings
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, _fit_context
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.feature_selection import SelectorMixin
+from sklearn.utils import check_consistent_length, check_random_state
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
+
+from eigensieve._progress import Progress, progress_for
+from eigensieve.amount._clusters import MAX_CLUSTERS, count_clusters
+from eigensieve.amount._curve import two_level_cut
+from eigensieve.data import DataMatrix
+from eigensieve.estimators._fitting import (
+    all_or_nothing,
+    check_data,
+    check_some_vary,
+    rank_features,
+    resolve_count,
+)
+from eigensieve.operators import Affinity, LaplacianAffinity, StandardAffinity
+from eigensieve.qalpha._problem import TAU, Problem, Result
+from eigensieve.qalpha._solve import SOLVERS, solve
+from eigensieve.qalpha._start import leading_eigenvectors
+from eigensieve.qalpha.theory import sparsity_gap
+
+Array = NDArray[Any]
+
+
+class QAlphaSelector(SelectorMixin, BaseEstimator):
+    """Select features whose weighted affinity clusters the samples best (Q-alpha).
+
+    Finds unit weights alpha and orthonormal Q (n_samples, n_clusters) that maximise trace(Q' A A Q), where
+    A = sum_i alpha_i m_i m_i' is the affinity of the samples and m_i is feature i over the samples. No label is needed.
+    Relevant features come out with large weights, irrelevant ones near zero, although neither sparsity nor positivity
+    is imposed. Time and memory are linear in the number of features; sparse input is never densified.
+
+    Parameters
+    ----------
+    n_features_to_select : int, float or "auto", default="auto"
+        How many features to keep: a number, a fraction of all features, or ``"auto"``, the upper level of the sorted
+        weights (the split into two groups with the least variance within).
+    n_clusters : int or "auto", default="auto"
+        k, the number of leading eigenvectors whose energy is maximised. ``"auto"`` counts the eigenvalues of the equally
+        weighted affinity above the noise edge (at most 10).
+    spectrum : {"standard", "laplacian"}, default="standard"
+        Use the affinity A, or its Laplacian A - diag(A1) + dI.
+    criterion : {"energy", "gap"}, default="energy"
+        Maximise the sum of the k largest squared eigenvalues, or that minus the sum of all others. The gap is more robust
+        with many noise features, may give negative weights, and costs O(n_features * n_samples^2) a step.
+    normalize : {"auto", "center", "unit", "none"}, default="auto"
+        ``"center"``: centred columns of unit norm. ``"unit"``: unit norm, not centred. ``"none"``: as they are.
+        ``"auto"``: ``"center"`` for the standard spectrum, ``"unit"`` for the Laplacian (which centring would undo).
+    solver : {"auto", "basic", "power", "ritz"}, default="auto"
+        ``"auto"`` improves weights and embedding together, one pass over the data a step. The others are the papers'
+        algorithms; they find the same maximum with many more passes.
+    init : {"eigen", "random"} or ndarray of shape (n_samples, n_clusters), default="eigen"
+        Starting embedding: leading eigenvectors of the equally weighted affinity, random directions, or the user's own.
+        Random starts often end in poor local maxima; use them with `n_init`.
+    n_init : int, default=1
+        Number of random starts, of which the one with the best criterion is kept. Must be 1 for other starts.
+    max_iter : int, default=200
+        Most steps of the solver.
+    tol : float, default=5e-3
+        The solver stops when the weights' residual |G alpha - rho alpha| / rho is below this and the last step's gain
+        is below tol^2, relative.
+    random_state : int, RandomState or None, default=None
+        For ``init="random"``.
+    verbose : int, default=0
+        1 prints progress, at most twice a second; 2 prints every step.
+
+    Attributes
+    ----------
+    weights_ : ndarray of shape (n_features,)
+        alpha: unit norm, positive sum; 0 for constant features.
+    ranking_ : ndarray of shape (n_features,)
+        Indices of the features, best first; constant features last.
+    support_ : ndarray of bool of shape (n_features,)
+        The selected features.
+    embedding_ : ndarray of shape (n_samples, n_clusters)
+        Q: leading eigenvectors of the weighted affinity of the samples.
+    eigenvalues_ : ndarray of shape (n_clusters,)
+        Their eigenvalues, largest magnitude first.
+    n_clusters_ : int
+        k as used.
+    objective_ : float
+        The criterion reached.
+    objective_history_ : ndarray
+        The criterion after each accepted step; never decreases.
+    n_iter_ : int
+        Steps of the solver.
+    n_passes_ : int
+        Times the data was read, statistics and start included.
+    converged_ : bool
+        False when `max_iter` ended the search (a ConvergenceWarning says so too).
+    sparsity_gap_ : float
+        Mean weight of the selected features over the mean weight of the others.
+    negative_weight_fraction_ : float
+        Fraction of the varying features with a negative weight.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str
+        When X had column names.
+
+    References
+    ----------
+    L. Wolf and A. Shashua, "Feature Selection for Unsupervised and Supervised Inference: The Emergence of Sparsity in a
+    Weight-Based Approach", Journal of Machine Learning Research 6, 2005.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from eigensieve import QAlphaSelector
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((60, 200))
+    >>> X[:30, :8] += 3.0
+    >>> QAlphaSelector().fit(X).get_support(indices=True)
+    array([0, 1, 2, 3, 4, 5, 6, 7])
+    """
+
+    _parameter_constraints: dict = {
+        "n_features_to_select": [
+            StrOptions({"auto"}),
+            Interval(Integral, 1, None, closed="left"),
+            Interval(Real, 0, 1, closed="right"),
+        ],
+        "n_clusters": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left")],
+        "spectrum": [StrOptions({"standard", "laplacian"})],
+        "criterion": [StrOptions(set(TAU))],
+        "normalize": [StrOptions({"auto", "center", "unit", "none"})],
+        "solver": [StrOptions(set(SOLVERS))],
+        "init": [StrOptions({"eigen", "random"}), np.ndarray],
+        "n_init": [Interval(Integral, 1, None, closed="left")],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "tol": [Interval(Real, 0, None, closed="left")],
+        "random_state": ["random_state"],
+        "verbose": ["verbose"],
+    }
+
+    def __init__(
+        self,
+        n_features_to_select: Any = "auto",
+        n_clusters: Any = "auto",
+        *,
+        spectrum: str = "standard",
+        criterion: str = "energy",
+        normalize: str = "auto",
+        solver: str = "auto",
+        init: Any = "eigen",
+        n_init: int = 1,
+        max_iter: int = 200,
+        tol: float = 5e-3,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_features_to_select = n_features_to_select
+        self.n_clusters = n_clusters
+        self.spectrum = spectrum
+        self.criterion = criterion
+        self.normalize = normalize
+        self.solver = solver
+        self.init = init
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+        self.verbose = verbose
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any = None) -> "QAlphaSelector":
+        """Learn the weights.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            float32 and float64 are worked on as they are; other numeric types are converted a block at a time.
+        y : ignored
+            Only its length is checked.
+
+        Returns
+        -------
+        self : QAlphaSelector
+        """
+        with all_or_nothing(self):
+            self._fit(X, y, progress_for(type(self).__name__, self.verbose))
+        return self
+
+    def _fit(self, X: Any, y: Any, progress: Progress) -> None:
+        normalize = self._normalization()
+        if y is not None:
+            check_consistent_length(X, y)
+        raw = check_data(self, X)
+        usable = check_some_vary(self, raw)
+        fixed_count = None
+        if self.n_features_to_select != "auto":
+            fixed_count = resolve_count(self, self.n_features_to_select, usable)
+        self._check_range(raw, normalize)
+        affinity = self._affinity(raw.standardized(normalize))
+        k, init = self._clusters_and_start(affinity, usable, normalize)
+        result = solve(
+            Problem(affinity, k, TAU[self.criterion], usable),
+            solver=self.solver,
+            init=init,
+            n_init=self.n_init,
+            max_iter=self.max_iter,
+            tol=self.tol,
+            rng=np.random.default_rng(check_random_state(self.random_state).randint(2**31)),
+            progress=progress,
+        )
+        self._learn(result, usable, raw, fixed_count)
+
+    def _normalization(self) -> str:
+        if self.spectrum == "laplacian" and self.normalize == "center":
+            raise ValueError(
+                "The 'normalize' parameter of QAlphaSelector must not be 'center' with spectrum='laplacian': centred "
+                "features sum to zero, and the Laplacian would be the affinity plus a constant. Use normalize='unit'."
+            )
+        if self.normalize != "auto":
+            return self.normalize
+        return "unit" if self.spectrum == "laplacian" else "center"
+
+    def _check_range(self, raw: DataMatrix, normalize: str) -> None:
+        """Without normalisation the criterion is of the fourth power of the values."""
+        largest = float(raw.stats().norm.max())
+        limit = float(np.finfo(raw.dtype).max) ** 0.2
+        if normalize == "none" and largest > limit:
+            raise ValueError(
+                f"Input X has columns of norm up to {largest:.1e}, too large for normalize='none' in {raw.dtype} (the "
+                f"criterion is of fourth power; the limit is {limit:.1e}). Use normalize='center', or rescale X."
+            )
+
+    def _affinity(self, data: DataMatrix) -> Affinity:
+        return LaplacianAffinity(data) if self.spectrum == "laplacian" else StandardAffinity(data)
+
+    def _clusters_and_start(self, affinity: Affinity, usable: Array, normalize: str) -> tuple[int, str | Array]:
+        """Return k and the start; eigenvectors that were needed to find k are used again as the start."""
+        n_samples = affinity.n_samples
+        self._check_start(n_samples)
+        if self.n_clusters != "auto":
+            return int(self.n_clusters), self.init
+        if isinstance(self.init, np.ndarray):
+            return self.init.shape[1], self.init
+        count = min(MAX_CLUSTERS, n_samples)
+        plain = StandardAffinity(affinity.data)
+        values, vectors = leading_eigenvectors(plain, usable.astype(np.float64), count)
+        if normalize == "none":
+            values = values * (np.count_nonzero(usable) / np.sum(affinity.data.stats().norm[usable] ** 2))
+        k = count_clusters(values, int(usable.sum()), n_samples, centered=normalize == "center")
+        reuse = self.init == "eigen" and self.spectrum == "standard"
+        return k, vectors[:, :k] if reuse else self.init
+
+    def _check_start(self, n_samples: int) -> None:
+        if self.n_clusters != "auto" and self.n_clusters > n_samples:
+            raise ValueError(
+                "The 'n_clusters' parameter of QAlphaSelector must be at most the number of samples. "
+                f"Got n_clusters={self.n_clusters} with n_samples={n_samples} instead."
+            )
+        if self.n_init > 1 and not (isinstance(self.init, str) and self.init == "random"):
+            raise ValueError(
+                "The 'n_init' parameter of QAlphaSelector must be 1 unless init='random': other starts are always the "
+                f"same. Got n_init={self.n_init} instead."
+            )
+        if isinstance(self.init, np.ndarray):
+            k = "n_clusters" if self.n_clusters == "auto" else self.n_clusters
+            right = self.init.ndim == 2 and len(self.init) == n_samples and k in ("n_clusters", self.init.shape[1])
+            if not right or np.linalg.matrix_rank(self.init) < self.init.shape[1]:
+                raise ValueError(
+                    f"The 'init' parameter of QAlphaSelector must have shape ({n_samples}, {k}) and independent "
+                    f"columns. Got shape {self.init.shape} instead."
+                )
+
+    def _learn(self, result: Result, usable: Array, raw: DataMatrix, count: int | None) -> None:
+        """Set the learned attributes, all of them at once."""
+        weights = result.weights
+        ranking = rank_features(weights, usable)
+        if count is None:
+            count = two_level_cut(weights[usable])
+        support = np.zeros(len(weights), dtype=bool)
+        support[ranking[:count]] = True
+        self.weights_ = weights
+        self.ranking_ = ranking
+        self.support_ = support
+        self.embedding_ = result.embedding
+        self.eigenvalues_ = result.eigenvalues
+        self.n_clusters_ = result.embedding.shape[1]
+        self.objective_ = result.objective
+        self.objective_history_ = result.history
+        self.n_iter_ = result.n_iter
+        self.n_passes_ = raw.n_passes
+        self.converged_ = result.converged
+        self.sparsity_gap_ = 1.0 if support.all() else sparsity_gap(weights, support)
+        self.negative_weight_fraction_ = float(np.mean(weights[usable] < 0))
+        if not result.converged:
+            warnings.warn(
+                f"QAlphaSelector stopped after max_iter={self.max_iter} steps before the weights settled to "
+                f"tol={self.tol}. The ranking may still change: increase max_iter, or accept a larger tol.",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
+
+    def _get_support_mask(self) -> Array:
+        check_is_fitted(self)
+        return self.support_
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
