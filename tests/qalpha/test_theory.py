@@ -1,0 +1,165 @@
+"""The papers' theory helpers reproduce the printed figures, or say where the print is wrong."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from eigensieve.datasets import make_class_scaleup, make_planted_clusters
+from eigensieve.qalpha.theory import (
+    expected_irrelevant_weight_bound,
+    irrelevant_weight_bound,
+    positivity_probability,
+    sparsity_gap,
+    two_block_sparsity_gap,
+)
+
+
+def q_alpha(M, k, n_steps=20):
+    """Leading eigenvector of G and its eigenvalue, alternating as the papers' power-embedded method does."""
+    Q = np.linalg.eigh(M.T @ M)[1][:, ::-1][:, :k]
+    for _ in range(n_steps):
+        P = M @ Q
+        values, vectors = np.linalg.eigh((M @ M.T) * (P @ P.T))
+        alpha = vectors[:, -1] * np.sign(vectors[:, -1].sum())
+        Q = np.linalg.qr((M.T * alpha) @ P)[0]
+    return alpha, values[-1]
+
+
+def centred_unit(X):
+    M = X.T - X.T.mean(axis=1, keepdims=True)
+    return M / np.linalg.norm(M, axis=1, keepdims=True)
+
+
+class TestSparsityGap:
+    def test_ratio_of_means(self):
+        assert sparsity_gap([4.0, 2.0, 1.0, 0.0], [True, True, False, False]) == 6.0
+
+    def test_common_sign_does_not_matter(self):
+        assert sparsity_gap([-4.0, -2.0, -1.0, 0.0], [True, True, False, False]) == 6.0
+
+    def test_infinite_when_nothing_is_left_for_the_others(self):
+        assert sparsity_gap([1.0, 0.0, 0.0], [True, False, False]) == np.inf
+        assert sparsity_gap([1.0, -0.1, 0.0], [True, False, False]) == np.inf
+
+    @pytest.mark.parametrize("relevant", [[True, True], [False, False]])
+    def test_both_groups_needed(self, relevant):
+        with pytest.raises(ValueError, match="at least one feature and leave one out"):
+            sparsity_gap([1.0, 2.0], relevant)
+
+    @pytest.mark.parametrize("relevant", [[0, 1], [True], [[True, False]]])
+    def test_split_must_be_a_mask(self, relevant):
+        with pytest.raises(ValueError, match="bool array with one entry for each weight"):
+            sparsity_gap([1.0, 2.0], relevant)
+
+    @pytest.mark.parametrize(("n_classes", "expected"), [(2, 38), (5, 15)])
+    def test_class_scaleup_of_2005(self, n_classes, expected):
+        gaps = []
+        for seed in range(5):
+            X, _, relevant = make_class_scaleup(n_classes, random_state=seed)
+            alpha, _ = q_alpha(centred_unit(X), n_classes)
+            gaps.append(sparsity_gap(alpha, relevant))
+        assert np.mean(gaps) == pytest.approx(expected, rel=0.35)
+
+
+class TestTwoBlockGap:
+    @pytest.mark.parametrize(("fraction", "printed"), [(0.2, 2.6), (1.0, 5.1)])
+    def test_printed_figures(self, fraction, printed):
+        assert round(two_block_sparsity_gap(fraction), 1) == printed
+
+    @given(st.floats(0.001, 1.0))
+    def test_printed_formula(self, p):
+        printed = (61 * p - 10 + np.sqrt(3321 * p**2 - 820 * p + 100)) / (20 * p)
+        assert two_block_sparsity_gap(p) == pytest.approx(printed, rel=1e-8)
+
+    @given(st.floats(1e-12, 1.0), st.floats(0.01, 1.0), st.floats(0.01, 1.0))
+    def test_is_the_eigenvector_of_the_two_by_two_matrix(self, p, mu_a, mu_b):
+        gap = two_block_sparsity_gap(p, relevant_mean=mu_a, irrelevant_mean=mu_b)
+        top = p * mu_a * gap + (1 - p) * mu_b
+        bottom = p * mu_b * gap + (1 - p) * mu_b
+        assert top / bottom == pytest.approx(gap, rel=1e-9)
+        assert gap >= 1 - 1e-12 or mu_a < mu_b
+
+    def test_agrees_with_a_random_block_matrix(self):
+        rng = np.random.default_rng(0)
+        n, n_relevant = 1000, 200
+        G = np.full((n, n), 1 / 6)
+        G[:n_relevant, :n_relevant] = 0.85
+        S = np.tril(rng.normal(scale=np.sqrt(2) / 6, size=(n, n)))
+        G += S + np.tril(S, -1).T
+        alpha = np.linalg.eigh(G)[1][:, -1]
+        gap = sparsity_gap(alpha, np.arange(n) < n_relevant)
+        assert gap == pytest.approx(two_block_sparsity_gap(0.2), rel=0.03)
+
+    @pytest.mark.parametrize("fraction", [0.0, -0.1, 1.1, np.nan])
+    def test_fraction_out_of_range(self, fraction):
+        with pytest.raises(ValueError, match="above 0 and at most 1"):
+            two_block_sparsity_gap(fraction)
+
+    def test_means_must_be_positive(self):
+        with pytest.raises(ValueError, match="must be positive"):
+            two_block_sparsity_gap(0.5, irrelevant_mean=0.0)
+
+
+class TestIrrelevantWeightBound:
+    @pytest.mark.parametrize("seed", range(3))
+    def test_holds_for_fitted_weights(self, seed):
+        X, _, relevant = make_planted_clusters(60, 120, 15, random_state=seed)
+        M = centred_unit(X)
+        alpha, eigenvalue = q_alpha(M, 3)
+        bound = irrelevant_weight_bound(M[~relevant].T, eigenvalue)
+        assert alpha[~relevant].sum() <= bound
+        gamma = np.linalg.eigvalsh(M[~relevant] @ M[~relevant].T)
+        assert bound == pytest.approx(np.sqrt((gamma**2).sum() / eigenvalue), rel=1e-10)
+
+    def test_wide_and_tall_agree(self):
+        X = np.random.default_rng(0).normal(size=(7, 20))
+        assert irrelevant_weight_bound(X, 2.0) == pytest.approx(irrelevant_weight_bound(X.T, 2.0))
+
+    @pytest.mark.parametrize(("n_irrelevant", "n_samples"), [(500, 100), (300, 300), (100, 500)])
+    def test_expectation_under_noise(self, n_irrelevant, n_samples):
+        X = np.random.default_rng(1).normal(size=(n_samples, n_irrelevant))
+        M = centred_unit(X)
+        bound = irrelevant_weight_bound(M.T, 4.0)
+        assert bound == pytest.approx(
+            expected_irrelevant_weight_bound(n_irrelevant, n_samples - 1, 4.0), rel=0.01
+        )
+
+    def test_bad_input(self):
+        with pytest.raises(ValueError, match=r"'X_irrelevant' .* 2D array"):
+            irrelevant_weight_bound([1.0, 2.0], 1.0)
+        with pytest.raises(ValueError, match=r"'eigenvalue' .* must be positive. Got 0.0"):
+            irrelevant_weight_bound([[1.0, 2.0]], 0.0)
+        with pytest.raises(ValueError, match=r"'n_samples' .* at least 1"):
+            expected_irrelevant_weight_bound(3, 0, 1.0)
+
+
+class TestPositivity:
+    def test_passes_99_percent_a_little_above_20_features(self):
+        # the papers: above 0.99 for n > 20; 20,000 draws put it at 0.97 for n = 20 and 0.997 for n = 30
+        assert positivity_probability(20, n_draws=1000, random_state=0) > 0.95
+        assert positivity_probability(30, n_draws=1000, random_state=0) > 0.99
+
+    def test_grows_with_the_number_of_features(self):
+        few, some, many = (positivity_probability(n, n_draws=500, random_state=0) for n in (3, 10, 30))
+        assert few < some < many
+
+    def test_weak_mean_needs_far_more_features_than_printed(self):
+        # mu = 0.1, sigma = 1: the papers say above 0.99 from n = 500
+        assert positivity_probability(500, mean=0.1, deviation=1.0, n_draws=5, random_state=0) == 0.0
+        assert positivity_probability(2500, mean=0.1, deviation=1.0, n_draws=2, random_state=0) == 1.0
+
+    def test_one_and_two_features(self):
+        assert positivity_probability(1, n_draws=3, random_state=0) == 1.0
+        # two features: positive exactly when the one off-diagonal entry is, with probability Phi(mu / sigma)
+        probability = positivity_probability(2, mean=1.0, deviation=1.0, n_draws=3000, random_state=0)
+        assert probability == pytest.approx(0.8413, abs=0.03)
+
+    def test_same_seed_same_answer(self):
+        assert positivity_probability(8, n_draws=50, random_state=5) == positivity_probability(
+            8, n_draws=50, random_state=5
+        )
+
+    def test_bad_sizes(self):
+        with pytest.raises(ValueError, match=r"must be at least 1. Got 0"):
+            positivity_probability(0)
