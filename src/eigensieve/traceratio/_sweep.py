@@ -44,73 +44,60 @@ def _dinkelbach(
 
 
 @numba.njit(cache=True, nogil=True)
-def _sweep(
-    b: Vector,
-    e: Vector,
-    counts: Counts,
-    base_b: float,
-    base_e: float,
-    base_count: int,
-    lo: int,
-    hi: int,
-    low: float,
-    high: float,
-    slope: float,
-    out: Vector,
-) -> int:
-    """Fill ``out[m - 1]`` for lo <= m <= hi, whose lambda* all lie in [low, high].
+def _still_open(
+    b: Vector, e: Vector, counts: Counts, lo: int, hi: int, low: float, high: float, slope: float
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Which lines v_i(lambda) = b_i - lambda e_i can change side for sizes lo..hi and lambda in [low, high].
 
-    Lines v_i(lambda) = b_i - lambda e_i that stay above the lo-th largest value all over [low, high] are
-    in every subset of the range and move to the base; lines below the hi-th largest value are in none and
-    are dropped. A common slope is taken out first: it leaves the order alone and tightens the bounds.
+    Returns the lines still open, and those in every subset of the range: they stay above the lo-th largest
+    value all over the interval. The rest stay below the hi-th largest value and are in no subset. A common
+    slope is taken out of all lines first: it leaves their order alone and tightens the bounds.
     """
-    if lo > hi:
-        return 0
-    if high - low <= 1e-15 * high:
-        for m in range(lo, hi + 1):
-            out[m - 1] = low
-        return 0
-
     at_low = b - low * (e - slope)
     at_high = b - high * (e - slope)
     upper = np.maximum(at_low, at_high)
     lower = np.minimum(at_low, at_high)
-    # Rounding must never move a line that ties with the boundary.
-    scale = 1e-12 * (np.abs(b) + high * (e + slope))
-    enter = _threshold(upper, counts, lo - base_count)
-    leave = _threshold(lower, counts, hi - base_count)
-    keep = np.empty(len(b), dtype=np.bool_)
+    enter = _threshold(upper, counts, lo)
+    leave = _threshold(lower, counts, hi)
+    surely_in = np.empty(len(b), dtype=np.bool_)
+    is_open = np.empty(len(b), dtype=np.bool_)
     for u in range(len(b)):
-        surely_in = lower[u] - scale[u] > enter + 1e-12 * abs(enter)
-        surely_out = upper[u] + scale[u] < leave - 1e-12 * abs(leave)
-        keep[u] = not (surely_in or surely_out)
-        if surely_in:
-            base_b += counts[u] * b[u]
-            base_e += counts[u] * e[u]
-            base_count += counts[u]
-    b, e, counts = b[keep], e[keep], counts[keep]
-
-    mid = (lo + hi) // 2
-    lam, slope = _dinkelbach(b, e, counts, base_b, base_e, mid - base_count, low)
-    lam = min(lam, high)
-    out[mid - 1] = lam
-    _sweep(b, e, counts, base_b, base_e, base_count, lo, mid - 1, lam, high, slope, out)
-    _sweep(b, e, counts, base_b, base_e, base_count, mid + 1, hi, low, lam, slope, out)
-    return 0
+        # Rounding must never move a line that ties with the boundary.
+        slack = 1e-12 * (b[u] + high * (e[u] + slope) + max(abs(enter), abs(leave)))
+        surely_in[u] = lower[u] - slack > enter
+        is_open[u] = not surely_in[u] and upper[u] + slack >= leave
+    return is_open, surely_in
 
 
 @numba.njit(cache=True, nogil=True)
-def all_sizes(b: Vector, e: Vector, counts: Counts, base_b: float) -> Vector:
-    """lambda* for m = 1, 2, ... lines with e > 0, on top of a base of between scatter `base_b`."""
-    n = np.sum(counts)
+def all_sizes(b: Vector, e: Vector, counts: Counts, free_b: float) -> Vector:
+    """lambda* for m = 1, 2, ... lines with e > 0, on top of features with e = 0 and between scatter `free_b`.
+
+    A stack of size ranges: the middle size is solved and bounds lambda* of both halves (Theorem 2).
+    """
+    n = int(np.sum(counts))
     out = np.empty(n)
-    total_b, total_e = base_b, 0.0
-    for u in range(len(b)):
-        total_b += counts[u] * b[u]
-        total_e += counts[u] * e[u]
-    out[n - 1] = total_b / total_e
-    if n > 1:
-        high, slope = _dinkelbach(b, e, counts, base_b, 0.0, 1, out[n - 1])
-        out[0] = high
-        _sweep(b, e, counts, base_b, 0.0, 0, 2, n - 1, out[n - 1], high, slope, out)
+    out[n - 1] = (free_b + np.sum(counts * b)) / np.sum(counts * e)
+    if n == 1:
+        return out
+    out[0], slope = _dinkelbach(b, e, counts, free_b, 0.0, 1, out[n - 1])
+    stack = [(b, e, counts, free_b, 0.0, 0, 2, n - 1, slope)]
+    while len(stack) > 0:
+        b, e, counts, base_b, base_e, base_count, lo, hi, slope = stack.pop()
+        if lo > hi:
+            continue
+        low, high = out[hi], out[lo - 2]
+        if high - low <= 1e-15 * high:
+            out[lo - 1 : hi] = low
+            continue
+        is_open, surely_in = _still_open(b, e, counts, lo - base_count, hi - base_count, low, high, slope)
+        base_b += float(np.sum(counts[surely_in] * b[surely_in]))
+        base_e += float(np.sum(counts[surely_in] * e[surely_in]))
+        base_count += int(np.sum(counts[surely_in]))
+        b, e, counts = b[is_open], e[is_open], counts[is_open]
+        mid = (lo + hi) // 2
+        lam, slope = _dinkelbach(b, e, counts, base_b, base_e, mid - base_count, low)
+        out[mid - 1] = min(lam, high)
+        stack.append((b, e, counts, base_b, base_e, base_count, lo, mid - 1, slope))
+        stack.append((b, e, counts, base_b, base_e, base_count, mid + 1, hi, slope))
     return out

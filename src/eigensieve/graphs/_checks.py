@@ -1,0 +1,52 @@
+"""A graph handed in by the user: checked once, in one place."""
+
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_array
+
+
+def check_graph(graph: Any, n_samples: int, *, name: str = "graph") -> csr_array:
+    """Return a weighted undirected graph as compressed rows in float64, or say what is wrong with it.
+
+    Parameters
+    ----------
+    graph : sparse matrix, sparse array or array-like of shape (n_samples, n_samples)
+        Symmetric, non-negative weights. It need not be connected: samples without edges carry no weight.
+        Weights on the diagonal count in a sample's degree and nowhere else.
+    n_samples : int
+        Number of samples the graph must have.
+    name : str
+        Parameter name used in messages.
+    """
+    try:
+        A = csr_array(graph, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"The '{name}' graph must be a sparse (or dense) matrix of numbers. "
+            f"Got {type(graph).__name__} instead."
+        ) from error
+    if A.shape != (n_samples, n_samples):
+        raise ValueError(
+            f"The '{name}' graph must have one row and one column per sample: "
+            f"({n_samples}, {n_samples}). Got {A.shape} instead."
+        )
+    A.sum_duplicates()
+    if not np.isfinite(A.data).all():
+        raise ValueError(f"The '{name}' graph must have finite weights. Got NaN or infinity instead.")
+    if A.nnz and A.data.min() < 0:
+        raise ValueError(
+            f"The '{name}' graph must have non-negative weights, or its scatter could be negative. "
+            f"Got a weight of {A.data.min():g} instead; put repelling pairs into the between graph."
+        )
+    asymmetry = abs(A - A.T).max() if A.nnz else 0.0
+    if asymmetry > 1e-8 * (A.data.max() if A.nnz else 1.0):
+        raise ValueError(
+            f"The '{name}' graph must be symmetric. Got weights that differ by up to {asymmetry:g} "
+            f"between the two directions; pass (A + A.T) / 2 or A.maximum(A.T)."
+        )
+    if not A.nnz or A.data.max() == 0:
+        raise ValueError(
+            f"The '{name}' graph must have at least one edge. Got a graph without edges instead."
+        )
+    return A

@@ -1,0 +1,222 @@
+"""Pairs of graphs: how samples should differ (between) and how they should not (within).
+
+A pair gives every feature two scatters, b_i = m_i' L_b m_i and e_i = m_i' L_w m_i, the diagonals of B and E
+(nie-2008, equations 6 to 13), in two ways: fast, from products with the whole data, and exact, from the
+columns themselves, for the few features where a difference of large sums leaves nothing but rounding.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array, diags_array, triu
+
+from eigensieve.data import Block, DataMatrix
+from eigensieve.graphs import degrees
+
+Vector = NDArray[np.float64]
+Columns = NDArray[np.float64]
+
+_CLASSES_AT_ONCE = 64
+
+
+@dataclass(frozen=True)
+class Scatters:
+    """Between and within scatter of every feature, and the size of the sums they are differences of."""
+
+    between: Vector
+    within: Vector
+    scale: Vector
+
+
+class GraphPair(Protocol):
+    """What the trace ratio needs of a pair of graphs."""
+
+    rows_per_column: int
+    """Numbers that `exact` holds at a time for one column."""
+
+    def fast(self, data: DataMatrix) -> Scatters:
+        """Scatters of all features of centred data, computed in blocks."""
+
+    def exact(self, columns: Columns) -> tuple[Vector, Vector]:
+        """Between and within scatter of the given columns: zero exactly where nothing differs."""
+
+
+class FisherPair:
+    """Equations (10) and (11): b = sum_c n_c (mean_c - mean)^2, e = sum_c sum_{t in c} (x_t - mean_c)^2.
+
+    Parameters
+    ----------
+    codes : ndarray of int of shape (n_samples,)
+        Class of every sample, 0 to n_classes - 1; -1 leaves a sample out.
+    """
+
+    def __init__(self, codes: NDArray[np.intp]) -> None:
+        self.codes = codes
+        self.counts = np.bincount(codes[codes >= 0]).astype(np.float64)
+        self.rows_per_column = len(codes)
+
+    def fast(self, data: DataMatrix) -> Scatters:
+        # With 1_c the indicator of class c: e = m'D m - sum_c (m'1_c)^2 / n_c, D the labelled samples.
+        labelled = self.codes >= 0
+        total = _labelled_energy(data, labelled)
+        classes = np.zeros(data.n_features)
+        for first in range(0, len(self.counts), _CLASSES_AT_ONCE):
+            classes += _energy(data, _indicators(self.codes, self.counts, first))
+        mean = 0.0 if labelled.all() else _energy(data, labelled[:, None] / np.sqrt(labelled.sum()))
+        return Scatters(classes - mean, total - classes, total)
+
+    def exact(self, columns: Columns) -> tuple[Vector, Vector]:
+        means, within = [], np.zeros(columns.shape[1])
+        for c in range(len(self.counts)):
+            rows = columns[self.codes == c]
+            # About the first sample of the class, so that equal values give exactly zero.
+            deviation = rows - rows[0]
+            middle = deviation.mean(axis=0)
+            within += ((deviation - middle) ** 2).sum(axis=0)
+            means.append(rows[0] + middle)
+        return _weighted_scatter(np.array(means), self.counts), within
+
+
+class LaplacianPair:
+    """Equations (12) and (13): e = m' (D - A) m, b = m'D m - (m'd)^2 / sum(d), d the degrees of A.
+
+    Parameters
+    ----------
+    graph : csr_array of shape (n_samples, n_samples)
+        A: symmetric, non-negative.
+    """
+
+    def __init__(self, graph: csr_array) -> None:
+        self.d = degrees(graph)
+        self.L = csr_array(diags_array(self.d) - graph)
+        self.D = csr_array(diags_array(self.d))
+        self.edges = _Edges(graph)
+        self.rows_per_column = self.edges.count
+
+    def fast(self, data: DataMatrix) -> Scatters:
+        d = self.d[:, None]
+
+        def scatter(block: Block) -> tuple[Vector, Vector, Vector]:
+            energy = block.quadratic(self.D)
+            mean = block.forward(d)[:, 0].astype(np.float64)
+            return energy - mean**2 / self.d.sum(), block.quadratic(self.L), energy
+
+        return Scatters(*_stack(data.map_blocks(scatter)))
+
+    def exact(self, columns: Columns) -> tuple[Vector, Vector]:
+        return _weighted_scatter(columns, self.d), self.edges.scatter(columns)
+
+
+class GivenPair:
+    """Two graphs of the user's own: b = m' L_b m, e = m' L_w m."""
+
+    def __init__(self, within: csr_array, between: csr_array) -> None:
+        self.L_w, self.L_b = (csr_array(diags_array(degrees(A)) - A) for A in (within, between))
+        self.D_w = csr_array(diags_array(degrees(within)))
+        self.edges_w, self.edges_b = _Edges(within), _Edges(between)
+        self.rows_per_column = max(self.edges_w.count, self.edges_b.count)
+
+    def fast(self, data: DataMatrix) -> Scatters:
+        def scatter(block: Block) -> tuple[Vector, Vector, Vector]:
+            return block.quadratic(self.L_b), block.quadratic(self.L_w), block.quadratic(self.D_w)
+
+        return Scatters(*_stack(data.map_blocks(scatter)))
+
+    def exact(self, columns: Columns) -> tuple[Vector, Vector]:
+        return self.edges_b.scatter(columns), self.edges_w.scatter(columns)
+
+
+class MixedPair:
+    """A weighted sum of pairs: the graphs of both kinds are added, weight by weight.
+
+    Parameters
+    ----------
+    parts : sequence of (weight, pair)
+    """
+
+    def __init__(self, parts: Sequence[tuple[float, GraphPair]]) -> None:
+        self.parts = list(parts)
+        self.rows_per_column = max(pair.rows_per_column for _, pair in self.parts)
+
+    def fast(self, data: DataMatrix) -> Scatters:
+        total = np.zeros((3, data.n_features))
+        for weight, pair in self.parts:
+            found = pair.fast(data)
+            total += weight * np.array([found.between, found.within, found.scale])
+        return Scatters(*total)
+
+    def exact(self, columns: Columns) -> tuple[Vector, Vector]:
+        total = np.zeros((2, columns.shape[1]))
+        for weight, pair in self.parts:
+            total += weight * np.array(pair.exact(columns))
+        return total[0], total[1]
+
+
+def semi_supervised_pair(codes: NDArray[np.intp], graph: csr_array, laplacian_weight: float) -> MixedPair:
+    """Fisher on the labelled samples, Laplacian on all, each scaled to a total degree of one.
+
+    Scaling makes the mixture independent of the number of labels and of the graph's weights; 0 is the
+    Fisher score of the labelled samples, 1 the Laplacian score.
+    """
+    fisher, laplacian = FisherPair(codes), LaplacianPair(graph)
+    return MixedPair(
+        [
+            ((1.0 - laplacian_weight) / fisher.counts.sum(), fisher),
+            (laplacian_weight / laplacian.d.sum(), laplacian),
+        ]
+    )
+
+
+class _Edges:
+    """Every edge once, for sums over edges of w (x_i - x_j)^2."""
+
+    def __init__(self, graph: csr_array) -> None:
+        upper = triu(graph, k=1).tocoo()
+        self.i, self.j, self.weights = upper.row, upper.col, upper.data
+        self.count = max(len(self.weights), graph.shape[0])
+
+    def scatter(self, columns: Columns) -> Vector:
+        return self.weights @ (columns[self.i] - columns[self.j]) ** 2
+
+
+def _weighted_scatter(columns: Columns, weights: Vector) -> Vector:
+    """sum_t w_t (x_t - mean)^2 about the weighted mean; exactly zero where the weighted rows are equal."""
+    weighted = weights > 0
+    weights, columns = weights[weighted], columns[weighted]
+    deviation = columns - columns[0]
+    deviation -= weights @ deviation / weights.sum()
+    return weights @ deviation**2
+
+
+def _labelled_energy(data: DataMatrix, labelled: NDArray[np.bool_]) -> Vector:
+    """m'D m of centred data, D the indicator of the labelled samples."""
+    if labelled.all():
+        return data.stats().centered_norm ** 2
+    D = csr_array(diags_array(labelled.astype(np.float64)))
+    return np.concatenate(data.map_blocks(lambda block: block.quadratic(D)))
+
+
+def _energy(data: DataMatrix, V: NDArray[np.float64]) -> Vector:
+    """sum_c (m'v_c)^2 for the columns v_c of V; one pass."""
+
+    def energy(block: Block) -> Vector:
+        T = block.forward(V)
+        return np.einsum("ic,ic->i", T, T, dtype=np.float64)
+
+    return np.concatenate(data.map_blocks(energy))
+
+
+def _indicators(codes: NDArray[np.intp], counts: Vector, first: int) -> NDArray[np.float64]:
+    """Indicators of a few classes as orthonormal columns."""
+    last = min(first + _CLASSES_AT_ONCE, len(counts))
+    V = np.zeros((len(codes), last - first))
+    rows = np.flatnonzero((codes >= first) & (codes < last))
+    V[rows, codes[rows] - first] = 1.0 / np.sqrt(counts[codes[rows]])
+    return V
+
+
+def _stack(parts: list[tuple[Any, ...]]) -> list[Vector]:
+    return [np.concatenate(column) for column in zip(*parts, strict=True)]
