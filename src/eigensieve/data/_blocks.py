@@ -33,8 +33,21 @@ class Block(Protocol):
     def toarray(self) -> Array:
         """Return M_b' as a dense array (samples x features of the block)."""
 
+    def moved(self, offset: int) -> "Block":
+        """Move the feature range up: the block of a piece becomes a block of the whole."""
 
-class DenseBlock:
+
+class _Movable:
+    start: int
+    stop: int
+
+    def moved(self, offset: int) -> Any:
+        self.start += offset
+        self.stop += offset
+        return self
+
+
+class DenseBlock(_Movable):
     """A block held as a dense array that is centred and scaled already.
 
     Parameters
@@ -67,7 +80,7 @@ class DenseBlock:
         return self.Z
 
 
-class SparseBlock:
+class SparseBlock(_Movable):
     """A block in compressed sparse columns with *implicit* centring and scaling.
 
     The standardised column is (x_i - mean_i) * scale_i; the mean is a rank-one correction of every product,

@@ -23,7 +23,7 @@ class DenseData(DataMatrix):
     """
 
     def __init__(self, X: Array) -> None:
-        super().__init__(*X.shape, np.float32 if X.dtype == np.float32 else np.float64)
+        super().__init__(X.shape[0], X.shape[1], np.float32 if X.dtype == np.float32 else np.float64)
         self.X = X
 
     def block(self, start: int, stop: int) -> Block:

@@ -1,24 +1,27 @@
 """The data matrix: everything an algorithm may ask of the data, wherever the data lives.
 
-Orientation: users hand in X (samples x features, q x n); the papers write M = X' (rows m_i are features). A backend
-says how to get one block of features; the passes below are written once, on top of that.
+Orientation: users hand in X (samples x features, q x n); the papers write M = X' (rows m_i are features). A
+backend says how to get one block of features; the passes below are written once, on top of that.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from eigensieve._progress import Progress, silent
 from eigensieve.data._blocks import Block
-from eigensieve.data._stats import ColumnStats
+from eigensieve.data._stats import ColumnStats, rounding_constant
 from eigensieve.data._threads import ordered_map
 
 Array = NDArray[Any]
 Result = TypeVar("Result")
+Spans = Sequence[tuple[int, int]]
 
 NORMALIZATIONS = ("center", "unit", "none")
 
@@ -48,6 +51,15 @@ BlockFunction = Callable[..., tuple[tuple[Array, ...], Array | None, Array | Non
 """fn(T_b, *state_b) -> (new state of the block, W_b or None, small array to be summed or None)."""
 
 
+Work = Callable[["DataMatrix", int, Spans], Result]
+"""What a pass does with a few blocks of a piece of the data: work(piece, its first feature, block spans)."""
+
+
+def add_up(total: Array | None, part: Array) -> Array:
+    """Add to a sum in float64, in place once it is there."""
+    return part.astype(np.float64) if total is None else np.add(total, part, out=total)
+
+
 class DataMatrix(ABC):
     """Samples x features, seen through blocks of features.
 
@@ -70,7 +82,7 @@ class DataMatrix(ABC):
         self.dtype = np.dtype(dtype)
         self.center: Array | None = None
         self.scale: Array | None = None
-        self._shared: dict[str, Any] = {"passes": 0, "stats": None}
+        self._shared: dict[str, Any] = {"passes": 0, "stats": None, "names": None, "progress": silent}
 
     # -- what a backend provides ---------------------------------------------------------------------
 
@@ -93,32 +105,42 @@ class DataMatrix(ABC):
     # -- statistics and views ------------------------------------------------------------------------
 
     @property
+    def shape(self) -> tuple[int, int]:
+        return self.n_samples, self.n_features
+
+    @property
     def n_passes(self) -> int:
         return int(self._shared["passes"])
+
+    @property
+    def feature_names(self) -> Array | None:
+        """Names of the features where the storage knows them."""
+        names: Array | None = self._shared["names"]
+        return names
+
+    def report_to(self, progress: Progress) -> None:
+        """Tell `progress` how far each pass has got; only storage slower than memory has something to say."""
+        self._shared["progress"] = progress
 
     def stats(self) -> ColumnStats:
         """Return the statistics of the raw columns (one pass; remembered)."""
         if self._shared["stats"] is None:
-            from eigensieve.data._stats import rounding_constant
-
-            self._shared["passes"] += 1
-            parts = list(ordered_map(lambda span: self.block_moments(*span), self._spans()))
-            mean, centered_norm, finite, constant = (np.concatenate(column) for column in zip(*parts, strict=True))
-            constant |= finite & rounding_constant(mean, centered_norm, self.n_samples)
-            self._shared["stats"] = ColumnStats(mean, centered_norm, finite, constant, self.n_samples)
+            self._shared["stats"] = self._compute_stats()
         stats: ColumnStats = self._shared["stats"]
         return stats
 
     def standardized(self, normalize: str) -> "DataMatrix":
         """Return a view of the same data with implicit centring and scaling.
 
-        ``"center"``: centred columns of unit norm; ``"unit"``: columns of unit norm, not centred; ``"none"``: as they
-        are. Constant columns become exactly zero in all three.
+        ``"center"``: centred columns of unit norm; ``"unit"``: columns of unit norm, not centred; ``"none"``:
+        as they are. Constant columns become exactly zero in all three.
         """
         if normalize not in NORMALIZATIONS:
             raise ValueError(f"normalize must be one of {NORMALIZATIONS}. Got {normalize!r} instead.")
         stats = self.stats()
-        norm = {"center": stats.centered_norm, "unit": stats.norm, "none": np.ones(self.n_features)}[normalize]
+        norm = {"center": stats.centered_norm, "unit": stats.norm, "none": np.ones(self.n_features)}[
+            normalize
+        ]
         usable = ~stats.constant & (norm > 0)
         scale = np.zeros(self.n_features)
         np.divide(1.0, norm, out=scale, where=usable)
@@ -135,16 +157,19 @@ class DataMatrix(ABC):
 
     def map_blocks(self, fn: Callable[[Block], Result]) -> list[Result]:
         """Return ``fn(block)`` for consecutive blocks of all features, in order; one pass, on threads."""
-        self._shared["passes"] += 1
-        return list(ordered_map(lambda span: fn(self.block(*span)), self._spans()))
+
+        def segment(piece: DataMatrix, offset: int, spans: Spans) -> list[Result]:
+            return [fn(piece.block(start, stop).moved(offset)) for start, stop in spans]
+
+        return [result for results in self._run(segment) for result in results]
 
     def sweep(
         self, V: Array | None, fn: BlockFunction, state: Sequence[Array] = (), *, donate: bool = False
     ) -> Sweep:
         """One fused pass: forward product, any function of each feature alone, backward product.
 
-        For every block b of features: T_b = M_b V, ``new_state_b, W_b, total_b = fn(T_b, *state_b)``; M_b' W_b and
-        total_b are summed over the blocks. The block is read once for both products.
+        For every block b of features: T_b = M_b V, ``new_state_b, W_b, total_b = fn(T_b, *state_b)``; M_b' W_b
+        and total_b are summed over the blocks. The block is read once for both products.
 
         Parameters
         ----------
@@ -157,36 +182,30 @@ class DataMatrix(ABC):
         donate : bool, default=False
             Allow the new state to be written over the old arrays of the same shape and type.
         """
-        self._shared["passes"] += 1
-        spans = self._spans()
-        outputs: list[Array] = []
+        outputs = self._outputs(V, fn, state, donate)
 
-        def segment(which: Array) -> tuple[Array | None, Array | None]:
+        def segment(piece: DataMatrix, offset: int, spans: Spans) -> tuple[Array | None, Array | None]:
             back: Array | None = None
             total: Array | None = None
-            for start, stop in which:
-                block = self.block(int(start), int(stop))
+            for start, stop in spans:
+                block = piece.block(start, stop)
+                here = slice(offset + start, offset + stop)
                 T = None if V is None else block.forward(V)
-                new, W, small = fn(T, *(array[start:stop] for array in state))
+                new, W, small = fn(T, *(array[here] for array in state))
                 for target, value in zip(outputs, new, strict=True):
-                    target[start:stop] = value
+                    target[here] = value
                 if W is not None:
-                    part = block.back(W)
-                    back = part.astype(np.float64) if back is None else np.add(back, part, out=back)
+                    back = add_up(back, block.back(W))
                 if small is not None:
-                    total = small.astype(np.float64) if total is None else np.add(total, small, out=total)
+                    total = add_up(total, small)
             return back, total
 
-        outputs.extend(self._outputs(V, fn, state, donate))
         back_sum: Array | None = None
         total_sum: Array | None = None
-        segments = np.array_split(np.asarray(spans), min(_SEGMENTS, len(spans)))
-        for back, total in ordered_map(segment, segments):
-            if back is not None:
-                back_sum = back if back_sum is None else np.add(back_sum, back, out=back_sum)
-            if total is not None:
-                total_sum = total if total_sum is None else np.add(total_sum, total, out=total_sum)
-        return Sweep(tuple(outputs), back_sum, total_sum)
+        for back, total in self._run(segment):
+            back_sum = back_sum if back is None else add_up(back_sum, back)
+            total_sum = total_sum if total is None else add_up(total_sum, total)
+        return Sweep(outputs, back_sum, total_sum)
 
     def project(self, V: Array) -> Array:
         """Return M V (features x columns)."""
@@ -200,25 +219,59 @@ class DataMatrix(ABC):
 
     def gram(self, weights: Array) -> Array:
         """Return M' diag(weights) M (samples x samples) in float64; only for few samples."""
-        self._shared["passes"] += 1
-        spans = self._spans()
 
-        def segment(which: Array) -> Array:
+        def segment(piece: DataMatrix, offset: int, spans: Spans) -> Array:
             out = np.zeros((self.n_samples, self.n_samples))
-            for start, stop in which:
-                out += self.block(int(start), int(stop)).gram(weights[start:stop])
+            for start, stop in spans:
+                out += piece.block(start, stop).gram(weights[offset + start : offset + stop])
             return out
 
         out = np.zeros((self.n_samples, self.n_samples))
-        for part in ordered_map(segment, np.array_split(np.asarray(spans), min(_SEGMENTS, len(spans)))):
+        for part in self._run(segment):
             out += part
         return out
 
+    # -- arrays with one row a feature: where they live is the backend's business ----------------------
+
+    def inner(self, A: Array, B: Array) -> Array:
+        """Return A'B, small, for two feature arrays that a sweep returned."""
+        return np.asarray(A.T @ B)
+
+    def collect(self, A: Array) -> Array:
+        """Return a feature array that a sweep returned as a numpy array."""
+        return np.asarray(A)
+
+    def place(self, A: Array) -> Array:
+        """Put a numpy array with one row a feature where this backend keeps feature arrays."""
+        return A
+
     # -- inner ---------------------------------------------------------------------------------------
 
-    def _spans(self) -> list[tuple[int, int]]:
+    def _run(self, work: "Work[Result]") -> Iterator[Result]:
+        """Yield ``work(piece, offset, spans)`` for consecutive segments of all features, in order: one pass.
+
+        `piece` holds features from `offset` on in memory; `spans` are block boundaries relative to the piece.
+        """
+        self._shared["passes"] += 1
+        yield from ordered_map(lambda spans: work(self, 0, spans), self._segments(_SEGMENTS))
+
+    def _segments(self, count: int) -> list[Spans]:
+        """The blocks of all features in at most `count` groups: fixed, so that sums do not depend on threads."""
         size = max(1, min(self.block_size(), self.n_features))
-        return [(start, min(start + size, self.n_features)) for start in range(0, self.n_features, size)]
+        spans = [(start, min(start + size, self.n_features)) for start in range(0, self.n_features, size)]
+        edges = np.linspace(0, len(spans), min(count, len(spans)) + 1).round().astype(int)
+        return [spans[first:last] for first, last in pairwise(edges)]
+
+    def _compute_stats(self) -> ColumnStats:
+        def segment(piece: DataMatrix, offset: int, spans: Spans) -> list[tuple[Array, ...]]:
+            return [piece.block_moments(start, stop) for start, stop in spans]
+
+        parts = [moments for some in self._run(segment) for moments in some]
+        mean, centered_norm, finite, constant = (
+            np.concatenate(column) for column in zip(*parts, strict=True)
+        )
+        constant |= finite & rounding_constant(mean, centered_norm, self.n_samples)
+        return ColumnStats(mean, centered_norm, finite, constant, self.n_samples)
 
     def _outputs(
         self, V: Array | None, fn: BlockFunction, state: Sequence[Array], donate: bool
@@ -230,6 +283,8 @@ class DataMatrix(ABC):
         outputs = []
         for example in shapes:
             shape = (self.n_features, *example.shape[1:])
-            match = next((i for i, old in enumerate(spare) if old.shape == shape and old.dtype == example.dtype), None)
+            match = next(
+                (i for i, old in enumerate(spare) if old.shape == shape and old.dtype == example.dtype), None
+            )
             outputs.append(np.empty(shape, example.dtype) if match is None else spare.pop(match))
         return tuple(outputs)

@@ -24,7 +24,7 @@ class SparseData(DataMatrix):
     """
 
     def __init__(self, X: Any) -> None:
-        super().__init__(*X.shape, np.float32 if X.dtype == np.float32 else np.float64)
+        super().__init__(X.shape[0], X.shape[1], np.float32 if X.dtype == np.float32 else np.float64)
         columns = X.tocsc()
         if not columns.has_canonical_format:
             columns = columns.copy() if columns is X else columns
