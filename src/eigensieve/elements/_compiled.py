@@ -128,3 +128,137 @@ def exact_dots(
             for t in range(n):
                 dot += column[t] * directions[m, t]
             dots[i, m] = dot
+
+
+@njit(cache=True, nogil=True)
+def add_to_bins(codes: NDArray, weights: NDArray, bins: NDArray) -> None:
+    """Sum pairs of weights of the samples in each bin of every feature.
+
+    `codes` is features x samples, `weights` samples x 2, `bins` features x bins x 2. Pairs, because the loop waits for its
+    own last store: a second sum costs nothing.
+    """
+    mine = np.empty((bins.shape[1], 2), np.float32)
+    for i in range(codes.shape[0]):
+        mine[:] = _F(0.0)
+        row = codes[i]
+        for t in range(row.size):
+            code = row[t]
+            mine[code, 0] += weights[t, 0]
+            mine[code, 1] += weights[t, 1]
+        bins[i] += mine
+
+
+@njit(cache=True, nogil=True, fastmath=True)
+def screened_gains(
+    values: NDArray, bins: NDArray, m: int, outside: NDArray, squares: NDArray, free: np.float32, gains: NDArray
+) -> None:
+    """Gains of all binned candidates, and the update of their squares outside the span.
+
+    The first `m` columns of `bins` belong to the residual, the others to directions that have entered the span.
+    """
+    n_bins = values.shape[2]
+    weights = np.empty(n_bins, np.float32)
+    for i in range(values.shape[0]):
+        gains[i] = _F(0.0)
+        for k in range(bins.shape[2]):
+            for x in range(n_bins):
+                weights[x] = bins[i, x, k]
+            for b in range(values.shape[1]):
+                dot = _F(0.0)
+                for x in range(n_bins):
+                    dot += values[i, b, x] * weights[x]
+                if k < m:
+                    gains[i, b] += dot * dot
+                else:
+                    outside[i, b] -= dot * dot
+        for b in range(values.shape[1]):
+            if outside[i, b] > free * squares[i, b]:
+                gains[i, b] /= outside[i, b]
+            else:
+                gains[i, b] = _F(0.0)
+
+
+@njit(cache=True, nogil=True)
+def best_by_basis(basis_codes: NDArray, unused: NDArray, gains: NDArray) -> tuple[NDArray, NDArray]:
+    """Return each unused basis vector's best feature and its gain."""
+    features = np.zeros(unused.size, np.int64)
+    best = np.zeros(unused.size, np.float32)
+    for a in range(unused.size):
+        codes = basis_codes[unused[a]]
+        for i in range(codes.size):
+            gain = gains[i, codes[i]]
+            if gain > best[a]:
+                best[a] = gain
+                features[a] = i
+    return features, best
+
+
+@njit(inline="always")
+def expm1_negative(x: np.float32) -> np.float32:
+    """Return exp(x) - 1 for x <= 0 in single precision.
+
+    The part of exp that varies, without the 1 it is added to: large weights that cancel each other then cost no digits.
+    """
+    x = max(x, _LOWEST)
+    n = np.int32(x * _LOG2E - _HALF)
+    f = x - _F(n) * _LN2_HIGH
+    f = f - _F(n) * _LN2_LOW
+    p = ((((_C5 * f + _C4) * f + _C3) * f + _C2) * f + _C1) * f + _C0
+    scale = np.int32((n + np.int32(127)) << np.int32(23)).view(np.float32)
+    return scale * (p * f * f + f) + (scale - _ONE)
+
+
+@njit(cache=True, nogil=True, fastmath={"contract", "reassoc", "nsz", "arcp"})
+def layered_decision(
+    kind: int, degree: int, coef0: np.float32,
+    X: NDArray, ends: NDArray, counts: NDArray, features: NDArray, values: NDArray,
+    gammas: NDArray, weights: NDArray, offset: NDArray, out: NDArray,
+) -> None:  # fmt: skip
+    """Evaluate a masked expansion sample by sample; see `LayeredPredictor`."""
+    n_columns = gammas.size
+    sums = np.empty(n_columns, np.float32)
+    for t in range(X.shape[0]):
+        row = X[t]
+        sums[:] = _F(0.0)
+        for p in range(counts.size):
+            begin = ends[p]
+            if kind == RBF:
+                for c in range(counts[p]):
+                    difference = _F(row[features[begin + c]]) - values[begin + c]
+                    sums[c] += difference * difference
+            else:
+                for c in range(counts[p]):
+                    sums[c] += _F(row[features[begin + c]]) * values[begin + c]
+        if kind == RBF:
+            for c in range(n_columns):
+                sums[c] = expm1_negative(-gammas[c] * sums[c])
+        elif kind != LINEAR:
+            for c in range(n_columns):
+                sums[c] = power(gammas[c] * sums[c] + coef0, degree)
+        for m in range(weights.shape[0]):
+            total = _F(0.0)
+            for c in range(n_columns):
+                total += weights[m, c] * sums[c]
+            out[t, m] = total + offset[m]
+
+
+@njit(cache=True, nogil=True)
+def table_decision(
+    X: NDArray, features: NDArray, lows: NDArray, scales: NDArray, tables: NDArray, out: NDArray, missed: NDArray
+) -> None:
+    """Add tabulated functions of single features; `missed` marks samples outside a table's range.
+
+    `tables` is features x entries x outputs; between two entries the value is interpolated.
+    """
+    last = tables.shape[1] - 2
+    for t in range(X.shape[0]):
+        for k in range(features.size):
+            place = (_F(X[t, features[k]]) - lows[k]) * scales[k]
+            if place < _F(0.0) or place > _F(last + 1):
+                missed[t] = True
+                break
+            entry = min(np.int32(place), np.int32(last))
+            part = place - _F(entry)
+            for m in range(out.shape[1]):
+                here = tables[k, entry, m]
+                out[t, m] += here + part * (tables[k, entry + 1, m] - here)

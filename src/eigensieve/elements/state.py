@@ -50,6 +50,8 @@ class SelectionState:
         self.kernel = kernel
         self.X = X
         self.B = B
+        self.X32 = np.ascontiguousarray(X, dtype=np.float32)
+        self.B32 = np.ascontiguousarray(B, dtype=np.float32)
         self.targets = np.asarray(targets, dtype=np.float64)
         n = X.shape[0]
         self.columns: list[Column] = []
@@ -102,18 +104,24 @@ class SelectionState:
         """Return the masked kernel's column, one value a sample."""
         return self.kernel.scaled(column.factor).finish(self.sums(column))
 
+    def prefix_values(self, column: Column) -> NDArray:
+        """Return the columns of the first, the first two, ... features (samples x features)."""
+        features = column.features
+        terms = self.kernel.terms(self.X[:, features], self.B[column.basis, features])
+        return self.kernel.scaled(column.factor).finish(np.cumsum(terms, axis=1, dtype=np.float64))
+
     def add_column(self, basis: int, features: Sequence[int], factor: float = 1.0) -> bool:
         """Add a new masked basis vector; the path gets one error for each of its elements.
 
         Returns False, and changes nothing, when the column already lies in the span.
         """
-        prefixes = [Column(basis, factor, list(features[: k + 1])) for k in range(len(features))]
-        block = np.stack([self.values(prefix) for prefix in prefixes], axis=1)
-        outside = self._outside(block)
-        path = self._errors_with(outside, block)
-        if not self._append(block[:, -1], outside[:, -1]):
+        column = Column(basis, factor, list(features))
+        block = self.prefix_values(column)
+        scale = self.start_error if self.start_error > 0 else 1.0
+        path = [max(0.0, (self.error - gain) / scale) for gain in Trial(block).gains(self)]
+        if not self._append(block[:, -1]):
             return False
-        self.columns.append(prefixes[-1])
+        self.columns.append(column)
         self.path.extend(path)
         return True
 
@@ -133,7 +141,7 @@ class SelectionState:
         self._buffer = self.Q
         self.residual = self.targets - self.Q @ (self.Q.T @ self.targets)
         values = self.values(column)
-        if not self._append(values, self._outside(values[:, None])[:, 0]):
+        if not self._append(values):
             self.__dict__.update(before)
             return False
         self.columns.append(column)
@@ -154,19 +162,11 @@ class SelectionState:
             return np.empty((self.X.shape[0], 0))
         return np.stack([self.values(column) for column in self.columns], axis=1)
 
-    def _outside(self, block: NDArray) -> NDArray:
-        outside = block - self.Q @ (self.Q.T @ block)
-        return outside - self.Q @ (self.Q.T @ outside)
-
-    def _errors_with(self, outside: NDArray, block: NDArray) -> list[float]:
-        norms = (outside**2).sum(axis=0)
-        free = norms > COLLINEAR * (block**2).sum(axis=0)
-        gains = np.where(free, ((outside.T @ self.residual) ** 2).sum(axis=1) / np.where(free, norms, 1.0), 0.0)
-        scale = self.start_error if self.start_error > 0 else 1.0
-        return [max(0.0, (self.error - gain) / scale) for gain in gains]
-
-    def _append(self, values: NDArray, outside: NDArray) -> bool:
+    def _append(self, values: NDArray) -> bool:
         n, k = self.Q.shape
+        inside = self.Q.T @ values
+        outside = values - self.Q @ inside
+        outside -= self.Q @ (self.Q.T @ outside)  # twice is enough: orthogonal to rounding
         norm = float(np.linalg.norm(outside))
         if norm**2 <= COLLINEAR * float(values @ values):
             return False
@@ -176,9 +176,32 @@ class SelectionState:
         direction = outside / norm
         R = np.zeros((k + 1, k + 1))
         R[:k, :k] = self.R
-        R[:k, k] = self.Q.T @ values
+        R[:k, k] = inside
         R[k, k] = norm
         self._buffer[:, k] = direction
         self.Q, self.R = self._buffer[:, : k + 1], R
         self.residual = self.residual - np.outer(direction, direction @ self.residual)
         return True
+
+
+class Trial:
+    """Candidate columns held against a growing state: their exact gains, brought up to date by what was added.
+
+    Parameters
+    ----------
+    block : ndarray of shape (n_samples, n_candidates)
+    """
+
+    def __init__(self, block: NDArray) -> None:
+        self.block = block
+        self.squares = (block**2).sum(axis=0)
+        self.outside = self.squares.copy()
+        self.known = 0
+
+    def gains(self, state: SelectionState) -> NDArray:
+        """Return the drop of the squared error for each column, added alone. The state may only have grown."""
+        self.outside -= ((state.Q[:, self.known :].T @ self.block) ** 2).sum(axis=0)
+        self.known = state.Q.shape[1]
+        free = self.outside > COLLINEAR * self.squares
+        gains = ((state.residual.T @ self.block) ** 2).sum(axis=0)
+        return np.where(free, gains / np.where(free, self.outside, 1.0), 0.0)

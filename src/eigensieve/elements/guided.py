@@ -1,0 +1,196 @@
+"""The guided search, the default: all first elements at once by histograms, then the best few are grown.
+
+Two additions to the paper make a few hundred elements go further.
+
+*Width.* A column with p of d features sees p/d of the squared distance; gamma * d / p is the width at which the
+masked kernel is as local as the full one. Columns may therefore be narrow (gamma times 1, as printed) or wide awake
+(gamma times d / `GROWN`), whichever gains more.
+
+*Histograms.* The gain of a first element (i, j) depends on the samples through x_i alone. With the residual summed in bins
+of x_i, one pass over the data scores every element of the mask, where the paper draws sixty.
+
+A first element of the second width is grown by further features of the same basis vector, up to `GROWN`, as long as the
+gain *an element* rises: a one-step greedy would never find features that only count together.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eigensieve.elements._compiled import add_to_bins, best_by_basis, screened_gains
+from eigensieve.elements.sampling import SampledData, sketch
+from eigensieve.elements.search import Limits
+from eigensieve.elements.state import NOTHING, Column, SelectionState, Trial
+
+BINS = 32
+SCREENED = 4096
+"""Samples on which first elements are screened, at most."""
+FREE = np.float32(1e-6)
+"""A binned candidate with less than this share of its square outside the span is left out: binning error."""
+NEARLY = 0.5
+"""Another shortlisted column is added at once if its gain an element is at least this share of the best one's."""
+REDRAWN = 5
+"""Columns after which another sample is drawn for the growing."""
+GROWN = 4
+"""A column is grown to at most so many features."""
+
+
+def select_guided(
+    state: SelectionState, limits: Limits, *, sample_size: int, n_grown: int, rng: np.random.Generator
+) -> SelectionState:
+    """Add columns until the limits are reached or no basis vector is unused.
+
+    Parameters
+    ----------
+    state : SelectionState
+    limits : Limits
+    sample_size : int
+        Samples on which candidates are compared, drawn afresh for each column.
+    n_grown : int
+        Basis vectors that are grown for each column.
+    rng : numpy.random.Generator
+    """
+    state = state.copy()
+    screen = _Screen(state, limits.widths, rng)
+    sample = SampledData.draw(state, sample_size, rng)
+    misses = drawn = 0
+    while state.n_elements < limits.n_elements and misses < 3:
+        if len(state.columns) >= drawn + REDRAWN:
+            sample, drawn = SampledData.draw(state, sample_size, rng), len(state.columns)
+        unused = screen.unused(state)
+        if unused.size == 0:
+            break
+        before, held = state.relative_error, state.n_elements
+        shortlist = _shortlist(state, screen, sample, unused, limits, n_grown, rng)
+        _add_best(state, shortlist, limits.n_elements)
+        added = state.n_elements - held
+        if added == 0:
+            misses += 1
+            continue
+        misses = 0
+        limits.progress(f"{state.n_elements} elements, error {state.relative_error:.4g}")
+        if before - state.relative_error < limits.tol * added:
+            break
+    return state
+
+
+class _Screen:
+    """Gains of all first elements, from binned features.
+
+    For a candidate c (a function of one feature) the gain |R'c|^2 / (|c|^2 - |Q'c|^2) needs R and Q only through their
+    sums in the feature's bins; |Q'c|^2 is kept and grows by one direction of Q at a time.
+    """
+
+    def __init__(self, state: SelectionState, widths: tuple[float, ...], rng: np.random.Generator) -> None:
+        n = state.X.shape[0]
+        self.rows = np.arange(n) if n <= SCREENED else np.sort(rng.choice(n, SCREENED, replace=False))
+        X, B = state.X32[self.rows], state.B32
+        low = np.minimum(X.min(axis=0), B.min(axis=0))
+        step = (np.maximum(X.max(axis=0), B.max(axis=0)) - low) / BINS
+        step[step == 0] = 1.0
+        self.codes = np.ascontiguousarray(self._encode(X, low, step).T)
+        self.basis_codes = self._encode(B, low, step)
+        centres = low[:, None] + (np.arange(BINS) + 0.5) * step[:, None]
+        share = self._binned(np.ones((X.shape[0], 1)))[:, :, 0] / X.shape[0]
+        self.widths = widths
+        self.values, self.outside, self.squares = [], [], []
+        for factor in widths:
+            values = state.kernel.scaled(factor).finish(state.kernel.terms(centres[:, None, :], centres[:, :, None]))
+            means = np.einsum("ibx,ix->ib", values, share)
+            centred = values - means[:, :, None]
+            self.values.append(np.ascontiguousarray(centred, dtype=np.float32))
+            self.outside.append((X.shape[0] * np.einsum("ibx,ibx,ix->ib", centred, centred, share)).astype(np.float32))
+            self.squares.append((X.shape[0] * np.einsum("ibx,ibx,ix->ib", values, values, share)).astype(np.float32))
+        self.known = 1
+
+    @staticmethod
+    def _encode(values: NDArray, low: NDArray, step: NDArray) -> NDArray:
+        codes = np.clip((values - low) / step, 0, BINS - 1).astype(np.uint8)
+        return np.ascontiguousarray(codes)
+
+    def _binned(self, weights: NDArray) -> NDArray:
+        """Return the sums of the weights (samples x m) in each feature's bins (features x bins x m)."""
+        n, m = weights.shape
+        pairs = np.zeros(((m + 1) // 2, n, 2), np.float32)
+        for k in range(m):
+            pairs[k // 2, :, k % 2] = weights[:, k]
+        bins = np.zeros((self.codes.shape[0], BINS, pairs.shape[0], 2), np.float32)
+        for k, pair in enumerate(pairs):
+            add_to_bins(self.codes, pair, bins[:, :, k])
+        return bins.reshape(self.codes.shape[0], BINS, -1)[:, :, :m]
+
+    def unused(self, state: SelectionState) -> NDArray:
+        """Return the basis vectors that no column uses."""
+        free = np.ones(state.B.shape[0], dtype=bool)
+        free[[column.basis for column in state.columns]] = False
+        return np.flatnonzero(free)
+
+    def first_elements(
+        self, state: SelectionState, residual: NDArray, unused: NDArray
+    ) -> list[tuple[NDArray, NDArray]]:
+        """Return, for each width, every unused basis vector's best first feature and its gain."""
+        entered = state.Q[self.rows, self.known :]
+        self.known = state.Q.shape[1]
+        bins = self._binned(np.hstack([residual[self.rows], entered]))
+        m, found = residual.shape[1], []
+        for w, values in enumerate(self.values):
+            gains = np.empty(self.outside[w].shape, np.float32)
+            screened_gains(values, bins, m, self.outside[w], self.squares[w], FREE, gains)
+            found.append(best_by_basis(self.basis_codes, unused, gains))
+        return found
+
+
+def _shortlist(
+    state: SelectionState,
+    screen: _Screen,
+    sample: SampledData,
+    unused: NDArray,
+    limits: Limits,
+    n_grown: int,
+    rng: np.random.Generator,
+) -> list[Column]:
+    """Return the best first elements of each width, on different features, grown where the width allows."""
+    residual = sketch(state.residual, rng)
+    sampled_residuals = sample.residuals(residual)
+    longest = min(GROWN, limits.n_elements - state.n_elements, state.B.shape[1])
+    columns: list[Column] = []
+    for (features, gains), factor in zip(screen.first_elements(state, residual, unused), limits.widths, strict=True):
+        order = np.argsort(-gains, kind="stable")
+        _, firsts = np.unique(features[order], return_index=True)
+        for k in order[np.sort(firsts)[:n_grown]]:
+            start = Column(int(unused[k]), factor, [int(features[k])])
+            columns.append(_grow(state, sample, sampled_residuals, start, longest if factor != 1.0 else 1))
+    return columns
+
+
+def _add_best(state: SelectionState, columns: list[Column], n_elements: int) -> None:
+    """Add the shortlisted column (or its beginning) with the largest gain an element; others too if nearly as good."""
+    trial = Trial(np.hstack([state.prefix_values(column) for column in columns]))
+    lengths = np.concatenate([np.arange(1, len(column.features) + 1) for column in columns])
+    owners = np.repeat(np.arange(len(columns)), [len(column.features) for column in columns])
+    least = NOTHING * state.start_error
+    while state.n_elements < n_elements:
+        rates = trial.gains(state) / lengths
+        rates[lengths > n_elements - state.n_elements] = 0.0
+        rates[owners < 0] = 0.0
+        best = int(np.argmax(rates))
+        if rates[best] <= least:
+            return
+        column = columns[owners[best]]
+        state.add_column(column.basis, column.features[: lengths[best]], column.factor)
+        owners[[columns[k].basis == column.basis for k in owners]] = -1
+        least = max(least, NEARLY * rates[best])
+
+
+def _grow(state: SelectionState, sample: SampledData, residuals: NDArray, start: Column, longest: int) -> Column:
+    """Return the start, extended greedily by one feature at a time."""
+    kernel = state.kernel.scaled(start.factor)
+    column = start.copy()
+    sums = sample.sums(kernel, start)
+    every = np.arange(state.B.shape[1])
+    while len(column.features) < longest:
+        gains = sample.gains(kernel, column.basis, every, sums, residuals)
+        gains[column.features] = -1.0
+        feature = int(np.argmax(gains))
+        sums = sums + kernel.terms(sample.XT[feature], sample.B[column.basis, feature])
+        column.features.append(feature)
+    return column

@@ -1,0 +1,58 @@
+"""Random subsets of the samples on which candidates are compared."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eigensieve.elements._compiled import matching_gains
+from eigensieve.elements.kernel import MaskedKernel
+from eigensieve.elements.state import Column, SelectionState
+
+SKETCH = 4
+"""Residuals with more columns than this are replaced by so many random mixtures of them."""
+
+
+def sketch(residual: NDArray, rng: np.random.Generator) -> NDArray:
+    """Return at most `SKETCH` columns Z with E|Z'c|^2 = |R'c|^2 for every c."""
+    m = residual.shape[1]
+    if m <= SKETCH:
+        return residual
+    return residual @ (rng.standard_normal((m, SKETCH)) / np.sqrt(SKETCH))
+
+
+@dataclass
+class SampledData:
+    """Single-precision copies of some samples, features as rows, for the compiled gains."""
+
+    rows: NDArray
+    XT: NDArray
+    B: NDArray
+
+    @classmethod
+    def draw(cls, state: SelectionState, size: int, rng: np.random.Generator) -> "SampledData":
+        """Draw `size` samples without replacement."""
+        n = state.X.shape[0]
+        rows = np.arange(n) if size >= n else np.sort(rng.choice(n, size, replace=False))
+        return cls(rows, np.ascontiguousarray(state.X32[rows].T), state.B32)
+
+    def residuals(self, residual: NDArray) -> NDArray:
+        """Return the residual on these samples, centred, one row a column of it."""
+        part = residual[self.rows]
+        return np.ascontiguousarray((part - part.mean(axis=0)).T, dtype=np.float32)
+
+    def sums(self, kernel: MaskedKernel, column: Column) -> NDArray:
+        """Return the column's sums over its features on these samples."""
+        features = column.features
+        return kernel.terms(self.XT[features], self.B[column.basis, features][:, None]).sum(axis=0)
+
+    def gains(
+        self, kernel: MaskedKernel, basis: int, features: NDArray, sums: NDArray, residuals: NDArray
+    ) -> NDArray:
+        """Return the matching gain a sample of adding each feature to the basis vector's column."""
+        gains = np.empty(features.size, np.float32)
+        matching_gains(
+            kernel.kind, np.float32(kernel.gamma), kernel.degree, np.float32(kernel.coef0),
+            self.XT, features, self.B[basis, features], sums, residuals, gains,
+        )  # fmt: skip
+        return gains / self.rows.size
