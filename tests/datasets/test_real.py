@@ -81,7 +81,7 @@ def test_folder_that_does_not_exist_names_the_variable(tmp_path, monkeypatch):
 def test_no_folder_at_all_names_the_fix(monkeypatch, tmp_path):
     monkeypatch.delenv("EIGENSIEVE_DATA", raising=False)
     monkeypatch.setattr("eigensieve.datasets.real.__file__", str(tmp_path / "a/b/c/d/real.py"))
-    with pytest.raises(FileNotFoundError, match=r"Set the environment variable EIGENSIEVE_DATA.*fetch_"):
+    with pytest.raises(FileNotFoundError, match=r"Set the environment variable EIGENSIEVE_DATA.*fetch_real"):
         real_data_folder()
 
 

@@ -1,5 +1,7 @@
 """Data sets: the papers' synthetic generators, real-data access, file readers."""
 
+from eigensieve.datasets.demo import load_demo
+from eigensieve.datasets.openml import fetch_real, list_openml
 from eigensieve.datasets.real import list_real, load_real, real_data_folder
 from eigensieve.datasets.synthetic import (
     SyntheticData,
@@ -16,7 +18,10 @@ from eigensieve.datasets.synthetic import (
 __all__ = [
     "SyntheticData",
     "TwoSolutions",
+    "fetch_real",
+    "list_openml",
     "list_real",
+    "load_demo",
     "load_real",
     "make_class_scaleup",
     "make_gene_expression",

@@ -50,7 +50,7 @@ def real_data_folder() -> Path:
         return folder
     raise FileNotFoundError(
         f"No folder with real data sets is known. Set the environment variable {DATA_VARIABLE} to a folder "
-        f"that holds NAME.npz files, or get a public copy with the fetch_* functions of eigensieve.datasets."
+        f"that holds NAME.npz files, or get a public copy with eigensieve.datasets.fetch_real."
     )
 
 
