@@ -4,9 +4,19 @@ from typing import Any
 
 from eigensieve.data._blocks import Block
 from eigensieve.data._matrix import NORMALIZATIONS, DataMatrix, Sweep
+from eigensieve.data._open import open_data
 from eigensieve.data._stats import ColumnStats
 
-__all__ = ["NORMALIZATIONS", "Block", "ColumnStats", "DataMatrix", "Sweep", "as_data"]
+__all__ = [
+    "NORMALIZATIONS",
+    "Block",
+    "ColumnStats",
+    "DataMatrix",
+    "Sweep",
+    "as_data",
+    "is_stored",
+    "open_data",
+]
 
 
 def as_data(X: Any) -> DataMatrix:
@@ -20,6 +30,10 @@ def as_data(X: Any) -> DataMatrix:
         from eigensieve.data._sparse import SparseData
 
         return SparseData(X)
+    if is_stored(X):
+        from eigensieve.data._open import open_stored
+
+        return open_stored(X)
     if isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind in "fiub":
         from eigensieve.data._dense import DenseData
 
@@ -28,3 +42,12 @@ def as_data(X: Any) -> DataMatrix:
         "Data must be a 2-dimensional numeric numpy array or a scipy sparse matrix. "
         f"Got {type(X).__name__} instead; convert it first, for example with numpy.asarray(X, dtype=float)."
     )
+
+
+def is_stored(X: Any) -> bool:
+    """True for data that is not, or not only, an array in memory: memory maps, HDF5, Zarr, AnnData, Dask."""
+    if isinstance(X, DataMatrix):
+        return True
+    from eigensieve.data._open import stored_kind
+
+    return stored_kind(X) is not None

@@ -168,8 +168,8 @@ class DataMatrix(ABC):
     ) -> Sweep:
         """One fused pass: forward product, any function of each feature alone, backward product.
 
-        For every block b of features: T_b = M_b V, ``new_state_b, W_b, total_b = fn(T_b, *state_b)``; M_b' W_b
-        and total_b are summed over the blocks. The block is read once for both products.
+        For every block b of features: T_b = M_b V, ``new_state_b, W_b, total_b = fn(T_b, *state_b)``; M_b'
+        W_b and total_b are summed over the blocks. The block is read once for both products.
 
         Parameters
         ----------
@@ -256,7 +256,7 @@ class DataMatrix(ABC):
         yield from ordered_map(lambda spans: work(self, 0, spans), self._segments(_SEGMENTS))
 
     def _segments(self, count: int) -> list[Spans]:
-        """The blocks of all features in at most `count` groups: fixed, so that sums do not depend on threads."""
+        """The blocks of all features in at most `count` groups, the same for any number of threads."""
         size = max(1, min(self.block_size(), self.n_features))
         spans = [(start, min(start + size, self.n_features)) for start in range(0, self.n_features, size)]
         edges = np.linspace(0, len(spans), min(count, len(spans)) + 1).round().astype(int)

@@ -22,10 +22,20 @@ def _controller() -> ThreadpoolController:
     return ThreadpoolController()
 
 
+@cache
+def _processors() -> int:
+    return int(cpu_count())
+
+
 def thread_count() -> int:
     """Threads to use: what the BLAS was allowed, and never more than this process may run on."""
     allowed = [lib["num_threads"] for lib in _controller().info() if lib["user_api"] == "blas"]
-    return max(1, min([cpu_count(), *allowed]))
+    return max(1, min([_processors(), *allowed]))
+
+
+def limited_blas() -> Any:
+    """A context in which the BLAS uses one thread: the blocks already run on all of them."""
+    return _controller().limit(limits=1, user_api="blas")
 
 
 def ordered_map(fn: Callable[[Item], Result], items: Sequence[Item]) -> Iterator[Result]:
@@ -35,10 +45,12 @@ def ordered_map(fn: Callable[[Item], Result], items: Sequence[Item]) -> Iterator
     they come needs little memory; the order is fixed, so that the sum is the same on every run and for
     every number of threads.
     """
+    if len(items) <= 1:
+        yield from map(fn, items)
+        return
     threads = min(thread_count(), len(items))
-    limits: Any = _controller().limit(limits=1, user_api="blas")
-    with limits:
-        if threads <= 1:
+    with limited_blas():
+        if threads == 1:
             yield from map(fn, items)
             return
         with ThreadPoolExecutor(threads, thread_name_prefix="eigensieve") as pool:

@@ -1,0 +1,107 @@
+"""Arrays in .npy files and memory maps, read with plain file reads.
+
+A memory map of a file that shrinks kills the process (SIGBUS); a read that comes up short is an error that
+can be told.
+"""
+
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eigensieve.data._sources import FileWatch, Source
+
+Array = NDArray[Any]
+
+
+class NpySource(Source):
+    """Plain numbers in a file, in C or Fortran order.
+
+    Parameters
+    ----------
+    path : path-like
+    shape : tuple of int
+    dtype : dtype
+    offset : int
+        Where the numbers begin.
+    fortran : bool
+        True where whole features are contiguous.
+    """
+
+    threads = 2
+
+    def __init__(self, path: Path, shape: tuple[int, int], dtype: Any, offset: int, fortran: bool) -> None:
+        super().__init__(str(path), shape, dtype)
+        self.path = path
+        self.offset = offset
+        self.fortran = fortran
+        self.watch = FileWatch(path)
+
+    def columns(self, start: int, stop: int, buffer: Array | None = None) -> Array:
+        n_samples, n_features = self.shape
+        count = stop - start
+        flat = np.empty(n_samples * count, self.dtype) if buffer is None else buffer[: n_samples * count]
+        size = self.dtype.itemsize
+        with open(self.path, "rb", buffering=0) as file:
+            if self.fortran:
+                _read_into(file.fileno(), flat, self.offset + start * n_samples * size)
+                return flat.reshape((n_samples, count), order="F")
+            out = flat.reshape(n_samples, count)
+            for sample, row in enumerate(out):
+                _read_into(file.fileno(), row, self.offset + (sample * n_features + start) * size)
+        return out
+
+
+def _read_into(file: int, target: Array, position: int) -> None:
+    """Fill a contiguous array from a file; a short read is an error."""
+    view = memoryview(target).cast("B")  # type: ignore[arg-type]
+    while len(view):
+        count = os.preadv(file, [view], position)
+        if count == 0:
+            raise EOFError(f"the file ends {len(view)} bytes before the data it announces")
+        view = view[count:]
+        position += count
+
+
+def npy_source(path: Path) -> NpySource:
+    """Open a .npy file that holds one numeric matrix."""
+    try:
+        view = np.load(path, mmap_mode="r", allow_pickle=False)
+    except ValueError as error:
+        raise ValueError(
+            f"{path} cannot be read as a .npy file: {error}. It may be truncated; write it again with "
+            "numpy.save."
+        ) from error
+    if not isinstance(view, np.memmap) or view.ndim != 2 or view.dtype.kind not in "fiub":
+        raise ValueError(
+            f"{path} must hold one 2-dimensional numeric array (samples x features). "
+            f"Got shape {view.shape} and type {view.dtype} instead."
+        )
+    source = memmap_source(view)
+    assert source is not None
+    return source
+
+
+def memmap_source(view: "np.memmap[Any, Any]") -> NpySource | None:
+    """The file behind a memory map; None where the map is a strided part of it or differs from the file."""
+    base = view.base
+    while isinstance(base, np.ndarray):
+        base = base.base
+    contiguous = view.flags.c_contiguous or view.flags.f_contiguous
+    if view.filename is None or view.mode == "c" or base is None or not contiguous:
+        return None
+    if view.mode in ("r+", "w+"):
+        view.flush()
+    whole = np.frombuffer(base, dtype=np.uint8).__array_interface__["data"][0]
+    first = view.__array_interface__["data"][0] - whole
+    offset = view.offset - view.offset % _granularity() + first
+    fortran = not view.flags.c_contiguous
+    return NpySource(Path(view.filename), (view.shape[0], view.shape[1]), view.dtype, offset, fortran)
+
+
+def _granularity() -> int:
+    import mmap
+
+    return mmap.ALLOCATIONGRANULARITY

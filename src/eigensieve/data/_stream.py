@@ -1,0 +1,179 @@
+"""Data on disk, read along the features: the next pieces are read while these are used."""
+
+from collections import deque
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eigensieve.data._blocks import Block
+from eigensieve.data._matrix import DataMatrix, Work
+from eigensieve.data._memory import show_bytes
+from eigensieve.data._sources import Source, read_failure
+from eigensieve.data._threads import limited_blas, thread_count
+
+Array = NDArray[Any]
+Result = TypeVar("Result")
+
+_AHEAD = 2  # pieces read before they are needed
+_ALIVE = _AHEAD + 2  # and one in use, one being finished
+_PIECE_BYTES = 48_000_000  # larger pieces do not read faster
+_SEGMENTS = 4  # parts a piece is cut into for the threads: fixed, so that sums do not depend on their number
+
+
+def float_type(dtype: Any) -> Any:
+    """The type products are computed in: float32 stays, everything else is float64."""
+    return np.float32 if np.dtype(dtype) == np.float32 else np.float64
+
+
+class StreamedData(DataMatrix):
+    """A stored matrix read in pieces of consecutive features, ahead of the arithmetic.
+
+    Parameters
+    ----------
+    source : Source
+    max_memory : int
+        Bytes all pieces together may take.
+    """
+
+    def __init__(self, source: Source, max_memory: int) -> None:
+        super().__init__(source.shape[0], source.shape[1], float_type(source.dtype))
+        self.source = source
+        self.width = piece_width(source, max_memory)
+        self._shared["names"] = source.feature_names
+        self._shared["buffers"] = []
+
+    def block(self, start: int, stop: int) -> Block:
+        piece = self._piece(start, self._read(start, stop, None))
+        return piece.block(0, stop - start).moved(start)
+
+    def block_moments(self, start: int, stop: int) -> tuple[Array, Array, Array, Array]:
+        return self._piece(start, self._read(start, stop, None)).block_moments(0, stop - start)
+
+    def block_size(self) -> int:
+        return self.width
+
+    def take(self, indices: Any) -> Array:
+        self.source.check()
+        wanted = np.arange(self.n_features)[indices]
+        order = np.argsort(wanted, kind="stable")
+        out = np.empty((self.n_samples, len(wanted)), dtype=self.dtype)
+        position = 0
+        while position < len(order):
+            first = int(wanted[order[position]])
+            last = position + int(np.searchsorted(wanted[order[position:]], first + self.width))
+            some = order[position:last]
+            stop = int(wanted[some[-1]]) + 1
+            piece = self._piece(first, self._read(first, stop, None))
+            out[:, some] = piece.take(wanted[some] - first)
+            position = last
+        return out
+
+    # -- inner ---------------------------------------------------------------------------------------
+
+    def _piece(self, start: int, raw: Any) -> DataMatrix:
+        """What was read, as a data matrix in memory that is centred and scaled like this one."""
+        from eigensieve.data import as_data
+
+        here = slice(start, start + raw.shape[1])
+        center = None if self.center is None else self.center[here]
+        scale = None if self.scale is None else self.scale[here]
+        return as_data(raw).rescaled(center, scale)
+
+    def _read(self, start: int, stop: int, buffer: Array | None) -> Any:
+        try:
+            raw = self.source.columns(start, stop, buffer)
+        except Exception as error:
+            self.source.check()
+            raise read_failure(self.source.name, f"features {start} to {stop - 1}", error) from error
+        if raw.shape != (self.n_samples, stop - start):
+            raise read_failure(
+                self.source.name, f"features {start} to {stop - 1}", ValueError(f"got {raw.shape}")
+            )
+        return raw
+
+    def _run(self, work: Work[Result]) -> Iterator[Result]:
+        """One pass: reading threads stay `_AHEAD` pieces in front, working threads use them in order."""
+        self._shared["passes"] += 1
+        self.source.check()
+        threads = thread_count()
+        starts = deque(range(0, self.n_features, self.width))
+        free = self._buffers()
+        reads: deque[tuple[int, Array | None, Future[Any]]] = deque()
+        active: deque[tuple[Array | None, list[Future[Result]]]] = deque()
+        readers = ThreadPoolExecutor(self.source.threads, thread_name_prefix="eigensieve-read")
+        workers = ThreadPoolExecutor(threads, thread_name_prefix="eigensieve")
+
+        def read_on() -> None:
+            while starts and free:
+                start, buffer = starts.popleft(), free.pop()
+                stop = min(start + self.width, self.n_features)
+                reads.append((start, buffer, readers.submit(self._read, start, stop, buffer)))
+
+        def finished() -> Iterator[Result]:
+            buffer, futures = active.popleft()
+            yield from (future.result() for future in futures)
+            free.append(buffer)
+
+        try:
+            with limited_blas():
+                read_on()
+                while reads:
+                    start, buffer, future = reads.popleft()
+                    piece = self._piece(start, future.result())
+                    segments = piece._segments(_SEGMENTS)
+                    active.append((buffer, [workers.submit(work, piece, start, spans) for spans in segments]))
+                    if len(active) > 1:
+                        yield from finished()
+                    read_on()
+                    self._report(start + piece.n_features)
+                while active:
+                    yield from finished()
+            self.source.check()
+        finally:
+            readers.shutdown(cancel_futures=True)
+            workers.shutdown(cancel_futures=True)
+
+    def _buffers(self) -> list[Array | None]:
+        """Memory the pieces are read into, kept from pass to pass: fresh memory is cleared every time."""
+        if self.source.itemsize != self.source.dtype.itemsize:
+            return [None] * _ALIVE
+        buffers = self._shared["buffers"]
+        while len(buffers) < _ALIVE:
+            size = self.n_samples * min(self.width, self.n_features)
+            buffers.append(np.empty(size, dtype=self.source.dtype))
+        return list(buffers)
+
+    def _report(self, done: int) -> None:
+        share = done / self.n_features
+        size = show_bytes(self.source.nbytes)
+        self._shared["progress"](f"pass {self.n_passes}: {share:.0%} of {size} read from {self.source.name}")
+
+
+def piece_width(source: Source, max_memory: int) -> int:
+    """How many features a piece holds: whole stored chunks, within the memory allowed."""
+    n_samples, n_features = source.shape
+    per_feature = max(1e-9, n_samples * source.itemsize)
+    allowed = max_memory / _ALIVE / per_feature
+    if allowed < 1:
+        need = int(np.ceil(per_feature * _ALIVE))
+        raise ValueError(
+            f"The 'max_memory' parameter of open_data must be at least {show_bytes(need)} for "
+            f"{source.name}: {_ALIVE} "
+            f"pieces of one feature with {n_samples} samples each. Got {show_bytes(max_memory)} instead."
+        )
+    width = int(
+        max(
+            1,
+            min(
+                allowed, max(_PIECE_BYTES / per_feature, 1 if source.by_samples else source.step), n_features
+            ),
+        )
+    )
+    while width > 1 and not source.by_samples and source.largest(width) > max_memory / _ALIVE:
+        width = (width + 1) // 2
+    if source.by_samples:
+        return width
+    return width // source.step * source.step if width > source.step else width
