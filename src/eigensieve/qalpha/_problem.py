@@ -1,7 +1,8 @@
 """The problem a solver is given and the result it returns; solvers know nothing else."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,9 +16,16 @@ TAU = {"energy": 0.0, "gap": 0.5}
 """Share of |L(w)|^2 each criterion subtracts: QQ' - tau I instead of QQ'."""
 
 
+class Penalty(Protocol):
+    """A symmetric matrix B over the features, known by its products."""
+
+    def product(self, weights: Array) -> Array:
+        """Return B w."""
+
+
 @dataclass(frozen=True)
 class Problem:
-    """Maximise trace(Q' L(w)^2 Q) - tau |L(w)|_F^2 over unit w and orthonormal Q.
+    """Maximise trace(Q' L(w)^2 Q) - tau |L(w)|_F^2 - w'Bw over unit w and orthonormal Q.
 
     Attributes
     ----------
@@ -32,6 +40,10 @@ class Problem:
         Features that may have weight; the others (constant columns) keep weight 0.
     fixed_embedding : ndarray of shape (n_samples, n_clusters) or None
         When given, Q is this and only the weights are sought.
+    embedding_space : callable or None
+        When given, the columns of Q must lie in a subspace; this projects a (n_samples, columns) array onto it.
+    penalty : Penalty or None
+        When given, w'Bw is subtracted from the criterion.
     """
 
     affinity: Affinity
@@ -39,6 +51,8 @@ class Problem:
     tau: float
     usable: Array
     fixed_embedding: Array | None = None
+    embedding_space: Callable[[Array], Array] | None = None
+    penalty: Penalty | None = None
 
     @property
     def n_features(self) -> int:
@@ -57,6 +71,20 @@ class Problem:
     def unit(self) -> float:
         """What the solvers' value is multiplied by to give the papers' criterion."""
         return 2.0 if self.tau == TAU["gap"] else 1.0
+
+    @property
+    def subtracts(self) -> bool:
+        """Whether anything is subtracted from trace(Q' L(w)^2 Q)."""
+        return bool(self.tau) or self.penalty is not None
+
+    def subtracted(self, weights: Array) -> Array:
+        """Return K w, where w'Kw is what is subtracted from trace(Q' L(w)^2 Q)."""
+        product = np.zeros(self.n_features)
+        if self.tau:
+            product += self.tau * self.affinity.frobenius(weights)
+        if self.penalty is not None:
+            product += self.penalty.product(weights) / self.unit
+        return product
 
     def uniform_weights(self) -> Array:
         """Unit weights, equal on all usable features."""
@@ -127,4 +155,3 @@ def finish(
         n_passes=problem.n_passes - first_pass,
         status=status,
     )
-

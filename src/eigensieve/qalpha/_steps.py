@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from scipy.sparse.linalg import ArpackNoConvergence, eigsh
 
 from eigensieve._progress import Progress
-from eigensieve.operators import FeatureGram
+from eigensieve.operators import FeatureGram, SymmetricOperator
 from eigensieve.qalpha._problem import Problem, Result, Status, finish
 
 Array = NDArray[Any]
@@ -16,9 +16,32 @@ Array = NDArray[Any]
 _DENSE = 40  # below this many features the matrix is formed: ARPACK needs room
 
 
+class ProblemGram(SymmetricOperator):
+    """The matrix whose leading eigenvector is the weight vector of a problem for a fixed Q.
+
+    Notes
+    -----
+    G - K, where w'Gw = trace(Q' L(w)^2 Q) and w'Kw is what the problem subtracts.
+
+    Parameters
+    ----------
+    problem : Problem
+    Q : ndarray of shape (n_samples, n_clusters)
+    """
+
+    def __init__(self, problem: Problem, Q: Array) -> None:
+        super().__init__(problem.n_features)
+        self.problem = problem
+        self.energy = FeatureGram(problem.affinity, Q)
+
+    def matvec(self, vector: Array) -> Array:
+        product = self.energy.matvec(vector)
+        return product - self.problem.subtracted(vector) if self.problem.subtracts else product
+
+
 def best_weights(problem: Problem, Q: Array, guess: Array) -> tuple[Array, float]:
     """Return the leading eigenvector of G for fixed Q, and its eigenvalue: the criterion."""
-    G = FeatureGram(problem.affinity, Q, problem.tau)
+    G = ProblemGram(problem, Q)
     if problem.n_features <= _DENSE:
         dense = G.to_dense()
         values, vectors = np.linalg.eigh((dense + dense.T) / 2)

@@ -81,8 +81,8 @@ class _Solve:
         self.masses = sweep.total
         self.K = np.zeros((1, 1))
         self.KB = np.empty((self.problem.n_features, 0))
-        if self.problem.tau:
-            self.KB = self.affinity.frobenius(weights)[:, None]
+        if self.problem.subtracts:
+            self.KB = self.problem.subtracted(weights)[:, None]
             self.K = self.B.T @ self.KB
         self.turn_B = np.ones((1, 1))
         self.turn_V = np.eye(self.k)
@@ -113,23 +113,25 @@ class _Solve:
 
     def _value(self) -> float:
         Y = self.LV[0][:, : self.k]
-        return float(np.sum(Y**2) - self.problem.tau * self.K[0, 0])
+        return float(np.sum(Y**2) - self.K[0, 0])
 
     def _expand(self) -> float:
         """Move to the point found, and add the residual directions: the one pass of a step."""
         k, problem, affinity = self.k, self.problem, self.affinity
-        turn_B, turn_V, tau = self.turn_B, self.turn_V, problem.tau
+        turn_B, turn_V, subtracts = self.turn_B, self.turn_V, problem.subtracts
         LV = np.einsum("rqc,rs->sqc", self.LV, turn_B) @ turn_V
         V = self.V @ turn_V
         masses = self.masses @ turn_B
         Q, Y = V[:, :k], LV[0][:, :k]
-        rho = float(np.sum(Y**2)) - tau * float(turn_B[:, 0] @ self.K @ turn_B[:, 0])
+        rho = float(np.sum(Y**2)) - float(turn_B[:, 0] @ self.K @ turn_B[:, 0])
         R = self._residual_columns(V, Y)
-        known = V.T @ Y  # Y in the basis [V, R]: M Y follows from projections that are there already
-        novel = R.T @ Y
+        rest = self._forbidden_columns(V, R, Y)
+        known = V.T @ Y  # Y in the basis [V, R, rest]: M Y follows from projections that are there already
+        novel = np.hstack([R, rest]).T @ Y
         inner = float(np.sum(Y * Q))
-        columns = np.hstack([R, affinity.companion(Y, Q)])
+        columns = np.hstack([R, rest, affinity.companion(Y, Q)])
         width, old = R.shape[1], turn_B.shape[1]
+        end = width + rest.shape[1]
         dtype = self.P.dtype
         rotate = turn_V.astype(dtype)
 
@@ -138,10 +140,10 @@ class _Solve:
             KB = KB @ turn_B if KB.shape[1] else KB
             P = P @ rotate
             PR = T[:, :width]
-            PY = P @ known.astype(dtype) + PR @ novel.astype(dtype)
-            g = affinity.pull(PY, P[:, :k], T[:, width:], constants, inner)
-            if tau:
-                g = g - tau * KB[:, 0]
+            PY = P @ known.astype(dtype) + T[:, :end] @ novel.astype(dtype)
+            g = affinity.pull(PY, P[:, :k], T[:, end:], constants, inner)
+            if subtracts:
+                g = g - KB[:, 0]
             r = g - rho * B[:, 0]
             B = np.column_stack([B, r])
             P = np.hstack([P, PR])
@@ -157,9 +159,9 @@ class _Solve:
         self.masses = np.append(masses, sweep.total[old + 1, 0])
         self.V = np.hstack([V, R])
         self.LV = self._products(LV, sweep.back, R, old)
-        self.K = np.zeros((old + 1, old + 1)) if not tau else self.K
-        if tau:
-            kappa = affinity.frobenius(self.B[:, -1])
+        self.K = np.zeros((old + 1, old + 1)) if not subtracts else self.K
+        if subtracts:
+            kappa = problem.subtracted(self.B[:, -1])
             inner_K = turn_B.T @ self.K @ turn_B
             cross = self.B.T @ kappa
             self.K = np.block([[inner_K, cross[:old, None]], [cross[None, :old], cross[old:, None]]])
@@ -168,13 +170,21 @@ class _Solve:
         return float(np.sqrt(max(0.0, self.N[old, old]))) / self.scale
 
     def _residual_columns(self, V: Array, Y: Array) -> Array:
-        """Orthonormal columns that extend V by what L(w) Q has outside it."""
+        """Orthonormal columns that extend V by what L(w) Q has outside it and Q may have."""
         if not self.free:
             return np.empty((len(V), 0))
+        if self.problem.embedding_space is not None:
+            return _orthonormal_beyond(V, self.problem.embedding_space(Y))
         room = min(self.k, len(V) - V.shape[1])
         R = Y - V @ (V.T @ Y)
         full: Array = np.linalg.qr(np.hstack([V, R[:, :room] if room < self.k else R]))[0]
         return full[:, V.shape[1] : V.shape[1] + room]
+
+    def _forbidden_columns(self, V: Array, R: Array, Y: Array) -> Array:
+        """Orthonormal columns for the part of L(w) Q that Q may not have: only the weights' gradient needs them."""
+        if self.free and self.problem.embedding_space is None:
+            return np.empty((len(V), 0))
+        return _orthonormal_beyond(np.hstack([V, R]), Y)
 
     def _products(self, LV: Array, back: Array, R: Array, old: int) -> Array:
         """L(b) V for the enlarged bases, from what is known and what the pass brought."""
@@ -192,7 +202,7 @@ class _Solve:
 
     def _improve(self) -> float:
         """Solve the small problem: the best weights and embedding within the two subspaces."""
-        k, tau = self.k, self.problem.tau
+        k = self.k
         r, q, c = self.LV.shape
         flat = self.LV.transpose(1, 0, 2).reshape(q, r * c)
         S = (flat.T @ flat).reshape(r, c, r, c)  # S[a, i, b, j] = <L(b_a) v_i, L(b_b) v_j>
@@ -200,13 +210,13 @@ class _Solve:
         C = np.eye(c, k)
         value, a = -np.inf, np.eye(r)[:, 0]
         for _ in range(_INNER):
-            H = np.einsum("aibj,im,jm->ab", S, C, C) - tau * self.K
+            H = np.einsum("aibj,im,jm->ab", S, C, C) - self.K
             values, vectors = np.linalg.eigh(white.T @ H @ white)
             new = white @ vectors[:, -1]
             small = np.einsum("a,aibj,b->ij", new, S, new)
             if self.free:
                 C = np.linalg.eigh(small)[1][:, ::-1][:, :k]
-            found = float(np.einsum("ij,im,jm->", small, C, C) - tau * new @ self.K @ new)
+            found = float(np.einsum("ij,im,jm->", small, C, C) - new @ self.K @ new)
             done = found - value <= 1e-14 * abs(found)
             if found > value:
                 value, a, best = found, new, C
@@ -228,7 +238,18 @@ class _Solve:
         room = min(2 * self.k, len(C)) - self.k
         E = C.copy()
         E[: self.k] = 0.0
-        self.turn_V = np.hstack([C, scipy.linalg.qr(np.hstack([C, E]), mode="economic")[0][:, self.k : self.k + room]])
+        self.turn_V = np.hstack(
+            [C, scipy.linalg.qr(np.hstack([C, E]), mode="economic")[0][:, self.k : self.k + room]]
+        )
+
+
+def _orthonormal_beyond(V: Array, Y: Array) -> Array:
+    """Orthonormal columns for what Y has outside the span of V; none for directions lost in rounding."""
+    Z = Y - V @ (V.T @ Y)
+    Z -= V @ (V.T @ Z)
+    basis, size, _ = np.linalg.svd(Z, full_matrices=False)
+    kept: Array = basis[:, size > 1e-12 * max(float(np.linalg.norm(Y)), np.finfo(np.float64).tiny)]
+    return kept
 
 
 def _whitener(N: Array) -> Array:
