@@ -1,0 +1,101 @@
+"""What can go wrong on the command line: one exit code for each kind of problem, one line for each message."""
+
+import errno
+from collections.abc import Iterator
+from contextlib import contextmanager
+from enum import IntEnum
+
+
+class ExitCode(IntEnum):
+    """Exit codes of every command; documented in ``docs/cli.md`` and in ``eigensieve --help``."""
+
+    OK = 0
+    INTERNAL = 1
+    USAGE = 2
+    INPUT = 3
+    OUTPUT = 4
+    MODEL = 5
+    MISSING_PACKAGE = 6
+    INTERRUPTED = 130
+    TERMINATED = 143
+
+
+MEANING = {
+    ExitCode.OK: "done",
+    ExitCode.INTERNAL: "a bug in eigensieve (EIGENSIEVE_DEBUG=1 shows the traceback)",
+    ExitCode.USAGE: "wrong command line: unknown option, bad value, options that do not go together",
+    ExitCode.INPUT: "input missing, unreadable, or not usable for the selection",
+    ExitCode.OUTPUT: "output exists without --force, or cannot be written (permissions, disk full)",
+    ExitCode.MODEL: "model file damaged, not trusted, or made for other columns",
+    ExitCode.MISSING_PACKAGE: "an optional package is missing (the message has the pip command)",
+    ExitCode.INTERRUPTED: "interrupted with Ctrl-C; nothing was written",
+    ExitCode.TERMINATED: "ended by SIGTERM; nothing was written",
+}
+
+
+class CommandError(Exception):
+    """A problem the user can mend; its message names the problem and the fix."""
+
+    code = ExitCode.INTERNAL
+
+
+class UsageProblem(CommandError):
+    """The command line itself is wrong."""
+
+    code = ExitCode.USAGE
+
+
+class InputProblem(CommandError):
+    """A file handed in is missing, damaged or unsuitable."""
+
+    code = ExitCode.INPUT
+
+
+class OutputProblem(CommandError):
+    """A result cannot be written."""
+
+    code = ExitCode.OUTPUT
+
+
+class ModelProblem(CommandError):
+    """A model file cannot be used."""
+
+    code = ExitCode.MODEL
+
+
+class Terminated(BaseException):
+    """Raised by the handler of SIGTERM, so that staged files are removed on the way out."""
+
+
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+
+
+def explain_os_error(error: OSError, path: object, doing: str) -> str:
+    """Say in one sentence what the system refused, and what to do about it."""
+    if error.errno in _FULL:
+        return f"No space left while {doing} '{path}'. Free some space or write to another disk."
+    if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
+        return f"No permission for {doing} '{path}'. Choose another place or change its permissions."
+    if error.errno == errno.ENOENT:
+        return f"'{path}' does not exist. Check the path."
+    return f"Problem while {doing} '{path}': {error.strerror or error}."
+
+
+@contextmanager
+def input_errors(path: object) -> Iterator[None]:
+    """Turn what a reader or an estimator says about the data into an input problem."""
+    try:
+        yield
+    except CommandError:
+        raise
+    except OSError as error:
+        raise InputProblem(explain_os_error(error, path, "reading")) from error
+    except (ValueError, TypeError) as error:
+        raise InputProblem(one_line(error)) from error
+    except MemoryError as error:
+        raise InputProblem(f"Not enough memory for '{path}': {one_line(error)}".rstrip(": ") + ".") from error
+
+
+def one_line(error: BaseException | str) -> str:
+    """Return a message without its line breaks."""
+    return " ".join(str(error).split())

@@ -1,0 +1,116 @@
+"""From the plain dict to one HTML file: no model, no network, no name that could become markup."""
+
+import base64
+import hashlib
+import html
+import json
+import re
+from importlib.resources import files
+from typing import Any
+
+_SLOT = re.compile(r"\{\{(\w+)\}\}")
+
+
+def render(summary: dict[str, Any]) -> str:
+    """Return the report as one self-contained HTML page.
+
+    Parameters
+    ----------
+    summary : dict
+        What :func:`summarize` returned.
+
+    Returns
+    -------
+    page : str
+        Styles and script are inline, data is a JSON block; a content security policy forbids anything else.
+    """
+    script = _asset("page.js")
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode("ascii")
+    slots = {
+        "policy": f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'; img-src data:",
+        "title": html.escape(summary["title"]),
+        "style": _asset("page.css"),
+        "headline": _headline(summary),
+        "facts": _facts(summary),
+        "trust": _cards(summary["trust"]),
+        "fallback": _fallback(summary),
+        "methods": _methods(summary["method"]),
+        "data": as_script_data(summary),
+        "script": script,
+    }
+    return _SLOT.sub(lambda match: slots[match.group(1)], _asset("page.html"))
+
+
+def render_fragment(summary: dict[str, Any]) -> str:
+    """Return a small static piece of HTML for a notebook: headline, cards and the best features; no script."""
+    return (
+        f"<style>{_asset('fragment.css')}</style><div class='eigensieve'>"
+        f"<p><strong>{_headline(summary)}</strong></p><div class='cards'>{_cards(summary['trust'])}</div>"
+        f"{_feature_list(summary, 15)}</div>"
+    )
+
+
+def as_script_data(content: dict[str, Any]) -> str:
+    """Return JSON that cannot leave a script element: every ``<``, ``>`` and ``&`` is written as an escape."""
+    text = json.dumps(content, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    for character in "<>&\u2028\u2029":
+        text = text.replace(character, f"\\u{ord(character):04x}")
+    return text
+
+
+def _asset(name: str) -> str:
+    return files("eigensieve.report").joinpath("assets", name).read_text(encoding="utf-8")
+
+
+def _headline(summary: dict[str, Any]) -> str:
+    counts = summary["counts"]
+    return html.escape(
+        f"{counts['selected']:,} of {counts['features']:,} features selected from {counts['samples']:,} samples"
+    )
+
+
+def _facts(summary: dict[str, Any]) -> str:
+    counts, source = summary["counts"], summary["source"]
+    facts = [f"Input: {source['name']}", f"Method: {summary['method']['name']}"]
+    if counts["clusters"]:
+        facts.append(f"{counts['clusters']} clusters")
+    if source["constant"]:
+        facts.append(f"{source['constant']:,} constant features left out")
+    if source["labels"]:
+        use = "used for the selection" if source["labels_used"] else "not used for the selection"
+        facts.append(f"Labels: {source['labels']} ({use})")
+    facts += source["prepared"]
+    facts += [f"{summary['created']}", f"eigensieve {summary['version']}"]
+    return "".join(f"<li>{html.escape(fact)}</li>" for fact in facts)
+
+
+def _cards(cards: list[dict[str, str]]) -> str:
+    words = {"good": "good", "note": "take note", "warn": "careful", "none": ""}
+    return "".join(
+        f"<article class='card {html.escape(card['state'])}'><h3>{html.escape(card['label'])}"
+        f"<span class='flag'>{words[card['state']]}</span></h3>"
+        f"<p class='value'>{html.escape(card['value'])}</p><p>{html.escape(card['text'])}</p></article>"
+        for card in cards
+    )
+
+
+def _feature_list(summary: dict[str, Any], limit: int) -> str:
+    features = summary["features"]
+    rows = [i for i, selected in enumerate(features["selected"]) if selected][:limit]
+    body = "".join(
+        f"<tr><td>{features['rank'][i]}</td><td>{html.escape(features['names'][i])}</td><td>{features['weight'][i]}</td></tr>"
+        for i in rows
+    )
+    more = summary["counts"]["selected"] - len(rows)
+    note = f"<p>and {more:,} more</p>" if more > 0 else ""
+    return f"<table><thead><tr><th>Rank</th><th>Feature</th><th>Weight</th></tr></thead><tbody>{body}</tbody></table>{note}"
+
+
+def _fallback(summary: dict[str, Any]) -> str:
+    """What a reader without JavaScript sees."""
+    return f"<p>The pictures need JavaScript. The selected features:</p>{_feature_list(summary, 500)}"
+
+
+def _methods(method: dict[str, Any]) -> str:
+    cited = "".join(f"<li>{html.escape(entry)}</li>" for entry in method["citations"])
+    return f"<p id='methods-text'>{html.escape(method['text'])}</p><ol class='cited'>{cited}</ol>"

@@ -1,0 +1,447 @@
+"use strict";
+(() => {
+  const D = JSON.parse(document.getElementById("data").textContent);
+  const F = D.features, N = F.names.length, S = D.samples;
+  const byId = (id) => document.getElementById(id);
+  const SVG = "http://www.w3.org/2000/svg";
+  const PALETTE = ["#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#B8A900", "#7b61c9", "#8c6d5a", "#5f7a8a",
+    "#a3386b", "#3d8f3d", "#c9752b", "#4a5fc1", "#9c9c2e", "#2aa7a7", "#b0527f", "#6f8f1f", "#7d4f9e", "#a8574b"];
+  const colour = (i) => PALETTE[i % PALETTE.length];
+  byId("views").hidden = false;
+
+  // ---- small helpers: every text from the data goes through textContent, never through markup
+  function make(parent, tag, attributes, text) {
+    const node = document.createElement(tag);
+    for (const key in attributes) node.setAttribute(key, attributes[key]);
+    if (text !== undefined) node.textContent = text;
+    if (parent) parent.appendChild(node);
+    return node;
+  }
+  function draw(parent, tag, attributes, text) {
+    const node = document.createElementNS(SVG, tag);
+    for (const key in attributes) node.setAttribute(key, attributes[key]);
+    if (text !== undefined) node.textContent = text;
+    parent.appendChild(node);
+    return node;
+  }
+  const short = (text, length) => { const c = Array.from(text); return c.length > length ? c.slice(0, length - 1).join("") + "…" : text; };
+  const format = (v) => v === null ? "–" : v === 0 ? "0" : Math.abs(v) >= 1e-3 && Math.abs(v) < 1e5 ? String(+v.toPrecision(4)) : v.toExponential(2);
+  const many = (v) => v.toLocaleString("en");
+  function bytes(text) {
+    const raw = atob(text), out = new Uint8Array(raw.length);
+    for (let i = 0; i < raw.length; i++) out[i] = raw.charCodeAt(i);
+    return out;
+  }
+  const extent = (values) => values.reduce((e, v) => v === null ? e : [Math.min(e[0], v), Math.max(e[1], v)], [Infinity, -Infinity]);
+  function ticks(low, high, count) {
+    const raw = (high - low) / count || 1, power = 10 ** Math.floor(Math.log10(raw));
+    const step = [1, 2, 5, 10].map((m) => m * power).find((s) => s >= raw) || raw;
+    const out = [];
+    for (let t = Math.ceil(low / step) * step; t <= high + step * 1e-9; t += step) out.push(Math.abs(t) < step * 1e-9 ? 0 : t);
+    return out;
+  }
+
+  // ---- the two sets that link all views: marked features and marked samples
+  const marked = new Set(), markedSamples = new Set(), watchers = [];
+  let query = "";
+  const matches = (i) => !query || F.names[i].toLowerCase().includes(query);
+  function changed() {
+    for (const watch of watchers) watch();
+    const bar = byId("marked-bar"), parts = [];
+    if (marked.size) parts.push(many(marked.size) + (marked.size === 1 ? " feature: " + short(F.names[[...marked][0]], 40) : " features marked"));
+    if (markedSamples.size) parts.push(many(markedSamples.size) + (markedSamples.size === 1 ? " sample marked" : " samples marked"));
+    bar.hidden = !parts.length;
+    byId("marked-text").textContent = parts.join(", ");
+  }
+  function toggle(set, items, add) {
+    if (!add && items.length === 1 && set.has(items[0])) set.delete(items[0]);
+    else items.forEach((item) => set.add(item));
+    changed();
+  }
+  byId("clear").addEventListener("click", () => { marked.clear(); markedSamples.clear(); changed(); });
+  document.addEventListener("keydown", (event) => { if (event.key === "Escape") { marked.clear(); markedSamples.clear(); changed(); } });
+
+  const tip = byId("tip");
+  function tooltip(node, text) {
+    node.addEventListener("pointermove", (event) => {
+      const message = text(event);
+      tip.hidden = !message;
+      if (!message) return;
+      tip.textContent = message;
+      const box = tip.getBoundingClientRect();
+      tip.style.left = Math.max(4, Math.min(event.clientX + 14, innerWidth - box.width - 4)) + "px";
+      tip.style.top = (event.clientY + box.height + 22 > innerHeight ? event.clientY - box.height - 10 : event.clientY + 16) + "px";
+    });
+    node.addEventListener("pointerleave", () => { tip.hidden = true; });
+  }
+  const about = (i) => F.names[i] + "\nrank " + many(F.rank[i]) + ", " + D.source.weight_name + " " + format(F.weight[i]) + (F.selected[i] ? ", selected" : "");
+
+  // ---- a rectangle drawn with the mouse marks what lies inside; a click marks one
+  function brushable(svg, width, height, inside, nearest, set) {
+    let start = null, box = null;
+    const at = (event) => {
+      const frame = svg.getBoundingClientRect();
+      return [(event.clientX - frame.left) * width / frame.width, (event.clientY - frame.top) * height / frame.height];
+    };
+    svg.addEventListener("pointerdown", (event) => { if (event.button === 0 && event.pointerType !== "touch") { start = at(event); event.preventDefault(); } });
+    svg.addEventListener("pointermove", (event) => {
+      if (!start) return;
+      const [x, y] = at(event);
+      if (!box && Math.hypot(x - start[0], y - start[1]) < 4) return;
+      if (!box) { box = draw(svg, "rect", { class: "brush" }); svg.setPointerCapture(event.pointerId); }
+      box.setAttribute("x", Math.min(x, start[0])); box.setAttribute("y", Math.min(y, start[1]));
+      box.setAttribute("width", Math.abs(x - start[0])); box.setAttribute("height", Math.abs(y - start[1]));
+    });
+    svg.addEventListener("pointerup", (event) => {
+      if (!start || !box) { start = null; return; }
+      const [x, y] = at(event), found = inside(Math.min(x, start[0]), Math.min(y, start[1]), Math.max(x, start[0]), Math.max(y, start[1]));
+      box.remove(); box = null; start = null; svg.brushed = true;
+      if (!event.shiftKey) set.clear();
+      toggle(set, found, true);
+    });
+    svg.addEventListener("click", (event) => {
+      if (svg.brushed) { svg.brushed = false; return; }
+      const item = nearest(...at(event));
+      if (item !== null) toggle(set, [item], false);
+    });
+  }
+
+  // ---- weight curve
+  function curve() {
+    const C = D.curve, W = 560, H = 330, L = 56, R = 12, T = 14, B = 40;
+    const svg = draw(byId("curve"), "svg", { viewBox: `0 0 ${W} ${H}`, role: "img", "aria-label": "Sorted weights" });
+    let [low, high] = extent(C.weight);
+    low = Math.min(0, low); if (high <= low) high = low + 1;
+    const most = Math.log(Math.max(2, C.total));
+    const X = (rank) => L + (W - L - R) * Math.log(rank) / most, Y = (w) => T + (H - T - B) * (high - w) / (high - low);
+    for (const t of ticks(low, high, 5)) {
+      draw(svg, "line", { class: "grid", x1: L, x2: W - R, y1: Y(t), y2: Y(t) });
+      draw(svg, "text", { x: L - 6, y: Y(t) + 4, "text-anchor": "end" }, format(t));
+    }
+    for (let p = 1; p <= C.total; p *= 10) draw(svg, "text", { x: X(p), y: H - B + 16, "text-anchor": "middle" }, many(p));
+    draw(svg, "text", { x: (L + W - R) / 2, y: H - 6, "text-anchor": "middle" }, "rank");
+    draw(svg, "path", { class: "axis", d: `M${L} ${T}V${H - B}H${W - R}` });
+    draw(svg, "polyline", { class: "trail", points: C.rank.map((r, i) => X(r).toFixed(1) + "," + Y(C.weight[i]).toFixed(1)).join(" ") });
+    if (C.cut && C.cut < C.total) {
+      const x = X(C.cut + 0.5), right = x > W * 0.6;
+      draw(svg, "line", { class: "cut", x1: x, x2: x, y1: T, y2: H - B });
+      draw(svg, "text", { class: "cut-label", x: right ? x - 6 : x + 6, y: T + 10, "text-anchor": right ? "end" : "start" }, many(C.cut) + " selected");
+    }
+    const dots = [];
+    C.rank.forEach((rank, i) => {
+      if (C.feature[i] < 0 || i >= 600) return;
+      const node = draw(svg, "circle", { class: "dot" + (C.selected[i] ? " chosen" : ""), cx: X(rank), cy: Y(C.weight[i]), r: C.selected[i] ? 3.4 : 2.2 });
+      node.dataset.feature = C.feature[i];
+      dots.push({ node, feature: C.feature[i], x: X(rank), y: Y(C.weight[i]) });
+    });
+    link(svg, W, H, dots);
+  }
+
+  // ---- shared by curve and map: marking, dimming by the search, tool tips
+  function link(svg, W, H, dots) {
+    const nearest = (x, y) => {
+      let best = null, least = 14;
+      for (const dot of dots) {
+        const d = Math.hypot(dot.x - x, dot.y - y) / (dot.reach || 1);
+        if (d < least) { least = d; best = dot; }
+      }
+      return best;
+    };
+    brushable(svg, W, H, (x0, y0, x1, y1) => dots.filter((d) => d.x >= x0 && d.x <= x1 && d.y >= y0 && d.y <= y1).map((d) => d.feature),
+      (x, y) => { const dot = nearest(x, y); return dot ? dot.feature : null; }, marked);
+    tooltip(svg, (event) => {
+      const frame = svg.getBoundingClientRect();
+      const dot = nearest((event.clientX - frame.left) * W / frame.width, (event.clientY - frame.top) * H / frame.height);
+      return dot ? about(dot.feature) : "";
+    });
+    watchers.push(() => {
+      for (const dot of dots) {
+        dot.node.classList.toggle("marked", marked.has(dot.feature));
+        dot.node.classList.toggle("dimmed", !matches(dot.feature));
+        if (dot.label) dot.label.classList.toggle("dimmed", !matches(dot.feature));
+      }
+    });
+  }
+
+  // ---- topographical map: an ellipse a feature, its axes are the weights in two rounds
+  function map() {
+    const M = D.map;
+    if (!M) {
+      byId("map-hint").textContent = "No map was drawn for this selection.";
+      byId("map").hidden = true;
+      return;
+    }
+    const shown = M.feature.length;
+    byId("map-hint").textContent = "Place and size of a feature in two rounds of Q-alpha: across, the first; up, the second, which looks for another structure. " +
+      (shown < M.of_features ? `The ${many(shown)} best of ${many(M.of_features)} features.` : "All features.");
+    const W = 560, H = 330, L = 30, R = 12, T = 12, B = 32;
+    const svg = draw(byId("map"), "svg", { viewBox: `0 0 ${W} ${H}`, role: "img", "aria-label": "Topographical map of the features" });
+    const pad = (e) => { const p = 0.08 * (e[1] - e[0]) || 1; return [e[0] - p, e[1] + p]; };
+    const [x0, x1] = pad(extent(M.x)), [y0, y1] = pad(extent(M.y));
+    const X = (v) => L + (W - L - R) * (v - x0) / (x1 - x0), Y = (v) => T + (H - T - B) * (y1 - v) / (y1 - y0);
+    draw(svg, "path", { class: "axis", d: `M${L} ${T}V${H - B}H${W - R}` });
+    draw(svg, "text", { x: (L + W - R) / 2, y: H - 8, "text-anchor": "middle" }, "direction in round 1");
+    draw(svg, "text", { x: 0, y: 0, transform: `translate(16 ${(T + H - B) / 2}) rotate(-90)`, "text-anchor": "middle" }, "direction in round 2");
+    const largest = Math.max(...M.rx, ...M.ry) || 1, size = (v) => 2 + 16 * v / largest;
+    const order = M.feature.map((_, i) => i).sort((a, b) => M.rx[b] + M.ry[b] - M.rx[a] - M.ry[a]);
+    const dots = [], boxes = [];
+    for (const i of order) {
+      const f = M.feature[i];
+      const node = draw(svg, "ellipse", { class: "ellipse" + (F.selected[f] ? " chosen" : ""), cx: X(M.x[i]), cy: Y(M.y[i]), rx: size(M.rx[i]), ry: size(M.ry[i]) });
+      node.dataset.feature = f;
+      dots.push({ node, feature: f, x: X(M.x[i]), y: Y(M.y[i]), reach: Math.max(0.6, size(Math.max(M.rx[i], M.ry[i])) / 14) });
+    }
+    for (const dot of dots.slice(0, 60)) {
+      const text = short(F.names[dot.feature], 14), wide = 6 * Array.from(text).length;
+      const box = [dot.x - wide / 2, dot.y - 6, dot.x + wide / 2, dot.y + 6];
+      if (box[0] < L || box[2] > W || boxes.some((b) => box[0] < b[2] && box[2] > b[0] && box[1] < b[3] && box[3] > b[1])) continue;
+      boxes.push(box);
+      dot.label = draw(svg, "text", { class: "name", x: dot.x, y: dot.y + 4, "text-anchor": "middle" }, text);
+    }
+    link(svg, W, H, dots);
+  }
+
+  // ---- feature table; only a window of rows is in the page at a time
+  const COLUMNS = [
+    { key: "rank", title: "Rank", number: true, value: (i) => F.rank[i] },
+    { key: "name", title: "Feature", value: (i) => F.names[i] },
+    { key: "weight", title: D.source.weight_name[0].toUpperCase() + D.source.weight_name.slice(1), number: true, value: (i) => F.weight[i], bar: true },
+    F.null && { key: "null", title: "Null quantile", number: true, value: (i) => F.null[i] },
+    F.stability && { key: "stability", title: "Chosen again", number: true, value: (i) => F.stability[i], percent: true },
+    { key: "copy", title: "Likest |r|", number: true, value: (i) => F.copy[i] },
+    { key: "selected", title: "Selected", value: (i) => F.selected[i] ? "yes" : "" },
+  ].filter(Boolean);
+  const STEP = 200;
+  let sortKey = "rank", rising = true, rows = [], limit = STEP;
+  function refilter() {
+    const onlySelected = byId("only-selected").checked && !query, onlyMarked = byId("only-marked").checked;
+    rows = [];
+    for (let i = 0; i < N; i++) if ((!onlySelected || F.selected[i]) && (!onlyMarked || marked.has(i)) && matches(i)) rows.push(i);
+    const column = COLUMNS.find((c) => c.key === sortKey), sign = rising ? 1 : -1;
+    rows.sort((a, b) => {
+      const x = column.value(a), y = column.value(b);
+      if (x === y) return F.rank[a] - F.rank[b];
+      if (x === null) return 1;
+      if (y === null) return -1;
+      return sign * (column.number ? x - y : x < y ? -1 : 1);
+    });
+    limit = STEP;
+    byId("count").textContent = `${many(rows.length)} of ${many(D.counts.features)} features`;
+    redraw();
+  }
+  const heaviest = Math.max(...F.weight.slice(0, 5000).map(Math.abs), 1e-300);
+  function row(i) {
+    const tr = make(null, "tr", { class: (F.selected[i] ? "chosen" : "") + (marked.has(i) ? " marked" : "") });
+    tr.dataset.feature = i;
+    for (const c of COLUMNS) {
+      const value = c.value(i);
+      const text = !c.number ? value : c.percent ? (value === null ? "–" : Math.round(100 * value) + " %") : c.key === "rank" ? many(value) : format(value);
+      const td = make(tr, "td", { class: c.number ? "number" : c.key === "name" ? "wide" : "" }, text);
+      if (c.bar) make(make(td, "span", { class: "bar" }), "b", {}).style.width = Math.max(0, 100 * Math.abs(value || 0) / heaviest) + "%";
+    }
+    return tr;
+  }
+  function redraw() {
+    const body = document.createElement("tbody");
+    for (const i of rows.slice(0, limit)) body.appendChild(row(i));
+    byId("features").replaceChild(body, byId("features").tBodies[0]);
+  }
+  function table() {
+    const head = make(byId("features").tHead, "tr", {});
+    for (const c of COLUMNS) {
+      const th = make(head, "th", { class: c.number ? "number" : "", scope: "col", tabindex: 0 }, c.title);
+      const sort = () => {
+        rising = sortKey === c.key ? !rising : c.key === "rank" || c.key === "name";
+        sortKey = c.key;
+        for (const other of head.children) other.removeAttribute("aria-sort");
+        th.setAttribute("aria-sort", rising ? "ascending" : "descending");
+        refilter();
+      };
+      th.addEventListener("click", sort);
+      th.addEventListener("keydown", (event) => { if (event.key === "Enter") sort(); });
+    }
+    byId("features").addEventListener("click", (event) => {
+      const tr = event.target.closest("tbody tr");
+      if (tr) toggle(marked, [+tr.dataset.feature], false);
+    });
+    byId("table-box").addEventListener("scroll", (event) => {
+      const box = event.target;
+      if (limit < rows.length && box.scrollTop + box.clientHeight > box.scrollHeight - 400) { limit += STEP; redraw(); }
+    });
+    byId("search").addEventListener("input", (event) => { query = event.target.value.trim().toLowerCase(); refilter(); changed(); });
+    byId("only-selected").addEventListener("change", refilter);
+    byId("only-marked").addEventListener("change", refilter);
+    byId("copy").addEventListener("click", async () => {
+      const chosen = marked.size ? [...marked] : rows, text = chosen.map((i) => F.names[i]).join("\n");
+      try { await navigator.clipboard.writeText(text); } catch {
+        const area = make(document.body, "textarea", {}); area.value = text; area.select(); document.execCommand("copy"); area.remove();
+      }
+      byId("count").textContent = `${many(chosen.length)} names copied`;
+    });
+    watchers.push(() => {
+      if (byId("only-marked").checked) { refilter(); return; }
+      for (const tr of byId("features").tBodies[0].rows) tr.classList.toggle("marked", marked.has(+tr.dataset.feature));
+    });
+    const rest = F.rest;
+    if (rest.count) byId("rest").textContent = `The table holds the best ${many(N)} features. The other ${many(rest.count)}` +
+      (rest.selected ? ` (${many(rest.selected)} of them selected)` : "") + ` have ${D.source.weight_name}s of at most ${format(rest.largest)}, ${format(rest.mean)} on average; they are in the weights table the command writes.`;
+    refilter();
+  }
+
+  // ---- heat map and correlation: pixels on a canvas, marks and names in SVG above it
+  const hex = (name) => {
+    const value = getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+    return [1, 3, 5].map((i) => parseInt(value.slice(i, i + 2), 16));
+  };
+  function scale() {
+    const low = hex("--low"), mid = hex("--mid"), high = hex("--high"), out = [];
+    for (let i = 0; i < 256; i++) {
+      const t = (i - 127.5) / 127.5, end = t < 0 ? low : high;
+      out.push(mid.map((m, c) => Math.round(m + (end[c] - m) * Math.abs(t))));
+    }
+    return out;
+  }
+  const images = [];
+  function image(width, height, values, node) {
+    const canvas = document.createElement("canvas");
+    canvas.width = width; canvas.height = height;
+    const paint = () => {
+      const context = canvas.getContext("2d"), pixels = context.createImageData(width, height), table = scale();
+      values.forEach((v, i) => { const c = table[v]; pixels.data.set([c[0], c[1], c[2], 255], 4 * i); });
+      context.putImageData(pixels, 0, 0);
+      node.setAttribute("href", canvas.toDataURL());
+    };
+    images.push(paint);
+    paint();
+  }
+  for (const medium of ["(prefers-color-scheme: dark)", "print"]) matchMedia(medium).addEventListener("change", () => images.forEach((paint) => paint()));
+
+  function legend(box, entries) {
+    const list = make(box, "div", { class: "legend" });
+    entries.forEach(([text, fill]) => {
+      const entry = make(list, "span", {}), dot = make(entry, "i", {});
+      dot.style.background = fill;
+      entry.appendChild(document.createTextNode(text));
+    });
+  }
+  const clusterEntries = (n) => Array.from({ length: n }, (_, c) => [`cluster ${c + 1}`, colour(c)]);
+
+  function heat() {
+    const H = D.heat, q = H.clusters.length, m = H.features.length;
+    if (!m) { byId("heat").hidden = true; byId("heat-hint").textContent = "No feature is selected."; return; }
+    byId("heat-hint").textContent = `Standardised values, from −${H.clip} (blue) to ${H.clip} (orange) deviations. ` +
+      (S.n_clusters > 1 ? "Samples are ordered by cluster, " : "Samples are ordered along their leading direction, ") + "like features side by side. " +
+      (m < H.of_features ? `The ${many(m)} best of ${many(H.of_features)} selected features. ` : "") + (q < H.of_samples ? `Every ${format(H.of_samples / q)}th of ${many(H.of_samples)} samples.` : "");
+    const narrow = innerWidth < 760, L = narrow ? 92 : 170, T = 4, R = 8, W = narrow ? 560 : 1100, rowHeight = Math.max(13, Math.min(22, 360 / m)), strip = 9;
+    const height = T + strip + 3 + m * rowHeight + 6, wide = W - L - R;
+    const svg = draw(byId("heat"), "svg", { viewBox: `0 0 ${W} ${height}`, role: "img", "aria-label": "Heat map: features by samples" });
+    H.clusters.forEach((c, i) => { if (S.n_clusters > 1) draw(svg, "rect", { x: L + wide * i / q, y: T, width: wide / q + 0.3, height: strip, fill: colour(c) }); });
+    const top = T + strip + 3, flat = bytes(H.values), turned = new Uint8Array(flat.length);
+    for (let s = 0; s < q; s++) for (let f = 0; f < m; f++) turned[f * q + s] = flat[s * m + f];
+    const picture = draw(svg, "image", { x: L, y: top, width: wide, height: m * rowHeight, preserveAspectRatio: "none", style: "image-rendering:pixelated" });
+    image(q, m, turned, picture);
+    const tags = H.features.map((f, i) => {
+      const tag = draw(svg, "text", { class: "tag", x: L - 6, y: top + rowHeight * (i + 0.5) + 3.5, "text-anchor": "end" }, short(F.names[f], narrow ? 14 : 26));
+      tag.dataset.feature = f;
+      return tag;
+    });
+    const at = (event) => {
+      const frame = svg.getBoundingClientRect();
+      const x = (event.clientX - frame.left) * W / frame.width, y = (event.clientY - frame.top) * height / frame.height;
+      return [Math.floor((y - top) / rowHeight), Math.floor((x - L) / wide * q)];
+    };
+    svg.addEventListener("click", (event) => { const [f] = at(event); if (f >= 0 && f < m) toggle(marked, [H.features[f]], false); });
+    tooltip(svg, (event) => {
+      const [f, s] = at(event);
+      if (f < 0 || f >= m) return "";
+      if (s < 0 || s >= q) return about(H.features[f]);
+      const value = (turned[f * q + s] / 127.5 - 1) * H.clip, known = H.samples[s];
+      return F.names[H.features[f]] + "\n" + (known >= 0 ? S.id[known] + ": " : "") + value.toFixed(1) + " deviations";
+    });
+    const marks = draw(svg, "g", {});
+    watchers.push(() => {
+      marks.textContent = "";
+      H.features.forEach((f, i) => {
+        tags[i].classList.toggle("marked", marked.has(f));
+        tags[i].classList.toggle("dimmed", !matches(f));
+        if (marked.has(f)) draw(marks, "rect", { class: "heat-mark", x: L, y: top + i * rowHeight, width: wide, height: rowHeight }).dataset.feature = f;
+      });
+      H.samples.forEach((s, i) => {
+        if (markedSamples.has(s)) draw(marks, "rect", { class: "heat-mark sample-mark", x: L + wide * i / q, y: top, width: Math.max(1, wide / q), height: m * rowHeight });
+      });
+    });
+    if (S.n_clusters > 1) legend(byId("heat"), clusterEntries(S.n_clusters));
+  }
+
+  // ---- the samples in the plane
+  function samples() {
+    const W = 560, H = 380, pad = 18;
+    const shown = S.x.length;
+    byId("samples-hint").textContent = `By the ${S.axes}. Drag to mark samples; they light up in the heat map. ` + (shown < S.total ? `Every ${format(S.total / shown)}th of ${many(S.total)}.` : "");
+    const svg = draw(byId("samples"), "svg", { viewBox: `0 0 ${W} ${H}`, role: "img", "aria-label": "Embedding of the samples" });
+    const [x0, x1] = extent(S.x), [y0, y1] = extent(S.y);
+    const X = (v) => pad + (W - 2 * pad) * (v - x0) / (x1 - x0 || 1), Y = (v) => pad + (H - 2 * pad) * (y1 - v) / (y1 - y0 || 1);
+    const useLabel = S.label !== null;
+    const dots = S.x.map((x, i) => {
+      const c = useLabel ? S.label[i] : S.cluster[i], cx = X(x), cy = Y(S.y[i]);
+      const node = draw(svg, "circle", { class: "sample", cx, cy, r: shown > 800 ? 3 : 5, fill: colour(useLabel ? c + S.n_clusters : c), "fill-opacity": 0.82 });
+      node.dataset.sample = i;
+      return { node, i, x: cx, y: cy };
+    });
+    const nearest = (x, y) => {
+      let best = null, least = 12;
+      for (const d of dots) { const e = Math.hypot(d.x - x, d.y - y); if (e < least) { least = e; best = d; } }
+      return best;
+    };
+    brushable(svg, W, H, (a, b, c, d) => dots.filter((p) => p.x >= a && p.x <= c && p.y >= b && p.y <= d).map((p) => p.i),
+      (x, y) => { const d = nearest(x, y); return d ? d.i : null; }, markedSamples);
+    tooltip(svg, (event) => {
+      const frame = svg.getBoundingClientRect();
+      const d = nearest((event.clientX - frame.left) * W / frame.width, (event.clientY - frame.top) * H / frame.height);
+      return d ? S.id[d.i] + (S.n_clusters > 1 ? "\ncluster " + (S.cluster[d.i] + 1) : "") + (useLabel ? "\nlabel " + S.label_names[S.label[d.i]] : "") : "";
+    });
+    watchers.push(() => { for (const d of dots) d.node.classList.toggle("marked", markedSamples.has(d.i)); });
+    if (useLabel) legend(byId("samples"), S.label_names.map((name, c) => ["label " + name, colour(c + S.n_clusters)]));
+    else if (S.n_clusters > 1) legend(byId("samples"), clusterEntries(S.n_clusters));
+  }
+
+  // ---- correlations among the chosen
+  function correlations() {
+    const R = D.redundancy, m = R.features.length;
+    byId("redundancy-hint").textContent = `Correlations of the selected features (blue −1, orange 1). The ${many(R.used)} carry as much as ${R.effective.toFixed(1)} uncorrelated ones; ` +
+      `${many(R.n_copies)} pair${R.n_copies === 1 ? "" : "s"} with |r| of at least ${R.threshold}. ` + (m < R.of_features ? `The ${many(m)} best of ${many(R.of_features)} are drawn. ` : "") +
+      (R.used < R.of_features ? `Figures are for the best ${many(R.used)}.` : "");
+    if (!m) { byId("redundancy").hidden = true; return; }
+    const W = 560, L = 112, T = 6, side = W - L - 8, cell = side / m, height = T + side + 6;
+    const svg = draw(byId("redundancy"), "svg", { viewBox: `0 0 ${W} ${height}`, role: "img", "aria-label": "Correlation of the selected features" });
+    const picture = draw(svg, "image", { x: L, y: T, width: side, height: side, preserveAspectRatio: "none", style: "image-rendering:pixelated" });
+    const values = bytes(R.r);
+    image(m, m, values, picture);
+    const every = Math.max(1, Math.ceil(10 / cell));
+    R.features.forEach((f, i) => { if (i % every === 0) draw(svg, "text", { class: "tag", x: L - 5, y: T + cell * (i + 0.5) + 3.5, "text-anchor": "end" }, short(F.names[f], 16)); });
+    const at = (event) => {
+      const frame = svg.getBoundingClientRect();
+      return [Math.floor(((event.clientY - frame.top) * height / frame.height - T) / cell), Math.floor(((event.clientX - frame.left) * W / frame.width - L) / cell)];
+    };
+    const ok = (i) => i >= 0 && i < m;
+    svg.addEventListener("click", (event) => {
+      const [i, j] = at(event);
+      if (!ok(i)) return;
+      if (ok(j) && i !== j) { marked.clear(); toggle(marked, [R.features[i], R.features[j]], true); } else toggle(marked, [R.features[i]], false);
+    });
+    tooltip(svg, (event) => {
+      const [i, j] = at(event);
+      if (!ok(i)) return "";
+      if (!ok(j)) return about(R.features[i]);
+      return F.names[R.features[i]] + "\n" + F.names[R.features[j]] + "\nr = " + (values[i * m + j] / 127.5 - 1).toFixed(2);
+    });
+    const marks = draw(svg, "g", {});
+    watchers.push(() => {
+      marks.textContent = "";
+      R.features.forEach((f, i) => { if (marked.has(f)) draw(marks, "rect", { class: "heat-mark", x: L, y: T + i * cell, width: side, height: cell }).dataset.feature = f; });
+    });
+  }
+
+  curve(); map(); table(); heat(); samples(); correlations(); changed();
+  document.documentElement.dataset.ready = "yes";
+})();
