@@ -1,0 +1,38 @@
+# Two commands set everything up on a machine with Python 3.11 and make: `make demo` and `make test`.
+PYTHON ?= python3
+VENV ?= .venv
+BIN = $(VENV)/bin
+READY = $(VENV)/.ready
+JOBS ?= auto
+
+.PHONY: demo test lint bench reproduce clean
+
+demo: $(READY)
+	$(BIN)/eigensieve demo
+
+test: $(READY) lint
+	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal
+
+lint: $(READY)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+bench: $(READY)
+	$(BIN)/python benchmarks/run.py
+
+reproduce: $(READY)
+	$(BIN)/python -m eigensieve.experiments
+
+# uv when it is there, the standard library's venv and pip otherwise
+$(READY): pyproject.toml
+	@if command -v uv >/dev/null 2>&1; then \
+		uv venv --quiet --allow-existing --python "$$($(PYTHON) -c 'import sys; print(sys.executable)')" $(VENV) && \
+		uv pip install --quiet --python $(BIN)/python -e '.[dev]'; \
+	else \
+		$(PYTHON) -m venv $(VENV) && $(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'; \
+	fi
+	@touch $(READY)
+
+clean:
+	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache
