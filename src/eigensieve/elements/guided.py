@@ -35,7 +35,14 @@ GROWN = 4
 
 
 def select_guided(
-    state: SelectionState, limits: Limits, *, sample_size: int, n_grown: int, rng: np.random.Generator
+    state: SelectionState,
+    limits: Limits,
+    *,
+    sample_size: int,
+    n_grown: int,
+    rng: np.random.Generator,
+    grown_to: int = GROWN,
+    fill: bool = False,
 ) -> SelectionState:
     """Add columns until the limits are reached or no basis vector is unused.
 
@@ -48,6 +55,10 @@ def select_guided(
     n_grown : int
         Basis vectors that are grown for each column.
     rng : numpy.random.Generator
+    grown_to : int
+        Features a column is grown to, at most.
+    fill : bool
+        Grow every column to the full, rather than to the largest gain an element.
     """
     state = state.copy()
     screen = _Screen(state, limits.widths, rng)
@@ -60,8 +71,8 @@ def select_guided(
         if unused.size == 0:
             break
         before, held = state.relative_error, state.n_elements
-        shortlist = _shortlist(state, screen, sample, unused, limits, n_grown, rng)
-        _add_best(state, shortlist, limits.n_elements)
+        shortlist = _shortlist(state, screen, sample, unused, limits, n_grown, grown_to, rng)
+        _add_best(state, shortlist, limits.n_elements, fill)
         added = state.n_elements - held
         if added == 0:
             misses += 1
@@ -146,12 +157,13 @@ def _shortlist(
     unused: NDArray,
     limits: Limits,
     n_grown: int,
+    grown_to: int,
     rng: np.random.Generator,
 ) -> list[Column]:
     """Return the best first elements of each width, on different features, grown where the width allows."""
     residual = sketch(state.residual, rng)
     sampled_residuals = sample.residuals(residual)
-    longest = min(GROWN, limits.n_elements - state.n_elements, state.B.shape[1])
+    longest = min(grown_to, limits.n_elements - state.n_elements, state.B.shape[1])
     columns: list[Column] = []
     for (features, gains), factor in zip(screen.first_elements(state, residual, unused), limits.widths, strict=True):
         order = np.argsort(-gains, kind="stable")
@@ -162,7 +174,7 @@ def _shortlist(
     return columns
 
 
-def _add_best(state: SelectionState, columns: list[Column], n_elements: int) -> None:
+def _add_best(state: SelectionState, columns: list[Column], n_elements: int, fill: bool) -> None:
     """Add the shortlisted column (or its beginning) with the largest gain an element; others too if nearly as good."""
     trial = Trial(np.hstack([state.prefix_values(column) for column in columns]))
     lengths = np.concatenate([np.arange(1, len(column.features) + 1) for column in columns])
@@ -172,6 +184,8 @@ def _add_best(state: SelectionState, columns: list[Column], n_elements: int) -> 
         rates = trial.gains(state) / lengths
         rates[lengths > n_elements - state.n_elements] = 0.0
         rates[owners < 0] = 0.0
+        if fill:
+            rates[lengths < lengths.max()] = 0.0
         best = int(np.argmax(rates))
         if rates[best] <= least:
             return

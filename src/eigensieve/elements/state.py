@@ -125,6 +125,15 @@ class SelectionState:
         self.path.extend(path)
         return True
 
+    def add_whole_column(self, basis: int, features: Sequence[int]) -> bool:
+        """Add a basis vector at once; the path gets a single error."""
+        column = Column(basis, 1.0, list(features))
+        if not self._append(self.values(column)):
+            return False
+        self.columns.append(column)
+        self.path.append(self.relative_error)
+        return True
+
     def add_element(self, basis: int, feature: int, factor: float = 1.0) -> bool:
         """Add one element of the mask: to the basis vector's column if it has one, else as a new column.
 
@@ -156,11 +165,12 @@ class SelectionState:
         direction = self.Q @ coefficients
         return direction / np.linalg.norm(direction)
 
-    def design(self) -> NDArray:
-        """Return the masked columns (samples x columns)."""
-        if not self.columns:
-            return np.empty((self.X.shape[0], 0))
-        return np.stack([self.values(column) for column in self.columns], axis=1)
+    def design(self, columns: Sequence[Column]) -> NDArray:
+        """Return the values of masked columns (samples x columns)."""
+        design = np.empty((self.X.shape[0], len(columns)))
+        for c, column in enumerate(columns):
+            design[:, c] = self.values(column)
+        return design
 
     def _append(self, values: NDArray) -> bool:
         n, k = self.Q.shape
