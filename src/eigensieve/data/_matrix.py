@@ -25,7 +25,7 @@ Spans = Sequence[tuple[int, int]]
 
 NORMALIZATIONS = ("center", "unit", "none")
 
-_SEGMENTS = 32  # pieces a pass is cut into: fixed, so that sums do not depend on the number of threads
+_SEGMENTS = 32  # parts a pass is cut into: fixed, so that sums do not depend on the number of threads
 
 
 @dataclass(frozen=True)
@@ -68,6 +68,8 @@ class DataMatrix(ABC):
     n_samples, n_features : int
     dtype : dtype
         float32 or float64: the precision of products, the same as the input's where it is floating.
+    n_segments : int
+        Parts a pass is cut into for the threads; 1 runs it on the calling thread.
     n_passes : int
         How many times the whole data has been read so far, shared by all views of the same data.
     """
@@ -80,6 +82,7 @@ class DataMatrix(ABC):
         self.n_samples = n_samples
         self.n_features = n_features
         self.dtype = np.dtype(dtype)
+        self.n_segments = _SEGMENTS
         self.center: Array | None = None
         self.scale: Array | None = None
         self._shared: dict[str, Any] = {"passes": 0, "stats": None, "names": None, "progress": silent}
@@ -209,7 +212,7 @@ class DataMatrix(ABC):
 
     def project(self, V: Array) -> Array:
         """Return M V (features x columns)."""
-        return self.sweep(V, lambda T: ((T,), None, None)).state[0]
+        return self.collect(self.sweep(V, lambda T: ((T,), None, None)).state[0])
 
     def combine(self, W: Array) -> Array:
         """Return M' W (samples x columns) in float64."""
@@ -253,7 +256,7 @@ class DataMatrix(ABC):
         `piece` holds features from `offset` on in memory; `spans` are block boundaries relative to the piece.
         """
         self._shared["passes"] += 1
-        yield from ordered_map(lambda spans: work(self, 0, spans), self._segments(_SEGMENTS))
+        yield from ordered_map(lambda spans: work(self, 0, spans), self._segments(self.n_segments))
 
     def _segments(self, count: int) -> list[Spans]:
         """The blocks of all features in at most `count` groups, the same for any number of threads."""

@@ -1,0 +1,162 @@
+"""What runs on the workers: functions of one chunk of the data and the feature arrays that live beside it."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eigensieve.data._matrix import BlockFunction, DataMatrix, Sweep, add_up
+from eigensieve.data._moments import Moments, moments
+
+Array = NDArray[Any]
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """Where a chunk lies in the whole, and which columns of the stored chunk it is cut from."""
+
+    rows: tuple[int, int]
+    features: tuple[int, int]
+    columns: tuple[int, int]
+    width: int
+    """Columns of the stored chunk."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """What the client sends to the workers in a pass: thin matrices and the function of a block."""
+
+    fn: Callable[..., Any]
+    V: Array | None = None
+
+
+def cut(raw: Any, chunk: Chunk) -> Any:
+    """The columns of a stored chunk that belong to a group of features, once its shape is checked."""
+    rows = chunk.rows[1] - chunk.rows[0]
+    if getattr(raw, "shape", None) != (rows, chunk.width):
+        raise ValueError(
+            f"A chunk of the Dask array does not match its announced shape: samples {chunk.rows[0]} to "
+            f"{chunk.rows[1] - 1} should be {rows} x {chunk.width}, got {getattr(raw, 'shape', None)}. Fix "
+            "the chunks "
+            "the array was built from, or call compute_chunk_sizes() on it."
+        )
+    return raw if chunk.columns == (0, chunk.width) else raw[:, slice(*chunk.columns)]
+
+
+def piece(raw: Any, standard: Array | None) -> DataMatrix:
+    """A chunk as a data matrix in memory; it works on the calling thread, for Dask runs many at a time."""
+    from eigensieve.data import as_data
+
+    if isinstance(raw, np.matrix):
+        raw = np.asarray(raw)
+    data = as_data(raw)
+    data.n_segments = 1
+    return data if standard is None else data.rescaled(_column(standard, 0), _column(standard, 1))
+
+
+def _column(standard: Array, which: int) -> Array | None:
+    """Centres or scales of a group; a missing kind is marked by NaN."""
+    column = standard[:, which]
+    return None if len(column) and np.isnan(column[0]) else np.ascontiguousarray(column)
+
+
+def whole(raws: list[Any], chunks: list[Chunk], standard: Array | None) -> DataMatrix:
+    """All samples of a group of features."""
+    parts = [cut(raw, chunk) for raw, chunk in zip(raws, chunks, strict=True)]
+    if len(parts) == 1:
+        return piece(parts[0], standard)
+    if hasattr(parts[0], "tocsc"):
+        from scipy.sparse import vstack
+
+        return piece(vstack(parts, format="csc"), standard)
+    return piece(np.concatenate(parts), standard)
+
+
+def sweep_whole(
+    job: Job, raws: list[Any], chunks: list[Chunk], standard: Array | None, *state: Array
+) -> Sweep:
+    """The fused pass over one group, when all its samples are in one chunk."""
+    return whole(raws, chunks, standard).sweep(job.V, job.fn, state)
+
+
+def forward(job: Job, raw: Any, chunk: Chunk, standard: Array | None) -> Array:
+    """The part of M V that the samples of one chunk add."""
+    assert job.V is not None
+    return piece(cut(raw, chunk), standard).project(job.V[slice(*chunk.rows)])
+
+
+def apply(job: Job, parts: list[Array] | None, *state: Array) -> Sweep:
+    """The block function on a group, once its projections are complete; `back` holds W for the way back."""
+    fn: BlockFunction = job.fn
+    T = None if parts is None else np.sum(parts, axis=0) if len(parts) > 1 else parts[0]
+    new, W, total = fn(T, *state)
+    return Sweep(new, W, total)
+
+
+def backward(found: Sweep, raw: Any, chunk: Chunk, standard: Array | None) -> Array | None:
+    """M_b' W_b for the samples of one chunk."""
+    return None if found.back is None else piece(cut(raw, chunk), standard).combine(found.back)
+
+
+def state_of(found: Sweep, which: int) -> Array:
+    return found.state[which]
+
+
+def back_of(found: Sweep) -> Array | None:
+    return found.back
+
+
+def total_of(found: Sweep) -> Array | None:
+    return found.total
+
+
+def sum_of(parts: list[Array | None]) -> Array | None:
+    """Add up in the given order; None stands for nothing."""
+    total: Array | None = None
+    for part in parts:
+        total = total if part is None else add_up(total, part)
+    return total
+
+
+def stacked(parts: list[Array | None], total: Array | None) -> tuple[Array | None, Array | None]:
+    """The backward products of all samples and the small sums: what goes to the client."""
+    known = [part for part in parts if part is not None]
+    return (np.concatenate(known) if known else None), total
+
+
+def chunk_moments(raw: Any, chunk: Chunk) -> Moments:
+    return moments(piece(cut(raw, chunk), None))
+
+
+def merged_moments(parts: list[Moments]) -> Moments:
+    found = parts[0]
+    for part in parts[1:]:
+        found = found.merged(part)
+    return found
+
+
+def blocks_of(job: Job, raws: list[Any], chunks: list[Chunk], standard: Array | None) -> list[Any]:
+    """The function of every block of a group."""
+    data, offset = whole(raws, chunks, standard), chunks[0].features[0]
+    return [
+        job.fn(data.block(start, stop).moved(offset)) for spans in data._segments(1) for start, stop in spans
+    ]
+
+
+def gram_of(raws: list[Any], chunks: list[Chunk], standard: Array | None, weights: Array) -> Array:
+    return whole(raws, chunks, standard).gram(weights)
+
+
+def take_from(raws: list[Any], chunks: list[Chunk], standard: Array | None, columns: Array) -> Array:
+    """Some features of a group, all samples."""
+    parts = []
+    for raw, chunk in zip(raws, chunks, strict=True):
+        raw = cut(raw, chunk)[:, columns]
+        parts.append(piece(raw, None if standard is None else standard[columns]).take(slice(None)))
+    return np.concatenate(parts)
+
+
+def inner_of(A: Array, B: Array) -> Array:
+    return A.T @ B
