@@ -1,4 +1,4 @@
-"""The command line: ``eigensieve select``, ``inspect``, ``apply``, ``map``, ``compress``, ``compare``, ``demo``."""
+"""The command line: select, inspect, apply, map, compress, compare, demo."""
 
 import sys
 

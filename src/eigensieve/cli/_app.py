@@ -24,7 +24,9 @@ app = typer.Typer(
     help="Find the few features that matter in wide data, with or without labels.",
 )
 
-_CLICK_ERROR = next(cls for cls in typer.BadParameter.__mro__ if cls.__name__ == "ClickException")
+_CLICK_ERROR: type[Exception] = next(  # its home differs between versions of typer
+    cls for cls in typer.BadParameter.__mro__ if cls.__name__ == "ClickException"
+)
 
 
 def _version(wanted: bool) -> None:
@@ -91,7 +93,8 @@ def _usage_message(problem: Any) -> str:
 
 
 def _internal(problem: BaseException) -> int:
-    text = f"Unexpected {type(problem).__name__}: {one_line(problem)}. Please report it; EIGENSIEVE_DEBUG=1 shows where."
+    what = f"Unexpected {type(problem).__name__}: {one_line(problem)}"
+    text = f"{what}. Please report it; EIGENSIEVE_DEBUG=1 shows where."
     return _fail(text, ExitCode.INTERNAL, problem)
 
 

@@ -136,7 +136,7 @@ class _LineCatcher(io.TextIOBase):
 
 @contextlib.contextmanager
 def _warnings_as_notes(console: Console) -> Iterator[None]:
-    """Print each of eigensieve's warnings once, as a note; the libraries' own deprecations are not the user's."""
+    """Print each warning meant for users once, as a note; deprecations in libraries are not theirs."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         yield

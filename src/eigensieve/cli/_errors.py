@@ -1,4 +1,4 @@
-"""What can go wrong on the command line: one exit code for each kind of problem, one line for each message."""
+"""What can go wrong on the command line: an exit code for each kind of problem, one line a message."""
 
 import errno
 from collections.abc import Iterator

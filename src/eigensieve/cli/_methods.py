@@ -121,7 +121,7 @@ def build(name: str, params: dict[str, Any], verbose: int) -> Any:
     """Make the unfitted estimator."""
     from eigensieve.estimators._persistence import estimator_class
 
-    cls = estimator_class(method_named(name).estimator)
+    cls: Any = estimator_class(method_named(name).estimator)
     accepted = cls._parameter_constraints
     if "verbose" in accepted:
         params = params | {"verbose": verbose}

@@ -16,8 +16,10 @@ STDOUT = "-"
 class Outputs:
     """Stage every output of a command beside its place, and move all of them there at the end.
 
-    Each file is first written in a hidden folder next to its destination (so that the move is a rename), and nothing is
-    moved before everything is written: a command that fails, is interrupted or runs out of disk leaves no output at all.
+    Each file is first written in a hidden folder next to its destination (so that the move is a rename), and
+    nothing is
+    moved before everything is written: a command that fails, is interrupted or runs out of disk leaves no
+    output at all.
 
     Parameters
     ----------
@@ -119,7 +121,7 @@ class Outputs:
 
 
 def _replaceable_folder(path: Path) -> bool:
-    """A folder is replaced only where it holds nothing but the three files of a Matrix Market (10x) folder."""
+    """A folder is replaced only where it holds nothing but the files of a 10x Matrix Market folder."""
     names = {entry.name.removesuffix(".gz") for entry in path.iterdir()}
     return names <= {"matrix.mtx", "features.tsv", "genes.tsv", "barcodes.tsv"}
 

@@ -29,7 +29,7 @@ TRUSTED = {
     "ReducedSetSVC": "eigensieve.estimators._reduced_set_svc",
     "RejectionCascade": "eigensieve.estimators._rejection_cascade",
 }
-"""The estimators a model file may hold, besides scikit-learn's own; nothing else is ever built from a file."""
+"""The estimators a model file may hold, besides scikit-learn's own; nothing else is built from a file."""
 
 
 class ModelFileError(ValueError):
@@ -41,7 +41,8 @@ def save_model(
 ) -> None:
     """Write a fitted estimator to a file without pickle.
 
-    The file is a skops archive with one more member, ``eigensieve.json``: which version wrote it, the names of the
+    The file is a skops archive with one more member, ``eigensieve.json``: which version wrote it, the names
+    of the
     features it was fitted on, the selected ones, and `about`. It appears whole or not at all.
 
     Parameters
@@ -93,7 +94,8 @@ def read_model_header(path: str | os.PathLike[str]) -> dict[str, Any]:
     Returns
     -------
     header : dict
-        ``eigensieve`` (version that wrote it), ``format``, ``estimator``, ``written``, ``feature_names``, ``selection``
+        ``eigensieve`` (version that wrote it), ``format``, ``estimator``, ``written``, ``feature_names``,
+        ``selection``
         and ``about``.
     """
     try:
@@ -126,7 +128,8 @@ _REFIT = "Fit and save the model again."
 def load_model(path: str | os.PathLike[str]) -> BaseEstimator:
     """Read a fitted estimator from a file written by :func:`save_model`.
 
-    Nothing in the file is executed: only eigensieve's estimators, scikit-learn's and plain arrays are built; a file that
+    Nothing in the file is executed: only eigensieve's estimators, scikit-learn's and plain arrays are built;
+    a file that
     names anything else is refused before it is loaded.
 
     Parameters
@@ -149,7 +152,8 @@ def load_model(path: str | os.PathLike[str]) -> BaseEstimator:
         foreign = set(sio.get_untrusted_types(file=path)) - _trusted_types()
         if foreign:
             raise ModelFileError(
-                f"'{path}' holds types that are not trusted: {', '.join(sorted(foreign)[:5])}. It was not loaded; "
+                f"'{path}' holds types that are not trusted: {', '.join(sorted(foreign)[:5])}. It was not "
+                "loaded; "
                 "fit the model again from data you trust."
             )
         model = sio.load(path, trusted=sorted(_trusted_types()))
@@ -193,7 +197,8 @@ def selected_features(model: Any) -> dict[str, Any]:
     Returns
     -------
     selection : dict
-        ``n_features_in``, ``selected`` (column indices, best first), ``names`` (None when X had no column names) and
+        ``n_features_in``, ``selected`` (column indices, best first), ``names`` (None when X had no column
+        names) and
         ``weights`` of the selected features.
     """
     support = model.get_support()

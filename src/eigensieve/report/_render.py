@@ -27,7 +27,8 @@ def render(summary: dict[str, Any]) -> str:
     script = _asset("page.js")
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode("ascii")
     slots = {
-        "policy": f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'; img-src data:",
+        "policy": f"default-src 'none'; img-src data:; style-src 'unsafe-inline'; "
+        f"script-src 'sha256-{digest}'",
         "title": html.escape(summary["title"]),
         "style": _asset("page.css"),
         "headline": _headline(summary),
@@ -42,7 +43,7 @@ def render(summary: dict[str, Any]) -> str:
 
 
 def render_fragment(summary: dict[str, Any]) -> str:
-    """Return a small static piece of HTML for a notebook: headline, cards and the best features; no script."""
+    """Return static HTML for a notebook: headline, cards and the best features; no script."""
     return (
         f"<style>{_asset('fragment.css')}</style><div class='eigensieve'>"
         f"<p><strong>{_headline(summary)}</strong></p><div class='cards'>{_cards(summary['trust'])}</div>"
@@ -51,7 +52,7 @@ def render_fragment(summary: dict[str, Any]) -> str:
 
 
 def as_script_data(content: dict[str, Any]) -> str:
-    """Return JSON that cannot leave a script element: every ``<``, ``>`` and ``&`` is written as an escape."""
+    """Return JSON that cannot leave a script element: ``<``, ``>`` and ``&`` are written as escapes."""
     text = json.dumps(content, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     for character in "<>&\u2028\u2029":
         text = text.replace(character, f"\\u{ord(character):04x}")
@@ -65,7 +66,8 @@ def _asset(name: str) -> str:
 def _headline(summary: dict[str, Any]) -> str:
     counts = summary["counts"]
     return html.escape(
-        f"{counts['selected']:,} of {counts['features']:,} features selected from {counts['samples']:,} samples"
+        f"{counts['selected']:,} of {counts['features']:,} features selected from {counts['samples']:,} "
+        "samples"
     )
 
 
@@ -103,7 +105,8 @@ def _feature_list(summary: dict[str, Any], limit: int) -> str:
     )
     more = summary["counts"]["selected"] - len(rows)
     note = f"<p>and {more:,} more</p>" if more > 0 else ""
-    return f"<table><thead><tr><th>Rank</th><th>Feature</th><th>Weight</th></tr></thead><tbody>{body}</tbody></table>{note}"
+    head = "<tr><th>Rank</th><th>Feature</th><th>Weight</th></tr>"
+    return f"<table><thead>{head}</thead><tbody>{body}</tbody></table>{note}"
 
 
 def _fallback(summary: dict[str, Any]) -> str:

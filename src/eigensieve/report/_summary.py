@@ -56,7 +56,8 @@ def summarize(
     Parameters
     ----------
     model : estimator
-        A fitted selector: `support_`, `ranking_`, and `weights_` or `scores_`; `embedding_` and the diagnostics of
+        A fitted selector: `support_`, `ranking_`, and `weights_` or `scores_`; `embedding_` and the
+        diagnostics of
         Q-alpha are used where they exist.
     X : array-like or sparse matrix of shape (n_samples, n_features)
         The data it was fitted on.
@@ -66,7 +67,8 @@ def summarize(
         Known classes of the samples; shown beside the clusters.
     title : str
     source : dict, optional
-        What the page should say about the input: ``name``, ``prepared`` (list of sentences), ``labels_used`` (bool).
+        What the page should say about the input: ``name``, ``prepared`` (list of sentences), ``labels_used``
+        (bool).
     feature_map : FeatureMap, optional
         Two rounds of Q-alpha fitted on the columns ``feature_map_columns(model, limits)``.
     stability : ndarray of shape (n_features,), optional
@@ -206,7 +208,9 @@ def _curve(weights: Array, support: Array, position: Array, limits: Limits) -> d
     order = np.argsort(-weights, kind="stable")
     n = len(order)
     head = min(n, limits.curve_points // 2)
-    tail = np.unique(np.geomspace(head + 1, n, limits.curve_points // 2).astype(int)) - 1 if n > head else []
+    tail: Any = (
+        np.unique(np.geomspace(head + 1, n, limits.curve_points // 2).astype(int)) - 1 if n > head else []
+    )
     at = np.unique(np.concatenate([np.arange(head), np.asarray(tail, dtype=int)]))
     count = int(support.sum())
     return {

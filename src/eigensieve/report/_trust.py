@@ -41,7 +41,8 @@ def _status(model: Any) -> dict[str, str] | None:
         "Status",
         "not converged",
         "warn",
-        f"The search was ended after {steps}{passes} before the weights settled: the ranking may still change.",
+        f"The search was ended after {steps}{passes} before the weights settled: the ranking may still "
+        "change.",
     )
 
 
@@ -86,7 +87,8 @@ def _null(model: Any) -> dict[str, str]:
     lowest = float(np.min(np.asarray(null)[support])) if support.any() else 1.0
     state = "good" if lowest >= 0.95 else "note" if lowest >= 0.8 else "warn"
     text = (
-        "Weights were compared with those of permuted copies (same values, broken dependence). The weakest selected "
+        "Weights were compared with those of permuted copies (same values, broken dependence). The weakest "
+        "selected "
         f"feature stands above {100 * lowest:.4g} % of them."
     )
     return check("Null calibration", f"≥ {100 * lowest:.4g} %", state, text)
@@ -98,7 +100,7 @@ def _stability(model: Any, stability: Array | None) -> dict[str, str]:
         return check("Stability", "not measured", "none", "The selection was not repeated on subsamples.")
     mean = float(np.mean(np.asarray(stability)[support]))
     state = "good" if mean >= 0.8 else "note" if mean >= 0.5 else "warn"
-    text = f"Repeated on random subsamples, a selected feature was selected again in {100 * mean:.0f} % of the runs."
+    text = f"On random subsamples a selected feature was selected again in {100 * mean:.0f} % of the runs."
     return check("Stability", f"{100 * mean:.0f} %", state, text)
 
 
@@ -121,5 +123,5 @@ def _labels(samples: dict[str, Any]) -> dict[str, str] | None:
     from sklearn.metrics import normalized_mutual_info_score
 
     nmi = normalized_mutual_info_score(samples["label"], samples["cluster"])
-    text = "Normalised mutual information between the clusters found and the labels given (1: the same, 0: unrelated)."
+    text = "Normalised mutual information of the clusters found and the labels given (1: the same)."
     return check("Clusters and labels", f"{nmi:.2f}", "none", text)

@@ -142,7 +142,8 @@ def _correlation(table: Array) -> Array:
 def redundancy(data: DataMatrix, chosen: Array, position: Array, limits: Any) -> tuple[Array, dict[str, Any]]:
     """Correlations among the chosen features, their effective number, and for each its likest other one.
 
-    The effective number of m features with correlation matrix R is m^2 / |R|_F^2: m when they are uncorrelated, 1 when
+    The effective number of m features with correlation matrix R is m^2 / |R|_F^2: m when they are
+    uncorrelated, 1 when
     they are copies of one.
     """
     used = chosen[:_EFFECTIVE_FEATURES]

@@ -8,6 +8,7 @@
     "#a3386b", "#3d8f3d", "#c9752b", "#4a5fc1", "#9c9c2e", "#2aa7a7", "#b0527f", "#6f8f1f", "#7d4f9e", "#a8574b"];
   const colour = (i) => PALETTE[i % PALETTE.length];
   byId("views").hidden = false;
+  const narrow = innerWidth < 760, PLOT = narrow ? 380 : 560;  // drawing units: text keeps a readable size on a phone
 
   // ---- small helpers: every text from the data goes through textContent, never through markup
   function make(parent, tag, attributes, text) {
@@ -108,7 +109,7 @@
 
   // ---- weight curve
   function curve() {
-    const C = D.curve, W = 560, H = 330, L = 56, R = 12, T = 14, B = 40;
+    const C = D.curve, W = PLOT, H = narrow ? 280 : 330, L = 52, R = 12, T = 14, B = 40;
     const svg = draw(byId("curve"), "svg", { viewBox: `0 0 ${W} ${H}`, role: "img", "aria-label": "Sorted weights" });
     let [low, high] = extent(C.weight);
     low = Math.min(0, low); if (high <= low) high = low + 1;
@@ -174,7 +175,7 @@
     const shown = M.feature.length;
     byId("map-hint").textContent = "Place and size of a feature in two rounds of Q-alpha: across, the first; up, the second, which looks for another structure. " +
       (shown < M.of_features ? `The ${many(shown)} best of ${many(M.of_features)} features.` : "All features.");
-    const W = 560, H = 330, L = 30, R = 12, T = 12, B = 32;
+    const W = PLOT, H = 330, L = 30, R = 12, T = 12, B = 32;
     const svg = draw(byId("map"), "svg", { viewBox: `0 0 ${W} ${H}`, role: "img", "aria-label": "Topographical map of the features" });
     const pad = (e) => { const p = 0.08 * (e[1] - e[0]) || 1; return [e[0] - p, e[1] + p]; };
     const [x0, x1] = pad(extent(M.x)), [y0, y1] = pad(extent(M.y));
@@ -332,7 +333,7 @@
     byId("heat-hint").textContent = `Standardised values, from −${H.clip} (blue) to ${H.clip} (orange) deviations. ` +
       (S.n_clusters > 1 ? "Samples are ordered by cluster, " : "Samples are ordered along their leading direction, ") + "like features side by side. " +
       (m < H.of_features ? `The ${many(m)} best of ${many(H.of_features)} selected features. ` : "") + (q < H.of_samples ? `Every ${format(H.of_samples / q)}th of ${many(H.of_samples)} samples.` : "");
-    const narrow = innerWidth < 760, L = narrow ? 92 : 170, T = 4, R = 8, W = narrow ? 560 : 1100, rowHeight = Math.max(13, Math.min(22, 360 / m)), strip = 9;
+    const L = narrow ? 92 : 170, T = 4, R = 8, W = narrow ? 380 : 1100, rowHeight = Math.max(13, Math.min(22, 360 / m)), strip = 9;
     const height = T + strip + 3 + m * rowHeight + 6, wide = W - L - R;
     const svg = draw(byId("heat"), "svg", { viewBox: `0 0 ${W} ${height}`, role: "img", "aria-label": "Heat map: features by samples" });
     H.clusters.forEach((c, i) => { if (S.n_clusters > 1) draw(svg, "rect", { x: L + wide * i / q, y: T, width: wide / q + 0.3, height: strip, fill: colour(c) }); });
@@ -341,7 +342,7 @@
     const picture = draw(svg, "image", { x: L, y: top, width: wide, height: m * rowHeight, preserveAspectRatio: "none", style: "image-rendering:pixelated" });
     image(q, m, turned, picture);
     const tags = H.features.map((f, i) => {
-      const tag = draw(svg, "text", { class: "tag", x: L - 6, y: top + rowHeight * (i + 0.5) + 3.5, "text-anchor": "end" }, short(F.names[f], narrow ? 14 : 26));
+      const tag = draw(svg, "text", { class: "tag", x: L - 6, y: top + rowHeight * (i + 0.5) + 3.5, "text-anchor": "end" }, short(F.names[f], narrow ? 15 : 28));
       tag.dataset.feature = f;
       return tag;
     });
@@ -375,7 +376,7 @@
 
   // ---- the samples in the plane
   function samples() {
-    const W = 560, H = 380, pad = 18;
+    const W = PLOT, H = narrow ? 320 : 380, pad = 18;
     const shown = S.x.length;
     byId("samples-hint").textContent = `By the ${S.axes}. Drag to mark samples; they light up in the heat map. ` + (shown < S.total ? `Every ${format(S.total / shown)}th of ${many(S.total)}.` : "");
     const svg = draw(byId("samples"), "svg", { viewBox: `0 0 ${W} ${H}`, role: "img", "aria-label": "Embedding of the samples" });
@@ -412,13 +413,13 @@
       `${many(R.n_copies)} pair${R.n_copies === 1 ? "" : "s"} with |r| of at least ${R.threshold}. ` + (m < R.of_features ? `The ${many(m)} best of ${many(R.of_features)} are drawn. ` : "") +
       (R.used < R.of_features ? `Figures are for the best ${many(R.used)}.` : "");
     if (!m) { byId("redundancy").hidden = true; return; }
-    const W = 560, L = 112, T = 6, side = W - L - 8, cell = side / m, height = T + side + 6;
+    const W = PLOT, L = narrow ? 92 : 112, T = 6, side = W - L - 8, cell = side / m, height = T + side + 6;
     const svg = draw(byId("redundancy"), "svg", { viewBox: `0 0 ${W} ${height}`, role: "img", "aria-label": "Correlation of the selected features" });
     const picture = draw(svg, "image", { x: L, y: T, width: side, height: side, preserveAspectRatio: "none", style: "image-rendering:pixelated" });
     const values = bytes(R.r);
     image(m, m, values, picture);
     const every = Math.max(1, Math.ceil(10 / cell));
-    R.features.forEach((f, i) => { if (i % every === 0) draw(svg, "text", { class: "tag", x: L - 5, y: T + cell * (i + 0.5) + 3.5, "text-anchor": "end" }, short(F.names[f], 16)); });
+    R.features.forEach((f, i) => { if (i % every === 0) draw(svg, "text", { class: "tag", x: L - 5, y: T + cell * (i + 0.5) + 3.5, "text-anchor": "end" }, short(F.names[f], narrow ? 14 : 18)); });
     const at = (event) => {
       const frame = svg.getBoundingClientRect();
       return [Math.floor(((event.clientY - frame.top) * height / frame.height - T) / cell), Math.floor(((event.clientX - frame.left) * W / frame.width - L) / cell)];

@@ -1,0 +1,186 @@
+"""Model files: what was saved comes back, says who wrote it, and a bad file is refused before anything is built."""
+
+import json
+import pickle
+import zipfile
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import eigensieve
+from eigensieve import QAlphaSelector
+from eigensieve.estimators._persistence import (
+    FORMAT,
+    HEADER,
+    ModelFileError,
+    load_model,
+    read_model_header,
+    save_model,
+    selected_features,
+)
+
+pytest.importorskip("skops", reason="model files need skops")
+
+
+@pytest.fixture
+def fitted():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.standard_normal((30, 40)), columns=[f"gene {i}" for i in range(40)])
+    X.iloc[:15, :5] += 3
+    return QAlphaSelector(5, n_clusters=2).fit(X), X
+
+
+@pytest.fixture
+def saved(fitted, tmp_path):
+    path = tmp_path / "model.skops"
+    save_model(fitted[0], path, about={"input": "x.csv"})
+    return path
+
+
+def rewrite(path, change):
+    """Write the archive again with its members changed by `change(name, content)`; None drops one."""
+    with zipfile.ZipFile(path) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, content in members.items():
+            content = change(name, content)
+            if content is not None:
+                archive.writestr(name, content)
+
+
+def test_a_model_comes_back_the_same(fitted, saved):
+    model, X = fitted
+    again = load_model(saved)
+    np.testing.assert_array_equal(again.weights_, model.weights_)
+    np.testing.assert_array_equal(again.feature_names_in_, model.feature_names_in_)
+    pd.testing.assert_frame_equal(
+        again.set_output(transform="pandas").transform(X), model.set_output(transform="pandas").transform(X)
+    )
+    assert again.get_params() == model.get_params()
+
+
+def test_a_model_without_names_comes_back_without(tmp_path):
+    X = np.random.default_rng(0).standard_normal((20, 10))
+    save_model(QAlphaSelector(3).fit(X), tmp_path / "m.skops")
+    assert not hasattr(load_model(tmp_path / "m.skops"), "feature_names_in_")
+
+
+def test_the_header_says_who_wrote_it_and_what_was_selected(fitted, saved):
+    header = read_model_header(saved)
+    assert header["eigensieve"] == eigensieve.__version__ and header["estimator"] == "QAlphaSelector"
+    assert header["about"] == {"input": "x.csv"}
+    assert header["selection"] == selected_features(fitted[0])
+    assert sorted(header["selection"]["names"]) == [f"gene {i}" for i in range(5)]
+
+
+def test_the_file_holds_no_pickle(saved):
+    with zipfile.ZipFile(saved) as archive:
+        assert not any(name.endswith((".pkl", ".pickle")) for name in archive.namelist())
+
+
+def test_selected_features_are_plain_json_best_first(fitted):
+    selection = json.loads(json.dumps(selected_features(fitted[0]), allow_nan=False))
+    assert selection["selected"] == fitted[0].ranking_[:5].tolist()
+    assert selection["weights"] == sorted(selection["weights"], reverse=True)
+
+
+def test_saving_fails_whole(fitted, tmp_path, monkeypatch):
+    path = tmp_path / "model.skops"
+    path.write_text("before")
+
+    def full(*args):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("os.replace", full)
+    with pytest.raises(OSError, match="No space"):
+        save_model(fitted[0], path)
+    assert path.read_text() == "before" and list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize("size", [0, 10, 200, -30])
+def test_a_truncated_file_is_refused(saved, size):
+    saved.write_bytes(saved.read_bytes()[:size])
+    with pytest.raises(ModelFileError, match="damaged or no model file"):
+        load_model(saved)
+
+
+def test_a_pickle_is_refused_and_never_run(tmp_path):
+    class Boom:
+        def __reduce__(self):
+            return (pytest.fail, ("a pickle was executed",))
+
+    path = tmp_path / "model.skops"
+    path.write_bytes(pickle.dumps(Boom()))
+    with pytest.raises(ModelFileError, match="damaged or no model file"):
+        load_model(path)
+
+
+def test_a_foreign_type_is_refused_before_it_is_built(saved):
+    def swap(name, content):
+        if name == "schema.json":
+            content = content.replace(b'"QAlphaSelector"', b'"Popen"').replace(
+                b'"eigensieve.estimators._qalpha_selector"', b'"subprocess"'
+            )
+        return content
+
+    rewrite(saved, swap)
+    with pytest.raises(ModelFileError, match=r"not trusted: subprocess\.Popen"):
+        load_model(saved)
+
+
+def test_another_estimator_is_refused(tmp_path):
+    import skops.io
+    from sklearn.linear_model import LinearRegression
+
+    path = tmp_path / "m.skops"
+    skops.io.dump(LinearRegression().fit([[0.0], [1.0]], [0, 1]), path)
+    with pytest.raises(ModelFileError, match="not written by eigensieve"):
+        load_model(path)
+    with zipfile.ZipFile(path, "a") as archive:
+        archive.writestr(HEADER, json.dumps({"format": FORMAT}))
+    with pytest.raises(ModelFileError, match="holds a LinearRegression"):
+        load_model(path)
+
+
+def test_a_newer_format_says_to_update(saved):
+    def newer(name, content):
+        if name == HEADER:
+            content = json.dumps(json.loads(content) | {"format": FORMAT + 1, "eigensieve": "9.0"}).encode()
+        return content
+
+    rewrite(saved, newer)
+    with pytest.raises(ModelFileError, match=r"eigensieve 9\.0.*pip install -U"):
+        load_model(saved)
+
+
+def test_names_that_do_not_fit_are_refused(saved):
+    def fewer(name, content):
+        if name == HEADER:
+            content = json.dumps(json.loads(content) | {"feature_names": ["a"]}).encode()
+        return content
+
+    rewrite(saved, fewer)
+    with pytest.raises(ModelFileError, match="names do not fit"):
+        load_model(saved)
+
+
+def test_damaged_arrays_are_refused(saved):
+    rewrite(saved, lambda name, content: content[: len(content) // 2] if name.endswith(".npy") else content)
+    with pytest.raises(ModelFileError, match="damaged"):
+        load_model(saved)
+
+
+def test_compressed_members_are_refused(saved):
+    with zipfile.ZipFile(saved) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    with zipfile.ZipFile(saved, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+    with pytest.raises(ModelFileError, match="compressed"):
+        load_model(saved)
+
+
+def test_a_missing_file_is_a_missing_file(tmp_path):
+    with pytest.raises(FileNotFoundError):
+        load_model(tmp_path / "none.skops")

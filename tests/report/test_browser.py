@@ -1,0 +1,109 @@
+"""The page in a real browser: it draws, it links, it searches, and hostile names stay text."""
+
+import pytest
+
+from report.conftest import HOSTILE, QUOTED
+
+
+def marked(browser, selector="#features tbody tr.marked"):
+    return browser.run(
+        f"[...document.querySelectorAll({selector!r})].map(e => +e.dataset.feature).sort((a, b) => a - b)"
+    )
+
+
+@pytest.mark.parametrize("dark", [False, True])
+@pytest.mark.parametrize("width", [390, 1280])
+def test_opens_without_a_complaint_and_without_sideways_scrolling(browser, page, width, dark):
+    browser.open(page, width=width, dark=dark)
+    assert browser.complaints() == []
+    assert browser.requests() == []
+    assert browser.run("document.documentElement.scrollWidth") <= width
+    background = browser.run("getComputedStyle(document.body).backgroundColor")
+    assert (background == "rgb(20, 24, 23)") == dark
+    for view in ("curve", "heat", "samples", "redundancy"):
+        assert browser.run(f"document.querySelectorAll('#{view} svg *').length") > 5
+
+
+def test_hostile_names_are_shown_as_text(browser, page):
+    browser.open(page)
+    names = browser.run("[...document.querySelectorAll('#features td.wide')].map(e => e.textContent)")
+    assert HOSTILE in names and QUOTED in names
+    assert browser.run("document.scripts.length") == 2
+    assert browser.run("document.querySelectorAll('img, main b:not(.bar b)').length") == 0
+    assert browser.run("document.querySelector('h1').textContent") == "A <test> & more"
+    assert browser.complaints() == []
+
+
+def test_a_row_lights_up_in_every_view(browser, page):
+    browser.open(page)
+    feature = browser.run("+document.querySelector('#features tbody tr:nth-child(3)').dataset.feature")
+    spot = browser.box("#features tbody tr:nth-child(3) td.wide")
+    browser.click(spot["x"] + 5, spot["y"] + spot["height"] / 2)
+    assert marked(browser) == [feature]
+    assert marked(browser, "#curve .dot.marked") == [feature]
+    assert marked(browser, "#heat .heat-mark") == [feature]
+    assert marked(browser, "#redundancy .heat-mark") == [feature]
+    assert browser.run("document.getElementById('marked-bar').hidden") is False
+    browser.run("document.getElementById('clear').click()")
+    assert marked(browser) == [] and marked(browser, "#curve .dot.marked") == []
+
+
+def test_dragging_over_the_curve_marks_rows(browser, page):
+    browser.open(page)
+    frame = browser.box("#curve svg")
+    browser.drag(
+        frame["x"] + 60, frame["y"] + 4, frame["x"] + frame["width"] * 0.3, frame["y"] + frame["height"] - 4
+    )
+    found = marked(browser, "#curve .dot.marked")
+    assert len(found) >= 2 and marked(browser) == [f for f in found if f < 12]
+
+
+def test_dragging_over_samples_marks_them_in_the_heat_map(browser, page):
+    browser.open(page)
+    frame = browser.box("#samples svg")
+    browser.drag(
+        frame["x"] + 3, frame["y"] + 3, frame["x"] + frame["width"] - 3, frame["y"] + frame["height"] - 3
+    )
+    assert browser.run("document.querySelectorAll('#samples .sample.marked').length") == 60
+    assert browser.run("document.querySelectorAll('#heat .sample-mark').length") == 60
+
+
+def test_clicking_the_correlation_marks_the_pair(browser, page):
+    browser.open(page)
+    frame = browser.box("#redundancy svg")
+    browser.click(frame["x"] + frame["width"] * 0.95, frame["y"] + frame["height"] * 0.05)
+    assert len(marked(browser)) == 2
+
+
+def test_search_finds_by_part_of_a_name_and_dims_the_rest(browser, page):
+    browser.open(page)
+    browser.type("#search", "SCRIPT>al")
+    assert browser.run("[...document.querySelectorAll('#features td.wide')].map(e => e.textContent)") == [
+        HOSTILE
+    ]
+    assert browser.run("document.querySelectorAll('#curve .dot:not(.dimmed)').length") == 1
+    browser.type("#search", "gene_29")
+    assert browser.run("document.querySelectorAll('#features tbody tr').length") == 11
+    browser.type("#search", "nothing like it")
+    assert browser.run("document.getElementById('count').textContent") == "0 of 300 features"
+
+
+def test_sorting_by_name_and_back(browser, page):
+    browser.open(page)
+    browser.run("document.querySelectorAll('#features th')[1].click()")
+    names = browser.run("[...document.querySelectorAll('#features td.wide')].map(e => e.textContent)")
+    assert names == sorted(names) and len(names) == 12
+    browser.run("document.querySelectorAll('#features th')[0].click()")
+    ranks = browser.run(
+        "[...document.querySelectorAll('#features tbody td:first-child')].map(e => +e.textContent)"
+    )
+    assert ranks == list(range(1, 13))
+
+
+def test_prints_the_table_whole_and_without_controls(browser, page, tmp_path):
+    browser.open(page, width=800, media="print")
+    assert browser.run("getComputedStyle(document.querySelector('.tools')).display") == "none"
+    assert browser.run("getComputedStyle(document.getElementById('table-box')).overflowY") == "visible"
+    browser.pdf(tmp_path / "report.pdf")
+    assert (tmp_path / "report.pdf").read_bytes().startswith(b"%PDF")
+    assert browser.complaints() == []

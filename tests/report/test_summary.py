@@ -1,0 +1,130 @@
+"""The plain dict: its numbers are those of the data, and it is small and JSON whatever the size."""
+
+import base64
+import json
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from eigensieve import QAlphaSelector
+from eigensieve.report import Limits, render, summarize
+
+
+def unpack(text, shape):
+    return np.frombuffer(base64.b64decode(text), dtype=np.uint8).reshape(shape)
+
+
+def test_the_summary_is_plain_json(summary):
+    assert json.loads(json.dumps(summary, allow_nan=False)) == summary
+
+
+def test_features_come_selected_first_with_their_weights(summary, selection):
+    features, model = summary["features"], selection["model"]
+    assert features["selected"][:12] == [1] * 12 and sum(features["selected"]) == 12
+    expected = [selection["names"][i] for i in model.ranking_[:12]]
+    assert features["names"][:12] == expected
+    np.testing.assert_allclose(features["weight"][:12], model.weights_[model.ranking_[:12]], rtol=1e-4)
+    assert features["rank"][:12] == list(range(1, 13))
+    assert features["rest"]["count"] == 0
+
+
+def test_redundancy_is_the_correlation_of_the_chosen(summary, selection):
+    redundancy = summary["redundancy"]
+    columns = [selection["names"].index(summary["features"]["names"][i]) for i in redundancy["features"]]
+    R = np.corrcoef(selection["X"][:, columns], rowvar=False)
+    shown = unpack(redundancy["r"], R.shape) / 127.5 - 1
+    np.testing.assert_allclose(shown, R, atol=0.005)
+    assert redundancy["effective"] == pytest.approx(144 / (R**2).sum())
+    assert redundancy["n_copies"] == int(np.sum(np.triu(np.abs(R) >= 0.9, 1)))
+
+
+def test_effective_number_is_one_for_copies_and_m_for_orthogonal():
+    rng = np.random.default_rng(1)
+    Q = np.linalg.qr(rng.standard_normal((40, 41)))[0]
+    Q = np.linalg.qr(Q - Q.mean(axis=0))[0][:, :5]
+    for X, effective in ((np.repeat(Q[:, :1], 4, axis=1), 1.0), (Q, 5.0)):
+        model = QAlphaSelector(X.shape[1], n_clusters=2).fit(X)
+        assert summarize(model, X)["redundancy"]["effective"] == pytest.approx(effective, rel=1e-6)
+
+
+def test_heat_map_holds_standardised_values_in_cluster_order(summary, selection):
+    heat, names = summary["heat"], summary["features"]["names"]
+    assert heat["clusters"] == sorted(heat["clusters"])
+    columns = [selection["names"].index(names[i]) for i in heat["features"]]
+    rows = [summary["samples"]["index"][i] for i in heat["samples"]]
+    X = selection["X"]
+    Z = (X - X.mean(axis=0)) / X.std(axis=0, ddof=1)
+    expected = np.clip(Z[np.ix_(rows, columns)], -2.5, 2.5)
+    shown = (unpack(heat["values"], expected.shape) / 127.5 - 1) * 2.5
+    np.testing.assert_allclose(shown, expected, atol=0.012)
+
+
+def test_clusters_of_well_separated_samples_are_the_labels(summary):
+    samples = summary["samples"]
+    clusters = np.array(samples["cluster"])
+    assert len(set(clusters[:30])) == 1 and len(set(clusters[30:])) == 1 and clusters[0] != clusters[-1]
+    card = next(card for card in summary["trust"] if card["label"] == "Clusters and labels")
+    assert card["value"] == "1.00"
+
+
+def test_curve_is_the_sorted_weights_with_the_cut(summary, selection):
+    curve = summary["curve"]
+    ordered = np.sort(selection["model"].weights_)[::-1]
+    np.testing.assert_allclose(curve["weight"], ordered[np.array(curve["rank"]) - 1], rtol=1e-4, atol=1e-9)
+    assert curve["cut"] == 12 and curve["total"] == 300
+
+
+def test_sparse_input_gives_the_same_summary(selection):
+    X = np.abs(selection["X"]) * (np.abs(selection["X"]) > 1)
+    model = QAlphaSelector(10, n_clusters=2).fit(X)
+    dense, thin = summarize(model, X), summarize(model, sparse.csr_array(X))
+    dense.pop("created"), thin.pop("created")
+    assert dense["heat"] == thin["heat"] and dense["redundancy"] == thin["redundancy"]
+
+
+def test_trust_names_what_was_not_measured(summary):
+    states = {card["label"]: card["state"] for card in summary["trust"]}
+    assert states["Status"] == "good"
+    assert states["Stability"] == "none" and states["Null calibration"] == "none"
+    assert states["Redundancy"] in {"good", "note"}
+
+
+def test_stability_is_shown_when_given(selection):
+    frequency = np.zeros(300)
+    frequency[:12] = 0.9
+    summary = summarize(selection["model"], selection["X"], stability=frequency)
+    card = next(card for card in summary["trust"] if card["label"] == "Stability")
+    assert card["value"] == "90 %" and card["state"] == "good"
+    assert summary["features"]["stability"][:12] == [0.9] * 12
+
+
+def test_what_exceeds_the_limits_is_summarised(selection):
+    limits = Limits(
+        features=50, heat_features=5, heat_samples=20, samples=30, redundancy_features=4, map_features=9
+    )
+    summary = summarize(selection["model"], selection["X"], limits=limits)
+    rest = summary["features"]["rest"]
+    weights = np.sort(selection["model"].weights_)[::-1][50:]
+    assert rest["count"] == 250 and rest["selected"] == 0
+    assert rest["largest"] == pytest.approx(weights.max()) and rest["mean"] == pytest.approx(weights.mean())
+    assert len(summary["heat"]["features"]) == 5 and summary["heat"]["of_features"] == 12
+    assert len(summary["samples"]["x"]) == 30 and summary["samples"]["total"] == 60
+    assert all(i < 50 for i in summary["curve"]["feature"])
+
+
+def test_fifty_thousand_features_stay_under_five_megabytes():
+    rng = np.random.default_rng(2)
+    X = rng.standard_normal((40, 50_000)).astype(np.float32)
+    X[:20, :40] += 3
+    names = [f"a_rather_long_feature_name_{i:06d}_on_chromosome_{i % 23}" for i in range(50_000)]
+    model = QAlphaSelector(40, n_clusters=2).fit(X)
+    summary = summarize(model, X, feature_names=names)
+    page = render(summary)
+    assert len(page.encode()) < 5_000_000
+    assert summary["features"]["rest"]["count"] + len(summary["features"]["names"]) == 50_000
+
+
+def test_names_of_another_length_are_refused(selection):
+    with pytest.raises(ValueError, match=r"one name a column of X \(300\)"):
+        summarize(selection["model"], selection["X"], feature_names=["a"])
