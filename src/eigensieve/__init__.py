@@ -26,7 +26,7 @@ _HOMES = {
     "two_block_sparsity_gap": "qalpha.theory",
 }
 
-__all__ = [*_HOMES, "__version__"]  # noqa: PLE0604
+__all__ = [*_HOMES, "__version__"]
 
 
 def __getattr__(name: str) -> Any:

@@ -4,13 +4,13 @@ from functools import cache
 
 import numpy as np
 import pytest
-from reference import qalpha as naive
-from support.backends import BACKENDS, tolerance
-from support.variants import VARIANT_IDS, VARIANTS, Variant
 
 from eigensieve.data import as_data
 from eigensieve.qalpha._problem import TAU
 from eigensieve.qalpha._solve import SOLVERS, solve
+from reference import qalpha as naive
+from support.backends import BACKENDS, tolerance
+from support.variants import VARIANT_IDS, VARIANTS, Variant
 
 K = 3
 
@@ -73,16 +73,16 @@ def test_result_is_consistent_with_itself(variant: Variant) -> None:
     np.testing.assert_allclose(result.embedding.T @ result.embedding, np.eye(K), atol=1e-10)
     A = np.tensordot(result.weights, L, 1)
     np.testing.assert_allclose(
-        A @ result.embedding, result.embedding * result.eigenvalues, atol=2e-4 * np.abs(result.eigenvalues).max()
+        A @ result.embedding,
+        result.embedding * result.eigenvalues,
+        atol=2e-4 * np.abs(result.eigenvalues).max(),
     )
 
 
 def test_best_of_several_random_starts_is_kept() -> None:
     variant = VARIANTS[0]
     problem = variant.problem(as_data(variant.example(seed=5)), 2)
-    one = [
-        solve(problem, init="random", max_iter=500, rng=np.random.default_rng(seed)).objective for seed in range(1)
-    ]
+    one = [solve(problem, init="random", max_iter=500, rng=np.random.default_rng(seed)).objective for seed in range(1)]
     many = solve(problem, init="random", n_init=6, max_iter=500, rng=np.random.default_rng(0)).objective
     assert many >= max(one) * (1 - 1e-12)
 

@@ -23,8 +23,8 @@ def row_dot(U: Array, V: Array) -> Array:
 class Affinity(ABC):
     """L(w) = sum_i w_i L_i for data M (features x samples).
 
-    The block methods work on a few features at a time, inside one pass over the data; `apply` and `gradient` are whole
-    passes built from them.
+    The block methods work on a few features at a time, inside one pass over the data; `apply` and `gradient`
+    are whole passes built from them.
 
     Parameters
     ----------
@@ -35,10 +35,17 @@ class Affinity(ABC):
     width: int
     """Extra columns `spread` adds to each product."""
 
+    per_feature: tuple[str, ...] = ()
+    """Attributes with one entry a feature; block functions get them as `constants`, cut like the data."""
+
     def __init__(self, data: DataMatrix) -> None:
         self.data = data
         self.n_features = data.n_features
         self.n_samples = data.n_samples
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What block methods need where the data is: neither the data nor anything as long as it."""
+        return {name: value for name, value in vars(self).items() if name not in ("data", *self.per_feature)}
 
     @property
     @abstractmethod
@@ -84,7 +91,7 @@ class Affinity(ABC):
         def block(T: Array, *constants: Array) -> Any:
             return (self.pull(T[:, :k], T[:, k : 2 * k], T[:, 2 * k :], constants, inner),), None, None
 
-        return self.data.sweep(columns, block, self.constants).state[0]
+        return self.data.collect(self.data.sweep(columns, block, self.constants).state[0])
 
     def frobenius(self, weights: Array) -> Array:
         """Return the gradient of |L(w)|_F^2 / 2, i.e. g_i = <L_i, L(w)>.
@@ -134,8 +141,8 @@ class StandardAffinity(Affinity):
 class LaplacianAffinity(Affinity):
     """L_i = m_i m_i' - diag(m_i (m_i'1)) + d I (2005, section 2.2).
 
-    d is the largest degree of the equally weighted affinity divided by the sum of its weights, max diag(A1) / sum(w), so
-    that the matrix the search starts from is positive semidefinite; it then stays fixed, so that the criterion is one
+    d is the largest degree of the equally weighted affinity divided by the sum of its weights, max diag(A1) / sum(w),
+    so that the matrix the search starts from is positive semidefinite; it then stays fixed, so that the criterion is one
     function throughout (the printed algorithm moves it in every step, and takes it from diag(A), which does not make the
     matrix semidefinite). Columns that are left out (scale zero) have L_i = 0.
 
@@ -146,6 +153,7 @@ class LaplacianAffinity(Affinity):
     """
 
     width = 1
+    per_feature = ("sums", "alive")
 
     def __init__(self, data: DataMatrix) -> None:
         super().__init__(data)

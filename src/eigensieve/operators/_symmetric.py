@@ -11,6 +11,8 @@ from eigensieve.operators._affinity import Affinity
 
 Array = NDArray[Any]
 
+_TINY = float(np.finfo(np.float64).tiny)
+
 
 class SymmetricOperator(ABC):
     """A symmetric matrix known by its products.
@@ -134,15 +136,15 @@ def check_symmetric_operator(
     for _ in range(n_probes):
         u, v = rng.standard_normal((2, operator.size))
         Gu, Gv = operator.matvec(u), operator.matvec(v)
-        scale = max(np.linalg.norm(u) * np.linalg.norm(Gv), np.finfo(np.float64).tiny)
-        gap = abs(u @ Gv - v @ Gu) / scale
+        size = max(float(np.linalg.norm(u) * np.linalg.norm(Gv)), _TINY)
+        gap = abs(u @ Gv - v @ Gu) / size
         if not gap <= rtol:
             raise AssertionError(
                 f"{type(operator).__name__} is not symmetric: u'(Gv) and v'(Gu) differ by {gap:.2e}, relative."
             )
     if dense is not None:
         difference = np.abs(operator.to_dense() - dense).max()
-        scale = max(float(np.abs(dense).max()), np.finfo(np.float64).tiny)
+        scale = max(float(np.abs(dense).max()), _TINY)
         if not difference <= rtol * scale:
             raise AssertionError(
                 f"{type(operator).__name__} disagrees with the given matrix by {difference / scale:.2e}, relative."

@@ -5,6 +5,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from eigensieve._progress import Progress, silent
+from eigensieve.qalpha._checkpoint import Checkpoint
 from eigensieve.qalpha._problem import Problem, Result
 from eigensieve.qalpha._start import leading_eigenvectors
 from eigensieve.qalpha._steps import alternate, best_weights
@@ -13,7 +14,13 @@ Array = NDArray[Any]
 
 
 def solve_basic(
-    problem: Problem, Q: Array, *, max_iter: int = 100, tol: float = 1e-3, progress: Progress = silent
+    problem: Problem,
+    Q: Array,
+    *,
+    max_iter: int = 100,
+    tol: float = 1e-3,
+    progress: Progress = silent,
+    checkpoint: Checkpoint | None = None,
 ) -> Result:
     """Alternate the leading eigenvector of G and the k leading eigenvectors of L(w)."""
 
@@ -23,4 +30,4 @@ def solve_basic(
             Q = leading_eigenvectors(problem.affinity, weights, problem.n_clusters, rtol=1e-12, max_blocks=10**6)[1]
         return weights, value, Q
 
-    return alternate(problem, Q, step, max_iter=max_iter, tol=tol, progress=progress)
+    return alternate(problem, Q, step, max_iter=max_iter, tol=tol, progress=progress, checkpoint=checkpoint)

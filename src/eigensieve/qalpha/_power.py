@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eigensieve._progress import Progress, silent
+from eigensieve.qalpha._checkpoint import Checkpoint
 from eigensieve.qalpha._problem import Problem, Result
 from eigensieve.qalpha._steps import alternate, best_weights
 
@@ -13,7 +14,13 @@ Array = NDArray[Any]
 
 
 def solve_power(
-    problem: Problem, Q: Array, *, max_iter: int = 100, tol: float = 1e-3, progress: Progress = silent
+    problem: Problem,
+    Q: Array,
+    *,
+    max_iter: int = 100,
+    tol: float = 1e-3,
+    progress: Progress = silent,
+    checkpoint: Checkpoint | None = None,
 ) -> Result:
     """Alternate the leading eigenvector of G and one orthogonal iteration, Q R = L(w) Q."""
 
@@ -23,4 +30,4 @@ def solve_power(
             Q = np.linalg.qr(problem.affinity.apply(weights, Q))[0]
         return weights, value, Q
 
-    return alternate(problem, Q, step, max_iter=max_iter, tol=tol, progress=progress)
+    return alternate(problem, Q, step, max_iter=max_iter, tol=tol, progress=progress, checkpoint=checkpoint)

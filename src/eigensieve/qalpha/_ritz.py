@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eigensieve._progress import Progress, silent
+from eigensieve.qalpha._checkpoint import Checkpoint
 from eigensieve.qalpha._problem import Problem, Result
 from eigensieve.qalpha._steps import alternate, best_weights
 
@@ -13,7 +14,13 @@ Array = NDArray[Any]
 
 
 def solve_ritz(
-    problem: Problem, Q: Array, *, max_iter: int = 100, tol: float = 1e-3, progress: Progress = silent
+    problem: Problem,
+    Q: Array,
+    *,
+    max_iter: int = 100,
+    tol: float = 1e-3,
+    progress: Progress = silent,
+    checkpoint: Checkpoint | None = None,
 ) -> Result:
     """Orthogonal iteration, weights recomputed for the new subspace, then a rotation of Q to its Ritz vectors."""
 
@@ -26,4 +33,4 @@ def solve_ritz(
         S = Q.T @ problem.affinity.apply(weights, Q)
         return weights, value, Q @ np.linalg.eigh((S + S.T) / 2)[1][:, ::-1]
 
-    return alternate(problem, Q, step, max_iter=max_iter, tol=tol, progress=progress)
+    return alternate(problem, Q, step, max_iter=max_iter, tol=tol, progress=progress, checkpoint=checkpoint)

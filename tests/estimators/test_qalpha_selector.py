@@ -1,0 +1,179 @@
+"""QAlphaSelector faces scikit-learn: contract, composition, names, reproducibility."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+import scipy.sparse as sp
+from sklearn.base import clone
+from sklearn.cluster import KMeans
+from sklearn.compose import ColumnTransformer
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from eigensieve import QAlphaSelector
+from reference import qalpha as naive
+from support.backends import BACKENDS, tolerance
+
+RELEVANT = 8
+
+
+@pytest.fixture
+def planted() -> np.ndarray:
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((60, 120))
+    X[:30, :RELEVANT] += 3.0
+    return X
+
+
+@parametrize_with_checks(
+    [
+        QAlphaSelector(),
+        QAlphaSelector(1, 2, criterion="gap"),
+        QAlphaSelector(0.5, spectrum="laplacian"),
+        QAlphaSelector(solver="basic", init="random", random_state=0),
+    ]
+)
+def test_scikit_learn_contract(estimator, check) -> None:  # type: ignore[no-untyped-def]
+    check(estimator)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize(
+    ("spectrum", "criterion"), [("standard", "energy"), ("standard", "gap"), ("laplacian", "energy")]
+)
+def test_weights_equal_the_naive_reference(planted: np.ndarray, backend: str, spectrum: str, criterion: str) -> None:
+    X = np.where(np.abs(planted) < 0.3, 0.0, planted)[15:45, :60]
+    X = np.abs(X) if spectrum == "laplacian" else X
+    normalize = "unit" if spectrum == "laplacian" else "center"
+    L = naive.terms(naive.standardise(X, normalize), spectrum)
+    alpha, _, _ = naive.basic(L, naive.start(L, 2), criterion, max_iter=3000)
+    single = "float32" in backend
+    model = QAlphaSelector(
+        RELEVANT, 2, spectrum=spectrum, criterion=criterion, tol=1e-5 if single else 1e-8, max_iter=3000
+    ).fit(BACKENDS[backend](X))
+    np.testing.assert_allclose(model.weights_, alpha, atol=tolerance(backend, double=1e-6, single=1e-3))
+
+
+def test_finds_the_planted_features_and_how_many(planted: np.ndarray) -> None:
+    model = QAlphaSelector().fit(planted)
+    assert list(model.get_support(indices=True)) == list(range(RELEVANT))
+    assert model.n_clusters_ == 2
+    assert model.converged_
+    assert model.sparsity_gap_ > 5
+    assert 0 <= model.negative_weight_fraction_ < 1
+    assert set(model.ranking_[:RELEVANT]) == set(range(RELEVANT))
+    assert model.embedding_.shape == (60, 2)
+    assert len(model.eigenvalues_) == 2
+    labels = KMeans(2, n_init=5, random_state=0).fit_predict(model.embedding_[:, :1])
+    assert len(set(labels[:30])) == 1 and len(set(labels[30:])) == 1
+
+
+def test_sparsity_gap_and_negative_fraction_by_hand(planted: np.ndarray) -> None:
+    model = QAlphaSelector(5, 2, criterion="gap").fit(planted)
+    chosen = model.weights_[model.support_].mean()
+    rest = model.weights_[~model.support_].mean()
+    assert model.sparsity_gap_ == pytest.approx(chosen / rest if rest > 0 else np.inf)
+    assert model.negative_weight_fraction_ == np.mean(model.weights_ < 0)
+
+
+@pytest.mark.parametrize(("wanted", "count"), [(7, 7), (0.25, 30), (1.0, 120), (1, 1), (1e-9, 1)])
+def test_number_and_fraction_of_features(planted: np.ndarray, wanted: float, count: int) -> None:
+    assert QAlphaSelector(wanted).fit_transform(planted).shape == (60, count)
+
+
+def test_transform_keeps_kind_type_and_order(planted: np.ndarray) -> None:
+    model = QAlphaSelector(4).fit(planted)
+    columns = np.sort(model.ranking_[:4])
+    np.testing.assert_array_equal(model.transform(planted), planted[:, columns])
+    assert model.transform(planted.astype(np.float32)).dtype == np.float32
+    sparse = model.transform(sp.csr_matrix(planted))
+    assert sp.issparse(sparse)
+    np.testing.assert_array_equal(sparse.toarray(), planted[:, columns])
+    restored = model.inverse_transform(model.transform(planted))
+    np.testing.assert_array_equal(restored[:, columns], planted[:, columns])
+    assert np.count_nonzero(np.delete(restored, columns, axis=1)) == 0
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_names_are_carried_through(planted: np.ndarray, library: str) -> None:
+    names = [f"gene {i}" for i in range(planted.shape[1])]
+    frame = pd.DataFrame(planted, columns=names) if library == "pandas" else pl.DataFrame(planted, schema=names)
+    model = QAlphaSelector(3).set_output(transform=library).fit(frame)
+    expected = [names[i] for i in np.flatnonzero(model.support_)]
+    assert list(model.get_feature_names_out()) == expected
+    assert list(model.transform(frame).columns) == expected
+    assert list(model.feature_names_in_) == names
+
+
+def test_pipeline_grid_search_and_column_transformer(planted: np.ndarray) -> None:
+    y = np.repeat(["a", "b"], 30)
+    pipeline = make_pipeline(QAlphaSelector(4), LogisticRegression())
+    search = GridSearchCV(pipeline, {"qalphaselector__n_features_to_select": [2, 6]}, cv=3).fit(planted, y)
+    assert search.best_score_ > 0.9
+    columns = ColumnTransformer([("left", QAlphaSelector(2), list(range(40))), ("rest", "drop", list(range(40, 120)))])
+    assert columns.fit_transform(planted).shape == (60, 2)
+
+
+def test_clone_and_repeat_give_the_same(planted: np.ndarray) -> None:
+    model = QAlphaSelector(5, 3, init="random", n_init=3, random_state=7)
+    first, second = clone(model).fit(planted), clone(model).fit(planted)
+    np.testing.assert_array_equal(first.weights_, second.weights_)
+    np.testing.assert_array_equal(first.ranking_, second.ranking_)
+
+
+def test_default_start_needs_no_seed(planted: np.ndarray) -> None:
+    np.testing.assert_array_equal(QAlphaSelector().fit(planted).weights_, QAlphaSelector().fit(planted).weights_)
+
+
+def test_own_start(planted: np.ndarray) -> None:
+    Q = np.linalg.qr(np.random.default_rng(1).standard_normal((60, 3)))[0]
+    model = QAlphaSelector(5, init=Q).fit(planted)
+    assert model.n_clusters_ == 3
+
+
+def test_warns_when_stopped_early(planted: np.ndarray) -> None:
+    with pytest.warns(ConvergenceWarning, match="increase max_iter"):
+        model = QAlphaSelector(max_iter=1, tol=1e-10).fit(planted)
+    assert not model.converged_
+
+
+def test_progress_goes_to_standard_error(planted: np.ndarray, capsys: pytest.CaptureFixture[str]) -> None:
+    QAlphaSelector(verbose=2).fit(planted)
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert "[QAlphaSelector]" in captured.err and "criterion" in captured.err and "passes" in captured.err
+    QAlphaSelector().fit(planted)
+    assert capsys.readouterr().err == ""
+
+
+def test_interrupt_leaves_no_half_fitted_estimator(planted: np.ndarray, monkeypatch: pytest.MonkeyPatch) -> None:
+    import eigensieve.estimators._qalpha_selector as module
+
+    def interrupt(*args: object, **kwargs: object) -> None:
+        raise KeyboardInterrupt
+
+    fitted = QAlphaSelector(3).fit(planted)
+    before = dict(vars(fitted))
+    monkeypatch.setattr(module, "solve", interrupt)
+    fresh = QAlphaSelector(3)
+    with pytest.raises(KeyboardInterrupt):
+        fresh.fit(planted)
+    with pytest.raises(NotFittedError):
+        fresh.transform(planted)
+    assert not [name for name in vars(fresh) if name.endswith("_")]
+    with pytest.raises(KeyboardInterrupt):
+        fitted.fit(planted[:, :50])
+    assert vars(fitted).keys() == before.keys()
+    assert fitted.n_features_in_ == 120
+
+
+def test_input_is_never_changed(planted: np.ndarray) -> None:
+    for backend in BACKENDS.values():
+        X = backend(planted.copy())
+        dense = X.toarray() if sp.issparse(X) else X.copy()
+        QAlphaSelector(3).fit(X)
+        np.testing.assert_array_equal(X.toarray() if sp.issparse(X) else X, dense)

@@ -1,0 +1,97 @@
+"""The rooms of the house: imports point only downwards, the public surface is what it says."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import eigensieve
+
+ROOT = Path(eigensieve.__file__).parent
+ROOMS = [
+    "cli",
+    "report",
+    "plotting",
+    "experiments",
+    "estimators",
+    "sieve",
+    "amount",
+    "qalpha",
+    "traceratio",
+    "elements",
+    "graphs",
+    "operators",
+    "data",
+    "datasets",
+]
+SHARED = {"_extras", "_progress"}
+FILES = sorted(ROOT.rglob("*.py"))
+
+
+def imported_modules(path: Path) -> set[str]:
+    """Every eigensieve module a file imports, at the top or inside a function."""
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: relative import"
+            if {alias.name for alias in node.names} != {"__version__"}:
+                found.add(node.module or "")
+    return {name for name in found if name == "eigensieve" or name.startswith("eigensieve.")}
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_imports_point_downwards(path: Path) -> None:
+    parts = path.relative_to(ROOT).parts
+    if len(parts) == 1:
+        return
+    room = ROOMS.index(parts[0])
+    for name in imported_modules(path):
+        pieces = name.split(".")
+        if len(pieces) == 1:
+            assert parts[0] in ("cli", "report"), f"{path}: only the top rooms may import the public API"
+            continue
+        if pieces[1] not in SHARED:
+            assert ROOMS.index(pieces[1]) >= room, f"{path} ({parts[0]}) imports {name}, which is above it"
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_files_stay_readable(path: Path) -> None:
+    assert len(path.read_text().splitlines()) <= 400
+
+
+def test_only_the_data_room_asks_about_sparsity() -> None:
+    for path in FILES:
+        room = path.relative_to(ROOT).parts[0]
+        if room in ("sieve", "amount", "qalpha", "traceratio", "operators"):
+            assert "issparse" not in path.read_text(), path
+
+
+def test_every_public_name_is_there_and_documented() -> None:
+    for name in eigensieve.__all__:
+        assert getattr(eigensieve, name) is not None
+    assert set(dir(eigensieve)) == set(eigensieve.__all__)
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        _ = eigensieve.nothing
+
+
+def test_importing_is_lazy() -> None:
+    """Neither the compiler nor any optional package is loaded by import, nor by naming a selector."""
+    heavy = ["numba", "matplotlib", "dask", "polars", "bokeh", "typer", "anndata", "pandas"]
+    code = (
+        "import sys, eigensieve; eigensieve.QAlphaSelector; "
+        f"print([name for name in {heavy} if name in sys.modules and name not in before])"
+    )
+    before = "import sys; import sklearn.feature_selection; before = set(sys.modules); "
+    output = subprocess.run([sys.executable, "-c", before + code], capture_output=True, text=True, check=True)
+    assert output.stdout.strip() == "[]"
+
+
+def test_missing_extra_names_the_command() -> None:
+    from eigensieve._extras import require
+
+    with pytest.raises(ImportError, match=r'pip install "eigensieve\[plot\]"'):
+        require("package_that_is_not_there", extra="plot")
