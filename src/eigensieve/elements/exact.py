@@ -106,9 +106,7 @@ class _Table:
             gains[state.columns[position].features] = -np.inf
         return gains
 
-    def _dots(
-        self, kernel: MaskedKernel, basis: int, sums: NDArray, directions: NDArray
-    ) -> tuple[NDArray, NDArray]:
+    def _dots(self, kernel: MaskedKernel, basis: int, sums: NDArray, directions: NDArray) -> tuple[NDArray, NDArray]:
         dots = np.empty((self.XT.shape[0], directions.shape[1]))
         norms = np.empty(self.XT.shape[0])
         exact_dots(

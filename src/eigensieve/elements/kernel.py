@@ -67,11 +67,13 @@ class MaskedKernel:
 
     def full(self, X: NDArray, B: NDArray) -> NDArray:
         """Return the unmasked kernel matrix (samples x basis vectors)."""
-        products = X @ B.T
+        sums = X @ B.T
         if self.kind == RBF:
-            squares = (X * X).sum(axis=1)[:, None] + (B * B).sum(axis=1)[None, :] - 2.0 * products
-            return self.finish(np.maximum(squares, 0.0))
-        return self.finish(products)
+            sums *= -2.0
+            sums += (X * X).sum(axis=1)[:, None]
+            sums += (B * B).sum(axis=1)[None, :]
+            np.maximum(sums, 0.0, out=sums)
+        return self.finish(sums)
 
 
 def check_kernel_name(kernel: Any) -> None:

@@ -29,9 +29,7 @@ class LayeredPredictor:
 
     def __init__(self, expansion: ElementExpansion) -> None:
         lengths = expansion.lengths
-        layers = [
-            expansion.starts[:-1][lengths > p] + p for p in range(int(lengths.max()) if lengths.size else 0)
-        ]
+        layers = [expansion.starts[:-1][lengths > p] + p for p in range(int(lengths.max()) if lengths.size else 0)]
         order = np.concatenate(layers) if layers else np.empty(0, dtype=np.int64)
         self.counts = np.array([layer.size for layer in layers], dtype=np.int64)
         self.ends = np.concatenate([[0], np.cumsum(self.counts)]).astype(np.int64)
@@ -91,9 +89,7 @@ class TablePredictor:
     error_bound: NDArray
 
     @classmethod
-    def build(
-        cls, expansion: ElementExpansion, low: NDArray, high: NDArray, size: int
-    ) -> "TablePredictor":
+    def build(cls, expansion: ElementExpansion, low: NDArray, high: NDArray, size: int) -> "TablePredictor":
         """Tabulate the single-element columns between `low` and `high` (one value a feature) with `size` entries."""
         single = expansion.lengths == 1
         ones = _subset(expansion, single, expansion.intercept)

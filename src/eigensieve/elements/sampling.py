@@ -46,9 +46,7 @@ class SampledData:
         features = column.features
         return kernel.terms(self.XT[features], self.B[column.basis, features][:, None]).sum(axis=0)
 
-    def gains(
-        self, kernel: MaskedKernel, basis: int, features: NDArray, sums: NDArray, residuals: NDArray
-    ) -> NDArray:
+    def gains(self, kernel: MaskedKernel, basis: int, features: NDArray, sums: NDArray, residuals: NDArray) -> NDArray:
         """Return the matching gain a sample of adding each feature to the basis vector's column."""
         gains = np.empty(features.size, np.float32)
         matching_gains(

@@ -96,9 +96,7 @@ class SelectionState:
     def sums(self, column: Column) -> NDArray:
         """Return the column's sums over its features, one a sample."""
         features = column.features
-        return self.kernel.terms(self.X[:, features], self.B[column.basis, features]).sum(
-            axis=1, dtype=np.float64
-        )
+        return self.kernel.terms(self.X[:, features], self.B[column.basis, features]).sum(axis=1, dtype=np.float64)
 
     def values(self, column: Column) -> NDArray:
         """Return the masked kernel's column, one value a sample."""

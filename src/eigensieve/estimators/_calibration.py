@@ -18,9 +18,7 @@ def positive_scores(estimator: Any, X: Any) -> NDArray:
     )
 
 
-def calibration_scores(
-    estimator: Any, X: Any, y: Any, max_false_negative_rate: float
-) -> tuple[NDArray, NDArray]:
+def calibration_scores(estimator: Any, X: Any, y: Any, max_false_negative_rate: float) -> tuple[NDArray, NDArray]:
     """Return the scores and which samples are of the second class, or say what is missing."""
     check_is_fitted(estimator)
     classes = estimator.classes_

@@ -203,9 +203,7 @@ class ElementSelectedSVC(ClassifierMixin, BaseEstimator):
         # The products are small: several BLAS threads would wait for each other.
         with threadpool_limits(1, user_api="blas"):
             selection = self._select(machine, X_valid, self._columns if again else [])
-            design = SelectionState(machine.kernel, X_valid, machine.basis, machine.decisions).design(
-                selection.columns
-            )
+            design = SelectionState(machine.kernel, X_valid, machine.basis, machine.decisions).design(selection.columns)
             weights, intercept = solve_weights(design, machine.decisions, self.ridge)
         self._store(machine, selection, weights, intercept, X_valid)
         return self

@@ -1,0 +1,196 @@
+"""Reduced sets (Burges): a kernel expansion approximated with few whole vectors, selected or constructed.
+
+The distance in feature space between Psi = sum_i alpha_i phi(b_i) and Psi' = sum_j beta_j phi(z_j) is
+
+    |Psi - Psi'|^2 = alpha' K_bb alpha - 2 alpha' K_bz beta + beta' K_zz beta
+
+and is minimised over beta in closed form, beta = K_zz^-1 K_zb alpha, and over z by iteration.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import cho_factor, cho_solve
+from scipy.optimize import minimize
+
+from eigensieve._progress import Progress, silent
+from eigensieve.elements.kernel import LINEAR, RBF, MaskedKernel
+
+JITTER = 1e-10
+
+
+def best_weights(kernel: MaskedKernel, B: NDArray, alpha: NDArray, Z: NDArray) -> NDArray:
+    """Return beta = K_zz^-1 K_zb alpha."""
+    K = kernel.full(Z, Z)
+    K[np.diag_indices_from(K)] += JITTER * max(float(np.trace(K)) / len(K), np.finfo(float).tiny)
+    return cho_solve(cho_factor(K), kernel.full(Z, B) @ alpha)
+
+
+def select_vectors(
+    kernel: MaskedKernel, B: NDArray, alpha: NDArray, n_vectors: int, progress: Progress = silent
+) -> NDArray:
+    """Return the indices of the vectors that, one after another, bring Psi' closest to Psi.
+
+    Orthogonal matching pursuit in feature space: the gain of vector j is (residual . phi_j)^2 over the squared
+    length of what phi_j adds to the span; a pivoted Cholesky factorisation of K_bb keeps both.
+    """
+    K = kernel.full(B, B)
+    correlation = K @ alpha
+    outside = np.diag(K).copy()
+    floor = 1e-9 * outside.max()
+    factors: list[NDArray] = []
+    chosen: list[int] = []
+    for _ in range(n_vectors):
+        free = outside > floor
+        free[chosen] = False
+        gains = np.where(free, (correlation**2).sum(axis=1) / np.where(free, outside, 1.0), -1.0)
+        j = int(np.argmax(gains))
+        if gains[j] < 0:
+            break
+        row = K[:, j].copy()
+        for factor in factors:
+            row -= factor * factor[j]
+        row /= np.sqrt(outside[j])
+        correlation = correlation - np.outer(row, correlation[j] / np.sqrt(outside[j]))
+        outside = outside - row**2
+        factors.append(row)
+        chosen.append(j)
+        progress(f"{len(chosen)} vectors")
+    return np.array(chosen)
+
+
+def construct_vectors(
+    kernel: MaskedKernel,
+    B: NDArray,
+    alpha: NDArray,
+    n_vectors: int,
+    *,
+    n_starts: int,
+    max_iter: int,
+    rng: np.random.Generator,
+    progress: Progress = silent,
+    shape_vector: Callable[[NDArray], NDArray] | None = None,
+) -> NDArray:
+    """Return vectors z_1, z_2, ... each the best single vector for what the earlier ones leave of Psi.
+
+    For the RBF kernel by the fixed point z = sum_i a_i k(b_i, z) b_i / sum_i a_i k(b_i, z); for the others by gradient ascent
+    of (residual . phi(z))^2 / k(z, z).
+
+    Parameters
+    ----------
+    kernel : MaskedKernel
+    B, alpha : ndarray
+        The expansion; alpha has one column an output.
+    n_vectors : int
+    n_starts : int
+        Random starting points a vector; the best is kept.
+    max_iter : int
+        Iterations from each start.
+    rng : numpy.random.Generator
+    progress : callable
+    shape_vector : callable, optional
+        Applied to each new vector before it is kept, for instance to make it sparse.
+    """
+    Z = np.empty((0, B.shape[1]))
+    for _ in range(n_vectors):
+        beta = best_weights(kernel, B, alpha, Z) if len(Z) else np.empty((0, alpha.shape[1]))
+        V = np.vstack([B, Z])
+        a = np.vstack([alpha, -beta])
+        a = a @ _leading_direction(kernel, V, a)
+        probabilities = np.abs(a[: len(B)]) + np.finfo(float).tiny
+        starts = rng.choice(len(B), size=n_starts, p=probabilities / probabilities.sum())
+        found = [_one_vector(kernel, V, a, B[s], max_iter) for s in starts]
+        z = max(found, key=lambda one: _quality(kernel, V, a, one))
+        if shape_vector is not None:
+            z = shape_vector(z)
+        Z = np.vstack([Z, z])
+        progress(f"{len(Z)} vectors")
+    return Z
+
+
+def refine_vectors(
+    kernel: MaskedKernel, B: NDArray, alpha: NDArray, Z: NDArray, max_iter: int, free: NDArray | None = None
+) -> NDArray:
+    """Return all vectors moved together by L-BFGS to lower |Psi - Psi'|^2 (Burges' second phase).
+
+    beta is eliminated: at beta(z) the gradient with respect to z is that with beta held fixed.
+
+    Parameters
+    ----------
+    free : ndarray of bool, same shape as Z, optional
+        Entries that may move; the others stay (sparse vectors).
+    """
+    shape = Z.shape
+    free = np.ones(shape, dtype=bool) if free is None else free
+
+    def value_and_gradient(flat: NDArray) -> tuple[float, NDArray]:
+        z = Z.copy()
+        z[free] = flat
+        beta = best_weights(kernel, B, alpha, z)
+        value = -float((beta * (kernel.full(z, B) @ alpha)).sum())
+        gradient = 2.0 * (
+            _kernel_gradient(kernel, z, z, beta @ beta.T) - _kernel_gradient(kernel, z, B, beta @ alpha.T)
+        )
+        return value, gradient[free]
+
+    result = minimize(value_and_gradient, Z[free], jac=True, method="L-BFGS-B", options={"maxiter": max_iter})
+    refined = Z.copy()
+    refined[free] = result.x
+    return refined
+
+
+def _kernel_gradient(kernel: MaskedKernel, Z: NDArray, V: NDArray, W: NDArray) -> NDArray:
+    """Return the rows sum_i W_ji dk(z_j, v_i)/dz_j, first argument only."""
+    if kernel.kind == LINEAR:
+        return W @ V
+    if kernel.kind == RBF:
+        S = W * kernel.full(Z, V)
+        return 2.0 * kernel.gamma * (S @ V - S.sum(axis=1)[:, None] * Z)
+    inner = (kernel.gamma * (Z @ V.T) + kernel.coef0) ** (kernel.degree - 1)
+    return kernel.gamma * kernel.degree * ((W * inner) @ V)
+
+
+def _leading_direction(kernel: MaskedKernel, V: NDArray, a: NDArray) -> NDArray:
+    """Return the unit mixture of the outputs along which the residual is largest."""
+    if a.shape[1] == 1:
+        return np.ones(1)
+    gram = a.T @ kernel.full(V, V) @ a
+    return np.linalg.eigh(gram)[1][:, -1]
+
+
+def _quality(kernel: MaskedKernel, V: NDArray, a: NDArray, z: NDArray) -> float:
+    own = float(kernel.full(z[None], z[None])[0, 0])
+    return float(kernel.full(z[None], V)[0] @ a) ** 2 / own if own > 0 else 0.0
+
+
+def _one_vector(kernel: MaskedKernel, V: NDArray, a: NDArray, z: NDArray, max_iter: int) -> NDArray:
+    if kernel.kind != RBF:
+        return _ascend(kernel, V, a, z, max_iter)
+    for _ in range(max_iter):
+        w = a * kernel.full(z[None], V)[0]
+        total = w.sum()
+        if abs(total) <= 1e-8 * np.abs(w).sum():
+            break  # the fixed point is undefined where the weights cancel; the start before it is kept
+        new = w @ V / total
+        moved = float(np.linalg.norm(new - z))
+        if _quality(kernel, V, a, new) < _quality(kernel, V, a, z):
+            break
+        z = new
+        if moved <= 1e-6 * (1e-12 + float(np.linalg.norm(z))):
+            break
+    return z
+
+
+def _ascend(kernel: MaskedKernel, V: NDArray, a: NDArray, z: NDArray, max_iter: int) -> NDArray:
+    def negative(flat: NDArray) -> tuple[float, NDArray]:
+        one = flat[None]
+        dot = float(kernel.full(one, V)[0] @ a)
+        own = float(kernel.full(one, one)[0, 0])
+        if own <= 0:
+            return 0.0, np.zeros_like(flat)
+        d_dot = _kernel_gradient(kernel, one, V, a[None])[0]
+        d_own = 2.0 * _kernel_gradient(kernel, one, one, np.ones((1, 1)))[0]
+        return -(dot**2) / own, -(2 * dot * d_dot * own - dot**2 * d_own) / own**2
+
+    return minimize(negative, z, jac=True, method="L-BFGS-B", options={"maxiter": max_iter}).x
