@@ -1,7 +1,5 @@
 """Nie et al. 2008, transcribed densely and slowly for reading: graphs, diagonals, brute force."""
 
-from itertools import combinations
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -53,22 +51,20 @@ def diagonals(X: Matrix, A_w: Matrix, A_b: Matrix) -> tuple[Matrix, Matrix]:
     return np.diag(B).copy(), np.diag(E).copy()
 
 
-def subset_score(b: Matrix, e: Matrix, subset: tuple[int, ...]) -> float:
-    """Equation (8)."""
-    top, bottom = b[list(subset)].sum(), e[list(subset)].sum()
-    if bottom == 0:
-        return np.inf if top > 0 else -np.inf
-    return top / bottom
+def ratio(between: float, within: float) -> float:
+    """Equation (8) for given sums: perfect without within scatter, worthless without any."""
+    if within == 0:
+        return np.inf if between > 0 else -np.inf
+    return between / within
 
 
-def brute_force(b: Matrix, e: Matrix, m: int) -> tuple[tuple[int, ...], float]:
-    """The best of all subsets of size m; the first in lexicographic order when several are equal."""
-    best, best_score = (), -np.inf
-    for subset in combinations(range(len(b)), m):
-        score = subset_score(b, e, subset)
-        if score > best_score:
-            best, best_score = subset, score
-    return best, best_score
+def brute_force(b: Matrix, e: Matrix) -> dict[int, float]:
+    """The best score of every size m, over all 2^n subsets (one row of `members` each)."""
+    n = len(b)
+    members = (np.arange(1, 2**n)[:, None] >> np.arange(n)) & 1
+    scores = np.array([ratio(top, bottom) for top, bottom in zip(members @ b, members @ e, strict=True)])
+    sizes = members.sum(axis=1)
+    return {m: scores[sizes == m].max() for m in range(1, n + 1)}
 
 
 def table_2(b: Matrix, e: Matrix, m: int, start: list[int]) -> tuple[list[int], list[float]]:

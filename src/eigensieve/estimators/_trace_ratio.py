@@ -1,4 +1,4 @@
-"""Trace ratio for scikit-learn: the selector and the two feature-level scores as plain functions."""
+"""Trace ratio for scikit-learn: the selector."""
 
 import warnings
 from collections.abc import Callable
@@ -11,13 +11,12 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator, _fit_context
 from sklearn.feature_selection import SelectorMixin
-from sklearn.utils import check_array, check_consistent_length, column_or_1d
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from eigensieve._progress import Progress, progress_for, silent
 from eigensieve.data import as_data
+from eigensieve.estimators._trace_ratio_scores import ARRAY_RULES, class_codes
 from eigensieve.graphs import check_graph, knn_graph
 from eigensieve.traceratio.diagonals import diagonals
 from eigensieve.traceratio.dinkelbach import (
@@ -37,8 +36,6 @@ from eigensieve.traceratio.pairs import (
 from eigensieve.traceratio.path import TraceRatioPath, trace_ratio_path
 
 Vector = NDArray[np.float64]
-
-_ARRAY_RULES: dict[str, Any] = {"accept_sparse": ("csc", "csr"), "dtype": (np.float64, np.float32)}
 
 
 class _OptionAndMethod:
@@ -193,7 +190,7 @@ class TraceRatioSelector(SelectorMixin, BaseEstimator):
         -------
         self : TraceRatioSelector
         """
-        X = validate_data(self, X, ensure_min_samples=2, **_ARRAY_RULES)
+        X = validate_data(self, X, ensure_min_samples=2, **ARRAY_RULES)
         progress = progress_for(type(self).__name__, self.verbose)
         pair, graph = self._graph_pair(X, y, progress)
         b, e = diagonals(as_data(X), pair, progress)
@@ -228,7 +225,7 @@ class TraceRatioSelector(SelectorMixin, BaseEstimator):
             Infinite when the selected features have no within scatter in X.
         """
         check_is_fitted(self, "support_")
-        X = validate_data(self, X, reset=False, ensure_min_samples=2, **_ARRAY_RULES)
+        X = validate_data(self, X, reset=False, ensure_min_samples=2, **ARRAY_RULES)
         pair, _ = self._graph_pair(X, y, silent)
         b, e = diagonals(as_data(X), pair)
         return subset_ratio(b, e, np.flatnonzero(self.support_))
@@ -285,9 +282,9 @@ class TraceRatioSelector(SelectorMixin, BaseEstimator):
                 f"'semi-supervised'. Got a graph instead; pass both graphs, or leave 'between' out."
             )
         if score == "fisher" and self.within is None:
-            return FisherPair(_class_codes(y, X.shape[0], score, name)), None
+            return FisherPair(class_codes(y, X.shape[0], score, name)), None
         # Labels first: they are cheap to refuse, the graph is not cheap to build.
-        codes = _class_codes(y, X.shape[0], score, name, unlabelled=-1) if semi else None
+        codes = class_codes(y, X.shape[0], score, name, unlabelled=-1) if semi else None
         if self.within is None:
             progress(f"neighbours of {X.shape[0]} samples")
             graph = knn_graph(
@@ -318,93 +315,3 @@ class TraceRatioSelector(SelectorMixin, BaseEstimator):
         fisher_needs_y = score == "fisher" and self.within is None
         tags.target_tags.required = fisher_needs_y or score == "semi-supervised"
         return tags
-
-
-def fisher_score(X: Any, y: Any) -> Vector:
-    """Fisher score of every feature: scatter between the class means over scatter within the classes.
-
-    Larger is better; F-test statistic = score * (n_samples - n_classes) / (n_classes - 1). Usable with
-    scikit-learn's ``SelectKBest(fisher_score)``.
-
-    Parameters
-    ----------
-    X : array-like or sparse matrix of shape (n_samples, n_features)
-    y : array-like of shape (n_samples,)
-        Class labels.
-
-    Returns
-    -------
-    scores : ndarray of shape (n_features,)
-        Infinite for features constant within every class but not overall, NaN for constant features.
-    """
-    X = check_array(X, ensure_min_samples=2, **_ARRAY_RULES)
-    codes = _class_codes(y, X.shape[0], "fisher", "fisher_score")
-    return feature_scores(*diagonals(as_data(X), FisherPair(codes)))
-
-
-def laplacian_score(
-    X: Any,
-    y: Any = None,
-    *,
-    graph: Any = None,
-    n_neighbors: int = 5,
-    weights: Literal["heat", "binary"] = "heat",
-    bandwidth: float | Literal["auto"] = "auto",
-    neighbors: Literal["auto", "exact", "approximate"] = "auto",
-) -> Vector:
-    """Laplacian score of every feature: overall scatter over scatter between neighbours, no labels needed.
-
-    Larger is better: this is the reciprocal of the score of He, Cai and Niyogi (2005), as in nie-2008. Usable
-    with scikit-learn's ``SelectKBest(laplacian_score)``.
-
-    Parameters
-    ----------
-    X : array-like or sparse matrix of shape (n_samples, n_features)
-    y : object, default=None
-        Not used.
-    graph : sparse matrix of shape (n_samples, n_samples), default=None
-        The graph to use: symmetric, non-negative. Without it, the nearest-neighbour graph is built.
-    n_neighbors, weights, bandwidth, neighbors
-        Of the nearest-neighbour graph; see :class:`TraceRatioSelector`.
-
-    Returns
-    -------
-    scores : ndarray of shape (n_features,)
-        Infinite for features constant on every component of the graph but not overall, NaN for constants.
-    """
-    X = check_array(X, ensure_min_samples=2, **_ARRAY_RULES)
-    if graph is None:
-        graph = knn_graph(
-            X,
-            n_neighbors,
-            weights=weights,
-            bandwidth=bandwidth,
-            method=neighbors,
-            name="laplacian_score",
-        )
-    else:
-        graph = check_graph(graph, X.shape[0])
-    return feature_scores(*diagonals(as_data(X), LaplacianPair(graph)))
-
-
-def _class_codes(
-    y: Any, n_samples: int, score: str, name: str, unlabelled: int | None = None
-) -> NDArray[np.intp]:
-    """Classes numbered from 0, and -1 for samples without label."""
-    if y is None:
-        raise ValueError(
-            f"{name} with score='{score}' requires y to be passed, but the target y is None. "
-            f"Pass class labels, or use score='laplacian', which needs none."
-        )
-    y = column_or_1d(y, warn=True)
-    check_consistent_length(np.empty(n_samples), y)
-    check_classification_targets(y)
-    labelled = np.ones(len(y), dtype=bool) if unlabelled is None else y != unlabelled
-    codes = np.full(len(y), -1, dtype=np.intp)
-    classes, codes[labelled] = np.unique(y[labelled], return_inverse=True)
-    if len(classes) < 2:
-        raise ValueError(
-            f"{name} with score='{score}' needs labels of at least 2 classes. "
-            f"Got {len(classes)} class(es) instead."
-        )
-    return codes

@@ -149,7 +149,7 @@ def _start(b: Vector, e: Vector, m: int) -> float:
     lambda* and costs less than one step.
     """
     lam = subset_ratio(b, e, top(feature_scores(b, e), m))
-    if m < 8 * _STRIDE:
+    if m < 2 * _STRIDE:
         return lam
     coarse_b, coarse_e = b[::_STRIDE], e[::_STRIDE]
     size = m // _STRIDE

@@ -1,0 +1,310 @@
+"""TraceRatioSelector and the score functions, as a scikit-learn user meets them."""
+
+import pickle
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array, csr_matrix
+from sklearn.base import clone
+from sklearn.compose import ColumnTransformer
+from sklearn.datasets import load_wine
+from sklearn.feature_selection import SelectKBest, f_classif
+from sklearn.model_selection import GridSearchCV, StratifiedKFold
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from eigensieve.datasets.real import list_real, load_real
+from eigensieve.estimators import _trace_ratio
+from eigensieve.estimators._trace_ratio import TraceRatioSelector
+from eigensieve.estimators._trace_ratio_scores import fisher_score, laplacian_score
+from eigensieve.graphs import knn_graph
+from reference import trace_ratio as reference
+from support.backends import BACKENDS
+
+
+@parametrize_with_checks(
+    [
+        TraceRatioSelector(),
+        TraceRatioSelector(1, level="feature"),
+        TraceRatioSelector("auto", score="laplacian"),
+        TraceRatioSelector(1, score="semi-supervised"),
+    ]
+)
+@pytest.mark.filterwarnings("ignore:n_features_to_select", "ignore:No feature has any within")
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+@pytest.fixture(scope="module")
+def wine():
+    return load_wine(return_X_y=True)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("score", ["fisher", "laplacian", "semi-supervised"])
+def test_every_backend_selects_the_same(wine, backend, score):
+    X, y = wine
+    labels = np.where(np.arange(len(y)) % 2, y, -1) if score == "semi-supervised" else y
+    expected = TraceRatioSelector(5, score=score).fit(X, labels)
+    found = TraceRatioSelector(5, score=score).fit(BACKENDS[backend](X), labels)
+    assert found.get_support(indices=True).tolist() == expected.get_support(indices=True).tolist()
+    assert found.subset_score_ == pytest.approx(expected.subset_score_, rel=1e-4)
+
+
+def test_learned_attributes_are_what_they_say(wine):
+    X, y = wine
+    selector = TraceRatioSelector(4).fit(X, y)
+    b, e = reference.diagonals(X, *reference.fisher_graphs(y))
+    np.testing.assert_allclose(selector.scores_, b / e, rtol=1e-8)
+    np.testing.assert_allclose(selector.between_scatter_, b, rtol=1e-8)
+    np.testing.assert_allclose(selector.within_scatter_, e, rtol=1e-8)
+    chosen = selector.get_support(indices=True)
+    assert selector.subset_score_ == pytest.approx(b[chosen].sum() / e[chosen].sum())
+    assert selector.subset_score_ == pytest.approx(reference.brute_force(b, e)[4])
+    assert set(selector.ranking_[:4]) == set(chosen)
+    assert selector.history_[-1] == selector.subset_score_ and (np.diff(selector.history_) > 0).all()
+    assert selector.n_iter_ >= 1 and selector.support_.sum() == 4
+    assert selector.transform(X).shape == (178, 4)
+    level = TraceRatioSelector(4, level="feature").fit(X, y)
+    assert level.ranking_.tolist() == np.argsort(-level.scores_, kind="stable").tolist()
+    assert level.subset_score_ <= selector.subset_score_ and level.n_iter_ == 0
+
+
+def test_path_agrees_with_fits_and_gives_the_automatic_size(wine):
+    X, y = wine
+    path = TraceRatioSelector(1).fit(X, y).path()
+    for m in range(1, 14):
+        selector = TraceRatioSelector(m).fit(X, y)
+        assert path.scores[m - 1] == pytest.approx(selector.subset_score_, rel=1e-12)
+        assert path.subset(m).tolist() == selector.get_support(indices=True).tolist()
+    assert TraceRatioSelector("auto").fit(X, y).support_.sum() == path.choose()
+
+
+def test_score_is_an_option_and_a_method(wine):
+    X, y = wine
+    selector = TraceRatioSelector(3, score="laplacian").fit(X)
+    assert selector.get_params()["score"] == "laplacian"
+    assert "score='laplacian'" in repr(selector)
+    assert clone(selector).get_params()["score"] == "laplacian"
+    assert selector.score(X) == pytest.approx(selector.subset_score_, rel=1e-12)
+    restored = pickle.loads(pickle.dumps(selector))
+    assert restored.get_params() == selector.get_params()
+    assert restored.set_params(score="fisher").fit(X, y).score(X, y) == pytest.approx(restored.subset_score_)
+    held_out = TraceRatioSelector(3).fit(X[::2], y[::2]).score(X[1::2], y[1::2])
+    assert 0 < held_out < np.inf
+
+
+def test_graphs_of_ones_own(wine):
+    X, y = wine
+    graph = knn_graph(X, 5)
+    built = TraceRatioSelector(3, score="laplacian").fit(X)
+    given = TraceRatioSelector(3, score="laplacian", within=graph).fit(X)
+    reused = TraceRatioSelector(3, within=csr_matrix(built.graph_)).fit(X)
+    assert built.subset_score_ == given.subset_score_ == reused.subset_score_
+    within, _ = reference.fisher_graphs(y)
+    other = csr_array((y[:, None] != y[None, :]).astype(float))
+    both = TraceRatioSelector(3, within=csr_array(within), between=other).fit(X)
+    b, e = reference.diagonals(X, within, other.toarray())
+    np.testing.assert_allclose(both.scores_, b / e, rtol=1e-8)
+    assert both.subset_score_ == pytest.approx(reference.brute_force(b, e)[3])
+
+
+def test_semi_supervised_runs_from_fisher_to_laplacian(wine):
+    X, y = wine
+    some = np.where(np.arange(len(y)) % 3 == 0, -1, y)
+    labelled = some >= 0
+    ends = [
+        TraceRatioSelector(3, score="semi-supervised", laplacian_weight=w).fit(X, some) for w in (0.0, 1.0)
+    ]
+    np.testing.assert_allclose(ends[0].scores_, fisher_score(X[labelled], y[labelled]), rtol=1e-8)
+    np.testing.assert_allclose(ends[1].scores_, laplacian_score(X), rtol=1e-8)
+    reused = TraceRatioSelector(3, score="semi-supervised", laplacian_weight=1.0, within=ends[0].graph_)
+    np.testing.assert_allclose(reused.fit(X, some).scores_, ends[1].scores_, rtol=1e-8)
+
+
+def test_the_graph_is_built_once_and_not_at_all_when_given(wine, monkeypatch):
+    X, _ = wine
+    built = []
+    monkeypatch.setattr(_trace_ratio, "knn_graph", lambda *a, **k: built.append(1) or knn_graph(X, 5))
+    graph = TraceRatioSelector(3, score="laplacian").fit(X).graph_
+    assert built == [1]
+    for level in ("subset", "feature"):
+        TraceRatioSelector(3, score="laplacian", level=level, within=graph).fit(X)
+    assert built == [1]
+
+
+def test_scores_work_with_select_k_best(wine):
+    X, y = wine
+    classes, samples = 3, len(y)
+    np.testing.assert_allclose(
+        fisher_score(X, y) * (samples - classes) / (classes - 1), f_classif(X, y)[0], rtol=1e-9
+    )
+    chosen = SelectKBest(fisher_score, k=4).fit(X, y).get_support()
+    np.testing.assert_array_equal(chosen, TraceRatioSelector(4, level="feature").fit(X, y).support_)
+    chosen = SelectKBest(laplacian_score, k=4).fit(X).get_support()
+    np.testing.assert_array_equal(
+        chosen, TraceRatioSelector(4, score="laplacian", level="feature").fit(X).support_
+    )
+    A = reference.heat_graph(X, 5)
+    b, e = reference.diagonals(X, A, reference.laplacian_between(A))
+    np.testing.assert_allclose(laplacian_score(X, graph=A), b / e, rtol=1e-8)
+
+
+def test_constants_copies_and_order(wine):
+    X, y = wine
+    X = np.column_stack([np.full(len(y), 3.0), X[:, 6], X[:, 6], X[:, 6], X[:, 7], np.zeros(len(y))])
+    for kind in (np.asarray, np.float32, csr_matrix):
+        data = kind(X)
+        assert TraceRatioSelector(2).fit(data, y).get_support(indices=True).tolist() == [1, 2]
+        assert np.isnan(TraceRatioSelector(2).fit(data, y).scores_[[0, 5]]).all()
+        assert SelectKBest(fisher_score, k=4).fit(data, y).get_support().tolist() == [0, 1, 1, 1, 1, 0]
+
+
+def test_more_features_than_usable_selects_all_usable_with_a_warning(wine):
+    X, y = wine
+    X = np.column_stack([X[:, :3], np.ones(len(y))])
+    with pytest.warns(UserWarning, match="greater than the 3 usable features"):
+        selector = TraceRatioSelector(4).fit(X, y)
+    assert selector.get_support().tolist() == [True, True, True, False]
+    with pytest.raises(ValueError, match="no feature that varies"):
+        TraceRatioSelector(1).fit(np.ones((10, 3)), np.arange(10) % 2)
+
+
+def test_no_within_scatter_ranks_by_between_scatter_with_a_warning():
+    y = np.repeat([0, 1], 5)
+    X = np.column_stack([y * 1.0, y * 3.0, y * 2.0])
+    with pytest.warns(UserWarning, match="No feature has any within scatter"):
+        selector = TraceRatioSelector(2).fit(X, y)
+    assert selector.subset_score_ == np.inf
+    assert selector.ranking_.tolist() == [1, 2, 0]
+    assert selector.get_support().tolist() == [False, True, True]
+
+
+def test_disconnected_graph_is_fine_and_lonely_samples_have_no_weight():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((12, 4))
+    blocks = np.zeros((12, 12))
+    blocks[:5, :5] = blocks[5:10, 5:10] = 1.0
+    np.fill_diagonal(blocks, 0)
+    first = TraceRatioSelector(2, score="laplacian", within=csr_array(blocks)).fit(X)
+    X[10:] = 1e6  # the two samples without edges
+    second = TraceRatioSelector(2, score="laplacian", within=csr_array(blocks)).fit(X)
+    np.testing.assert_allclose(first.scores_, second.scores_, rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("options", "labels", "message"),
+    [
+        ({}, None, "requires y to be passed"),
+        ({"score": "semi-supervised"}, None, "requires y to be passed"),
+        ({}, np.zeros(20), "at least 2 classes"),
+        ({"score": "semi-supervised"}, np.full(20, -1), "at least 2 classes"),
+        ({}, np.linspace(0, 1, 20), "Unknown label type"),
+        ({}, np.arange(19) % 2, "inconsistent numbers of samples"),
+        ({"score": "laplacian", "n_neighbors": 20}, None, "'n_neighbors' parameter of TraceRatioSelector"),
+        ({"within": -np.eye(20)}, None, "'within' graph must have non-negative weights"),
+        ({"within": np.triu(np.ones((20, 20)))}, None, "'within' graph must be symmetric"),
+        (
+            {"within": np.ones((20, 20)), "between": np.ones((3, 3))},
+            None,
+            "'between' graph must have one row",
+        ),
+        ({"between": np.ones((20, 20))}, np.arange(20) % 2, "'between' parameter of TraceRatioSelector"),
+        ({"n_features_to_select": 0}, np.arange(20) % 2, "'n_features_to_select' parameter"),
+        ({"score": "chi2"}, np.arange(20) % 2, "'score' parameter"),
+        ({"level": "both"}, np.arange(20) % 2, "'level' parameter"),
+        ({"bandwidth": -1.0}, np.arange(20) % 2, "'bandwidth' parameter"),
+    ],
+)
+def test_bad_input_is_refused_with_the_reason(options, labels, message):
+    X = np.random.default_rng(0).standard_normal((20, 6))
+    with pytest.raises(ValueError, match=message):
+        TraceRatioSelector(**{"n_features_to_select": 2, **options}).fit(X, labels)
+
+
+def test_nan_is_refused():
+    X = np.random.default_rng(0).standard_normal((20, 6))
+    X[3, 2] = np.nan
+    for score in ("fisher", "laplacian"):
+        with pytest.raises(ValueError, match="contains NaN"):
+            TraceRatioSelector(2, score=score).fit(X, np.arange(20) % 2)
+    with pytest.raises(ValueError, match="contains NaN"):
+        laplacian_score(X)
+
+
+def test_pipeline_search_columns_and_frames(wine):
+    pd = pytest.importorskip("pandas")
+    pytest.importorskip("polars")
+    X, y = wine
+    frame = pd.DataFrame(X, columns=load_wine().feature_names)
+    pipeline = make_pipeline(TraceRatioSelector(3), KNeighborsClassifier())
+    search = GridSearchCV(
+        pipeline,
+        {
+            "traceratioselector__n_features_to_select": [2, 5],
+            "traceratioselector__score": ["fisher", "laplacian"],
+        },
+        cv=3,
+    ).fit(frame, y)
+    assert search.best_score_ > 0.7
+    folds = StratifiedKFold(3)
+    alone = GridSearchCV(TraceRatioSelector(3), {"level": ["subset", "feature"]}, cv=folds).fit(frame, y)
+    assert np.isfinite(alone.best_score_)
+    columns = ColumnTransformer([("pick", TraceRatioSelector(2), list(frame.columns[:6]))]).fit(frame, y)
+    assert columns.transform(frame).shape == (178, 2)
+    for container in ("pandas", "polars"):
+        selector = TraceRatioSelector(2).set_output(transform=container).fit(frame, y)
+        assert list(selector.transform(frame).columns) == list(selector.get_feature_names_out())
+        assert set(selector.get_feature_names_out()) <= set(selector.feature_names_in_)
+
+
+def test_an_interrupted_fit_leaves_the_selector_as_it_was(wine, monkeypatch):
+    X, y = wine
+    selector = TraceRatioSelector(3).fit(X, y)
+    before = selector.support_.copy()
+
+    def interrupt(*args):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(_trace_ratio, "diagonals", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        selector.fit(X[::2], y[::2])
+    np.testing.assert_array_equal(selector.support_, before)
+
+
+def test_verbose_prints_progress(wine, capsys):
+    TraceRatioSelector(3, score="laplacian", verbose=2).fit(wine[0])
+    printed = capsys.readouterr().err
+    assert "neighbours of 178 samples" in printed and "scatter of 13 features" in printed
+
+
+def real_sets():
+    try:
+        return list_real()
+    except FileNotFoundError:
+        return []
+
+
+@pytest.mark.skipif(not real_sets(), reason="no folder with real data sets (EIGENSIEVE_DATA)")
+@pytest.mark.parametrize("name", real_sets())
+def test_at_most_six_steps_on_real_data(name):
+    bunch = load_real(name)
+    X, y = bunch.data, bunch.target
+    if not hasattr(X, "tocsr"):
+        X = X[:, ~np.isnan(X).any(axis=0)]
+    rows = np.arange(X.shape[0])[:: max(1, X.shape[0] // 1500)]
+    X = X[rows]
+    options = [{"score": "laplacian"}]
+    if y is not None and y.dtype.kind in "iu":
+        y = y[rows]
+        options.append({"score": "fisher"})
+    for option in options:
+        selector = TraceRatioSelector(1, **option).fit(X, y)
+        b, e = selector.between_scatter_, selector.within_scatter_
+        n = int(((b > 0) | (e > 0)).sum())
+        for m in np.unique(np.geomspace(1, n, 12).astype(int)):
+            result = _trace_ratio.best_subset(b, e, m)
+            assert result.n_iter <= 6
+            assert len(result.subset) == m
+            assert all(np.diff(result.history) > 0)

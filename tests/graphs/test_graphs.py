@@ -1,0 +1,161 @@
+"""Sample graphs: neighbours, weights, checks of given graphs, the normalised spectrum."""
+
+import sys
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from scipy.sparse.csgraph import connected_components
+
+from eigensieve.graphs import _knn, check_graph, degrees, knn_graph, leading_eigenvectors, normalized
+from reference import trace_ratio as reference
+from support.backends import BACKENDS
+
+
+@pytest.fixture
+def X():
+    return np.random.default_rng(0).standard_normal((60, 25))
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("n_features", [3, 25])
+def test_heat_graph_equals_the_transcription(X, backend, n_features):
+    X = X[:, :n_features]
+    graph = knn_graph(BACKENDS[backend](X), 4)
+    np.testing.assert_allclose(graph.toarray(), reference.heat_graph(X, 4), atol=1e-5)
+    fixed = knn_graph(BACKENDS[backend](X), 4, bandwidth=7.0)
+    np.testing.assert_allclose(fixed.toarray(), reference.heat_graph(X, 4, 7.0), atol=1e-5)
+
+
+def test_binary_graph_is_symmetric_sparse_and_without_loops(X):
+    graph = knn_graph(X, 5, weights="binary")
+    assert sp.issparse(graph) and graph.format == "csr"
+    assert set(graph.data) == {1.0}
+    assert abs(graph - graph.T).max() == 0
+    assert (graph.diagonal() == 0).all()
+    assert (degrees(graph) >= 5).all() and graph.nnz <= 2 * 5 * 60
+
+
+class FakeDescent:
+    """Answers as pynndescent does, without its minute of compilation: itself first, -1 for nothing found.
+
+    The real one is run, and compared with exact neighbours, by benchmarks/trace_ratio_large.py.
+    """
+
+    def __init__(self, X, n_neighbors, metric, random_state):
+        assert metric == "euclidean"
+        distances = np.linalg.norm(X[:, None, :] - X[None, :, :], axis=2)
+        nearest = np.argsort(distances, axis=1, kind="stable")[:, :n_neighbors]
+        found = np.take_along_axis(distances, nearest, axis=1)
+        nearest[0, -1], found[0, -1] = -1, np.inf
+        self.neighbor_graph = nearest, found
+
+
+def test_approximate_neighbours_leave_out_oneself_and_what_was_not_found(X, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pynndescent", SimpleNamespace(NNDescent=FakeDescent))
+    X = np.vstack([X, X[5:6], X[5:6]])  # copies: the first sample of distance zero is not always oneself
+    exact = knn_graph(X, 5, weights="binary", method="exact")
+    approximate = knn_graph(X, 5, weights="binary", method="approximate")
+    assert (approximate.diagonal() == 0).all()
+    assert abs(exact - approximate).sum() <= 2  # the one edge that was not found
+    assert np.isfinite(knn_graph(X, 5, method="approximate").data).all()
+
+
+def test_auto_is_approximate_above_the_limit_only(X, monkeypatch):
+    asked = []
+    monkeypatch.setattr(_knn, "EXACT_LIMIT", 59)
+    monkeypatch.setattr(
+        _knn,
+        "_approximate_neighbours",
+        lambda X, k, random_state: asked.append(k) or _knn._exact_neighbours(X, k),
+    )
+    monkeypatch.setattr(_knn, "find_spec", lambda name: object())
+    knn_graph(X, 5)
+    assert asked == [5]
+    knn_graph(X[:59], 5)
+    assert asked == [5]
+
+
+def test_auto_without_pynndescent_warns_and_stays_exact(X, monkeypatch):
+    monkeypatch.setattr(_knn, "EXACT_LIMIT", 10)
+    monkeypatch.setattr(_knn, "find_spec", lambda name: None)
+    with pytest.warns(UserWarning, match=r"eigensieve\[neighbors\]"):
+        graph = knn_graph(X, 5)
+    assert abs(graph - knn_graph(X, 5, method="exact")).max() == 0
+
+
+def test_approximate_without_pynndescent_names_the_extra(X, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pynndescent", None)
+    with pytest.raises(ImportError, match=r"eigensieve\[neighbors\]"):
+        knn_graph(X, 5, method="approximate")
+
+
+def test_copies_of_one_sample_get_full_weight():
+    graph = knn_graph(np.zeros((8, 3)), 2)
+    assert set(graph.data) == {1.0}
+
+
+def test_too_many_neighbours_and_vanishing_bandwidth_are_refused(X):
+    with pytest.raises(ValueError, match=r"'n_neighbors' parameter of knn_graph must be smaller.*60 samples"):
+        knn_graph(X, 60)
+    with pytest.raises(ValueError, match="'bandwidth' parameter"):
+        knn_graph(X, 5, bandwidth=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("graph", "message"),
+    [
+        (np.ones((3, 4)), "one row and one column per sample"),
+        (np.array([[0, 1.0, 0], [0, 0, 0], [0, 0, 0]]), "must be symmetric"),
+        (-np.ones((3, 3)), "non-negative"),
+        (np.full((3, 3), np.nan), "finite"),
+        (np.zeros((3, 3)), "at least one edge"),
+        ("graph", "matrix of numbers"),
+    ],
+)
+def test_bad_graphs_are_refused_by_name(graph, message):
+    with pytest.raises(ValueError, match=f"The 'within' graph must .*{message}|{message}"):
+        check_graph(graph, 3, name="within")
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sp.csr_matrix, sp.csc_array, sp.coo_matrix, sp.lil_matrix])
+def test_good_graphs_of_any_kind_are_taken(kind):
+    A = np.array([[0, 2.0, 0], [2.0, 0, 0], [0, 0, 1.0]])
+    np.testing.assert_array_equal(check_graph(kind(A), 3).toarray(), A)
+
+
+@pytest.mark.parametrize("n_samples", [40, 300])
+def test_leading_eigenvectors_equal_the_dense_ones(n_samples):
+    graph = knn_graph(np.random.default_rng(2).standard_normal((n_samples, 6)), 5)
+    values, vectors = leading_eigenvectors(graph, 4)
+    d = graph.toarray().sum(axis=1)
+    N = graph.toarray() / np.sqrt(np.outer(d, d))
+    np.testing.assert_allclose(normalized(graph).toarray(), N, atol=1e-12)
+    dense = np.linalg.eigvalsh(N)[::-1]
+    np.testing.assert_allclose(values, dense[1:5], atol=1e-8)
+    np.testing.assert_allclose(N @ vectors, vectors * values, atol=1e-6)
+    np.testing.assert_allclose(vectors.T @ vectors, np.eye(4), atol=1e-10)
+    np.testing.assert_allclose(np.sqrt(d) @ vectors, 0, atol=1e-8)
+    again = leading_eigenvectors(graph, 4)[1]
+    np.testing.assert_array_equal(vectors, again)
+
+
+def test_components_are_told_apart_by_eigenvectors_of_value_one():
+    rng = np.random.default_rng(3)
+    X = np.vstack([rng.standard_normal((50, 3)) + 100 * c for c in range(3)])
+    graph = knn_graph(X, 5)
+    assert connected_components(graph)[0] == 3
+    values, vectors = leading_eigenvectors(graph, 3)
+    np.testing.assert_allclose(values[:2], 1.0, atol=1e-10)
+    assert values[2] < 1 - 1e-4
+    scaled = vectors[:, :2] / np.sqrt(degrees(graph))[:, None]
+    for c in range(3):
+        assert np.ptp(scaled[50 * c : 50 * c + 50], axis=0).max() < 1e-6
+
+
+def test_lonely_samples_keep_an_empty_row():
+    A = sp.csr_array(np.array([[0, 1.0, 0], [1.0, 0, 0], [0, 0, 0]]))
+    assert normalized(A).toarray()[2].tolist() == [0, 0, 0]
+    with pytest.raises(ValueError, match="n_vectors must be between 1 and 2"):
+        leading_eigenvectors(A, 3)
