@@ -11,6 +11,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
@@ -188,6 +189,15 @@ class DaskData(DataMatrix):
         placed = WorkerArray(tuple(parts[0]), A.shape, A.dtype)
         self._shared["placed"] = [*kept[-_PLACED + 1 :], (A, A.copy(), placed)]
         return placed
+
+    def save_array(self, A: Any, path: Path) -> None:
+        out = np.lib.format.open_memmap(path, mode="w+", dtype=A.dtype, shape=A.shape)
+        for part, (_, chunks) in zip(self.place(A).parts, self.grid, strict=True):
+            out[slice(*chunks[0].features)] = finished([part])[0]
+        out.flush()
+
+    def load_array(self, path: Path) -> Any:
+        return self.place(np.load(path))
 
     # -- inner ---------------------------------------------------------------------------------------
 

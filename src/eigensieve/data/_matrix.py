@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass
 from itertools import pairwise
+from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
@@ -247,6 +248,14 @@ class DataMatrix(ABC):
     def place(self, A: Array) -> Array:
         """Put a numpy array with one row a feature where this backend keeps feature arrays."""
         return A
+
+    def save_array(self, A: Array, path: Path) -> None:
+        """Write a feature array to a .npy file."""
+        np.save(path, A)
+
+    def load_array(self, path: Path) -> Array:
+        """Read a feature array that `save_array` wrote, to where this backend keeps them."""
+        return np.asarray(np.load(path))
 
     # -- inner ---------------------------------------------------------------------------------------
 

@@ -1,7 +1,8 @@
 """From feature weights to a samples x samples matrix and back, without forming either side.
 
 An affinity is a linear map from weights to symmetric matrices, L(w) = sum_i w_i L_i, with its adjoint,
-g_i = <L_i, S>. Everything Q-alpha needs is these two maps; the spectrum (standard, Laplacian) is which L_i are used.
+g_i = <L_i, S>. Everything Q-alpha needs is these two maps; the spectrum (standard, Laplacian) is which L_i
+are used.
 """
 
 from abc import ABC, abstractmethod
@@ -96,8 +97,8 @@ class Affinity(ABC):
     def frobenius(self, weights: Array) -> Array:
         """Return the gradient of |L(w)|_F^2 / 2, i.e. g_i = <L_i, L(w)>.
 
-        Costs O(n q^2): L(w) has full rank. The samples x samples matrix is never held; it is applied to groups of unit
-        vectors, a few samples at a time.
+        Costs O(n q^2): L(w) has full rank. The samples x samples matrix is never held; it is applied to
+        groups of unit vectors, a few samples at a time.
         """
         out = np.zeros(self.n_features)
         group = max(16, min(self.n_samples, 256))
@@ -141,10 +142,11 @@ class StandardAffinity(Affinity):
 class LaplacianAffinity(Affinity):
     """L_i = m_i m_i' - diag(m_i (m_i'1)) + d I (2005, section 2.2).
 
-    d is the largest degree of the equally weighted affinity divided by the sum of its weights, max diag(A1) / sum(w),
-    so that the matrix the search starts from is positive semidefinite; it then stays fixed, so that the criterion is one
-    function throughout (the printed algorithm moves it in every step, and takes it from diag(A), which does not make the
-    matrix semidefinite). Columns that are left out (scale zero) have L_i = 0.
+    d is the largest degree of the equally weighted affinity divided by the sum of its weights, max diag(A1)
+    / sum(w), so that the matrix the search starts from is positive semidefinite; it then stays fixed, so
+    that the criterion is one function throughout (the printed algorithm moves it in every step, and takes
+    it from diag(A), which does not make the matrix semidefinite). Columns that are left out (scale zero)
+    have L_i = 0.
 
     Parameters
     ----------

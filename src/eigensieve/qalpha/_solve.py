@@ -1,6 +1,8 @@
 """One entry to all solvers: starts, restarts, the best criterion."""
 
+import os
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -8,6 +10,7 @@ from numpy.typing import NDArray
 
 from eigensieve._progress import Progress, silent
 from eigensieve.qalpha._basic import solve_basic
+from eigensieve.qalpha._checkpoint import Checkpoint
 from eigensieve.qalpha._power import solve_power
 from eigensieve.qalpha._problem import Problem, Result
 from eigensieve.qalpha._ritz import solve_ritz
@@ -30,6 +33,7 @@ def solve(
     tol: float = 5e-3,
     rng: np.random.Generator | None = None,
     progress: Progress = silent,
+    checkpoint: str | os.PathLike[str] | None = None,
 ) -> Result:
     """Solve a problem from one or several starts and return the result with the best criterion.
 
@@ -46,12 +50,17 @@ def solve(
     rng : Generator, optional
         For random starts.
     progress : callable
+    checkpoint : path-like, optional
+        Folder for the steps of every start; a run that was interrupted goes on from its last completed step.
     """
     first_pass = problem.n_passes
     rng = np.random.default_rng() if rng is None else rng
     restarts = n_init if isinstance(init, str) and init == "random" and problem.fixed_embedding is None else 1
     best: Result | None = None
     for attempt in range(restarts):
+        steps = (
+            None if checkpoint is None else Checkpoint(Path(checkpoint) / f"start-{attempt}", problem, solver)
+        )
         Q = problem.fixed_embedding
         if Q is None:
             Q = starting_embedding(problem, init, rng)
@@ -60,7 +69,8 @@ def solve(
             start = f"start {attempt + 1} of {restarts}, " if restarts > 1 else ""
             progress(f"{start}{message}, {problem.n_passes - first_pass} passes")
 
-        result = SOLVERS[solver](problem, Q, max_iter=max_iter, tol=tol, progress=report)
+        settings: Any = {"max_iter": max_iter, "tol": tol, "progress": report, "checkpoint": steps}
+        result = SOLVERS[solver](problem, Q, **settings)
         if best is None or result.objective > best.objective:
             best = result
     assert best is not None

@@ -18,8 +18,8 @@ def leading_eigenvectors(
 ) -> tuple[Array, Array]:
     """Return the `count` eigenvalues of L(w) largest in magnitude, and their eigenvectors.
 
-    Block Lanczos with full orthogonalisation: one pass a block, from a fixed start, so that the answer is the same on
-    every run. With few samples the matrix is simply applied to the unit vectors, in one pass.
+    Block Lanczos with full orthogonalisation: one pass a block, from a fixed start, so that the answer is
+    the same on every run. With few samples the matrix is simply applied to the unit vectors, in one pass.
 
     Parameters
     ----------

@@ -9,6 +9,7 @@ from scipy.sparse.linalg import ArpackNoConvergence, eigsh
 
 from eigensieve._progress import Progress
 from eigensieve.operators import FeatureGram, SymmetricOperator
+from eigensieve.qalpha._checkpoint import Checkpoint
 from eigensieve.qalpha._problem import Problem, Result, Status, finish
 
 Array = NDArray[Any]
@@ -64,17 +65,29 @@ def alternate(
     max_iter: int,
     tol: float,
     progress: Progress,
+    checkpoint: Checkpoint | None = None,
 ) -> Result:
     """Repeat ``weights, value, Q = step(weights, Q)`` until weights and criterion settle.
 
-    Only steps that do not lower the criterion are accepted; the first that would (by rounding) ends the search.
+    Only steps that do not lower the criterion are accepted; the first that would (by rounding) ends the
+    search.
     """
     first_pass = problem.n_passes
     weights = problem.uniform_weights()
     history: list[float] = []
     status: Status = "max_iter"
     n_iter = 0
-    for n_iter in range(1, max_iter + 1):
+    stored = None if checkpoint is None else checkpoint.load()
+    if stored is not None:
+        small, features = stored
+        weights, Q, history = (
+            problem.affinity.data.collect(features["weights"]),
+            small["Q"],
+            small["history"].tolist(),
+        )
+        n_iter, status = int(small["n_iter"]), str(small["status"])  # type: ignore[assignment]
+    while status == "max_iter" and n_iter < max_iter:
+        n_iter += 1
         new, value, new_Q = step(weights, Q)
         if history and value < history[-1]:
             status = "precision"
@@ -86,6 +99,8 @@ def alternate(
         progress(f"step {n_iter}: criterion {problem.unit * value:.6g}, weights moved {change:.1e}")
         if change <= tol and gain <= tol**2 * abs(value):
             status = "converged"
-            break
+        if checkpoint is not None:
+            small = {"Q": Q, "history": history, "n_iter": n_iter, "status": status}
+            checkpoint.save(n_iter, small, {"weights": weights})
     LQ = problem.affinity.apply(weights, Q)
     return finish(problem, weights, Q, LQ, history, n_iter, first_pass, status)

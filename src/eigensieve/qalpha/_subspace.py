@@ -1,9 +1,10 @@
 """The fast solver: weights and embedding together, locally optimal, one pass over the data a step.
 
-Every step maximises the criterion exactly over w in span{w, r, p} and Q in span{Q, D, R}, where r and R are the
-residuals of the two stationarity conditions, and p and D the previous directions of movement: LOBPCG's idea applied to both unknowns
-at once. The subspaces hold the current point, so the criterion cannot decrease. L is linear in w, so everything the
-small problem needs follows from L(b)V for the few basis weights b and basis columns V; one fused pass gives the new ones:
+Every step maximises the criterion exactly over w in span{w, r, p} and Q in span{Q, D, R}, where r and R are
+the residuals of the two stationarity conditions, and p and D the previous directions of movement: LOBPCG's
+idea applied to both unknowns at once. The subspaces hold the current point, so the criterion cannot
+decrease. L is linear in w, so everything the small problem needs follows from L(b)V for the few basis
+weights b and basis columns V; one fused pass gives the new ones:
 
     T = M_b R,  g_i = <L_i, Y Q'> (Y = L(w) Q),  r = g - rho w,  then the backward products of r and w, p.
 """
@@ -15,11 +16,14 @@ import scipy.linalg
 from numpy.typing import NDArray
 
 from eigensieve._progress import Progress, silent
+from eigensieve.qalpha._checkpoint import Checkpoint
 from eigensieve.qalpha._problem import Problem, Result, Status, finish
 
 Array = NDArray[Any]
 
 _INNER = 60
+_FEATURE_ARRAYS = ("B", "P", "KB")
+_SMALL_ARRAYS = ("V", "LV", "N", "K", "masses", "turn_B", "turn_V")
 
 
 def solve_subspace(
@@ -29,6 +33,7 @@ def solve_subspace(
     max_iter: int = 100,
     tol: float = 1e-3,
     progress: Progress = silent,
+    checkpoint: Checkpoint | None = None,
 ) -> Result:
     """Maximise the criterion from the embedding Q.
 
@@ -39,11 +44,13 @@ def solve_subspace(
         Orthonormal start; weights start equal on all usable features.
     max_iter : int, default=100
     tol : float, default=1e-3
-        Stops when the residual |G w - rho w| / rho of the weights is below this and the last step gained less than
-        tol^2 of the criterion.
+        Stops when the residual |G w - rho w| / rho of the weights is below this and the last step gained
+        less than tol^2 of the criterion.
     progress : callable
+    checkpoint : Checkpoint, optional
+        Keeps every completed step; a step that is there already is gone on from.
     """
-    return _Solve(problem, Q).run(max_iter, tol, progress)
+    return _Solve(problem, Q, checkpoint).run(max_iter, tol, progress)
 
 
 class _Solve:
@@ -55,7 +62,7 @@ class _Solve:
     LV : (basis weights, q, columns of V), the products L(b) V.
     """
 
-    def __init__(self, problem: Problem, Q: Array) -> None:
+    def __init__(self, problem: Problem, Q: Array, checkpoint: Checkpoint | None) -> None:
         self.problem = problem
         self.affinity = problem.affinity
         self.data = problem.affinity.data
@@ -63,7 +70,11 @@ class _Solve:
         self.k = Q.shape[1]
         self.free = problem.fixed_embedding is None
         self.V = Q
-        self._begin()
+        self.checkpoint = checkpoint
+        self.n_iter = 0
+        self.status: Status = "max_iter"
+        if not self._restore():
+            self._begin()
 
     def _begin(self) -> None:
         """Equal weights, their projections and L(w) Q."""
@@ -83,33 +94,54 @@ class _Solve:
         self.KB = np.empty((self.problem.n_features, 0))
         if self.problem.subtracts:
             self.KB = self.problem.subtracted(weights)[:, None]
-            self.K = self.B.T @ self.KB
+            self.K = self.data.inner(self.B, self.KB)
         self.turn_B = np.ones((1, 1))
         self.turn_V = np.eye(self.k)
+        self.history = [self._value()]
+
+    def _restore(self) -> bool:
+        """Take up the last completed step, if there is one."""
+        stored = None if self.checkpoint is None else self.checkpoint.load()
+        if stored is None:
+            return False
+        small, features = stored
+        for name in _FEATURE_ARRAYS:
+            setattr(self, name, features[name])
+        for name in _SMALL_ARRAYS:
+            setattr(self, name, small[name])
+        self.history = small["history"].tolist()
+        self.n_iter = int(small["n_iter"])
+        self.status = str(small["status"])  # type: ignore[assignment]
+        return True
+
+    def _keep(self) -> None:
+        if self.checkpoint is not None:
+            small = {name: getattr(self, name) for name in (*_SMALL_ARRAYS, "history", "n_iter", "status")}
+            self.checkpoint.save(self.n_iter, small, {name: getattr(self, name) for name in _FEATURE_ARRAYS})
 
     def run(self, max_iter: int, tol: float, progress: Progress) -> Result:
-        history = [self._value()]
-        status: Status = "max_iter"
-        n_iter = 0
+        history = self.history
         floor = 50 * float(np.finfo(self.data.dtype).eps)
-        for n_iter in range(1, max_iter + 1):
+        while self.status == "max_iter" and self.n_iter < max_iter:
             residual = self._expand()
             value = self._improve()
             gain = value - history[-1]
             if gain > 0:
                 history.append(value)
-            progress(f"step {n_iter}: criterion {self.problem.unit * value:.6g}, residual {residual:.1e}")
+            self.n_iter += 1
+            progress(
+                f"step {self.n_iter}: criterion {self.problem.unit * value:.6g}, residual {residual:.1e}"
+            )
             if residual <= tol and gain <= tol**2 * abs(value):
-                status = "converged"
-                break
-            if gain <= floor**2 * abs(value) or (gain <= 0.1 * floor * abs(value) and residual <= floor):
-                status = "precision"
-                break
-        weights = self.B @ self.turn_B[:, 0]
+                self.status = "converged"
+            elif gain <= floor**2 * abs(value) or (gain <= 0.1 * floor * abs(value) and residual <= floor):
+                self.status = "precision"
+            self._keep()
+        weights = self.data.collect(self.B) @ self.turn_B[:, 0]
         Q = self.V @ self.turn_V[:, : self.k]
         LQ = np.einsum("r,rqc->qc", self.turn_B[:, 0], self.LV) @ self.turn_V[:, : self.k]
         weights = weights / np.linalg.norm(weights)
-        return finish(self.problem, weights, Q, LQ, history, n_iter, self.first_pass, status)
+        return finish(self.problem, weights, Q, LQ, history, self.n_iter, self.first_pass, self.status)
 
     def _value(self) -> float:
         Y = self.LV[0][:, : self.k]
@@ -161,11 +193,11 @@ class _Solve:
         self.LV = self._products(LV, sweep.back, R, old)
         self.K = np.zeros((old + 1, old + 1)) if not subtracts else self.K
         if subtracts:
-            kappa = problem.subtracted(self.B[:, -1])
+            kappa = problem.subtracted(self.data.collect(self.B)[:, -1])
             inner_K = turn_B.T @ self.K @ turn_B
-            cross = self.B.T @ kappa
+            cross = self.data.inner(self.B, kappa)
             self.K = np.block([[inner_K, cross[:old, None]], [cross[None, :old], cross[old:, None]]])
-            self.KB = np.column_stack([self.KB, kappa])
+            self.KB = np.column_stack([self.data.collect(self.KB), kappa])
         self.scale = max(abs(rho), float(np.finfo(np.float64).tiny))
         return float(np.sqrt(max(0.0, self.N[old, old]))) / self.scale
 
@@ -181,7 +213,7 @@ class _Solve:
         return full[:, V.shape[1] : V.shape[1] + room]
 
     def _forbidden_columns(self, V: Array, R: Array, Y: Array) -> Array:
-        """Orthonormal columns for the part of L(w) Q that Q may not have: only the weights' gradient needs them."""
+        """Orthonormal columns for what of L(w) Q may not be in Q: only the weights' gradient needs them."""
         if self.free and self.problem.embedding_space is None:
             return np.empty((len(V), 0))
         return _orthonormal_beyond(np.hstack([V, R]), Y)
@@ -211,7 +243,7 @@ class _Solve:
         value, a = -np.inf, np.eye(r)[:, 0]
         for _ in range(_INNER):
             H = np.einsum("aibj,im,jm->ab", S, C, C) - self.K
-            values, vectors = np.linalg.eigh(white.T @ H @ white)
+            vectors = np.linalg.eigh(white.T @ H @ white)[1]
             new = white @ vectors[:, -1]
             small = np.einsum("a,aibj,b->ij", new, S, new)
             if self.free:
