@@ -26,7 +26,16 @@ _HOMES = {
     "two_block_sparsity_gap": "qalpha.theory",
 }
 
-__all__ = [*_HOMES, "__version__"]
+__all__ = [
+    "QAlphaSelector",
+    "__version__",
+    "check_symmetric_operator",
+    "expected_irrelevant_weight_bound",
+    "irrelevant_weight_bound",
+    "positivity_probability",
+    "sparsity_gap",
+    "two_block_sparsity_gap",
+]
 
 
 def __getattr__(name: str) -> Any:
