@@ -1,7 +1,8 @@
 """The loops over samples, compiled by numba. Imported only when something is fitted or predicted."""
 
 import numpy as np
-from numba import njit
+from numba import njit, types
+from numba.extending import overload
 from numpy.typing import NDArray
 
 from eigensieve.elements.kernel import LINEAR, RBF
@@ -208,6 +209,18 @@ def expm1_negative(x: np.float32) -> np.float32:
     return scale * (p * f * f + f) + (scale - _ONE)
 
 
+def expm1_of(x: float) -> float:
+    """exp(x) - 1 for x <= 0 in the precision of x."""
+    return float(np.expm1(x))
+
+
+@overload(expm1_of, inline="always")
+def _expm1_of(x):  # type: ignore[no-untyped-def]  # numba compares this signature with the lambdas'
+    if x == types.float32:
+        return lambda x: expm1_negative(x)
+    return lambda x: np.expm1(x)
+
+
 @njit(cache=True, nogil=True, fastmath={"contract", "reassoc", "nsz", "arcp"})
 def layered_decision(
     kind: int, degree: int, coef0: np.float32,
@@ -216,27 +229,27 @@ def layered_decision(
 ) -> None:  # fmt: skip
     """Evaluate a masked expansion sample by sample; see `LayeredPredictor`."""
     n_columns = gammas.size
-    sums = np.empty(n_columns, np.float32)
+    sums = np.empty(n_columns, values.dtype)
     for t in range(X.shape[0]):
         row = X[t]
-        sums[:] = _F(0.0)
+        sums[:] = 0.0
         for p in range(counts.size):
             begin = ends[p]
             if kind == RBF:
                 for c in range(counts[p]):
-                    difference = _F(row[features[begin + c]]) - values[begin + c]
+                    difference = values.dtype.type(row[features[begin + c]]) - values[begin + c]
                     sums[c] += difference * difference
             else:
                 for c in range(counts[p]):
-                    sums[c] += _F(row[features[begin + c]]) * values[begin + c]
+                    sums[c] += values.dtype.type(row[features[begin + c]]) * values[begin + c]
         if kind == RBF:
             for c in range(n_columns):
-                sums[c] = expm1_negative(-gammas[c] * sums[c])
-        elif kind != LINEAR:
+                sums[c] = expm1_of(-gammas[c] * sums[c])
+        else:
             for c in range(n_columns):
                 sums[c] = power(gammas[c] * sums[c] + coef0, degree)
         for m in range(weights.shape[0]):
-            total = _F(0.0)
+            total = 0.0
             for c in range(n_columns):
                 total += weights[m, c] * sums[c]
             out[t, m] = total + offset[m]

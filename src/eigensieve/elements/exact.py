@@ -38,6 +38,7 @@ def select_exact(state: SelectionState, limits: Limits) -> SelectionState:
         table.update(state, basis, left)
         limits.progress(f"{state.n_elements} elements, error {state.relative_error:.4g}")
         if before - state.relative_error < limits.tol:
+            state.finished = True
             break
     return state
 

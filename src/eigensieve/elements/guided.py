@@ -80,6 +80,7 @@ def select_guided(
         misses = 0
         limits.progress(f"{state.n_elements} elements, error {state.relative_error:.4g}")
         if before - state.relative_error < limits.tol * added:
+            state.finished = True
             break
     return state
 

@@ -80,6 +80,6 @@ def check_kernel_name(kernel: Any) -> None:
     """Raise a ValueError naming the kernel and the supported ones unless it is one of them."""
     if not isinstance(kernel, str) or kernel not in KIND_NAMES:
         raise ValueError(
-            f"The 'kernel' parameter of the SVC must be one of {set(KIND_NAMES)} for its elements to be selected. "
+            f"The 'kernel' parameter of the SVC must be one of {{'rbf', 'poly', 'linear'}} for its elements to be selected. "
             f"Got {kernel!r} instead. Fit an SVC with one of these kernels."
         )

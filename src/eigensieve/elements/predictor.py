@@ -1,12 +1,18 @@
 """Fast evaluation of a masked expansion: compiled layers, and look-up tables for single-element columns."""
 
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from eigensieve.elements.expansion import ElementExpansion
 from eigensieve.elements.kernel import LINEAR, RBF
+
+CHECKED = 512
+"""Samples, at least half as many, on which single precision is tried."""
+SINGLE_ERROR = 3e-6
+"""Largest error of single precision that is put up with."""
 
 
 def _readable(X: NDArray) -> NDArray:
@@ -16,11 +22,29 @@ def _readable(X: NDArray) -> NDArray:
     return np.ascontiguousarray(X)
 
 
-class LayeredPredictor:
-    """Single-precision evaluation, a sample at a time, eight columns at once.
+class Predictor(Protocol):
+    """What evaluates an expansion."""
 
-    Columns are sorted longest first; layer p holds the p-th element of every column that has one, so each layer is one
-    vectorised gather, difference and sum. For the RBF kernel exp - 1 is summed and the weights' total goes into the offset.
+    def decision(self, X: NDArray) -> NDArray:
+        """Return f (samples x outputs)."""
+        ...
+
+
+def fastest_predictor(expansion: ElementExpansion, X: NDArray) -> Predictor:
+    """Return the quickest way to evaluate an expansion that is exact to `SINGLE_ERROR` on some samples.
+
+    Single precision, unless weights that cancel each other make it lose more than that.
+    """
+    if expansion.kernel.kind == LINEAR:
+        return LinearPredictor(expansion)
+    single = LayeredPredictor(expansion, np.float32)
+    sample = X[:: max(1, X.shape[0] // CHECKED)]
+    error = np.abs(single.decision(sample) - expansion.decision(sample)).max()
+    return single if error <= SINGLE_ERROR else LayeredPredictor(expansion, np.float64)
+
+
+class LinearPredictor:
+    """The linear kernel: all columns add up to one coefficient a feature.
 
     Parameters
     ----------
@@ -28,22 +52,44 @@ class LayeredPredictor:
     """
 
     def __init__(self, expansion: ElementExpansion) -> None:
+        weights = np.repeat(expansion.weights * expansion.factors[:, None], expansion.lengths, axis=0)
+        self.features, place = np.unique(expansion.features, return_inverse=True)
+        self.coefficients = np.zeros((self.features.size, expansion.intercept.size))
+        np.add.at(self.coefficients, place, weights * expansion.values[:, None])
+        self.intercept = expansion.intercept
+
+    def decision(self, X: NDArray) -> NDArray:
+        """Return f (samples x outputs)."""
+        return X[:, self.features].astype(np.float64) @ self.coefficients + self.intercept
+
+
+class LayeredPredictor:
+    """Compiled evaluation, a sample at a time, several columns at once.
+
+    Columns are sorted longest first; layer p holds the p-th element of every column that has one, so each layer is one
+    vectorised gather, difference and sum. For the RBF kernel exp - 1 is summed and the weights' total goes into the
+    offset, so that large weights of opposite sign cost no digits.
+
+    Parameters
+    ----------
+    expansion : ElementExpansion
+    dtype : float32 or float64
+        Precision of the columns; they are always summed in double precision.
+    """
+
+    def __init__(self, expansion: ElementExpansion, dtype: type) -> None:
         lengths = expansion.lengths
-        layers = [expansion.starts[:-1][lengths > p] + p for p in range(int(lengths.max()) if lengths.size else 0)]
+        layers = [expansion.starts[:-1][lengths > p] + p for p in range(int(lengths.max(initial=0)))]
         order = np.concatenate(layers) if layers else np.empty(0, dtype=np.int64)
         self.counts = np.array([layer.size for layer in layers], dtype=np.int64)
         self.ends = np.concatenate([[0], np.cumsum(self.counts)]).astype(np.int64)
         self.features = expansion.features[order].astype(np.int32)
-        self.values = expansion.values[order].astype(np.float32)
+        self.values = expansion.values[order].astype(dtype)
         kernel = expansion.kernel
-        self.kind, self.degree, self.coef0 = kernel.kind, kernel.degree, np.float32(kernel.coef0)
-        self.gammas = (kernel.gamma * expansion.factors).astype(np.float32)
-        weights = expansion.weights
-        if kernel.kind == LINEAR:
-            weights = weights * expansion.factors[:, None]
-        offset = expansion.intercept + (weights.sum(axis=0) if kernel.kind == RBF else 0.0)
-        self.weights = np.ascontiguousarray(weights.T, dtype=np.float32)
-        self.offset = np.asarray(offset, dtype=np.float64)
+        self.kind, self.degree, self.coef0 = kernel.kind, kernel.degree, dtype(kernel.coef0)
+        self.gammas = (kernel.gamma * expansion.factors).astype(dtype)
+        self.weights = np.ascontiguousarray(expansion.weights.T)
+        self.offset = expansion.intercept + (expansion.weights.sum(axis=0) if kernel.kind == RBF else 0.0)
 
     def decision(self, X: NDArray) -> NDArray:
         """Return f (samples x outputs)."""
@@ -72,9 +118,9 @@ class TablePredictor:
     features, lows, scales : ndarray of shape (n_tables,)
         Feature, first abscissa and entries per unit of each table.
     offset : ndarray of shape (n_outputs,)
-    rest : LayeredPredictor or None
+    rest : Predictor or None
         The columns with more than one element.
-    direct : LayeredPredictor
+    direct : Predictor
         All columns, for samples outside the range.
     error_bound : ndarray of shape (n_outputs,)
     """
@@ -84,13 +130,14 @@ class TablePredictor:
     lows: NDArray
     scales: NDArray
     offset: NDArray
-    rest: LayeredPredictor | None
-    direct: LayeredPredictor
+    rest: Predictor | None
+    direct: Predictor
     error_bound: NDArray
 
     @classmethod
-    def build(cls, expansion: ElementExpansion, low: NDArray, high: NDArray, size: int) -> "TablePredictor":
-        """Tabulate the single-element columns between `low` and `high` (one value a feature) with `size` entries."""
+    def build(cls, expansion: ElementExpansion, X: NDArray, size: int) -> "TablePredictor":
+        """Tabulate the single-element columns over the range of X with `size` entries."""
+        low, high = X.min(axis=0).astype(np.float64), X.max(axis=0).astype(np.float64)
         single = expansion.lengths == 1
         ones = _subset(expansion, single, expansion.intercept)
         features = np.unique(ones.features)
@@ -115,8 +162,8 @@ class TablePredictor:
             low[features].astype(np.float32),
             (1.0 / steps).astype(np.float32),
             expansion.intercept + middles.sum(axis=0),
-            LayeredPredictor(several) if several.n_columns else None,
-            LayeredPredictor(expansion),
+            fastest_predictor(several, X) if several.n_columns else None,
+            fastest_predictor(expansion, X),
             bound,
         )
 

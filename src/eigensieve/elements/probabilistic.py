@@ -47,6 +47,7 @@ def select_probabilistic(
         state = best
         limits.progress(f"{state.n_elements} elements, error {state.relative_error:.4g}")
         if gained < limits.tol * added:
+            state.finished = True
             break
     return state
 

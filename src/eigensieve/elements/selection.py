@@ -109,9 +109,9 @@ def _select_elements(
         return select_exact(state, limits)
     if plan.search == "guided":
         state = select_guided(state, limits, sample_size=sample_size, n_grown=plan.n_tries, rng=rng)
-        if len(state.columns) < state.B.shape[0]:
+        if state.finished or state.n_elements >= plan.n_elements:
             return state
-        # Every basis vector has its column: what remains of the budget lengthens columns.
+        # No new column gains anything, or every basis vector has one: what is left of the budget lengthens columns.
     return select_probabilistic(
         state,
         limits,

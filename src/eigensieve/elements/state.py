@@ -44,6 +44,11 @@ class SelectionState:
     B : ndarray of shape (n_basis, n_features)
         The basis (support) vectors.
     targets : ndarray of shape (n_samples, m)
+
+    Attributes
+    ----------
+    finished : bool
+        Set by a search that stopped because the gain died out.
     """
 
     def __init__(self, kernel: MaskedKernel, X: NDArray, B: NDArray, targets: NDArray) -> None:
@@ -56,6 +61,7 @@ class SelectionState:
         n = X.shape[0]
         self.columns: list[Column] = []
         self.path: list[float] = []
+        self.finished = False
         self.Q = np.full((n, 1), 1.0 / np.sqrt(n), order="F")
         self.R = np.array([[np.sqrt(n)]])
         self.residual = self.targets - self.targets.mean(axis=0)

@@ -16,7 +16,7 @@ from threadpoolctl import threadpool_limits
 
 from eigensieve._progress import progress_for
 from eigensieve.elements.expansion import ElementExpansion
-from eigensieve.elements.predictor import LayeredPredictor, TablePredictor
+from eigensieve.elements.predictor import Predictor, TablePredictor, fastest_predictor
 from eigensieve.elements.rejection import rejection_threshold
 from eigensieve.elements.selection import Plan, Selection, select
 from eigensieve.elements.state import Column, SelectionState
@@ -266,11 +266,11 @@ class ElementSelectedSVC(ClassifierMixin, BaseEstimator):
         self._machine = machine
         self._columns = columns
         self._expansion = expansion
-        self._predictor: LayeredPredictor | TablePredictor = LayeredPredictor(expansion)
-        if self.table_size is not None:
-            low = np.minimum(X.min(axis=0), machine.basis.min(axis=0)).astype(np.float64)
-            high = np.maximum(X.max(axis=0), machine.basis.max(axis=0)).astype(np.float64)
-            self._predictor = TablePredictor.build(expansion, low, high, self.table_size)
+        self._predictor: Predictor
+        if self.table_size is None:
+            self._predictor = fastest_predictor(expansion, X)
+        else:
+            self._predictor = TablePredictor.build(expansion, X, self.table_size)
             self.table_error_bound_ = float(self._predictor.error_bound.max())
         rows = [i for column in columns for i in column.features]
         cols = np.repeat(owners, [len(column.features) for column in columns])
