@@ -58,9 +58,7 @@ def run(arguments: Sequence[str]) -> int:
     except typer.Exit as stop:
         return stop.exit_code
     except (KeyboardInterrupt, typer.Abort):
-        return _fail(
-            "Interrupted. Nothing was written; run the command again to start over.", ExitCode.INTERRUPTED
-        )
+        return _fail("Interrupted. Nothing was written; run the command again to start over.", ExitCode.INTERRUPTED)
     except Terminated:
         return _fail("Terminated. Nothing was written.", ExitCode.TERMINATED)
     except BrokenPipeError:

@@ -51,18 +51,14 @@ class Console:
     def text(self, message: str = "", style: str | None = None) -> None:
         """Print a line for people."""
         if self.for_people:
-            self._out.print(
-                printable(message), style=style, markup=False, soft_wrap=not self._out.is_terminal
-            )
+            self._out.print(printable(message), style=style, markup=False, soft_wrap=not self._out.is_terminal)
 
     def note(self, message: str) -> None:
         """Print a remark on standard error, so that it never mixes with data."""
         if not self.quiet:
             self._err.print(f"note: {printable(message)}", markup=False, soft_wrap=True)
 
-    def table(
-        self, title: str, columns: Sequence[str], rows: Sequence[Sequence[object]], right: str = ""
-    ) -> None:
+    def table(self, title: str, columns: Sequence[str], rows: Sequence[Sequence[object]], right: str = "") -> None:
         """Print a table that fits the terminal; `right` names the columns of numbers, comma separated."""
         if not self.for_people:
             return
@@ -70,10 +66,9 @@ class Console:
         from rich.table import Table
         from rich.text import Text
 
-        table = Table(
-            title=Text(title), title_justify="left", box=box.SIMPLE_HEAD, title_style="bold", pad_edge=False
-        )
-        numeric = set(right.split(","))
+        table = Table(title=Text(title), title_justify="left", box=box.SIMPLE_HEAD, title_style="bold", pad_edge=False)
+        table.show_header = any(columns)
+        numeric = set(right.split(",")) - {""}
         for column in columns:
             table.add_column(
                 Text(column),
@@ -143,9 +138,7 @@ def _warnings_as_notes(console: Console) -> Iterator[None]:
     seen = set()
     for warning in caught:
         message = one_line(str(warning.message))
-        ours = issubclass(warning.category, UserWarning) and not issubclass(
-            warning.category, DeprecationWarning
-        )
+        ours = issubclass(warning.category, UserWarning) and not issubclass(warning.category, DeprecationWarning)
         if ours and message not in seen:
             seen.add(message)
             console.note(message)

@@ -60,12 +60,9 @@ def demo(
         outputs.commit()
     n_samples, n_features = bunch.data.shape
     console.text(
-        f"{n_samples} tumours, {n_features} features: {n_relevant} real measurements, the rest shuffled "
-        "copies."
+        f"{n_samples} tumours, {n_features} features: {n_relevant} real measurements, the rest shuffled copies."
     )
-    console.text(
-        f"{type(model).__name__} picked {n_relevant} without labels: {found} of them are real measurements."
-    )
+    console.text(f"{type(model).__name__} picked {n_relevant} without labels: {found} of them are real measurements.")
     console.text(f"Report: {Path(output).resolve()}")
     console.document(
         {

@@ -110,9 +110,7 @@ def parameters(name: str, given: dict[str, Any]) -> dict[str, Any]:
         if option not in method.options:
             owners = [other for other, m in METHODS.items() if option in m.options]
             flag = "--" + option.replace("_", "-")
-            raise UsageProblem(
-                f"{flag} does nothing with --method {name}. Drop it, or use --method {owners[0]}."
-            )
+            raise UsageProblem(f"{flag} does nothing with --method {name}. Drop it, or use --method {owners[0]}.")
         params[method.options[option]] = value
     return params
 

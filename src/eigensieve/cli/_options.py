@@ -31,6 +31,17 @@ def count_or_auto(text: str | None, flag: str) -> Any:
     if 0 < number < 1 and flag == "--n-features":
         return number
     fraction = ", or a fraction between 0 and 1" if flag == "--n-features" else ""
-    raise UsageProblem(
-        f"{flag} must be 'auto' or a whole number of at least 1{fraction}. Got '{text}' instead."
-    )
+    raise UsageProblem(f"{flag} must be 'auto' or a whole number of at least 1{fraction}. Got '{text}' instead.")
+
+
+Input = Annotated[str, typer.Argument(metavar="INPUT", help="A table, a 10x folder, or - for standard input.")]
+Label = Annotated[str | None, typer.Option("--label", "-l", metavar="COLUMN", help="Column with the samples' labels.")]
+Ident = Annotated[str | None, typer.Option("--id", metavar="COLUMN", help="Column with the samples' names.")]
+Orientation = Annotated[str, typer.Option("--samples", help="Samples are in rows or in columns; auto detects it.")]
+Format = Annotated[
+    str | None, typer.Option("--format", help="Format of the input when its name does not tell (csv, tsv, ...).")
+]
+Missing = Annotated[
+    str,
+    typer.Option("--missing", help="Missing values: error, mean, median, drop-features or drop-samples."),
+]

@@ -29,9 +29,7 @@ class Outputs:
 
     def __init__(self, *, force: bool) -> None:
         self.force = force
-        self._staged: list[
-            tuple[Path, Path | None, Path]
-        ] = []  # folder, destination (None: standard output), file
+        self._staged: list[tuple[Path, Path | None, Path]] = []  # folder, destination (None: standard output), file
         self.written: dict[str, str] = {}
 
     def __enter__(self) -> "Outputs":
@@ -63,9 +61,7 @@ class Outputs:
         if path.is_dir() and not _replaceable_folder(path):
             raise OutputProblem(f"Output '{path}' is a folder. Name a file.")
         if path.exists() and not self.force:
-            raise OutputProblem(
-                f"Output '{path}' exists already. Use --force to replace it, or another name."
-            )
+            raise OutputProblem(f"Output '{path}' exists already. Use --force to replace it, or another name.")
         if not os.access(parent, os.W_OK | os.X_OK):
             raise OutputProblem(f"No permission to write in the folder '{parent}'. Choose another place.")
 
@@ -86,9 +82,7 @@ class Outputs:
         destination = None if place == STDOUT else Path(place)
         try:
             folder = Path(
-                tempfile.mkdtemp(
-                    prefix=".eigensieve-", dir=None if destination is None else destination.parent
-                )
+                tempfile.mkdtemp(prefix=".eigensieve-", dir=None if destination is None else destination.parent)
             )
             staged = folder / (f"stdout{suffix}" if destination is None else destination.name)
             self._staged.append((folder, destination, staged))

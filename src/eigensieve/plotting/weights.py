@@ -1,0 +1,159 @@
+"""WeightsDisplay: the sorted weights of a fitted selector and where they were cut."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from eigensieve._extras import require
+
+Array = NDArray[Any]
+
+
+class WeightsDisplay:
+    """Weights of all features, largest first, with the selected ones marked.
+
+    Make it with :meth:`from_estimator`; call :meth:`plot` to draw it again.
+
+    Parameters
+    ----------
+    weights : ndarray of shape (n_features,)
+        Weights (or scores) in any order.
+    support : ndarray of bool of shape (n_features,)
+        The selected features.
+    feature_names : sequence of str, optional
+        Names for the largest weights.
+    null_weight : float, optional
+        A level that features without structure hardly reach; drawn as a line.
+    ylabel : str, default="weight"
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+    figure_ : matplotlib Figure
+    line_, points_ : matplotlib artists
+        The curve, and the selected features on it.
+    cut_ : matplotlib Line2D or None
+        The cut, where the selected features are the largest ones.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from eigensieve import QAlphaSelector
+    >>> from eigensieve.plotting import WeightsDisplay
+    >>> X = np.random.default_rng(0).standard_normal((60, 200))
+    >>> X[:30, :8] += 3.0
+    >>> display = WeightsDisplay.from_estimator(QAlphaSelector().fit(X))  # doctest: +SKIP
+    """
+
+    def __init__(
+        self,
+        *,
+        weights: Array,
+        support: Array,
+        feature_names: Sequence[str] | None = None,
+        null_weight: float | None = None,
+        ylabel: str = "weight",
+    ) -> None:
+        self.weights = weights
+        self.support = support
+        self.feature_names = feature_names
+        self.null_weight = null_weight
+        self.ylabel = ylabel
+
+    @classmethod
+    def from_estimator(
+        cls, estimator: Any, *, feature_names: Sequence[str] | None = None, ax: Any = None, **kwargs: Any
+    ) -> "WeightsDisplay":
+        """Draw the weights of a fitted selector.
+
+        Parameters
+        ----------
+        estimator : estimator
+            A fitted selector with `weights_` or `scores_`.
+        feature_names : sequence of str, optional
+            Default: the estimator's `feature_names_in_`.
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default.
+        **kwargs
+            For :meth:`plot`.
+
+        Returns
+        -------
+        display : WeightsDisplay
+        """
+        check_is_fitted(estimator)
+        by_weight = hasattr(estimator, "weights_") and np.ndim(estimator.weights_) == 1
+        if not by_weight and not hasattr(estimator, "scores_"):
+            raise TypeError(
+                "The 'estimator' parameter of WeightsDisplay.from_estimator must be a fitted selector with "
+                "'weights_' "
+                f"or 'scores_'. Got {type(estimator).__name__} instead."
+            )
+        names = feature_names if feature_names is not None else getattr(estimator, "feature_names_in_", None)
+        display = cls(
+            weights=np.asarray(estimator.weights_ if by_weight else estimator.scores_, dtype=np.float64),
+            support=np.asarray(estimator.get_support(), dtype=bool),
+            feature_names=names,
+            null_weight=_null_weight(estimator) if by_weight else None,
+            ylabel="weight" if by_weight else "score",
+        )
+        return display.plot(ax=ax, **kwargs)
+
+    def plot(self, ax: Any = None, *, n_names: int = 0, line_kw: dict[str, Any] | None = None) -> "WeightsDisplay":
+        """Draw the display.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+        n_names : int, default=0
+            Write the names of so many of the largest weights beside them.
+        line_kw : dict, optional
+            For the curve's ``Axes.plot``.
+
+        Returns
+        -------
+        self : WeightsDisplay
+        """
+        plt = require("matplotlib.pyplot", extra="plot")
+        if ax is None:
+            _, ax = plt.subplots()
+        finite = np.isfinite(self.weights)
+        shown = np.where(finite, self.weights, self.weights[finite].max() if finite.any() else 0.0)
+        order = np.argsort(-shown, kind="stable")
+        rank = np.arange(1, len(order) + 1)
+        chosen = self.support[order]
+        (self.line_,) = ax.plot(rank, shown[order], **{"color": "0.6", "linewidth": 1.2, **(line_kw or {})})
+        self.points_ = ax.scatter(rank[chosen], shown[order][chosen], s=14, color="#0a6b63", zorder=3, label="selected")
+        count = int(chosen.sum())
+        self.cut_ = None
+        if 0 < count < len(order) and chosen[:count].all():
+            self.cut_ = ax.axvline(count + 0.5, color="#d9480f", linestyle="--", linewidth=1, label=f"cut at {count}")
+        if self.null_weight is not None:
+            ax.axhline(self.null_weight, color="0.4", linestyle=":", linewidth=1, label="null")
+        for i in range(min(n_names, len(order)) if self.feature_names is not None else 0):
+            # A name is text, not mathtext: a dollar sign in it must not be interpreted.
+            ax.annotate(
+                str(self.feature_names[order[i]]),  # type: ignore[index]
+                (rank[i], shown[order[i]]),
+                xytext=(5, 0),
+                textcoords="offset points",
+                fontsize="x-small",
+                parse_math=False,
+            )
+        ax.set(xscale="log", xlabel="rank", ylabel=self.ylabel)
+        ax.legend()
+        self.ax_ = ax
+        self.figure_ = ax.figure
+        return self
+
+
+def _null_weight(estimator: Any) -> float | None:
+    """Smallest weight above 95 % of the null, where the estimator was calibrated against one."""
+    null = getattr(estimator, "null_quantile_", None)
+    if null is None or np.ndim(null) != 1:
+        return None
+    above = np.asarray(estimator.weights_)[np.asarray(null) >= 0.95]
+    return float(above.min()) if len(above) else None
