@@ -1,6 +1,5 @@
 """The problem a solver is given and the result it returns; solvers know nothing else."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
@@ -39,11 +38,11 @@ class Problem:
     usable : ndarray of bool of shape (n_features,)
         Features that may have weight; the others (constant columns) keep weight 0.
     fixed_embedding : ndarray of shape (n_samples, n_clusters) or None
-        When given, Q is this and only the weights are sought.
-    embedding_space : callable or None
-        When given, the columns of Q must lie in a subspace; this projects a (n_samples, columns) array onto it.
+        When given, Q is this (it need not be orthonormal) and only the weights are sought.
     penalty : Penalty or None
         When given, w'Bw is subtracted from the criterion.
+    initial_weights : ndarray of shape (n_features,) or None
+        Where the search for the weights starts; by default they are equal on all usable features.
     """
 
     affinity: Affinity
@@ -51,8 +50,8 @@ class Problem:
     tau: float
     usable: Array
     fixed_embedding: Array | None = None
-    embedding_space: Callable[[Array], Array] | None = None
     penalty: Penalty | None = None
+    initial_weights: Array | None = None
 
     @property
     def n_features(self) -> int:
@@ -89,6 +88,13 @@ class Problem:
     def uniform_weights(self) -> Array:
         """Unit weights, equal on all usable features."""
         return self.usable / np.sqrt(max(1, np.count_nonzero(self.usable)))
+
+    def starting_weights(self) -> Array:
+        """Unit weights the search starts from."""
+        if self.initial_weights is None:
+            return self.uniform_weights()
+        started: Array = self.initial_weights / np.linalg.norm(self.initial_weights)
+        return started
 
 
 @dataclass(frozen=True)

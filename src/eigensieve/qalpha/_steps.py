@@ -42,12 +42,16 @@ class ProblemGram(SymmetricOperator):
 
 def best_weights(problem: Problem, Q: Array, guess: Array) -> tuple[Array, float]:
     """Return the leading eigenvector of G for fixed Q, and its eigenvalue: the criterion."""
-    G = ProblemGram(problem, Q)
-    if problem.n_features <= _DENSE:
+    return leading_vector(ProblemGram(problem, Q), guess, problem.affinity.data.dtype)
+
+
+def leading_vector(G: SymmetricOperator, guess: Array, dtype: Any) -> tuple[Array, float]:
+    """Return the eigenvector of the largest eigenvalue and that eigenvalue, to the precision of the data's type."""
+    if G.size <= _DENSE:
         dense = G.to_dense()
         values, vectors = np.linalg.eigh((dense + dense.T) / 2)
         return vectors[:, -1], float(values[-1])
-    tolerance = float(np.finfo(problem.affinity.data.dtype).eps) ** 0.75
+    tolerance = float(np.finfo(dtype).eps) ** 0.75
     try:
         values, vectors = eigsh(G.as_linear_operator(), k=1, which="LA", v0=guess, tol=tolerance)
     except ArpackNoConvergence as error:
@@ -73,7 +77,7 @@ def alternate(
     search.
     """
     first_pass = problem.n_passes
-    weights = problem.uniform_weights()
+    weights = problem.starting_weights()
     history: list[float] = []
     status: Status = "max_iter"
     n_iter = 0

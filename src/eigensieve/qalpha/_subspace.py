@@ -41,7 +41,7 @@ def solve_subspace(
     ----------
     problem : Problem
     Q : ndarray of shape (n_samples, n_clusters)
-        Orthonormal start; weights start equal on all usable features.
+        Orthonormal start; weights start equal on all usable features unless the problem brings some.
     max_iter : int, default=100
     tol : float, default=1e-3
         Stops when the residual |G w - rho w| / rho of the weights is below this and the last step gained
@@ -77,8 +77,8 @@ class _Solve:
             self._begin()
 
     def _begin(self) -> None:
-        """Equal weights, their projections and L(w) Q."""
-        weights = self.problem.uniform_weights()
+        """Starting weights, their projections and L(w) Q."""
+        weights = self.problem.starting_weights()
         affinity, constants = self.affinity, self.affinity.constants
 
         def block(T: Array, w: Array, *constants: Array) -> Any:
@@ -157,9 +157,10 @@ class _Solve:
         Q, Y = V[:, :k], LV[0][:, :k]
         rho = float(np.sum(Y**2)) - float(turn_B[:, 0] @ self.K @ turn_B[:, 0])
         R = self._residual_columns(V, Y)
-        rest = self._forbidden_columns(V, R, Y)
-        known = V.T @ Y  # Y in the basis [V, R, rest]: M Y follows from projections that are there already
-        novel = np.hstack([R, rest]).T @ Y
+        # M Y follows from projections that are there already, except when Q may not have all that Y has
+        rest = np.empty((len(V), 0)) if self.free else Y
+        known = V.T @ Y if self.free else np.zeros((V.shape[1], k))
+        novel = R.T @ Y if self.free else np.eye(k)
         inner = float(np.sum(Y * Q))
         columns = np.hstack([R, rest, affinity.companion(Y, Q)])
         width, old = R.shape[1], turn_B.shape[1]
@@ -202,21 +203,13 @@ class _Solve:
         return float(np.sqrt(max(0.0, self.N[old, old]))) / self.scale
 
     def _residual_columns(self, V: Array, Y: Array) -> Array:
-        """Orthonormal columns that extend V by what L(w) Q has outside it and Q may have."""
+        """Orthonormal columns that extend V by what L(w) Q has outside it."""
         if not self.free:
             return np.empty((len(V), 0))
-        if self.problem.embedding_space is not None:
-            return _orthonormal_beyond(V, self.problem.embedding_space(Y))
         room = min(self.k, len(V) - V.shape[1])
         R = Y - V @ (V.T @ Y)
         full: Array = np.linalg.qr(np.hstack([V, R[:, :room] if room < self.k else R]))[0]
         return full[:, V.shape[1] : V.shape[1] + room]
-
-    def _forbidden_columns(self, V: Array, R: Array, Y: Array) -> Array:
-        """Orthonormal columns for what of L(w) Q may not be in Q: only the weights' gradient needs them."""
-        if self.free and self.problem.embedding_space is None:
-            return np.empty((len(V), 0))
-        return _orthonormal_beyond(np.hstack([V, R]), Y)
 
     def _products(self, LV: Array, back: Array, R: Array, old: int) -> Array:
         """L(b) V for the enlarged bases, from what is known and what the pass brought."""
@@ -273,15 +266,6 @@ class _Solve:
         self.turn_V = np.hstack(
             [C, scipy.linalg.qr(np.hstack([C, E]), mode="economic")[0][:, self.k : self.k + room]]
         )
-
-
-def _orthonormal_beyond(V: Array, Y: Array) -> Array:
-    """Orthonormal columns for what Y has outside the span of V; none for directions lost in rounding."""
-    Z = Y - V @ (V.T @ Y)
-    Z -= V @ (V.T @ Z)
-    basis, size, _ = np.linalg.svd(Z, full_matrices=False)
-    kept: Array = basis[:, size > 1e-12 * max(float(np.linalg.norm(Y)), np.finfo(np.float64).tiny)]
-    return kept
 
 
 def _whitener(N: Array) -> Array:
