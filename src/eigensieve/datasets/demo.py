@@ -45,8 +45,7 @@ def load_demo(n_features: int = 2000, *, random_state: int | np.random.Generator
     n_samples, n_relevant = real.data.shape
     if n_features <= n_relevant:
         raise ValueError(
-            f"The 'n_features' parameter of load_demo must be an int above {n_relevant}. "
-            f"Got {n_features!r} instead."
+            f"The 'n_features' parameter of load_demo must be an int above {n_relevant}. Got {n_features!r} instead."
         )
     rng = np.random.default_rng(random_state)
     places = rng.permutation(n_features)

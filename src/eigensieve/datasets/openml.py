@@ -62,8 +62,7 @@ def fetch_real(name: str, *, data_home: str | Path | None = None) -> Bunch:
     """
     if name not in OPENML:
         raise ValueError(
-            f"The 'name' parameter of fetch_real must be one of {', '.join(list_openml())}. "
-            f"Got {name!r} instead."
+            f"The 'name' parameter of fetch_real must be one of {', '.join(list_openml())}. Got {name!r} instead."
         )
     from sklearn.datasets import fetch_openml
 

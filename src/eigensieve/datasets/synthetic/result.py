@@ -45,6 +45,5 @@ def check_at_least(generator: str, **sizes: tuple[int, int]) -> None:
     for name, (value, smallest) in sizes.items():
         if value < smallest:
             raise ValueError(
-                f"The '{name}' parameter of {generator} must be an int of at least {smallest}. "
-                f"Got {value!r} instead."
+                f"The '{name}' parameter of {generator} must be an int of at least {smallest}. Got {value!r} instead."
             )
