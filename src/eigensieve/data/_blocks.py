@@ -30,6 +30,13 @@ class Block(Protocol):
     def quadratic(self, S: Any) -> Array:
         """Return m_i' S m_i for every feature of the block; S is symmetric, sparse or dense."""
 
+    def class_scatter(self, codes: Array, counts: Array) -> tuple[Array, Array, Array]:
+        """Return every feature's scatter of the class means and its total scatter, about its mean, in float64.
+
+        Third comes the sum of squares that both are differences of, the measure of their rounding. `codes` numbers
+        the class of every sample from 0, -1 leaves a sample out; `counts` are the class sizes.
+        """
+
     def toarray(self) -> Array:
         """Return M_b' as a dense array (samples x features of the block)."""
 
@@ -75,6 +82,15 @@ class DenseBlock(_Movable):
 
     def quadratic(self, S: Any) -> Array:
         return np.einsum("tb,tb->b", self.Z, S @ self.Z, dtype=np.float64)
+
+    def class_scatter(self, codes: Array, counts: Array) -> tuple[Array, Array, Array]:
+        from eigensieve.data._kernels import dense_class_sums
+
+        # About a sample's own values: large offsets cancel before anything is squared.
+        shift = self.Z[np.argmax(codes >= 0)].astype(np.float64)
+        sums, squares = np.zeros((len(counts), len(shift))), np.zeros(len(shift))
+        dense_class_sums(np.ascontiguousarray(self.Z), codes, shift, sums, squares)
+        return _class_scatter(sums, squares, counts)
 
     def toarray(self) -> Array:
         return self.Z
@@ -175,6 +191,16 @@ class SparseBlock(_Movable):
             energy = energy * self.scale**2
         return np.asarray(energy, dtype=np.float64)
 
+    def class_scatter(self, codes: Array, counts: Array) -> tuple[Array, Array, Array]:
+        from eigensieve.data._kernels import csc_class_sums
+
+        size = self.stop - self.start
+        sums, squares = np.zeros((len(counts), size)), np.zeros(size)
+        csc_class_sums(self.indptr, self.indices, self.values, codes, sums, squares)
+        between, total, energy = _class_scatter(sums, squares, counts)
+        unit = 1.0 if self.scale is None else self.scale**2
+        return between * unit, total * unit, energy * unit
+
     def toarray(self) -> Array:
         Z = self._matrix().toarray().astype(self.dtype, copy=False)
         if self.center is not None:
@@ -190,3 +216,10 @@ class SparseBlock(_Movable):
         first, last = int(self.indptr[0]), int(self.indptr[-1])
         parts = (self.values[first:last], self.indices[first:last], self.indptr - first)
         return csc_array(parts, shape=(self.n_samples, self.stop - self.start)).astype(np.float64, copy=False)
+
+
+def _class_scatter(sums: Array, squares: Array, counts: Array) -> tuple[Array, Array, Array]:
+    """Scatter of the class means, total scatter and sum of squares, from sums per class (classes x features)."""
+    mean_energy = sums.sum(axis=0) ** 2 / counts.sum()
+    between = (sums**2 / counts[:, None]).sum(axis=0) - mean_energy
+    return between, squares - mean_energy, squares

@@ -1,4 +1,4 @@
-"""Compiled loops over compressed sparse columns; they release the GIL, so blocks run on threads."""
+"""Compiled loops over blocks of features; they release the GIL, so blocks run on threads."""
 
 import numba
 import numpy as np
@@ -65,3 +65,33 @@ def csc_moments(indptr, indices, values, n_samples, mean, centered_norm, finite,
             spread += difference * difference
         mean[i] = average * biggest
         centered_norm[i] = np.sqrt(spread) * biggest
+
+
+@numba.njit(cache=True, nogil=True)
+def dense_class_sums(Z, codes, shift, sums, squares):  # type: ignore[no-untyped-def]
+    """sums[c] += z_t - shift over the samples t of class c, squares += (z_t - shift)^2; class -1 is left out.
+
+    Every column is summed in the same order whatever its place in the block, so copies of a column stay equal.
+    """
+    for t in range(Z.shape[0]):
+        c = codes[t]
+        if c < 0:
+            continue
+        row = Z[t]
+        target = sums[c]
+        for i in range(Z.shape[1]):
+            deviation = float(row[i]) - shift[i]
+            target[i] += deviation
+            squares[i] += deviation * deviation
+
+
+@numba.njit(cache=True, nogil=True)
+def csc_class_sums(indptr, indices, values, codes, sums, squares):  # type: ignore[no-untyped-def]
+    """sums[c, i] += x_ti over the non-zeros t of class c, squares[i] += x_ti^2; class -1 is left out."""
+    for i in range(squares.shape[0]):
+        for p in range(indptr[i], indptr[i + 1]):
+            c = codes[indices[p]]
+            if c >= 0:
+                value = float(values[p])
+                sums[c, i] += value
+                squares[i] += value * value

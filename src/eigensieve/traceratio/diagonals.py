@@ -15,7 +15,7 @@ def diagonals(data: DataMatrix, pair: GraphPair, progress: Progress = silent) ->
 
     The fast sums are differences, so a within scatter far below the total is mostly rounding. Such features
     are computed again from their columns; "no within scatter at all" is then exact, as the selection rules
-    need. Constant features get zero for both.
+    need. Constant features have none of either.
 
     Parameters
     ----------
@@ -27,15 +27,13 @@ def diagonals(data: DataMatrix, pair: GraphPair, progress: Progress = silent) ->
         Told how far the work has got.
     """
     progress(f"scatter of {data.n_features} features")
-    stats = data.stats()
-    found = pair.fast(data.rescaled(stats.mean, None))
+    found = pair.fast(data)
     b = np.maximum(found.between, 0.0)
     e = np.maximum(found.within, 0.0)
-    b[stats.constant] = e[stats.constant] = 0.0
 
     # Between this and the rounding of the sums lie at least three more digits.
     doubtful_part = 1e-3 if data.dtype == np.float32 else 1e-8
-    doubtful = np.flatnonzero(~stats.constant & (found.within <= doubtful_part * found.scale))
+    doubtful = np.flatnonzero((found.scale > 0) & (found.within <= doubtful_part * found.scale))
     raw = data.rescaled(None, None)
     size = max(1, _CHUNK_NUMBERS // pair.rows_per_column)
     for first in range(0, len(doubtful), size):

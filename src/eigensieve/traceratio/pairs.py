@@ -5,7 +5,7 @@ A pair gives every feature two scatters, b_i = m_i' L_b m_i and e_i = m_i' L_w m
 columns themselves, for the few features where a difference of large sums leaves nothing but rounding.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -18,8 +18,6 @@ from eigensieve.graphs import degrees
 
 Vector = NDArray[np.float64]
 Columns = NDArray[np.float64]
-
-_CLASSES_AT_ONCE = 64
 
 
 @dataclass(frozen=True)
@@ -38,7 +36,7 @@ class GraphPair(Protocol):
     """Numbers that `exact` holds at a time for one column."""
 
     def fast(self, data: DataMatrix) -> Scatters:
-        """Scatters of all features of centred data, computed in blocks."""
+        """Scatters of all features of raw data, computed in blocks with implicit centring."""
 
     def exact(self, columns: Columns) -> tuple[Vector, Vector]:
         """Between and within scatter of the given columns: zero exactly where nothing differs."""
@@ -59,14 +57,9 @@ class FisherPair:
         self.rows_per_column = len(codes)
 
     def fast(self, data: DataMatrix) -> Scatters:
-        # With 1_c the indicator of class c: e = m'D m - sum_c (m'1_c)^2 / n_c, D the labelled samples.
-        labelled = self.codes >= 0
-        total = _labelled_energy(data, labelled)
-        classes = np.zeros(data.n_features)
-        for first in range(0, len(self.counts), _CLASSES_AT_ONCE):
-            classes += _energy(data, _indicators(self.codes, self.counts, first))
-        mean = 0.0 if labelled.all() else _energy(data, labelled[:, None] / np.sqrt(labelled.sum()))
-        return Scatters(classes - mean, total - classes, total)
+        found = data.map_blocks(lambda block: block.class_scatter(self.codes, self.counts))
+        between, total, energy = _stack(found)
+        return Scatters(between, total - between, energy)
 
     def exact(self, columns: Columns) -> tuple[Vector, Vector]:
         means, within = [], np.zeros(columns.shape[1])
@@ -104,7 +97,7 @@ class LaplacianPair:
             mean = block.forward(d)[:, 0].astype(np.float64)
             return energy - mean**2 / self.d.sum(), block.quadratic(self.L), energy
 
-        return Scatters(*_stack(data.map_blocks(scatter)))
+        return _of_centred(data, scatter)
 
     def exact(self, columns: Columns) -> tuple[Vector, Vector]:
         return _weighted_scatter(columns, self.d), self.edges.scatter(columns)
@@ -123,7 +116,7 @@ class GivenPair:
         def scatter(block: Block) -> tuple[Vector, Vector, Vector]:
             return block.quadratic(self.L_b), block.quadratic(self.L_w), block.quadratic(self.D_w)
 
-        return Scatters(*_stack(data.map_blocks(scatter)))
+        return _of_centred(data, scatter)
 
     def exact(self, columns: Columns) -> tuple[Vector, Vector]:
         return self.edges_b.scatter(columns), self.edges_w.scatter(columns)
@@ -191,31 +184,13 @@ def _weighted_scatter(columns: Columns, weights: Vector) -> Vector:
     return weights @ deviation**2
 
 
-def _labelled_energy(data: DataMatrix, labelled: NDArray[np.bool_]) -> Vector:
-    """m'D m of centred data, D the indicator of the labelled samples."""
-    if labelled.all():
-        return data.stats().centered_norm ** 2
-    D = csr_array(diags_array(labelled.astype(np.float64)))
-    return np.concatenate(data.map_blocks(lambda block: block.quadratic(D)))
-
-
-def _energy(data: DataMatrix, V: NDArray[np.float64]) -> Vector:
-    """sum_c (m'v_c)^2 for the columns v_c of V; one pass."""
-
-    def energy(block: Block) -> Vector:
-        T = block.forward(V)
-        return np.einsum("ic,ic->i", T, T, dtype=np.float64)
-
-    return np.concatenate(data.map_blocks(energy))
-
-
-def _indicators(codes: NDArray[np.intp], counts: Vector, first: int) -> NDArray[np.float64]:
-    """Indicators of a few classes as orthonormal columns."""
-    last = min(first + _CLASSES_AT_ONCE, len(counts))
-    V = np.zeros((len(codes), last - first))
-    rows = np.flatnonzero((codes >= first) & (codes < last))
-    V[rows, codes[rows] - first] = 1.0 / np.sqrt(counts[codes[rows]])
-    return V
+def _of_centred(data: DataMatrix, scatter: Callable[[Block], tuple[Vector, ...]]) -> Scatters:
+    """Scatters of a function of centred blocks; constant features have none."""
+    stats = data.stats()
+    found = _stack(data.rescaled(stats.mean, None).map_blocks(scatter))
+    for part in found:
+        part[stats.constant] = 0.0
+    return Scatters(*found)
 
 
 def _stack(parts: list[tuple[Any, ...]]) -> list[Vector]:

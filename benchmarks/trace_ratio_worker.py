@@ -1,0 +1,95 @@
+"""One measured run in a process of its own: ``python trace_ratio_worker.py TASK DATA.npz RESULT.npz``.
+
+Runs under the peers' Python (scikit-feature, ITMO-FS) or under eigensieve's, so it imports nothing of either before the
+task is known. Seconds are of the call alone; memory is how far the process grew above its size with the data loaded.
+"""
+
+import resource
+import sys
+import time
+import warnings
+
+import numpy as np
+
+N_SELECTED = 100
+
+
+def skfeature_fisher(X, y):
+    from skfeature.function.similarity_based.trace_ratio import trace_ratio
+
+    return lambda: {"subset": trace_ratio(X, y, N_SELECTED, mode="raw", style="fisher")[0][:N_SELECTED]}
+
+
+def itmo_fisher(X, y):
+    from ITMO_FS.filters.multivariate import TraceRatioFisher
+
+    def run():
+        selector = TraceRatioFisher(N_SELECTED)
+        selector.fit(X, y)
+        return {"subset": np.asarray(selector.selected_features)}
+
+    return run
+
+
+def eigensieve_fisher(X, y):
+    from eigensieve.estimators._trace_ratio import TraceRatioSelector
+
+    TraceRatioSelector(2).fit(X[:, :50], y)  # first use: imports
+    return lambda: {"subset": TraceRatioSelector(N_SELECTED).fit(X, y).get_support(indices=True)}
+
+
+def skfeature_laplacian(X, y):
+    from skfeature.function.similarity_based import lap_score
+    from skfeature.utility.construct_W import construct_W
+
+    squared = ((X[:50, None, :] - X[None, :50, :]) ** 2).sum(axis=2)
+    options = {
+        "metric": "euclidean",
+        "neighbor_mode": "knn",
+        "weight_mode": "heat_kernel",
+        "k": 5,
+        "t": np.sqrt(squared.mean() / 2),
+    }
+
+    def run():
+        W = construct_W(X, **options)
+        kept = {}
+
+        def keep_score(frame, event, argument):
+            # The function returns ranks only; its scores are read as it returns.
+            if event == "return" and frame.f_code.co_name == "lap_score":
+                kept["scores"] = frame.f_locals["score"]
+
+        sys.setprofile(keep_score)
+        try:
+            lap_score.lap_score(X, W=W)
+        finally:
+            sys.setprofile(None)
+        W = W.tocoo()
+        return {"scores": kept["scores"], "row": W.row, "col": W.col, "weight": W.data}
+
+    return run
+
+
+TASKS = {task.__name__: task for task in (skfeature_fisher, itmo_fisher, eigensieve_fisher, skfeature_laplacian)}
+
+
+def peak_megabytes():
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+def main():
+    task, data, out = sys.argv[1:]
+    warnings.simplefilter("ignore")
+    stored = np.load(data)
+    X, y = stored["X"], stored["y"]
+    run = TASKS[task](X, y)
+    before = peak_megabytes()
+    start = time.perf_counter()
+    result = run()
+    seconds = time.perf_counter() - start
+    np.savez(out, seconds=seconds, megabytes=peak_megabytes() - before, **result)
+
+
+if __name__ == "__main__":
+    main()
