@@ -31,7 +31,7 @@ def apply_model(
     as_json: AsJson = False,
 ) -> None:
     """Keep, of another table, the features a fitted model selected; columns are found by their names."""
-    check_table_name(output)
+    check_table_name(output, source)
     if as_json and output == "-":
         raise UsageProblem("--json prints to standard output. Name a file for the table with -o.")
     console = Console(quiet=quiet, as_json=as_json, stdout_is_data=output == "-")
@@ -44,8 +44,7 @@ def apply_model(
             table = load_table(source, label=label, ident=ident, samples=orientation, form=form)
         columns = columns_of(estimator, table, model, source)
         chosen = table.take(columns)
-        suffix = ".tsv" if table.format == "tsv" else ".csv"
-        outputs.write("table", output, lambda path: save_table(chosen, path), suffix=suffix)
+        outputs.write("table", output, lambda path: save_table(chosen, path), suffix=f".{table.format}")
         outputs.commit()
     console.text(f"{chosen.n_features:,} of {table.n_features:,} features kept for {table.n_samples:,} samples")
     if output != "-":

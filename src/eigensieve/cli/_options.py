@@ -39,7 +39,7 @@ Label = Annotated[str | None, typer.Option("--label", "-l", metavar="COLUMN", he
 Ident = Annotated[str | None, typer.Option("--id", metavar="COLUMN", help="Column with the samples' names.")]
 Orientation = Annotated[str, typer.Option("--samples", help="Samples are in rows or in columns; auto detects it.")]
 Format = Annotated[
-    str | None, typer.Option("--format", help="Format of the input when its name does not tell (csv, tsv, ...).")
+    str | None, typer.Option("--format", help="Format of the input when its name does not tell (csv, npy, h5ad, ...).")
 ]
 Missing = Annotated[
     str,

@@ -94,7 +94,9 @@ class Outputs:
                 raise OutputProblem(
                     f"No space left while writing '{place}'. Free some space or write to another disk."
                 ) from error
-            if type(error).__name__ == "DataError":
+            from eigensieve.datasets.readers import DataError
+
+            if isinstance(error, DataError):
                 raise OutputProblem(one_line(error)) from error
             raise
         self.written[role] = place

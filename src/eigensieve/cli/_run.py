@@ -23,8 +23,8 @@ class Run:
 
     @property
     def suffix(self) -> str:
-        """Suffix for standard output: the input's own format where it is text, else CSV."""
-        return ".tsv" if self.table.format == "tsv" else ".csv"
+        """Suffix for standard output, which takes the input's own format."""
+        return f".{self.table.format}"
 
     def chosen_table(self) -> Any:
         """The selected columns of the input, in its own order and values."""

@@ -151,7 +151,7 @@ def select(
     }
     params = parameters(method, given)
     _check_request(method, params, label, side, pairs)
-    check_table_name(output)
+    check_table_name(output, source)
     check_frame_name(weights)
     if as_json and "-" in (output, weights, selected):
         raise UsageProblem("--json prints to standard output, so no other output can be '-'. Name a file for it.")

@@ -1,35 +1,9 @@
 """Tables in and out: files through the readers, standard input and output as ``-``."""
 
-import shutil
-import sys
-import tempfile
 from pathlib import Path
 from typing import Any
 
-from eigensieve.cli._errors import InputProblem, UsageProblem, input_errors
-
-STDIN = "-"
-
-SUFFIXES = {
-    "csv": ".csv",
-    "tsv": ".tsv",
-    "parquet": ".parquet",
-    "feather": ".feather",
-    "npy": ".npy",
-    "npz": ".npz",
-    "mat": ".mat",
-    "svmlight": ".svm",
-    "mtx": ".mtx",
-    "h5ad": ".h5ad",
-}
-"""Names for ``--format`` and the suffix each stands for."""
-
-
-def suffix_of(format_name: str) -> str:
-    """Return the suffix of a format named on the command line."""
-    if format_name not in SUFFIXES:
-        raise UsageProblem(f"--format must be one of {', '.join(SUFFIXES)}. Got '{format_name}' instead.")
-    return SUFFIXES[format_name]
+from eigensieve.cli._errors import UsageProblem, input_errors
 
 
 def load_table(
@@ -48,55 +22,41 @@ def load_table(
     form : str, optional
         Format, when the file's name does not tell it.
     """
-    from eigensieve.datasets.readers import read_table
+    from eigensieve.datasets.readers import FORMATS, read_table
 
     if samples not in ("auto", "rows", "columns"):
         raise UsageProblem(f"--samples must be auto, rows or columns. Got '{samples}' instead.")
-    suffix = suffix_of(form) if form is not None else None
-    options: dict[str, Any] = {"label": label, "id": ident, "samples": samples}
+    if form is not None and form not in FORMATS:
+        raise UsageProblem(f"--format must be one of {', '.join(FORMATS)}. Got '{form}' instead.")
     with input_errors(source):
-        if source == STDIN:
-            return _from_stdin(suffix or ".csv", options)
-        path = Path(source)
-        if not path.exists():
-            raise InputProblem(f"Input '{source}' does not exist. Check the path.")
-        if suffix is not None and path.suffix != suffix:
-            with tempfile.TemporaryDirectory(prefix="eigensieve-") as folder:
-                named = Path(folder) / f"{path.name}{suffix}"
-                named.symlink_to(path.resolve())
-                return read_table(named, **options)
-        return read_table(path, **options)
-
-
-def _from_stdin(suffix: str, options: dict[str, Any]) -> Any:
-    """Readers need to look at a file more than once: standard input is kept in a temporary one."""
-    from eigensieve.datasets.readers import read_table
-
-    if sys.stdin.isatty():
-        raise InputProblem("Standard input is a terminal. Pipe a table into the command, or name a file.")
-    with tempfile.TemporaryDirectory(prefix="eigensieve-") as folder:
-        kept = Path(folder) / f"stdin{suffix}"
-        with kept.open("wb") as file:
-            shutil.copyfileobj(sys.stdin.buffer, file)
-        return read_table(kept, **options)
+        return read_table(source, label=label, id=ident, samples=samples, format=form)  # type: ignore[arg-type]
 
 
 def save_table(table: Any, path: Path) -> None:
     """Write a table in the format its name says."""
     from eigensieve.datasets.readers import write_table
 
-    write_table(table, path)
+    write_table(path, table)
 
 
-def check_table_name(place: str | None) -> None:
+def check_table_name(place: str | None, source: str) -> None:
     """Refuse, before the work, a name from which no format can be told."""
-    if place is None or place == "-":
+    from eigensieve.datasets.readers import DataError
+    from eigensieve.datasets.readers.content import format_of
+
+    folder = Path(source).is_dir()
+    if place is None:
         return
-    name = place.removesuffix(".gz")
-    if Path(name).suffix and Path(name).suffix.lower() not in {*SUFFIXES.values(), ".txt", ".tab", ".arrow", ".libsvm"}:
-        raise UsageProblem(
-            f"The format of '{place}' cannot be told from its name. End it in one of: {', '.join(SUFFIXES.values())}."
-        )
+    if place == "-":
+        if folder:
+            raise UsageProblem("A 10x folder cannot go to standard output. Name a folder or file with -o.")
+        return
+    if folder and Path(place).suffix == "":
+        return
+    try:
+        format_of(Path(place))
+    except DataError as error:
+        raise UsageProblem(f"Output {error}") from error
 
 
 FRAMES = (".csv", ".tsv", ".parquet", ".feather", ".json")
