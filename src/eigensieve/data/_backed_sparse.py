@@ -86,9 +86,7 @@ class SparseSource(Source):
         return np.asarray(self.values[first:last]), np.asarray(self.indices[first:last]), pointers
 
 
-def sparse_source(
-    group: Any, name: str, path: Any = None, feature_names: Array | None = None
-) -> SparseSource:
+def sparse_source(group: Any, name: str, path: Any = None, feature_names: Array | None = None) -> SparseSource:
     """A source for a group in AnnData's encoding of sparse matrices."""
     kind = group.attrs.get("encoding-type", "")
     if kind not in ("csr_matrix", "csc_matrix"):

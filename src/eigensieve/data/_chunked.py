@@ -53,9 +53,7 @@ class ChunkedSource(Source):
         if chunks is None:
             return
         high, wide = min(chunks[0], n_samples), min(chunks[1], n_features)
-        by_features, by_samples = (
-            size * _ALIVE * self.itemsize for size in (n_samples * wide, high * n_features)
-        )
+        by_features, by_samples = (size * _ALIVE * self.itemsize for size in (n_samples * wide, high * n_features))
         if by_features <= max_memory or wide == 1:
             self.step = wide
         elif by_samples <= max_memory:
@@ -96,8 +94,6 @@ def hdf5_source(
 def zarr_source(array: Any, max_memory: int) -> ChunkedSource:
     """A source for an open Zarr array; a shard counts as a chunk, for it is read as a whole."""
     chunks = getattr(array, "shards", None) or array.chunks
-    source = ChunkedSource(
-        array, str(array.store_path if hasattr(array, "store_path") else array), chunks, max_memory
-    )
+    source = ChunkedSource(array, str(array.store_path if hasattr(array, "store_path") else array), chunks, max_memory)
     source.threads = 2
     return source

@@ -123,9 +123,7 @@ class DaskData(DataMatrix):
         ]
         return [result for results in finished(parts) for result in results]
 
-    def sweep(
-        self, V: Array | None, fn: BlockFunction, state: Sequence[Any] = (), *, donate: bool = False
-    ) -> Sweep:
+    def sweep(self, V: Array | None, fn: BlockFunction, state: Sequence[Any] = (), *, donate: bool = False) -> Sweep:
         self._shared["passes"] += 1
         nothing = None if V is None else np.empty((0, V.shape[1]), dtype=self.dtype)
         examples = fn(nothing, *(np.empty((0, *array.shape[1:]), array.dtype) for array in state))[0]
@@ -248,9 +246,7 @@ def dask_data(X: Any) -> DaskData:
         )
         X = X.copy().compute_chunk_sizes()
     if 0 in X.shape:
-        raise ValueError(
-            f"A Dask array must have at least 1 sample and 1 feature. Got shape {X.shape} instead."
-        )
+        raise ValueError(f"A Dask array must have at least 1 sample and 1 feature. Got shape {X.shape} instead.")
     return DaskData(X, names)
 
 

@@ -74,9 +74,7 @@ def whole(raws: list[Any], chunks: list[Chunk], standard: Array | None) -> DataM
     return piece(np.concatenate(parts), standard)
 
 
-def sweep_whole(
-    job: Job, raws: list[Any], chunks: list[Chunk], standard: Array | None, *state: Array
-) -> Sweep:
+def sweep_whole(job: Job, raws: list[Any], chunks: list[Chunk], standard: Array | None, *state: Array) -> Sweep:
     """The fused pass over one group, when all its samples are in one chunk."""
     return whole(raws, chunks, standard).sweep(job.V, job.fn, state)
 
@@ -140,9 +138,7 @@ def merged_moments(parts: list[Moments]) -> Moments:
 def blocks_of(job: Job, raws: list[Any], chunks: list[Chunk], standard: Array | None) -> list[Any]:
     """The function of every block of a group."""
     data, offset = whole(raws, chunks, standard), chunks[0].features[0]
-    return [
-        job.fn(data.block(start, stop).moved(offset)) for spans in data._segments(1) for start, stop in spans
-    ]
+    return [job.fn(data.block(start, stop).moved(offset)) for spans in data._segments(1) for start, stop in spans]
 
 
 def gram_of(raws: list[Any], chunks: list[Chunk], standard: Array | None, weights: Array) -> Array:

@@ -142,9 +142,7 @@ class DataMatrix(ABC):
         if normalize not in NORMALIZATIONS:
             raise ValueError(f"normalize must be one of {NORMALIZATIONS}. Got {normalize!r} instead.")
         stats = self.stats()
-        norm = {"center": stats.centered_norm, "unit": stats.norm, "none": np.ones(self.n_features)}[
-            normalize
-        ]
+        norm = {"center": stats.centered_norm, "unit": stats.norm, "none": np.ones(self.n_features)}[normalize]
         usable = ~stats.constant & (norm > 0)
         scale = np.zeros(self.n_features)
         np.divide(1.0, norm, out=scale, where=usable)
@@ -167,9 +165,7 @@ class DataMatrix(ABC):
 
         return [result for results in self._run(segment) for result in results]
 
-    def sweep(
-        self, V: Array | None, fn: BlockFunction, state: Sequence[Array] = (), *, donate: bool = False
-    ) -> Sweep:
+    def sweep(self, V: Array | None, fn: BlockFunction, state: Sequence[Array] = (), *, donate: bool = False) -> Sweep:
         """One fused pass: forward product, any function of each feature alone, backward product.
 
         For every block b of features: T_b = M_b V, ``new_state_b, W_b, total_b = fn(T_b, *state_b)``; M_b'
@@ -186,6 +182,7 @@ class DataMatrix(ABC):
         donate : bool, default=False
             Allow the new state to be written over the old arrays of the same shape and type.
         """
+        V = None if V is None else np.ascontiguousarray(V, dtype=self.dtype)
         outputs = self._outputs(V, fn, state, donate)
 
         def segment(piece: DataMatrix, offset: int, spans: Spans) -> tuple[Array | None, Array | None]:
@@ -279,15 +276,11 @@ class DataMatrix(ABC):
             return [piece.block_moments(start, stop) for start, stop in spans]
 
         parts = [moments for some in self._run(segment) for moments in some]
-        mean, centered_norm, finite, constant = (
-            np.concatenate(column) for column in zip(*parts, strict=True)
-        )
+        mean, centered_norm, finite, constant = (np.concatenate(column) for column in zip(*parts, strict=True))
         constant |= finite & rounding_constant(mean, centered_norm, self.n_samples)
         return ColumnStats(mean, centered_norm, finite, constant, self.n_samples)
 
-    def _outputs(
-        self, V: Array | None, fn: BlockFunction, state: Sequence[Array], donate: bool
-    ) -> tuple[Array, ...]:
+    def _outputs(self, V: Array | None, fn: BlockFunction, state: Sequence[Array], donate: bool) -> tuple[Array, ...]:
         """Arrays for the new state, found from what `fn` returns for no features at all."""
         nothing = None if V is None else np.empty((0, V.shape[1]), dtype=self.dtype)
         shapes = fn(nothing, *(array[:0] for array in state))[0]
@@ -295,8 +288,6 @@ class DataMatrix(ABC):
         outputs = []
         for example in shapes:
             shape = (self.n_features, *example.shape[1:])
-            match = next(
-                (i for i, old in enumerate(spare) if old.shape == shape and old.dtype == example.dtype), None
-            )
+            match = next((i for i, old in enumerate(spare) if old.shape == shape and old.dtype == example.dtype), None)
             outputs.append(np.empty(shape, example.dtype) if match is None else spare.pop(match))
         return tuple(outputs)

@@ -51,9 +51,7 @@ class Moments:
         )
 
     def stats(self) -> ColumnStats:
-        constant = self.constant | (
-            self.finite & rounding_constant(self.mean, self.centered_norm, self.count)
-        )
+        constant = self.constant | (self.finite & rounding_constant(self.mean, self.centered_norm, self.count))
         return ColumnStats(self.mean, self.centered_norm, self.finite, constant, self.count)
 
 

@@ -71,8 +71,7 @@ def npy_source(path: Path) -> NpySource:
         view = np.load(path, mmap_mode="r", allow_pickle=False)
     except ValueError as error:
         raise ValueError(
-            f"{path} cannot be read as a .npy file: {error}. It may be truncated; write it again with "
-            "numpy.save."
+            f"{path} cannot be read as a .npy file: {error}. It may be truncated; write it again with numpy.save."
         ) from error
     if not isinstance(view, np.memmap) or view.ndim != 2 or view.dtype.kind not in "fiub":
         raise ValueError(
@@ -90,7 +89,8 @@ def memmap_source(view: "np.memmap[Any, Any]") -> NpySource | None:
     while isinstance(base, np.ndarray):
         base = base.base
     contiguous = view.flags.c_contiguous or view.flags.f_contiguous
-    if view.filename is None or view.mode == "c" or base is None or not contiguous:
+    gone = view.filename is None or not Path(view.filename).exists()
+    if gone or view.mode == "c" or base is None or not contiguous:
         return None
     if view.mode in ("r+", "w+"):
         view.flush()

@@ -17,9 +17,7 @@ Array = NDArray[Any]
 DEFAULT_MEMORY = "1GB"
 
 
-def open_data(
-    source: Any, *, max_memory: float | str = DEFAULT_MEMORY, dataset: str | None = None
-) -> DataMatrix:
+def open_data(source: Any, *, max_memory: float | str = DEFAULT_MEMORY, dataset: str | None = None) -> DataMatrix:
     """Open data that stays where it is, for the `fit` of any selector.
 
     Parameters
@@ -138,9 +136,7 @@ def stream(source: Source, max_memory: int) -> DataMatrix:
     from eigensieve.data._stream import StreamedData
 
     if min(source.shape) == 0:
-        raise ValueError(
-            f"{source.name} must hold at least one sample and one feature. Got shape {source.shape}."
-        )
+        raise ValueError(f"{source.name} must hold at least one sample and one feature. Got shape {source.shape}.")
     return (RowStreamedData if source.by_samples else StreamedData)(source, max_memory)
 
 
@@ -180,9 +176,7 @@ def _open_hdf5(path: Path, max_memory: int, dataset: str | None) -> Source:
     try:
         file = h5py.File(path, "r")
     except OSError as error:
-        raise OSError(
-            f"{path} cannot be opened as HDF5: {error}. It may be truncated or not an HDF5 file."
-        ) from error
+        raise OSError(f"{path} cannot be opened as HDF5: {error}. It may be truncated or not an HDF5 file.") from error
     matrices: list[str] = []
     if dataset is None:
         file.visititems(lambda name, item: matrices.append(name) if getattr(item, "ndim", 0) == 2 else None)
@@ -216,9 +210,7 @@ def _choose(path: Path, dataset: str | None, matrices: list[str], holder: Any) -
         return matrices[0]
     if dataset is not None and dataset in holder:
         return dataset
-    shown = ", ".join(repr(name) for name in matrices[:8]) or ", ".join(
-        repr(name) for name in list(holder)[:8]
-    )
+    shown = ", ".join(repr(name) for name in matrices[:8]) or ", ".join(repr(name) for name in list(holder)[:8])
     raise ValueError(
         f"The 'dataset' parameter of open_data must name one matrix of {path}, which holds {shown}. "
         f"Got {dataset!r} instead."

@@ -28,9 +28,7 @@ class ParquetSource(Source):
         wrong = [
             f"{field.name!r} ({field.type})"
             for field in schema
-            if not (
-                types.is_floating(field.type) or types.is_integer(field.type) or types.is_boolean(field.type)
-            )
+            if not (types.is_floating(field.type) or types.is_integer(field.type) or types.is_boolean(field.type))
         ]
         if wrong:
             raise ValueError(
@@ -47,9 +45,7 @@ class ParquetSource(Source):
 
     def columns(self, start: int, stop: int, buffer: Array | None = None) -> Array:
         count = stop - start
-        flat = (
-            np.empty(self.shape[0] * count, self.dtype) if buffer is None else buffer[: self.shape[0] * count]
-        )
+        flat = np.empty(self.shape[0] * count, self.dtype) if buffer is None else buffer[: self.shape[0] * count]
         out = flat.reshape((self.shape[0], count), order="F")
         table = self.file.read(columns=self.names[start:stop], use_threads=False)
         for position, column in enumerate(table.columns):

@@ -61,9 +61,7 @@ class RowStreamedData(StreamedData):
             out[first:last] = piece.take(wanted)
         return out
 
-    def sweep(
-        self, V: Array | None, fn: BlockFunction, state: Sequence[Array] = (), *, donate: bool = False
-    ) -> Sweep:
+    def sweep(self, V: Array | None, fn: BlockFunction, state: Sequence[Array] = (), *, donate: bool = False) -> Sweep:
         groups = self._groups()
         T = None if V is None else self._forward(V, groups)
         outputs = self._outputs(V, fn, state, donate)
@@ -154,9 +152,7 @@ class RowStreamedData(StreamedData):
                     waiting = reader.submit(read, last)
                 yield first, last, piece
                 done, size = last / self.n_samples, show_bytes(self.source.nbytes)
-                self._shared["progress"](
-                    f"pass {self.n_passes}: {done:.0%} of {size} read from {self.source.name}"
-                )
+                self._shared["progress"](f"pass {self.n_passes}: {done:.0%} of {size} read from {self.source.name}")
         self.source.check()
 
 

@@ -90,9 +90,7 @@ class FileWatch:
         try:
             now = self._look()
         except FileNotFoundError as error:
-            raise OSError(
-                f"{self.path} was removed while it was being read. Restore it and run again."
-            ) from error
+            raise OSError(f"{self.path} was removed while it was being read. Restore it and run again.") from error
         if now[0] != self.seen[0]:
             raise OSError(
                 f"{self.path} changed size while it was being read: {self.seen[0]} bytes when opened, "

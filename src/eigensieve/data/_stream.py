@@ -89,9 +89,7 @@ class StreamedData(DataMatrix):
             self.source.check()
             raise read_failure(self.source.name, f"features {start} to {stop - 1}", error) from error
         if raw.shape != (self.n_samples, stop - start):
-            raise read_failure(
-                self.source.name, f"features {start} to {stop - 1}", ValueError(f"got {raw.shape}")
-            )
+            raise read_failure(self.source.name, f"features {start} to {stop - 1}", ValueError(f"got {raw.shape}"))
         return raw
 
     def _run(self, work: Work[Result]) -> Iterator[Result]:
@@ -167,9 +165,7 @@ def piece_width(source: Source, max_memory: int) -> int:
     width = int(
         max(
             1,
-            min(
-                allowed, max(_PIECE_BYTES / per_feature, 1 if source.by_samples else source.step), n_features
-            ),
+            min(allowed, max(_PIECE_BYTES / per_feature, 1 if source.by_samples else source.step), n_features),
         )
     )
     while width > 1 and not source.by_samples and source.largest(width) > max_memory / _ALIVE:

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
-from eigensieve.data import DataMatrix, as_data
+from eigensieve.data import DataMatrix, as_data, is_stored
+from eigensieve.estimators._sources import check_stored
 
 Array = NDArray[Any]
 
@@ -34,15 +35,18 @@ def check_data(estimator: BaseEstimator, X: Any, *, min_samples: int = 2) -> Dat
 
     Floating, integer and boolean types are kept; missing and infinite values raise an error that names the columns.
     """
-    X = validate_data(
-        estimator,
-        X,
-        accept_sparse=("csr", "csc"),
-        dtype="numeric",
-        ensure_all_finite=False,
-        ensure_min_samples=min_samples,
-    )
-    data = as_data(X)
+    if is_stored(X):
+        data = check_stored(estimator, X, min_samples=min_samples)
+    else:
+        X = validate_data(
+            estimator,
+            X,
+            accept_sparse=("csr", "csc"),
+            dtype="numeric",
+            ensure_all_finite=False,
+            ensure_min_samples=min_samples,
+        )
+        data = as_data(X)
     check_finite(estimator, data)
     return data
 
