@@ -1,1 +1,1 @@
-
+"""How many features, how many clusters: calibration against a null, stability."""

@@ -1,1 +1,1 @@
-
+"""The recommended selection: graph embedding, scores, greedy pick without near-copies."""

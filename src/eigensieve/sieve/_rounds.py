@@ -1,0 +1,119 @@
+"""The rounds: weights -> neighbour graph -> embedding -> scores -> weights, from two starts."""
+
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eigensieve._progress import Progress, silent
+from eigensieve.amount._agreement import agreement
+from eigensieve.amount._edge import count_spikes
+from eigensieve.data import DataMatrix
+from eigensieve.sieve._coordinates import sample_coordinates
+from eigensieve.sieve._embedding import graph_embedding
+from eigensieve.sieve._start import qalpha_weights
+
+Array = NDArray[Any]
+
+N_ROUNDS = 3
+MAX_CLUSTERS = 40
+_TRIAL_ROUNDS = 2  # rounds each start is given before the better one goes on
+_CLEARLY_BETTER = 1.2  # the equal start is at home on real data: the other must win by this factor
+_TOP = 50
+_START_CLUSTERS = 5  # k of the Q-alpha start when the number of clusters is not known yet
+
+
+@dataclass(frozen=True)
+class SieveResult:
+    """What the rounds found.
+
+    Attributes
+    ----------
+    scores : ndarray of shape (n_features,)
+        Agreement of every feature with the embedding over pairs of different samples; about 0 for noise.
+    embedding : ndarray of shape (n_samples, n_clusters)
+        Q, the last graph's eigenvectors.
+    eigenvalues : ndarray
+        Of the affinity under the last round's weights, decreasing.
+    n_clusters : int
+    start : {"equal", "qalpha"}
+        The start that was kept.
+    n_rounds : int
+    """
+
+    scores: Array
+    embedding: Array
+    eigenvalues: Array
+    n_clusters: int
+    start: Literal["equal", "qalpha"]
+    n_rounds: int
+
+    @property
+    def strength(self) -> float:
+        """Mean score of the best features: how much of them the embedding explains."""
+        count = max(1, min(_TOP, len(self.scores) // 2))
+        return float(np.partition(self.scores, -count)[-count:].mean())
+
+
+def sieve(
+    data: DataMatrix, usable: Array, n_clusters: int | Literal["auto"], *, progress: Progress = silent
+) -> SieveResult:
+    """Find an embedding of the samples and the features that agree with it.
+
+    A round builds the neighbour graph of the samples on sqrt(w_i)-scaled features, embeds them by its k leading
+    eigenvectors Q, scores u_i = m_i'(QQ' - diag(QQ'))m_i, and puts w_i = max(u_i, 0). Two rounds are run from equal
+    weights and two from Q-alpha's on screened features; the start whose best features score higher is taken on.
+
+    Parameters
+    ----------
+    data : DataMatrix
+        Centred columns of unit norm.
+    usable : ndarray of bool of shape (n_features,)
+        Features that may carry weight; the others are scored, and influence nothing.
+    n_clusters : int or "auto"
+        k; "auto" counts the eigenvalues above the noise edge in every round, plus one.
+    progress : callable
+    """
+    progress("round 1, equal weights")
+    equal = _rounds(data, usable, usable.astype(np.float64), n_clusters, _TRIAL_ROUNDS, "equal")
+    progress("screening and Q-alpha start")
+    k = _START_CLUSTERS if n_clusters == "auto" else n_clusters
+    other = _rounds(data, usable, qalpha_weights(data, usable, k), n_clusters, _TRIAL_ROUNDS, "qalpha")
+    best = other if other.strength > _CLEARLY_BETTER * equal.strength else equal
+    progress(f"last round from the {best.start} start")
+    weights = _positive(best.scores, usable)
+    last = _rounds(data, usable, weights, n_clusters, N_ROUNDS - _TRIAL_ROUNDS, best.start)
+    return replace(last, n_rounds=N_ROUNDS)
+
+
+def _rounds(
+    data: DataMatrix,
+    usable: Array,
+    weights: Array,
+    n_clusters: int | Literal["auto"],
+    count: int,
+    start: Literal["equal", "qalpha"],
+) -> SieveResult:
+    for _ in range(count):
+        coordinates = sample_coordinates(data, weights)
+        k = _clusters(n_clusters, coordinates.eigenvalues, weights, data.n_samples)
+        Q = graph_embedding(coordinates.points, k)
+        scores = agreement(data, Q)
+        weights = _positive(scores, usable)
+    return SieveResult(scores, Q, coordinates.eigenvalues, k, start, count)
+
+
+def _positive(scores: Array, usable: Array) -> Array:
+    weights = np.where(usable, np.maximum(scores, 0.0), 0.0)
+    return weights if weights.any() else usable.astype(np.float64)
+
+
+def _clusters(
+    wanted: int | Literal["auto"], eigenvalues: Array, weights: Array, n_samples: int
+) -> int:
+    most = max(1, n_samples - 2)
+    if wanted != "auto":
+        return min(wanted, most)
+    found = count_spikes(eigenvalues, weights, n_samples - 1) + 1
+    return min(most, max(2, min(found, MAX_CLUSTERS, n_samples // 4)))
