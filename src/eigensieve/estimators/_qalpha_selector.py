@@ -24,10 +24,16 @@ from eigensieve.estimators._fitting import (
     rank_features,
     resolve_count,
 )
+from eigensieve.estimators._knowledge import side_scale
 from eigensieve.operators import Affinity, LaplacianAffinity, StandardAffinity
-from eigensieve.qalpha._problem import TAU, Problem, Result
-from eigensieve.qalpha._solve import SOLVERS, solve
+from eigensieve.qalpha._blocks import read_settings
+from eigensieve.qalpha._combinations import Request, check_combination, check_start
+from eigensieve.qalpha._labels import Labels, read_labels
+from eigensieve.qalpha._pairs import read_pairs
+from eigensieve.qalpha._problem import TAU, Result
+from eigensieve.qalpha._solve import SOLVERS
 from eigensieve.qalpha._start import leading_eigenvectors
+from eigensieve.qalpha._steered import Knowledge, solve_steered
 from eigensieve.qalpha.theory import sparsity_gap
 
 Array = NDArray[Any]
@@ -41,22 +47,32 @@ class QAlphaSelector(SelectorMixin, BaseEstimator):
     Relevant features come out with large weights, irrelevant ones near zero, although neither sparsity nor positivity
     is imposed. Time and memory are linear in the number of features; sparse input is never densified.
 
+    Data often has several valid answers. What the user knows steers towards one: labels for all or some samples (`y`),
+    samples that vary in unwanted ways only (`side`), pairs of samples that belong apart or together.
+
     Parameters
     ----------
     n_features_to_select : int, float or "auto", default="auto"
         How many features to keep: a number, a fraction of all features, or ``"auto"``, the upper level of the sorted
         weights (the split into two groups with the least variance within).
     n_clusters : int or "auto", default="auto"
-        k, the number of leading eigenvectors whose energy is maximised. ``"auto"`` counts the eigenvalues of the equally
-        weighted affinity above the noise edge (at most 10).
+        k, the number of leading eigenvectors whose energy is maximised. ``"auto"`` counts the eigenvalues of the
+        equally weighted affinity above the noise edge (at most 10).
     spectrum : {"standard", "laplacian"}, default="standard"
         Use the affinity A, or its Laplacian A - diag(A1) + dI.
     criterion : {"energy", "gap"}, default="energy"
-        Maximise the sum of the k largest squared eigenvalues, or that minus the sum of all others. The gap is more robust
-        with many noise features, may give negative weights, and costs O(n_features * n_samples^2) a step.
+        Maximise the sum of the k largest squared eigenvalues, or that minus the sum of all others. The gap is more
+        robust with many noise features, may give negative weights, and costs O(n_features * n_samples^2) a step.
     normalize : {"auto", "center", "unit", "none"}, default="auto"
         ``"center"``: centred columns of unit norm. ``"unit"``: unit norm, not centred. ``"none"``: as they are.
-        ``"auto"``: ``"center"`` for the standard spectrum, ``"unit"`` for the Laplacian (which centring would undo).
+        ``"auto"``: ``"center"`` for the standard spectrum, ``"unit"`` for the Laplacian (which centring would undo) and
+        for ``supervision="blocks"``.
+    supervision : {"auto", "span", "blocks", "ignore"}, default="auto"
+        What labels are used for. ``"span"``: Q is the span of the centred class indicators (on the labelled samples,
+        when some are -1) and only the weights are sought. ``"blocks"``: the papers' criterion, energy within classes
+        minus `block_gamma` times the energy across classes; it suits classes that are orthogonal rather than opposite,
+        and is usually worse. ``"ignore"``: no use of y, as in a Pipeline whose last step needs it. ``"auto"``:
+        ``"span"`` when y is given.
     solver : {"auto", "basic", "power", "ritz"}, default="auto"
         ``"auto"`` improves weights and embedding together, one pass over the data a step. The others are the papers'
         algorithms; they find the same maximum with many more passes.
@@ -65,6 +81,15 @@ class QAlphaSelector(SelectorMixin, BaseEstimator):
         Random starts often end in poor local maxima; use them with `n_init`.
     n_init : int, default=1
         Number of random starts, of which the one with the best criterion is kept. Must be 1 for other starts.
+    side_strength : float, default=0.1
+        lambda in (D + lambda I)^-1 G, where D holds the side data's variances in units of X's own: the smaller, the
+        more the side data counts.
+    pair_strength : float, default=2.0
+        What the mean of (x'y)^2 over the pairs counts, taken for all pairs of samples, against the criterion.
+    block_gamma : float, default=0.5
+        For ``supervision="blocks"``: weight of the energy across classes.
+    block_clusters : tuple of 2 ints, default=(2, 1)
+        For ``supervision="blocks"``: number of eigenvalues of a block within a class and of one across two classes.
     max_iter : int, default=200
         Most steps of the solver.
     tol : float, default=5e-3
@@ -84,15 +109,15 @@ class QAlphaSelector(SelectorMixin, BaseEstimator):
     support_ : ndarray of bool of shape (n_features,)
         The selected features.
     embedding_ : ndarray of shape (n_samples, n_clusters)
-        Q: leading eigenvectors of the weighted affinity of the samples.
+        Q: leading eigenvectors of the weighted affinity of the samples; with labels, the span of the class indicators.
     eigenvalues_ : ndarray of shape (n_clusters,)
         Their eigenvalues, largest magnitude first.
     n_clusters_ : int
-        k as used.
+        k as used; with labels, the number of classes minus 1.
     objective_ : float
-        The criterion reached.
+        The criterion reached; with side data, divided by alpha'(D + lambda I)alpha.
     objective_history_ : ndarray
-        The criterion after each accepted step; never decreases.
+        The criterion after each accepted step; never decreases (except for ``supervision="blocks"``).
     n_iter_ : int
         Steps of the solver.
     n_passes_ : int
@@ -111,6 +136,8 @@ class QAlphaSelector(SelectorMixin, BaseEstimator):
     ----------
     L. Wolf and A. Shashua, "Feature Selection for Unsupervised and Supervised Inference: The Emergence of Sparsity in a
     Weight-Based Approach", Journal of Machine Learning Research 6, 2005.
+
+    A. Shashua and L. Wolf, "Kernel Feature Selection with Side Data using a Spectral Approach", ECCV 2004.
 
     Examples
     --------
@@ -134,8 +161,13 @@ class QAlphaSelector(SelectorMixin, BaseEstimator):
         "criterion": [StrOptions(set(TAU))],
         "normalize": [StrOptions({"auto", "center", "unit", "none"})],
         "solver": [StrOptions(set(SOLVERS))],
+        "supervision": [StrOptions({"auto", "span", "blocks", "ignore"})],
         "init": [StrOptions({"eigen", "random"}), np.ndarray],
         "n_init": [Interval(Integral, 1, None, closed="left")],
+        "side_strength": [Interval(Real, 0, None, closed="left")],
+        "pair_strength": [Interval(Real, 0, None, closed="left")],
+        "block_gamma": [Interval(Real, 0, None, closed="left")],
+        "block_clusters": [tuple],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "tol": [Interval(Real, 0, None, closed="left")],
         "random_state": ["random_state"],
@@ -150,9 +182,14 @@ class QAlphaSelector(SelectorMixin, BaseEstimator):
         spectrum: str = "standard",
         criterion: str = "energy",
         normalize: str = "auto",
+        supervision: str = "auto",
         solver: str = "auto",
         init: Any = "eigen",
         n_init: int = 1,
+        side_strength: float = 0.1,
+        pair_strength: float = 2.0,
+        block_gamma: float = 0.5,
+        block_clusters: tuple[int, int] = (2, 1),
         max_iter: int = 200,
         tol: float = 5e-3,
         random_state: Any = None,
@@ -163,35 +200,47 @@ class QAlphaSelector(SelectorMixin, BaseEstimator):
         self.spectrum = spectrum
         self.criterion = criterion
         self.normalize = normalize
+        self.supervision = supervision
         self.solver = solver
         self.init = init
         self.n_init = n_init
+        self.side_strength = side_strength
+        self.pair_strength = pair_strength
+        self.block_gamma = block_gamma
+        self.block_clusters = block_clusters
         self.max_iter = max_iter
         self.tol = tol
         self.random_state = random_state
         self.verbose = verbose
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any = None) -> "QAlphaSelector":
+    def fit(
+        self, X: Any, y: Any = None, *, side: Any = None, cannot_link: Any = None, must_link: Any = None
+    ) -> "QAlphaSelector":
         """Learn the weights.
 
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
             float32 and float64 are worked on as they are; other numeric types are converted a block at a time.
-        y : ignored
-            Only its length is checked.
+        y : array-like of shape (n_samples,), optional
+            Class labels, numbers or strings; -1 marks samples without label. Used as `supervision` says.
+        side : array-like or sparse matrix of shape (n_side_samples, n_features), optional
+            Samples that vary only in ways that are not wanted: features that vary among them get less weight.
+        cannot_link, must_link : array-like of int of shape (n_pairs, 2), optional
+            Pairs of samples that belong to different clusters, or to the same.
 
         Returns
         -------
         self : QAlphaSelector
         """
         with all_or_nothing(self):
-            self._fit(X, y, progress_for(type(self).__name__, self.verbose))
+            self._fit(X, y, side, cannot_link, must_link, progress_for(type(self).__name__, self.verbose))
         return self
 
-    def _fit(self, X: Any, y: Any, progress: Progress) -> None:
-        normalize = self._normalization()
+    def _fit(self, X: Any, y: Any, side: Any, cannot_link: Any, must_link: Any, progress: Progress) -> None:
+        supervision = self._supervision(y)
+        normalize = self._normalization(supervision)
         if y is not None:
             check_consistent_length(X, y)
         raw = check_data(self, X)
@@ -200,10 +249,15 @@ class QAlphaSelector(SelectorMixin, BaseEstimator):
         if self.n_features_to_select != "auto":
             fixed_count = resolve_count(self, self.n_features_to_select, usable)
         self._check_range(raw, normalize)
+        knowledge = self._knowledge(raw, supervision, normalize, y, side, cannot_link, must_link)
         affinity = self._affinity(raw.standardized(normalize))
-        k, init = self._clusters_and_start(affinity, usable, normalize)
-        result = solve(
-            Problem(affinity, k, TAU[self.criterion], usable),
+        k, init = self._clusters_and_start(affinity, usable, normalize, knowledge)
+        result = solve_steered(
+            affinity,
+            k,
+            TAU[self.criterion],
+            usable,
+            knowledge,
             solver=self.solver,
             init=init,
             n_init=self.n_init,
@@ -214,15 +268,42 @@ class QAlphaSelector(SelectorMixin, BaseEstimator):
         )
         self._learn(result, usable, raw, fixed_count)
 
-    def _normalization(self) -> str:
-        if self.spectrum == "laplacian" and self.normalize == "center":
+    def _supervision(self, y: Any) -> str | None:
+        """How labels are used: "span", "blocks", or None for not at all."""
+        if self.supervision in ("span", "blocks") and y is None:
             raise ValueError(
-                "The 'normalize' parameter of QAlphaSelector must not be 'center' with spectrum='laplacian': centred "
-                "features sum to zero, and the Laplacian would be the affinity plus a constant. Use normalize='unit'."
+                f"The 'supervision' parameter of QAlphaSelector is {self.supervision!r}, which requires y to be "
+                "passed, but "
+                "the target y is None. Pass y, or leave supervision at 'auto'."
             )
+        if y is None or self.supervision == "ignore":
+            return None
+        return "span" if self.supervision == "auto" else self.supervision
+
+    def _normalization(self, supervision: str | None) -> str:
         if self.normalize != "auto":
             return self.normalize
-        return "unit" if self.spectrum == "laplacian" else "center"
+        return "unit" if self.spectrum == "laplacian" or supervision == "blocks" else "center"
+
+    def _knowledge(
+        self,
+        raw: DataMatrix,
+        supervision: str | None,
+        normalize: str,
+        y: Any,
+        side: Any,
+        cannot_link: Any,
+        must_link: Any,
+    ) -> Knowledge:
+        """Read all that was given besides X, and refuse what does not go together."""
+        name = type(self).__name__
+        labels: Labels | None = None if supervision is None else read_labels(y, raw.n_samples, name)
+        pairs = read_pairs(cannot_link, must_link, raw.n_samples, name)
+        settings = (self.spectrum, self.criterion, normalize, self.solver, self.init)
+        check_combination(Request(name, *settings, supervision, labels, pairs))
+        scale = None if side is None else side_scale(self, raw, side, self.side_strength)
+        blocks = read_settings(self.block_gamma, self.block_clusters, name) if supervision == "blocks" else None
+        return Knowledge(labels, blocks, scale, pairs, self.pair_strength)
 
     def _check_range(self, raw: DataMatrix, normalize: str) -> None:
         """Without normalisation the criterion is of the fourth power of the values."""
@@ -237,10 +318,14 @@ class QAlphaSelector(SelectorMixin, BaseEstimator):
     def _affinity(self, data: DataMatrix) -> Affinity:
         return LaplacianAffinity(data) if self.spectrum == "laplacian" else StandardAffinity(data)
 
-    def _clusters_and_start(self, affinity: Affinity, usable: Array, normalize: str) -> tuple[int, str | Array]:
+    def _clusters_and_start(
+        self, affinity: Affinity, usable: Array, normalize: str, knowledge: Knowledge
+    ) -> tuple[int, str | Array]:
         """Return k and the start; eigenvectors that were needed to find k are used again as the start."""
         n_samples = affinity.n_samples
-        self._check_start(n_samples)
+        check_start(type(self).__name__, self.n_clusters, self.init, self.n_init, n_samples)
+        if knowledge.labels is not None:
+            return len(knowledge.labels.classes) - 1, "eigen"
         if self.n_clusters != "auto":
             return int(self.n_clusters), self.init
         if isinstance(self.init, np.ndarray):
@@ -251,28 +336,8 @@ class QAlphaSelector(SelectorMixin, BaseEstimator):
         if normalize == "none":
             values = values * (np.count_nonzero(usable) / np.sum(affinity.data.stats().norm[usable] ** 2))
         k = count_clusters(values, int(usable.sum()), n_samples, centered=normalize == "center")
-        reuse = self.init == "eigen" and self.spectrum == "standard"
+        reuse = self.init == "eigen" and self.spectrum == "standard" and knowledge.scale is None
         return k, vectors[:, :k] if reuse else self.init
-
-    def _check_start(self, n_samples: int) -> None:
-        if self.n_clusters != "auto" and self.n_clusters > n_samples:
-            raise ValueError(
-                "The 'n_clusters' parameter of QAlphaSelector must be at most the number of samples. "
-                f"Got n_clusters={self.n_clusters} with n_samples={n_samples} instead."
-            )
-        if self.n_init > 1 and not (isinstance(self.init, str) and self.init == "random"):
-            raise ValueError(
-                "The 'n_init' parameter of QAlphaSelector must be 1 unless init='random': other starts are always the "
-                f"same. Got n_init={self.n_init} instead."
-            )
-        if isinstance(self.init, np.ndarray):
-            k = "n_clusters" if self.n_clusters == "auto" else self.n_clusters
-            right = self.init.ndim == 2 and len(self.init) == n_samples and k in ("n_clusters", self.init.shape[1])
-            if not right or np.linalg.matrix_rank(self.init) < self.init.shape[1]:
-                raise ValueError(
-                    f"The 'init' parameter of QAlphaSelector must have shape ({n_samples}, {k}) and independent "
-                    f"columns. Got shape {self.init.shape} instead."
-                )
 
     def _learn(self, result: Result, usable: Array, raw: DataMatrix, count: int | None) -> None:
         """Set the learned attributes, all of them at once."""

@@ -24,9 +24,9 @@ def solve_anchored(
 ) -> Result:
     """Maximise the criterion over the weights and the unlabelled rows of Q.
 
-    Q = [sqrt(s) C; sqrt(1 - s) U]: C spans the centred class indicators on the labelled rows, U is orthonormal and free,
-    and s = 0.8 + 0.2 (labelled / samples) is the share of the labelled rows. With all samples labelled this is the
-    supervised problem.
+    Q = [sqrt(s) C; sqrt(1 - s) U]: C spans the centred class indicators on the labelled rows, U is orthonormal and
+    free, and s = 0.8 + 0.2 (labelled / samples) is the share of the labelled rows. With all samples labelled this is
+    the supervised problem.
 
     Parameters
     ----------
@@ -40,8 +40,8 @@ def solve_anchored(
     Notes
     -----
     trace(Q'L^2Q) is convex in Q, so U = the polar factor of the unlabelled rows of L^2 Q never lowers it; the weights
-    are improved by the usual solver with Q fixed. The natural share, labelled / samples, lets a handful of labels drown:
-    with 9 labels of 150 on data with two solutions it finds the labelled one in none of 15 draws.
+    are improved by the usual solver with Q fixed. The natural share, labelled / samples, lets a handful of labels
+    drown: with 9 labels of 150 on data with two solutions it finds the labelled one in none of 15 draws.
     """
     first_pass = problem.n_passes
     free = codes == UNLABELLED

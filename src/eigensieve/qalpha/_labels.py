@@ -66,7 +66,8 @@ def read_labels(y: Any, n_samples: int, owner: str) -> Labels:
         )
     if known.all() and counts.min() < 2:
         raise ValueError(
-            f"{owner} needs at least 2 samples of every class. Got 1 of class {classes[counts.argmin()]!r} instead: one "
+            f"{owner} needs at least 2 samples of every class. Got 1 of class {classes[counts.argmin()]!r} instead: "
+            "one "
             "sample says nothing about its class. Leave it out, merge the class with another, or mark it -1 (no label)."
         )
     codes = np.full(n_samples, UNLABELLED)
@@ -86,12 +87,13 @@ def class_span(codes: Array) -> Array:
     Notes
     -----
     m'QQ'm is then the part of a feature's sum of squares that the classes explain. The basis is orthonormal, so a class
-    counts by what it explains, not by the length of its indicator; with two classes their sizes do not matter to Q at all.
+    counts by what it explains, not by the length of its indicator; with two classes their sizes do not matter to Q at
+    all.
     """
     known = codes != UNLABELLED
     indicators = (codes[known, None] == np.unique(codes[known])).astype(np.float64)
     indicators -= indicators.mean(axis=0)
-    basis, size, _ = np.linalg.svd(indicators, full_matrices=False)
+    basis, _, _ = np.linalg.svd(indicators, full_matrices=False)
     independent = basis[:, : indicators.shape[1] - 1]
     span = np.zeros((len(codes), independent.shape[1]))
     span[known] = independent
