@@ -3,7 +3,7 @@
 import io
 import zipfile
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from scipy.sparse import csr_matrix, issparse
@@ -53,24 +53,20 @@ def read_npz(
     except (ValueError, zipfile.BadZipFile, OSError) as error:
         raise damaged(path, "an .npz archive without pickled objects") from error
     X, used = _matrix_of(entries, path)
-    table = matrix_table(X, path, "npz", samples)
     rest = {name: values for name, values in entries.items() if name not in used}
     names = rest.pop("feature_names", None)
+    table = matrix_table(X, path, "npz", samples, names)
     for name, role in ((label, "label"), (id, "id")):
         if name is not None and position(name, list(rest), path, role, "array") >= 0:
             check_length(rest[name], table.n_samples, path, name)
-    features = NumberedNames(table.n_features) if names is None else [str(name) for name in names]
-    if len(features) != table.n_features:
-        raise DataError(
-            f"'{path}' has {len(features):,} feature_names for {table.n_features:,} features. Write the file again."
-        )
     return Table(
         X=table.X,
-        feature_names=features,
+        feature_names=table.feature_names,
         sample_names=None if id is None else [str(entry) for entry in rest[id]],
         label=None if label is None else rest[label],
         format="npz",
         orientation=table.orientation,
+        notes=table.notes,
         label_name=label,
         id_name=id,
         details={"rest": {name: values for name, values in rest.items() if name not in (label, id)}},
@@ -127,17 +123,32 @@ def as_matrix(values: Any, path: str | Path) -> Matrix:
     return as_floats(values)
 
 
-def matrix_table(X: Matrix, path: str | Path, format: str, samples: Samples) -> Table:
-    """A table around a bare matrix: samples in rows unless the user said otherwise."""
-    if samples == "columns":
+def matrix_table(X: Matrix, path: str | Path, format: str, samples: Samples, names: np.ndarray | None = None) -> Table:
+    """A table around a bare matrix.
+
+    Samples are in rows unless the user said otherwise, or only the number of rows agrees with that of `names`, the
+    features' names.
+    """
+    notes = []
+    orientation: Literal["rows", "columns"] = "columns" if samples == "columns" else "rows"
+    if samples == "auto" and names is not None and len(names) != X.shape[1] and len(names) == X.shape[0]:
+        orientation = "columns"
+        notes.append("samples in columns: there are as many feature names as rows")
+    if orientation == "columns":
         X = X.T if isinstance(X, np.ndarray) else csr_matrix(X.T)
+    if names is not None and len(names) != X.shape[1]:
+        raise DataError(
+            f"'{path}' has {len(names):,} feature_names for {X.shape[1]:,} features. "
+            "Say where the samples stand, or write the file again."
+        )
     return Table(
         X=X,
-        feature_names=NumberedNames(X.shape[1]),
+        feature_names=NumberedNames(X.shape[1]) if names is None else [str(name) for name in names],
         sample_names=None,
         label=None,
         format=format,
-        orientation="columns" if samples == "columns" else "rows",
+        orientation=orientation,
+        notes=notes,
     )
 
 

@@ -4,6 +4,7 @@ import csv
 import gzip
 import io
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import IO
 
@@ -15,11 +16,21 @@ from eigensieve.datasets.readers.table import Table
 
 def write_delimited(path: Path, table: Table) -> None:
     """Write a table as delimited text; a name ending in ``.gz`` is compressed."""
-    tabs = path.name.lower().removesuffix(".gz").endswith((".tsv", ".tab"))
-    dialect = table.details.get("dialect", Dialect("\t" if tabs else ","))
+    dialect = _dialect(path, table)
     opener = gzip.open if path.name.lower().endswith(".gz") else open
     with opener(path, "wb") as binary, io.TextIOWrapper(binary, "utf-8", newline="") as file:
         _write(file, table, dialect)
+
+
+def _dialect(path: Path, table: Table) -> Dialect:
+    """The layout the table was read with, as far as the file's ending allows it."""
+    dialect: Dialect = table.details.get("dialect", Dialect())
+    ending = path.name.lower().removesuffix(".gz").rpartition(".")[2]
+    if ending in ("tsv", "tab"):
+        return replace(dialect, delimiter="\t")
+    if ending == "csv" and dialect.delimiter == "\t":
+        return replace(dialect, delimiter="," if dialect.decimal == "." else ";")
+    return dialect
 
 
 def _write(file: IO[str], table: Table, dialect: Dialect) -> None:
@@ -61,8 +72,6 @@ def _dense_row(table: Table, row: int) -> np.ndarray:
 
 def _cells(values: np.ndarray, dialect: Dialect) -> list[str]:
     """Shortest text that reads back as the same number; nothing for a missing value."""
-    cells = [
-        "" if text == "nan" else text.removesuffix(".0")
-        for text in map(repr if values.dtype == np.float64 else str, values.tolist())
-    ]
+    texts = map(repr, values.tolist()) if values.dtype == np.float64 else map(str, values)
+    cells = ["" if text == "nan" else text.removesuffix(".0") for text in texts]
     return [cell.replace(".", dialect.decimal) for cell in cells] if dialect.decimal != "." else cells

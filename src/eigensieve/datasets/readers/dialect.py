@@ -53,16 +53,10 @@ def detect(lines: list[bytes], path: str | Path, suffix: str, encoding: str) -> 
     path : str or Path
         Named in errors.
     suffix : str
-        ".tsv" fixes the delimiter to a tab; otherwise the commonest of ``, tab ; |`` in the first line is
-        taken, and the space only where there is none of them.
+        ".tsv" and ".tab" fix the delimiter to a tab.
     encoding : str
     """
-    first = lines[0].decode(encoding)
-    unquoted = re.sub(r'"[^"]*"', "", first)
-    counts = {mark: unquoted.count(mark) for mark in DELIMITERS[:-1]}
-    delimiter = "\t" if suffix == ".tsv" else max(counts, key=lambda mark: counts[mark])
-    if suffix != ".tsv" and counts[delimiter] == 0 and " " in unquoted.strip():
-        delimiter = " "
+    delimiter = "\t" if suffix in (".tsv", ".tab") else _delimiter([line.decode(encoding) for line in lines[:2]])
     dialect = Dialect(delimiter, ".", encoding)
     body = [dialect.cells(line) for line in lines[1:]]
     if delimiter != "," and any(_DECIMAL_COMMA.fullmatch(cell.strip()) for row in body for cell in row):
@@ -71,6 +65,19 @@ def detect(lines: list[bytes], path: str | Path, suffix: str, encoding: str) -> 
     if not header and len(lines) == 1 and not any(map(dialect.is_number, dialect.cells(lines[0]))):
         raise DataError(f"'{path}' has no samples. Check that it holds data rows below its header.")
     return Dialect(delimiter, dialect.decimal, encoding, header)
+
+
+def _delimiter(lines: list[str]) -> str:
+    """The commonest of ``, tab ; |`` that cuts both lines into as many cells; the space where none occurs at all.
+
+    A second line with one cell more is as good: the first column is then row names without a header.
+    """
+    unquoted = [re.sub(r'"[^"]*"', "", line) for line in lines]
+    counts = {mark: [line.count(mark) for line in unquoted] for mark in DELIMITERS[:-1]}
+    found = {mark: count for mark, count in counts.items() if any(count)}
+    if not found:
+        return " " if " " in unquoted[0].strip() else ","
+    return max(found, key=lambda mark: (counts[mark][-1] - counts[mark][0] in (0, 1), counts[mark][0]))
 
 
 def _has_header(dialect: Dialect, first: list[str], body: list[list[str]]) -> bool:

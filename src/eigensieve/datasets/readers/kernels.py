@@ -14,6 +14,8 @@ NUMBER, MISSING, TEXT, LONG = 0, 1, 2, 3
 """What a cell can be; LONG is a number with too many digits, for Python's own float()."""
 
 _QUOTE, _SPACE, _NEWLINE = 34, 32, 10
+_BEFORE_A_CELL = (10, 44, 9, 59, 124, 32)
+"""Newline and delimiters: only after these does a quote open a quoted cell."""
 _PLUS, _MINUS, _LOWER_E = 43, 45, 101
 _ZERO = 48
 
@@ -38,12 +40,20 @@ def newlines_outside_quotes(text):  # type: ignore[no-untyped-def]
     positions = np.empty(count, np.int64)
     found = 0
     inside = False
-    for i in range(text.size):
-        if text[i] == _QUOTE:
-            inside = not inside
-        elif text[i] == _NEWLINE and not inside:
+    i = 0
+    while i < text.size:
+        if inside:
+            if text[i] == _QUOTE:
+                if i + 1 < text.size and text[i + 1] == _QUOTE:
+                    i += 1
+                else:
+                    inside = False
+        elif text[i] == _NEWLINE:
             positions[found] = i
             found += 1
+        elif text[i] == _QUOTE and (i == 0 or text[i - 1] in _BEFORE_A_CELL):
+            inside = True
+        i += 1
     return positions[:found].copy()
 
 

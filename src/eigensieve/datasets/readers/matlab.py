@@ -22,7 +22,8 @@ def read_mat(path: Path, *, label: str | None, id: str | None, samples: Samples)
         if name is not None:
             position(name, list(variables), path, role, "variable")
     name = _matrix_name(variables, {label, id}, path)
-    table = matrix_table(as_matrix(variables[name], path), path, "mat", samples)
+    names = _texts(variables["feature_names"]) if "feature_names" in variables else None
+    table = matrix_table(as_matrix(variables[name], path), path, "mat", samples, names)
     return Table(
         X=table.X,
         feature_names=table.feature_names,
@@ -30,6 +31,7 @@ def read_mat(path: Path, *, label: str | None, id: str | None, samples: Samples)
         label=None if label is None else _vector(variables, label, table, path),
         format="mat",
         orientation=table.orientation,
+        notes=table.notes,
         label_name=label,
         id_name=id,
         details={"matrix": name},
@@ -102,6 +104,11 @@ def _matrix_name(variables: dict[str, Any], aside: set[str | None], path: Path) 
 def _vector(variables: dict[str, Any], name: str, table: Table, path: Path) -> np.ndarray:
     values = np.ravel(variables[name])
     if values.dtype == object:
-        values = np.array([str(np.ravel(entry)[0]) if np.size(entry) else "" for entry in values])
+        values = _texts(values)
     check_length(values, table.n_samples, path, name)
     return values.astype(np.int64) if values.dtype.kind in "ub" else values
+
+
+def _texts(cells: np.ndarray) -> np.ndarray:
+    """A cell array of strings as an array of strings."""
+    return np.array([str(np.ravel(cell)[0]) if np.size(cell) else "" for cell in np.ravel(cells)])

@@ -52,7 +52,7 @@ def place_of_samples(
     """
     if told != "auto":
         return told, None
-    if row_names is None or any(name in column_names for name in wanted):
+    if row_names is None or len(column_names) < 2 or any(name in column_names for name in wanted):
         return "rows", None
     if any(name in row_names for name in wanted):
         return "columns", "samples in columns: the label is the name of a row"

@@ -1,7 +1,9 @@
 """svmlight / libsvm text files."""
 
+import gzip
 import io
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_matrix
@@ -57,5 +59,6 @@ def write_svmlight(path: Path, table: Table) -> None:
         target = np.zeros(table.n_samples)
     if np.asarray(target).dtype.kind not in "fiub":
         _, target = np.unique(target, return_inverse=True)
-    with path.open("wb") as file:
+    opener: Any = gzip.open if path.name.lower().endswith(".gz") else open
+    with opener(path, "wb") as file:
         dump_svmlight_file(table.X, target, file, zero_based=False)

@@ -51,7 +51,7 @@ class Table:
     sample_names : list of str or None
         Names of the samples: the id column, row names, barcodes.
     label : ndarray or None
-        The label column asked for: numbers where every label is one, strings otherwise.
+        The label column asked for: numbers where every label is one (NaN where it is missing), strings otherwise.
     format : str
         Name of the file's format, one of :data:`~eigensieve.datasets.readers.FORMATS`.
     orientation : {"rows", "columns"}
@@ -111,6 +111,9 @@ def checked(table: Table, path: str | Path) -> Table:
         if missing:
             total = table.n_samples * table.n_features
             table.notes.append(f"{missing:,} of {total:,} values are missing ({100 * missing / total:.2g} %)")
+    unlabelled = 0 if table.label is None else _count_unlabelled(table.label)
+    if unlabelled:
+        table.notes.append(f"{unlabelled:,} of {table.n_samples:,} samples have no label")
     return table
 
 
@@ -142,11 +145,12 @@ def position(name: str, names: Sequence[str], path: str | Path, role: str, what:
 
 
 def as_labels(texts: Sequence[str]) -> np.ndarray:
-    """Labels as integers or floats where every one is a number, as strings otherwise."""
+    """Labels as integers or floats where every one is a number or missing, as strings otherwise."""
     strings = np.array([text.strip() for text in texts], dtype=str)
+    blank = np.isin(np.char.lower(strings), ("", "na", "nan"))
     for dtype in (np.int64, np.float64):
         try:
-            return strings.astype(dtype)
+            return np.where(blank, "nan", strings).astype(dtype)
         except ValueError:
             continue
     return strings
@@ -179,3 +183,11 @@ def make_unique(names: Sequence[str], notes: list[str]) -> list[str]:
 def _count_missing(values: np.ndarray) -> int:
     rows = max(1, 2**22 // max(1, int(np.prod(values.shape[1:]))))
     return sum(int(np.isnan(values[i : i + rows]).sum()) for i in range(0, len(values), rows))
+
+
+def _count_unlabelled(label: np.ndarray) -> int:
+    if label.dtype.kind == "f":
+        return int(np.isnan(label).sum())
+    if label.dtype.kind == "U":
+        return int(np.isin(np.char.lower(label), ("", "na", "nan")).sum())
+    return 0

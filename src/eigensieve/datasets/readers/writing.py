@@ -105,7 +105,8 @@ def _to_stdout(table: Table) -> None:
     if table.details.get("folder"):
         raise DataError("A 10x folder cannot go to standard output. Name a folder to write to.")
     with tempfile.TemporaryDirectory() as folder:
-        staged = Path(folder) / f"table.{table.format}"
+        # .txt keeps the delimiter the table was read with
+        staged = Path(folder) / ("table.txt" if table.format == "csv" else f"table.{table.format}")
         _write(staged, table, table.format)
         with staged.open("rb") as file:
             shutil.copyfileobj(file, sys.stdout.buffer)
