@@ -29,6 +29,9 @@ _CLICK_ERROR: type[Exception] = next(  # its home differs between versions of ty
 )
 
 
+_INTERRUPTED = "Interrupted. Nothing was written; run the command again to start over."
+
+
 def _version(wanted: bool) -> None:
     if wanted:
         from eigensieve import __version__
@@ -61,7 +64,9 @@ def run(arguments: Sequence[str]) -> int:
         return _fail("Interrupted. Nothing was written; run the command again to start over.", ExitCode.INTERRUPTED)
     except Terminated:
         return _fail("Terminated. Nothing was written.", ExitCode.TERMINATED)
-    except BrokenPipeError:
+    except (BrokenPipeError, SystemExit) as stop:
+        if not isinstance(stop, BrokenPipeError) and not isinstance(stop.__context__, BrokenPipeError):
+            raise
         _silence_stdout()
         return ExitCode.OK
     except CommandError as problem:
@@ -76,6 +81,13 @@ def run(arguments: Sequence[str]) -> int:
         return _internal(problem)
     finally:
         signal.signal(signal.SIGTERM, previous)
+
+
+def _outcome(code: Any) -> int:
+    """What typer returned; newer versions of it catch Ctrl-C themselves and only tell by the code."""
+    if code == ExitCode.INTERRUPTED:
+        return _fail(_INTERRUPTED, ExitCode.INTERRUPTED)
+    return code if isinstance(code, int) else ExitCode.OK
 
 
 def _on_terminate(number: int, frame: FrameType | None) -> None:

@@ -68,17 +68,24 @@ class Terminated(BaseException):
 
 
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+_FULL_WORDS = ("No space left", "quota exceeded", "File too large")
 
 
-def explain_os_error(error: OSError, path: object, doing: str) -> str:
+def disk_full(error: BaseException) -> bool:
+    """Whether the system ran out of room; some libraries tell it only in words."""
+    return getattr(error, "errno", None) in _FULL or any(words in str(error) for words in _FULL_WORDS)
+
+
+def explain_os_error(error: Exception, path: object, doing: str) -> str:
     """Say in one sentence what the system refused, and what to do about it."""
-    if error.errno in _FULL:
+    if disk_full(error):
         return f"No space left while {doing} '{path}'. Free some space or write to another disk."
-    if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
+    number = getattr(error, "errno", None)
+    if number in (errno.EACCES, errno.EPERM, errno.EROFS):
         return f"No permission for {doing} '{path}'. Choose another place or change its permissions."
-    if error.errno == errno.ENOENT:
+    if number == errno.ENOENT:
         return f"'{path}' does not exist. Check the path."
-    return f"Problem while {doing} '{path}': {error.strerror or error}."
+    return f"Problem while {doing} '{path}': {getattr(error, 'strerror', None) or one_line(error)}."
 
 
 @contextmanager

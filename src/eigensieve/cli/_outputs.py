@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
 
-from eigensieve.cli._errors import OutputProblem, explain_os_error, one_line
+from eigensieve.cli._errors import OutputProblem, disk_full, explain_os_error, one_line
 
 STDOUT = "-"
 
@@ -90,10 +90,8 @@ class Outputs:
         except OSError as error:
             raise OutputProblem(explain_os_error(error, place, "writing")) from error
         except Exception as error:
-            if "o space left" in str(error) or "File too large" in str(error):
-                raise OutputProblem(
-                    f"No space left while writing '{place}'. Free some space or write to another disk."
-                ) from error
+            if disk_full(error):
+                raise OutputProblem(explain_os_error(error, place, "writing")) from error
             from eigensieve.datasets.readers import DataError
 
             if isinstance(error, DataError):
