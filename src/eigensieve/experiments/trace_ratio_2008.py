@@ -1,10 +1,10 @@
 """The experiments of nie-2008: 1-NN accuracy against the number of features, and subset scores (Figures 2 to 4).
 
-Run it with ``python -m eigensieve.experiments.trace_ratio_2008 FOLDER``: the results file, the table and the figures are
-written there. Protocol of the paper: 30 training samples a class (5 for the faces), the rest for testing, Euclidean
-1-NN on the selected features, 20 random splits; F-FS and S-FS are the Fisher score at feature and subset level, F-LS and
-S-LS the Laplacian score. The paper does not say how features were scaled: both raw values and values scaled to [0, 1] are
-run. Scaling to unit variance would make both levels of the Fisher score the same.
+Run it with ``python -m eigensieve.experiments.trace_ratio_2008 FOLDER``: the results file, the table and the figures
+are written there. Protocol of the paper: 30 training samples a class (5 for the faces), the rest for testing, Euclidean
+1-NN on the selected features, 20 random splits; F-FS and S-FS are the Fisher score at feature and subset level, F-LS
+and S-LS the Laplacian score. The paper does not say how features were scaled: both raw values and values scaled to
+[0, 1] are run. Scaling to unit variance would make both levels of the Fisher score the same.
 """
 
 import argparse

@@ -23,8 +23,7 @@ def check_graph(graph: Any, n_samples: int, *, name: str = "graph") -> csr_array
         A = csr_array(graph, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise ValueError(
-            f"The '{name}' graph must be a sparse (or dense) matrix of numbers. "
-            f"Got {type(graph).__name__} instead."
+            f"The '{name}' graph must be a sparse (or dense) matrix of numbers. Got {type(graph).__name__} instead."
         ) from error
     if A.shape != (n_samples, n_samples):
         raise ValueError(
@@ -46,7 +45,5 @@ def check_graph(graph: Any, n_samples: int, *, name: str = "graph") -> csr_array
             f"between the two directions; pass (A + A.T) / 2 or A.maximum(A.T)."
         )
     if not A.nnz or A.data.max() == 0:
-        raise ValueError(
-            f"The '{name}' graph must have at least one edge. Got a graph without edges instead."
-        )
+        raise ValueError(f"The '{name}' graph must have at least one edge. Got a graph without edges instead.")
     return A

@@ -15,6 +15,8 @@ Method = Literal["auto", "exact", "approximate"]
 EXACT_LIMIT = 20_000
 """Largest number of samples for which ``method="auto"`` looks for exact neighbours."""
 
+_COPY_LIMIT = 1 << 24
+
 
 def knn_graph(
     X: Any,
@@ -110,6 +112,8 @@ def _exact_neighbours(X: Any, n_neighbors: int) -> tuple[NDArray[Any], NDArray[A
 
     # Trees win in a few dimensions only, and scikit-learn's "auto" would still take one for few neighbours.
     algorithm = "brute" if X.shape[1] > 15 else "auto"
+    if X.shape[0] * X.shape[1] <= _COPY_LIMIT:
+        X = X.astype(np.float64, copy=False)  # the search converts float32 again for every pair of chunks
     search = NearestNeighbors(n_neighbors=n_neighbors, algorithm=algorithm, n_jobs=-1).fit(X)
     distances, neighbours = search.kneighbors()
     return neighbours, distances
@@ -120,9 +124,7 @@ def _approximate_neighbours(
 ) -> tuple[NDArray[Any], NDArray[Any]]:
     """Neighbours and distances through pynndescent, each sample itself left out."""
     pynndescent = require("pynndescent", extra="neighbors")
-    index = pynndescent.NNDescent(
-        X, n_neighbors=n_neighbors + 1, metric="euclidean", random_state=random_state
-    )
+    index = pynndescent.NNDescent(X, n_neighbors=n_neighbors + 1, metric="euclidean", random_state=random_state)
     neighbours, distances = index.neighbor_graph
     itself = neighbours == np.arange(len(neighbours))[:, None]
     # A sample with many exact copies may not list itself: then its last neighbour is left out instead.

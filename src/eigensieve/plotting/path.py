@@ -1,0 +1,82 @@
+"""The path of the trace ratio as a picture: optimal score against number of features."""
+
+from typing import Any
+
+import numpy as np
+
+from eigensieve._extras import require
+from eigensieve.estimators._trace_ratio import TraceRatioSelector
+from eigensieve.traceratio.path import TraceRatioPath
+
+
+class TraceRatioPathDisplay:
+    """Score of the best subset against its size, beside the score of the feature-level ranking.
+
+    Create it with :meth:`from_estimator`, or from a path; draw it (again) with :meth:`plot`.
+
+    Parameters
+    ----------
+    path : TraceRatioPath
+        What ``TraceRatioSelector.path()`` returns.
+    n_selected : int or None, default=None
+        Size to mark; None marks the size ``path.choose()`` gives.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+    figure_ : matplotlib Figure
+    line_ : matplotlib Line2D
+        Optimal scores.
+    feature_level_line_ : matplotlib Line2D
+        Scores of the feature-level ranking.
+    mark_ : matplotlib Line2D
+        The marked size.
+    """
+
+    def __init__(self, path: TraceRatioPath, *, n_selected: int | None = None) -> None:
+        self.path = path
+        self.n_selected = n_selected
+
+    @classmethod
+    def from_estimator(
+        cls, estimator: TraceRatioSelector, *, ax: Any = None, log: bool = True
+    ) -> "TraceRatioPathDisplay":
+        """Draw the path of a fitted selector and mark the number of features it selected.
+
+        Parameters
+        ----------
+        estimator : TraceRatioSelector
+            Fitted.
+        ax : matplotlib Axes, default=None
+            Where to draw; None makes a figure.
+        log : bool, default=True
+            Logarithmic axes.
+        """
+        display = cls(estimator.path(), n_selected=int(estimator.support_.sum()))
+        return display.plot(ax=ax, log=log)
+
+    def plot(self, ax: Any = None, *, log: bool = True) -> "TraceRatioPathDisplay":
+        """Draw, and return self. Sizes whose score is infinite are left out and named in the axis label."""
+        if ax is None:
+            _, ax = require("matplotlib.pyplot", extra="plot").subplots()
+        path = self.path
+        size = path.choose() if self.n_selected is None else self.n_selected
+        finite = np.isfinite(path.scores)
+        sizes = path.n_features[finite]
+        (self.line_,) = ax.plot(sizes, path.scores[finite], label="best subset")
+        (self.feature_level_line_,) = ax.plot(
+            path.n_features, path.feature_level_scores, "--", label="best features one at a time", linewidth=1.0
+        )
+        height = path.scores[size - 1]
+        inside = np.isfinite(height)
+        (self.mark_,) = ax.plot([size] if inside else [], [height] if inside else [], "o", label=f"{size} selected")
+        if log:
+            ax.set_xscale("log")
+            ax.set_yscale("log")
+        infinite = int(np.count_nonzero(~finite))
+        note = f" (infinite up to {infinite})" if infinite else ""
+        ax.set(xlabel=f"number of features{note}", ylabel="trace ratio of the subset")
+        ax.legend()
+        self.ax_ = ax
+        self.figure_ = ax.figure
+        return self
