@@ -69,15 +69,17 @@ def fisher_trace_ratio(peers: str) -> None:
     }
     reference = TraceRatioSelector(100).fit(X, y)
     b, e = reference.between_scatter_, reference.within_scatter_
-    ours = float(np.median([run["seconds"] for run in runs["eigensieve"]]))
-    memory = float(np.median([run["megabytes"] for run in runs["eigensieve"]]))
-    for name, found in runs.items():
-        seconds = float(np.median([run["seconds"] for run in found]))
-        megabytes = float(np.median([run["megabytes"] for run in found]))
-        subset = found[0]["subset"]
+    medians = {
+        name: {key: float(np.median([run[key] for run in found])) for key in ("seconds", "cpu_seconds", "megabytes")}
+        for name, found in runs.items()
+    }
+    ours = medians["eigensieve"]
+    for name, found in medians.items():
+        subset = runs[name][0]["subset"]
         print(
-            f"  {name:15s} {seconds:9.4f} s ({seconds / ours:6.0f} x ours)   {megabytes:8.1f} MB "
-            f"(ours is {100 * memory / max(megabytes, 1e-9):6.2f} %)   subset score "
+            f"  {name:15s} {found['seconds']:9.4f} s ({found['seconds'] / ours['seconds']:6.0f} x ours), processor "
+            f"{found['cpu_seconds']:9.4f} s ({found['cpu_seconds'] / ours['cpu_seconds']:6.0f} x), "
+            f"{found['megabytes']:8.1f} MB (ours is {100 * ours['megabytes'] / found['megabytes']:.2f} %), subset score "
             f"{b[subset].sum() / e[subset].sum():.6f} of the optimum {reference.subset_score_:.6f}"
         )
     print(f"  steps {reference.n_iter_}, lambda {[round(value, 6) for value in reference.history_]}")
