@@ -121,9 +121,7 @@ class TestIrrelevantWeightBound:
         X = np.random.default_rng(1).normal(size=(n_samples, n_irrelevant))
         M = centred_unit(X)
         bound = irrelevant_weight_bound(M.T, 4.0)
-        assert bound == pytest.approx(
-            expected_irrelevant_weight_bound(n_irrelevant, n_samples - 1, 4.0), rel=0.01
-        )
+        assert bound == pytest.approx(expected_irrelevant_weight_bound(n_irrelevant, n_samples - 1, 4.0), rel=0.01)
 
     def test_bad_input(self):
         with pytest.raises(ValueError, match=r"'X_irrelevant' .* 2D array"):

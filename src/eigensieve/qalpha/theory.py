@@ -221,6 +221,4 @@ def positivity_probability(
 
 def _check_eigenvalue(function: str, eigenvalue: float) -> None:
     if not eigenvalue > 0:
-        raise ValueError(
-            f"The 'eigenvalue' parameter of {function} must be positive. Got {eigenvalue!r} instead."
-        )
+        raise ValueError(f"The 'eigenvalue' parameter of {function} must be positive. Got {eigenvalue!r} instead.")

@@ -1,7 +1,7 @@
 """A table of samples as the readers hand it over, and the error they raise."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from pathlib import Path
@@ -117,9 +117,9 @@ def checked(table: Table, path: str | Path) -> Table:
     return table
 
 
-def refuse_duplicates(names: Iterable[str], path: str | Path, what: str) -> None:
+def refuse_duplicates(names: Sequence[str], path: str | Path, what: str) -> None:
     """Raise when a name occurs twice."""
-    if isinstance(names, NumberedNames):
+    if isinstance(names, NumberedNames) or len(set(names)) == len(names):
         return
     repeated = [name for name, count in Counter(names).items() if count > 1]
     if repeated:
