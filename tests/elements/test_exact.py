@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
-from reference.elements import brute_force_greedy, masked_kernel, squared_error
 
 from eigensieve.elements.exact import select_exact
 from eigensieve.elements.kernel import LINEAR, POLY, RBF, MaskedKernel
 from eigensieve.elements.search import Limits
 from eigensieve.elements.state import SelectionState
+from reference.elements import brute_force_greedy, masked_kernel, squared_error
 
 KERNELS = {
     "rbf": MaskedKernel(RBF, gamma=0.7),

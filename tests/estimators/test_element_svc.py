@@ -6,7 +6,6 @@ import subprocess
 
 import numpy as np
 import pytest
-from reference.elements import brute_force_greedy, masked_kernel
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.datasets import make_blobs, make_classification
@@ -20,6 +19,7 @@ from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from eigensieve.estimators._element_svc import ElementSelectedSVC
+from reference.elements import brute_force_greedy, masked_kernel
 
 KERNELS = {
     "rbf": SVC(C=5, gamma=0.1),
@@ -94,11 +94,11 @@ def test_masks_have_the_shapes_they_are_named_after(data):
         return model, model.mask_.toarray().astype(bool)
 
     _, M = mask("feature", 3 * n_sv)
-    assert M.sum() == 3 * n_sv and (M == M[:, :1]).all()
+    assert M.sum() == 3 * n_sv and (M[:, :1] == M).all()
     _, M = mask("basis", 60)
-    assert M.sum() == 60 and (M == M[:1]).all()
+    assert M.sum() == 60 and (M[:1] == M).all()
     _, M = mask("joint", 60)
-    assert 2 <= M.any(axis=1).sum() and 2 <= M.any(axis=0).sum() and np.linalg.matrix_rank(M) == 1
+    assert M.any(axis=1).sum() >= 2 and M.any(axis=0).sum() >= 2 and np.linalg.matrix_rank(M) == 1
     model, M = mask("prototypes", 80)
     used = {tuple(np.flatnonzero(column)) for column in M.T if column.any()}
     assert used == {tuple(sorted(p)) for p in model.prototypes_}
@@ -124,9 +124,7 @@ def test_exact_is_at_least_as_good_as_the_others_at_its_first_element(data):
     X, y = data
     svc = SVC(C=5).fit(X, y)
     first = {
-        search: ElementSelectedSVC(svc, n_elements=1, search=search, widths="native", random_state=0)
-        .fit(X, y)
-        .path_[0]
+        search: ElementSelectedSVC(svc, n_elements=1, search=search, widths="native", random_state=0).fit(X, y).path_[0]
         for search in ("exact", "guided", "probabilistic")
     }
     assert first["exact"] <= min(first.values()) + 1e-12
@@ -196,7 +194,7 @@ def test_warm_start_adds_to_what_is_there(data):
 def test_warm_start_is_refused_for_shapes_that_cannot_add(data):
     X, y = data
     model = ElementSelectedSVC(SVC(C=5), n_elements=60, shape="joint", warm_start=True, random_state=0).fit(X, y)
-    with pytest.raises(ValueError, match="'warm_start' parameter .* must be False for shape='joint'"):
+    with pytest.raises(ValueError, match=r"'warm_start' parameter .* must be False for shape='joint'"):
         model.set_params(n_elements=80).fit(X, y)
 
 
@@ -288,7 +286,7 @@ def test_c_file_agrees(data, three_classes, tmp_path):
         assert "#include" not in source
         assert f"{X.shape[1]} features" in source and f"{model.n_elements_} elements" in source
         (tmp_path / f"{name}.c").write_text(source)
-        command = "cc -std=c89 -pedantic -Wall -Wextra -Werror -O2 -nostdlib -fPIC -shared".split()
+        command = ["cc", "-std=c89", "-pedantic", "-Wall", "-Wextra", "-Werror", "-O2", "-nostdlib", "-fPIC", "-shared"]
         library = tmp_path / f"{name}.so"
         subprocess.run([*command, str(tmp_path / f"{name}.c"), "-o", str(library)], check=True)
         functions = ctypes.CDLL(str(library))
@@ -329,7 +327,9 @@ class TestBadInput:
     def test_unsupported_kernels_are_named(self, data):
         X, y = data
         for kernel in ("sigmoid", "precomputed"):
-            with pytest.raises(ValueError, match=rf"'kernel' parameter .*'rbf', 'poly', 'linear'.* Got '{kernel}' instead"):
+            with pytest.raises(
+                ValueError, match=rf"'kernel' parameter .*'rbf', 'poly', 'linear'.* Got '{kernel}' instead"
+            ):
                 ElementSelectedSVC(SVC(kernel=kernel)).fit(X, y)
         with pytest.raises(ValueError, match="'kernel' parameter of the SVC"):
             ElementSelectedSVC(SVC(kernel=lambda A, B: A @ B.T)).fit(X, y)
@@ -422,8 +422,8 @@ def test_interrupt_leaves_the_estimator_as_before(data, monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         model.set_params(n_elements=40).fit(X, y)
     np.testing.assert_array_equal(model.decision_function(X), before)
+    fresh = ElementSelectedSVC(SVC(), n_elements=20)
     with pytest.raises(KeyboardInterrupt):
-        fresh = ElementSelectedSVC(SVC(), n_elements=20)
         fresh.fit(X, y)
     assert not hasattr(fresh, "mask_")
 

@@ -135,8 +135,8 @@ def exact_dots(
 def add_to_bins(codes: NDArray, weights: NDArray, bins: NDArray) -> None:
     """Sum pairs of weights of the samples in each bin of every feature.
 
-    `codes` is features x samples, `weights` samples x 2, `bins` features x bins x 2. Pairs, because the loop waits for its
-    own last store: a second sum costs nothing.
+    `codes` is features x samples, `weights` samples x 2, `bins` features x bins x 2. Pairs, because the loop waits
+    for its own last store: a second sum costs nothing.
     """
     mine = np.empty((bins.shape[1], 2), np.float32)
     for i in range(codes.shape[0]):

@@ -94,7 +94,10 @@ def _array(kind: str, name: str, values: Iterable) -> str:
 def _decision(expansion: ElementExpansion, name: str) -> str:
     kernel = expansion.kernel
     if kernel.kind == RBF:
-        term = f"double difference = x[{name}_features[e]] - {name}_values[e];\n            sum += difference * difference;"
+        term = (
+            f"double difference = x[{name}_features[e]] - {name}_values[e];\n"
+            f"            sum += difference * difference;"
+        )
         finish = f"value = {name}_exp(-{name}_gammas[c] * sum);"
     else:
         term = f"sum += x[{name}_features[e]] * {name}_values[e];"

@@ -15,8 +15,8 @@ OPSET = 17
 def expansion_to_onnx(expansion: ElementExpansion, classes: NDArray, threshold: float) -> Any:
     """Return a model with input "X" (float) and outputs "label" and "decision" (double).
 
-    The graph gathers the elements' features, sums them into columns by a product with a 0/1 matrix, applies the kernel and
-    the weights. It computes in double precision, as the decision values are defined.
+    The graph gathers the elements' features, sums them into columns by a product with a 0/1 matrix, applies the
+    kernel and the weights. It computes in double precision, as the decision values are defined.
 
     Parameters
     ----------

@@ -6,8 +6,8 @@ Two additions to the paper make a few hundred elements go further.
 masked kernel is as local as the full one. Columns may therefore be narrow (gamma times 1, as printed) or wide awake
 (gamma times d / `GROWN`), whichever gains more.
 
-*Histograms.* The gain of a first element (i, j) depends on the samples through x_i alone. With the residual summed in bins
-of x_i, one pass over the data scores every element of the mask, where the paper draws sixty.
+*Histograms.* The gain of a first element (i, j) depends on the samples through x_i alone. With the residual summed in
+bins of x_i, one pass over the data scores every element of the mask, where the paper draws sixty.
 
 A first element of the second width is grown by further features of the same basis vector, up to `GROWN`, as long as the
 gain *an element* rises: a one-step greedy would never find features that only count together.
@@ -177,7 +177,8 @@ def _shortlist(
 
 def _add_best(state: SelectionState, columns: list[Column], n_elements: int, fill: bool) -> None:
     """Add the shortlisted column (or its beginning) with the largest gain an element; others too if nearly as good."""
-    trial = Trial(np.hstack([state.prefix_values(column) for column in columns]))
+    values = [state.prefix_values(column, single=True) for column in columns]
+    trial = Trial(np.hstack(values).astype(np.float64))
     lengths = np.concatenate([np.arange(1, len(column.features) + 1) for column in columns])
     owners = np.repeat(np.arange(len(columns)), [len(column.features) for column in columns])
     least = NOTHING * state.start_error

@@ -10,7 +10,7 @@ so adding one feature to a masked column needs the running sum and one new term:
 the number of features (Avidan, section 4; SPEC of the masking matrix, equation 7).
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -51,7 +51,7 @@ class MaskedKernel:
 
     def scaled(self, factor: float) -> "MaskedKernel":
         """Return the kernel with `gamma` multiplied by `factor`."""
-        return replace(self, gamma=self.gamma * factor)
+        return MaskedKernel(self.kind, self.gamma * factor, self.degree, self.coef0)
 
     def terms(self, x: NDArray, b: NDArray | float) -> NDArray:
         """Return each feature's term of the sum, (x_i - b_i)^2 or x_i b_i."""
@@ -80,6 +80,6 @@ def check_kernel_name(kernel: Any) -> None:
     """Raise a ValueError naming the kernel and the supported ones unless it is one of them."""
     if not isinstance(kernel, str) or kernel not in KIND_NAMES:
         raise ValueError(
-            f"The 'kernel' parameter of the SVC must be one of {{'rbf', 'poly', 'linear'}} for its elements to be selected. "
-            f"Got {kernel!r} instead. Fit an SVC with one of these kernels."
+            f"The 'kernel' parameter of the SVC must be one of {{'rbf', 'poly', 'linear'}} for its elements to be "
+            f"selected. Got {kernel!r} instead. Fit an SVC with one of these kernels."
         )

@@ -108,9 +108,9 @@ class TablePredictor:
     """Single-element columns as one look-up table a feature, linearly interpolated; the rest evaluated in layers.
 
     A mask column with one element is a function of one feature, so all such columns of a feature add up to one
-    one-dimensional function (the paper's look-up table, section 5). Interpolating it between entries h apart is wrong by at
-    most h^2/8 times the bound on its second derivative; `error_bound` is the sum over features, for each output. A
-    sample with a value outside a table's range is evaluated without tables.
+    one-dimensional function (the paper's look-up table, section 5). Interpolating it between entries h apart is wrong
+    by at most h^2/8 times the bound on its second derivative; `error_bound` is the sum over features, for each
+    output. A sample with a value outside a table's range is evaluated without tables.
 
     Parameters
     ----------

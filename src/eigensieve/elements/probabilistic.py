@@ -1,7 +1,7 @@
 """The probabilistic search (Avidan, section 4.1): few candidates, few samples, best of several tries.
 
-Sixty random candidates hold, with probability 0.95, one of the best twentieth; each is judged on a tenth of the samples;
-a chunk of ten elements is tried several times and the try with the smallest error on all samples is kept.
+Sixty random candidates hold, with probability 0.95, one of the best twentieth; each is judged on a tenth of the
+samples; a chunk of ten elements is tried several times and the try with the smallest error on all samples is kept.
 """
 
 import numpy as np

@@ -71,11 +71,11 @@ def construct_vectors(
     rng: np.random.Generator,
     progress: Progress = silent,
     shape_vector: Callable[[NDArray], NDArray] | None = None,
-) -> NDArray:
+) -> tuple[NDArray, int]:
     """Return vectors z_1, z_2, ... each the best single vector for what the earlier ones leave of Psi.
 
-    For the RBF kernel by the fixed point z = sum_i a_i k(b_i, z) b_i / sum_i a_i k(b_i, z); for the others by gradient ascent
-    of (residual . phi(z))^2 / k(z, z).
+    For the RBF kernel by the fixed point z = sum_i a_i k(b_i, z) b_i / sum_i a_i k(b_i, z); for the others by
+    gradient ascent of (residual . phi(z))^2 / k(z, z).
 
     Parameters
     ----------
@@ -91,8 +91,15 @@ def construct_vectors(
     progress : callable
     shape_vector : callable, optional
         Applied to each new vector before it is kept, for instance to make it sparse.
+
+    Returns
+    -------
+    Z : ndarray of shape (n_vectors, n_features)
+    n_iter : int
+        The most iterations that one start took.
     """
     Z = np.empty((0, B.shape[1]))
+    n_iter = 0
     for _ in range(n_vectors):
         beta = best_weights(kernel, B, alpha, Z) if len(Z) else np.empty((0, alpha.shape[1]))
         V = np.vstack([B, Z])
@@ -101,18 +108,19 @@ def construct_vectors(
         probabilities = np.abs(a[: len(B)]) + np.finfo(float).tiny
         starts = rng.choice(len(B), size=n_starts, p=probabilities / probabilities.sum())
         found = [_one_vector(kernel, V, a, B[s], max_iter) for s in starts]
-        z = max(found, key=lambda one: _quality(kernel, V, a, one))
+        n_iter = max(n_iter, *(iterations for _, iterations in found))
+        z = max((one for one, _ in found), key=lambda one: _quality(kernel, V, a, one))
         if shape_vector is not None:
             z = shape_vector(z)
         Z = np.vstack([Z, z])
         progress(f"{len(Z)} vectors")
-    return Z
+    return Z, n_iter
 
 
 def refine_vectors(
     kernel: MaskedKernel, B: NDArray, alpha: NDArray, Z: NDArray, max_iter: int, free: NDArray | None = None
-) -> NDArray:
-    """Return all vectors moved together by L-BFGS to lower |Psi - Psi'|^2 (Burges' second phase).
+) -> tuple[NDArray, int]:
+    """Return all vectors moved together, and the iterations, by L-BFGS to lower |Psi - Psi'|^2 (Burges' second phase).
 
     beta is eliminated: at beta(z) the gradient with respect to z is that with beta held fixed.
 
@@ -137,7 +145,7 @@ def refine_vectors(
     result = minimize(value_and_gradient, Z[free], jac=True, method="L-BFGS-B", options={"maxiter": max_iter})
     refined = Z.copy()
     refined[free] = result.x
-    return refined
+    return refined, max(1, int(result.nit))
 
 
 def _kernel_gradient(kernel: MaskedKernel, Z: NDArray, V: NDArray, W: NDArray) -> NDArray:
@@ -164,25 +172,26 @@ def _quality(kernel: MaskedKernel, V: NDArray, a: NDArray, z: NDArray) -> float:
     return float(kernel.full(z[None], V)[0] @ a) ** 2 / own if own > 0 else 0.0
 
 
-def _one_vector(kernel: MaskedKernel, V: NDArray, a: NDArray, z: NDArray, max_iter: int) -> NDArray:
+def _one_vector(kernel: MaskedKernel, V: NDArray, a: NDArray, z: NDArray, max_iter: int) -> tuple[NDArray, int]:
+    """Return the vector reached from z, and the iterations it took."""
     if kernel.kind != RBF:
         return _ascend(kernel, V, a, z, max_iter)
-    for _ in range(max_iter):
-        w = a * kernel.full(z[None], V)[0]
-        total = w.sum()
-        if abs(total) <= 1e-8 * np.abs(w).sum():
-            break  # the fixed point is undefined where the weights cancel; the start before it is kept
+    squares = (V * V).sum(axis=1)
+    last = 0.0
+    new = z
+    for iteration in range(1, max_iter + 1):
+        w = a * np.exp(-kernel.gamma * np.maximum(squares - 2.0 * (V @ new) + new @ new, 0.0))
+        total = float(w.sum())
+        if abs(total) <= max(last, 1e-8 * float(np.abs(w).sum())):
+            return z, iteration  # no longer rising, or undefined because the weights cancel: keep the last one
+        z, last = new, abs(total)
         new = w @ V / total
-        moved = float(np.linalg.norm(new - z))
-        if _quality(kernel, V, a, new) < _quality(kernel, V, a, z):
+        if np.linalg.norm(new - z) <= 1e-6 * (1e-12 + np.linalg.norm(z)):
             break
-        z = new
-        if moved <= 1e-6 * (1e-12 + float(np.linalg.norm(z))):
-            break
-    return z
+    return z, iteration
 
 
-def _ascend(kernel: MaskedKernel, V: NDArray, a: NDArray, z: NDArray, max_iter: int) -> NDArray:
+def _ascend(kernel: MaskedKernel, V: NDArray, a: NDArray, z: NDArray, max_iter: int) -> tuple[NDArray, int]:
     def negative(flat: NDArray) -> tuple[float, NDArray]:
         one = flat[None]
         dot = float(kernel.full(one, V)[0] @ a)
@@ -193,4 +202,5 @@ def _ascend(kernel: MaskedKernel, V: NDArray, a: NDArray, z: NDArray, max_iter: 
         d_own = 2.0 * _kernel_gradient(kernel, one, one, np.ones((1, 1)))[0]
         return -(dot**2) / own, -(2 * dot * d_dot * own - dot**2 * d_own) / own**2
 
-    return minimize(negative, z, jac=True, method="L-BFGS-B", options={"maxiter": max_iter}).x
+    result = minimize(negative, z, jac=True, method="L-BFGS-B", options={"maxiter": max_iter})
+    return result.x, max(1, int(result.nit))

@@ -10,8 +10,9 @@ def rejection_threshold(positive_scores: NDArray, max_false_negative_rate: float
     """Return the largest threshold whose expected false-negative rate stays within the wanted one.
 
     With the n scores of held-out positives sorted, s_1 <= ... <= s_n, and samples below the threshold rejected, the
-    threshold s_(k+1), k = floor(rate (n + 1)) - 1, rejects a new positive with probability at most (k + 1) / (n + 1) <= rate
-    (exchangeability alone; no distribution is assumed). With too few positives for that, nothing is rejected: -inf.
+    threshold s_(k+1), k = floor(rate (n + 1)) - 1, rejects a new positive with probability at most (k + 1) / (n + 1)
+    <= rate (exchangeability alone; no distribution is assumed). With too few positives for that, nothing is rejected:
+    -inf.
     """
     scores = np.sort(np.asarray(positive_scores, dtype=np.float64))
     k = int(np.floor(max_false_negative_rate * (scores.size + 1) + 1e-12)) - 1

@@ -7,8 +7,8 @@ One mask, M (features x basis vectors), equations 1 to 5 of the paper:
     joint       M = f b'    the same features for some basis vectors
     prototypes  each column is one of r feature subsets (the paper's future work: a rank-constrained mask)
 
-Every function returns a `SelectionState` or, for the feature shape, whose columns are all basis vectors, the columns alone.
-`n_elements` always counts entries of the mask.
+Every function returns a `SelectionState` or, for the feature shape, whose columns are all basis vectors, the columns
+alone. `n_elements` always counts entries of the mask.
 """
 
 import numpy as np
@@ -153,8 +153,9 @@ def select_prototypes(
 ) -> tuple[SelectionState, list[list[int]]]:
     """Find r feature subsets, then basis vectors that each use one of them.
 
-    Subsets come one after another from a basis vector grown, on what the earlier ones leave unexplained, to `prototype_size`
-    features; then every pair (basis vector, subset) is a candidate and the best is added until the budget is spent.
+    Subsets come one after another from a basis vector grown, on what the earlier ones leave unexplained, to
+    `prototype_size` features; then every pair (basis vector, subset) is a candidate and the best is added until the
+    budget is spent.
 
     Returns
     -------

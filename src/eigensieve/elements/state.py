@@ -47,6 +47,8 @@ class SelectionState:
 
     Attributes
     ----------
+    n_elements : int
+        How many elements the mask holds.
     finished : bool
         Set by a search that stopped because the gain died out.
     """
@@ -61,17 +63,13 @@ class SelectionState:
         n = X.shape[0]
         self.columns: list[Column] = []
         self.path: list[float] = []
+        self.n_elements = 0
         self.finished = False
         self.Q = np.full((n, 1), 1.0 / np.sqrt(n), order="F")
         self.R = np.array([[np.sqrt(n)]])
         self.residual = self.targets - self.targets.mean(axis=0)
         self.start_error = float((self.residual**2).sum())
         self._buffer = self.Q
-
-    @property
-    def n_elements(self) -> int:
-        """How many elements the mask holds."""
-        return sum(len(column.features) for column in self.columns)
 
     @property
     def error(self) -> float:
@@ -108,11 +106,16 @@ class SelectionState:
         """Return the masked kernel's column, one value a sample."""
         return self.kernel.scaled(column.factor).finish(self.sums(column))
 
-    def prefix_values(self, column: Column) -> NDArray:
-        """Return the columns of the first, the first two, ... features (samples x features)."""
+    def prefix_values(self, column: Column, *, single: bool = False) -> NDArray:
+        """Return the columns of the first, the first two, ... features (samples x features).
+
+        In single precision they take a third of the time and are good enough to compare candidates.
+        """
         features = column.features
-        terms = self.kernel.terms(self.X[:, features], self.B[column.basis, features])
-        return self.kernel.scaled(column.factor).finish(np.cumsum(terms, axis=1, dtype=np.float64))
+        X, B = (self.X32, self.B32) if single else (self.X, self.B)
+        terms = self.kernel.terms(X[:, features], B[column.basis, features])
+        sums = np.cumsum(terms, axis=1, dtype=np.float32 if single else np.float64)
+        return self.kernel.scaled(column.factor).finish(sums)
 
     def add_column(self, basis: int, features: Sequence[int], factor: float = 1.0) -> bool:
         """Add a new masked basis vector; the path gets one error for each of its elements.
@@ -126,6 +129,7 @@ class SelectionState:
         if not self._append(block[:, -1]):
             return False
         self.columns.append(column)
+        self.n_elements += len(column.features)
         self.path.extend(path)
         return True
 
@@ -135,6 +139,7 @@ class SelectionState:
         if not self._append(self.values(column)):
             return False
         self.columns.append(column)
+        self.n_elements += len(column.features)
         self.path.append(self.relative_error)
         return True
 
@@ -158,6 +163,7 @@ class SelectionState:
             self.__dict__.update(before)
             return False
         self.columns.append(column)
+        self.n_elements += 1
         self.path = [*self.path, self.relative_error]
         return True
 

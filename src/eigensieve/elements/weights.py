@@ -8,8 +8,8 @@ from scipy.linalg import cho_factor, cho_solve
 def solve_weights(design: NDArray, targets: NDArray, ridge: float) -> tuple[NDArray, NDArray]:
     """Return weights and intercept of the lightly regularised least squares.
 
-    min over beta, c of |T - K beta - c|^2 / n + ridge |beta|^2. Masked columns are often nearly collinear; without the second
-    term weights of opposite sign grow until they cost digits in single precision.
+    min over beta, c of |T - K beta - c|^2 / n + ridge |beta|^2. Masked columns are often nearly collinear; without
+    the second term weights of opposite sign grow until they cost digits in single precision.
     """
     means, middle = design.mean(axis=0), targets.mean(axis=0)
     K = design - means

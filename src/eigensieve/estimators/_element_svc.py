@@ -50,7 +50,8 @@ class ElementSelectedSVC(ClassifierMixin, BaseEstimator):
         "joint": the same features for some support vectors (rank 1). "prototypes": each used support vector sees one of
         `n_prototypes` feature subsets (rank r).
     match : {"decision", "kernel"}, default="decision"
-        What the masked columns reproduce: the decision values K alpha, or the kernel matrix K as in the paper's Algorithm 1.
+        What the masked columns reproduce: the decision values K alpha, or the kernel matrix K as in the paper's
+        Algorithm 1.
     search : {"guided", "probabilistic", "exact"}, default="guided"
         For shape "element". "guided" scores all first elements by histograms and grows the best; "probabilistic" is the
         paper's section 4.1; "exact" tries every element with every sample at every step and is for small problems.
@@ -58,14 +59,15 @@ class ElementSelectedSVC(ClassifierMixin, BaseEstimator):
         "native" keeps gamma for every masked column, as printed. "auto" also lets columns with p of d features use a
         gamma larger by d / p, at which they are as local as the full kernel.
     n_candidates : int, default=60
-        Random elements (for shapes "feature" and "joint": rows or columns) compared for one choice; not used by "guided" and
-        "exact".
+        Random elements (for shapes "feature" and "joint": rows or columns) compared for one choice; not used by
+        "guided" and "exact".
     sample_fraction : float, default=0.1
         Share of the samples on which candidates are compared; "guided" and the shapes use at least 350.
     chunk_size : int, default=10
         "probabilistic": elements chosen ahead in one try.
     n_tries : int, default=3
-        "probabilistic": tries a chunk, of which the best is kept. "guided": support vectors grown for each width and choice.
+        "probabilistic": tries a chunk, of which the best is kept. "guided": support vectors grown for each width and
+        choice.
     n_prototypes : int, default=4
         Shape "prototypes": number of feature subsets.
     prototype_size : int, default=8
@@ -227,8 +229,8 @@ class ElementSelectedSVC(ClassifierMixin, BaseEstimator):
         smallest = plan.smallest(n_basis, n_features)
         if plan.n_elements < smallest:
             raise ValueError(
-                f"The 'n_elements' parameter of ElementSelectedSVC must be at least {smallest} for shape={self.shape!r}, "
-                f"whose smallest mask has so many elements here. Got {self.n_elements} instead."
+                f"The 'n_elements' parameter of ElementSelectedSVC must be at least {smallest} for "
+                f"shape={self.shape!r}, whose smallest mask has so many elements here. Got {self.n_elements} instead."
             )
         if kept and self.shape != "element":
             raise ValueError(

@@ -11,8 +11,9 @@ from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.svm import SVC, NuSVC
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, validate_data
 
+from eigensieve.elements.full import FullExpansion
 from eigensieve.elements.kernel import MaskedKernel, check_kernel_name
 
 
@@ -48,8 +49,8 @@ class KernelMachine:
 def resolve_machine(estimator: Any, owner: str, X: Any, X_valid: NDArray, y: NDArray) -> KernelMachine:
     """Return the expansion of a fitted SVC, or of one fitted here on (X, y).
 
-    A fitted SVC, plain or inside `FrozenEstimator`, is used as it is. Beyond two classes an unfitted one is fitted one-vs-rest;
-    a fitted one is matched by its own one-vs-rest decision values.
+    A fitted SVC, plain or inside `FrozenEstimator`, is used as it is. Beyond two classes an unfitted one is fitted
+    one-vs-rest; a fitted one is matched by its own one-vs-rest decision values.
     """
     svc = SVC() if estimator is None else estimator
     frozen = isinstance(svc, FrozenEstimator)
@@ -90,15 +91,16 @@ def _dense(vectors: Any) -> NDArray:
 
 
 def _from_fitted(svc: Any, X: Any, X_valid: NDArray) -> KernelMachine:
-    # X as the user gave it: scikit-learn then compares feature names and counts with those the SVC was fitted on.
-    decisions = _one_vs_rest(svc, X).reshape(X_valid.shape[0], -1)
+    # X as the user gave it: feature names and counts are compared with those the SVC was fitted on.
+    validate_data(svc, X, reset=False, skip_check_array=True)
     kernel = MaskedKernel.from_svc(svc)
     basis = _dense(svc.support_vectors_)
     if len(svc.classes_) == 2:
         alpha = _dense(svc.dual_coef_).reshape(1, -1).T
+        decisions = FullExpansion(kernel, basis, alpha, svc.intercept_).decision(X_valid)
     else:
-        K = kernel.full(X_valid.astype(np.float64), basis)
-        alpha = _ridge_weights(K, decisions)
+        decisions = _one_vs_rest(svc, X)
+        alpha = _ridge_weights(kernel.full(X_valid.astype(np.float64), basis), decisions)
     return KernelMachine(svc, svc.classes_, kernel, basis, alpha, decisions)
 
 

@@ -11,6 +11,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
+from threadpoolctl import threadpool_limits
 
 from eigensieve._progress import progress_for
 from eigensieve.elements.full import FullExpansion
@@ -37,8 +38,8 @@ class ReducedSetSVC(ClassifierMixin, BaseEstimator):
     method : {"construction", "selection"}, default="construction"
         Construct new vectors (more accurate) or select support vectors.
     n_features_per_vector : int, default=None
-        If given, every constructed vector keeps only so many features that differ from the centre of the support vectors (its
-        largest deviations) and the others stay at the centre: sparse vectors, the paper's future work.
+        If given, every constructed vector keeps only so many features that differ from the centre of the support
+        vectors (its largest deviations) and the others stay at the centre: sparse vectors, the paper's future work.
     refine : bool, default=True
         Move all constructed vectors together at the end by gradient descent (Burges' second phase).
     n_starts : int, default=5
@@ -55,6 +56,8 @@ class ReducedSetSVC(ClassifierMixin, BaseEstimator):
     vectors_ : ndarray of shape (n_vectors, n_features)
     dual_coef_ : ndarray of shape (n_outputs, n_vectors)
     intercept_ : ndarray of shape (n_outputs,)
+    n_iter_ : int
+        Iterations of the refinement, without it the most that one start took; vectors selected for "selection".
     n_numbers_ : int
         Numbers that must be stored to predict.
     estimator_ : SVC or OneVsRestClassifier
@@ -120,10 +123,13 @@ class ReducedSetSVC(ClassifierMixin, BaseEstimator):
                 f"Got {self.n_features_per_vector} instead; selected vectors are whole (use ElementSelectedSVC)."
             )
         machine = resolve_machine(self.estimator, type(self).__name__, X, X_valid, y)
-        vectors, n_free = self._vectors(machine)
+        # The products are small: several BLAS threads would wait for each other.
+        with threadpool_limits(1, user_api="blas"):
+            vectors, n_free, n_iter = self._vectors(machine)
         design = machine.kernel.full(X_valid.astype(np.float64), vectors)
         weights, intercept = solve_weights(design, machine.decisions, self.ridge)
         self.vectors_ = vectors
+        self.n_iter_ = n_iter
         self.dual_coef_ = weights.T
         self.intercept_ = intercept
         self.n_numbers_ = int(n_free + weights.size + intercept.size)
@@ -132,8 +138,8 @@ class ReducedSetSVC(ClassifierMixin, BaseEstimator):
         self._expansion = FullExpansion(machine.kernel, vectors, weights, intercept)
         return self
 
-    def _vectors(self, machine: KernelMachine) -> tuple[NDArray, int]:
-        """Return the vectors and how many numbers describe them."""
+    def _vectors(self, machine: KernelMachine) -> tuple[NDArray, int, int]:
+        """Return the vectors, how many numbers describe them, and the iterations."""
         B = machine.basis.astype(np.float64)
         progress = progress_for(type(self).__name__, self.verbose)
         if self.method == "selection":
@@ -145,11 +151,11 @@ class ReducedSetSVC(ClassifierMixin, BaseEstimator):
                     stacklevel=4,
                 )
             chosen = select_vectors(machine.kernel, B, machine.alpha, min(self.n_vectors, B.shape[0]), progress)
-            return B[chosen], chosen.size * B.shape[1]
+            return B[chosen], chosen.size * B.shape[1], chosen.size
         seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
         centre = B.mean(axis=0)
         sparse = self.n_features_per_vector
-        vectors = construct_vectors(
+        vectors, n_iter = construct_vectors(
             machine.kernel,
             B,
             machine.alpha,
@@ -162,9 +168,9 @@ class ReducedSetSVC(ClassifierMixin, BaseEstimator):
         )
         free = np.ones(vectors.shape, dtype=bool) if sparse is None else vectors != centre
         if self.refine:
-            vectors = refine_vectors(machine.kernel, B, machine.alpha, vectors, self.max_iter, free)
+            vectors, n_iter = refine_vectors(machine.kernel, B, machine.alpha, vectors, self.max_iter, free)
         described = int(free.sum()) + (0 if sparse is None else centre.size)
-        return vectors, described
+        return vectors, described, n_iter
 
     def decision_function(self, X: Any) -> NDArray:
         """Return the decision values.

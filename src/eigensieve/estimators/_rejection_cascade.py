@@ -27,24 +27,26 @@ from eigensieve.estimators._element_svc import ElementSelectedSVC
 class RejectionCascade(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     """Reject most negatives with a cheap classifier; ask the full one only about the rest.
 
-    A sample whose rejector score is below `threshold_` is given the first class at once. The threshold is set on held-out
-    data so that at most `max_false_negative_rate` of the second class is expected to be lost (Avidan, section 5).
+    A sample whose rejector score is below `threshold_` is given the first class at once. The threshold is set on
+    held-out data so that at most `max_false_negative_rate` of the second class is expected to be lost (Avidan,
+    section 5).
 
     Parameters
     ----------
     rejector : estimator, default=None
-        Any classifier with `decision_function` or `predict_proba`; None means ``ElementSelectedSVC()`` on the classifier
-        if that is an SVC.
+        Any classifier with `decision_function` or `predict_proba`; None means ``ElementSelectedSVC()`` on the
+        classifier if that is an SVC.
     classifier : estimator, default=None
         Any classifier; None means ``SVC()``.
     max_false_negative_rate : float, default=0.02
     calibration_size : float, default=0.25
-        Share of the training data held out from the rejector for its threshold; the classifier is fitted on all. Not used
-        when the rejector is fitted already (plain or in :class:`sklearn.frozen.FrozenEstimator`): then `fit` expects data
-        that the rejector has not seen and all of it sets the threshold.
+        Share of the training data held out from the rejector for its threshold; the classifier is fitted on all. Not
+        used when the rejector is fitted already (plain or in :class:`sklearn.frozen.FrozenEstimator`): then `fit`
+        expects data that the rejector has not seen and all of it sets the threshold.
     matrix_products : bool, default=True
-        Evaluate a fitted two-class `SVC` (rbf, poly, linear) behind the rejector by matrix products, which gives the same
-        decision values to rounding an order of magnitude sooner than its own `predict`. Other classifiers are always called.
+        Evaluate a fitted two-class `SVC` (rbf, poly, linear) behind the rejector by matrix products, which gives the
+        same decision values to rounding an order of magnitude sooner than its own `predict`. Other classifiers are
+        always called.
     random_state : int, RandomState instance or None, default=None
 
     Attributes
@@ -114,6 +116,7 @@ class RejectionCascade(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         self : RejectionCascade
         """
         X_valid, y = validate_data(self, X, y, dtype="numeric")
+        X = _named_or_valid(X, X_valid)
         check_classification_targets(y)
         if type_of_target(y, input_name="y") != "binary":
             raise ValueError(f"Only binary classification is supported. The type of the target is {type_of_target(y)}.")
@@ -148,8 +151,13 @@ class RejectionCascade(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
 
     def rejected(self, X: Any) -> NDArray:
         """Return which samples the rejector turns away (boolean, one a sample)."""
+        return self._rejected(self._checked(X))
+
+    def _checked(self, X: Any) -> Any:
         check_is_fitted(self)
-        validate_data(self, X, reset=False, skip_check_array=True)
+        return _named_or_valid(X, validate_data(self, X, reset=False, dtype="numeric"))
+
+    def _rejected(self, X: Any) -> NDArray:
         return positive_scores(self.rejector_, X) < self.threshold_
 
     def predict(self, X: Any) -> NDArray:
@@ -163,7 +171,8 @@ class RejectionCascade(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         -------
         labels : ndarray of shape (n_samples,)
         """
-        rejected = self.rejected(X)
+        X = self._checked(X)
+        rejected = self._rejected(X)
         labels = np.full(rejected.size, self.classes_[0], dtype=self.classes_.dtype)
         kept = np.flatnonzero(~rejected)
         if kept.size:
@@ -188,7 +197,8 @@ class RejectionCascade(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         -------
         report : dict
             rejection_rate : share of the samples rejected.
-            kernel_evaluations : kernel evaluations a sample, rejector included; NaN where the classifier has no support vectors.
+            kernel_evaluations : kernel evaluations a sample, rejector included; NaN where the classifier has no
+            support vectors.
             full_kernel_evaluations : the same without the cascade.
             speed_up : time of the full classifier over time of the cascade.
         """
@@ -216,6 +226,11 @@ def _prepared(estimator: Any) -> tuple[Any, bool]:
     except NotFittedError:
         return clone(estimator), False
     return estimator, True
+
+
+def _named_or_valid(X: Any, X_valid: NDArray) -> Any:
+    """Return a data frame as it is, for estimators that look at names, and the checked array for all else."""
+    return X if hasattr(X, "columns") else X_valid
 
 
 def _as_expansion(classifier: Any) -> FullExpansion | None:

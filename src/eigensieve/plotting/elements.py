@@ -1,0 +1,160 @@
+"""Pictures of element selection: the mask over the features, the error path, rejection curves."""
+
+from collections.abc import Mapping
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.metrics import roc_auc_score
+from sklearn.utils.validation import check_is_fitted
+
+from eigensieve._extras import require
+from eigensieve.estimators._calibration import positive_scores
+
+
+def _axes(ax: Any) -> Any:
+    return require("matplotlib.pyplot", extra="plot").subplots()[1] if ax is None else ax
+
+
+class ElementMaskDisplay:
+    """How often each feature is used by the masked support vectors, as an image or as bars.
+
+    Parameters
+    ----------
+    counts : ndarray of shape (n_features,)
+        Elements in each row of the mask.
+    image_shape : tuple of int, default=None
+        Height and width when the features are the pixels of an image, row by row.
+    feature_names : ndarray of str, default=None
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+    figure_ : matplotlib Figure
+    """
+
+    def __init__(
+        self, counts: NDArray, *, image_shape: tuple[int, int] | None = None, feature_names: Any = None
+    ) -> None:
+        self.counts = counts
+        self.image_shape = image_shape
+        self.feature_names = feature_names
+
+    @classmethod
+    def from_estimator(
+        cls, estimator: Any, *, image_shape: tuple[int, int] | None = None, ax: Any = None, **kwargs: Any
+    ) -> Self:
+        """Draw the mask of a fitted `ElementSelectedSVC`."""
+        check_is_fitted(estimator)
+        counts = np.asarray(estimator.mask_.sum(axis=1)).ravel()
+        if image_shape is not None:
+            image_shape = (int(image_shape[0]), int(image_shape[1]))
+            if image_shape[0] * image_shape[1] != counts.size:
+                raise ValueError(
+                    f"The 'image_shape' parameter must multiply to the number of features, {counts.size}. "
+                    f"Got {image_shape} instead."
+                )
+        names = getattr(estimator, "feature_names_in_", None)
+        return cls(counts, image_shape=image_shape, feature_names=names).plot(ax=ax, **kwargs)
+
+    def plot(self, ax: Any = None, **kwargs: Any) -> Self:
+        """Draw; keywords go to `imshow` or `barh`."""
+        ax = _axes(ax)
+        if self.image_shape is not None:
+            image = ax.imshow(self.counts.reshape(self.image_shape), **{"cmap": "magma", **kwargs})
+            ax.figure.colorbar(image, ax=ax, label="elements")
+            ax.set(xticks=[], yticks=[], title=f"{int(self.counts.sum())} elements")
+        else:
+            used = np.flatnonzero(self.counts)
+            used = used[np.argsort(self.counts[used], kind="stable")]
+            names = used.astype(str) if self.feature_names is None else np.asarray(self.feature_names)[used]
+            ax.barh(np.arange(used.size), self.counts[used], **kwargs)
+            ax.set(yticks=np.arange(used.size), yticklabels=names, xlabel="elements", ylabel="feature")
+        self.ax_, self.figure_ = ax, ax.figure
+        return self
+
+
+class ElementPathDisplay:
+    """The relative error after each addition (the paper's figures 3 and 5, for the matched values).
+
+    Parameters
+    ----------
+    path : ndarray of shape (n_steps,)
+    label : str, default=None
+
+    Attributes
+    ----------
+    ax_, line_, figure_ : matplotlib artists
+    """
+
+    def __init__(self, path: NDArray, *, label: str | None = None) -> None:
+        self.path = path
+        self.label = label
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, *, label: str | None = None, ax: Any = None, **kwargs: Any) -> Self:
+        """Draw the path of a fitted `ElementSelectedSVC`."""
+        check_is_fitted(estimator)
+        return cls(estimator.path_, label=label).plot(ax=ax, **kwargs)
+
+    def plot(self, ax: Any = None, **kwargs: Any) -> Self:
+        """Draw; keywords go to the line."""
+        ax = _axes(ax)
+        (self.line_,) = ax.plot(np.arange(1, self.path.size + 1), self.path, label=self.label, **kwargs)
+        ax.set(xlabel="elements", ylabel="relative squared error", yscale="log")
+        if self.label is not None:
+            ax.legend()
+        self.ax_, self.figure_ = ax, ax.figure
+        return self
+
+
+class RejectionCurveDisplay:
+    """Share of the negatives rejected against share of the positives lost, a line a model (the paper's figures 2, 4).
+
+    The ROC curve from the rejector's side: at a threshold, x is the false-negative rate and y the true-negative rate.
+
+    Parameters
+    ----------
+    curves : dict of str to (false-negative rates, rejection rates, area)
+
+    Attributes
+    ----------
+    ax_, lines_, figure_ : matplotlib artists
+    """
+
+    def __init__(self, curves: Mapping[str, tuple[NDArray, NDArray, float]]) -> None:
+        self.curves = dict(curves)
+
+    @classmethod
+    def from_estimators(cls, estimators: Mapping[str, Any], X: Any, y: Any, *, ax: Any = None, **kwargs: Any) -> Self:
+        """Draw one line for each named, fitted two-class model on the given samples."""
+        scores = {}
+        for name, estimator in estimators.items():
+            check_is_fitted(estimator)
+            scores[name] = positive_scores(estimator, X)
+            positive = np.asarray(y) == estimator.classes_[1]
+        return cls.from_scores(scores, positive, ax=ax, **kwargs)
+
+    @classmethod
+    def from_scores(cls, scores: Mapping[str, NDArray], positive: NDArray, *, ax: Any = None, **kwargs: Any) -> Self:
+        """Draw one line for each named list of scores; `positive` marks the samples of the second class."""
+        curves = {}
+        for name, values in scores.items():
+            positives, negatives = np.sort(values[positive]), np.sort(values[~positive])
+            lost = np.arange(positives.size) / positives.size
+            rejected = np.searchsorted(negatives, positives, side="left") / negatives.size
+            curves[name] = (lost, rejected, float(roc_auc_score(positive, values)))
+        return cls(curves).plot(ax=ax, **kwargs)
+
+    def plot(self, ax: Any = None, **kwargs: Any) -> Self:
+        """Draw; keywords go to every line."""
+        ax = _axes(ax)
+        self.lines_ = [
+            ax.plot(lost, rejected, label=f"{name} (area {area:.4f})", **kwargs)[0]
+            for name, (lost, rejected, area) in self.curves.items()
+        ]
+        ax.axvline(0.02, color="0.7", linewidth=1, linestyle=":")
+        ax.set(xlabel="positives lost", ylabel="negatives rejected", xlim=(0, 0.2), ylim=(0, 1.02))
+        ax.legend(loc="lower right")
+        self.ax_, self.figure_ = ax, ax.figure
+        return self
