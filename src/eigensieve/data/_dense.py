@@ -1,4 +1,4 @@
-"""Dense arrays in memory: blocks are standardised in cache, the whole matrix is never copied."""
+"""Dense arrays in memory: blocks are used as they are or standardised in cache; the matrix is never copied."""
 
 from typing import Any
 
@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from eigensieve.data._blocks import Block, DenseBlock
 from eigensieve.data._matrix import DataMatrix
+from eigensieve.data._raw_block import FARTHEST, RawBlock
 from eigensieve.data._stats import dense_moments
 
 Array = NDArray[Any]
@@ -27,7 +28,12 @@ class DenseData(DataMatrix):
         self.X = X
 
     def block(self, start: int, stop: int) -> Block:
-        return DenseBlock(start, stop, self._standardise(self.X[:, start:stop], slice(start, stop)))
+        here, raw = slice(start, stop), self.X[:, start:stop]
+        near = self.far is not None and self.far[here].max() <= FARTHEST[self.dtype]
+        if not near or self.scale is None or raw.dtype != self.dtype:
+            return DenseBlock(start, stop, self._standardise(raw, here))
+        center = None if self.center is None else self.center[here]
+        return RawBlock(start, stop, raw, center, self.scale[here], lambda: self._standardise(raw, here))
 
     def block_moments(self, start: int, stop: int) -> tuple[Array, Array, Array, Array]:
         return dense_moments(self.X[:, start:stop])

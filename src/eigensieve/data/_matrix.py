@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from eigensieve._progress import Progress, silent
 from eigensieve.data._blocks import Block
+from eigensieve.data._raw_block import distance_from_zero
 from eigensieve.data._stats import ColumnStats, rounding_constant
 from eigensieve.data._threads import ordered_map
 
@@ -86,6 +87,7 @@ class DataMatrix(ABC):
         self.n_segments = _SEGMENTS
         self.center: Array | None = None
         self.scale: Array | None = None
+        self.far: Array | None = None
         self._shared: dict[str, Any] = {"passes": 0, "stats": None, "names": None, "progress": silent}
 
     # -- what a backend provides ---------------------------------------------------------------------
@@ -146,7 +148,9 @@ class DataMatrix(ABC):
         usable = ~stats.constant & (norm > 0)
         scale = np.zeros(self.n_features)
         np.divide(1.0, norm, out=scale, where=usable)
-        return self.rescaled(stats.mean if normalize == "center" else None, scale)
+        view = self.rescaled(stats.mean if normalize == "center" else None, scale)
+        view.far = distance_from_zero(stats.mean, stats.centered_norm, stats.norm, self.n_samples, self.dtype)
+        return view
 
     def rescaled(self, center: Array | None, scale: Array | None) -> "DataMatrix":
         """Return a view whose columns are (x - center) * scale of the raw ones."""

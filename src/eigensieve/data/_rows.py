@@ -140,7 +140,11 @@ class RowStreamedData(StreamedData):
             except Exception as error:
                 self.source.check()
                 raise read_failure(self.source.name, f"samples {first} to {last - 1}", error) from error
-            return of(raw) if of else as_data(raw).rescaled(self.center, self.scale)
+            if of is not None:
+                return of(raw)
+            piece = as_data(raw).rescaled(self.center, self.scale)
+            piece.far = self.far
+            return piece
 
         starts = range(0, self.n_samples, self.height)
         with ThreadPoolExecutor(1, thread_name_prefix="eigensieve-read") as reader:

@@ -80,7 +80,9 @@ class StreamedData(DataMatrix):
         here = slice(start, start + raw.shape[1])
         center = None if self.center is None else self.center[here]
         scale = None if self.scale is None else self.scale[here]
-        return as_data(raw).rescaled(center, scale)
+        piece = as_data(raw).rescaled(center, scale)
+        piece.far = None if self.far is None else self.far[here]
+        return piece
 
     def _read(self, start: int, stop: int, buffer: Array | None) -> Any:
         try:

@@ -1,0 +1,81 @@
+"""A dense block that is multiplied as it is stored: centring and scaling act on the thin side of every product."""
+
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eigensieve.data._blocks import DenseBlock
+
+Array = NDArray[Any]
+
+FARTHEST = {np.dtype(np.float32): 4.0, np.dtype(np.float64): 1e3}
+"""How many standard deviations from zero a column's mean may be: taking it out afterwards loses that much precision."""
+
+
+class RawBlock(DenseBlock):
+    """A block held as stored.
+
+    With centres c and scales s, M_b V = s * (X_b'V - c 1'V) and M_b'W = X_b (s * W) - 1 (c * s)'W: no copy
+    of the block is made, which is most of the time of a product with few columns. Good for columns whose
+    mean is near zero compared with their spread; the others are centred first, by the plain block.
+
+    Parameters
+    ----------
+    start, stop : int
+        Feature range.
+    raw : ndarray of shape (n_samples, stop - start)
+    center : ndarray of shape (stop - start,) or None
+    scale : ndarray of shape (stop - start,)
+    standardise : callable
+        Returns the centred and scaled columns, for what is not a product with a thin matrix.
+    """
+
+    def __init__(
+        self,
+        start: int,
+        stop: int,
+        raw: Array,
+        center: Array | None,
+        scale: Array,
+        standardise: Callable[[], Array],
+    ) -> None:
+        self.start = start
+        self.stop = stop
+        self.raw = raw
+        self.center = center
+        self.scale = scale
+        self._standardise = standardise
+
+    @cached_property
+    def Z(self) -> Array:  # type: ignore[override]
+        return self._standardise()
+
+    def forward(self, V: Array) -> Array:
+        dtype = self.raw.dtype
+        # (V'X)' instead of X'V: the wide side of the product runs along contiguous memory
+        T = (np.ascontiguousarray(V.T, dtype=dtype) @ self.raw).T
+        if self.center is not None:
+            T -= np.outer(self.center, V.sum(axis=0, dtype=np.float64)).astype(dtype, copy=False)
+        T *= self.scale.astype(dtype, copy=False)[:, None]
+        return T
+
+    def back(self, W: Array) -> Array:
+        dtype = self.raw.dtype
+        W = W.astype(dtype, copy=False) * self.scale.astype(dtype, copy=False)[:, None]
+        out = self.raw @ W
+        if self.center is not None:
+            out -= (self.center @ W.astype(np.float64, copy=False)).astype(dtype, copy=False)
+        return out
+
+
+def distance_from_zero(mean: Array, centered_norm: Array, norm: Array, n_samples: int, dtype: Any) -> Array:
+    """How many standard deviations each column's mean is from zero; infinite where sums could overflow or vanish."""
+    largest = float(np.finfo(dtype).max) ** 0.4
+    safe = (norm < largest) & (centered_norm > 1 / largest)
+    out = np.full(len(mean), np.inf, dtype=np.float32)
+    np.divide(np.abs(mean) * np.sqrt(n_samples), centered_norm, out=out, where=safe, casting="same_kind")
+    out[centered_norm == 0] = 0.0
+    return out
