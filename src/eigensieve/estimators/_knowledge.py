@@ -15,10 +15,15 @@ from eigensieve.qalpha._side import inhibition, side_variances
 Array = NDArray[Any]
 
 
+def read_side_variances(estimator: BaseEstimator, main: DataMatrix, side: Any) -> Array:
+    """Return D_i, the variances of side data given by the user in units of the main data's."""
+    return side_variances(main.stats(), _read_side(estimator, main, side).stats())
+
+
 def side_scale(estimator: BaseEstimator, main: DataMatrix, side: Any, strength: float) -> Array:
     """Return s_i = (D_i + lambda)^-1/2 for side data given by the user."""
     name = type(estimator).__name__
-    variances = side_variances(main.stats(), _read_side(estimator, main, side).stats())
+    variances = read_side_variances(estimator, main, side)
     flat = np.flatnonzero((variances == 0) & ~main.stats().constant)
     if strength == 0 and len(flat):
         raise ValueError(

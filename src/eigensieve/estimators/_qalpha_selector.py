@@ -57,7 +57,7 @@ class QAlphaSelector(SelectorMixin, BaseEstimator):
         weights (the split into two groups with the least variance within).
     n_clusters : int or "auto", default="auto"
         k, the number of leading eigenvectors whose energy is maximised. ``"auto"`` counts the eigenvalues of the
-        equally weighted affinity above the noise edge (at most 10).
+        equally weighted affinity above the noise edge (at most 10). With labels the classes take its place.
     spectrum : {"standard", "laplacian"}, default="standard"
         Use the affinity A, or its Laplacian A - diag(A1) + dI.
     criterion : {"energy", "gap"}, default="energy"
@@ -78,7 +78,7 @@ class QAlphaSelector(SelectorMixin, BaseEstimator):
         algorithms; they find the same maximum with many more passes.
     init : {"eigen", "random"} or ndarray of shape (n_samples, n_clusters), default="eigen"
         Starting embedding: leading eigenvectors of the equally weighted affinity, random directions, or the user's own.
-        Random starts often end in poor local maxima; use them with `n_init`.
+        Random starts often end in poor local maxima; use them with `n_init`. With labels these take its place.
     n_init : int, default=1
         Number of random starts, of which the one with the best criterion is kept. Must be 1 for other starts.
     side_strength : float, default=0.1
@@ -299,7 +299,7 @@ class QAlphaSelector(SelectorMixin, BaseEstimator):
         name = type(self).__name__
         labels: Labels | None = None if supervision is None else read_labels(y, raw.n_samples, name)
         pairs = read_pairs(cannot_link, must_link, raw.n_samples, name)
-        settings = (self.spectrum, self.criterion, normalize, self.solver, self.init)
+        settings = (self.spectrum, self.criterion, normalize, self.solver)
         check_combination(Request(name, *settings, supervision, labels, pairs))
         scale = None if side is None else side_scale(self, raw, side, self.side_strength)
         blocks = read_settings(self.block_gamma, self.block_clusters, name) if supervision == "blocks" else None

@@ -20,7 +20,7 @@ class Request:
     ----------
     owner : str
         Name of the estimator.
-    spectrum, criterion, normalize, solver, init
+    spectrum, criterion, normalize, solver
         Its parameters of the same names.
     supervision : {"span", "blocks"} or None
         How labels are used; None without labels.
@@ -33,7 +33,6 @@ class Request:
     criterion: str
     normalize: str
     solver: str
-    init: Any
     supervision: str | None
     labels: Labels | None
     pairs: Pairs | None
@@ -41,7 +40,7 @@ class Request:
 
 def check_combination(request: Request) -> None:
     """Raise a ValueError when parts of the request exclude each other."""
-    for refuse in (_laplacian_of_centred, _embedding_twice, _blocks, _few_labels, _labels_against_pairs):
+    for refuse in (_laplacian_of_centred, _blocks, _few_labels, _labels_against_pairs):
         refuse(request)
 
 
@@ -57,17 +56,6 @@ def _laplacian_of_centred(request: Request) -> None:
             "not be 'center' with spectrum='laplacian'",
             "centred features sum to zero, and the Laplacian would be the affinity plus a constant",
             "Use normalize='unit'.",
-        )
-
-
-def _embedding_twice(request: Request) -> None:
-    if request.supervision is not None and not (isinstance(request.init, str) and request.init == "eigen"):
-        _refuse(
-            request,
-            "init",
-            "be 'eigen' when labels are used",
-            "the labels are the embedding, and a start of it would have no effect",
-            "Leave init out, or use supervision='ignore' to select without the labels.",
         )
 
 
