@@ -79,8 +79,8 @@ def fisher_trace_ratio(peers: str) -> None:
         print(
             f"  {name:15s} {found['seconds']:9.4f} s ({found['seconds'] / ours['seconds']:6.0f} x ours), processor "
             f"{found['cpu_seconds']:9.4f} s ({found['cpu_seconds'] / ours['cpu_seconds']:6.0f} x), "
-            f"{found['megabytes']:8.1f} MB (ours is {100 * ours['megabytes'] / found['megabytes']:.2f} %), subset score "
-            f"{b[subset].sum() / e[subset].sum():.6f} of the optimum {reference.subset_score_:.6f}"
+            f"{found['megabytes']:8.1f} MB (ours is {100 * ours['megabytes'] / found['megabytes']:.2f} %), subset "
+            f"score {b[subset].sum() / e[subset].sum():.6f} of the optimum {reference.subset_score_:.6f}"
         )
     print(f"  steps {reference.n_iter_}, lambda {[round(value, 6) for value in reference.history_]}")
 

@@ -50,7 +50,7 @@ class TraceRatioPathDisplay:
         ax : matplotlib Axes, default=None
             Where to draw; None makes a figure.
         log : bool, default=True
-            Logarithmic axes.
+            Logarithmic sizes, and logarithmic scores where they span more than a decade.
         """
         display = cls(estimator.path(), n_selected=int(estimator.support_.sum()))
         return display.plot(ax=ax, log=log)
@@ -58,7 +58,7 @@ class TraceRatioPathDisplay:
     def plot(self, ax: Any = None, *, log: bool = True) -> "TraceRatioPathDisplay":
         """Draw, and return self. Sizes whose score is infinite are left out and named in the axis label."""
         if ax is None:
-            _, ax = require("matplotlib.pyplot", extra="plot").subplots()
+            _, ax = require("matplotlib.pyplot", extra="plot").subplots(layout="constrained")
         path = self.path
         size = path.choose() if self.n_selected is None else self.n_selected
         finite = np.isfinite(path.scores)
@@ -72,7 +72,9 @@ class TraceRatioPathDisplay:
         (self.mark_,) = ax.plot([size] if inside else [], [height] if inside else [], "o", label=f"{size} selected")
         if log:
             ax.set_xscale("log")
-            ax.set_yscale("log")
+            # Within one decade a logarithmic axis only makes the labels harder to read.
+            if path.scores[finite].max(initial=0.0) > 10 * path.scores[finite].min(initial=np.inf):
+                ax.set_yscale("log")
         infinite = int(np.count_nonzero(~finite))
         note = f" (infinite up to {infinite})" if infinite else ""
         ax.set(xlabel=f"number of features{note}", ylabel="trace ratio of the subset")
