@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, _fit_context
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import check_consistent_length
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
@@ -20,6 +19,7 @@ from eigensieve.amount._curve import two_level_cut
 from eigensieve.data import DataMatrix
 from eigensieve.estimators._fitting import all_or_nothing, check_data, check_some_vary, rank_features, resolve_count
 from eigensieve.estimators._knowledge import read_side_variances
+from eigensieve.estimators._sources import AnySizeSelectorMixin
 from eigensieve.operators import Affinity, LaplacianAffinity, StandardAffinity
 from eigensieve.qalpha._combinations import check_start
 from eigensieve.qalpha._problem import TAU
@@ -28,7 +28,7 @@ from eigensieve.qalpha._rounds import Round, map_rounds
 Array = NDArray[Any]
 
 
-class FeatureMap(SelectorMixin, BaseEstimator):
+class FeatureMap(AnySizeSelectorMixin, BaseEstimator):
     """Map the features by the several solutions the data has, one round of Q-alpha for each.
 
     The first round is Q-alpha. Every further round is Q-alpha with side information whose variances are the squares of
@@ -78,6 +78,10 @@ class FeatureMap(SelectorMixin, BaseEstimator):
         Q of every round.
     objectives_ : ndarray of shape (n_rounds,)
         Criterion of every round.
+    n_iter_ : int
+        Steps of the solver in all rounds.
+    converged_ : bool
+        False when `max_iter` ended the search of a round (a ConvergenceWarning says so too).
     rounds_ : ndarray of int of shape (n_features,)
         The round in which a selected feature was taken, from 0; -1 for the others.
     ranking_ : ndarray of shape (n_features,)
@@ -218,6 +222,8 @@ class FeatureMap(SelectorMixin, BaseEstimator):
         self.coordinates_ = np.where(usable[:, None], np.column_stack([each.coordinates for each in rounds]), 0.0)
         self.embeddings_ = np.stack([each.result.embedding for each in rounds])
         self.objectives_ = np.array([each.result.objective for each in rounds])
+        self.n_iter_ = sum(each.result.n_iter for each in rounds)
+        self.converged_ = all(each.result.converged for each in rounds)
         self.ranking_ = ranking
         self.support_ = support
         self.rounds_ = np.where(support, taken, -1)
