@@ -20,7 +20,7 @@ from eigensieve.estimators._trace_ratio import TraceRatioSelector
 from eigensieve.estimators._trace_ratio_scores import fisher_score, laplacian_score
 from eigensieve.graphs import knn_graph
 from reference import trace_ratio as reference
-from support.backends import BACKENDS
+from support.backends import IN_MEMORY
 
 
 @parametrize_with_checks(
@@ -41,13 +41,13 @@ def wine():
     return load_wine(return_X_y=True)
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("backend", IN_MEMORY)
 @pytest.mark.parametrize("score", ["fisher", "laplacian", "semi-supervised"])
 def test_every_backend_selects_the_same(wine, backend, score):
     X, y = wine
     labels = np.where(np.arange(len(y)) % 2, y, -1) if score == "semi-supervised" else y
     expected = TraceRatioSelector(5, score=score).fit(X, labels)
-    found = TraceRatioSelector(5, score=score).fit(BACKENDS[backend](X), labels)
+    found = TraceRatioSelector(5, score=score).fit(IN_MEMORY[backend](X), labels)
     assert found.get_support(indices=True).tolist() == expected.get_support(indices=True).tolist()
     assert found.subset_score_ == pytest.approx(expected.subset_score_, rel=1e-4)
 

@@ -16,6 +16,7 @@ EXACT_LIMIT = 20_000
 """Largest number of samples for which ``method="auto"`` looks for exact neighbours."""
 
 _COPY_LIMIT = 1 << 24
+_SEARCH_WIDTH = 30
 
 
 def knn_graph(
@@ -124,8 +125,10 @@ def _approximate_neighbours(
 ) -> tuple[NDArray[Any], NDArray[Any]]:
     """Neighbours and distances through pynndescent, each sample itself left out."""
     pynndescent = require("pynndescent", extra="neighbors")
-    index = pynndescent.NNDescent(X, n_neighbors=n_neighbors + 1, metric="euclidean", random_state=random_state)
-    neighbours, distances = index.neighbor_graph
+    # Searching for a handful of neighbours only finds too few of the true ones: search wider, keep the nearest.
+    width = min(max(n_neighbors + 1, _SEARCH_WIDTH), X.shape[0])
+    index = pynndescent.NNDescent(X, n_neighbors=width, metric="euclidean", random_state=random_state)
+    neighbours, distances = (found[:, : n_neighbors + 1] for found in index.neighbor_graph)
     itself = neighbours == np.arange(len(neighbours))[:, None]
     # A sample with many exact copies may not list itself: then its last neighbour is left out instead.
     itself[~itself.any(axis=1), -1] = True
