@@ -1,4 +1,4 @@
-"""Model files: what was saved comes back, says who wrote it, and a bad file is refused before anything is built."""
+"""Model files: what was saved comes back and says who wrote it; a bad file is refused before it is built."""
 
 import json
 import pickle

@@ -93,9 +93,7 @@ class Chromium:
         raw, _, self.buffer = self.buffer.partition(b"\0")
         return json.loads(raw)
 
-    def open(
-        self, path: Path, *, width: int = 1280, height: int = 900, dark: bool = False, media: str = ""
-    ) -> None:
+    def open(self, path: Path, *, width: int = 1280, height: int = 900, dark: bool = False, media: str = "") -> None:
         """Load a file and wait until its script says it is ready."""
         self.call(
             "Emulation.setDeviceMetricsOverride",
@@ -128,11 +126,7 @@ class Chromium:
 
     def requests(self) -> list[str]:
         """Addresses the page asked for, other than itself and data in the page."""
-        asked = [
-            e["params"]["request"]["url"]
-            for e in self.events
-            if e.get("method") == "Network.requestWillBeSent"
-        ]
+        asked = [e["params"]["request"]["url"] for e in self.events if e.get("method") == "Network.requestWillBeSent"]
         return [url for url in asked if not url.startswith(("file:", "data:"))]
 
     def drag(self, x0: float, y0: float, x1: float, y1: float) -> None:
@@ -147,22 +141,19 @@ class Chromium:
         self._mouse("mouseReleased", x, y)
 
     def _mouse(self, kind: str, x: float, y: float, buttons: int = 0) -> None:
-        self.call(
-            "Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", buttons=buttons, clickCount=1
-        )
+        self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", buttons=buttons, clickCount=1)
 
     def box(self, selector: str) -> dict[str, float]:
         """Scroll an element into view and return its place in the window."""
         return self.run(
-            f"(() => {{const e = document.querySelector({json.dumps(selector)}); e.scrollIntoView({{block: 'center'}});"
-            "const b = e.getBoundingClientRect(); return {x: b.x, y: b.y, width: b.width, height: b.height};})()"
+            f"(() => {{const e = document.querySelector({json.dumps(selector)});"
+            "e.scrollIntoView({block: 'center'}); const b = e.getBoundingClientRect();"
+            "return {x: b.x, y: b.y, width: b.width, height: b.height};})()"
         )
 
     def type(self, selector: str, text: str) -> None:
         """Replace what a text field holds by typing."""
-        self.run(
-            f"(() => {{const e = document.querySelector({json.dumps(selector)}); e.focus(); e.select();}})()"
-        )
+        self.run(f"(() => {{const e = document.querySelector({json.dumps(selector)}); e.focus(); e.select();}})()")
         self.call("Input.insertText", text=text)
 
     def screenshot(self, path: Path) -> None:

@@ -53,9 +53,7 @@ def page(summary: dict[str, Any], tmp_path_factory: pytest.TempPathFactory) -> P
 def browser() -> Iterator[Chromium]:
     program = find_chromium()
     if program is None:
-        pytest.skip(
-            "Chromium is not installed (Debian package 'chromium'): the page is not tested in a browser"
-        )
+        pytest.skip("Chromium is not installed (Debian package 'chromium'): the page is not tested in a browser")
     chromium = Chromium(program)
     yield chromium
     chromium.close()

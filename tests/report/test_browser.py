@@ -51,9 +51,7 @@ def test_a_row_lights_up_in_every_view(browser, page):
 def test_dragging_over_the_curve_marks_rows(browser, page):
     browser.open(page)
     frame = browser.box("#curve svg")
-    browser.drag(
-        frame["x"] + 60, frame["y"] + 4, frame["x"] + frame["width"] * 0.3, frame["y"] + frame["height"] - 4
-    )
+    browser.drag(frame["x"] + 60, frame["y"] + 4, frame["x"] + frame["width"] * 0.3, frame["y"] + frame["height"] - 4)
     found = marked(browser, "#curve .dot.marked")
     assert len(found) >= 2 and marked(browser) == [f for f in found if f < 12]
 
@@ -61,9 +59,7 @@ def test_dragging_over_the_curve_marks_rows(browser, page):
 def test_dragging_over_samples_marks_them_in_the_heat_map(browser, page):
     browser.open(page)
     frame = browser.box("#samples svg")
-    browser.drag(
-        frame["x"] + 3, frame["y"] + 3, frame["x"] + frame["width"] - 3, frame["y"] + frame["height"] - 3
-    )
+    browser.drag(frame["x"] + 3, frame["y"] + 3, frame["x"] + frame["width"] - 3, frame["y"] + frame["height"] - 3)
     assert browser.run("document.querySelectorAll('#samples .sample.marked').length") == 60
     assert browser.run("document.querySelectorAll('#heat .sample-mark').length") == 60
 
@@ -78,9 +74,7 @@ def test_clicking_the_correlation_marks_the_pair(browser, page):
 def test_search_finds_by_part_of_a_name_and_dims_the_rest(browser, page):
     browser.open(page)
     browser.type("#search", "SCRIPT>al")
-    assert browser.run("[...document.querySelectorAll('#features td.wide')].map(e => e.textContent)") == [
-        HOSTILE
-    ]
+    assert browser.run("[...document.querySelectorAll('#features td.wide')].map(e => e.textContent)") == [HOSTILE]
     assert browser.run("document.querySelectorAll('#curve .dot:not(.dimmed)').length") == 1
     browser.type("#search", "gene_29")
     assert browser.run("document.querySelectorAll('#features tbody tr').length") == 11
@@ -94,9 +88,7 @@ def test_sorting_by_name_and_back(browser, page):
     names = browser.run("[...document.querySelectorAll('#features td.wide')].map(e => e.textContent)")
     assert names == sorted(names) and len(names) == 12
     browser.run("document.querySelectorAll('#features th')[0].click()")
-    ranks = browser.run(
-        "[...document.querySelectorAll('#features tbody td:first-child')].map(e => +e.textContent)"
-    )
+    ranks = browser.run("[...document.querySelectorAll('#features tbody td:first-child')].map(e => +e.textContent)")
     assert ranks == list(range(1, 13))
 
 

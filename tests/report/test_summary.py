@@ -100,9 +100,7 @@ def test_stability_is_shown_when_given(selection):
 
 
 def test_what_exceeds_the_limits_is_summarised(selection):
-    limits = Limits(
-        features=50, heat_features=5, heat_samples=20, samples=30, redundancy_features=4, map_features=9
-    )
+    limits = Limits(features=50, heat_features=5, heat_samples=20, samples=30, redundancy_features=4, map_features=9)
     summary = summarize(selection["model"], selection["X"], limits=limits)
     rest = summary["features"]["rest"]
     weights = np.sort(selection["model"].weights_)[::-1][50:]

@@ -57,11 +57,11 @@ def run(arguments: Sequence[str]) -> int:
     try:
         outcome = app(args=list(arguments), prog_name="eigensieve", standalone_mode=False)
         sys.stdout.flush()
-        return int(outcome) if isinstance(outcome, int) else ExitCode.OK
+        return _outcome(outcome)
     except typer.Exit as stop:
-        return stop.exit_code
+        return _outcome(stop.exit_code)
     except (KeyboardInterrupt, typer.Abort):
-        return _fail("Interrupted. Nothing was written; run the command again to start over.", ExitCode.INTERRUPTED)
+        return _fail(_INTERRUPTED, ExitCode.INTERRUPTED)
     except Terminated:
         return _fail("Terminated. Nothing was written.", ExitCode.TERMINATED)
     except (BrokenPipeError, SystemExit) as stop:

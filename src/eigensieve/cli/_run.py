@@ -7,6 +7,7 @@ import numpy as np
 
 from eigensieve.cli._console import Console
 from eigensieve.cli._prepare import Samples
+from eigensieve.plotting._null import null_quantiles
 
 
 @dataclass(frozen=True)
@@ -37,13 +38,13 @@ class Run:
     def weights_table(self) -> dict[str, Any]:
         """All features, best first."""
         order = self.estimator.ranking_
-        null = getattr(self.estimator, "null_quantile_", None)
+        null = null_quantiles(self.estimator)
         columns = {
             "feature": [str(self.samples.features[i]) for i in order],
             "weight": np.asarray(self.weights(), dtype=np.float64)[order],
             "rank": np.arange(1, len(order) + 1),
             "selected": self.estimator.get_support()[order],
-            "null_quantile": [None] * len(order) if null is None else np.asarray(null, dtype=np.float64)[order],
+            "null_quantile": [None] * len(order) if null is None else null[order],
         }
         if self.frequency is not None:
             columns["selection_frequency"] = self.frequency[order]

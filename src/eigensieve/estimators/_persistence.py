@@ -22,11 +22,11 @@ HEADER = "eigensieve.json"
 TRUSTED = {
     "SieveSelector": "eigensieve.estimators._sieve_selector",
     "QAlphaSelector": "eigensieve.estimators._qalpha_selector",
-    "KernelQAlphaSelector": "eigensieve.estimators._kernel_qalpha_selector",
+    "KernelQAlphaSelector": "eigensieve.estimators._kernel_qalpha",
     "FeatureMap": "eigensieve.estimators._feature_map",
     "TraceRatioSelector": "eigensieve.estimators._trace_ratio",
     "ElementSelectedSVC": "eigensieve.estimators._element_svc",
-    "ReducedSetSVC": "eigensieve.estimators._reduced_set_svc",
+    "ReducedSetSVC": "eigensieve.estimators._reduced_set",
     "RejectionCascade": "eigensieve.estimators._rejection_cascade",
 }
 """The estimators a model file may hold, besides scikit-learn's own; nothing else is built from a file."""
@@ -36,9 +36,7 @@ class ModelFileError(ValueError):
     """A model file is damaged, not trusted, or from a version that cannot be read."""
 
 
-def save_model(
-    model: BaseEstimator, path: str | os.PathLike[str], *, about: dict[str, Any] | None = None
-) -> None:
+def save_model(model: BaseEstimator, path: str | os.PathLike[str], *, about: dict[str, Any] | None = None) -> None:
     """Write a fitted estimator to a file without pickle.
 
     The file is a skops archive with one more member, ``eigensieve.json``: which version wrote it, the names
@@ -102,9 +100,7 @@ def read_model_header(path: str | os.PathLike[str]) -> dict[str, Any]:
         with zipfile.ZipFile(path) as archive:
             # Ours are stored without compression; a compressed member could unpack to any size.
             if any(member.compress_type != zipfile.ZIP_STORED for member in archive.infolist()):
-                raise ModelFileError(
-                    f"'{path}' was not written by eigensieve: its parts are compressed. {_REFIT}"
-                )
+                raise ModelFileError(f"'{path}' was not written by eigensieve: its parts are compressed. {_REFIT}")
             header = json.loads(archive.read(HEADER))
     except KeyError as error:
         raise ModelFileError(f"'{path}' was not written by eigensieve: it has no header. {_REFIT}") from error
@@ -160,9 +156,7 @@ def load_model(path: str | os.PathLike[str]) -> BaseEstimator:
     except (ModelFileError, OSError):
         raise
     except Exception as error:
-        raise ModelFileError(
-            f"'{path}' is damaged ({type(error).__name__} while reading it). {_REFIT}"
-        ) from error
+        raise ModelFileError(f"'{path}' is damaged ({type(error).__name__} while reading it). {_REFIT}") from error
     if type(model).__name__ not in TRUSTED:
         raise ModelFileError(f"'{path}' holds a {type(model).__name__}, not a model of eigensieve. {_REFIT}")
     _restore_names(model, header, path)
@@ -173,7 +167,19 @@ def _trusted_types() -> set[str]:
     return {f"{module}.{name}" for name, module in TRUSTED.items()} | _HELPER_TYPES
 
 
-_HELPER_TYPES: set[str] = {"scipy.sparse._csc.csc_array", "scipy.sparse._csr.csr_array"}
+_HELPER_TYPES = {
+    "eigensieve.elements.expansion.ElementExpansion",
+    "eigensieve.elements.full.FullExpansion",
+    "eigensieve.elements.kernel.MaskedKernel",
+    "eigensieve.elements.predictor.LayeredPredictor",
+    "eigensieve.elements.predictor.LinearPredictor",
+    "eigensieve.elements.predictor.TablePredictor",
+    "eigensieve.elements.state.Column",
+    "eigensieve.estimators._kernel_machine.KernelMachine",
+    "scipy.sparse._csc.csc_array",
+    "scipy.sparse._csr.csr_array",
+}
+"""Plain containers of arrays that the estimators keep."""
 
 
 def _restore_names(model: Any, header: dict[str, Any], path: object) -> None:

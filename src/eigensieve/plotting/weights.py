@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from eigensieve._extras import require
+from eigensieve.plotting._null import null_weight
 
 Array = NDArray[Any]
 
@@ -97,7 +98,7 @@ class WeightsDisplay:
             weights=np.asarray(estimator.weights_ if by_weight else estimator.scores_, dtype=np.float64),
             support=np.asarray(estimator.get_support(), dtype=bool),
             feature_names=names,
-            null_weight=_null_weight(estimator) if by_weight else None,
+            null_weight=null_weight(estimator) if by_weight else None,
             ylabel="weight" if by_weight else "score",
         )
         return display.plot(ax=ax, **kwargs)
@@ -148,12 +149,3 @@ class WeightsDisplay:
         self.ax_ = ax
         self.figure_ = ax.figure
         return self
-
-
-def _null_weight(estimator: Any) -> float | None:
-    """Smallest weight above 95 % of the null, where the estimator was calibrated against one."""
-    null = getattr(estimator, "null_quantile_", None)
-    if null is None or np.ndim(null) != 1:
-        return None
-    above = np.asarray(estimator.weights_)[np.asarray(null) >= 0.95]
-    return float(above.min()) if len(above) else None

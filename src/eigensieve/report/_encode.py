@@ -11,9 +11,7 @@ Array = NDArray[Any]
 
 def numbers(values: Array, digits: int = 5) -> list[float | None]:
     """Return floats with so many significant digits; NaN and infinities become null."""
-    return [
-        float(f"{v:.{digits}g}") if np.isfinite(v) else None for v in np.asarray(values, dtype=np.float64)
-    ]
+    return [float(f"{v:.{digits}g}") if np.isfinite(v) else None for v in np.asarray(values, dtype=np.float64)]
 
 
 def bytes_of(values: Array) -> str:

@@ -27,8 +27,7 @@ def render(summary: dict[str, Any]) -> str:
     script = _asset("page.js")
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode("ascii")
     slots = {
-        "policy": f"default-src 'none'; img-src data:; style-src 'unsafe-inline'; "
-        f"script-src 'sha256-{digest}'",
+        "policy": f"default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'sha256-{digest}'",
         "title": html.escape(summary["title"]),
         "style": _asset("page.css"),
         "headline": _headline(summary),
@@ -66,8 +65,7 @@ def _asset(name: str) -> str:
 def _headline(summary: dict[str, Any]) -> str:
     counts = summary["counts"]
     return html.escape(
-        f"{counts['selected']:,} of {counts['features']:,} features selected from {counts['samples']:,} "
-        "samples"
+        f"{counts['selected']:,} of {counts['features']:,} features selected from {counts['samples']:,} samples"
     )
 
 

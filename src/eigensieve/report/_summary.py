@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from eigensieve import __version__
 from eigensieve.data import DataMatrix, as_data
+from eigensieve.plotting._null import null_quantiles, null_weight
 from eigensieve.report._encode import numbers
 from eigensieve.report._texts import methods_text
 from eigensieve.report._trust import trust
@@ -47,7 +48,7 @@ def summarize(
     labels: Sequence[Any] | None = None,
     title: str = "Feature selection",
     source: dict[str, Any] | None = None,
-    feature_map: Any = None,
+    draw_map: bool = True,
     stability: Array | None = None,
     limits: Limits | None = None,
 ) -> dict[str, Any]:
@@ -69,8 +70,8 @@ def summarize(
     source : dict, optional
         What the page should say about the input: ``name``, ``prepared`` (list of sentences), ``labels_used``
         (bool).
-    feature_map : FeatureMap, optional
-        Two rounds of Q-alpha fitted on the columns ``feature_map_columns(model, limits)``.
+    draw_map : bool, default=True
+        Whether to fit two rounds of Q-alpha on the best features for the topographical map.
     stability : ndarray of shape (n_features,), optional
         How often each feature was chosen over subsamples, between 0 and 1.
     limits : Limits, optional
@@ -107,8 +108,8 @@ def summarize(
             "clusters": int(getattr(model, "n_clusters_", 0)),
         },
         "features": _feature_table(model, names, weights, ranking, support, shown, copies, stability, limits),
-        "curve": _curve(weights, support, position, limits),
-        "map": topographical_map(feature_map, feature_map_columns(model, limits), position, support),
+        "curve": _curve(weights, support, position, limits) | {"null": null_weight(model)},
+        "map": topographical_map(data, _best(ranking, support, limits), position) if draw_map else None,
         "samples": samples,
         "heat": heat_map(data, chosen, position, samples, clusters, limits),
         "redundancy": redundant,
@@ -117,13 +118,10 @@ def summarize(
     return summary
 
 
-def feature_map_columns(model: Any, limits: Limits | None = None) -> Array:
-    """Return the columns a map for the report is drawn of: the best ones, best first."""
-    limits = limits or Limits()
-    ranking = np.asarray(model.ranking_)
-    support = np.asarray(model.get_support(), dtype=bool)[ranking]
-    ordered = np.concatenate([ranking[support], ranking[~support]])
-    return ordered[: limits.map_features]
+def _best(ranking: Array, support: Array, limits: Limits) -> Array:
+    """Columns the map is drawn of: the selected ones, then the best of the others."""
+    chosen = support[ranking]
+    return np.concatenate([ranking[chosen], ranking[~chosen]])[: limits.map_features]
 
 
 def _names(model: Any, n_features: int, given: Sequence[str] | None) -> list[str]:
@@ -131,9 +129,7 @@ def _names(model: Any, n_features: int, given: Sequence[str] | None) -> list[str
     if names is None:
         return [f"feature {i}" for i in range(n_features)]
     if len(names) != n_features:
-        raise ValueError(
-            f"feature_names must have one name a column of X ({n_features}). Got {len(names)} instead."
-        )
+        raise ValueError(f"feature_names must have one name a column of X ({n_features}). Got {len(names)} instead.")
     return [str(name) for name in names]
 
 
@@ -141,9 +137,7 @@ def _weights(model: Any) -> Array:
     weights = np.asarray(model.weights_ if hasattr(model, "weights_") else model.scores_, dtype=np.float64)
     finite = np.isfinite(weights)
     largest = weights[finite].max() if finite.any() else 1.0
-    return np.where(
-        finite, weights, np.where(weights > 0, largest, 0.0)
-    )  # a score may be +inf: show it at the top
+    return np.where(finite, weights, np.where(weights > 0, largest, 0.0))  # a score may be +inf: show it at the top
 
 
 def _shown(ranking: Array, support: Array, names: list[str], limits: Limits) -> Array:
@@ -178,7 +172,7 @@ def _feature_table(
 ) -> dict[str, Any]:
     rank = np.empty(len(ranking), dtype=np.int64)
     rank[ranking] = np.arange(1, len(ranking) + 1)
-    null = getattr(model, "null_quantile_", None)
+    null = null_quantiles(model)
     hidden = np.ones(len(weights), dtype=bool)
     hidden[shown] = False
     rest = weights[hidden]
@@ -187,7 +181,7 @@ def _feature_table(
         "weight": numbers(weights[shown]),
         "rank": [int(r) for r in rank[shown]],
         "selected": [int(s) for s in support[shown]],
-        "null": None if null is None or np.ndim(null) != 1 else numbers(np.asarray(null)[shown], 4),
+        "null": None if null is None else numbers(null[shown], 4),
         "stability": None if stability is None else numbers(np.asarray(stability)[shown], 3),
         "copy": numbers(copies[shown], 3),
         "rest": {
@@ -208,9 +202,7 @@ def _curve(weights: Array, support: Array, position: Array, limits: Limits) -> d
     order = np.argsort(-weights, kind="stable")
     n = len(order)
     head = min(n, limits.curve_points // 2)
-    tail: Any = (
-        np.unique(np.geomspace(head + 1, n, limits.curve_points // 2).astype(int)) - 1 if n > head else []
-    )
+    tail: Any = np.unique(np.geomspace(head + 1, n, limits.curve_points // 2).astype(int)) - 1 if n > head else []
     at = np.unique(np.concatenate([np.arange(head), np.asarray(tail, dtype=int)]))
     count = int(support.sum())
     return {
@@ -218,6 +210,6 @@ def _curve(weights: Array, support: Array, position: Array, limits: Limits) -> d
         "weight": numbers(weights[order[at]]),
         "feature": [int(i) for i in position[order[at]]],
         "selected": [int(s) for s in support[order[at]]],
-        "cut": count if support[order[:count]].all() else None,
+        "cut": count if count and support[order[:count]].all() else None,
         "total": n,
     }

@@ -67,9 +67,7 @@ def methods_text(model: Any, labels_used: bool) -> dict[str, Any]:
     labels = " The labels of the samples steered the selection." if labels_used else ""
     changed = _changed(model)
     settings = (
-        f" Settings other than the defaults: {', '.join(changed)}."
-        if changed
-        else " All settings were defaults."
+        f" Settings other than the defaults: {', '.join(changed)}." if changed else " All settings were defaults."
     )
     text = (
         f"{int(support.sum())} of {len(support)} features were selected with {name} of eigensieve "

@@ -6,6 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from eigensieve.plotting._null import null_quantiles, null_weight
+
 Array = NDArray[Any]
 
 
@@ -41,14 +43,14 @@ def _status(model: Any) -> dict[str, str] | None:
         "Status",
         "not converged",
         "warn",
-        f"The search was ended after {steps}{passes} before the weights settled: the ranking may still "
-        "change.",
+        f"The search was ended after {steps}{passes} before the weights settled: the ranking may still change.",
     )
 
 
 def _gap(model: Any) -> dict[str, str] | None:
     gap = getattr(model, "sparsity_gap_", None)
-    if gap is None or not np.isfinite(gap):
+    support = model.get_support()
+    if gap is None or not np.isfinite(gap) or support.all() or not support.any():
         return None
     state = "good" if gap >= 3 else "note" if gap >= 1.5 else "warn"
     ending = {
@@ -64,34 +66,41 @@ def _negative(model: Any) -> dict[str, str] | None:
     fraction = getattr(model, "negative_weight_fraction_", None)
     if fraction is None:
         return None
+    value = f"{100 * fraction:.3g} %"
+    if hasattr(model, "null_quantile_"):  # such scores have mean zero without structure: half are negative by chance
+        selected = int(np.sum(np.asarray(model.weights_)[model.get_support()] < 0))
+        text = f"Unrelated features score around zero, so about half fall below it; of the selected, {selected} do."
+        return check("Negative weights", value, "warn" if selected else "good", text)
     state = "good" if fraction <= 0.01 else "note" if fraction <= 0.3 else "warn"
     text = (
-        "The theory expects weights of one sign; none was forced. "
-        f"{100 * fraction:.3g} % of the varying features came out negative."
+        f"The theory expects weights of one sign; none was forced. {value} of the varying features came out negative."
     )
     if state == "warn":
         text += " So many mean that the data hardly follows the model."
-    return check("Negative weights", f"{100 * fraction:.3g} %", state, text)
+    return check("Negative weights", value, state, text)
 
 
 def _null(model: Any) -> dict[str, str]:
-    null = getattr(model, "null_quantile_", None)
+    """Compare the selected features with what permuted copies (same values, broken dependence) reach."""
     support = np.asarray(model.get_support(), dtype=bool)
-    if null is None or np.ndim(null) != 1:
-        return check(
-            "Null calibration",
-            "not measured",
-            "none",
-            "The weights were not compared with those of features whose dependence is broken.",
-        )
-    lowest = float(np.min(np.asarray(null)[support])) if support.any() else 1.0
-    state = "good" if lowest >= 0.95 else "note" if lowest >= 0.8 else "warn"
-    text = (
-        "Weights were compared with those of permuted copies (same values, broken dependence). The weakest "
-        "selected "
-        f"feature stands above {100 * lowest:.4g} % of them."
-    )
-    return check("Null calibration", f"≥ {100 * lowest:.4g} %", state, text)
+    quantiles, level = null_quantiles(model), null_weight(model)
+    if quantiles is not None and support.any():
+        lowest = float(np.min(quantiles[support]))
+        state = "good" if lowest >= 0.95 else "note" if lowest >= 0.8 else "warn"
+        rate = getattr(model, "fdr", None)
+        aim = f" About {100 * rate:.3g} % of the selected features may be false." if rate is not None else ""
+        text = f"The weakest selected feature scores above {100 * lowest:.4g} % of permuted copies.{aim}"
+        return check("Null calibration", f"≥ {100 * lowest:.4g} %", state, text)
+    if level is not None and support.any():
+        share = float(np.mean(np.asarray(model.weights_)[support] > level))
+        tail = getattr(model, "fdr", 0.1)
+        state = "good" if share >= 0.95 else "note" if share >= 0.6 else "warn"
+        text = f"Share of the selected features above the weight that only {100 * tail:.3g} % of permuted copies reach."
+        return check("Null calibration", f"{100 * share:.0f} %", state, text)
+    if quantiles is not None:
+        return check("Null calibration", "none selected", "warn", "No feature stands out from permuted copies.")
+    text = "The weights were not compared with those of features whose dependence is broken."
+    return check("Null calibration", "not measured", "none", text)
 
 
 def _stability(model: Any, stability: Array | None) -> dict[str, str]:
@@ -105,6 +114,8 @@ def _stability(model: Any, stability: Array | None) -> dict[str, str]:
 
 
 def _copies(redundancy: dict[str, Any]) -> dict[str, str]:
+    if not redundancy["used"]:
+        return check("Redundancy", "none selected", "none", "Nothing was selected.")
     used, effective, copies = redundancy["used"], redundancy["effective"], redundancy["n_copies"]
     share = effective / max(1, used)
     state = "good" if copies == 0 or share >= 0.5 else "note"

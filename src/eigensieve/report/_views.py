@@ -1,5 +1,6 @@
 """The pictures of the report as plain numbers: samples, heat map, redundancy, topographical map."""
 
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -60,6 +61,8 @@ def _plane(model: Any, data: DataMatrix, chosen: Array) -> tuple[Array, str]:
         table = np.asarray(embedding) * values
         axes = "two leading directions of the model's embedding"
     table = np.asarray(table, dtype=np.float64)
+    if not table.size:
+        return np.zeros((data.n_samples, 2)), axes
     table = table - table.mean(axis=0)
     U, s, _ = np.linalg.svd(table, full_matrices=False)
     points = np.zeros((len(table), 2))
@@ -95,6 +98,8 @@ def heat_map(
 ) -> dict[str, Any]:
     """Standardised values of the best chosen features, samples ordered by cluster, features by likeness."""
     columns = chosen[: limits.heat_features]
+    if not len(columns):
+        return _EMPTY_HEAT | {"of_samples": data.n_samples}
     table = np.asarray(data.take(columns), dtype=np.float64) * np.sqrt(max(1, data.n_samples - 1))
     leading = table @ _first_direction(table)
     order = np.lexsort((leading, clusters))
@@ -113,9 +118,10 @@ def heat_map(
     }
 
 
+_EMPTY_HEAT = {"features": [], "samples": [], "clusters": [], "values": "", "clip": _CLIP, "of_features": 0}
+
+
 def _first_direction(table: Array) -> Array:
-    if table.shape[1] == 0:
-        return np.zeros(0)
     return np.linalg.svd(table, full_matrices=False)[2][0]
 
 
@@ -139,6 +145,18 @@ def _correlation(table: Array) -> Array:
     return R
 
 
+_NO_REDUNDANCY: dict[str, Any] = {
+    "features": [],
+    "r": "",
+    "effective": 0.0,
+    "used": 0,
+    "of_features": 0,
+    "n_copies": 0,
+    "copies": [],
+    "threshold": _COPY,
+}
+
+
 def redundancy(data: DataMatrix, chosen: Array, position: Array, limits: Any) -> tuple[Array, dict[str, Any]]:
     """Correlations among the chosen features, their effective number, and for each its likest other one.
 
@@ -147,6 +165,8 @@ def redundancy(data: DataMatrix, chosen: Array, position: Array, limits: Any) ->
     they are copies of one.
     """
     used = chosen[:_EFFECTIVE_FEATURES]
+    if not len(used):
+        return np.full(data.n_features, np.nan), _NO_REDUNDANCY
     R = _correlation(np.asarray(data.take(used), dtype=np.float64))
     m = len(used)
     likest = np.full(data.n_features, np.nan)
@@ -160,32 +180,37 @@ def redundancy(data: DataMatrix, chosen: Array, position: Array, limits: Any) ->
     return likest, {
         "features": [int(i) for i in position[used[shown]]],
         "r": bytes_of(np.round(127.5 * (R[np.ix_(shown, shown)] + 1))),
-        "effective": float(m**2 / (R**2).sum()) if m else 0.0,
+        "effective": float(m**2 / (R**2).sum()),
         "used": m,
         "of_features": len(chosen),
         "n_copies": len(pairs),
-        "copies": [
-            [int(position[used[i]]), int(position[used[j]]), round(float(R[i, j]), 3)] for i, j in pairs[:30]
-        ],
+        "copies": [[int(position[used[i]]), int(position[used[j]]), round(float(R[i, j]), 3)] for i, j in pairs[:30]],
         "threshold": _COPY,
     }
 
 
-def topographical_map(
-    feature_map: Any, columns: Array, position: Array, support: Array
-) -> dict[str, Any] | None:
-    """An ellipse a feature: where it lies in two rounds of Q-alpha, and how much it weighs in each."""
-    if feature_map is None:
+def topographical_map(data: DataMatrix, columns: Array, position: Array) -> dict[str, Any] | None:
+    """An ellipse a feature: where it lies in two rounds of Q-alpha, and how much it weighs in each.
+
+    Shashua and Wolf 2004, section 4, on the given columns. None when there are too few of them, or too few samples.
+    """
+    from sklearn.exceptions import ConvergenceWarning
+
+    from eigensieve.estimators._feature_map import FeatureMap
+
+    columns = columns[~data.stats().constant[columns]]
+    if len(columns) < 3 or data.n_samples < 4:
         return None
-    where = np.asarray(feature_map.coordinates_, dtype=np.float64)
-    weights = np.abs(np.asarray(feature_map.weights_, dtype=np.float64))
-    if where.shape[0] != len(columns):
-        where, weights = where.T, weights.T
+    with warnings.catch_warnings():
+        # Coordinates that moved a little more would look the same in a picture.
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        fitted = FeatureMap(n_rounds=2).fit(np.asarray(data.take(columns), dtype=np.float64))
+    where, weights = fitted.coordinates_, np.abs(fitted.weights_)
     return {
         "feature": [int(i) for i in position[columns]],
         "x": numbers(where[:, 0], 4),
         "y": numbers(where[:, 1], 4),
         "rx": numbers(weights[:, 0], 4),
         "ry": numbers(weights[:, 1], 4),
-        "of_features": len(support),
+        "of_features": data.n_features,
     }

@@ -128,6 +128,10 @@
       draw(svg, "line", { class: "cut", x1: x, x2: x, y1: T, y2: H - B });
       draw(svg, "text", { class: "cut-label", x: right ? x - 6 : x + 6, y: T + 10, "text-anchor": right ? "end" : "start" }, many(C.cut) + " selected");
     }
+    if (C.null !== null && C.null > low && C.null < high) {
+      draw(svg, "line", { class: "axis", "stroke-dasharray": "2 3", x1: L, x2: W - R, y1: Y(C.null), y2: Y(C.null) });
+      draw(svg, "text", { x: W - R - 4, y: Y(C.null) - 5, "text-anchor": "end" }, "hardly reached by chance");
+    }
     const dots = [];
     C.rank.forEach((rank, i) => {
       if (C.feature[i] < 0 || i >= 600) return;
@@ -168,20 +172,20 @@
   function map() {
     const M = D.map;
     if (!M) {
-      byId("map-hint").textContent = "No map was drawn for this selection.";
+      byId("map-hint").textContent = "No map: it needs at least three features that vary.";
       byId("map").hidden = true;
       return;
     }
     const shown = M.feature.length;
     byId("map-hint").textContent = "Place and size of a feature in two rounds of Q-alpha: across, the first; up, the second, which looks for another structure. " +
-      (shown < M.of_features ? `The ${many(shown)} best of ${many(M.of_features)} features.` : "All features.");
+      (shown < M.of_features ? `Of the ${many(shown)} best of ${many(M.of_features)} features.` : "All features.");
     const W = PLOT, H = 330, L = 30, R = 12, T = 12, B = 32;
     const svg = draw(byId("map"), "svg", { viewBox: `0 0 ${W} ${H}`, role: "img", "aria-label": "Topographical map of the features" });
     const pad = (e) => { const p = 0.08 * (e[1] - e[0]) || 1; return [e[0] - p, e[1] + p]; };
     const [x0, x1] = pad(extent(M.x)), [y0, y1] = pad(extent(M.y));
     const X = (v) => L + (W - L - R) * (v - x0) / (x1 - x0), Y = (v) => T + (H - T - B) * (y1 - v) / (y1 - y0);
     draw(svg, "path", { class: "axis", d: `M${L} ${T}V${H - B}H${W - R}` });
-    draw(svg, "text", { x: (L + W - R) / 2, y: H - 8, "text-anchor": "middle" }, "direction in round 1");
+    draw(svg, "text", { x: (L + W - R) / 2, y: H - 8, "text-anchor": "middle" }, "direction in round 1 (radians)");
     draw(svg, "text", { x: 0, y: 0, transform: `translate(16 ${(T + H - B) / 2}) rotate(-90)`, "text-anchor": "middle" }, "direction in round 2");
     const largest = Math.max(...M.rx, ...M.ry) || 1, size = (v) => 2 + 16 * v / largest;
     const order = M.feature.map((_, i) => i).sort((a, b) => M.rx[b] + M.ry[b] - M.rx[a] - M.ry[a]);
