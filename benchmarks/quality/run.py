@@ -109,7 +109,8 @@ def _choose(selector: Selector, X, n_clusters, count, draw, y, peers_python, tim
         W = knn_graph(X, 5)
         np.savez(source, X=X, data=W.data, indices=W.indices, indptr=W.indptr, n_clusters=n_clusters, count=count)
         worker = Path(__file__).with_name("peer_worker.py")
-        command = [str(peers_python), str(worker), selector.peer, str(source), str(target)]
+        # -P: this folder's module names must not hide the standard library's.
+        command = [str(peers_python), "-P", str(worker), selector.peer, str(source), str(target)]
         try:
             subprocess.run(command, check=True, timeout=time_limit, capture_output=True)
         except subprocess.TimeoutExpired:

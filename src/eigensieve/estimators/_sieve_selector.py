@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, _fit_context
-from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import check_consistent_length, check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
@@ -17,20 +16,21 @@ from eigensieve.amount._agreement import null_agreement
 from eigensieve.amount._discoveries import copies_for, discover
 from eigensieve.data import DataMatrix
 from eigensieve.estimators._fitting import all_or_nothing, check_data, check_some_vary, resolve_count
+from eigensieve.estimators._sources import AnySizeSelectorMixin
 from eigensieve.sieve._pick import pick
 from eigensieve.sieve._rounds import SieveResult, sieve
 
 Array = NDArray[Any]
 
 
-class SieveSelector(SelectorMixin, BaseEstimator):
+class SieveSelector(AnySizeSelectorMixin, BaseEstimator):
     """Select features that agree with the neighbourhoods of the samples, and not with each other's echo.
 
-    Three rounds of: a nearest-neighbour graph of the samples under the current feature weights, its leading eigenvectors
-    Q, and new weights u_i = m_i'(QQ' - diag(QQ'))m_i, the agreement of feature i with Q over pairs of different samples.
-    The rounds start from equal weights or from Q-alpha's weights on a screened part of the features, whichever leads to
-    higher scores. Features are then picked one by one by score and by what the picked ones do not yet say. No label is
-    needed; time is linear in the number of features; sparse input is never densified.
+    Three rounds of: a nearest-neighbour graph of the samples under the current feature weights, its leading
+    eigenvectors Q, and new weights u_i = m_i'(QQ' - diag(QQ'))m_i, the agreement of feature i with Q over pairs of
+    different samples. The rounds start from equal weights or from Q-alpha's weights on a screened part of the features,
+    whichever leads to higher scores. Features are then picked one by one by score and by what the picked ones do not
+    yet say. No label is needed; time is linear in the number of features; sparse input is never densified.
 
     Parameters
     ----------

@@ -40,6 +40,8 @@ class SieveResult:
     start : {"equal", "qalpha"}
         The start that was kept.
     n_rounds : int
+    usable : ndarray of bool of shape (n_features,)
+        The features that were allowed weight.
     """
 
     scores: Array
@@ -48,12 +50,14 @@ class SieveResult:
     n_clusters: int
     start: Literal["equal", "qalpha"]
     n_rounds: int
+    usable: Array
 
     @property
     def strength(self) -> float:
-        """Mean score of the best features: how much of them the embedding explains."""
-        count = max(1, min(_TOP, len(self.scores) // 2))
-        return float(np.partition(self.scores, -count)[-count:].mean())
+        """Mean score of the best features that were allowed weight: how much of them the embedding explains."""
+        scores = self.scores[self.usable]
+        count = max(1, min(_TOP, len(scores) // 2))
+        return float(np.partition(scores, -count)[-count:].mean())
 
 
 def sieve(
@@ -101,7 +105,7 @@ def _rounds(
         Q = graph_embedding(coordinates.points, k)
         scores = agreement(data, Q)
         weights = _positive(scores, usable)
-    return SieveResult(scores, Q, coordinates.eigenvalues, k, start, count)
+    return SieveResult(scores, Q, coordinates.eigenvalues, k, start, count, usable)
 
 
 def _positive(scores: Array, usable: Array) -> Array:
@@ -109,9 +113,7 @@ def _positive(scores: Array, usable: Array) -> Array:
     return weights if weights.any() else usable.astype(np.float64)
 
 
-def _clusters(
-    wanted: int | Literal["auto"], eigenvalues: Array, weights: Array, n_samples: int
-) -> int:
+def _clusters(wanted: int | Literal["auto"], eigenvalues: Array, weights: Array, n_samples: int) -> int:
     most = max(1, n_samples - 2)
     if wanted != "auto":
         return min(wanted, most)
