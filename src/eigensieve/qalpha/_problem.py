@@ -87,7 +87,7 @@ class Problem:
 
     def uniform_weights(self) -> Array:
         """Unit weights, equal on all usable features."""
-        return self.usable / np.sqrt(max(1, np.count_nonzero(self.usable)))
+        return self.usable / np.sqrt(max(1, int(np.count_nonzero(self.usable))))
 
     def starting_weights(self) -> Array:
         """Unit weights the search starts from."""

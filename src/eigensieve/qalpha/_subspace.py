@@ -9,6 +9,7 @@ weights b and basis columns V; one fused pass gives the new ones:
     T = M_b R,  g_i = <L_i, Y Q'> (Y = L(w) Q),  r = g - rho w,  then the backward products of r and w, p.
 """
 
+from itertools import combinations_with_replacement
 from typing import Any
 
 import numpy as np
@@ -16,8 +17,10 @@ import scipy.linalg
 from numpy.typing import NDArray
 
 from eigensieve._progress import Progress, silent
+from eigensieve.data import one_blas_thread
 from eigensieve.qalpha._checkpoint import Checkpoint
 from eigensieve.qalpha._problem import Problem, Result, Status, finish
+from eigensieve.qalpha._start import orthonormal_extension
 
 Array = NDArray[Any]
 
@@ -124,14 +127,13 @@ class _Solve:
         floor = 50 * float(np.finfo(self.data.dtype).eps)
         while self.status == "max_iter" and self.n_iter < max_iter:
             residual = self._expand()
-            value = self._improve()
+            with one_blas_thread():
+                value = self._improve()
             gain = value - history[-1]
             if gain > 0:
                 history.append(value)
             self.n_iter += 1
-            progress(
-                f"step {self.n_iter}: criterion {self.problem.unit * value:.6g}, residual {residual:.1e}"
-            )
+            progress(f"step {self.n_iter}: criterion {self.problem.unit * value:.6g}, residual {residual:.1e}")
             if residual <= tol and gain <= tol**2 * abs(value):
                 self.status = "converged"
             elif gain <= floor**2 * abs(value) or (gain <= 0.1 * floor * abs(value) and residual <= floor):
@@ -151,7 +153,8 @@ class _Solve:
         """Move to the point found, and add the residual directions: the one pass of a step."""
         k, problem, affinity = self.k, self.problem, self.affinity
         turn_B, turn_V, subtracts = self.turn_B, self.turn_V, problem.subtracts
-        LV = np.einsum("rqc,rs->sqc", self.LV, turn_B) @ turn_V
+        LV = np.tensordot(turn_B.T, self.LV, 1) @ turn_V
+        self.LV = LV  # frees the larger one before the pass
         V = self.V @ turn_V
         masses = self.masses @ turn_B
         Q, Y = V[:, :k], LV[0][:, :k]
@@ -207,9 +210,7 @@ class _Solve:
         if not self.free:
             return np.empty((len(V), 0))
         room = min(self.k, len(V) - V.shape[1])
-        R = Y - V @ (V.T @ Y)
-        full: Array = np.linalg.qr(np.hstack([V, R[:, :room] if room < self.k else R]))[0]
-        return full[:, V.shape[1] : V.shape[1] + room]
+        return orthonormal_extension(V, Y[:, :room])
 
     def _products(self, LV: Array, back: Array, R: Array, old: int) -> Array:
         """L(b) V for the enlarged bases, from what is known and what the pass brought."""
@@ -228,26 +229,28 @@ class _Solve:
     def _improve(self) -> float:
         """Solve the small problem: the best weights and embedding within the two subspaces."""
         k = self.k
-        r, q, c = self.LV.shape
-        flat = self.LV.transpose(1, 0, 2).reshape(q, r * c)
-        S = (flat.T @ flat).reshape(r, c, r, c)  # S[a, i, b, j] = <L(b_a) v_i, L(b_b) v_j>
+        r, _, c = self.LV.shape
+        S = np.empty((r, r, c, c))  # S[a, b, i, j] = <L(b_a) v_i, L(b_b) v_j>
+        for a, b in combinations_with_replacement(range(r), 2):
+            S[a, b] = self.LV[a].T @ self.LV[b]
+            S[b, a] = S[a, b].T
+        flat = S.reshape(r * r, c * c)
         white = _whitener(self.N)
-        C = np.eye(c, k)
-        value, a = -np.inf, np.eye(r)[:, 0]
+        C = best = np.eye(c, k)
+        value, best_a = -np.inf, np.eye(r)[:, 0]
         for _ in range(_INNER):
-            H = np.einsum("aibj,im,jm->ab", S, C, C) - self.K
-            vectors = np.linalg.eigh(white.T @ H @ white)[1]
-            new = white @ vectors[:, -1]
-            small = np.einsum("a,aibj,b->ij", new, S, new)
+            H = (flat @ (C @ C.T).ravel()).reshape(r, r) - self.K
+            a = white @ np.linalg.eigh(white.T @ H @ white)[1][:, -1]
+            small = (np.outer(a, a).ravel() @ flat).reshape(c, c)
             if self.free:
                 C = np.linalg.eigh(small)[1][:, ::-1][:, :k]
-            found = float(np.einsum("ij,im,jm->", small, C, C) - new @ self.K @ new)
-            done = found - value <= 1e-14 * abs(found)
+            found = float(np.sum(small * (C @ C.T)) - a @ self.K @ a)
+            done = found - value <= 1e-12 * abs(found)
             if found > value:
-                value, a, best = found, new, C
+                value, best_a, best = found, a, C
             if done:
                 break
-        self._remember(a, best)
+        self._remember(best_a, best)
         return value
 
     def _remember(self, a: Array, C: Array) -> None:
@@ -255,7 +258,7 @@ class _Solve:
         moved = a.copy()
         moved[0] = 0.0
         moved -= a * (a @ self.N @ moved)
-        size = float(np.sqrt(max(0.0, moved @ self.N @ moved)))
+        size = float(np.sqrt(max(0.0, float(moved @ self.N @ moved))))
         self.turn_B = np.column_stack([a, moved / size]) if size > 0 else a[:, None]
         if not self.free:
             self.turn_V = C
@@ -263,9 +266,7 @@ class _Solve:
         room = min(2 * self.k, len(C)) - self.k
         E = C.copy()
         E[: self.k] = 0.0
-        self.turn_V = np.hstack(
-            [C, scipy.linalg.qr(np.hstack([C, E]), mode="economic")[0][:, self.k : self.k + room]]
-        )
+        self.turn_V = np.hstack([C, scipy.linalg.qr(np.hstack([C, E]), mode="economic")[0][:, self.k : self.k + room]])
 
 
 def _whitener(N: Array) -> Array:
