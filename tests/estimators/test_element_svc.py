@@ -9,7 +9,7 @@ import pytest
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.datasets import make_blobs, make_classification
-from sklearn.exceptions import NotFittedError
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
@@ -432,3 +432,23 @@ def test_verbose_shows_progress(data, capsys):
     ElementSelectedSVC(SVC(), n_elements=20, random_state=0, verbose=2).fit(*data)
     lines = capsys.readouterr().err.strip().splitlines()
     assert lines and all("elements, error" in line for line in lines)
+
+
+def test_memory_holds_no_kernel_matrix():
+    """Selecting needs O(samples x elements): far less than samples x support vectors."""
+    import tracemalloc
+
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(4000, 10))
+    y = rng.integers(0, 2, 4000)
+    with pytest.warns(ConvergenceWarning):
+        svc = SVC(max_iter=3000).fit(X, y)
+    kernel_matrix = 8 * len(X) * len(svc.support_)
+    model = ElementSelectedSVC(svc, n_elements=20, random_state=0)
+    model.fit(X, y)
+    tracemalloc.start()
+    model.fit(X, y)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert kernel_matrix > 60e6
+    assert peak < 30e6

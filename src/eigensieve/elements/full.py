@@ -7,7 +7,8 @@ from numpy.typing import NDArray
 
 from eigensieve.elements.kernel import MaskedKernel
 
-_CHUNK = 2048
+_CHUNK = 2**20
+"""Kernel values held at a time: 8 MB."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,8 +33,9 @@ class FullExpansion:
     def decision(self, X: NDArray) -> NDArray:
         """Return f (samples x outputs), in the precision of the basis."""
         out = np.empty((X.shape[0], self.intercept.size))
-        for start in range(0, X.shape[0], _CHUNK):
-            rows = slice(start, start + _CHUNK)
+        step = max(64, _CHUNK // max(1, self.basis.shape[0]))
+        for start in range(0, X.shape[0], step):
+            rows = slice(start, start + step)
             part = X[rows].astype(self.basis.dtype, copy=False)
             out[rows] = self.kernel.full(part, self.basis) @ self.alpha + self.intercept
         return out

@@ -3,14 +3,14 @@
 Two additions to the paper make a few hundred elements go further.
 
 *Width.* A column with p of d features sees p/d of the squared distance; gamma * d / p is the width at which the
-masked kernel is as local as the full one. Columns may therefore be narrow (gamma times 1, as printed) or wide awake
-(gamma times d / `GROWN`), whichever gains more.
+masked kernel is as local as the full one. Columns may therefore use gamma itself, as printed, or gamma times
+d / `GROWN`, whichever gains more.
 
 *Histograms.* The gain of a first element (i, j) depends on the samples through x_i alone. With the residual summed in
 bins of x_i, one pass over the data scores every element of the mask, where the paper draws sixty.
 
-A first element of the second width is grown by further features of the same basis vector, up to `GROWN`, as long as the
-gain *an element* rises: a one-step greedy would never find features that only count together.
+A first element of the second width is grown by further features of the same basis vector, up to `GROWN`, and
+cut where the gain *an element* is largest: a one-step greedy would never find features that only count together.
 """
 
 import numpy as np
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from eigensieve.elements._compiled import add_to_bins, best_by_basis, screened_gains
 from eigensieve.elements.sampling import SampledData, sketch
-from eigensieve.elements.search import Limits
+from eigensieve.elements.search import GROWN, Limits
 from eigensieve.elements.state import NOTHING, Column, SelectionState, Trial
 
 BINS = 32
@@ -30,8 +30,6 @@ NEARLY = 0.5
 """Another shortlisted column is added at once if its gain an element is at least this share of the best one's."""
 REDRAWN = 5
 """Columns after which another sample is drawn for the growing."""
-GROWN = 4
-"""A column is grown to at most so many features."""
 
 
 def select_guided(

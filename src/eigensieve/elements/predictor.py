@@ -84,10 +84,10 @@ class LayeredPredictor:
         self.counts = np.array([layer.size for layer in layers], dtype=np.int64)
         self.ends = np.concatenate([[0], np.cumsum(self.counts)]).astype(np.int64)
         self.features = expansion.features[order].astype(np.int32)
-        self.values = expansion.values[order].astype(dtype)
+        self.values: NDArray = expansion.values[order].astype(dtype)
         kernel = expansion.kernel
         self.kind, self.degree, self.coef0 = kernel.kind, kernel.degree, dtype(kernel.coef0)
-        self.gammas = (kernel.gamma * expansion.factors).astype(dtype)
+        self.gammas: NDArray = (kernel.gamma * expansion.factors).astype(dtype)
         self.weights = np.ascontiguousarray(expansion.weights.T)
         self.offset = expansion.intercept + (expansion.weights.sum(axis=0) if kernel.kind == RBF else 0.0)
 

@@ -6,6 +6,9 @@ from dataclasses import dataclass
 from eigensieve._progress import Progress, silent
 from eigensieve.elements.state import SelectionState
 
+GROWN = 4
+"""A column is grown to at most so many features."""
+
 
 @dataclass(frozen=True)
 class Limits:

@@ -1,4 +1,4 @@
-"""One door to all searches and mask shapes."""
+"""One door to all searches and mask shapes. The searches are compiled, and imported when first used."""
 
 from dataclasses import dataclass, field
 
@@ -6,12 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eigensieve._progress import Progress, silent
-from eigensieve.elements.exact import select_exact
-from eigensieve.elements.guided import GROWN, select_guided
 from eigensieve.elements.kernel import LINEAR
-from eigensieve.elements.probabilistic import select_probabilistic
-from eigensieve.elements.search import Limits
-from eigensieve.elements.shapes import select_basis, select_features, select_joint, select_prototypes
+from eigensieve.elements.search import GROWN, Limits
 from eigensieve.elements.state import Column, SelectionState
 
 LEAST_SAMPLES = 350
@@ -66,6 +62,8 @@ def select(plan: Plan, state: SelectionState, alpha: NDArray, rng: np.random.Gen
         Weights of the full machine; used by the feature shape.
     rng : numpy.random.Generator
     """
+    from eigensieve.elements.shapes import select_basis, select_features, select_joint, select_prototypes
+
     sample_size = max(LEAST_SAMPLES, int(np.ceil(plan.sample_fraction * state.X.shape[0])))
     limits = Limits(plan.n_elements, plan.tol, plan.widths(state), plan.progress)
     if plan.shape == "element":
@@ -105,6 +103,10 @@ def select(plan: Plan, state: SelectionState, alpha: NDArray, rng: np.random.Gen
 def _select_elements(
     plan: Plan, state: SelectionState, limits: Limits, sample_size: int, rng: np.random.Generator
 ) -> SelectionState:
+    from eigensieve.elements.exact import select_exact
+    from eigensieve.elements.guided import select_guided
+    from eigensieve.elements.probabilistic import select_probabilistic
+
     if plan.search == "exact":
         return select_exact(state, limits)
     if plan.search == "guided":
