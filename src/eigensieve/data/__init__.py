@@ -6,6 +6,7 @@ from eigensieve.data._blocks import Block
 from eigensieve.data._matrix import NORMALIZATIONS, DataMatrix, Sweep
 from eigensieve.data._open import open_data
 from eigensieve.data._stats import ColumnStats
+from eigensieve.data._threads import one_blas_thread
 
 __all__ = [
     "NORMALIZATIONS",
@@ -15,6 +16,7 @@ __all__ = [
     "Sweep",
     "as_data",
     "is_stored",
+    "one_blas_thread",
     "open_data",
 ]
 

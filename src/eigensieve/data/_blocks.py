@@ -145,24 +145,26 @@ class SparseBlock(_Movable):
 
         V = np.ascontiguousarray(V, dtype=self.dtype)
         out = np.empty((self.stop - self.start, V.shape[1]), dtype=self.dtype)
-        csc_forward(self.indptr, self.indices, self.values, V, out)
-        if self.center is not None:
-            out -= np.outer(self.center, V.sum(axis=0, dtype=np.float64)).astype(self.dtype)
-        if self.scale is not None:
-            out *= self.scale.astype(self.dtype)[:, None]
+        sums = V.sum(axis=0, dtype=np.float64)
+        csc_forward(self.indptr, self.indices, self.values, *self._transform(), V, sums, out)
         return out
 
     def back(self, W: Array) -> Array:
         from eigensieve.data._kernels import csc_back
 
-        W = W.astype(self.dtype, copy=False)
-        if self.scale is not None:
-            W = W * self.scale.astype(self.dtype)[:, None]
+        W = np.ascontiguousarray(W, dtype=self.dtype)
         out = np.zeros((self.n_samples, W.shape[1]), dtype=self.dtype)
-        csc_back(self.indptr, self.indices, self.values, np.ascontiguousarray(W), out)
+        shift = np.zeros(W.shape[1])
+        csc_back(self.indptr, self.indices, self.values, *self._transform(), W, shift, out)
         if self.center is not None:
-            out -= (self.center @ W.astype(np.float64, copy=False)).astype(self.dtype)
+            out -= shift.astype(self.dtype)
         return out
+
+    def _transform(self) -> tuple[Array, Array]:
+        """Centre and scale of every column, also where there is nothing to do."""
+        size = self.stop - self.start
+        center = np.zeros(size) if self.center is None else self.center
+        return center, np.ones(size) if self.scale is None else self.scale
 
     def gram(self, weights: Array) -> Array:
         weights = np.asarray(weights, dtype=np.float64)

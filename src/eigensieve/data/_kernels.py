@@ -5,8 +5,8 @@ import numpy as np
 
 
 @numba.njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
-def csc_forward(indptr, indices, values, V, out):  # type: ignore[no-untyped-def]
-    """out[i] = sum over the non-zeros t of column i of values_t V[t]."""
+def csc_forward(indptr, indices, values, center, scale, V, sums, out):  # type: ignore[no-untyped-def]
+    """out[i] = scale_i (sum over the non-zeros t of column i of values_t V[t] - center_i sums); sums = 1'V."""
     n_columns = V.shape[1]
     for i in range(out.shape[0]):
         row = out[i]
@@ -17,16 +17,21 @@ def csc_forward(indptr, indices, values, V, out):  # type: ignore[no-untyped-def
             source = V[indices[p]]
             for c in range(n_columns):
                 row[c] += value * source[c]
+        for c in range(n_columns):
+            row[c] = scale[i] * (row[c] - center[i] * sums[c])
 
 
 @numba.njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
-def csc_back(indptr, indices, values, W, out):  # type: ignore[no-untyped-def]
-    """out[t] += values_t W[i] over all non-zeros t of all columns i."""
+def csc_back(indptr, indices, values, center, scale, W, shift, out):  # type: ignore[no-untyped-def]
+    """out[t] += values_t scale_i W[i] over all non-zeros t of all columns i; shift += center_i scale_i W[i]."""
     n_columns = W.shape[1]
     for i in range(W.shape[0]):
         source = W[i]
+        offset = center[i] * scale[i]
+        for c in range(n_columns):
+            shift[c] += offset * source[c]
         for p in range(indptr[i], indptr[i + 1]):
-            value = values[p]
+            value = values[p] * scale[i]
             row = out[indices[p]]
             for c in range(n_columns):
                 row[c] += value * source[c]

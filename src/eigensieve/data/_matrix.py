@@ -157,6 +157,7 @@ class DataMatrix(ABC):
         view = copy(self)
         view.center = center
         view.scale = scale
+        view.far = None
         return view
 
     # -- passes --------------------------------------------------------------------------------------

@@ -66,7 +66,7 @@ class SparseData(DataMatrix):
     def block_size(self) -> int:
         # every block adds up a result with one row a sample: many more non-zeros than samples make that cheap
         per_feature = max(1.0, len(self.values) / max(1, self.n_features))
-        return max(64, int(max(_BLOCK_NONZEROS, 16 * self.n_samples) / per_feature))
+        return max(64, int(max(_BLOCK_NONZEROS, 48 * self.n_samples) / per_feature))
 
     def take(self, indices: Any) -> Array:
         from scipy.sparse import csc_array

@@ -38,6 +38,11 @@ def limited_blas() -> Any:
     return _controller().limit(limits=1, user_api="blas")
 
 
+def one_blas_thread() -> Any:
+    """Context in which the BLAS uses one thread: tiny matrices are slower with more, much slower on a busy machine."""
+    return _controller().limit(limits=1, user_api="blas")
+
+
 def ordered_map(fn: Callable[[Item], Result], items: Sequence[Item]) -> Iterator[Result]:
     """Yield ``fn(item)`` in the order of `items`, computed on threads.
 
