@@ -16,7 +16,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from eigensieve import QAlphaSelector
 from reference import qalpha as naive
-from support.backends import BACKENDS, tolerance
+from support.backends import FEW, IN_MEMORY, tolerance
 
 RELEVANT = 8
 
@@ -41,7 +41,7 @@ def test_scikit_learn_contract(estimator, check) -> None:  # type: ignore[no-unt
     check(estimator)
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("backend", FEW)
 @pytest.mark.parametrize(
     ("spectrum", "criterion"), [("standard", "energy"), ("standard", "gap"), ("laplacian", "energy")]
 )
@@ -54,7 +54,7 @@ def test_weights_equal_the_naive_reference(planted: np.ndarray, backend: str, sp
     single = "float32" in backend
     model = QAlphaSelector(
         RELEVANT, 2, spectrum=spectrum, criterion=criterion, tol=1e-5 if single else 1e-8, max_iter=3000
-    ).fit(BACKENDS[backend](X))
+    ).fit(FEW[backend](X))
     np.testing.assert_allclose(model.weights_, alpha, atol=tolerance(backend, double=1e-6, single=1e-3))
 
 
@@ -172,7 +172,7 @@ def test_interrupt_leaves_no_half_fitted_estimator(planted: np.ndarray, monkeypa
 
 
 def test_input_is_never_changed(planted: np.ndarray) -> None:
-    for backend in BACKENDS.values():
+    for backend in IN_MEMORY.values():
         X = backend(planted.copy())
         dense = X.toarray() if sp.issparse(X) else X.copy()
         QAlphaSelector(3).fit(X)

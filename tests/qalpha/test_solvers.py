@@ -9,7 +9,7 @@ from eigensieve.data import as_data
 from eigensieve.qalpha._problem import TAU
 from eigensieve.qalpha._solve import SOLVERS, solve
 from reference import qalpha as naive
-from support.backends import BACKENDS, tolerance
+from support.backends import FEW, tolerance
 from support.variants import VARIANT_IDS, VARIANTS, Variant
 
 K = 3
@@ -25,11 +25,11 @@ def naive_solution(variant: Variant, seed: int, n_samples: int, n_features: int,
 
 
 @pytest.mark.parametrize("variant", VARIANTS, ids=VARIANT_IDS)
-@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("backend", FEW)
 def test_default_solver_equals_naive_reference(variant: Variant, backend: str) -> None:
     alpha, value = naive_solution(variant, 1, 24, 40, K)
     X = variant.example(1, 24, 40)
-    problem = variant.problem(as_data(BACKENDS[backend](X)), K)
+    problem = variant.problem(as_data(FEW[backend](X)), K)
     single = "float32" in backend
     result = solve(problem, tol=1e-5 if single else 1e-9, max_iter=2000)
     np.testing.assert_allclose(result.weights, alpha, atol=tolerance(backend, double=1e-6))

@@ -1,0 +1,291 @@
+"""What goes wrong in long runs: lost workers, interruptions, files that change, full disks, late NaN."""
+
+import errno
+import os
+import signal
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from eigensieve import QAlphaSelector
+from eigensieve.data import as_data, open_data
+from eigensieve.qalpha import _subspace
+
+da = pytest.importorskip("dask.array")
+distributed = pytest.importorskip("distributed")
+
+
+@pytest.fixture(scope="module")
+def X() -> np.ndarray:
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((40, 400))
+    X[:20, :8] += 2.0
+    return X
+
+
+@pytest.fixture
+def on_disk(X: np.ndarray, tmp_path: Path) -> Path:
+    np.save(tmp_path / "X.npy", X)
+    return tmp_path / "X.npy"
+
+
+def selector(**settings: Any) -> QAlphaSelector:
+    return QAlphaSelector(8, 2, tol=1e-6, **settings)
+
+
+def interrupt(monkeypatch: pytest.MonkeyPatch, at: int) -> None:
+    """Raise KeyboardInterrupt when the solver begins step `at`."""
+    steps = iter(range(1, 10**6))
+    plain = _subspace._Solve._expand
+
+    def expand(self: Any) -> float:
+        if next(steps) == at:
+            raise KeyboardInterrupt
+        return plain(self)
+
+    monkeypatch.setattr(_subspace._Solve, "_expand", expand)
+
+
+@pytest.mark.parametrize("storage", ["disk", "dask"])
+@pytest.mark.parametrize("criterion", ["energy", "gap"])
+def test_a_resumed_run_equals_the_uninterrupted_one(
+    X: np.ndarray, on_disk: Path, tmp_path: Path, storage: str, criterion: str
+) -> None:
+    def data() -> Any:
+        return open_data(on_disk, max_memory="100kB") if storage == "disk" else da.from_array(X, chunks=(40, 150))
+
+    whole = selector(criterion=criterion).fit(data())
+    model = selector(criterion=criterion, checkpoint=tmp_path / "steps")
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        interrupt(monkeypatch, at=6)
+        with pytest.raises(KeyboardInterrupt):
+            model.fit(data())
+    assert not hasattr(model, "weights_")
+    assert [path.name for path in (tmp_path / "steps" / "start-0").iterdir()] == ["step-000005"]
+    model.fit(data())
+    np.testing.assert_array_equal(model.weights_, whole.weights_)
+    np.testing.assert_array_equal(model.objective_history_, whole.objective_history_)
+    assert model.n_iter_ == whole.n_iter_
+    assert model.n_passes_ < whole.n_passes_
+
+
+@pytest.mark.parametrize("solver", ["basic", "power", "ritz"])
+def test_the_papers_solvers_resume_too(X: np.ndarray, tmp_path: Path, solver: str) -> None:
+    settings: dict[str, Any] = {"solver": solver, "max_iter": 3}
+    with pytest.warns(UserWarning):
+        whole = selector(**settings).fit(X[:, :60])
+    with pytest.warns(UserWarning):
+        selector(**{**settings, "max_iter": 2}, checkpoint=tmp_path).fit(X[:, :60])
+    with pytest.warns(UserWarning):
+        resumed = selector(**settings, checkpoint=tmp_path).fit(X[:, :60])
+    np.testing.assert_array_equal(resumed.weights_, whole.weights_)
+
+
+def test_restarts_are_resumed_one_by_one(X: np.ndarray, tmp_path: Path) -> None:
+    settings: dict[str, Any] = {"init": "random", "n_init": 3, "random_state": 0}
+    whole = selector(**settings).fit(X)
+    model = selector(**settings, checkpoint=tmp_path)
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        interrupt(monkeypatch, at=whole.n_iter_ + 8)
+        with pytest.raises(KeyboardInterrupt):
+            model.fit(X)
+    np.testing.assert_array_equal(model.fit(X).weights_, whole.weights_)
+
+
+def test_a_checkpoint_of_another_run_is_refused(X: np.ndarray, tmp_path: Path) -> None:
+    model = selector(checkpoint=str(tmp_path)).fit(X)
+    with pytest.raises(ValueError, match="belongs to another run: data differs"):
+        model.fit(X**3)
+    with pytest.raises(ValueError, match="belongs to another run: n_clusters differs"):
+        model.set_params(n_clusters=3).fit(X)
+
+
+def test_a_full_disk_leaves_the_earlier_checkpoint_intact(
+    X: np.ndarray, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = selector().fit(X)
+    fitted = selector(checkpoint=tmp_path)
+    plain = np.save
+    with monkeypatch.context() as context:
+
+        def full(path: Any, *arguments: Any) -> None:
+            if "step-000004" in str(path) and "P.npy" in str(path):
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            plain(path, *arguments)
+
+        context.setattr(np, "save", full)
+        with pytest.raises(
+            OSError, match=r"step 4 could not be written .*No space left.*Earlier checkpoints are intact"
+        ):
+            fitted.fit(X)
+    assert [path.name for path in (tmp_path / "start-0").iterdir()] == ["step-000003"]
+    np.testing.assert_array_equal(fitted.fit(X).weights_, whole.weights_)
+
+
+def test_a_file_that_shrinks_during_the_run(on_disk: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    model = selector().fit(open_data(on_disk, max_memory="100kB"))
+    before = model.weights_
+    interrupted = _subspace._Solve._expand
+
+    def expand(self: Any) -> float:
+        os.truncate(on_disk, on_disk.stat().st_size // 2)
+        return interrupted(self)
+
+    monkeypatch.setattr(_subspace._Solve, "_expand", expand)
+    with pytest.raises(OSError, match="changed size while it was being read"):
+        model.fit(open_data(on_disk, max_memory="100kB"))
+    assert model.weights_ is before
+
+
+def test_a_file_that_is_rewritten_or_removed_during_the_run(X: np.ndarray, on_disk: Path) -> None:
+    data = open_data(on_disk)
+    data.stats()
+    os.utime(on_disk, ns=(1, 1))
+    with pytest.raises(OSError, match="was written to or replaced"):
+        data.project(np.eye(40, 2))
+    data = open_data(on_disk)
+    on_disk.unlink()
+    with pytest.raises(OSError, match="was removed"):
+        data.stats()
+
+
+@pytest.mark.parametrize("suffix", ["npy", "h5", "parquet"])
+def test_a_truncated_file_is_named(X: np.ndarray, tmp_path: Path, suffix: str) -> None:
+    path = tmp_path / f"X.{suffix}"
+    if suffix == "npy":
+        np.save(path, X)
+    elif suffix == "h5":
+        import h5py
+
+        with h5py.File(path, "w") as file:
+            file["X"] = X
+    else:
+        import pandas as pd
+
+        pd.DataFrame(X, columns=[str(i) for i in range(400)]).to_parquet(path)
+    os.truncate(path, path.stat().st_size - 3000)
+    with pytest.raises((OSError, ValueError), match=r"X\.\w+|Parquet"):
+        open_data(path).stats()
+
+
+@pytest.mark.parametrize("storage", ["disk", "dask"])
+def test_nan_in_a_late_block(X: np.ndarray, tmp_path: Path, storage: str) -> None:
+    model = selector().fit(X)
+    before = model.weights_
+    X = X.copy()
+    X[39, 399] = np.nan
+    np.save(tmp_path / "X.npy", X)
+    made = open_data(tmp_path / "X.npy", max_memory="50kB") if storage == "disk" else da.from_array(X, chunks=(20, 150))
+    with pytest.raises(ValueError, match="contains NaN or infinity in 1 of 400 columns: 399"):
+        model.fit(made)
+    assert model.weights_ is before
+
+
+def test_chunks_that_do_not_match(X: np.ndarray) -> None:
+    from dask import delayed
+
+    wrong = [delayed(X[:, :200]), delayed(X[:30, 200:])]
+    made = da.concatenate([da.from_delayed(part, (40, 200), dtype=float) for part in wrong], axis=1)
+    with pytest.raises(ValueError, match=r"does not match its announced shape: samples 0 to 39 should be 40 x 200"):
+        selector().fit(made)
+
+
+def test_unknown_chunk_sizes_are_found_out_with_a_message(X: np.ndarray) -> None:
+    made = da.from_array(X, chunks=(10, 400))
+    made = made[da.from_array(np.arange(40) % 4 > 0, chunks=10)]
+    with pytest.warns(UserWarning, match="compute_chunk_sizes"):
+        data = as_data(made)
+    assert data.shape == (30, 400)
+
+
+def test_columns_that_are_not_numbers_are_named(tmp_path: Path) -> None:
+    import pandas as pd
+
+    frame = pd.DataFrame({"a": [1.0, 2.0], "who": ["x", "y"]})
+    frame.to_parquet(tmp_path / "X.parquet")
+    with pytest.raises(ValueError, match="must be numeric. Got 'who'"):
+        open_data(tmp_path / "X.parquet")
+    dd = pytest.importorskip("dask.dataframe")
+    with pytest.raises(ValueError, match="must be numeric. Got 'who'"):
+        as_data(dd.from_pandas(frame, npartitions=1))
+
+
+@pytest.mark.parametrize("memory", ["lots", "", 0, "10 parsecs", None, True])
+def test_a_bad_max_memory_is_refused(on_disk: Path, memory: Any) -> None:
+    with pytest.raises(ValueError, match="The 'max_memory' parameter of open_data must be"):
+        open_data(on_disk, max_memory=memory)
+
+
+def test_too_little_memory_says_how_much_is_needed(on_disk: Path) -> None:
+    with pytest.raises(ValueError, match=r"must be at least 1\.28 kB .* Got 1 kB instead"):
+        open_data(on_disk, max_memory="1kB")
+
+
+def test_paths_that_cannot_be_opened(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match=r"no file .*nothing\.npy"):
+        open_data(tmp_path / "nothing.npy")
+    (tmp_path / "X.txt").write_text("1 2")
+    with pytest.raises(ValueError, match=r"ending in \.npy"):
+        open_data(tmp_path / "X.txt")
+    np.save(tmp_path / "vector.npy", np.ones(3))
+    with pytest.raises(ValueError, match="2-dimensional"):
+        open_data(tmp_path / "vector.npy")
+
+
+# -- on a cluster -------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Any:
+    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
+        yield cluster
+
+
+def during_pass(monkeypatch: pytest.MonkeyPatch, number: int, action: Any) -> None:
+    """Do something when the given pass is about to be waited for."""
+    from eigensieve.data import _dask_wait
+
+    passes = iter(range(1, 10**6))
+    plain = _dask_wait._wait
+
+    def wait(futures: list[Any]) -> None:
+        if next(passes) == number:
+            action()
+        plain(futures)
+
+    monkeypatch.setattr(_dask_wait, "_wait", wait)
+
+
+def test_a_killed_worker_changes_nothing(X: np.ndarray, cluster: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    local = selector().fit(X)
+    with distributed.Client(cluster) as client:
+        made = da.from_array(X, chunks=(20, 100)).persist()
+        undisturbed = selector().fit(made)
+        killed = []
+
+        def kill() -> None:
+            killed.append(next(iter(client.run(os.getpid).values())))
+            os.kill(killed[0], signal.SIGKILL)
+
+        during_pass(monkeypatch, 12, kill)
+        found = selector().fit(made)
+    assert killed
+    np.testing.assert_array_equal(found.weights_, undisturbed.weights_)
+    np.testing.assert_allclose(found.weights_, local.weights_, atol=1e-8)
+
+
+def test_a_cluster_that_loses_all_workers(X: np.ndarray, monkeypatch: pytest.MonkeyPatch) -> None:
+    from eigensieve.data import _dask_wait
+
+    monkeypatch.setattr(_dask_wait, "_PATIENCE", 1.0)
+    with (
+        distributed.LocalCluster(n_workers=1, threads_per_worker=1, processes=False, dashboard_address=None) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        during_pass(monkeypatch, 5, lambda: client.retire_workers(close_workers=True, remove=True))
+        model = selector()
+        with pytest.raises(RuntimeError, match="no workers"):
+            model.fit(da.from_array(X, chunks=(40, 100)))
+        assert not hasattr(model, "weights_")
