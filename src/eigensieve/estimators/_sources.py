@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from eigensieve._progress import progress_for
 from eigensieve.data import DataMatrix, as_data, is_stored
+from eigensieve.sieve._coordinates import sample_coordinates
 
 Array = NDArray[Any]
 
@@ -60,6 +61,15 @@ def _compare(estimator: Any, data: DataMatrix) -> None:
             "The feature names should match those that were passed during fit. "
             f"{int(np.count_nonzero(known != data.feature_names))} of {len(known)} differ."
         )
+
+
+def thin_points(data: DataMatrix) -> Array:
+    """Return a thin array whose rows lie as far apart as the samples do, for graphs of samples that are not in memory.
+
+    The principal coordinates of the centred data: exact up to 1,000 samples, the 100 leading ones beyond.
+    """
+    centered = data.rescaled(data.stats().mean, None)
+    return sample_coordinates(centered, np.ones(data.n_features)).points
 
 
 class AnySizeSelectorMixin(SelectorMixin):

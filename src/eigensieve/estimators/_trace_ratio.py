@@ -10,12 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator, _fit_context
-from sklearn.feature_selection import SelectorMixin
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from eigensieve._progress import Progress, progress_for, silent
-from eigensieve.data import as_data
+from eigensieve.data import DataMatrix, as_data, is_stored
+from eigensieve.estimators._fitting import check_data
+from eigensieve.estimators._sources import AnySizeSelectorMixin, check_stored, thin_points
 from eigensieve.estimators._trace_ratio_scores import ARRAY_RULES, class_codes
 from eigensieve.graphs import check_graph, knn_graph
 from eigensieve.traceratio.diagonals import diagonals
@@ -56,7 +57,7 @@ class _OptionAndMethod:
         return self.method if instance is None else MethodType(self.method, instance)
 
 
-class TraceRatioSelector(SelectorMixin, BaseEstimator):
+class TraceRatioSelector(AnySizeSelectorMixin, BaseEstimator):
     """Select the subset of features with the largest trace ratio, exactly.
 
     The score of a subset I is sum_{i in I} b_i / sum_{i in I} e_i, where b_i is the scatter of feature i
@@ -181,7 +182,9 @@ class TraceRatioSelector(SelectorMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
+        X : array-like, sparse matrix, or data on disk or on Dask, of shape (n_samples, n_features)
+            Where neighbours are needed of data that is not in memory, they are those of its principal coordinates:
+            all of them up to 1,000 samples, the 100 leading ones beyond.
         y : array-like of shape (n_samples,), default=None
             Class labels; -1 means unlabelled when ``score="semi-supervised"``. Ignored by the Laplacian score
             and when `within` takes the place of the labels.
@@ -190,7 +193,8 @@ class TraceRatioSelector(SelectorMixin, BaseEstimator):
         -------
         self : TraceRatioSelector
         """
-        X = validate_data(self, X, ensure_min_samples=2, **ARRAY_RULES)
+        stored = is_stored(X)
+        X = check_data(self, X) if stored else validate_data(self, X, ensure_min_samples=2, **ARRAY_RULES)
         progress = progress_for(type(self).__name__, self.verbose)
         pair, graph = self._graph_pair(X, y, progress)
         b, e = diagonals(as_data(X), pair, progress)
@@ -225,7 +229,10 @@ class TraceRatioSelector(SelectorMixin, BaseEstimator):
             Infinite when the selected features have no within scatter in X.
         """
         check_is_fitted(self, "support_")
-        X = validate_data(self, X, reset=False, ensure_min_samples=2, **ARRAY_RULES)
+        if is_stored(X):
+            X = check_stored(self, X, reset=False, min_samples=2)
+        else:
+            X = validate_data(self, X, reset=False, ensure_min_samples=2, **ARRAY_RULES)
         pair, _ = self._graph_pair(X, y, silent)
         b, e = diagonals(as_data(X), pair)
         return subset_ratio(b, e, np.flatnonzero(self.support_))
@@ -288,7 +295,7 @@ class TraceRatioSelector(SelectorMixin, BaseEstimator):
         if self.within is None:
             progress(f"neighbours of {X.shape[0]} samples")
             graph = knn_graph(
-                X,
+                thin_points(X) if isinstance(X, DataMatrix) else X,
                 self.n_neighbors,
                 weights=self.weights,  # type: ignore[arg-type]
                 bandwidth=self.bandwidth,

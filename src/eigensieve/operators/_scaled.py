@@ -23,6 +23,8 @@ class ScaledAffinity(Affinity):
         The positive numbers s_i.
     """
 
+    per_feature = ("scale",)
+
     def __init__(self, base: Affinity, scale: Array) -> None:
         super().__init__(base.data)
         self.base = base
