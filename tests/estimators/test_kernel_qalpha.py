@@ -1,0 +1,106 @@
+"""KernelQAlphaSelector as an estimator."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from eigensieve import QAlphaSelector
+from eigensieve.datasets import make_hidden_signs
+from eigensieve.estimators._kernel_qalpha import KernelQAlphaSelector
+
+
+@parametrize_with_checks([KernelQAlphaSelector(), KernelQAlphaSelector(kernel="rbf", n_components=10, random_state=0)])
+def test_scikit_learn_contract(estimator, check):
+    check(estimator)
+
+
+def planted(seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((60, 120))
+    X[:30, :8] += 3.0
+    return X
+
+
+@pytest.mark.parametrize("normalize", ["center", "unit", "none"])
+@pytest.mark.parametrize("container", [np.asarray, sp.csr_array])
+def test_a_linear_kernel_gives_the_weights_of_qalpha(normalize, container):
+    X = planted()
+    precise = {"n_clusters": 2, "normalize": normalize, "tol": 1e-8, "max_iter": 2000}
+    linear = KernelQAlphaSelector(8, kernel="linear", **precise).fit(container(X))
+    plain = QAlphaSelector(8, **precise).fit(X)
+    np.testing.assert_allclose(linear.weights_, plain.weights_, atol=1e-6)
+    np.testing.assert_allclose(linear.eigenvalues_, plain.eigenvalues_, rtol=1e-6)
+    assert linear.objective_ == pytest.approx(plain.objective_, rel=1e-8)
+
+
+def test_precomputed_is_the_same_as_computed():
+    X = planted()
+    M = (X - X.mean(0)) / np.linalg.norm(X - X.mean(0), axis=0)
+    V = (M.T @ M) ** 2
+    computed = KernelQAlphaSelector(8, tol=1e-8, max_iter=2000).fit(X)
+    given = KernelQAlphaSelector(8, kernel="precomputed", tol=1e-8, max_iter=2000).fit(V)
+    called = KernelQAlphaSelector(8, kernel=lambda A, B: (A @ B.T) ** 2, tol=1e-8, max_iter=2000).fit(X)
+    np.testing.assert_allclose(given.weights_, computed.weights_, atol=1e-6)
+    np.testing.assert_allclose(called.weights_, computed.weights_, atol=1e-6)
+    assert given.transform(X).shape == (60, 8)
+
+
+def test_nystroem_with_all_columns_is_exact_and_with_few_reports_its_error():
+    X = planted()
+    exact = KernelQAlphaSelector(8, tol=1e-8, max_iter=2000).fit(X)
+    whole = KernelQAlphaSelector(8, n_components=120, tol=1e-8, max_iter=2000, random_state=0).fit(X)
+    few = KernelQAlphaSelector(8, n_components=40, random_state=0).fit(X)
+    assert exact.approximation_error_ == 0.0
+    assert whole.approximation_error_ < 1e-8
+    np.testing.assert_allclose(whole.weights_, exact.weights_, atol=1e-5)
+    assert 0.1 < few.approximation_error_ < 0.9
+    assert few.n_components_ <= 40
+    assert few.get_support(indices=True).tolist() == list(range(8))
+
+
+def test_hidden_signs_need_the_kernel():
+    X, _, relevant = make_hidden_signs(0.005, random_state=0)
+    kernel = KernelQAlphaSelector(12, kernel="sections", normalize="unit").fit(X)
+    assert relevant[kernel.get_support()].sum() >= 10
+    assert relevant[QAlphaSelector(12).fit(X).get_support()].sum() < 10
+
+
+def test_duplicates_share_and_constants_get_nothing():
+    X = planted()
+    X[:, 50] = 7.0
+    X[:, 51] = X[:, 0]
+    model = KernelQAlphaSelector(9).fit(X)
+    assert model.weights_[50] == 0
+    assert model.ranking_[-1] == 50
+    assert model.weights_[51] == pytest.approx(model.weights_[0], abs=1e-8)
+
+
+def test_names_and_frames_pass_through():
+    frame = pd.DataFrame(planted(), columns=[f"f{i}" for i in range(120)])
+    model = KernelQAlphaSelector(8).set_output(transform="pandas").fit(frame)
+    assert list(model.transform(frame).columns) == [f"f{i}" for i in range(8)]
+
+
+def test_a_kernel_matrix_too_large_for_memory():
+    X = sp.random_array((5, 400_000), density=0.5, rng=np.random.default_rng(0), format="csc")
+    with pytest.raises(MemoryError, match=r"kernel matrix of 400,000 features takes .* GB .* 'n_components' parameter"):
+        KernelQAlphaSelector().fit(X)
+
+
+@pytest.mark.parametrize(
+    ("model", "X", "match"),
+    [
+        (KernelQAlphaSelector(kernel="precomputed"), np.ones((3, 4)), "must be square"),
+        (KernelQAlphaSelector(kernel="precomputed"), np.array([[1.0, 2.0], [2.0, 1.0]]), "positive semidefinite"),
+        (KernelQAlphaSelector(kernel=lambda A, B: A @ A.T - 5 * np.eye(len(A))), planted(), "positive semidefinite"),
+        (KernelQAlphaSelector(kernel=lambda A, B: A), planted(), "must return one value for every pair"),
+        (KernelQAlphaSelector(kernel="cosine"), planted(), "'kernel' parameter of KernelQAlphaSelector"),
+        (KernelQAlphaSelector(), np.ones((4, 5)), "No feature varies"),
+    ],
+)
+def test_bad_input(model, X, match):
+    with pytest.raises(ValueError, match=match):
+        model.fit(X)
+    assert not hasattr(model, "weights_")
