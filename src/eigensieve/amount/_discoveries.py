@@ -104,10 +104,13 @@ def tail_shares(scores: Array, null: Array) -> Array:
 
 
 def step_up(p_values: Array, usable: Array, fdr: float) -> Array:
-    """Benjamini and Hochberg's rule: the largest r with p_(r) <= fdr * r / n, and all p-values up to p_(r)."""
+    """Benjamini and Hochberg's rule: the largest r with p_(r) <= fdr * r / n, and all p-values up to p_(r).
+
+    A lone feature is not selected: a structure is what several features share.
+    """
     n_usable = int(np.count_nonzero(usable))
     ordered = np.sort(p_values[usable])
     passing = np.flatnonzero(ordered <= fdr * np.arange(1, n_usable + 1) / max(1, n_usable))
-    if not len(passing):
+    if not len(passing) or passing[-1] == 0:
         return np.zeros(len(p_values), dtype=bool)
     return usable & (p_values <= ordered[passing[-1]])

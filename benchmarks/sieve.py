@@ -1,0 +1,98 @@
+"""SieveSelector on planted data beside plain Q-alpha and the supervised F-test, and its cost.
+
+``python benchmarks/sieve.py`` prints precision among as many features as are relevant, and time ratios measured in
+this run.
+"""
+
+import argparse
+import time
+import warnings
+
+import numpy as np
+from sklearn.feature_selection import f_classif
+
+from eigensieve.datasets import (
+    make_class_scaleup,
+    make_gene_expression,
+    make_planted_clusters,
+    make_weston_linear,
+)
+from eigensieve.estimators._qalpha_selector import QAlphaSelector
+from eigensieve.estimators._sieve_selector import SieveSelector
+
+
+def precisions(made, n_clusters: int, normalize: str = "auto") -> list[float]:
+    """Precision of Q-alpha, the sieve with k given, the sieve with k found, and the F-test."""
+    count = int(made.relevant.sum())
+    orders = [
+        QAlphaSelector(count, n_clusters, normalize=normalize).fit(made.X).ranking_[:count],
+        SieveSelector(count, n_clusters).fit(made.X).selection_order_,
+        SieveSelector(count).fit(made.X).selection_order_,
+        np.argsort(-f_classif(made.X, made.y)[0])[:count],
+    ]
+    return [float(made.relevant[order].mean()) for order in orders]
+
+
+def show(label: str, draws: list[list[float]]) -> None:
+    q, given, found, f = np.mean(draws, axis=0)
+    print(
+        f"  {label:34s} Q-alpha {q:.2f}   sieve {given:.2f}   sieve, k found {found:.2f}   F-test {f:.2f}", flush=True
+    )
+
+
+def planted(n_draws: int) -> None:
+    print("Precision on planted data")
+    for n in (1_000, 5_000, 20_000):
+        made = (
+            make_planted_clusters(200, n, 20, n_clusters=3, center_scale=1.5, random_state=s) for s in range(n_draws)
+        )
+        show(f"20 of {n:,}, 200 samples", [precisions(one, 3) for one in made])
+    for classes in (2, 3, 4, 6, 8):
+        made = (make_class_scaleup(classes, random_state=s) for s in range(n_draws))
+        show(f"class scale-up, {classes} classes", [precisions(one, classes) for one in made])
+    for fraction in (0.72, 0.99):
+        made = (make_gene_expression(irrelevant_fraction=fraction, random_state=s) for s in range(n_draws))
+        show(f"gene model, {fraction:.0%} irrelevant", [precisions(one, 2, "unit") for one in made])
+    for n_samples in (100, 200):
+        made = (make_weston_linear(n_samples, random_state=s) for s in range(n_draws))
+        show(f"Weston linear, {n_samples} samples", [precisions(one, 2) for one in made])
+
+
+def cost(n_samples: int, n_features: int, repeats: int) -> None:
+    X = np.random.default_rng(0).standard_normal((n_samples, n_features), dtype=np.float32)
+    X[:, :50] += np.random.default_rng(1).normal(0, 1.5, (3, 50)).astype(np.float32)[np.arange(n_samples) % 3]
+    models = {
+        "QAlphaSelector(50, 3)": QAlphaSelector(50, 3),
+        "SieveSelector(50, 3)": SieveSelector(50, 3),
+        "SieveSelector()": SieveSelector(random_state=0),
+    }
+    for model in models.values():
+        model.fit(X[:, :500])
+    seconds: dict[str, list[float]] = {name: [] for name in models}
+    for _ in range(repeats):
+        for name, model in models.items():
+            start = time.perf_counter()
+            model.fit(X)
+            seconds[name].append(time.perf_counter() - start)
+    base = np.median(seconds["QAlphaSelector(50, 3)"])
+    print(f"Cost at {n_features:,} features, {n_samples} samples (median of {repeats})")
+    for name, times in seconds.items():
+        print(f"  {name:24s} {np.median(times):7.2f} s   {np.median(times) / base:5.1f} x", flush=True)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--draws", type=int, default=10)
+    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--features", type=int, default=200_000)
+    parser.add_argument("--only", choices=["planted", "cost"])
+    arguments = parser.parse_args()
+    warnings.simplefilter("ignore")
+    if arguments.only != "cost":
+        planted(arguments.draws)
+    if arguments.only != "planted":
+        cost(100, arguments.features, arguments.repeats)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,168 @@
+"""SieveSelector faces scikit-learn, and finds what is planted."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+import scipy.sparse as sp
+from sklearn.base import clone
+from sklearn.cluster import KMeans
+from sklearn.compose import ColumnTransformer
+from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from eigensieve.estimators._sieve_selector import SieveSelector
+from support.backends import FEW
+
+RELEVANT = 10
+
+
+@pytest.fixture(scope="module")
+def planted() -> np.ndarray:
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((60, 150))
+    X[:, :RELEVANT] += rng.normal(0, 3.0, (3, RELEVANT))[np.arange(60) % 3]
+    return X
+
+
+@pytest.mark.filterwarnings("ignore:SieveSelector found no feature")
+@parametrize_with_checks([SieveSelector(0.5, 2), SieveSelector()])
+def test_scikit_learn_contract(estimator, check) -> None:  # type: ignore[no-untyped-def]
+    check(estimator)
+
+
+@pytest.mark.parametrize("backend", FEW)
+def test_every_backend_finds_the_planted_features(planted: np.ndarray, backend: str) -> None:
+    X = np.where(np.abs(planted) < 0.3, 0.0, planted)
+    model = SieveSelector(RELEVANT, 3).fit(FEW[backend](X))
+    assert np.count_nonzero(model.selection_order_ < RELEVANT) >= RELEVANT - 1
+    np.testing.assert_array_equal(np.sort(model.selection_order_), model.get_support(indices=True))
+
+
+def test_auto_counts_features_and_clusters(planted: np.ndarray) -> None:
+    model = SieveSelector(random_state=0).fit(planted)
+    assert model.n_clusters_ == 3
+    assert model.support_[:RELEVANT].sum() >= RELEVANT - 1
+    assert model.support_[RELEVANT:].sum() <= 2
+    # One of the ten was drawn with three nearly equal centres.
+    assert np.sort(model.p_values_[:RELEVANT])[-2] < 0.01
+    assert np.median(model.weights_[RELEVANT:]) < model.null_quantile_ < np.sort(model.weights_[:RELEVANT])[1]
+
+
+def test_auto_on_noise_selects_nothing_and_says_so() -> None:
+    X = np.random.default_rng(1).standard_normal((50, 300))
+    with pytest.warns(UserWarning, match="found no feature"):
+        model = SieveSelector(random_state=0).fit(X)
+    assert not model.support_.any()
+    assert len(model.ranking_) == 300
+
+
+def test_many_noise_features_and_few_samples() -> None:
+    """20 of 10,000: too weak for the spectrum of all features, found after the screen."""
+    rng = np.random.default_rng(5)
+    X = rng.standard_normal((200, 10_000)).astype(np.float32)
+    X[:, :20] += rng.normal(0, 1.5, (3, 20))[rng.integers(0, 3, 200)]
+    model = SieveSelector(20).fit(X)
+    assert model.start_ == "qalpha"
+    assert np.mean(model.selection_order_ < 20) >= 0.8
+
+
+def test_learned_attributes_agree(planted: np.ndarray) -> None:
+    model = SieveSelector(7, 3).fit(planted)
+    assert model.n_features_in_ == 150 and model.n_iter_ == 3 and model.converged_ and model.p_values_ is None
+    assert model.embedding_.shape == (60, 3)
+    np.testing.assert_allclose(model.embedding_.T @ model.embedding_, np.eye(3), atol=1e-8)
+    assert sorted(model.ranking_.tolist()) == list(range(150))
+    np.testing.assert_array_equal(model.ranking_[:7], model.selection_order_)
+    assert np.all(np.diff(model.weights_[model.ranking_[7:]]) <= 0)
+    assert model.sparsity_gap_ > 5
+    assert model.objective_ == pytest.approx(np.sort(model.weights_)[-50:].mean())
+
+
+def test_scale_shift_and_sign_of_features_do_not_matter(planted: np.ndarray) -> None:
+    rng = np.random.default_rng(2)
+    moved = planted * rng.choice([-3.0, 0.01, 40.0], 150) + rng.normal(0, 5, 150)
+    np.testing.assert_array_equal(
+        SieveSelector(12, 3).fit(planted).selection_order_, SieveSelector(12, 3).fit(moved).selection_order_
+    )
+
+
+def test_order_of_features_and_samples_does_not_matter(planted: np.ndarray) -> None:
+    rng = np.random.default_rng(2)
+    columns, rows = rng.permutation(150), rng.permutation(60)
+    plain = SieveSelector(12, 3).fit(planted)
+    shuffled = SieveSelector(12, 3).fit(planted[np.ix_(rows, columns)])
+    np.testing.assert_array_equal(columns[shuffled.selection_order_], plain.selection_order_)
+    np.testing.assert_allclose(shuffled.weights_, plain.weights_[columns], atol=1e-6)
+
+
+def test_constant_features_are_never_chosen(planted: np.ndarray) -> None:
+    X = np.hstack([np.full((60, 3), 7.0), planted])
+    model = SieveSelector(150, 3).fit(X)
+    assert not model.support_[:3].any()
+    assert (model.weights_[:3] == 0).all()
+    with pytest.raises(ValueError, match="at most 150, the number of features that vary"):
+        SieveSelector(151, 3).fit(X)
+
+
+def test_copies_of_a_feature_wait_for_the_others(planted: np.ndarray) -> None:
+    X = np.hstack([np.repeat(planted[:, :1], 20, axis=1), planted[:, 1:]])
+    first = SieveSelector(12, 3).fit(X).selection_order_
+    assert np.count_nonzero(first < 20) <= 6
+
+
+def test_the_seed_matters_to_the_automatic_count_alone(planted: np.ndarray) -> None:
+    first, second = (SieveSelector(5, 3, random_state=seed).fit(planted) for seed in (0, 1))
+    np.testing.assert_array_equal(first.weights_, second.weights_)
+    again = [SieveSelector(random_state=4).fit(planted).p_values_ for _ in range(2)]
+    np.testing.assert_array_equal(*again)
+
+
+def test_composition(planted: np.ndarray) -> None:
+    y = np.arange(60) % 3
+    pipeline = make_pipeline(SieveSelector(5, 3), LogisticRegression())
+    search = GridSearchCV(pipeline, {"sieveselector__n_features_to_select": [2, 8]}, cv=2).fit(planted, y)
+    assert search.best_score_ > 0.9
+    frame = pd.DataFrame(planted[:, :20], columns=[f"g{i}" for i in range(20)])
+    out = SieveSelector(3, 3).set_output(transform="pandas").fit_transform(frame)
+    assert list(out.columns) == [f"g{i}" for i in sorted(int(c[1:]) for c in out.columns)]
+    assert isinstance(SieveSelector(3, 3).set_output(transform="polars").fit_transform(frame), pl.DataFrame)
+    columns = ColumnTransformer([("sieve", SieveSelector(3, 3), frame.columns.tolist())])
+    assert columns.fit_transform(frame).shape == (60, 3)
+    assert clone(SieveSelector(4, fdr=0.2)).fdr == 0.2
+    assert make_pipeline(SieveSelector(5, 3), KMeans(3, n_init=1)).fit_predict(sp.csr_matrix(planted)).shape == (60,)
+
+
+def test_an_interrupted_fit_leaves_the_selector_as_it_was(planted: np.ndarray, monkeypatch: pytest.MonkeyPatch) -> None:
+    model = SieveSelector(5, 3)
+
+    def stop(*args: object, **kwargs: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("eigensieve.estimators._sieve_selector.pick", stop)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(planted)
+    with pytest.raises(NotFittedError):
+        model.transform(planted)
+    assert not hasattr(model, "n_features_in_")
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"n_clusters": 59}, "at most the number of samples minus 2"),
+        ({"n_features_to_select": 1000}, "at most the number of features in X"),
+        ({"fdr": 0.0}, "'fdr' parameter of SieveSelector"),
+    ],
+)
+def test_bad_settings_are_named(planted: np.ndarray, settings: dict, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        SieveSelector(**{"n_features_to_select": 5, **settings}).fit(planted)
+
+
+def test_progress_is_printed(planted: np.ndarray, capsys: pytest.CaptureFixture[str]) -> None:
+    SieveSelector(random_state=0, verbose=2).fit(planted)
+    assert "calibrating, fold 5 of 5" in capsys.readouterr().err
