@@ -186,10 +186,10 @@ def test_inspect_counts_types_missing_and_constant(cli, values, tmp_path):
     assert "1 constant, 1 binary, 1 whole numbers, 57 real numbers" in out
 
 
-def test_demo_finds_the_real_measurements(cli, tmp_path):
-    code, out, _ = cli("demo", "-o", tmp_path / "demo.html", "--features", 500)
-    assert code == 0 and str(tmp_path / "demo.html") in out
-    found = json.loads(cli("demo", "-o", tmp_path / "demo.html", "--features", 500, "--json")[1])
+def test_demo_finds_the_real_measurements_and_says_where_the_report_is(cli, tmp_path):
+    code, out, _ = cli("demo", "-o", tmp_path / "demo.html", "--features", 300, "--json")
+    found = json.loads(out)
+    assert code == 0 and found["report"] == str(tmp_path / "demo.html")
     assert found["relevant_found"] >= 20 and (tmp_path / "demo.html").stat().st_size > 20_000
 
 
@@ -211,7 +211,7 @@ def test_control_characters_in_names_do_not_reach_the_terminal(cli, values, tmp_
 def test_help_has_examples_and_exit_codes(cli):
     code, out, _ = cli("--help")
     assert code == 0 and "Exit codes" in out and "130" in out
-    for command in ("select", "inspect", "apply", "demo"):
+    for command in ("select", "inspect", "apply", "compare", "map", "compress", "demo"):
         code, out, _ = cli(command, "--help")
         assert code == 0 and "Example" in out
 

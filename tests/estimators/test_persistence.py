@@ -184,3 +184,34 @@ def test_compressed_members_are_refused(saved):
 def test_a_missing_file_is_a_missing_file(tmp_path):
     with pytest.raises(FileNotFoundError):
         load_model(tmp_path / "none.skops")
+
+
+def estimators():
+    from eigensieve.estimators._element_svc import ElementSelectedSVC
+    from eigensieve.estimators._feature_map import FeatureMap
+    from eigensieve.estimators._reduced_set import ReducedSetSVC
+    from eigensieve.estimators._rejection_cascade import RejectionCascade
+    from eigensieve.estimators._sieve_selector import SieveSelector
+    from eigensieve.estimators._trace_ratio import TraceRatioSelector
+
+    return [
+        SieveSelector(5),
+        TraceRatioSelector(3),
+        FeatureMap(4),
+        ElementSelectedSVC(n_elements=20, random_state=0),
+        ElementSelectedSVC(n_elements=20, table_size=64, random_state=0),
+        ReducedSetSVC(),
+        RejectionCascade(random_state=0),
+    ]
+
+
+@pytest.mark.parametrize("estimator", estimators(), ids=lambda e: type(e).__name__)
+def test_every_estimator_survives_the_disk(estimator, tmp_path):
+    from sklearn.datasets import make_classification
+
+    X, y = make_classification(n_samples=120, n_features=10, n_informative=5, random_state=0)
+    estimator.fit(X, y)
+    save_model(estimator, tmp_path / "m.skops")
+    again = load_model(tmp_path / "m.skops")
+    method = "transform" if hasattr(estimator, "transform") else "predict"
+    np.testing.assert_array_equal(getattr(again, method)(X), getattr(estimator, method)(X))

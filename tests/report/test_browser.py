@@ -1,8 +1,12 @@
 """The page in a real browser: it draws, it links, it searches, and hostile names stay text."""
 
+import numpy as np
 import pytest
 
 from report.conftest import HOSTILE, QUOTED
+
+from eigensieve import QAlphaSelector
+from eigensieve.report import render, summarize
 
 
 def marked(browser, selector="#features tbody tr.marked"):
@@ -20,7 +24,7 @@ def test_opens_without_a_complaint_and_without_sideways_scrolling(browser, page,
     assert browser.run("document.documentElement.scrollWidth") <= width
     background = browser.run("getComputedStyle(document.body).backgroundColor")
     assert (background == "rgb(20, 24, 23)") == dark
-    for view in ("curve", "heat", "samples", "redundancy"):
+    for view in ("curve", "map", "heat", "samples", "redundancy"):
         assert browser.run(f"document.querySelectorAll('#{view} svg *').length") > 5
 
 
@@ -41,6 +45,7 @@ def test_a_row_lights_up_in_every_view(browser, page):
     browser.click(spot["x"] + 5, spot["y"] + spot["height"] / 2)
     assert marked(browser) == [feature]
     assert marked(browser, "#curve .dot.marked") == [feature]
+    assert marked(browser, "#map .ellipse.marked") == [feature]
     assert marked(browser, "#heat .heat-mark") == [feature]
     assert marked(browser, "#redundancy .heat-mark") == [feature]
     assert browser.run("document.getElementById('marked-bar').hidden") is False
@@ -99,3 +104,20 @@ def test_prints_the_table_whole_and_without_controls(browser, page, tmp_path):
     browser.pdf(tmp_path / "report.pdf")
     assert (tmp_path / "report.pdf").read_bytes().startswith(b"%PDF")
     assert browser.complaints() == []
+
+
+def test_dragging_over_the_map_marks_features_everywhere(browser, page):
+    browser.open(page)
+    frame = browser.box("#map svg")
+    browser.drag(frame["x"] + 2, frame["y"] + 2, frame["x"] + frame["width"] - 2, frame["y"] + frame["height"] - 2)
+    assert len(marked(browser, "#map .ellipse.marked")) == 300
+    assert marked(browser) == list(range(12)) == marked(browser, "#heat .heat-mark")
+
+
+def test_an_empty_selection_opens(browser, tmp_path):
+    model = QAlphaSelector(3).fit(np.random.default_rng(3).standard_normal((20, 30)))
+    model.support_ = np.zeros(30, dtype=bool)
+    path = tmp_path / "empty.html"
+    path.write_text(render(summarize(model, np.random.default_rng(3).standard_normal((20, 30)))), encoding="utf-8")
+    browser.open(path)
+    assert browser.complaints() == [] and browser.run("document.getElementById('heat').hidden") is True

@@ -126,3 +126,40 @@ def test_fifty_thousand_features_stay_under_five_megabytes():
 def test_names_of_another_length_are_refused(selection):
     with pytest.raises(ValueError, match=r"one name a column of X \(300\)"):
         summarize(selection["model"], selection["X"], feature_names=["a"])
+
+
+def test_an_empty_selection_is_reported_as_such():
+    X = np.random.default_rng(3).standard_normal((20, 30))
+    model = QAlphaSelector(3).fit(X)
+    model.support_ = np.zeros(30, dtype=bool)
+    summary = summarize(model, X)
+    assert summary["counts"]["selected"] == 0 and summary["curve"]["cut"] is None
+    assert "0 of 30 features selected" in render(summary)
+
+
+def test_the_map_is_that_of_the_best_features(summary, selection):
+    from eigensieve.estimators._feature_map import FeatureMap
+
+    fitted = FeatureMap().fit(selection["X"][:, selection["model"].ranking_])
+    drawn = summary["map"]
+    assert drawn["feature"] == list(range(300))
+    np.testing.assert_allclose(drawn["rx"], np.abs(fitted.weights_[:, 0]), atol=2e-3)
+
+
+def test_calibrated_selectors_show_null_quantiles():
+    from eigensieve.estimators._sieve_selector import SieveSelector
+
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((90, 100))
+    X[:, :12] += rng.normal(0, 3, (3, 12))[np.arange(90) % 3]
+    model = SieveSelector(random_state=0).fit(X)
+    summary = summarize(model, X)
+    card = next(card for card in summary["trust"] if card["label"] == "Null calibration")
+    assert card["state"] in {"good", "note"}
+    chosen = np.flatnonzero(summary["features"]["selected"])
+    np.testing.assert_allclose(
+        [summary["features"]["null"][i] for i in chosen],
+        1 - model.p_values_[model.ranking_[: len(chosen)]],
+        rtol=1e-3,
+    )
+    assert summary["curve"]["null"] == pytest.approx(model.null_quantile_)

@@ -211,7 +211,7 @@ def _show(
         ]
         for name in wanted
     ]
-    console.table("Selectors on this data (mean over the folds)", titles, lines, right=",".join(titles[2:]))
+    console.table("Selectors on this data (mean over the folds)", titles, lines, right=titles[2:])
     for place in written.values():
         if place != "-":
             console.text(f"table: {place}")

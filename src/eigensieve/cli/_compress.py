@@ -67,8 +67,8 @@ def compress(
         full = _machine(svm, X, y, train, penalty, console, source)
         options = {"n_elements": elements, "shape": shape, "random_state": seed, "verbose": console.verbosity}
         small = _rewrite(full, options, cascade, false_negatives, X[train], y[train], seed, console, source)
-        small.feature_names_in_ = np.array([str(name) for name in samples.features], dtype=object)
         measured = _measure(full, small, X[held_out], y[held_out])
+        small.feature_names_in_ = np.array([str(name) for name in samples.features], dtype=object)
         if c_file is not None:
             outputs.write("c", c_file, lambda path: path.write_text(small.to_c(), encoding="utf-8"))
         if onnx is not None:
@@ -97,8 +97,8 @@ def _split(y: Any, test: float, seed: int | None, source: str) -> tuple[Any, Any
     values, counts = np.unique(y, return_counts=True)
     if len(values) < 2 or counts.min() < 3:
         raise InputProblem(
-            f"'{source}' has the labels {', '.join(map(str, values[:5]))}; there must be two classes or more, each with "
-            "at least 3 samples. Check --label."
+            f"'{source}' has the labels {', '.join(map(str, values[:5]))}; there must be two classes or more, each "
+            "with at least 3 samples. Check --label."
         )
     with input_errors(source):
         return tuple(train_test_split(np.arange(len(y)), test_size=test, stratify=y, random_state=seed or 0))

@@ -58,8 +58,10 @@ class Console:
         if not self.quiet:
             self._err.print(f"note: {printable(message)}", markup=False, soft_wrap=True)
 
-    def table(self, title: str, columns: Sequence[str], rows: Sequence[Sequence[object]], right: str = "") -> None:
-        """Print a table that fits the terminal; `right` names the columns of numbers, comma separated."""
+    def table(
+        self, title: str, columns: Sequence[str], rows: Sequence[Sequence[object]], right: Sequence[str] = ()
+    ) -> None:
+        """Print a table that fits the terminal; `right` names the columns of numbers."""
         if not self.for_people:
             return
         from rich import box
@@ -68,7 +70,7 @@ class Console:
 
         table = Table(title=Text(title), title_justify="left", box=box.SIMPLE_HEAD, title_style="bold", pad_edge=False)
         table.show_header = any(columns)
-        numeric = set(right.split(",")) - {""}
+        numeric = set(right)
         for column in columns:
             table.add_column(
                 Text(column),

@@ -144,7 +144,7 @@ def _show(fitted: Any, columns: dict[str, Any], console: Console, written: dict[
         [columns["feature"][i], columns["round"][i], *(f"{columns[key][i]:.3g}" for key in shown[2:])] for i in chosen
     ]
     titles = [title.replace("_", " ") for title in shown]
-    console.table("Taken from the rounds in turn", titles, rows[:20], right=",".join(titles[1:]))
+    console.table("Taken from the rounds in turn", titles, rows[:20], right=titles[1:])
     for role, place in written.items():
         if place != "-":
             console.text(f"{role}: {place}")

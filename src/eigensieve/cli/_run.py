@@ -109,7 +109,7 @@ class Run:
             f"Best {len(rows)} selected features" if len(rows) < support.sum() else "Selected features",
             [key.replace("_", " ") for key in shown],
             [[_shown(columns[key][i]) for key in shown] for i in rows],
-            right="weight,rank,null quantile,selection frequency",
+            right=["weight", "rank", "null quantile", "selection frequency"],
         )
         for role, place in written.items():
             if place != "-":

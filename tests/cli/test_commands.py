@@ -1,0 +1,132 @@
+"""map, compress and compare, through files."""
+
+import json
+import shutil
+import subprocess
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import make_classification
+from sklearn.svm import SVC
+
+from eigensieve.datasets import make_two_solutions
+from eigensieve.estimators._persistence import load_model
+
+
+@pytest.fixture
+def two_solutions(tmp_path):
+    data = make_two_solutions(random_state=0)
+    path = tmp_path / "two.csv"
+    pd.DataFrame(data.X, columns=data.feature_names).to_csv(path, index=False)
+    return path
+
+
+@pytest.fixture
+def classes(tmp_path):
+    X, y = make_classification(n_samples=300, n_features=12, n_informative=6, random_state=0)
+    path = tmp_path / "classes.csv"
+    pd.DataFrame(X, columns=[f"f{i}" for i in range(12)]).assign(kind=np.where(y, "yes", "no")).to_csv(
+        path, index=False
+    )
+    return path, X, y
+
+
+def test_map_finds_the_two_sets_of_the_paper(cli, two_solutions, tmp_path):
+    places = ("-o", tmp_path / "map.csv", "--figure", tmp_path / "map.svg", "-m", tmp_path / "map.skops")
+    code, out, err = cli("map", two_solutions, "-n", 9, *places, "--json")
+    assert code == 0, err
+    taken = {name for chosen in json.loads(out)["rounds"] for name in chosen}
+    assert taken == {"1", "2", "3", "A", "B", "C", "1A", "2B", "3C"}
+    table = pd.read_csv(tmp_path / "map.csv", dtype={"feature": str})
+    assert list(table.columns[:5]) == ["feature", "weight_1", "coordinate_1", "weight_2", "coordinate_2"]
+    np.testing.assert_allclose((table[["weight_1", "weight_2"]] ** 2).sum(), 1, rtol=1e-6)
+    assert (tmp_path / "map.svg").read_text().lstrip().startswith("<?xml")
+    assert type(load_model(tmp_path / "map.skops")).__name__ == "FeatureMap"
+
+
+def test_map_refuses_a_picture_of_one_round(cli, two_solutions):
+    code, _, err = cli("map", two_solutions, "--rounds", 1, "--figure", "x.png")
+    assert code == 2 and "use --rounds 2" in err
+    code, _, err = cli("map", two_solutions, "--figure", "x.gif")
+    assert code == 2 and ".png, .svg, .pdf" in err
+
+
+def test_compress_writes_c_onnx_and_a_model_that_agree(cli, classes, tmp_path):
+    path, X, _ = classes
+    places = ("--c", tmp_path / "m.c", "--onnx", tmp_path / "m.onnx", "-m", tmp_path / "m.skops")
+    code, out, err = cli("compress", path, "--label", "kind", "--elements", 100, "--seed", 0, *places, "--json")
+    assert code == 0 and "Warning" not in err, err
+    measured = json.loads(out)
+    assert measured["elements"] == 100 and measured["small_accuracy"] > measured["full_accuracy"] - 0.1
+    model = load_model(tmp_path / "m.skops")
+    assert list(model.feature_names_in_) == [f"f{i}" for i in range(12)]
+    frame = pd.DataFrame(X, columns=model.feature_names_in_)
+    runtime = pytest.importorskip("onnxruntime", reason="ONNX models are compared with onnxruntime")
+    session = runtime.InferenceSession(tmp_path / "m.onnx", providers=["CPUExecutionProvider"])
+    (labels,) = session.run(["label"], {session.get_inputs()[0].name: X.astype(np.float32)})
+    assert np.mean(np.ravel(labels).astype(str) == model.predict(frame)) > 0.99
+    if shutil.which("cc"):
+        subprocess.run(["cc", "-c", tmp_path / "m.c", "-o", tmp_path / "m.o"], check=True)
+
+
+def test_compress_takes_an_svm_of_the_users_own(cli, classes, tmp_path):
+    skops = pytest.importorskip("skops.io", reason="model files need skops")
+    path, X, y = classes
+    skops.dump(SVC(C=3).fit(X, np.where(y, "yes", "no")), tmp_path / "svc.skops")
+    code, out, err = cli("compress", path, "--label", "kind", "--svm", tmp_path / "svc.skops", "--json", "-e", 30)
+    assert code == 0, err
+    assert json.loads(out)["elements"] == 30
+    skops.dump(SVC().fit(X[:, :5], y), tmp_path / "other.skops")
+    code, _, err = cli("compress", path, "--label", "kind", "--svm", tmp_path / "other.skops")
+    assert code == 5 and "fitted on 5 features" in err
+    (tmp_path / "other.skops").write_bytes(b"nothing")
+    code, _, err = cli("compress", path, "--label", "kind", "--svm", tmp_path / "other.skops")
+    assert code == 5 and "skops.io.dump" in err
+
+
+def test_compress_to_a_cascade(cli, classes, tmp_path):
+    path, _, _ = classes
+    options = ("--cascade", "--elements", 40, "--seed", 0, "-m", tmp_path / "c.skops", "--json")
+    code, out, err = cli("compress", path, "--label", "kind", *options)
+    assert code == 0, err
+    assert json.loads(out)["estimator"] == "RejectionCascade"
+    assert type(load_model(tmp_path / "c.skops")).__name__ == "RejectionCascade"
+    code, _, err = cli("compress", path, "--label", "kind", "--cascade", "--c", tmp_path / "c.c")
+    assert code == 2 and "Drop --cascade" in err
+
+
+def test_compress_refuses_bad_requests(cli, classes):
+    path, _, _ = classes
+    assert cli("compress", path)[0] == 2
+    code, _, err = cli("compress", path, "--label", "kind", "--test", 2)
+    assert code == 2 and "between 0 and 1" in err
+    code, _, err = cli("compress", path, "--label", "kind", "--shape", "round")
+    assert code == 2 and "'shape' parameter" in err
+    code, _, err = cli("compress", path, "--label", "f0")
+    assert code == 3
+
+
+def test_compare_chooses_on_the_training_folds(cli, table, tmp_path):
+    options = ("--methods", "qalpha,random,f-test", "-n", "3,6", "--folds", 4, "-o", tmp_path / "t.csv", "--json")
+    code, out, err = cli("compare", table, "--label", "tissue", *options)
+    assert code == 0, err
+    rows = pd.read_csv(tmp_path / "t.csv")
+    assert len(rows) == 3 * 2 * 4
+    mean = rows[rows.features == 6].groupby("method")["accuracy_1nn"].mean()
+    assert mean["qalpha"] > 0.9 and mean["f-test"] > 0.9 and mean["random"] < mean["qalpha"]
+    assert len(json.loads(out)["results"]) == 6
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "message"),
+    [
+        (("--methods", "magic"), 2, "--methods knows sieve"),
+        (("-n", "few"), 2, "whole numbers, comma separated"),
+        (("-n", "1000"), 3, "fewer than --n-features 1000"),
+        (("--folds", "30"), 3, "Use fewer folds"),
+    ],
+)
+def test_compare_refuses_bad_requests(cli, table, options, code, message):
+    found, _, err = cli("compare", table, "--label", "tissue", *options)
+    assert found == code and message in err
