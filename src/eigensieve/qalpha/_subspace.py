@@ -210,7 +210,8 @@ class _Solve:
         if not self.free:
             return np.empty((len(V), 0))
         room = min(self.k, len(V) - V.shape[1])
-        return orthonormal_extension(V, Y[:, :room])
+        # against an orthonormal basis of V's span: V's own rounding errors would grow from step to step
+        return orthonormal_extension(np.linalg.qr(V)[0], Y[:, :room])
 
     def _products(self, LV: Array, back: Array, R: Array, old: int) -> Array:
         """L(b) V for the enlarged bases, from what is known and what the pass brought."""
