@@ -10,8 +10,9 @@ JOBS ?= auto
 demo: $(READY)
 	$(BIN)/eigensieve demo
 
+# one BLAS thread for each test process: as many processes as cores run side by side
 test: $(READY) lint
-	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n $(JOBS) --dist worksteal
 
 lint: $(READY)
 	$(BIN)/ruff check .
