@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 
 from eigensieve import QAlphaSelector
 from eigensieve.data import as_data, open_data
@@ -74,11 +75,11 @@ def test_a_resumed_run_equals_the_uninterrupted_one(
 @pytest.mark.parametrize("solver", ["basic", "power", "ritz"])
 def test_the_papers_solvers_resume_too(X: np.ndarray, tmp_path: Path, solver: str) -> None:
     settings: dict[str, Any] = {"solver": solver, "max_iter": 3}
-    with pytest.warns(UserWarning):
+    with pytest.warns(ConvergenceWarning):
         whole = selector(**settings).fit(X[:, :60])
-    with pytest.warns(UserWarning):
+    with pytest.warns(ConvergenceWarning):
         selector(**{**settings, "max_iter": 2}, checkpoint=tmp_path).fit(X[:, :60])
-    with pytest.warns(UserWarning):
+    with pytest.warns(ConvergenceWarning):
         resumed = selector(**settings, checkpoint=tmp_path).fit(X[:, :60])
     np.testing.assert_array_equal(resumed.weights_, whole.weights_)
 
@@ -205,10 +206,10 @@ def test_columns_that_are_not_numbers_are_named(tmp_path: Path) -> None:
 
     frame = pd.DataFrame({"a": [1.0, 2.0], "who": ["x", "y"]})
     frame.to_parquet(tmp_path / "X.parquet")
-    with pytest.raises(ValueError, match="must be numeric. Got 'who'"):
+    with pytest.raises(ValueError, match=r"must be numeric\. Got 'who'"):
         open_data(tmp_path / "X.parquet")
     dd = pytest.importorskip("dask.dataframe")
-    with pytest.raises(ValueError, match="must be numeric. Got 'who'"):
+    with pytest.raises(ValueError, match=r"must be numeric\. Got 'who'"):
         as_data(dd.from_pandas(frame, npartitions=1))
 
 
@@ -273,7 +274,7 @@ def test_a_killed_worker_changes_nothing(X: np.ndarray, cluster: Any, monkeypatc
         found = selector().fit(made)
     assert killed
     np.testing.assert_array_equal(found.weights_, undisturbed.weights_)
-    np.testing.assert_allclose(found.weights_, local.weights_, atol=1e-8)
+    np.testing.assert_allclose(found.weights_, local.weights_, atol=1e-5)
 
 
 def test_a_cluster_that_loses_all_workers(X: np.ndarray, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -282,9 +283,9 @@ def test_a_cluster_that_loses_all_workers(X: np.ndarray, monkeypatch: pytest.Mon
     monkeypatch.setattr(_dask_wait, "_PATIENCE", 1.0)
     with (
         distributed.LocalCluster(n_workers=1, threads_per_worker=1, processes=False, dashboard_address=None) as cluster,
-        distributed.Client(cluster) as client,
+        distributed.Client(cluster),
     ):
-        during_pass(monkeypatch, 5, lambda: client.retire_workers(close_workers=True, remove=True))
+        during_pass(monkeypatch, 5, lambda: cluster.scale(0))
         model = selector()
         with pytest.raises(RuntimeError, match="no workers"):
             model.fit(da.from_array(X, chunks=(40, 100)))

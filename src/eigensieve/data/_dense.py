@@ -12,7 +12,7 @@ from eigensieve.data._stats import dense_moments
 
 Array = NDArray[Any]
 
-_BLOCK_BYTES = 1 << 20
+_BLOCK_BYTES = 1 << 22  # in the shared cache, and long enough for the work to outweigh the calls
 
 
 class DenseData(DataMatrix):
