@@ -3,10 +3,9 @@
 import numpy as np
 import pytest
 
-from report.conftest import HOSTILE, QUOTED
-
 from eigensieve import QAlphaSelector
 from eigensieve.report import render, summarize
+from report.conftest import HOSTILE, QUOTED
 
 
 def marked(browser, selector="#features tbody tr.marked"):

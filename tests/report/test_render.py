@@ -4,7 +4,7 @@ import json
 import re
 from html.parser import HTMLParser
 
-from eigensieve.report import render, render_fragment
+from eigensieve.report import Report, render, render_fragment
 from eigensieve.report._render import as_script_data
 
 
@@ -72,3 +72,11 @@ def test_methods_text_names_method_version_and_source(summary):
     page = render(summary)
     assert "12 of 300 features were selected with QAlphaSelector of eigensieve" in page
     assert "Journal of Machine Learning Research 6, 2005" in page
+
+
+def test_a_report_shows_itself_and_saves_itself(selection, tmp_path):
+    report = Report(selection["model"], selection["X"], feature_names=selection["names"])
+    assert "12 of 300 features selected" in report._repr_html_() and "<script" not in report._repr_html_()
+    report.save(tmp_path / "page.html")
+    assert (tmp_path / "page.html").read_text(encoding="utf-8") == render(report.summary)
+    assert [path.name for path in tmp_path.iterdir()] == ["page.html"]

@@ -36,31 +36,49 @@ def stability_frequencies(
     method: Method,
     params: dict[str, Any],
     samples: Samples,
+    extra: dict[str, Any],
     repeats: int,
     seed: int | None,
     console: Console,
 ) -> Any:
-    """How often each feature is selected on random halves of the samples, with the number of features kept fixed."""
+    """How often each feature is selected on random halves of the samples, the number of features kept fixed.
+
+    Labels, side data and pairs steer the repetitions as they steered the fit.
+    """
     if not repeats:
         return None
     from sklearn.base import clone
 
+    n_samples, n_features = samples.X.shape
     count = int(estimator.get_support().sum())
+    if n_samples < 8 or not count:
+        raise UsageProblem("--stability needs at least 8 samples and a selected feature. Drop it.")
     rng = np.random.default_rng(seed)
-    n_samples = samples.X.shape[0]
-    if n_samples < 6:
-        raise UsageProblem(f"--stability needs at least 6 samples; there are {n_samples}. Drop it.")
-    hits = np.zeros(samples.X.shape[1])
-    varying = count
-    with console.working("Stability") as show:
+    hits = np.zeros(n_features)
+    with console.working("Stability") as show, input_errors("a random half of the samples"):
         for repeat in range(repeats):
             show(f"random half {repeat + 1} of {repeats}")
             half = np.sort(rng.choice(n_samples, n_samples // 2, replace=False))
-            again = clone(estimator).set_params(n_features_to_select=varying)
+            again = clone(estimator).set_params(n_features_to_select=count)
             if "verbose" in again.get_params():
                 again.set_params(verbose=0)
             y = samples.labels[half] if samples.labels is not None and method.uses_label(params) else None
-            with input_errors("a random half of the samples"):
-                again.fit(samples.X[half], y)
+            again.fit(samples.X[half], y, **_restricted(extra, half, n_samples))
             hits += again.get_support()
     return hits / repeats
+
+
+def _restricted(extra: dict[str, Any], rows: Any, n_samples: int) -> dict[str, Any]:
+    """Side information for some of the samples: pairs keep those with both samples among them."""
+    place = np.full(n_samples, -1)
+    place[rows] = np.arange(len(rows))
+    kept = {}
+    for key, value in extra.items():
+        if not key.endswith("_link"):
+            kept[key] = value
+            continue
+        pairs = place[value]
+        pairs = pairs[(pairs >= 0).all(axis=1)]
+        if len(pairs):
+            kept[key] = pairs
+    return kept

@@ -167,7 +167,7 @@ def select(
         estimator = build(method, params, console.verbosity)
         chosen = method_named(method)
         fit(estimator, chosen, params, samples, extra, console, source)
-        frequency = stability_frequencies(estimator, chosen, params, samples, stability, seed, console)
+        frequency = stability_frequencies(estimator, chosen, params, samples, extra, stability, seed, console)
         run = Run(source, method, table, samples, estimator, chosen.uses_label(params), frequency)
         if output is not None:
             outputs.write("table", output, lambda path: save_table(run.chosen_table(), path), suffix=run.suffix)

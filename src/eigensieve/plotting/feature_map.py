@@ -108,5 +108,6 @@ class FeatureMapDisplay:
                 textcoords="offset points",
                 ha="center",
                 va="center",
+                parse_math=False,  # a name is text: a dollar sign in it must not be interpreted
                 **({"xytext": (0, 0)} | style),
             )

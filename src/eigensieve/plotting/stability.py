@@ -53,6 +53,8 @@ class StabilityDisplay:
         self.bars_ = ax.bar(range(len(order)), frequencies[order], color=colors)
         ax.axhline(threshold, color="black", linewidth=0.8, linestyle="--")
         ax.set_xticks(range(len(order)), labels, rotation=90, fontsize="x-small")
+        for label in ax.get_xticklabels():
+            label.set_parse_math(False)  # a name is text: a dollar sign in it must not be interpreted
         ax.set_ylim(0, 1)
         ax.set_xlabel("feature")
         ax.set_ylabel(f"selected on a fraction of {len(self.stability.selections)} subsamples")
