@@ -76,7 +76,7 @@ class SieveSelector(AnySizeSelectorMixin, BaseEstimator):
     start_ : {"equal", "qalpha"}
         The start that led to the higher scores.
     objective_ : float
-        Mean weight of the best 50 features.
+        Mean weight of the best 5 features.
     n_iter_ : int
         Rounds behind the result.
     n_passes_ : int

@@ -10,7 +10,7 @@ from eigensieve.data import DataMatrix
 Array = NDArray[Any]
 
 RIDGE = 1.0
-POWER = 1.5
+POWER = 2.0
 MAX_PICKS = 500
 """Features picked one by one; any beyond follow by score: by then diversity is no concern."""
 
@@ -20,7 +20,7 @@ _SHORTLIST = 1_000
 def pick(data: DataMatrix, scores: Array, candidates: Array, count: int) -> Array:
     """Return `count` candidates in the order in which they are picked.
 
-    Each pick is the feature with the largest max(u_i, 0)^1.5 r_i, where
+    Each pick is the feature with the largest max(u_i, 0)^2 r_i, where
 
         r_i = 1 - m_i' P (P'P + I)^-1 P' m_i
 

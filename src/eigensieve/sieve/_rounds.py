@@ -19,8 +19,8 @@ Array = NDArray[Any]
 N_ROUNDS = 3
 MAX_CLUSTERS = 40
 _TRIAL_ROUNDS = 2  # rounds each start is given before the better one goes on
-_CLEARLY_BETTER = 1.2  # the equal start is at home on real data: the other must win by this factor
-_TOP = 50
+_CLEARLY_BETTER = 1.1  # the equal start is at home on real data: the other must win by this factor
+_TOP = 5  # few, so that a small group of relevant features among noise is seen
 _START_CLUSTERS = 5  # k of the Q-alpha start when the number of clusters is not known yet
 
 
