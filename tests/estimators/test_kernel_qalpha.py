@@ -61,7 +61,7 @@ def test_nystroem_with_all_columns_is_exact_and_with_few_reports_its_error():
 
 
 def test_hidden_signs_need_the_kernel():
-    X, _, relevant = make_hidden_signs(0.005, random_state=0)
+    X, _, relevant = make_hidden_signs(0.02, random_state=1)
     kernel = KernelQAlphaSelector(12, kernel="sections", normalize="unit").fit(X)
     assert relevant[kernel.get_support()].sum() >= 10
     assert relevant[QAlphaSelector(12).fit(X).get_support()].sum() < 10

@@ -22,6 +22,7 @@ from eigensieve.estimators._knowledge import read_side_variances
 from eigensieve.estimators._sources import AnySizeSelectorMixin
 from eigensieve.operators import Affinity, LaplacianAffinity, StandardAffinity
 from eigensieve.qalpha._combinations import check_start
+from eigensieve.qalpha._labels import Labels, read_labels
 from eigensieve.qalpha._problem import TAU
 from eigensieve.qalpha._rounds import Round, map_rounds
 
@@ -53,6 +54,10 @@ class FeatureMap(AnySizeSelectorMixin, BaseEstimator):
     side_strength : float, default=0.1
         With side data: what its variances, in units of X's own, are divided by before they are added to D times
         `round_strength`; the smaller, the more the side data counts.
+    supervision : {"auto", "span", "ignore"}, default="auto"
+        ``"span"``: the embedding of every round is the span of the class indicators of y, so that the rounds find
+        different groups of features that tell the classes apart. ``"ignore"``: no use of y. ``"auto"``: ``"span"`` when
+        y is given.
     spectrum : {"standard", "laplacian"}, default="standard"
         Use the affinity A, or its Laplacian.
     normalize : {"auto", "center", "unit", "none"}, default="auto"
@@ -75,7 +80,7 @@ class FeatureMap(AnySizeSelectorMixin, BaseEstimator):
     coordinates_ : ndarray of shape (n_features, n_rounds)
         Direction of every feature in the frame of G's two leading eigenvectors, in radians; 0 for constant features.
     embeddings_ : ndarray of shape (n_rounds, n_samples, n_clusters)
-        Q of every round.
+        Q of every round; with labels, the span of the class indicators.
     objectives_ : ndarray of shape (n_rounds,)
         Criterion of every round.
     n_iter_ : int
@@ -115,6 +120,7 @@ class FeatureMap(AnySizeSelectorMixin, BaseEstimator):
         "n_clusters": [Interval(Integral, 1, None, closed="left")],
         "round_strength": [Interval(Real, 0, None, closed="neither")],
         "side_strength": [Interval(Real, 0, None, closed="neither")],
+        "supervision": [StrOptions({"auto", "span", "ignore"})],
         "spectrum": [StrOptions({"standard", "laplacian"})],
         "normalize": [StrOptions({"auto", "center", "unit", "none"})],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
@@ -130,6 +136,7 @@ class FeatureMap(AnySizeSelectorMixin, BaseEstimator):
         *,
         round_strength: float = 0.5,
         side_strength: float = 0.1,
+        supervision: str = "auto",
         spectrum: str = "standard",
         normalize: str = "auto",
         max_iter: int = 200,
@@ -141,6 +148,7 @@ class FeatureMap(AnySizeSelectorMixin, BaseEstimator):
         self.n_clusters = n_clusters
         self.round_strength = round_strength
         self.side_strength = side_strength
+        self.supervision = supervision
         self.spectrum = spectrum
         self.normalize = normalize
         self.max_iter = max_iter
@@ -154,8 +162,8 @@ class FeatureMap(AnySizeSelectorMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
-        y : ignored
-            Only its length is checked.
+        y : array-like of shape (n_samples,), optional
+            Class labels, numbers or strings; -1 marks samples without label. Used as `supervision` says.
         side : array-like or sparse matrix of shape (n_side_samples, n_features), optional
             Samples that vary only in ways that are not wanted; their variances count in every round.
 
@@ -177,6 +185,7 @@ class FeatureMap(AnySizeSelectorMixin, BaseEstimator):
         if self.n_features_to_select != "auto":
             count = resolve_count(self, self.n_features_to_select, usable)
         check_start(type(self).__name__, self.n_clusters, "eigen", 1, raw.n_samples)
+        labels = self._labels(y, raw)
         variances = None
         if side is not None:
             variances = read_side_variances(self, raw, side) * (self.round_strength / self.side_strength)
@@ -188,11 +197,21 @@ class FeatureMap(AnySizeSelectorMixin, BaseEstimator):
             n_rounds=self.n_rounds,
             strength=self.round_strength,
             side_variances=variances,
+            labels=labels,
             max_iter=self.max_iter,
             tol=self.tol,
             progress=progress,
         )
         self._learn(rounds, usable, count)
+
+    def _labels(self, y: Any, raw: DataMatrix) -> Labels | None:
+        if self.supervision == "span" and y is None:
+            raise ValueError(
+                "The 'supervision' parameter of FeatureMap is 'span', which requires y to be passed, but the target y "
+                "is "
+                "None. Pass y, or leave supervision at 'auto'."
+            )
+        return None if y is None or self.supervision == "ignore" else read_labels(y, raw.n_samples, "FeatureMap")
 
     def _normalization(self) -> str:
         if self.spectrum == "laplacian" and self.normalize == "center":

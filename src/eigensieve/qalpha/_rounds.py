@@ -9,6 +9,7 @@ from scipy.sparse.linalg import eigsh
 
 from eigensieve._progress import Progress, silent
 from eigensieve.operators import Affinity
+from eigensieve.qalpha._labels import Labels
 from eigensieve.qalpha._problem import Problem, Result
 from eigensieve.qalpha._side import inhibition
 from eigensieve.qalpha._steered import Knowledge, solve_steered
@@ -47,6 +48,7 @@ def map_rounds(
     n_rounds: int,
     strength: float,
     side_variances: Array | None = None,
+    labels: Labels | None = None,
     max_iter: int = 200,
     tol: float = 5e-3,
     progress: Progress = silent,
@@ -63,6 +65,9 @@ def map_rounds(
         meaning does not depend on the number of features.
     side_variances : ndarray of shape (n_features,), optional
         D of side data, added in all rounds.
+    labels : Labels, optional
+        Classes of all or some samples: the embedding of every round is theirs, and the rounds find different features
+        that tell them apart.
     max_iter, tol, progress
         As for the solvers.
     """
@@ -76,7 +81,7 @@ def map_rounds(
             progress(f"round {number} of {n_rounds}, {message}")
 
         settings: Any = {"max_iter": max_iter, "tol": tol, "progress": report}
-        result = solve_steered(affinity, n_clusters, tau, usable, Knowledge(scale=scale), **settings)
+        result = solve_steered(affinity, n_clusters, tau, usable, Knowledge(labels=labels, scale=scale), **settings)
         plain = Problem(affinity, n_clusters, tau, usable)
         rounds.append(Round(result, *place_features(plain, result.embedding, result.weights)))
         D = D + (result.weights / np.abs(result.weights).max()) ** 2

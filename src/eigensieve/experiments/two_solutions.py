@@ -1,0 +1,53 @@
+"""Two solutions and their hybrids on the topographical map (2004, section 4 and Fig. 2)."""
+
+import sys
+from typing import Any
+
+import numpy as np
+
+from eigensieve.datasets import make_two_solutions
+from eigensieve.estimators._feature_map import FeatureMap
+
+
+def run(*, n_draws: int = 50, first_seed: int = 0) -> dict[str, float]:
+    """Return how often the rounds find the two sets, and how the hybrids fare.
+
+    Returns
+    -------
+    rates : dict
+        "sets": share of draws in which the six largest relevances of round 1 are features 1, 2, 3 and the hybrids, and
+        those of round 2 are A, B, C and the hybrids; "hybrids": share of draws in which every hybrid is more relevant
+        in both rounds than each of the 11 irrelevant features by a factor of five; "hybrid_share": mean relevance of
+        the hybrids over that of the round's own three features, smaller of the two rounds.
+    """
+    sets, hybrids, shares = [], [], []
+    for seed in range(first_seed, first_seed + n_draws):
+        data = make_two_solutions(random_state=seed)
+        relevance = FeatureMap().fit(data.X).relevance_
+        tops = [set(np.argsort(-column)[:6]) for column in relevance.T]
+        wanted = [set(np.flatnonzero(column)) for column in data.solutions.T]
+        sets.append(tops == wanted)
+        both = data.solutions.all(axis=1)
+        noise = np.abs(relevance[~data.relevant]).max(axis=0)
+        hybrids.append(bool((relevance[both].min(axis=0) > 5 * noise).all()))
+        own = [relevance[data.solutions[:, i] & ~both, i].mean() for i in range(2)]
+        shares.append(float(np.min(relevance[both].mean(axis=0) / own)))
+    return {
+        "sets": float(np.mean(sets)),
+        "hybrids": float(np.mean(hybrids)),
+        "hybrid_share": float(np.mean(shares)),
+    }
+
+
+def figure(random_state: int = 0) -> Any:
+    """Return the figure of one draw."""
+    import pandas as pd
+
+    data = make_two_solutions(random_state=random_state)
+    return FeatureMap().fit(pd.DataFrame(data.X, columns=data.feature_names)).plot().figure_
+
+
+if __name__ == "__main__":
+    print(run())
+    if len(sys.argv) > 1:
+        figure().savefig(sys.argv[1], dpi=100)
