@@ -29,6 +29,7 @@ def models(svc: SVC) -> dict[str, object]:
     made: dict[str, object] = {"full SVM": svc}
     for t in (50, 100, 200, 400):
         made[f"{t} elements"] = ElementSelectedSVC(svc, n_elements=t, random_state=0)
+    made["400 elements, patient"] = patient(svc)
     made["200 elements, paper"] = ElementSelectedSVC(
         svc, n_elements=200, search="probabilistic", widths="native", match="kernel", random_state=0
     )
@@ -38,6 +39,11 @@ def models(svc: SVC) -> dict[str, object]:
     made["10 sparse (60 each)"] = ReducedSetSVC(svc, n_vectors=10, n_features_per_vector=60, random_state=0)
     made["10 selected"] = ReducedSetSVC(svc, n_vectors=10, method="selection")
     return made
+
+
+def patient(svc: SVC) -> ElementSelectedSVC:
+    """Return 400 elements chosen with more tries on more samples than by default."""
+    return ElementSelectedSVC(svc, n_elements=400, n_tries=10, sample_fraction=0.3, random_state=0)
 
 
 def numbers_stored(model: object) -> int:
@@ -90,9 +96,11 @@ def show(name: str, results: dict[str, np.ndarray]) -> None:
     for t, wanted in WANTED[name].items():
         reached = results[f"{t} elements"][:, 0].mean()
         print(f"{t} elements: {reached:.3f}, wanted {wanted:.2f}: {'reached' if reached >= wanted else 'MISSED'}")
-    ours, theirs = results["400 elements"][:, 1].mean(), results["10 constructed"][:, 1].mean()
-    memory = results["400 elements"][:, 2].mean() / results["10 constructed"][:, 2].mean()
-    print(f"400 elements against 10 constructed vectors: area {ours:.4f} and {theirs:.4f}, memory {memory:.2f}")
+    for label in ("400 elements", "400 elements, patient"):
+        (_, ours, numbers), (_, theirs, more) = (
+            results[which][:, :3].mean(axis=0) for which in (label, "10 constructed")
+        )
+        print(f"{label} against 10 constructed vectors: area {ours:.4f} and {theirs:.4f}, memory {numbers / more:.2f}")
 
 
 def draw(name: str, folder: Path) -> None:
@@ -105,7 +113,7 @@ def draw(name: str, folder: Path) -> None:
     svc = SVC(C=10).fit(X_train, y_train)
     chosen = {
         "full SVM": svc,
-        "400 elements": ElementSelectedSVC(svc, n_elements=400, random_state=0).fit(X_train, y_train),
+        "400 elements": patient(svc).fit(X_train, y_train),
         "200 elements": ElementSelectedSVC(svc, n_elements=200, random_state=0).fit(X_train, y_train),
     }
     for n in (5, 10, 50):

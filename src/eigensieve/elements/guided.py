@@ -26,8 +26,6 @@ SCREENED = 4096
 """Samples on which first elements are screened, at most."""
 FREE = np.float32(1e-6)
 """A binned candidate with less than this share of its square outside the span is left out: binning error."""
-NEARLY = 0.5
-"""Another shortlisted column is added at once if its gain an element is at least this share of the best one's."""
 REDRAWN = 5
 """Columns after which another sample is drawn for the growing."""
 
@@ -61,6 +59,8 @@ def select_guided(
     state = state.copy()
     screen = _Screen(state, limits.widths, rng)
     sample = SampledData.draw(state, sample_size, rng)
+    # The more columns are tried, the fewer are taken from one shortlist: patience buys a better choice.
+    nearly = max(0.0, 1.0 - 1.5 / n_grown)
     misses = drawn = 0
     while state.n_elements < limits.n_elements and misses < 3:
         if len(state.columns) >= drawn + REDRAWN:
@@ -70,7 +70,7 @@ def select_guided(
             break
         before, held = state.relative_error, state.n_elements
         shortlist = _shortlist(state, screen, sample, unused, limits, n_grown, grown_to, rng)
-        _add_best(state, shortlist, limits.n_elements, fill)
+        _add_best(state, shortlist, limits.n_elements, fill, nearly)
         added = state.n_elements - held
         if added == 0:
             misses += 1
@@ -173,7 +173,7 @@ def _shortlist(
     return columns
 
 
-def _add_best(state: SelectionState, columns: list[Column], n_elements: int, fill: bool) -> None:
+def _add_best(state: SelectionState, columns: list[Column], n_elements: int, fill: bool, nearly: float) -> None:
     """Add the shortlisted column (or its beginning) with the largest gain an element; others too if nearly as good."""
     values = [state.prefix_values(column, single=True) for column in columns]
     trial = Trial(np.hstack(values).astype(np.float64))
@@ -192,7 +192,7 @@ def _add_best(state: SelectionState, columns: list[Column], n_elements: int, fil
         column = columns[owners[best]]
         state.add_column(column.basis, column.features[: lengths[best]], column.factor)
         owners[[columns[k].basis == column.basis for k in owners]] = -1
-        least = max(least, NEARLY * rates[best])
+        least = max(least, nearly * rates[best])
 
 
 def _grow(state: SelectionState, sample: SampledData, residuals: NDArray, start: Column, longest: int) -> Column:
