@@ -11,6 +11,7 @@ import pytest
 
 from cli.conftest import N_FEATURES, N_RELEVANT, write_csv
 from eigensieve import QAlphaSelector
+from eigensieve.cli._app import run
 
 RELEVANT = [f"g{i}" for i in range(N_RELEVANT)]
 SELECT = ("select", "--method", "qalpha")
@@ -220,3 +221,27 @@ def test_version(cli):
     import eigensieve
 
     assert cli("--version")[1] == f"eigensieve {eigensieve.__version__}\n"
+
+
+@pytest.mark.parametrize(
+    ("line", "number", "expected"),
+    [("eigensieve com", 1, ["compare", "compress"]), ("eigensieve select --method tr", 3, ["trace-ratio"])],
+)
+def test_the_shell_completes_commands_and_methods(capsys, monkeypatch, line, number, expected):
+    monkeypatch.setenv("_EIGENSIEVE_COMPLETE", "complete_bash")
+    monkeypatch.setenv("COMP_WORDS", line)
+    monkeypatch.setenv("COMP_CWORD", str(number))
+    with pytest.raises(SystemExit) as stop:
+        run([])
+    assert stop.value.code == 0 and capsys.readouterr().out.split() == expected
+
+
+def test_sieve_is_the_default_and_may_select_nothing(cli, tmp_path):
+    rng = np.random.default_rng(5)
+    pd.DataFrame(rng.standard_normal((40, 30))).add_prefix("n").to_csv(tmp_path / "noise.csv", index=False)
+    places = ("-o", tmp_path / "o.csv", "-r", tmp_path / "r.html", "-w", tmp_path / "w.csv")
+    code, out, err = cli("select", tmp_path / "noise.csv", "--seed", 0, "--json", *places)
+    document = json.loads(out)
+    assert document["method"] == "sieve" and document["selected"] == []
+    assert code == 0 and "no feature that follows" in err and "No table was written" in err
+    assert not (tmp_path / "o.csv").exists() and len(pd.read_csv(tmp_path / "w.csv")) == 30

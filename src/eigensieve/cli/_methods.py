@@ -73,8 +73,8 @@ METHODS = {
         "_trace_ratio",
         _COMMON | {"score": "score", "level": "level", "neighbors": "n_neighbors"},
         "the exact best subset by Fisher (labels) or Laplacian (no labels) score",
-        needs_label=lambda params: params.get("score", "fisher") == "fisher",
-        uses_label=lambda params: params.get("score", "fisher") == "fisher",
+        needs_label=lambda params: params.get("score", "fisher") != "laplacian",
+        uses_label=lambda params: params.get("score", "fisher") != "laplacian",
     ),
 }
 """First is the default."""

@@ -102,19 +102,23 @@ class Run:
         figures = ", ".join(f"{key.replace('_', ' ')} {_shown(v)}" for key, v in self.diagnostics().items())
         if figures:
             console.text(figures)
-        columns = self.weights_table()
-        rows = [i for i, chosen in enumerate(columns["selected"]) if chosen][:top]
-        shown = [key for key in columns if key != "selected" and columns[key][0] is not None]
-        console.table(
-            f"Best {len(rows)} selected features" if len(rows) < support.sum() else "Selected features",
-            [key.replace("_", " ") for key in shown],
-            [[_shown(columns[key][i]) for key in shown] for i in rows],
-            right=["weight", "rank", "null quantile", "selection frequency"],
-        )
+        if support.any():
+            self._show_best(console, top)
         for role, place in written.items():
             if place != "-":
                 console.text(f"{role}: {place}")
         console.document(self.document(written))
+
+    def _show_best(self, console: Console, top: int) -> None:
+        columns = self.weights_table()
+        rows = [i for i, chosen in enumerate(columns["selected"]) if chosen][:top]
+        shown = [key for key in columns if key != "selected" and columns[key][0] is not None]
+        console.table(
+            f"Best {len(rows)} selected features" if len(rows) < sum(columns["selected"]) else "Selected features",
+            [key.replace("_", " ") for key in shown],
+            [[_shown(columns[key][i]) for key in shown] for i in rows],
+            right=["weight", "rank", "null quantile", "selection frequency"],
+        )
 
 
 def _shown(value: Any) -> str:

@@ -130,9 +130,8 @@ def select(
 ) -> None:
     """Select the features that matter from a table of samples.
 
-    Reads CSV and TSV (also .gz), Parquet, Feather, .npy, .npz, .mat, svmlight, Matrix Market and 10x
-    folders, .h5ad;
-    - is standard input. The label column is never a feature; sieve never looks at it.
+    Reads CSV and TSV (also .gz), Parquet, Feather, .npy, .npz, .mat, svmlight, Matrix Market, 10x folders and .h5ad.
+    The label column is never a feature, and sieve never looks at it.
     """
     given = {
         "n_features": count_or_auto(n_features, "--n-features"),
@@ -169,7 +168,9 @@ def select(
         fit(estimator, chosen, params, samples, extra, console, source)
         frequency = stability_frequencies(estimator, chosen, params, samples, extra, stability, seed, console)
         run = Run(source, method, table, samples, estimator, chosen.uses_label(params), frequency)
-        if output is not None:
+        if output is not None and not estimator.get_support().any():
+            console.note("No table was written: nothing is selected. --n-features N takes the best N all the same.")
+        elif output is not None:
             outputs.write("table", output, lambda path: save_table(run.chosen_table(), path), suffix=run.suffix)
         if weights is not None:
             outputs.write("weights", weights, lambda path: save_frame(run.weights_table(), path), suffix=".csv")
