@@ -15,10 +15,9 @@ from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import train_test_split
 from sklearn.svm import SVC
 
+from eigensieve import ElementSelectedSVC, ReducedSetSVC
 from eigensieve.datasets import load_real
 from eigensieve.elements.rejection import rejection_at, rejection_rates, rejection_threshold
-from eigensieve.estimators._element_svc import ElementSelectedSVC
-from eigensieve.estimators._reduced_set import ReducedSetSVC
 
 SPLITS = 5
 WANTED = {"CBCL_faces_19x19": {50: 0.92, 200: 0.95}, "vehicles_GTI_20x20": {200: 0.70}}

@@ -11,11 +11,10 @@ from sklearn.datasets import make_classification
 from sklearn.model_selection import train_test_split
 from sklearn.svm import SVC
 
+from eigensieve import ElementSelectedSVC, RejectionCascade
 from eigensieve.datasets import load_real
 from eigensieve.elements.full import FullExpansion
 from eigensieve.elements.kernel import MaskedKernel
-from eigensieve.estimators._element_svc import ElementSelectedSVC
-from eigensieve.estimators._rejection_cascade import RejectionCascade
 
 
 def interleaved(jobs: dict[str, Callable[[], object]], repeats: int) -> dict[str, float]:

@@ -7,8 +7,7 @@ from sklearn.datasets import load_digits
 from sklearn.model_selection import train_test_split
 from sklearn.svm import SVC
 
-from eigensieve.estimators._element_svc import ElementSelectedSVC
-from eigensieve.estimators._rejection_cascade import RejectionCascade
+from eigensieve import ElementSelectedSVC, RejectionCascade
 
 # Is it an eight? A rare class, as in detection: most samples are easy negatives.
 X, digits = load_digits(return_X_y=True)
