@@ -1,11 +1,12 @@
 """A file larger than the memory allowed: peak memory, and time against merely reading the file as often.
 
-Run: python benchmarks/any_size_disk.py --folder /big/disk [--features 2000000] [--samples 500] [--max-memory 500MB]
+Run: python benchmarks/any_size_disk.py --folder /big/disk [--features 2000000] [--samples 500] [--max-memory
+500MB]
 
-The selector runs in a process of its own, whose peak resident memory is what the kernel says it was. Before and after
-it, a plain sequential read of the whole file is timed; the yardstick is the median read times the number of passes.
-With --cold every range is dropped from the page cache as soon as it has been read, in the selector and in the yardstick
-alike: that is how a file behaves that is larger than the machine's memory.
+The selector runs in a process of its own, whose peak resident memory is what the kernel says it was. Before
+and after it, a plain sequential read of the whole file is timed; the yardstick is the median read times the
+number of passes. With --cold every range is dropped from the page cache as soon as it has been read, in the
+selector and in the yardstick alike: that is how a file behaves that is larger than the machine's memory.
 """
 
 import argparse
@@ -24,7 +25,7 @@ _BUFFER = 16 << 20
 
 
 def write(path: Path, n_samples: int, n_features: int, fortran: bool) -> None:
-    """Write noise with 200 features that tell three groups of samples apart, a slab of samples or features at a time."""
+    """Write noise with 200 features that tell three groups of samples apart, a slab at a time."""
     if path.exists():
         return
     shape = (n_samples, n_features)
@@ -123,7 +124,9 @@ def main() -> None:
     once = statistics.median(reads)
     yardstick = once * figures["passes"]
     size = path.stat().st_size / 1e9
-    print(f"file              {options.features:,} features x {options.samples} samples float32, {size:.2f} GB, {order}")
+    print(
+        f"file              {options.features:,} features x {options.samples} samples float32, {size:.2f} GB, {order}"
+    )
     print(f"fit               {figures['seconds']:.1f} s, {figures['steps']} steps, {figures['passes']} passes")
     print(f"reading only      {yardstick:.1f} s ({once:.2f} s a pass, {size / once:.2f} GB/s)")
     print(f"ratio             {figures['seconds'] / yardstick:.2f} (wanted: at most 1.5)")

@@ -36,7 +36,7 @@ _PLACED = 8  # arrays from the client that are kept on the workers for the next 
 
 @dataclass(frozen=True)
 class WorkerArray:
-    """A feature array on the workers, cut like the data."""
+    """A feature array on the workers, cut like the data: parts, or (what a pass left, which of its arrays)."""
 
     parts: tuple[Any, ...]
     shape: tuple[int, ...]
@@ -129,28 +129,29 @@ class DaskData(DataMatrix):
         examples = fn(nothing, *(np.empty((0, *array.shape[1:]), array.dtype) for array in state))[0]
         job = _send(Job(fn, V))
         placed = [array if isinstance(array, WorkerArray) else self.place(array) for array in state]
-        found, backs = [], []
+        found: list[Any] = []
+        backs: list[list[Any]] = []  # for every row of chunks
         for j, ((raws, chunks), standard) in enumerate(zip(self.grid, self._standard_parts(), strict=True)):
             here = [array.parts[j] for array in placed]
             if len(raws) == 1:
                 done = _task(tasks.sweep_whole, job, raws, chunks, standard, *here)
-                backs.append([_task(tasks.back_of, done)])
             else:
                 several = list(zip(raws, chunks, strict=True))
                 T = None if V is None else [_task(tasks.forward, job, *some, standard) for some in several]
                 done = _task(tasks.apply, job, T, *here)
                 backs.append([_task(tasks.backward, done, *some, standard) for some in several])
             found.append(done)
-        total = _tree([_task(tasks.total_of, done) for done in found])
-        back = [_tree(list(column)) for column in zip(*backs, strict=True)]
-        root = _task(tasks.stacked, back, total)
-        arrays = [[_task(tasks.state_of, done, which) for done in found] for which in range(len(examples))]
-        (back_sum, total_sum), kept = finished([root], keep=arrays)
-        new = tuple(
-            WorkerArray(tuple(parts), (self.n_features, *example.shape[1:]), example.dtype)
-            for parts, example in zip(kept, examples, strict=True)
-        )
-        return Sweep(new, back_sum, total_sum)  # type: ignore[arg-type]
+        if backs:
+            rows = [_tree(list(row), "back") for row in zip(*backs, strict=True)]
+            root = _task(tasks.stacked, rows, _tree(found, "total"))
+        else:
+            root = _tree(found, "back", "total")
+        (back_sum, total_sum), kept = finished([root], keep=[found])
+        new: list[Any] = []
+        for which, example in enumerate(examples):
+            parts = tuple((done, which) for done in kept[0])
+            new.append(WorkerArray(parts, (self.n_features, *example.shape[1:]), example.dtype))
+        return Sweep(tuple(new), back_sum, total_sum)
 
     def gram(self, weights: Array) -> Array:
         self._shared["passes"] += 1
@@ -160,19 +161,19 @@ class DaskData(DataMatrix):
                 self.grid, self._standard_parts(), self.place(np.asarray(weights)).parts, strict=True
             )
         ]
-        return np.asarray(finished([_tree(parts)])[0])
+        return np.asarray(finished([_tree(parts, "gram")])[0][0])
 
     # -- feature arrays ------------------------------------------------------------------------------
 
     def inner(self, A: Any, B: Any) -> Array:
         A, B = (array if isinstance(array, WorkerArray) else self.place(array) for array in (A, B))
         parts = [_task(tasks.inner_of, a, b) for a, b in zip(A.parts, B.parts, strict=True)]
-        return np.asarray(finished([_tree(parts)])[0])
+        return np.asarray(finished([_tree(parts, "inner")])[0][0])
 
     def collect(self, A: Any) -> Array:
         if not isinstance(A, WorkerArray):
             return np.asarray(A)
-        return np.concatenate(finished(list(A.parts)))
+        return np.concatenate(finished([_task(tasks.picked, part) for part in A.parts]))
 
     def place(self, A: Array) -> Any:
         """Send an array to the workers, or find it there: those sent last are kept for the next passes."""
@@ -191,7 +192,7 @@ class DaskData(DataMatrix):
     def save_array(self, A: Any, path: Path) -> None:
         out = np.lib.format.open_memmap(path, mode="w+", dtype=A.dtype, shape=A.shape)
         for part, (_, chunks) in zip(self.place(A).parts, self.grid, strict=True):
-            out[slice(*chunks[0].features)] = finished([part])[0]
+            out[slice(*chunks[0].features)] = finished([_task(tasks.picked, part)])[0]
         out.flush()
 
     def load_array(self, path: Path) -> Any:
@@ -293,8 +294,9 @@ def _task(fn: Callable[..., Any], *arguments: Any) -> Any:
     return delayed(fn, pure=False, traverse=False)(*arguments)
 
 
-def _tree(parts: list[Any]) -> Any:
-    """Add up on the workers, a few at a time, always in the same order."""
-    while len(parts) > 1:
-        parts = [_task(tasks.sum_of, parts[at : at + _FAN]) for at in range(0, len(parts), _FAN)]
-    return parts[0] if parts else None
+def _tree(parts: list[Any], *fields: str) -> Any:
+    """Add up on the workers, a few at a time, always in the same order; see `sum_of` for what parts may be."""
+    while True:
+        parts = [_task(tasks.sum_of, parts[at : at + _FAN], *fields) for at in range(0, len(parts), _FAN)]
+        if len(parts) == 1:
+            return parts[0]

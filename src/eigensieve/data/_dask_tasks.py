@@ -74,9 +74,18 @@ def whole(raws: list[Any], chunks: list[Chunk], standard: Array | None) -> DataM
     return piece(np.concatenate(parts), standard)
 
 
+def picked(item: Any) -> Array:
+    """A feature array of a group: sent by the client as it is, or one of those a pass left behind."""
+    if not isinstance(item, tuple):
+        return np.asarray(item)
+    found, which = item
+    array: Array = found.state[which]
+    return array
+
+
 def sweep_whole(job: Job, raws: list[Any], chunks: list[Chunk], standard: Array | None, *state: Array) -> Sweep:
     """The fused pass over one group, when all its samples are in one chunk."""
-    return whole(raws, chunks, standard).sweep(job.V, job.fn, state)
+    return whole(raws, chunks, standard).sweep(job.V, job.fn, [picked(item) for item in state])
 
 
 def forward(job: Job, raw: Any, chunk: Chunk, standard: Array | None) -> Array:
@@ -85,43 +94,35 @@ def forward(job: Job, raw: Any, chunk: Chunk, standard: Array | None) -> Array:
     return piece(cut(raw, chunk), standard).project(job.V[slice(*chunk.rows)])
 
 
-def apply(job: Job, parts: list[Array] | None, *state: Array) -> Sweep:
+def apply(job: Job, parts: list[Array] | None, *state: Any) -> Sweep:
     """The block function on a group, once its projections are complete; `back` holds W for the way back."""
     fn: BlockFunction = job.fn
     T = None if parts is None else np.sum(parts, axis=0) if len(parts) > 1 else parts[0]
-    new, W, total = fn(T, *state)
+    new, W, total = fn(T, *(picked(item) for item in state))
     return Sweep(new, W, total)
 
 
-def backward(found: Sweep, raw: Any, chunk: Chunk, standard: Array | None) -> Array | None:
+def backward(found: Sweep, raw: Any, chunk: Chunk, standard: Array | None) -> tuple[Array | None]:
     """M_b' W_b for the samples of one chunk."""
-    return None if found.back is None else piece(cut(raw, chunk), standard).combine(found.back)
+    return (None if found.back is None else piece(cut(raw, chunk), standard).combine(found.back),)
 
 
-def state_of(found: Sweep, which: int) -> Array:
-    return found.state[which]
+def sum_of(parts: list[Any], *fields: str) -> tuple[Array | None, ...]:
+    """Add up in the given order what passes or earlier sums left; None stands for nothing.
 
-
-def back_of(found: Sweep) -> Array | None:
-    return found.back
-
-
-def total_of(found: Sweep) -> Array | None:
-    return found.total
-
-
-def sum_of(parts: list[Array | None]) -> Array | None:
-    """Add up in the given order; None stands for nothing."""
-    total: Array | None = None
+    Parts are sweeps, of which the named fields are added, or tuples with as many entries.
+    """
+    totals: list[Array | None] = [None] * len(fields)
     for part in parts:
-        total = total if part is None else add_up(total, part)
-    return total
+        values = part if isinstance(part, tuple) else tuple(getattr(part, field) for field in fields)
+        totals = [a if b is None else add_up(a, b) for a, b in zip(totals, values, strict=True)]
+    return tuple(totals)
 
 
-def stacked(parts: list[Array | None], total: Array | None) -> tuple[Array | None, Array | None]:
+def stacked(parts: list[tuple[Array | None]], totals: tuple[Array | None]) -> tuple[Array | None, Array | None]:
     """The backward products of all samples and the small sums: what goes to the client."""
-    known = [part for part in parts if part is not None]
-    return (np.concatenate(known) if known else None), total
+    known = [part[0] for part in parts if part[0] is not None]
+    return (np.concatenate(known) if known else None), totals[0]
 
 
 def chunk_moments(raw: Any, chunk: Chunk) -> Moments:
@@ -141,8 +142,8 @@ def blocks_of(job: Job, raws: list[Any], chunks: list[Chunk], standard: Array | 
     return [job.fn(data.block(start, stop).moved(offset)) for spans in data._segments(1) for start, stop in spans]
 
 
-def gram_of(raws: list[Any], chunks: list[Chunk], standard: Array | None, weights: Array) -> Array:
-    return whole(raws, chunks, standard).gram(weights)
+def gram_of(raws: list[Any], chunks: list[Chunk], standard: Array | None, weights: Any) -> tuple[Array]:
+    return (whole(raws, chunks, standard).gram(picked(weights)),)
 
 
 def take_from(raws: list[Any], chunks: list[Chunk], standard: Array | None, columns: Array) -> Array:
@@ -154,5 +155,5 @@ def take_from(raws: list[Any], chunks: list[Chunk], standard: Array | None, colu
     return np.concatenate(parts)
 
 
-def inner_of(A: Array, B: Array) -> Array:
-    return A.T @ B
+def inner_of(A: Any, B: Any) -> tuple[Array]:
+    return (picked(A).T @ picked(B),)

@@ -27,7 +27,9 @@ def finished(roots: Sequence[Any], *, keep: Sequence[Sequence[Any]] | None = Non
         futures = _futures(held)
         if futures:
             _wait(futures)
-        results = list(dask.compute(*held[: len(roots)], optimize_graph=False)) if roots else []
+            results = futures[0].client.gather([_futures([root])[0] for root in held[: len(roots)]])
+        else:
+            results = list(dask.compute(*held[: len(roots)], optimize_graph=False))
     if keep is None:
         return results
     rest = iter(held[len(roots) :])
