@@ -9,7 +9,7 @@ from sklearn.cluster import KMeans
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from eigensieve.datasets import make_two_solutions
+from eigensieve.datasets import make_two_solutions, make_weston_linear
 from eigensieve.estimators._feature_map import FeatureMap
 from eigensieve.plotting.feature_map import FeatureMapDisplay
 
@@ -119,3 +119,22 @@ def test_in_a_pipeline(data):
 def test_bad_input(data, options, match):
     with pytest.raises(ValueError, match=match):
         FeatureMap(**options).fit(data.X)
+
+
+def test_labelled_rounds_find_both_groups_that_tell_the_classes_apart():
+    X, y, _ = make_weston_linear(100, random_state=0)
+    model = FeatureMap(4, round_strength=0.1).fit(X, np.where(y > 0, "up", "down"))
+    chosen = model.get_support(indices=True)
+    assert (chosen < 6).all()
+    assert (chosen < 3).any()
+    assert (chosen >= 3).any()
+    assert model.embeddings_.shape == (2, 100, 1)
+
+
+def test_labels_can_be_ignored_and_partly_unknown(data):
+    ignored = FeatureMap(supervision="ignore").fit(data.X, data.y[:, 1])
+    np.testing.assert_array_equal(ignored.weights_, FeatureMap().fit(data.X).weights_)
+    few = np.where(np.arange(150) % 5 == 0, data.y[:, 1], -1)
+    assert set(np.argsort(-FeatureMap().fit(data.X, few).weights_[:, 0])[:6]) == {3, 4, 5, 6, 7, 8}
+    with pytest.raises(ValueError, match="requires y to be passed"):
+        FeatureMap(supervision="span").fit(data.X)

@@ -25,6 +25,7 @@ from eigensieve.qalpha._kernels import (
     FeatureKernel,
     GivenKernel,
     KernelSettings,
+    UnitKernel,
     kernel_function,
 )
 from eigensieve.qalpha._problem import TAU, Problem, Result
@@ -89,8 +90,8 @@ class KernelQAlphaSelector(SelectorMixin, BaseEstimator):
     eigenvalues_ : ndarray of shape (n_clusters,)
         Leading eigenvalues of the affinity.
     approximation_error_ : float
-        trace(V - V~) / trace(V), 0.0 for the whole matrix. V - V~ is positive semidefinite, so no eigenvalue of V is
-        off by more than this share of V's trace.
+        trace(V - V~) / trace(V) for the kernel as normalised, 0.0 for the whole matrix. V - V~ is positive
+        semidefinite, so no eigenvalue of V is off by more than this share of V's trace.
     n_components_ : int
         Dimensions of the space the features were mapped to.
     objective_ : float
@@ -201,14 +202,10 @@ class KernelQAlphaSelector(SelectorMixin, BaseEstimator):
         if self.n_features_to_select != "auto":
             count = resolve_count(self, self.n_features_to_select, usable)
         progress(f"kernel of {kernel.n_features} features")
-        factor = self._factor(kernel)
-        phi = factor.phi
-        norms = np.linalg.norm(phi, axis=1)
-        usable = usable & (norms > 1e-12 * norms.max())
-        if self.normalize != "none":
-            phi = phi / np.where(usable, norms, np.inf)[:, None]
+        factor = self._factor(kernel if self.normalize == "none" else UnitKernel(kernel))
+        phi = np.where(usable[:, None], factor.phi, 0.0)
         k = min(int(self.n_clusters), phi.shape[1])
-        mapped = StandardAffinity(as_data(np.ascontiguousarray(np.where(usable[:, None], phi, 0.0).T)))
+        mapped = StandardAffinity(as_data(np.ascontiguousarray(phi.T)))
         problem = Problem(mapped, k, TAU["energy"], usable)
         result = solve(problem, max_iter=self.max_iter, tol=self.tol, progress=progress)
         self._learn(result, usable, phi, factor, count)

@@ -110,3 +110,21 @@ class GivenKernel:
 
     def columns(self, indices: Array) -> Array:
         return np.asarray(self.V[:, indices], dtype=np.float64)
+
+
+class UnitKernel:
+    """V_ij / sqrt(V_ii V_jj): mapped features of unit norm; zero for features that map to nothing."""
+
+    def __init__(self, kernel: FeatureKernel) -> None:
+        self.kernel = kernel
+        self.n_features = kernel.n_features
+        squared = kernel.diagonal()
+        self.alive = squared > 1e-14 * max(float(squared.max()), 0.0)
+        self.scale = np.zeros(self.n_features)
+        np.divide(1.0, np.sqrt(np.abs(squared)), out=self.scale, where=self.alive)
+
+    def diagonal(self) -> Array:
+        return self.alive.astype(np.float64)
+
+    def columns(self, indices: Array) -> Array:
+        return self.scale[:, None] * self.kernel.columns(indices) * self.scale[indices]
