@@ -34,11 +34,11 @@ print(json.dumps({"import polars": read - start, "read": fit - read, "fit": end 
 """
 
 
-def write_table(path: Path, n_samples: int, n_features: int) -> None:
-    """Write planted data: three clusters, 20 features that show them."""
+def write_table(path: Path, n_samples: int, n_features: int, spread: float = 1.5) -> None:
+    """Write planted data: three clusters, 20 features whose centres have the given spread."""
     rng = np.random.default_rng(0)
     X = rng.standard_normal((n_samples, n_features), dtype=np.float32)
-    X[:, :20] += rng.normal(0, 1.5, (3, 20))[np.arange(n_samples) % 3]
+    X[:, :20] += rng.normal(0, spread, (3, 20))[np.arange(n_samples) % 3]
     with path.open("w", encoding="ascii") as file:
         file.write("sample," + ",".join(f"gene{i}" for i in range(n_features)) + "\n")
         for i, row in enumerate(X):
@@ -81,7 +81,7 @@ def against_polars(folder: Path, method: str, repeats: int) -> None:
 def very_wide(folder: Path, method: str) -> None:
     """A CSV with 500,000 columns goes through."""
     table = folder / "wide.csv"
-    write_table(table, 50, 500_000)
+    write_table(table, 50, 500_000, spread=8.0)
     command = [sys.executable, "-m", "eigensieve.cli", "select", str(table), "--method", method, "-n", "40", "--json"]
     elapsed, output = timed([*command, "-r", str(folder / "wide.html"), "-m", str(folder / "wide.skops")])
     found = sum(int(name.removeprefix("gene")) < 20 for name in json.loads(output)["names"])

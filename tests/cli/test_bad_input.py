@@ -186,7 +186,15 @@ def test_a_full_disk_leaves_nothing(table, tmp_path, role):
 def test_an_interrupted_run_leaves_nothing(tmp_path, number, code):
     """A pipe that never ends keeps the program busy until the signal arrives."""
     read, write = os.pipe()
-    process = program(*SELECT, "-", "-o", tmp_path / "out.csv", stdin=read)
+    process = program(
+        *SELECT,
+        "-",
+        "-o",
+        tmp_path / "out.csv",
+        stdin=read,
+        # a test run in the background has Ctrl-C switched off, and its children would inherit that
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
     os.close(read)
     os.write(write, b"a,b,c\n1,2,3\n")
     deadline = time.monotonic() + 60

@@ -336,7 +336,7 @@
     if (!m) { byId("heat").hidden = true; byId("heat-hint").textContent = "No feature is selected."; return; }
     byId("heat-hint").textContent = `Standardised values, from −${H.clip} (blue) to ${H.clip} (orange) deviations. ` +
       (S.n_clusters > 1 ? "Samples are ordered by cluster, " : "Samples are ordered along their leading direction, ") + "like features side by side. " +
-      (m < H.of_features ? `The ${many(m)} best of ${many(H.of_features)} selected features. ` : "") + (q < H.of_samples ? `Every ${format(H.of_samples / q)}th of ${many(H.of_samples)} samples.` : "");
+      (m < H.of_features ? `The ${many(m)} best of ${many(H.of_features)} selected features. ` : "") + (q < H.of_samples ? `${many(q)} of ${many(H.of_samples)} samples, evenly taken.` : "");
     const L = narrow ? 92 : 170, T = 4, R = 8, W = narrow ? 380 : 1100, rowHeight = Math.max(13, Math.min(22, 360 / m)), strip = 9;
     const height = T + strip + 3 + m * rowHeight + 6, wide = W - L - R;
     const svg = draw(byId("heat"), "svg", { viewBox: `0 0 ${W} ${height}`, role: "img", "aria-label": "Heat map: features by samples" });
@@ -372,7 +372,7 @@
         if (marked.has(f)) draw(marks, "rect", { class: "heat-mark", x: L, y: top + i * rowHeight, width: wide, height: rowHeight }).dataset.feature = f;
       });
       H.samples.forEach((s, i) => {
-        if (markedSamples.has(s)) draw(marks, "rect", { class: "heat-mark sample-mark", x: L + wide * i / q, y: top, width: Math.max(1, wide / q), height: m * rowHeight });
+        if (markedSamples.has(s)) draw(marks, "rect", { class: "sample-mark", x: L + wide * i / q, y: T, width: Math.max(1, wide / q), height: top - T + m * rowHeight });
       });
     });
     if (S.n_clusters > 1) legend(byId("heat"), clusterEntries(S.n_clusters));
@@ -382,7 +382,7 @@
   function samples() {
     const W = PLOT, H = narrow ? 320 : 380, pad = 18;
     const shown = S.x.length;
-    byId("samples-hint").textContent = `By the ${S.axes}. Drag to mark samples; they light up in the heat map. ` + (shown < S.total ? `Every ${format(S.total / shown)}th of ${many(S.total)}.` : "");
+    byId("samples-hint").textContent = `By the ${S.axes}. Drag to mark samples; they light up in the heat map. ` + (shown < S.total ? `${many(shown)} of ${many(S.total)} samples, evenly taken.` : "");
     const svg = draw(byId("samples"), "svg", { viewBox: `0 0 ${W} ${H}`, role: "img", "aria-label": "Embedding of the samples" });
     const [x0, x1] = extent(S.x), [y0, y1] = extent(S.y);
     const X = (v) => pad + (W - 2 * pad) * (v - x0) / (x1 - x0 || 1), Y = (v) => pad + (H - 2 * pad) * (y1 - v) / (y1 - y0 || 1);
