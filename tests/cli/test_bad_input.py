@@ -4,12 +4,15 @@ import os
 import re
 import resource
 import signal
+import sys
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from cli.conftest import N_FEATURES, program, write_csv
+from eigensieve.cli._errors import MEANING
 
 SELECT = ("select", "--method", "qalpha")
 
@@ -279,3 +282,30 @@ def test_an_unexpected_failure_says_how_to_report_it(cli, table, monkeypatch):
     monkeypatch.setattr("eigensieve.cli._select.fit", broken)
     code, _, err = cli(*SELECT, table, "--label", "tissue")
     assert code == 1 and "RuntimeError: a bug" in one_line(err) and "EIGENSIEVE_DEBUG" in err
+
+
+def test_a_missing_package_is_named_with_the_command_that_adds_it(cli, table, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "skops", None)
+    monkeypatch.delitem(sys.modules, "skops.io", raising=False)
+    code, _, err = cli(*SELECT, table, "--label", "tissue", "-n", 6, "-m", tmp_path / "m.skops")
+    assert code == 6 and 'pip install "eigensieve[models]"' in one_line(err)
+    assert not (tmp_path / "m.skops").exists()
+
+
+def test_without_typer_the_script_says_what_to_install(monkeypatch):
+    import eigensieve.cli
+
+    monkeypatch.setitem(sys.modules, "typer", None)
+    monkeypatch.delitem(sys.modules, "eigensieve.cli._app")
+    with pytest.raises(SystemExit, match=r'pip install "eigensieve\[cli\]"'):
+        eigensieve.cli.main()
+
+
+def test_exit_codes_are_documented():
+    """The table in the docs is the one in the code."""
+    docs = Path(__file__).resolve().parents[2] / "docs" / "cli.md"
+    if not docs.exists():
+        pytest.skip("the documentation is not part of this installation")
+    text = docs.read_text(encoding="utf-8").replace("`", "")
+    for code, meaning in MEANING.items():
+        assert f"| {int(code)} | {meaning} |" in text
