@@ -21,7 +21,7 @@ from eigensieve.estimators._fitting import all_or_nothing, check_data, check_som
 from eigensieve.estimators._knowledge import read_side_variances
 from eigensieve.estimators._sources import AnySizeSelectorMixin
 from eigensieve.operators import Affinity, LaplacianAffinity, StandardAffinity
-from eigensieve.qalpha._combinations import check_start
+from eigensieve.qalpha._combinations import Request, check_combination, check_start
 from eigensieve.qalpha._labels import Labels, read_labels
 from eigensieve.qalpha._problem import TAU
 from eigensieve.qalpha._rounds import Round, map_rounds
@@ -186,6 +186,8 @@ class FeatureMap(AnySizeSelectorMixin, BaseEstimator):
             count = resolve_count(self, self.n_features_to_select, usable)
         check_start(type(self).__name__, self.n_clusters, "eigen", 1, raw.n_samples)
         labels = self._labels(y, raw)
+        settings = (self.spectrum, "energy", normalize, "auto")
+        check_combination(Request(type(self).__name__, *settings, None if labels is None else "span", labels, None))
         variances = None
         if side is not None:
             variances = read_side_variances(self, raw, side) * (self.round_strength / self.side_strength)
@@ -214,12 +216,6 @@ class FeatureMap(AnySizeSelectorMixin, BaseEstimator):
         return None if y is None or self.supervision == "ignore" else read_labels(y, raw.n_samples, "FeatureMap")
 
     def _normalization(self) -> str:
-        if self.spectrum == "laplacian" and self.normalize == "center":
-            raise ValueError(
-                "The 'normalize' parameter of FeatureMap must not be 'center' with spectrum='laplacian': centred "
-                "features "
-                "sum to zero, and the Laplacian would be the affinity plus a constant. Use normalize='unit'."
-            )
         if self.normalize != "auto":
             return self.normalize
         return "unit" if self.spectrum == "laplacian" else "center"
