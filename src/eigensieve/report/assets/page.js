@@ -346,7 +346,7 @@
     const picture = draw(svg, "image", { x: L, y: top, width: wide, height: m * rowHeight, preserveAspectRatio: "none", style: "image-rendering:pixelated" });
     image(q, m, turned, picture);
     const tags = H.features.map((f, i) => {
-      const tag = draw(svg, "text", { class: "tag", x: L - 6, y: top + rowHeight * (i + 0.5) + 3.5, "text-anchor": "end" }, short(F.names[f], narrow ? 15 : 28));
+      const tag = draw(svg, "text", { class: "tag", x: L - 6, y: top + rowHeight * (i + 0.5) + 3.5, "text-anchor": "end" }, short(F.names[f], narrow ? 13 : 28));
       tag.dataset.feature = f;
       return tag;
     });
