@@ -158,7 +158,7 @@ def test_interrupt_leaves_no_half_fitted_estimator(planted: np.ndarray, monkeypa
 
     fitted = QAlphaSelector(3).fit(planted)
     before = dict(vars(fitted))
-    monkeypatch.setattr(module, "solve", interrupt)
+    monkeypatch.setattr(module, "solve_steered", interrupt)
     fresh = QAlphaSelector(3)
     with pytest.raises(KeyboardInterrupt):
         fresh.fit(planted)

@@ -25,6 +25,7 @@ from eigensieve.qalpha._start import orthonormal_extension
 Array = NDArray[Any]
 
 _INNER = 60
+_ROUNDING = 1e-13
 _FEATURE_ARRAYS = ("B", "P", "KB")
 _SMALL_ARRAYS = ("V", "LV", "N", "K", "masses", "turn_B", "turn_V")
 
@@ -210,8 +211,12 @@ class _Solve:
         if not self.free:
             return np.empty((len(V), 0))
         room = min(self.k, len(V) - V.shape[1])
-        # against an orthonormal basis of V's span: V's own rounding errors would grow from step to step
-        return orthonormal_extension(np.linalg.qr(V)[0], Y[:, :room])
+        basis = np.linalg.qr(V)[0]  # V's own rounding errors would grow from step to step
+        outside = Y - basis @ (basis.T @ Y)
+        directions, sizes, _ = np.linalg.svd(outside, full_matrices=False)
+        # what is rounding and no direction would make the result depend on it
+        found = directions[:, :room][:, sizes[:room] > _ROUNDING * float(np.linalg.norm(Y))]
+        return orthonormal_extension(basis, found)
 
     def _products(self, LV: Array, back: Array, R: Array, old: int) -> Array:
         """L(b) V for the enlarged bases, from what is known and what the pass brought."""
