@@ -6,7 +6,7 @@ import pytest
 import scipy.sparse as sp
 
 from eigensieve import QAlphaSelector
-from eigensieve.data import as_data
+from eigensieve.data import as_data, open_data
 from eigensieve.operators import FeatureGram, LaplacianAffinity, StandardAffinity, check_symmetric_operator
 from eigensieve.operators._scaled import ScaledAffinity
 from reference import side as naive
@@ -69,6 +69,13 @@ def test_sparse_side_data_is_the_same_as_dense():
     for kind in (sp.csr_array, sp.csc_matrix):
         np.testing.assert_allclose(model.fit(X, side=kind(side)).weights_, dense, atol=1e-6)
     np.testing.assert_allclose(model.fit(sp.csr_array(X), side=sp.csr_array(side)).weights_, dense, atol=1e-6)
+
+
+def test_side_data_on_disk(tmp_path):
+    X, side = two_structures()
+    np.save(tmp_path / "side.npy", side)
+    stored = QAlphaSelector().fit(X, side=open_data(tmp_path / "side.npy"))
+    np.testing.assert_allclose(stored.weights_, QAlphaSelector().fit(X, side=side).weights_, atol=1e-9)
 
 
 def test_units_of_the_features_do_not_matter():

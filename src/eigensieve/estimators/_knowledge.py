@@ -8,7 +8,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_array
 from sklearn.utils.validation import _get_feature_names
 
-from eigensieve.data import DataMatrix, as_data
+from eigensieve.data import DataMatrix, as_data, is_stored
 from eigensieve.estimators._fitting import name_columns
 from eigensieve.qalpha._side import inhibition, side_variances
 
@@ -37,8 +37,11 @@ def side_scale(estimator: BaseEstimator, main: DataMatrix, side: Any, strength: 
 
 def _read_side(estimator: BaseEstimator, main: DataMatrix, side: Any) -> DataMatrix:
     name = type(estimator).__name__
-    _check_names(estimator, _get_feature_names(side), name)
-    if not isinstance(side, DataMatrix):
+    if is_stored(side):
+        side = as_data(side)
+        _check_names(estimator, side.feature_names, name)
+    else:
+        _check_names(estimator, _get_feature_names(side), name)
         side = check_array(
             side,
             accept_sparse=("csr", "csc"),

@@ -41,7 +41,7 @@ def solve_anchored(
     -----
     trace(Q'L^2Q) is convex in Q, so U = the polar factor of the unlabelled rows of L^2 Q never lowers it; the weights
     are improved by the usual solver with Q fixed. The natural share, labelled / samples, lets a handful of labels
-    drown: with 9 labels of 150 on data with two solutions it finds the labelled one in none of 15 draws.
+    drown: with 9 or 15 labels of 150 on data with two solutions it selects what is selected without labels.
     """
     first_pass = problem.n_passes
     free = codes == UNLABELLED
