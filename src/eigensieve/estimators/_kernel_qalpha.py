@@ -34,6 +34,8 @@ from eigensieve.qalpha.theory import sparsity_gap
 
 Array = NDArray[Any]
 
+_MUCH = 0.2  # share of the kernel's trace left out from which on the ranking cannot be trusted
+
 
 class KernelQAlphaSelector(SelectorMixin, BaseEstimator):
     """Select features by Q-alpha on the features' images under a kernel.
@@ -67,7 +69,8 @@ class KernelQAlphaSelector(SelectorMixin, BaseEstimator):
         features to unit norm, V_ij / sqrt(V_ii V_jj). ``"none"``: neither. A precomputed kernel is not centred.
     n_components : int or None, default=None
         None: the whole kernel matrix, n_features x n_features. A number: Nystroem's approximation from so many of its
-        columns, with memory n_features x n_components; `approximation_error_` bounds what it leaves out.
+        columns, with memory n_features x n_components; `approximation_error_` bounds what it leaves out. The features
+        drawn are favoured by what is left out; above 0.2 a warning says so.
     max_iter : int, default=200
         Most steps of the solver.
     tol : float, default=5e-3
@@ -250,6 +253,14 @@ class KernelQAlphaSelector(SelectorMixin, BaseEstimator):
         self.converged_ = result.converged
         self.sparsity_gap_ = 1.0 if support.all() else sparsity_gap(weights, support)
         self.negative_weight_fraction_ = float(np.mean(weights[usable] < 0))
+        if factor.error > _MUCH:
+            warnings.warn(
+                f"The approximation of the kernel from n_components={self.n_components} columns leaves out "
+                f"{factor.error:.0%} of its trace, and favours the features it drew. Increase n_components, or use a "
+                "kernel of lower rank.",
+                UserWarning,
+                stacklevel=4,
+            )
         if not result.converged:
             warnings.warn(
                 f"KernelQAlphaSelector stopped after max_iter={self.max_iter} steps before the weights settled to "
