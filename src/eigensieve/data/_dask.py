@@ -8,7 +8,7 @@ again from what it came from.
 
 import uuid
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -22,7 +22,7 @@ from eigensieve.data import _dask_tasks as tasks
 from eigensieve.data._blocks import Block
 from eigensieve.data._dask_tasks import Chunk, Job
 from eigensieve.data._dask_wait import finished
-from eigensieve.data._matrix import BlockFunction, DataMatrix, Sweep
+from eigensieve.data._matrix import BlockFunction, DataMatrix, Sweep, Work
 from eigensieve.data._stats import ColumnStats
 from eigensieve.data._stream import float_type
 
@@ -114,14 +114,14 @@ class DaskData(DataMatrix):
 
     # -- passes --------------------------------------------------------------------------------------
 
-    def map_blocks(self, fn: Callable[[Block], Result]) -> list[Result]:
+    def _run(self, work: Work[Result]) -> Iterator[Result]:
         self._shared["passes"] += 1
-        job = _send(Job(fn))
+        job = _send(Job(work))
         parts = [
-            _task(tasks.blocks_of, job, raws, chunks, some)
+            _task(tasks.run_group, job, raws, chunks, some)
             for (raws, chunks), some in zip(self.grid, self._standard_parts(), strict=True)
         ]
-        return [result for results in finished(parts) for result in results]
+        yield from finished(parts)
 
     def sweep(self, V: Array | None, fn: BlockFunction, state: Sequence[Any] = (), *, donate: bool = False) -> Sweep:
         self._shared["passes"] += 1

@@ -136,10 +136,10 @@ def merged_moments(parts: list[Moments]) -> Moments:
     return found
 
 
-def blocks_of(job: Job, raws: list[Any], chunks: list[Chunk], standard: Array | None) -> list[Any]:
-    """The function of every block of a group."""
-    data, offset = whole(raws, chunks, standard), chunks[0].features[0]
-    return [job.fn(data.block(start, stop).moved(offset)) for spans in data._segments(1) for start, stop in spans]
+def run_group(job: Job, raws: list[Any], chunks: list[Chunk], standard: Array | None) -> Any:
+    """What a pass does with the blocks of a group."""
+    data = whole(raws, chunks, standard)
+    return job.fn(data, chunks[0].features[0], data._segments(1)[0])
 
 
 def gram_of(raws: list[Any], chunks: list[Chunk], standard: Array | None, weights: Any) -> tuple[Array]:
