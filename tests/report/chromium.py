@@ -72,7 +72,7 @@ class Chromium:
         if self.session:
             message["sessionId"] = self.session
         os.write(self.command_write, json.dumps(message).encode() + b"\0")
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 120
         while True:
             answer = self._next(deadline)
             if answer.get("id") == self.count:
@@ -106,7 +106,7 @@ class Chromium:
         self.call("Emulation.setEmulatedMedia", media=media, features=[scheme])
         self.events.clear()
         self.call("Page.navigate", url=path.resolve().as_uri())
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + 120
         while self.run("document.documentElement?.dataset.ready") != "yes":
             if time.monotonic() > deadline:
                 raise TimeoutError(f"the page did not become ready; {self.complaints()}")

@@ -163,3 +163,18 @@ def test_calibrated_selectors_show_null_quantiles():
         rtol=1e-3,
     )
     assert summary["curve"]["null"] == pytest.approx(model.null_quantile_)
+
+
+def test_scores_without_an_embedding_and_with_infinities(selection):
+    from eigensieve.estimators._trace_ratio import TraceRatioSelector
+
+    X = selection["X"][:, :20].copy()
+    y = np.repeat([0, 1], 30)
+    X[:, 3] = y  # no scatter within the classes: its score is infinite
+    summary = summarize(TraceRatioSelector(4).fit(X, y), X, labels=y)
+    assert summary["source"]["weight_name"] == "score"
+    features = summary["features"]
+    assert features["names"][0] == "feature 3" and features["weight"][0] == max(features["weight"])
+    assert "principal components" in summary["samples"]["axes"] and summary["samples"]["n_clusters"] == 1
+    assert "the trace ratio criterion" in summary["method"]["text"]
+    render(summary)

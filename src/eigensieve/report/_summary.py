@@ -99,7 +99,7 @@ def summarize(
         "version": __version__,
         "created": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
         "title": title,
-        "source": _source(source, data, weights),
+        "source": _source(source, data, model),
         "method": methods_text(model, source.get("labels_used", False)),
         "counts": {
             "samples": data.n_samples,
@@ -147,7 +147,7 @@ def _shown(ranking: Array, support: Array, names: list[str], limits: Limits) -> 
     return order[: max(1, int(np.searchsorted(sizes, limits.name_bytes, side="right")))]
 
 
-def _source(source: dict[str, Any], data: DataMatrix, weights: Array) -> dict[str, Any]:
+def _source(source: dict[str, Any], data: DataMatrix, model: Any) -> dict[str, Any]:
     constant = int(np.count_nonzero(data.stats().constant))
     return {
         "name": str(source.get("name", "data in memory")),
@@ -155,7 +155,7 @@ def _source(source: dict[str, Any], data: DataMatrix, weights: Array) -> dict[st
         "constant": constant,
         "labels": source.get("labels"),
         "labels_used": bool(source.get("labels_used", False)),
-        "weight_name": str(source.get("weight_name", "weight")),
+        "weight_name": "weight" if hasattr(model, "weights_") else "score",
     }
 
 
