@@ -7,13 +7,16 @@ import zipfile
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import BaseEstimator
 
 import eigensieve
 from eigensieve import QAlphaSelector
 from eigensieve.estimators._persistence import (
     FORMAT,
     HEADER,
+    TRUSTED,
     ModelFileError,
+    estimator_class,
     load_model,
     read_model_header,
     save_model,
@@ -187,6 +190,7 @@ def test_a_missing_file_is_a_missing_file(tmp_path):
 
 
 def estimators():
+    from eigensieve import KernelQAlphaSelector
     from eigensieve.estimators._element_svc import ElementSelectedSVC
     from eigensieve.estimators._feature_map import FeatureMap
     from eigensieve.estimators._reduced_set import ReducedSetSVC
@@ -198,6 +202,7 @@ def estimators():
         SieveSelector(5),
         TraceRatioSelector(3),
         FeatureMap(4),
+        KernelQAlphaSelector(3),
         ElementSelectedSVC(n_elements=20, random_state=0),
         ElementSelectedSVC(n_elements=20, table_size=64, random_state=0),
         ReducedSetSVC(),
@@ -215,3 +220,10 @@ def test_every_estimator_survives_the_disk(estimator, tmp_path):
     again = load_model(tmp_path / "m.skops")
     method = "transform" if hasattr(estimator, "transform") else "predict"
     np.testing.assert_array_equal(getattr(again, method)(X), getattr(estimator, method)(X))
+
+
+def test_every_public_estimator_may_be_stored():
+    public = {name for name in eigensieve.__all__ if isinstance(getattr(eigensieve, name), type)}
+    assert {name for name in public if issubclass(getattr(eigensieve, name), BaseEstimator)} == set(TRUSTED)
+    for name in TRUSTED:
+        assert estimator_class(name) is getattr(eigensieve, name)
