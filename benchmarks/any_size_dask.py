@@ -14,6 +14,7 @@ import statistics
 import time
 import warnings
 
+import dask
 import dask.array as da
 import numpy as np
 from distributed import Client, LocalCluster
@@ -66,6 +67,7 @@ def moved(client: Client, n_features: int, n_samples: int, n_chunks: int) -> tup
     """Bytes an iteration: written by client and scheduler, sent by the workers."""
     X = make(n_features, n_samples, n_chunks).persist()
     figures = []
+    selector(4).fit(X)
     for steps in (4, 14):
         time.sleep(1.0)
         before = _written, sent_by_workers(client)
@@ -85,6 +87,8 @@ def main() -> None:
     warnings.simplefilter("ignore")
     n, q, chunks = options.features, options.samples, options.chunks
     count_writes()
+    # equal chunks on equal workers: moving one to balance the load would only blur the counters
+    dask.config.set({"distributed.scheduler.work-stealing": False})
     with (
         LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
         Client(cluster) as client,
@@ -99,9 +103,11 @@ def main() -> None:
                 times[name].append(time.perf_counter() - begin)
                 chosen = model.get_support(indices=True)
                 print(f"  {name}: {times[name][-1]:.2f} s, {model.n_passes_} passes, first {chosen[:3]}", flush=True)
-        memory, dask = (statistics.median(values) for values in times.values())
+        memory, cluster_time = (statistics.median(values) for values in times.values())
         print(f"{n:,} features x {q} samples float32, {chunks} chunks, k = {K}")
-        print(f"in memory {memory:.2f} s, Dask {dask:.2f} s, ratio {dask / memory:.2f} (wanted: at most 1.5)")
+        print(
+            f"in memory {memory:.2f} s, Dask {cluster_time:.2f} s, ratio {cluster_time / memory:.2f} (wanted: at most 1.5)"
+        )
         del X, local
         small = n // 10
         print("bytes an iteration   features  samples  chunks   client+scheduler   worker to worker")

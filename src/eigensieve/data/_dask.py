@@ -142,10 +142,10 @@ class DaskData(DataMatrix):
                 backs.append([_task(tasks.backward, done, *some, standard) for some in several])
             found.append(done)
         if backs:
-            rows = [_tree(list(row), "back") for row in zip(*backs, strict=True)]
-            root = _task(tasks.stacked, rows, _tree(found, "total"))
+            rows = [_tree(list(row)) for row in zip(*backs, strict=True)]
+            root = _task(tasks.stacked, rows, _tree([_task(tasks.sums_of, done, "total") for done in found]))
         else:
-            root = _tree(found, "back", "total")
+            root = _tree([_task(tasks.sums_of, done, "back", "total") for done in found])
         (back_sum, total_sum), kept = finished([root], keep=[found])
         new: list[Any] = []
         for which, example in enumerate(examples):
@@ -161,14 +161,14 @@ class DaskData(DataMatrix):
                 self.grid, self._standard_parts(), self.place(np.asarray(weights)).parts, strict=True
             )
         ]
-        return np.asarray(finished([_tree(parts, "gram")])[0][0])
+        return np.asarray(finished([_tree(parts)])[0][0])
 
     # -- feature arrays ------------------------------------------------------------------------------
 
     def inner(self, A: Any, B: Any) -> Array:
         A, B = (array if isinstance(array, WorkerArray) else self.place(array) for array in (A, B))
         parts = [_task(tasks.inner_of, a, b) for a, b in zip(A.parts, B.parts, strict=True)]
-        return np.asarray(finished([_tree(parts, "inner")])[0][0])
+        return np.asarray(finished([_tree(parts)])[0][0])
 
     def collect(self, A: Any) -> Array:
         if not isinstance(A, WorkerArray):
@@ -294,9 +294,8 @@ def _task(fn: Callable[..., Any], *arguments: Any) -> Any:
     return delayed(fn, pure=False, traverse=False)(*arguments)
 
 
-def _tree(parts: list[Any], *fields: str) -> Any:
-    """Add up on the workers, a few at a time, always in the same order; see `sum_of` for what parts may be."""
-    while True:
-        parts = [_task(tasks.sum_of, parts[at : at + _FAN], *fields) for at in range(0, len(parts), _FAN)]
-        if len(parts) == 1:
-            return parts[0]
+def _tree(parts: list[Any]) -> Any:
+    """Add up tuples of small arrays on the workers, a few at a time, always in the same order."""
+    while len(parts) > 1:
+        parts = [_task(tasks.sum_of, parts[at : at + _FAN]) for at in range(0, len(parts), _FAN)]
+    return parts[0]

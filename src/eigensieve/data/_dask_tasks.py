@@ -107,15 +107,16 @@ def backward(found: Sweep, raw: Any, chunk: Chunk, standard: Array | None) -> tu
     return (None if found.back is None else piece(cut(raw, chunk), standard).combine(found.back),)
 
 
-def sum_of(parts: list[Any], *fields: str) -> tuple[Array | None, ...]:
-    """Add up in the given order what passes or earlier sums left; None stands for nothing.
+def sums_of(found: Sweep, *fields: str) -> tuple[Array | None, ...]:
+    """The small arrays of a pass over a group, apart from the feature arrays, which must stay where they are."""
+    return tuple(getattr(found, field) for field in fields)
 
-    Parts are sweeps, of which the named fields are added, or tuples with as many entries.
-    """
-    totals: list[Array | None] = [None] * len(fields)
+
+def sum_of(parts: list[tuple[Array | None, ...]]) -> tuple[Array | None, ...]:
+    """Add up entry by entry, in the given order; None stands for nothing."""
+    totals: list[Array | None] = [None] * len(parts[0])
     for part in parts:
-        values = part if isinstance(part, tuple) else tuple(getattr(part, field) for field in fields)
-        totals = [a if b is None else add_up(a, b) for a, b in zip(totals, values, strict=True)]
+        totals = [a if b is None else add_up(a, b) for a, b in zip(totals, part, strict=True)]
     return tuple(totals)
 
 
