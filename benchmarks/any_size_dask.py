@@ -106,7 +106,8 @@ def main() -> None:
         memory, cluster_time = (statistics.median(values) for values in times.values())
         print(f"{n:,} features x {q} samples float32, {chunks} chunks, k = {K}")
         print(
-            f"in memory {memory:.2f} s, Dask {cluster_time:.2f} s, ratio {cluster_time / memory:.2f} (wanted: at most 1.5)"
+            f"in memory {memory:.2f} s, Dask {cluster_time:.2f} s, ratio {cluster_time / memory:.2f} "
+            "(wanted: at most 1.5)"
         )
         del X, local
         small = n // 10
