@@ -15,7 +15,9 @@ Method = Literal["auto", "exact", "approximate"]
 EXACT_LIMIT = 20_000
 """Largest number of samples for which ``method="auto"`` looks for exact neighbours."""
 
-_COPY_LIMIT = 1 << 24
+_COPY_LIMIT = 1 << 25
+_TREE_DIMENSIONS = 15
+_SCREEN_SAMPLES = 400
 _SEARCH_WIDTH = 30
 
 
@@ -44,9 +46,9 @@ def knn_graph(
     bandwidth : float or "auto", default="auto"
         t above. "auto" takes the mean squared distance between neighbours.
     method : {"auto", "exact", "approximate"}, default="auto"
-        "exact" asks scikit-learn, "approximate" asks pynndescent (the extra ``neighbors``); "auto" is
-        exact up to 20,000 samples and approximate above, where it warns and stays exact if pynndescent is
-        missing.
+        "exact" compares all pairs (scikit-learn's trees in a few dimensions), "approximate" asks
+        pynndescent (the extra ``neighbors``); "auto" is exact up to 20,000 samples and approximate above, where
+        it warns and stays exact if pynndescent is missing.
     random_state : int, RandomState or None, default=0
         Used by the approximate search only.
     name : str
@@ -108,13 +110,19 @@ def _heat(squared: NDArray[np.float64], bandwidth: float | str, name: str) -> ND
 
 
 def _exact_neighbours(X: Any, n_neighbors: int) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Neighbours and distances through scikit-learn, each sample itself left out."""
+    """Neighbours and distances, each sample itself left out.
+
+    Many dense samples in more than a few dimensions go through the screen; scikit-learn does the rest.
+    """
+    many = len(X) > _SCREEN_SAMPLES if isinstance(X, np.ndarray) and X.size <= _COPY_LIMIT else False
+    if many and X.shape[1] > _TREE_DIMENSIONS:
+        from eigensieve.graphs._screen import screened_neighbours
+
+        return screened_neighbours(X, n_neighbors)
     from sklearn.neighbors import NearestNeighbors
 
     # Trees win in a few dimensions only, and scikit-learn's "auto" would still take one for few neighbours.
-    algorithm = "brute" if X.shape[1] > 15 else "auto"
-    if X.shape[0] * X.shape[1] <= _COPY_LIMIT:
-        X = X.astype(np.float64, copy=False)  # the search converts float32 again for every pair of chunks
+    algorithm = "brute" if X.shape[1] > _TREE_DIMENSIONS else "auto"
     search = NearestNeighbors(n_neighbors=n_neighbors, algorithm=algorithm, n_jobs=-1).fit(X)
     distances, neighbours = search.kneighbors()
     return neighbours, distances

@@ -1,0 +1,52 @@
+"""Compiled selection of the few smallest of many."""
+
+import numba
+import numpy as np
+
+
+@numba.njit(cache=True, nogil=True)
+def smallest(product, half, first, candidates, edge):  # type: ignore[no-untyped-def]
+    """For every row t find the columns s with the smallest half_s - product_ts, s not being the row's own sample.
+
+    `candidates` gets their positions, in no order; `edge` the largest of their values. `first` is the sample that the
+    first row belongs to.
+    """
+    width = candidates.shape[1]
+    values = np.empty(width, dtype=np.float32)
+    for t in range(product.shape[0]):
+        count = 0
+        worst = 0
+        row = product[t]
+        chosen = candidates[t]
+        for s in range(product.shape[1]):
+            if s == first + t:
+                continue
+            value = half[s] - row[s]
+            if count < width:
+                values[count] = value
+                chosen[count] = s
+                if value > values[worst]:
+                    worst = count
+                count += 1
+            elif value < values[worst]:
+                values[worst] = value
+                chosen[worst] = s
+                worst = 0
+                for c in range(1, width):
+                    if values[c] > values[worst]:
+                        worst = c
+        edge[t] = values[worst]
+
+
+@numba.njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
+def squared_distances(X, first, candidates, out):  # type: ignore[no-untyped-def]
+    """out[t, c] = |x_(first + t) - x_candidate|^2."""
+    for t in range(candidates.shape[0]):
+        own = X[first + t]
+        for c in range(candidates.shape[1]):
+            other = X[candidates[t, c]]
+            total = 0.0
+            for i in range(X.shape[1]):
+                difference = own[i] - other[i]
+                total += difference * difference
+            out[t, c] = total
