@@ -40,15 +40,14 @@ def count_writes() -> None:
 
 
 def make(n_features: int, n_samples: int, n_chunks: int) -> da.Array:
-    """Noise with 50 features that tell two groups of samples apart, made chunk by chunk on the workers."""
+    """Noise with 1,000 features that tell two groups of samples apart, made chunk by chunk on the workers."""
     width = -(-n_features // n_chunks)
 
     def chunk(block_info: dict) -> np.ndarray:  # type: ignore[type-arg]
         (first, last) = block_info[None]["array-location"][1]
         rng = np.random.default_rng(first)
         X = rng.standard_normal((n_samples, last - first), dtype=np.float32)
-        if first == 0:
-            X[: n_samples // 2, :50] += 2.0
+        X[: n_samples // 2, :: n_features // 1_000] += 2.0
         return X
 
     chunks = ((n_samples,), (width,) * (n_features // width) + ((n_features % width,) if n_features % width else ()))
@@ -56,7 +55,7 @@ def make(n_features: int, n_samples: int, n_chunks: int) -> da.Array:
 
 
 def selector(max_iter: int = 200) -> QAlphaSelector:
-    return QAlphaSelector(50, n_clusters=K, max_iter=max_iter, tol=0.0 if max_iter < 200 else 5e-3)
+    return QAlphaSelector(1_000, n_clusters=K, max_iter=max_iter, tol=0.0 if max_iter < 200 else 5e-3)
 
 
 def sent_by_workers(client: Client) -> int:

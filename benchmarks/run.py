@@ -2,8 +2,8 @@
 
     python benchmarks/run.py [name ...]
 
-Peers that need an environment of their own (scikit-feature, ITMO-FS: requirements-peers.txt) are left out here; the scripts
-say in their help how to add them. Real data comes from the folder that EIGENSIEVE_DATA names.
+Peers that need an environment of their own (scikit-feature, ITMO-FS: requirements-peers.txt) are left out here; the
+scripts say in their help how to add them. Real data comes from the folder that EIGENSIEVE_DATA names.
 """
 
 import subprocess

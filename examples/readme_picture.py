@@ -1,6 +1,6 @@
 """Draw the README's picture: the weights that QAlphaSelector gives to real and to shuffled measurements.
 
-    python examples/readme_picture.py [FILE]
+python examples/readme_picture.py [FILE]
 """
 
 import sys

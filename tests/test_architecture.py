@@ -80,7 +80,7 @@ def test_every_public_name_is_there_and_documented() -> None:
 
 def test_importing_is_lazy() -> None:
     """Neither the compiler nor any optional package is loaded by import, nor by naming a selector."""
-    heavy = ["numba", "matplotlib", "dask", "polars", "bokeh", "typer", "anndata", "pandas"]
+    heavy = ["numba", "matplotlib", "dask", "polars", "typer", "anndata", "pandas"]
     code = (
         "import sys, eigensieve; eigensieve.QAlphaSelector; "
         f"print([name for name in {heavy} if name in sys.modules and name not in before])"

@@ -114,9 +114,7 @@ def test_semi_supervised_runs_from_fisher_to_laplacian(wine):
     X, y = wine
     some = np.where(np.arange(len(y)) % 3 == 0, -1, y)
     labelled = some >= 0
-    ends = [
-        TraceRatioSelector(3, score="semi-supervised", laplacian_weight=w).fit(X, some) for w in (0.0, 1.0)
-    ]
+    ends = [TraceRatioSelector(3, score="semi-supervised", laplacian_weight=w).fit(X, some) for w in (0.0, 1.0)]
     np.testing.assert_allclose(ends[0].scores_, fisher_score(X[labelled], y[labelled]), rtol=1e-8)
     np.testing.assert_allclose(ends[1].scores_, laplacian_score(X), rtol=1e-8)
     reused = TraceRatioSelector(3, score="semi-supervised", laplacian_weight=1.0, within=ends[0].graph_)
@@ -137,15 +135,11 @@ def test_the_graph_is_built_once_and_not_at_all_when_given(wine, monkeypatch):
 def test_scores_work_with_select_k_best(wine):
     X, y = wine
     classes, samples = 3, len(y)
-    np.testing.assert_allclose(
-        fisher_score(X, y) * (samples - classes) / (classes - 1), f_classif(X, y)[0], rtol=1e-9
-    )
+    np.testing.assert_allclose(fisher_score(X, y) * (samples - classes) / (classes - 1), f_classif(X, y)[0], rtol=1e-9)
     chosen = SelectKBest(fisher_score, k=4).fit(X, y).get_support()
     np.testing.assert_array_equal(chosen, TraceRatioSelector(4, level="feature").fit(X, y).support_)
     chosen = SelectKBest(laplacian_score, k=4).fit(X).get_support()
-    np.testing.assert_array_equal(
-        chosen, TraceRatioSelector(4, score="laplacian", level="feature").fit(X).support_
-    )
+    np.testing.assert_array_equal(chosen, TraceRatioSelector(4, score="laplacian", level="feature").fit(X).support_)
     A = reference.heat_graph(X, 5)
     b, e = reference.diagonals(X, A, reference.laplacian_between(A))
     np.testing.assert_allclose(laplacian_score(X, graph=A), b / e, rtol=1e-8)

@@ -36,9 +36,7 @@ def pairs(y, A):
     on_labelled = [np.zeros((n, n)), np.zeros((n, n))]
     for dense, small in zip(on_labelled, reference.fisher_graphs(y[labelled]), strict=True):
         dense[np.ix_(labelled, labelled)] = small
-    mixed = [
-        0.7 / labelled.sum() * f + 0.3 / A.sum() * g for f, g in zip(on_labelled, laplacian, strict=True)
-    ]
+    mixed = [0.7 / labelled.sum() * f + 0.3 / A.sum() * g for f, g in zip(on_labelled, laplacian, strict=True)]
     first, second = random_graph(n, 1), random_graph(n, 2)
     yield "fisher", FisherPair(y), fisher
     yield "fisher-some", FisherPair(some), on_labelled
@@ -56,9 +54,7 @@ def test_equal_the_dense_matrices_of_the_paper(problem, backend):
         expected_b, expected_e = reference.diagonals(X, A_w, A_b)
         rtol = tolerance(backend, double=1e-10, single=1e-4)
         np.testing.assert_allclose(e, expected_e, rtol=rtol, err_msg=name)
-        np.testing.assert_allclose(
-            b, expected_b, rtol=rtol, atol=rtol * np.abs(expected_e).max(), err_msg=name
-        )
+        np.testing.assert_allclose(b, expected_b, rtol=rtol, atol=rtol * np.abs(expected_e).max(), err_msg=name)
 
 
 def test_exact_scatters_equal_the_fast_ones(problem):
@@ -83,9 +79,7 @@ def test_zero_scatter_is_exactly_zero(backend):
     y = np.repeat([0, 1, 2], [3, 7, 11])
     rng = np.random.default_rng(0)
     separated = np.array([0.1, 0.7, 1e4])[y]
-    X = np.column_stack(
-        [separated, np.full(21, 0.1), rng.standard_normal(21), np.zeros(21), separated * 1e-6]
-    )
+    X = np.column_stack([separated, np.full(21, 0.1), rng.standard_normal(21), np.zeros(21), separated * 1e-6])
     components = csr_array((y[:, None] == y[None, :]).astype(float) - np.eye(21))
     data = as_data(BACKENDS[backend](X))
     for pair in (FisherPair(y), LaplacianPair(components), GivenPair(components, random_graph(21, 0))):

@@ -1,5 +1,6 @@
 """QAlphaSelector: the papers' method as a scikit-learn selector."""
 
+import os
 import warnings
 from numbers import Integral, Real
 from typing import Any
@@ -8,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, _fit_context
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import check_consistent_length, check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
@@ -25,6 +25,7 @@ from eigensieve.estimators._fitting import (
     resolve_count,
 )
 from eigensieve.estimators._knowledge import side_scale
+from eigensieve.estimators._sources import AnySizeSelectorMixin
 from eigensieve.operators import Affinity, LaplacianAffinity, StandardAffinity
 from eigensieve.qalpha._blocks import read_settings
 from eigensieve.qalpha._combinations import Request, check_combination, check_start
@@ -39,7 +40,7 @@ from eigensieve.qalpha.theory import sparsity_gap
 Array = NDArray[Any]
 
 
-class QAlphaSelector(SelectorMixin, BaseEstimator):
+class QAlphaSelector(AnySizeSelectorMixin, BaseEstimator):
     """Select features whose weighted affinity clusters the samples best (Q-alpha).
 
     Finds unit weights alpha and orthonormal Q (n_samples, n_clusters) that maximise trace(Q' A A Q), where
@@ -95,6 +96,10 @@ class QAlphaSelector(SelectorMixin, BaseEstimator):
     tol : float, default=5e-3
         The solver stops when the weights' residual |G alpha - rho alpha| / rho is below this and the last step's gain
         is below tol^2, relative.
+    checkpoint : path-like or None, default=None
+        Folder in which every completed step is kept. A fit that was interrupted goes on from there when it is called
+        again with the same data and settings, and ends with the same result. Not with labels for some samples only,
+        nor with ``supervision="blocks"``.
     random_state : int, RandomState or None, default=None
         For ``init="random"``.
     verbose : int, default=0
@@ -170,6 +175,7 @@ class QAlphaSelector(SelectorMixin, BaseEstimator):
         "block_clusters": [tuple],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "tol": [Interval(Real, 0, None, closed="left")],
+        "checkpoint": [str, os.PathLike, None],
         "random_state": ["random_state"],
         "verbose": ["verbose"],
     }
@@ -192,6 +198,7 @@ class QAlphaSelector(SelectorMixin, BaseEstimator):
         block_clusters: tuple[int, int] = (2, 1),
         max_iter: int = 200,
         tol: float = 5e-3,
+        checkpoint: Any = None,
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:
@@ -210,6 +217,7 @@ class QAlphaSelector(SelectorMixin, BaseEstimator):
         self.block_clusters = block_clusters
         self.max_iter = max_iter
         self.tol = tol
+        self.checkpoint = checkpoint
         self.random_state = random_state
         self.verbose = verbose
 
@@ -250,6 +258,7 @@ class QAlphaSelector(SelectorMixin, BaseEstimator):
             fixed_count = resolve_count(self, self.n_features_to_select, usable)
         self._check_range(raw, normalize)
         knowledge = self._knowledge(raw, supervision, normalize, y, side, cannot_link, must_link)
+        self._check_checkpoint(knowledge)
         affinity = self._affinity(raw.standardized(normalize))
         k, init = self._clusters_and_start(affinity, usable, normalize, knowledge)
         result = solve_steered(
@@ -265,6 +274,7 @@ class QAlphaSelector(SelectorMixin, BaseEstimator):
             tol=self.tol,
             rng=np.random.default_rng(check_random_state(self.random_state).randint(2**31)),
             progress=progress,
+            checkpoint=self.checkpoint,
         )
         self._learn(result, usable, raw, fixed_count)
 
@@ -279,6 +289,14 @@ class QAlphaSelector(SelectorMixin, BaseEstimator):
         if y is None or self.supervision == "ignore":
             return None
         return "span" if self.supervision == "auto" else self.supervision
+
+    def _check_checkpoint(self, knowledge: Knowledge) -> None:
+        labels = knowledge.labels
+        if self.checkpoint is not None and labels is not None and (knowledge.blocks is not None or not labels.complete):
+            raise ValueError(
+                "The 'checkpoint' parameter of QAlphaSelector must be None with labels for some samples only and with "
+                f"supervision='blocks': their steps cannot be resumed. Got {self.checkpoint!r} instead."
+            )
 
     def _normalization(self, supervision: str | None) -> str:
         if self.normalize != "auto":

@@ -85,9 +85,7 @@ def laplacian_score(
     return feature_scores(*diagonals(as_data(X), LaplacianPair(graph)))
 
 
-def class_codes(
-    y: Any, n_samples: int, score: str, name: str, unlabelled: int | None = None
-) -> NDArray[np.intp]:
+def class_codes(y: Any, n_samples: int, score: str, name: str, unlabelled: int | None = None) -> NDArray[np.intp]:
     """Classes numbered from 0, and -1 for samples without label."""
     if y is None:
         raise ValueError(
@@ -102,7 +100,6 @@ def class_codes(
     classes, codes[labelled] = np.unique(y[labelled], return_inverse=True)
     if len(classes) < 2:
         raise ValueError(
-            f"{name} with score='{score}' needs labels of at least 2 classes. "
-            f"Got {len(classes)} class(es) instead."
+            f"{name} with score='{score}' needs labels of at least 2 classes. Got {len(classes)} class(es) instead."
         )
     return codes

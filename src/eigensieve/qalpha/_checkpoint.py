@@ -77,8 +77,7 @@ class Checkpoint:
             features = {path.stem: self.data.load_array(path) for path in sorted(last.glob("*.npy"))}
         except (OSError, EOFError, KeyError, json.JSONDecodeError) as error:
             raise OSError(
-                f"The checkpoint {last} cannot be read: {error}. Delete the folder {self.folder} to start "
-                "afresh."
+                f"The checkpoint {last} cannot be read: {error}. Delete the folder {self.folder} to start afresh."
             ) from error
         return small, features
 

@@ -58,9 +58,7 @@ def solve(
     restarts = n_init if isinstance(init, str) and init == "random" and problem.fixed_embedding is None else 1
     best: Result | None = None
     for attempt in range(restarts):
-        steps = (
-            None if checkpoint is None else Checkpoint(Path(checkpoint) / f"start-{attempt}", problem, solver)
-        )
+        steps = None if checkpoint is None else Checkpoint(Path(checkpoint) / f"start-{attempt}", problem, solver)
         Q = problem.fixed_embedding
         if Q is None:
             Q = starting_embedding(problem, init, rng)
