@@ -1,8 +1,8 @@
 """Exact nearest neighbours of dense samples: a screen in single precision, then exact distances of the few that pass.
 
 Single precision halves the cost of the matrix product, which is nearly all of the work when there are many samples.
-What it may get wrong is bounded, so that a row whose screen cannot be trusted is searched again in double precision: the
-neighbours are those of an exact search.
+What it may get wrong is bounded, so that a row whose screen cannot be trusted is searched again in double precision:
+the neighbours are those of an exact search.
 """
 
 from typing import Any
