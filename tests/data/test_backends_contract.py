@@ -124,6 +124,12 @@ def test_storage_by_samples_is_read_by_samples(X: np.ndarray, backend: str) -> N
     assert data.n_passes == before + 1
 
 
+@pytest.mark.parametrize("backend", ON_DISK)
+def test_blocks_may_be_kept_after_the_pass(X: np.ndarray, backend: str) -> None:
+    kept = BACKENDS[backend](X).map_blocks(lambda block: block.toarray())
+    np.testing.assert_allclose(np.hstack(kept), X, rtol=1e-6)
+
+
 def test_sums_do_not_depend_on_the_number_of_threads(X: np.ndarray) -> None:
     from threadpoolctl import threadpool_limits
 

@@ -1,8 +1,9 @@
 """Data on disk, read along the features: the next pieces are read while these are used."""
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from copy import copy
 from typing import Any, TypeVar
 
 import numpy as np
@@ -42,6 +43,7 @@ class StreamedData(DataMatrix):
         super().__init__(source.shape[0], source.shape[1], float_type(source.dtype))
         self.source = source
         self.width = piece_width(source, max_memory)
+        self.reuses_memory = True
         self._shared["names"] = source.feature_names
         self._shared["buffers"] = []
 
@@ -70,6 +72,12 @@ class StreamedData(DataMatrix):
             out[:, some] = piece.take(wanted[some] - first)
             position = last
         return out
+
+    def map_blocks(self, fn: Callable[[Block], Result]) -> list[Result]:
+        # what fn returns may be a view of the block, so that nothing may be read over it
+        view = copy(self)
+        view.reuses_memory = False
+        return super(StreamedData, view).map_blocks(fn)
 
     # -- inner ---------------------------------------------------------------------------------------
 
@@ -131,6 +139,8 @@ class StreamedData(DataMatrix):
                     self._report(start + piece.n_features)
                 while active:
                     yield from finished()
+            if self.reuses_memory:
+                self._shared["buffers"] = [buffer for buffer in free if buffer is not None]
             self.source.check()
         finally:
             readers.shutdown(cancel_futures=True)
@@ -138,13 +148,13 @@ class StreamedData(DataMatrix):
 
     def _buffers(self) -> list[Array | None]:
         """Memory the pieces are read into, kept from pass to pass: fresh memory is cleared every time."""
-        if self.source.itemsize != self.source.dtype.itemsize:
+        if not self.reuses_memory or self.source.itemsize != self.source.dtype.itemsize:
             return [None] * _ALIVE
-        buffers = self._shared["buffers"]
+        buffers = self._shared.pop("buffers", [])  # taken, not lent: another pass at the same time makes its own
         while len(buffers) < _ALIVE:
             size = self.n_samples * min(self.width, self.n_features)
             buffers.append(np.empty(size, dtype=self.source.dtype))
-        return list(buffers)
+        return buffers
 
     def _report(self, done: int) -> None:
         share = done / self.n_features
