@@ -126,7 +126,7 @@ def test_storage_by_samples_is_read_by_samples(X: np.ndarray, backend: str) -> N
 
 @pytest.mark.parametrize("backend", ON_DISK)
 def test_blocks_may_be_kept_after_the_pass(X: np.ndarray, backend: str) -> None:
-    kept = BACKENDS[backend](X).map_blocks(lambda block: block.toarray())
+    kept = as_data(BACKENDS[backend](X)).map_blocks(lambda block: block.toarray())
     np.testing.assert_allclose(np.hstack(kept), X, rtol=1e-6)
 
 
