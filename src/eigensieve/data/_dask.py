@@ -201,12 +201,12 @@ class DaskData(DataMatrix):
     # -- inner ---------------------------------------------------------------------------------------
 
     def _standard_parts(self) -> Sequence[Any]:
-        """Centres and scales beside each group of features."""
+        """Centres, scales and distances from zero beside each group of features."""
         if self.center is None and self.scale is None:
             return [None] * len(self.grid)
         if self._standard is None:
             missing = np.full(self.n_features, np.nan)
-            columns = [missing if part is None else part for part in (self.center, self.scale)]
+            columns = [missing if part is None else part for part in (self.center, self.scale, self.far)]
             self._standard = self.place(np.column_stack(columns))
         return self._standard.parts
 

@@ -53,11 +53,14 @@ def piece(raw: Any, standard: Array | None) -> DataMatrix:
         raw = np.asarray(raw)
     data = as_data(raw)
     data.n_segments = 1
-    return data if standard is None else data.rescaled(_column(standard, 0), _column(standard, 1))
+    if standard is not None:
+        data = data.rescaled(_column(standard, 0), _column(standard, 1))
+        data.far = _column(standard, 2)
+    return data
 
 
 def _column(standard: Array, which: int) -> Array | None:
-    """Centres or scales of a group; a missing kind is marked by NaN."""
+    """Centres, scales or distances from zero of a group; a missing kind is marked by NaN."""
     column = standard[:, which]
     return None if len(column) and np.isnan(column[0]) else np.ascontiguousarray(column)
 
@@ -114,8 +117,9 @@ def sums_of(found: Sweep, *fields: str) -> tuple[Array | None, ...]:
 
 def sum_of(parts: list[tuple[Array | None, ...]]) -> tuple[Array | None, ...]:
     """Add up entry by entry, in the given order; None stands for nothing."""
-    totals: list[Array | None] = [None] * len(parts[0])
-    for part in parts:
+    # copies: what is added to must not be what a worker keeps, for a lost sum is made again from it
+    totals = [None if part is None else part.astype(np.float64) for part in parts[0]]
+    for part in parts[1:]:
         totals = [a if b is None else add_up(a, b) for a, b in zip(totals, part, strict=True)]
     return tuple(totals)
 

@@ -62,13 +62,13 @@ class RawBlock(DenseBlock):
         T *= self.scale.astype(dtype, copy=False)[:, None]
         return T
 
-    def back(self, W: Array) -> Array:
+    def back(self, W: Array, out: Array | None = None) -> Array:
         dtype = self.raw.dtype
         W = W.astype(dtype, copy=False) * self.scale.astype(dtype, copy=False)[:, None]
-        out = self.raw @ W
+        product = self.raw @ W
         if self.center is not None:
-            out -= (self.center @ W.astype(np.float64, copy=False)).astype(dtype, copy=False)
-        return out
+            product -= (self.center @ W.astype(np.float64, copy=False)).astype(dtype, copy=False)
+        return product if out is None else np.add(out, product, out=out)
 
 
 def distance_from_zero(mean: Array, centered_norm: Array, norm: Array, n_samples: int, dtype: Any) -> Array:
