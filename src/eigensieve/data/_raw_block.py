@@ -56,11 +56,12 @@ class RawBlock(DenseBlock):
     def forward(self, V: Array) -> Array:
         dtype = self.raw.dtype
         # (V'X)' instead of X'V: the wide side of the product runs along contiguous memory
-        T = (np.ascontiguousarray(V.T, dtype=dtype) @ self.raw).T
+        across = np.ascontiguousarray(V.T, dtype=dtype) @ self.raw
         if self.center is not None:
-            T -= np.outer(self.center, V.sum(axis=0, dtype=np.float64)).astype(dtype, copy=False)
-        T *= self.scale.astype(dtype, copy=False)[:, None]
-        return T
+            sums = V.sum(axis=0, dtype=np.float64).astype(dtype)
+            across -= np.multiply.outer(sums, self.center.astype(dtype, copy=False))
+        across *= self.scale.astype(dtype, copy=False)
+        return across.T
 
     def back(self, W: Array, out: Array | None = None) -> Array:
         dtype = self.raw.dtype
