@@ -59,7 +59,7 @@ Work = Callable[["DataMatrix", int, Spans], Result]
 
 def add_up(total: Array | None, part: Array) -> Array:
     """Add to a sum in float64, in place once it is there."""
-    return part.astype(np.float64) if total is None else np.add(total, part, out=total)
+    return part.astype(np.float64, copy=False) if total is None else np.add(total, part, out=total)
 
 
 class DataMatrix(ABC):
@@ -201,7 +201,7 @@ class DataMatrix(ABC):
                 for target, value in zip(outputs, new, strict=True):
                     target[here] = value
                 if W is not None:
-                    back = add_up(back, block.back(W))
+                    back = add_up(None, block.back(W)) if back is None else block.back(W, back)
                 if small is not None:
                     total = add_up(total, small)
             return back, total
@@ -271,10 +271,14 @@ class DataMatrix(ABC):
 
     def _segments(self, count: int) -> list[Spans]:
         """The blocks of all features in at most `count` groups, the same for any number of threads."""
-        size = max(1, min(self.block_size(), self.n_features))
-        spans = [(start, min(start + size, self.n_features)) for start in range(0, self.n_features, size)]
+        spans = self._spans()
         edges = np.linspace(0, len(spans), min(count, len(spans)) + 1).round().astype(int)
         return [spans[first:last] for first, last in pairwise(edges)]
+
+    def _spans(self) -> "Spans":
+        """The blocks of all features."""
+        size = max(1, min(self.block_size(), self.n_features))
+        return [(start, min(start + size, self.n_features)) for start in range(0, self.n_features, size)]
 
     def _compute_stats(self) -> ColumnStats:
         def segment(piece: DataMatrix, offset: int, spans: Spans) -> list[tuple[Array, ...]]:

@@ -1,16 +1,18 @@
 """Scipy sparse matrices and arrays: compressed columns, centring and scaling never applied to the values."""
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from eigensieve.data._blocks import Block, SparseBlock
-from eigensieve.data._matrix import DataMatrix
+from eigensieve.data._matrix import DataMatrix, Spans
 
 Array = NDArray[Any]
 
 _BLOCK_NONZEROS = 1 << 17
+_BLOCK_FEATURES = 1 << 13
 
 
 class SparseData(DataMatrix):
@@ -29,8 +31,10 @@ class SparseData(DataMatrix):
         if not columns.has_canonical_format:
             columns = columns.copy() if columns is X else columns
             columns.sum_duplicates()
-        values = columns.data if columns.data.dtype.kind == "f" else columns.data.astype(self.dtype)
+        values = columns.data if columns is X else _smallest_exact(columns.data)
         self.indptr, self.indices, self.values = columns.indptr, columns.indices, values
+        # each segment adds up a result with one row a sample, so it should hold many more non-zeros than samples
+        self.n_segments = int(np.clip(len(values) // (64 * self.n_samples), 2, self.n_segments))
 
     def block(self, start: int, stop: int) -> Block:
         return SparseBlock(
@@ -64,9 +68,16 @@ class SparseData(DataMatrix):
         return mean, centered_norm, finite, constant
 
     def block_size(self) -> int:
-        # every block adds up a result with one row a sample: many more non-zeros than samples make that cheap
         per_feature = max(1.0, len(self.values) / max(1, self.n_features))
-        return max(64, int(max(_BLOCK_NONZEROS, 48 * self.n_samples) / per_feature))
+        return max(64, int(_BLOCK_NONZEROS / per_feature))
+
+    def _spans(self) -> Spans:
+        """Blocks of about equal numbers of non-zeros: in counts of words a few columns hold most of them."""
+        count = max(1, round(len(self.values) / _BLOCK_NONZEROS))
+        heavy = np.searchsorted(self.indptr, np.linspace(0, self.indptr[-1], count + 1)[1:-1])
+        light = np.arange(_BLOCK_FEATURES, self.n_features, _BLOCK_FEATURES)
+        edges = np.unique(np.concatenate([[0, self.n_features], heavy, light])).tolist()
+        return list(pairwise(edges))
 
     def take(self, indices: Any) -> Array:
         from scipy.sparse import csc_array
@@ -78,3 +89,14 @@ class SparseData(DataMatrix):
         if self.scale is not None:
             Z = Z * self.scale[indices].astype(self.dtype)
         return Z
+
+
+def _smallest_exact(values: Array) -> Array:
+    """Return the values in single precision where that changes none of them (counts, for example), else as they are."""
+    single = np.empty(len(values), dtype=np.float32)
+    for start in range(0, len(values), _BLOCK_NONZEROS):
+        part = slice(start, start + _BLOCK_NONZEROS)
+        single[part] = values[part]
+        if not np.array_equal(single[part], values[part]):
+            return values if values.dtype.kind == "f" else values.astype(np.float64)
+    return single

@@ -3,6 +3,8 @@
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import cache
 from typing import Any, TypeVar
 
@@ -27,8 +29,14 @@ def _processors() -> int:
     return int(cpu_count())
 
 
+_pool_size: ContextVar[int | None] = ContextVar("pool_size", default=None)
+
+
 def thread_count() -> int:
     """Threads to use: what the BLAS was allowed, and never more than this process may run on."""
+    remembered = _pool_size.get()
+    if remembered is not None:
+        return remembered
     allowed = [lib["num_threads"] for lib in _controller().info() if lib["user_api"] == "blas"]
     return max(1, min([_processors(), *allowed]))
 
@@ -38,9 +46,19 @@ def limited_blas() -> Any:
     return _controller().limit(limits=1, user_api="blas")
 
 
-def one_blas_thread() -> Any:
-    """Context in which the BLAS uses one thread: tiny matrices are slower with more, much slower on a busy machine."""
-    return _controller().limit(limits=1, user_api="blas")
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """Context in which the BLAS uses one thread, and passes over the data still as many as before.
+
+    The BLAS's own threads keep spinning for a while after every product, on cores that the passes need; for the small
+    matrices between two passes they gain nothing.
+    """
+    token = _pool_size.set(thread_count())
+    try:
+        with limited_blas():
+            yield
+    finally:
+        _pool_size.reset(token)
 
 
 def ordered_map(fn: Callable[[Item], Result], items: Sequence[Item]) -> Iterator[Result]:

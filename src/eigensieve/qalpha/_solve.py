@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eigensieve._progress import Progress, silent
+from eigensieve.data import one_blas_thread
 from eigensieve.qalpha._basic import solve_basic
 from eigensieve.qalpha._checkpoint import Checkpoint
 from eigensieve.qalpha._power import solve_power
@@ -23,6 +24,7 @@ SOLVERS = {"auto": solve_subspace, "basic": solve_basic, "power": solve_power, "
 """Solvers by the name users give; "auto" is the locally optimal one, one pass over the data a step."""
 
 
+@one_blas_thread()
 def solve(
     problem: Problem,
     *,

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from eigensieve.data import one_blas_thread
 from eigensieve.operators import Affinity
 from eigensieve.qalpha._problem import Problem
 
@@ -13,8 +14,9 @@ Array = NDArray[Any]
 _EXTRA = 2  # columns beyond those wanted: they make the block method settle in fewer passes
 
 
+@one_blas_thread()
 def leading_eigenvectors(
-    affinity: Affinity, weights: Array, count: int, *, rtol: float = 1e-2, max_blocks: int = 4
+    affinity: Affinity, weights: Array, count: int, *, rtol: float = 1e-2, max_blocks: int = 3
 ) -> tuple[Array, Array]:
     """Return the `count` eigenvalues of L(w) largest in magnitude, and their eigenvectors.
 
@@ -29,7 +31,7 @@ def leading_eigenvectors(
         At most the number of samples.
     rtol : float, default=1e-2
         Residual wanted, relative to the largest eigenvalue.
-    max_blocks : int, default=4
+    max_blocks : int, default=3
         Passes to spend at most.
 
     Returns

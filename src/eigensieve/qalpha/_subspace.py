@@ -17,7 +17,6 @@ import scipy.linalg
 from numpy.typing import NDArray
 
 from eigensieve._progress import Progress, silent
-from eigensieve.data import one_blas_thread
 from eigensieve.qalpha._checkpoint import Checkpoint
 from eigensieve.qalpha._problem import Problem, Result, Status, finish
 from eigensieve.qalpha._start import orthonormal_extension
@@ -61,7 +60,7 @@ class _Solve:
     """State of one solve.
 
     B : feature array (n, 1 to 3), the basis weights: w, then p, then r.
-    P : feature array (n, k to 3k), the projections M [Q, D, R].
+    P : feature array (n, 3k), the projections M [Q, D, R], as many of them as there are yet.
     V : (q, k to 3k) = [Q, D, R], orthonormal.
     LV : (basis weights, q, columns of V), the products L(b) V.
     """
@@ -84,9 +83,14 @@ class _Solve:
         """Starting weights, their projections and L(w) Q."""
         weights = self.problem.starting_weights()
         affinity, constants = self.affinity, self.affinity.constants
+        full = min(3 * self.k, len(self.V)) if self.free else self.k
 
         def block(T: Array, w: Array, *constants: Array) -> Any:
-            return (w[:, None], T), affinity.spread(w, T, constants), np.array([affinity.mass(w, constants)])
+            return (
+                (w[:, None], _widened(T, full)),
+                affinity.spread(w, T, constants),
+                np.array([affinity.mass(w, constants)]),
+            )
 
         sweep = self.data.sweep(self.V, block, (weights, *constants))
         assert sweep.back is not None and sweep.total is not None
@@ -128,8 +132,7 @@ class _Solve:
         floor = 50 * float(np.finfo(self.data.dtype).eps)
         while self.status == "max_iter" and self.n_iter < max_iter:
             residual = self._expand()
-            with one_blas_thread():
-                value = self._improve()
+            value = self._improve()
             gain = value - history[-1]
             if gain > 0:
                 history.append(value)
@@ -171,11 +174,12 @@ class _Solve:
         end = width + rest.shape[1]
         dtype = self.P.dtype
         rotate = turn_V.astype(dtype)
+        used, full = len(turn_V), self.P.shape[1]
 
         def block(T: Array, B: Array, P: Array, KB: Array, *constants: Array) -> Any:
             B = B @ turn_B
             KB = KB @ turn_B if KB.shape[1] else KB
-            P = P @ rotate
+            P = P[:, :used] @ rotate
             PR = T[:, :width]
             PY = P @ known.astype(dtype) + T[:, :end] @ novel.astype(dtype)
             g = affinity.pull(PY, P[:, :k], T[:, end:], constants, inner)
@@ -187,7 +191,7 @@ class _Solve:
             W = [affinity.spread(r, P, constants)]
             W += [affinity.spread(B[:, j], PR, constants) for j in range(old)]
             mass = np.array([[affinity.mass(r, constants)] + [0.0] * old])
-            return (B, P, KB), np.hstack(W), np.vstack([B.T @ B, mass])
+            return (B, _widened(P, full), KB), np.hstack(W), np.vstack([B.T @ B, mass])
 
         sweep = self.data.sweep(columns, block, (self.B, self.P, self.KB, *affinity.constants), donate=True)
         assert sweep.back is not None and sweep.total is not None
@@ -273,6 +277,11 @@ class _Solve:
         E = C.copy()
         E[: self.k] = 0.0
         self.turn_V = np.hstack([C, scipy.linalg.qr(np.hstack([C, E]), mode="economic")[0][:, self.k : self.k + room]])
+
+
+def _widened(P: Array, width: int) -> Array:
+    """Return P with empty columns added: an array of the final width from the start is written over, never replaced."""
+    return P if P.shape[1] == width else np.pad(P, ((0, 0), (0, width - P.shape[1])))
 
 
 def _whitener(N: Array) -> Array:
