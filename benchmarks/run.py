@@ -23,6 +23,7 @@ SCRIPTS = {
     "amount": ["amount.py"],
     "steering": ["steering.py"],
     "disk": ["any_size_disk.py", "--folder", tempfile.gettempdir()],
+    "dask": ["any_size_dask.py"],
     "cli": ["cli.py"],
 }
 

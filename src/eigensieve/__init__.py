@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from eigensieve.amount.stability import selection_stability
     from eigensieve.data import open_data
+    from eigensieve.estimators._anndata import select_genes
     from eigensieve.estimators._element_svc import ElementSelectedSVC
     from eigensieve.estimators._feature_map import FeatureMap
     from eigensieve.estimators._kernel_qalpha import KernelQAlphaSelector
@@ -44,6 +46,8 @@ _HOMES = {
     "open_data": "data",
     "positivity_probability": "qalpha.theory",
     "save_model": "estimators._persistence",
+    "select_genes": "estimators._anndata",
+    "selection_stability": "amount.stability",
     "sparsity_gap": "qalpha.theory",
     "two_block_sparsity_gap": "qalpha.theory",
 }
@@ -67,6 +71,8 @@ __all__ = [
     "open_data",
     "positivity_probability",
     "save_model",
+    "select_genes",
+    "selection_stability",
     "sparsity_gap",
     "two_block_sparsity_gap",
 ]

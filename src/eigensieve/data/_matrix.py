@@ -59,7 +59,7 @@ Work = Callable[["DataMatrix", int, Spans], Result]
 
 def add_up(total: Array | None, part: Array) -> Array:
     """Add to a sum in float64, in place once it is there."""
-    return part.astype(np.float64, copy=False) if total is None else np.add(total, part, out=total)
+    return part.astype(np.float64) if total is None else np.add(total, part, out=total)
 
 
 class DataMatrix(ABC):
@@ -201,7 +201,7 @@ class DataMatrix(ABC):
                 for target, value in zip(outputs, new, strict=True):
                     target[here] = value
                 if W is not None:
-                    back = add_up(None, block.back(W)) if back is None else block.back(W, back)
+                    back = block.back(W).astype(np.float64, copy=False) if back is None else block.back(W, back)
                 if small is not None:
                     total = add_up(total, small)
             return back, total
@@ -209,7 +209,8 @@ class DataMatrix(ABC):
         back_sum: Array | None = None
         total_sum: Array | None = None
         for back, total in self._run(segment):
-            back_sum = back_sum if back is None else add_up(back_sum, back)
+            if back is not None:
+                back_sum = back if back_sum is None else np.add(back_sum, back, out=back_sum)
             total_sum = total_sum if total is None else add_up(total_sum, total)
         return Sweep(outputs, back_sum, total_sum)
 
