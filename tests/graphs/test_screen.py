@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from eigensieve.graphs._screen import screened_neighbours
+from eigensieve.graphs._screen import gram_neighbours, screened_neighbours
 
 
 def all_distances(X: np.ndarray) -> np.ndarray:
@@ -13,10 +13,11 @@ def all_distances(X: np.ndarray) -> np.ndarray:
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-@pytest.mark.parametrize("shape", [(120, 30), (40, 300), (9, 20)])
-def test_equals_the_search_through_all_pairs(shape: tuple[int, int], dtype: type) -> None:
+@pytest.mark.parametrize("search", [screened_neighbours, gram_neighbours])
+@pytest.mark.parametrize("shape", [(120, 30), (700, 25), (40, 300), (9, 20)])
+def test_equals_the_search_through_all_pairs(shape: tuple[int, int], dtype: type, search) -> None:  # type: ignore[no-untyped-def]
     X = np.random.default_rng(0).standard_normal(shape).astype(dtype)
-    neighbours, distances = screened_neighbours(X, 5)
+    neighbours, distances = search(X, 5)
     expected = all_distances(X)
     np.testing.assert_array_equal(neighbours, np.argsort(expected, axis=1, kind="stable")[:, :5])
     np.testing.assert_allclose(distances, np.sort(expected, axis=1)[:, :5], rtol=1e-12)

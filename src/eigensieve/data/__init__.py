@@ -6,7 +6,7 @@ from eigensieve.data._blocks import Block
 from eigensieve.data._matrix import NORMALIZATIONS, DataMatrix, Sweep
 from eigensieve.data._open import open_data
 from eigensieve.data._stats import ColumnStats
-from eigensieve.data._threads import one_blas_thread
+from eigensieve.data._threads import one_blas_thread, ordered_map
 
 __all__ = [
     "NORMALIZATIONS",
@@ -18,6 +18,7 @@ __all__ = [
     "is_stored",
     "one_blas_thread",
     "open_data",
+    "ordered_map",
 ]
 
 

@@ -112,19 +112,19 @@ def _heat(squared: NDArray[np.float64], bandwidth: float | str, name: str) -> ND
 def _exact_neighbours(X: Any, n_neighbors: int) -> tuple[NDArray[Any], NDArray[Any]]:
     """Neighbours and distances, each sample itself left out.
 
-    Many dense samples in more than a few dimensions go through the screen; scikit-learn does the rest.
+    Dense samples in more than a few dimensions are compared here; scikit-learn does the rest.
     """
-    many = len(X) > _SCREEN_SAMPLES if isinstance(X, np.ndarray) and X.size <= _COPY_LIMIT else False
-    if many and X.shape[1] > _TREE_DIMENSIONS:
-        from eigensieve.graphs._screen import screened_neighbours
+    if isinstance(X, np.ndarray) and X.shape[1] > _TREE_DIMENSIONS and X.size <= _COPY_LIMIT:
+        from eigensieve.graphs._screen import gram_neighbours, screened_neighbours
 
-        return screened_neighbours(X, n_neighbors)
+        search = screened_neighbours if len(X) > _SCREEN_SAMPLES else gram_neighbours
+        return search(X, n_neighbors)
     from sklearn.neighbors import NearestNeighbors
 
     # Trees win in a few dimensions only, and scikit-learn's "auto" would still take one for few neighbours.
     algorithm = "brute" if X.shape[1] > _TREE_DIMENSIONS else "auto"
-    search = NearestNeighbors(n_neighbors=n_neighbors, algorithm=algorithm, n_jobs=-1).fit(X)
-    distances, neighbours = search.kneighbors()
+    trees = NearestNeighbors(n_neighbors=n_neighbors, algorithm=algorithm, n_jobs=-1).fit(X)
+    distances, neighbours = trees.kneighbors()
     return neighbours, distances
 
 

@@ -10,9 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from eigensieve.data import ordered_map
+
 Array = NDArray[Any]
 
-_SPARE = 8  # candidates beyond the neighbours wanted
+_SPARE = 5  # candidates beyond the neighbours wanted
 _CHUNK_BYTES = 1 << 25
 
 
@@ -41,9 +43,10 @@ def screened_neighbours(X: Array, n_neighbors: int) -> tuple[Array, Array]:
     neighbours = np.empty((n_samples, n_neighbors), dtype=np.intp)
     distances = np.empty((n_samples, n_neighbors))
     half = squares.astype(np.float32) / 2
-    size = max(1, _CHUNK_BYTES // (4 * n_samples))
-    for start in range(0, n_samples, size):
-        rows = np.arange(start, min(start + size, n_samples))
+    rows_at_once = max(64, min(_CHUNK_BYTES // (4 * n_samples), 512))
+
+    def search(start: int) -> None:
+        rows = np.arange(start, min(start + rows_at_once, n_samples))
         product = single[rows] @ single.T
         candidates = np.empty((len(rows), width), dtype=np.intp)
         edge = np.empty(len(rows), dtype=np.float32)
@@ -57,7 +60,21 @@ def screened_neighbours(X: Array, n_neighbors: int) -> tuple[Array, Array]:
         bound = squares[rows] + 2.0 * edge - slack[rows]
         for t in rows[bound <= distances[rows, -1]] if width < n_samples - 1 else ():
             neighbours[t], distances[t] = _search_row(exact, t, n_neighbors)
+
+    for _ in ordered_map(search, range(0, n_samples, rows_at_once)):
+        pass
     return neighbours, np.sqrt(distances) * scale
+
+
+def gram_neighbours(X: Array, n_neighbors: int) -> tuple[Array, Array]:
+    """The same for few samples, from one matrix product in double precision."""
+    centred = X - X.mean(axis=0, dtype=np.float64)
+    gram = centred @ centred.T
+    squares = np.diag(gram)
+    found = np.maximum(squares[:, None] + squares[None, :] - 2.0 * gram, 0.0)
+    np.fill_diagonal(found, np.inf)
+    order = np.argsort(found, axis=1, kind="stable")[:, :n_neighbors]
+    return order, np.sqrt(np.take_along_axis(found, order, axis=1))
 
 
 def _search_row(X: Array, row: int, n_neighbors: int) -> tuple[Array, Array]:
