@@ -9,6 +9,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from eigensieve.data._thin import left_product, right_product
+
 Array = NDArray[Any]
 
 
@@ -21,8 +23,11 @@ class Block(Protocol):
     def forward(self, V: Array) -> Array:
         """Return M_b V (features of the block x columns of V)."""
 
-    def back(self, W: Array, out: Array | None = None) -> Array:
-        """Return M_b' W (samples x columns of W); with `out`, a float64 array, add it to that and return it."""
+    def back(self, W: Array) -> Array:
+        """Return M_b' W (samples x columns of W)."""
+
+    def add_back(self, W: Array, total: "BackwardSum") -> None:
+        """Add M_b' W to a sum over blocks."""
 
     def gram(self, weights: Array) -> Array:
         """Return M_b' diag(weights) M_b (samples x samples)."""
@@ -42,6 +47,34 @@ class Block(Protocol):
 
     def moved(self, offset: int) -> "Block":
         """Move the feature range up: the block of a piece becomes a block of the whole."""
+
+
+class BackwardSum:
+    """The sum of M_b' W_b over blocks, in float64.
+
+    Attributes
+    ----------
+    values : ndarray of shape (n_samples, n_columns) or None
+        None before the first block.
+    shift : ndarray of shape (n_columns,) or None
+        What every sample has too much of: implicit centring takes it off once, not with every block.
+    """
+
+    def __init__(self) -> None:
+        self.values: Array | None = None
+        self.shift: Array | None = None
+
+    def add(self, product: Array) -> None:
+        if self.values is None:
+            self.values = product.astype(np.float64, copy=False)
+        else:
+            np.add(self.values, product, out=self.values)
+
+    def result(self) -> Array | None:
+        if self.values is not None and self.shift is not None:
+            self.values -= self.shift
+            self.shift = None
+        return self.values
 
 
 class _Movable:
@@ -71,11 +104,13 @@ class DenseBlock(_Movable):
         self.Z = Z
 
     def forward(self, V: Array) -> Array:
-        return self.Z.T @ V.astype(self.Z.dtype, copy=False)
+        return left_product(V.T.astype(self.Z.dtype, copy=False), self.Z).T
 
-    def back(self, W: Array, out: Array | None = None) -> Array:
-        product = self.Z @ W.astype(self.Z.dtype, copy=False)
-        return product if out is None else np.add(out, product, out=out)
+    def back(self, W: Array) -> Array:
+        return right_product(self.Z, W.T.astype(self.Z.dtype, copy=False))
+
+    def add_back(self, W: Array, total: BackwardSum) -> None:
+        total.add(self.back(W))
 
     def gram(self, weights: Array) -> Array:
         scaled = self.Z * weights.astype(self.Z.dtype, copy=False)
@@ -142,24 +177,31 @@ class SparseBlock(_Movable):
         self.dtype = np.dtype(dtype)
 
     def forward(self, V: Array) -> Array:
-        from eigensieve.data._kernels import csc_forward
+        from eigensieve.data._kernels import csc_forward, csc_forward_narrow
 
         V = np.ascontiguousarray(V, dtype=self.dtype)
         out = np.empty((self.stop - self.start, V.shape[1]), dtype=self.dtype)
         sums = np.ones(len(V)) @ V  # a product with ones is far faster than a sum along the first axis
-        csc_forward(self.indptr, self.indices, self.values, *self._transform(), V, sums, out)
+        product = csc_forward_narrow if 4 <= V.shape[1] <= 8 else csc_forward
+        product(self.indptr, self.indices, self.values, *self._transform(), V, sums, out)
         return out
 
-    def back(self, W: Array, out: Array | None = None) -> Array:
+    def back(self, W: Array) -> Array:
+        total = BackwardSum()
+        self.add_back(W, total)
+        result = total.result()
+        assert result is not None
+        return result
+
+    def add_back(self, W: Array, total: BackwardSum) -> None:
         from eigensieve.data._kernels import csc_back
 
         W = np.ascontiguousarray(W, dtype=self.dtype)
-        out = np.zeros((self.n_samples, W.shape[1])) if out is None else out
-        shift = np.zeros(W.shape[1])
-        csc_back(self.indptr, self.indices, self.values, *self._transform(), W, shift, out)
-        if self.center is not None:
-            out -= shift
-        return out
+        if total.values is None:
+            total.values = np.zeros((self.n_samples, W.shape[1]))
+        if total.shift is None:
+            total.shift = np.zeros(W.shape[1])
+        csc_back(self.indptr, self.indices, self.values, *self._transform(), W, total.shift, total.values)
 
     def _transform(self) -> tuple[Array, Array]:
         """Centre and scale of every column, also where there is nothing to do."""

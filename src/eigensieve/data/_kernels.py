@@ -22,6 +22,35 @@ def csc_forward(indptr, indices, values, center, scale, V, sums, out):  # type: 
 
 
 @numba.njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
+def csc_forward_narrow(indptr, indices, values, center, scale, V, sums, out):  # type: ignore[no-untyped-def]
+    """The same as csc_forward for 4 to 8 columns, a third faster: the sums of a feature stay in registers.
+
+    They are kept as two groups of four columns, the first and the last, which overlap for fewer than eight.
+    """
+    first = np.uintp(0)  # unsigned: a signed index would be tested for counting from the end
+    last = np.uintp(V.shape[1] - 4)
+    one, two, three = np.uintp(1), np.uintp(2), np.uintp(3)
+    for i in range(out.shape[0]):
+        a0 = a1 = a2 = a3 = b0 = b1 = b2 = b3 = 0.0
+        for p in range(indptr[i], indptr[i + 1]):
+            value = values[p]
+            source = V[indices[p]]
+            a0 += value * source[first]
+            a1 += value * source[one]
+            a2 += value * source[two]
+            a3 += value * source[three]
+            b0 += value * source[last]
+            b1 += value * source[last + one]
+            b2 += value * source[last + two]
+            b3 += value * source[last + three]
+        row = out[i]
+        row[first], row[one], row[two], row[three] = a0, a1, a2, a3
+        row[last], row[last + one], row[last + two], row[last + three] = b0, b1, b2, b3
+        for c in range(V.shape[1]):
+            row[c] = scale[i] * (row[c] - center[i] * sums[c])
+
+
+@numba.njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
 def csc_back(indptr, indices, values, center, scale, W, shift, out):  # type: ignore[no-untyped-def]
     """out[t] += values_t scale_i W[i] over all non-zeros t of all columns i; shift += center_i scale_i W[i]."""
     n_columns = W.shape[1]

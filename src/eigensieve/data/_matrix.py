@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eigensieve._progress import Progress, silent
-from eigensieve.data._blocks import Block
+from eigensieve.data._blocks import BackwardSum, Block
 from eigensieve.data._raw_block import distance_from_zero
 from eigensieve.data._stats import ColumnStats, rounding_constant
 from eigensieve.data._threads import ordered_map
@@ -191,7 +191,7 @@ class DataMatrix(ABC):
         outputs = self._outputs(V, fn, state, donate)
 
         def segment(piece: DataMatrix, offset: int, spans: Spans) -> tuple[Array | None, Array | None]:
-            back: Array | None = None
+            back = BackwardSum()
             total: Array | None = None
             for start, stop in spans:
                 block = piece.block(start, stop)
@@ -201,10 +201,10 @@ class DataMatrix(ABC):
                 for target, value in zip(outputs, new, strict=True):
                     target[here] = value
                 if W is not None:
-                    back = block.back(W).astype(np.float64, copy=False) if back is None else block.back(W, back)
+                    block.add_back(W, back)
                 if small is not None:
                     total = add_up(total, small)
-            return back, total
+            return back.result(), total
 
         back_sum: Array | None = None
         total_sum: Array | None = None

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eigensieve.data._blocks import DenseBlock
+from eigensieve.data._thin import left_product, right_product
 
 Array = NDArray[Any]
 
@@ -56,19 +57,19 @@ class RawBlock(DenseBlock):
     def forward(self, V: Array) -> Array:
         dtype = self.raw.dtype
         # (V'X)' instead of X'V: the wide side of the product runs along contiguous memory
-        across = np.ascontiguousarray(V.T, dtype=dtype) @ self.raw
+        projections = left_product(np.ascontiguousarray(V.T, dtype=dtype), self.raw)
         if self.center is not None:
             sums = V.sum(axis=0, dtype=np.float64).astype(dtype)
-            across -= np.multiply.outer(sums, self.center.astype(dtype, copy=False))
-        across *= self.scale.astype(dtype, copy=False)
-        return across.T
+            projections -= np.multiply.outer(sums, self.center.astype(dtype, copy=False))
+        projections *= self.scale.astype(dtype, copy=False)
+        return projections.T
 
     def back(self, W: Array, out: Array | None = None) -> Array:
         dtype = self.raw.dtype
-        W = W.astype(dtype, copy=False) * self.scale.astype(dtype, copy=False)[:, None]
-        product = self.raw @ W
+        rows = np.multiply(W.T, self.scale.astype(dtype, copy=False), order="C", dtype=dtype, casting="same_kind")
+        product = right_product(self.raw, rows)
         if self.center is not None:
-            product -= (self.center @ W.astype(np.float64, copy=False)).astype(dtype, copy=False)
+            product -= (rows.astype(np.float64, copy=False) @ self.center).astype(product.dtype, copy=False)
         return product if out is None else np.add(out, product, out=out)
 
 

@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+import scipy.linalg
 from numpy.typing import NDArray
 
 from eigensieve.data import one_blas_thread
@@ -43,7 +44,7 @@ def leading_eigenvectors(
     width = min(q, count + _EXTRA)
     if q <= 4 * width or q <= 200:
         return _ritz(np.eye(q), affinity.apply(weights, np.eye(q)), count)[:2]
-    V = np.linalg.qr(np.random.default_rng(0).standard_normal((q, width)))[0]
+    V = scipy.linalg.qr(np.random.default_rng(0).standard_normal((q, width)), mode="economic")[0]
     LV = np.empty((q, 0))
     for _ in range(max_blocks):
         image = affinity.apply(weights, V[:, LV.shape[1] :])
@@ -62,8 +63,18 @@ def orthonormal_extension(V: Array, Y: Array) -> Array:
     Done twice: the second round removes what rounding left of V, and replaces columns that Y did not determine.
     """
     for _ in range(2):
-        Y = np.linalg.qr(Y - V @ (V.T @ Y))[0]
+        Y = scipy.linalg.qr(Y - V @ (V.T @ Y), mode="economic")[0]
     return Y
+
+
+def reorthonormalised(V: Array) -> Array:
+    """Return an orthonormal basis of the columns of V, which are so already but for small errors.
+
+    V (V'V)^(-1/2) by Cholesky's factor: for columns so close to orthonormal as accurate as a QR decomposition, and
+    several times faster.
+    """
+    factor = np.linalg.cholesky(V.T @ V)
+    return np.asarray(V @ np.linalg.inv(factor).T)
 
 
 def _ritz(V: Array, LV: Array, count: int) -> tuple[Array, Array, Array]:
@@ -77,7 +88,8 @@ def _ritz(V: Array, LV: Array, count: int) -> tuple[Array, Array, Array]:
 def starting_embedding(problem: Problem, init: str | Array, rng: np.random.Generator) -> Array:
     """Return an orthonormal Q (n_samples, n_clusters): "eigen", "random", or the user's own."""
     if isinstance(init, str) and init == "eigen":
-        return leading_eigenvectors(problem.affinity, problem.uniform_weights(), problem.n_clusters)[1]
+        # a third block costs more passes than the steps it saves
+        return leading_eigenvectors(problem.affinity, problem.uniform_weights(), problem.n_clusters, max_blocks=2)[1]
     if isinstance(init, str):
         directions = rng.standard_normal((problem.n_samples, problem.n_clusters))
     else:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from eigensieve._progress import Progress, silent
 from eigensieve.qalpha._checkpoint import Checkpoint
 from eigensieve.qalpha._problem import Problem, Result, Status, finish
-from eigensieve.qalpha._start import orthonormal_extension
+from eigensieve.qalpha._start import reorthonormalised
 
 Array = NDArray[Any]
 
@@ -159,7 +159,7 @@ class _Solve:
         turn_B, turn_V, subtracts = self.turn_B, self.turn_V, problem.subtracts
         LV = np.tensordot(turn_B.T, self.LV, 1) @ turn_V
         self.LV = LV  # frees the larger one before the pass
-        V = self.V @ turn_V
+        V = self.V = self.V @ turn_V
         masses = self.masses @ turn_B
         Q, Y = V[:, :k], LV[0][:, :k]
         rho = float(np.sum(Y**2)) - float(turn_B[:, 0] @ self.K @ turn_B[:, 0])
@@ -215,12 +215,12 @@ class _Solve:
         if not self.free:
             return np.empty((len(V), 0))
         room = min(self.k, len(V) - V.shape[1])
-        basis = np.linalg.qr(V)[0]  # V's own rounding errors would grow from step to step
+        basis = reorthonormalised(V)  # V's own rounding errors would grow from step to step
         outside = Y - basis @ (basis.T @ Y)
         directions, sizes, _ = np.linalg.svd(outside, full_matrices=False)
         # what is rounding and no direction would make the result depend on it
         found = directions[:, :room][:, sizes[:room] > _ROUNDING * float(np.linalg.norm(Y))]
-        return orthonormal_extension(basis, found)
+        return reorthonormalised(found - basis @ (basis.T @ found))
 
     def _products(self, LV: Array, back: Array, R: Array, old: int) -> Array:
         """L(b) V for the enlarged bases, from what is known and what the pass brought."""
