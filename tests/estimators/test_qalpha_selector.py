@@ -151,7 +151,7 @@ def test_progress_goes_to_standard_error(planted: np.ndarray, capsys: pytest.Cap
 
 
 def test_interrupt_leaves_no_half_fitted_estimator(planted: np.ndarray, monkeypatch: pytest.MonkeyPatch) -> None:
-    import eigensieve.estimators._qalpha_selector as module
+    import eigensieve.estimators._qalpha_search as module
 
     def interrupt(*args: object, **kwargs: object) -> None:
         raise KeyboardInterrupt

@@ -10,6 +10,8 @@ from eigensieve.data import DataMatrix
 
 Array = NDArray[Any]
 
+_BATCH_ENTRIES = 2**22  # of the products made at a time
+
 
 def agreement(data: DataMatrix, embedding: Array) -> Array:
     """Score every feature by its agreement with an embedding, over pairs of *different* samples.
@@ -31,32 +33,43 @@ def agreement(data: DataMatrix, embedding: Array) -> Array:
     -------
     scores : ndarray of shape (n_features,)
     """
-    return _agreements(data, [np.asarray(embedding, dtype=np.float64)])[:, 0]
+    V = np.asarray(embedding, dtype=np.float64)
+    leverage = diags_array(np.sum(V**2, axis=1)).tocsr()
+
+    def score(block: Any) -> Array:
+        energy = np.sum(block.forward(V).astype(np.float64) ** 2, axis=1)
+        return np.asarray(energy - block.quadratic(leverage))
+
+    return np.concatenate(data.map_blocks(score))
 
 
-def null_agreement(data: DataMatrix, embedding: Array, n_copies: int, rng: np.random.Generator) -> Array:
-    """Score permuted copies of every feature: the same marginal, the dependence on the samples broken.
+def null_agreement(features: Array, embedding: Array, n_copies: int, rng: np.random.Generator) -> Array:
+    """Score permuted copies of features: the same marginal, the dependence on the samples broken.
 
-    Permuting the entries of m_i is permuting the rows of V, so the copies are never made: a copy costs the
-    same product with the data as the score itself, on every backend.
+    Permuting the entries of m_i is permuting the rows of V, so the copies are never made, and all features
+    share the products with a permuted V.
+
+    Parameters
+    ----------
+    features : ndarray of shape (n_samples, n_features)
+        Standardised columns m_i, as `data.take` returns them.
+    embedding : ndarray of shape (n_samples, n_columns)
+    n_copies : int
+    rng : Generator
 
     Returns
     -------
     scores : ndarray of shape (n_features, n_copies)
     """
-    V = np.asarray(embedding, dtype=np.float64)
-    return _agreements(data, [V[rng.permutation(len(V))] for _ in range(n_copies)])
-
-
-def _agreements(data: DataMatrix, embeddings: list[Array]) -> Array:
-    V = np.hstack(embeddings)
-    leverages = [diags_array(np.sum(one**2, axis=1)).tocsr() for one in embeddings]
-    width = embeddings[0].shape[1]
-
-    def score(block: Any) -> Array:
-        energy = block.forward(V).astype(np.float64) ** 2
-        energy = energy.reshape(len(energy), len(embeddings), width).sum(axis=2)
-        own = np.stack([block.quadratic(leverage) for leverage in leverages], axis=1)
-        return np.asarray(energy - own)
-
-    return np.concatenate(data.map_blocks(score))
+    V = np.asarray(embedding).astype(features.dtype)
+    leverage = np.sum(V**2, axis=1)
+    (n_samples, n_features), width = features.shape, V.shape[1]
+    rows, squares = np.ascontiguousarray(features.T), np.square(features).T
+    at_once = max(1, _BATCH_ENTRIES // (width * max(n_samples, n_features)))
+    scores = np.empty((n_features, n_copies))
+    for start in range(0, n_copies, at_once):
+        orders = np.stack([rng.permutation(n_samples) for _ in range(start, min(start + at_once, n_copies))], axis=1)
+        products = rows @ V[orders].reshape(n_samples, -1)
+        energy = np.square(products, out=products).reshape(n_features, -1, width).sum(axis=2)
+        scores[:, start : start + at_once] = energy - squares @ leverage[orders]
+    return scores

@@ -5,24 +5,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from eigensieve.amount._edge import count_spikes
+
 Array = NDArray[Any]
 
 MAX_CLUSTERS = 10
 
 
-def noise_edge(n_features: int, n_dimensions: int) -> float:
-    """Largest eigenvalue to expect of M'M for independent features of unit norm.
-
-    The upper edge of the Marchenko-Pastur law, (sqrt(n / d) + 1)^2 for n features in d dimensions, plus two standard
-    deviations of the largest eigenvalue's fluctuation (Tracy-Widom).
-    """
-    root_n, root_d = np.sqrt(n_features), np.sqrt(n_dimensions)
-    edge = (root_n + root_d) ** 2
-    fluctuation = (root_n + root_d) * (1 / root_n + 1 / root_d) ** (1 / 3)
-    return float((edge + 2 * fluctuation) / n_dimensions)
-
-
-def count_clusters(eigenvalues: Array, n_features: int, n_samples: int, *, centered: bool) -> int:
+def count_clusters(eigenvalues: Array, n_features: int, n_samples: int, *, centered: bool, excess: float = 1.0) -> int:
     """Return how many clusters the leading eigenvalues of M'M show above noise.
 
     c clusters of centred data span c - 1 directions; uncentred data has one direction more, its mean.
@@ -35,6 +25,8 @@ def count_clusters(eigenvalues: Array, n_features: int, n_samples: int, *, cente
         Number of features that vary.
     n_samples : int
     centered : bool
+    excess : float, default=1.0
+        Of the features' marginals; see :func:`~eigensieve.amount._edge.permuted_excess`.
 
     Returns
     -------
@@ -42,5 +34,5 @@ def count_clusters(eigenvalues: Array, n_features: int, n_samples: int, *, cente
         Between 2 and the smaller of 10 and the number of samples minus 1.
     """
     dimensions = max(1, n_samples - 1 if centered else n_samples)
-    spikes = int(np.count_nonzero(np.asarray(eigenvalues) > noise_edge(n_features, dimensions)))
+    spikes = count_spikes(eigenvalues, np.ones(n_features), dimensions, excess)
     return max(1, min(max(2, spikes + int(centered)), MAX_CLUSTERS, n_samples - 1))

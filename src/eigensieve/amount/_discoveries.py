@@ -14,8 +14,10 @@ from eigensieve.data import DataMatrix
 Array = NDArray[Any]
 
 N_FOLDS = 5
-_NULL_SCORES = 20_000  # null scores wanted in each fold, so that small p-values can be told apart
-_MAX_COPIES = 200
+_NULL_SCORES = 40_000  # null scores wanted at least, so that small p-values can be told apart
+_COPIES = (10, 1_000)  # permuted copies of a feature, at least and at most
+_SAMPLE_ENTRIES = 2**24  # of the features that are taken into memory for the null
+_FEWEST = 8  # features the null is made of at least, however many samples they have
 
 Fit = Callable[[Array], Array]
 """fit(active) -> V (n_samples, n_columns): an embedding learned from the active features alone."""
@@ -53,47 +55,100 @@ def discover(
 ) -> Discoveries:
     """Find the features that follow a structure which the *other* features show.
 
-    A feature that helped to build an embedding agrees with it, noise or not. So the features are dealt into folds; for
-    each fold the embedding is learned from the other folds, and the fold's features are compared with their permuted
+    A feature that helped to build an embedding agrees with it, noise or not. So the features are dealt into K folds;
+    for each fold the embedding is learned from the other folds, and the fold's features are compared with permuted
     copies (:func:`~eigensieve.amount._agreement.null_agreement`). The p-value of a feature is the share of the fold's
-    null scores that reach its own, and the features are chosen by Benjamini and Hochberg's step-up rule. For features
-    that are independent of all others the p-values are uniform whatever the embedding, so that the expected
-    fraction of false selections is at most `fdr`.
+    null scores that reach its own; within each fold Benjamini and Hochberg's rule selects at the rate fdr / K. A lone
+    feature is not selected: a structure is what several features share.
 
     Parameters
     ----------
     data : DataMatrix
-        Standardised data.
+        Standardised: centred columns of unit norm.
     usable : ndarray of bool of shape (n_features,)
         Features that vary.
     fit : callable
-        Learns an embedding from the features of a mask, and looks at no others.
+        Learns an embedding from the features of a mask, and looks at no others: see :func:`restricted`.
     fdr : float
         Expected fraction of false selections to allow.
     rng : Generator
     n_folds : int, default=5
     progress : callable
+
+    Notes
+    -----
+    Given the embedding of the other folds, the p-values of a fold's features that are independent of all others are
+    independent and uniform, however adaptive the fit was, so that E[F_k / R_k] <= fdr / K for F_k false ones among R_k
+    selected. Embeddings of different folds share features, and two noise features that resemble one another by chance
+    call for each other, so the p-values of all folds together may not be treated alike. But F / R <= sum_k F_k / R_k
+    whatever the dependence, so the expected fraction of false selections is at most `fdr`.
     """
-    candidates = np.flatnonzero(usable)
-    n_folds = min(n_folds, len(candidates))
+    folds = np.array_split(rng.permutation(np.flatnonzero(usable)), n_folds)
+    folds = [fold for fold in folds if len(fold)]
     p_values = np.ones(data.n_features)
-    if n_folds >= 2:
-        fold = np.full(data.n_features, -1)
-        fold[rng.permutation(candidates)] = np.arange(len(candidates)) % n_folds
-        copies = copies_for(len(candidates) // n_folds)
-        for current in range(n_folds):
-            progress(f"calibrating, fold {current + 1} of {n_folds}")
-            inside = fold == current
-            V = fit(usable & ~inside)
-            scores = agreement(data, V)[inside]
-            null = null_agreement(data, V, copies, rng)[inside]
-            p_values[inside] = tail_shares(scores, null.ravel())
-    return Discoveries(p_values, step_up(p_values, usable, fdr))
+    selected = np.zeros(data.n_features, dtype=bool)
+    null = NullSample(data, folds) if len(folds) >= 2 else None
+    for current, inside in enumerate(folds if null is not None else []):
+        assert null is not None
+        progress(f"calibrating, fold {current + 1} of {len(folds)}")
+        active = usable.copy()
+        active[inside] = False
+        p_values[inside] = null.p_values(fit(active), current, rng)
+        selected[inside[step_up(p_values[inside], fdr / len(folds))]] = True
+    return Discoveries(p_values, selected & (np.count_nonzero(selected) > 1))
 
 
-def copies_for(n_features: int) -> int:
-    """Permuted copies of each feature that give enough null scores."""
-    return int(np.clip(np.ceil(_NULL_SCORES / max(1, n_features)), 10, _MAX_COPIES))
+def follow(data: DataMatrix, usable: Array, embedding: Array, *, fdr: float, rng: np.random.Generator) -> Discoveries:
+    """Find the features that follow an embedding which was made without looking at any of them, such as labels."""
+    candidates = np.flatnonzero(usable)
+    p_values = np.ones(data.n_features)
+    p_values[candidates] = NullSample(data, [candidates]).p_values(embedding, 0, rng)
+    selected = np.zeros(data.n_features, dtype=bool)
+    selected[candidates[step_up(p_values[candidates], fdr)]] = True
+    return Discoveries(p_values, selected)
+
+
+def restricted(data: DataMatrix, active: Array) -> DataMatrix:
+    """Return a view of standardised data in which all but the active features are zero: nothing can look at them."""
+    assert data.scale is not None
+    view = data.rescaled(data.center, np.where(active, data.scale, 0.0))
+    view.far = data.far
+    return view
+
+
+class NullSample:
+    """Features of every fold in memory, from which the null scores of any embedding are made.
+
+    Parameters
+    ----------
+    data : DataMatrix
+        Standardised data.
+    folds : list of ndarray of int
+        In random order, so that the first ones are a random sample of a fold.
+    """
+
+    def __init__(self, data: DataMatrix, folds: list[Array]) -> None:
+        self.data = data
+        self.folds = folds
+        room = max(_FEWEST, _SAMPLE_ENTRIES // (len(folds) * data.n_samples))
+        taken = [fold[:room] for fold in folds]
+        features = data.take(np.concatenate(taken))
+        self.samples = np.split(features, np.cumsum([len(some) for some in taken])[:-1], axis=1)
+
+    def scores(self, embedding: Array, fold: int, rng: np.random.Generator) -> Array:
+        """Scores of permuted copies of the fold's features."""
+        features = self.samples[fold]
+        wanted = max(_NULL_SCORES, _COPIES[0] * len(self.folds[fold]))
+        copies = int(np.clip(np.ceil(wanted / features.shape[1]), *_COPIES))
+        return null_agreement(features, embedding, copies, rng).ravel()
+
+    def p_values(self, embedding: Array, fold: int, rng: np.random.Generator) -> Array:
+        """Chance of scoring as high as each of the fold's features does."""
+        V = embedding - embedding.mean(axis=0)
+        V /= max(float(np.linalg.norm(embedding, axis=0).max()), np.finfo(np.float64).tiny)
+        # Scores of a few distinct values tie with their copies': rounding must not tell them apart.
+        slack = 64.0 * float(np.finfo(self.data.dtype).eps)
+        return tail_shares(agreement(self.data, V)[self.folds[fold]] - slack, self.scores(V, fold, rng))
 
 
 def tail_shares(scores: Array, null: Array) -> Array:
@@ -103,14 +158,9 @@ def tail_shares(scores: Array, null: Array) -> Array:
     return (1.0 + at_least) / (1.0 + len(ordered))
 
 
-def step_up(p_values: Array, usable: Array, fdr: float) -> Array:
-    """Benjamini and Hochberg's rule: the largest r with p_(r) <= fdr * r / n, and all p-values up to p_(r).
-
-    A lone feature is not selected: a structure is what several features share.
-    """
-    n_usable = int(np.count_nonzero(usable))
-    ordered = np.sort(p_values[usable])
-    passing = np.flatnonzero(ordered <= fdr * np.arange(1, n_usable + 1) / max(1, n_usable))
-    if not len(passing) or passing[-1] == 0:
-        return np.zeros(len(p_values), dtype=bool)
-    return usable & (p_values <= ordered[passing[-1]])
+def step_up(p_values: Array, fdr: float) -> Array:
+    """Benjamini and Hochberg's rule: the largest r with p_(r) <= fdr * r / n, and all p-values up to p_(r)."""
+    n = len(p_values)
+    ordered = np.sort(p_values)
+    passing = np.flatnonzero(ordered <= fdr * np.arange(1, n + 1) / max(1, n))
+    return p_values <= ordered[passing[-1]] if len(passing) else np.zeros(n, dtype=bool)

@@ -1,5 +1,6 @@
 """What every estimator's fit shares: input checks with messages that name the fix, and all-or-nothing fitting."""
 
+import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from numbers import Integral
@@ -102,3 +103,14 @@ def resolve_count(estimator: BaseEstimator, wanted: Any, usable: Array) -> int:
 def rank_features(weights: Array, usable: Array) -> Array:
     """Indices of all features, best first: by weight, equal weights in column order, constant columns last."""
     return np.lexsort((-weights, ~usable))
+
+
+def warn_of_nothing(estimator: Any, followed: str = "the others' structure", *, stacklevel: int) -> None:
+    """Say that the automatic choice selects no feature, and what to do about it."""
+    warnings.warn(
+        f"{type(estimator).__name__} found no feature that follows {followed} at fdr={estimator.fdr}: the data may be "
+        "without structure, or hold too few samples to show it. Nothing is selected; set n_features_to_select to a "
+        "number to take the best features all the same.",
+        UserWarning,
+        stacklevel=stacklevel,
+    )

@@ -14,8 +14,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from eigensieve._progress import Progress, progress_for
-from eigensieve.amount._clusters import MAX_CLUSTERS, count_clusters
-from eigensieve.amount._curve import two_level_cut
+from eigensieve.amount._discoveries import Discoveries
 from eigensieve.data import DataMatrix
 from eigensieve.estimators._fitting import (
     all_or_nothing,
@@ -23,18 +22,18 @@ from eigensieve.estimators._fitting import (
     check_some_vary,
     rank_features,
     resolve_count,
+    warn_of_nothing,
 )
 from eigensieve.estimators._knowledge import side_scale
+from eigensieve.estimators._qalpha_search import Search
 from eigensieve.estimators._sources import AnySizeSelectorMixin
-from eigensieve.operators import Affinity, LaplacianAffinity, StandardAffinity
 from eigensieve.qalpha._blocks import read_settings
-from eigensieve.qalpha._combinations import Request, check_combination, check_start
+from eigensieve.qalpha._combinations import Request, check_combination
 from eigensieve.qalpha._labels import Labels, read_labels
 from eigensieve.qalpha._pairs import read_pairs
 from eigensieve.qalpha._problem import TAU, Result
 from eigensieve.qalpha._solve import SOLVERS
-from eigensieve.qalpha._start import leading_eigenvectors
-from eigensieve.qalpha._steered import Knowledge, solve_steered
+from eigensieve.qalpha._steered import Knowledge
 from eigensieve.qalpha.theory import sparsity_gap
 
 Array = NDArray[Any]
@@ -54,11 +53,12 @@ class QAlphaSelector(AnySizeSelectorMixin, BaseEstimator):
     Parameters
     ----------
     n_features_to_select : int, float or "auto", default="auto"
-        How many features to keep: a number, a fraction of all features, or ``"auto"``, the upper level of the sorted
-        weights (the split into two groups with the least variance within).
+        How many features to keep: a number, a fraction of all features, or ``"auto"``: all features that follow a
+        structure shown by the other features (with labels for all samples: that follow the labels), at a false
+        discovery rate of `fdr`. On data without structure that is none, and a warning says so.
     n_clusters : int or "auto", default="auto"
         k, the number of leading eigenvectors whose energy is maximised. ``"auto"`` counts the eigenvalues of the
-        equally weighted affinity above the noise edge (at most 10). With labels the classes take its place.
+        equally weighted affinity above those of permuted features (at most 10). With labels the classes take its place.
     spectrum : {"standard", "laplacian"}, default="standard"
         Use the affinity A, or its Laplacian A - diag(A1) + dI.
     criterion : {"energy", "gap"}, default="energy"
@@ -99,9 +99,11 @@ class QAlphaSelector(AnySizeSelectorMixin, BaseEstimator):
     checkpoint : path-like or None, default=None
         Folder in which every completed step is kept. A fit that was interrupted goes on from there when it is called
         again with the same data and settings, and ends with the same result. Not with labels for some samples only,
-        nor with ``supervision="blocks"``.
+        nor with ``supervision="blocks"``. The folds of the automatic choice are fitted anew.
+    fdr : float, default=0.1
+        Expected fraction of false selections to allow when `n_features_to_select` is ``"auto"``.
     random_state : int, RandomState or None, default=None
-        For ``init="random"``.
+        For ``init="random"``, and for the folds and the permuted copies of the automatic choice.
     verbose : int, default=0
         1 prints progress, at most twice a second; 2 prints every step.
 
@@ -112,7 +114,10 @@ class QAlphaSelector(AnySizeSelectorMixin, BaseEstimator):
     ranking_ : ndarray of shape (n_features,)
         Indices of the features, best first; constant features last.
     support_ : ndarray of bool of shape (n_features,)
-        The selected features.
+        The selected features: the first of `ranking_` when their number was given, else those with small p-values.
+    p_values_ : ndarray of shape (n_features,) or None
+        For ``n_features_to_select="auto"``: chance of a permuted copy agreeing as well with an embedding of other
+        features (with labels for all samples: with the labels); else None.
     embedding_ : ndarray of shape (n_samples, n_clusters)
         Q: leading eigenvectors of the weighted affinity of the samples; with labels, the span of the class indicators.
     eigenvalues_ : ndarray of shape (n_clusters,)
@@ -151,7 +156,7 @@ class QAlphaSelector(AnySizeSelectorMixin, BaseEstimator):
     >>> rng = np.random.default_rng(0)
     >>> X = rng.standard_normal((60, 200))
     >>> X[:30, :8] += 3.0
-    >>> QAlphaSelector().fit(X).get_support(indices=True)
+    >>> QAlphaSelector(random_state=0).fit(X).get_support(indices=True)
     array([0, 1, 2, 3, 4, 5, 6, 7])
     """
 
@@ -176,6 +181,7 @@ class QAlphaSelector(AnySizeSelectorMixin, BaseEstimator):
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "tol": [Interval(Real, 0, None, closed="left")],
         "checkpoint": [str, os.PathLike, None],
+        "fdr": [Interval(Real, 0, 1, closed="neither")],
         "random_state": ["random_state"],
         "verbose": ["verbose"],
     }
@@ -199,6 +205,7 @@ class QAlphaSelector(AnySizeSelectorMixin, BaseEstimator):
         max_iter: int = 200,
         tol: float = 5e-3,
         checkpoint: Any = None,
+        fdr: float = 0.1,
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:
@@ -218,6 +225,7 @@ class QAlphaSelector(AnySizeSelectorMixin, BaseEstimator):
         self.max_iter = max_iter
         self.tol = tol
         self.checkpoint = checkpoint
+        self.fdr = fdr
         self.random_state = random_state
         self.verbose = verbose
 
@@ -259,24 +267,11 @@ class QAlphaSelector(AnySizeSelectorMixin, BaseEstimator):
         self._check_range(raw, normalize)
         knowledge = self._knowledge(raw, supervision, normalize, y, side, cannot_link, must_link)
         self._check_checkpoint(knowledge)
-        affinity = self._affinity(raw.standardized(normalize))
-        k, init = self._clusters_and_start(affinity, usable, normalize, knowledge)
-        result = solve_steered(
-            affinity,
-            k,
-            TAU[self.criterion],
-            usable,
-            knowledge,
-            solver=self.solver,
-            init=init,
-            n_init=self.n_init,
-            max_iter=self.max_iter,
-            tol=self.tol,
-            rng=np.random.default_rng(check_random_state(self.random_state).randint(2**31)),
-            progress=progress,
-            checkpoint=self.checkpoint,
-        )
-        self._learn(result, usable, raw, fixed_count)
+        rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
+        search = Search(self, raw, usable, normalize, knowledge, rng)
+        result = search.solve(usable, progress=progress, checkpoint=self.checkpoint)
+        found = search.discover(progress) if fixed_count is None else None
+        self._learn(result, search, fixed_count, found)
 
     def _supervision(self, y: Any) -> str | None:
         """How labels are used: "span", "blocks", or None for not at all."""
@@ -333,41 +328,17 @@ class QAlphaSelector(AnySizeSelectorMixin, BaseEstimator):
                 f"criterion is of fourth power; the limit is {limit:.1e}). Use normalize='center', or rescale X."
             )
 
-    def _affinity(self, data: DataMatrix) -> Affinity:
-        return LaplacianAffinity(data) if self.spectrum == "laplacian" else StandardAffinity(data)
-
-    def _clusters_and_start(
-        self, affinity: Affinity, usable: Array, normalize: str, knowledge: Knowledge
-    ) -> tuple[int, str | Array]:
-        """Return k and the start; eigenvectors that were needed to find k are used again as the start."""
-        n_samples = affinity.n_samples
-        check_start(type(self).__name__, self.n_clusters, self.init, self.n_init, n_samples)
-        if knowledge.labels is not None:
-            return len(knowledge.labels.classes) - 1, "eigen"
-        if self.n_clusters != "auto":
-            return int(self.n_clusters), self.init
-        if isinstance(self.init, np.ndarray):
-            return self.init.shape[1], self.init
-        count = min(MAX_CLUSTERS, n_samples)
-        plain = StandardAffinity(affinity.data)
-        values, vectors = leading_eigenvectors(plain, usable.astype(np.float64), count)
-        if normalize == "none":
-            values = values * (np.count_nonzero(usable) / np.sum(affinity.data.stats().norm[usable] ** 2))
-        k = count_clusters(values, int(usable.sum()), n_samples, centered=normalize == "center")
-        reuse = self.init == "eigen" and self.spectrum == "standard" and knowledge.scale is None
-        return k, vectors[:, :k] if reuse else self.init
-
-    def _learn(self, result: Result, usable: Array, raw: DataMatrix, count: int | None) -> None:
+    def _learn(self, result: Result, search: Search, count: int | None, found: Discoveries | None) -> None:
         """Set the learned attributes, all of them at once."""
+        usable, raw = search.usable, search.raw
         weights = result.weights
         ranking = rank_features(weights, usable)
-        if count is None:
-            count = two_level_cut(weights[usable])
         support = np.zeros(len(weights), dtype=bool)
-        support[ranking[:count]] = True
+        support[ranking[:count] if found is None else found.selected] = True
         self.weights_ = weights
         self.ranking_ = ranking
         self.support_ = support
+        self.p_values_ = None if found is None else found.p_values
         self.embedding_ = result.embedding
         self.eigenvalues_ = result.eigenvalues
         self.n_clusters_ = result.embedding.shape[1]
@@ -376,15 +347,17 @@ class QAlphaSelector(AnySizeSelectorMixin, BaseEstimator):
         self.n_iter_ = result.n_iter
         self.n_passes_ = raw.n_passes
         self.converged_ = result.converged
-        self.sparsity_gap_ = 1.0 if support.all() else sparsity_gap(weights, support)
+        self.sparsity_gap_ = 1.0 if support.all() or not support.any() else sparsity_gap(weights, support)
         self.negative_weight_fraction_ = float(np.mean(weights[usable] < 0))
         if not result.converged:
             warnings.warn(
                 f"QAlphaSelector stopped after max_iter={self.max_iter} steps before the weights settled to "
                 f"tol={self.tol}. The ranking may still change: increase max_iter, or accept a larger tol.",
                 ConvergenceWarning,
-                stacklevel=4,
+                stacklevel=5,
             )
+        if not support.any():
+            warn_of_nothing(self, "the labels" if search.follows_labels else "the others' structure", stacklevel=6)
 
     def _get_support_mask(self) -> Array:
         check_is_fitted(self)

@@ -1,6 +1,5 @@
 """SieveSelector: the recommended selector, which needs no labels and nothing to tune."""
 
-import warnings
 from numbers import Integral, Real
 from typing import Any
 
@@ -12,10 +11,9 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from eigensieve._progress import Progress, progress_for
-from eigensieve.amount._agreement import null_agreement
-from eigensieve.amount._discoveries import copies_for, discover
+from eigensieve.amount._discoveries import NullSample, discover, restricted
 from eigensieve.data import DataMatrix
-from eigensieve.estimators._fitting import all_or_nothing, check_data, check_some_vary, resolve_count
+from eigensieve.estimators._fitting import all_or_nothing, check_data, check_some_vary, resolve_count, warn_of_nothing
 from eigensieve.estimators._sources import AnySizeSelectorMixin
 from eigensieve.sieve._pick import pick
 from eigensieve.sieve._rounds import SieveResult, sieve
@@ -187,14 +185,13 @@ class SieveSelector(AnySizeSelectorMixin, BaseEstimator):
             found = discover(
                 data,
                 usable,
-                lambda active: sieve(data, active, self.n_clusters).embedding,
+                lambda active: sieve(restricted(data, active), active, self.n_clusters).embedding,
                 fdr=self.fdr,
                 rng=rng,
                 progress=progress,
             )
             candidates, p_values, count = found.selected, found.p_values, found.count
-        copies = copies_for(data.n_features) if data.n_features < 2_000 else 1
-        null = null_agreement(data, result.embedding, copies, rng)[usable]
+        null = NullSample(data, [rng.permutation(np.flatnonzero(usable))]).scores(result.embedding, 0, rng)
         progress(f"picking {count} features")
         scores = np.where(usable, result.scores, 0.0)
         order = pick(data, scores, np.flatnonzero(candidates), count)
@@ -218,13 +215,7 @@ class SieveSelector(AnySizeSelectorMixin, BaseEstimator):
         self.sparsity_gap_ = _gap(scores, support, usable)
         self.negative_weight_fraction_ = float(np.mean(scores[usable] < 0))
         if count == 0:
-            warnings.warn(
-                f"SieveSelector found no feature that follows the others' structure at fdr={self.fdr}: the data may be "
-                "without structure, or hold too few samples to show it. Nothing is selected; set n_features_to_select "
-                "to a number to take the best features all the same.",
-                UserWarning,
-                stacklevel=4,
-            )
+            warn_of_nothing(self, stacklevel=6)
 
     def _get_support_mask(self) -> Array:
         check_is_fitted(self)
