@@ -28,7 +28,7 @@ def X() -> np.ndarray:
 
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_every_backend_gives_the_same_weights(X: np.ndarray, backend: str) -> None:
-    tol = tolerance(backend, double=1e-9, single=1e-5)
+    tol = tolerance(backend, double=1e-10, single=1e-5)
     plain = QAlphaSelector(RELEVANT, 1, tol=tol).fit(X)
     found = QAlphaSelector(RELEVANT, 1, tol=tol).fit(BACKENDS[backend](X))
     np.testing.assert_allclose(found.weights_, plain.weights_, atol=tolerance(backend, double=1e-8, single=1e-4))

@@ -64,13 +64,13 @@ class RawBlock(DenseBlock):
         projections *= self.scale.astype(dtype, copy=False)
         return projections.T
 
-    def back(self, W: Array, out: Array | None = None) -> Array:
+    def back(self, W: Array) -> Array:
         dtype = self.raw.dtype
         rows = np.multiply(W.T, self.scale.astype(dtype, copy=False), order="C", dtype=dtype, casting="same_kind")
         product = right_product(self.raw, rows)
         if self.center is not None:
             product -= (rows.astype(np.float64, copy=False) @ self.center).astype(product.dtype, copy=False)
-        return product if out is None else np.add(out, product, out=out)
+        return product
 
 
 def distance_from_zero(mean: Array, centered_norm: Array, norm: Array, n_samples: int, dtype: Any) -> Array:

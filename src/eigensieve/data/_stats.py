@@ -6,6 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from eigensieve.data._thin import contiguous_rows
+
 Array = NDArray[Any]
 
 _SAFE = 1e140  # squares of magnitudes between 1/_SAFE and _SAFE neither overflow nor vanish
@@ -46,6 +48,27 @@ class ColumnStats:
 
 def dense_moments(Z: Array) -> tuple[Array, Array, Array, Array]:
     """Mean, norm about the mean, finiteness and exact constancy of the columns of a dense block."""
+    rows = contiguous_rows(Z)
+    return (None if rows is None else _ordinary_moments(*rows)) or _any_moments(Z)
+
+
+def _ordinary_moments(flat: Array, stride: int, height: int, width: int) -> tuple[Array, Array, Array, Array] | None:
+    """The same in one compiled loop; None where a value is missing, infinite, or has no square."""
+    from eigensieve.data._thin_kernels import column_moments
+
+    low, high = np.empty((2, width), dtype=flat.dtype)
+    mean, squares = np.empty((2, width))
+    column_moments(flat, stride, height, width, low, high, mean, squares)
+    biggest = np.maximum(np.abs(high), np.abs(low)).astype(np.float64)
+    if not np.isfinite(mean).all() or ((biggest != 0) & ((biggest > _SAFE) | (biggest < 1 / _SAFE))).any():
+        return None
+    constant = high == low
+    norm = np.where(constant, 0.0, np.sqrt(squares))
+    return np.where(constant, low, mean), norm, np.ones(width, dtype=bool), constant
+
+
+def _any_moments(Z: Array) -> tuple[Array, Array, Array, Array]:
+    """The same for any values."""
     high = Z.max(axis=0)
     low = Z.min(axis=0)
     constant = high == low

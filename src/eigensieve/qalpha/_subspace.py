@@ -24,8 +24,10 @@ from eigensieve.qalpha._start import reorthonormalised
 Array = NDArray[Any]
 
 _INNER = 60
+_STALLED = 3  # steps without gain or smaller residual that end the search
 _ROUNDING = 1e-13
 _FEATURE_ARRAYS = ("B", "P", "KB")
+_PROGRESS = ("history", "n_iter", "status", "stalled", "least_residual")
 _SMALL_ARRAYS = ("V", "LV", "N", "K", "masses", "turn_B", "turn_V")
 
 
@@ -75,6 +77,8 @@ class _Solve:
         self.V = Q
         self.checkpoint = checkpoint
         self.n_iter = 0
+        self.stalled = 0
+        self.least_residual = np.inf
         self.status: Status = "max_iter"
         if not self._restore():
             self._begin()
@@ -118,18 +122,20 @@ class _Solve:
         for name in _SMALL_ARRAYS:
             setattr(self, name, small[name])
         self.history = small["history"].tolist()
-        self.n_iter = int(small["n_iter"])
+        self.n_iter, self.stalled = int(small["n_iter"]), int(small["stalled"])
+        self.least_residual = float(small["least_residual"])
         self.status = str(small["status"])  # type: ignore[assignment]
         return True
 
     def _keep(self) -> None:
         if self.checkpoint is not None:
-            small = {name: getattr(self, name) for name in (*_SMALL_ARRAYS, "history", "n_iter", "status")}
+            small = {name: getattr(self, name) for name in (*_SMALL_ARRAYS, *_PROGRESS)}
             self.checkpoint.save(self.n_iter, small, {name: getattr(self, name) for name in _FEATURE_ARRAYS})
 
     def run(self, max_iter: int, tol: float, progress: Progress) -> Result:
         history = self.history
         floor = 50 * float(np.finfo(self.data.dtype).eps)
+        # gains vanish in rounding long before the weights settle: they are only as good as its square root
         while self.status == "max_iter" and self.n_iter < max_iter:
             residual = self._expand()
             value = self._improve()
@@ -137,10 +143,13 @@ class _Solve:
             if gain > 0:
                 history.append(value)
             self.n_iter += 1
+            moving = gain > floor**2 * abs(value) or residual < self.least_residual
+            self.stalled = 0 if moving else self.stalled + 1
+            self.least_residual = min(self.least_residual, residual)
             progress(f"step {self.n_iter}: criterion {self.problem.unit * value:.6g}, residual {residual:.1e}")
             if residual <= tol and gain <= tol**2 * abs(value):
                 self.status = "converged"
-            elif gain <= floor**2 * abs(value) or (gain <= 0.1 * floor * abs(value) and residual <= floor):
+            elif self.stalled >= _STALLED or (gain <= 0.1 * floor * abs(value) and residual <= floor):
                 self.status = "precision"
             self._keep()
         weights = self.data.collect(self.B) @ self.turn_B[:, 0]
