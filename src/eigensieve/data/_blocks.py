@@ -259,7 +259,8 @@ class SparseBlock(_Movable):
         from scipy.sparse import csc_array
 
         first, last = int(self.indptr[0]), int(self.indptr[-1])
-        parts = (self.values[first:last], self.indices[first:last], self.indptr - first)
+        rows = self.indices[first:last].astype(self.indptr.dtype, copy=False)
+        parts = (self.values[first:last], rows, self.indptr - first)
         return csc_array(parts, shape=(self.n_samples, self.stop - self.start)).astype(np.float64, copy=False)
 
 

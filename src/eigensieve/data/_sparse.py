@@ -12,7 +12,7 @@ from eigensieve.data._matrix import DataMatrix, Spans
 Array = NDArray[Any]
 
 _BLOCK_NONZEROS = 1 << 17
-_BLOCK_FEATURES = 1 << 13
+_BLOCK_FEATURES = 1 << 12
 _FEATURE_COST = 16  # what a feature costs beside its non-zeros, in non-zeros
 
 
@@ -32,10 +32,13 @@ class SparseData(DataMatrix):
         if not columns.has_canonical_format:
             columns = columns.copy() if columns is X else columns
             columns.sum_duplicates()
-        values = columns.data if columns is X else _smallest_exact(columns.data)
-        self.indptr, self.indices, self.values = columns.indptr, columns.indices, values
+        self.indptr, self.indices, self.values = columns.indptr, columns.indices, columns.data
+        if columns is not X:  # a copy of our own, made as small as it can be
+            del columns
+            self.values = _smallest_exact(self.values)
+            self.indices = _smallest_index(self.indices, self.n_samples)
         # each segment adds up a result with one row a sample, so it should hold many more non-zeros than samples
-        self.n_segments = int(np.clip(len(values) // (64 * self.n_samples), 2, self.n_segments))
+        self.n_segments = int(np.clip(len(self.values) // (64 * self.n_samples), 2, self.n_segments))
 
     def block(self, start: int, stop: int) -> Block:
         return SparseBlock(
@@ -91,13 +94,21 @@ class SparseData(DataMatrix):
     def take(self, indices: Any) -> Array:
         from scipy.sparse import csc_array
 
-        raw = csc_array((self.values, self.indices, self.indptr), shape=(self.n_samples, self.n_features))
+        raw = csc_array(
+            (self.values, self.indices.astype(self.indptr.dtype, copy=False), self.indptr),
+            shape=(self.n_samples, self.n_features),
+        )
         Z = raw[:, indices].toarray().astype(self.dtype, copy=False)
         if self.center is not None:
             Z = Z - self.center[indices].astype(self.dtype)
         if self.scale is not None:
             Z = Z * self.scale[indices].astype(self.dtype)
         return Z
+
+
+def _smallest_index(indices: Array, count: int) -> Array:
+    """Return row numbers below `count` in two bytes where they fit."""
+    return indices.astype(np.uint16) if count <= np.iinfo(np.uint16).max else indices
 
 
 def _smallest_exact(values: Array) -> Array:

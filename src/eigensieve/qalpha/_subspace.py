@@ -26,6 +26,7 @@ Array = NDArray[Any]
 _INNER = 60
 _STALLED = 3  # steps without gain or smaller residual that end the search
 _ROUNDING = 1e-13
+_SAMPLES = 4096
 _FEATURE_ARRAYS = ("B", "P", "KB")
 _PROGRESS = ("history", "n_iter", "status", "stalled", "least_residual")
 _SMALL_ARRAYS = ("V", "LV", "N", "K", "masses", "turn_B", "turn_V")
@@ -166,13 +167,15 @@ class _Solve:
         """Move to the point found, and add the residual directions: the one pass of a step."""
         k, problem, affinity = self.k, self.problem, self.affinity
         turn_B, turn_V, subtracts = self.turn_B, self.turn_V, problem.subtracts
-        LV = np.tensordot(turn_B.T, self.LV, 1) @ turn_V
-        self.LV = LV  # frees the larger one before the pass
-        V = self.V = self.V @ turn_V
+        LV = self.LV = _turned(self.LV, turn_B, turn_V)  # frees the larger one before the pass
+        V = self.V = self.V @ turn_V  # the old one is freed as well
         masses = self.masses @ turn_B
         Q, Y = V[:, :k], LV[0][:, :k]
         rho = float(np.sum(Y**2)) - float(turn_B[:, 0] @ self.K @ turn_B[:, 0])
         R = self._residual_columns(V, Y)
+        self.V = np.hstack([V, R])
+        V, R = self.V[:, : V.shape[1]], self.V[:, V.shape[1] :]
+        Q = V[:, :k]
         # M Y follows from projections that are there already, except when Q may not have all that Y has
         rest = np.empty((len(V), 0)) if self.free else Y
         known = V.T @ Y if self.free else np.zeros((V.shape[1], k))
@@ -207,7 +210,6 @@ class _Solve:
         self.B, self.P, self.KB = sweep.state
         self.N = sweep.total[: old + 1]
         self.masses = np.append(masses, sweep.total[old + 1, 0])
-        self.V = np.hstack([V, R])
         self.LV = self._products(LV, sweep.back, R, old)
         self.K = np.zeros((old + 1, old + 1)) if not subtracts else self.K
         if subtracts:
@@ -291,6 +293,15 @@ class _Solve:
 def _widened(P: Array, width: int) -> Array:
     """Return P with empty columns added: an array of the final width from the start is written over, never replaced."""
     return P if P.shape[1] == width else np.pad(P, ((0, 0), (0, width - P.shape[1])))
+
+
+def _turned(LV: Array, turn_B: Array, turn_V: Array) -> Array:
+    """L(b) V for the turned bases B turn_B and V turn_V, some samples at a time: nothing large beside the result."""
+    out = np.empty((turn_B.shape[1], LV.shape[1], turn_V.shape[1]))
+    for start in range(0, LV.shape[1], _SAMPLES):
+        rows = slice(start, start + _SAMPLES)
+        out[:, rows] = np.tensordot(turn_B.T, LV[:, rows], 1) @ turn_V
+    return out
 
 
 def _whitener(N: Array) -> Array:
