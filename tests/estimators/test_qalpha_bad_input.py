@@ -165,9 +165,11 @@ def test_integers_and_booleans(kind: type) -> None:
 
 
 def test_one_feature() -> None:
-    model = QAlphaSelector().fit(np.arange(6.0)[:, None])
+    model = QAlphaSelector(1).fit(np.arange(6.0)[:, None])
     np.testing.assert_allclose(model.weights_, [1.0])
     assert model.support_.all()
+    with pytest.warns(UserWarning, match="found no feature that follows the others' structure"):
+        assert not QAlphaSelector().fit(np.arange(6.0)[:, None]).support_.any()
 
 
 def test_two_samples() -> None:

@@ -1,5 +1,7 @@
 """QAlphaSelector faces scikit-learn: contract, composition, names, reproducibility."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -15,6 +17,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from eigensieve import QAlphaSelector
+from eigensieve.datasets import make_planted_clusters
 from reference import qalpha as naive
 from support.backends import FEW, IN_MEMORY, tolerance
 
@@ -29,6 +32,7 @@ def planted() -> np.ndarray:
     return X
 
 
+@pytest.mark.filterwarnings("ignore:QAlphaSelector found no feature")
 @parametrize_with_checks(
     [
         QAlphaSelector(),
@@ -59,8 +63,8 @@ def test_weights_equal_the_naive_reference(planted: np.ndarray, backend: str, sp
 
 
 def test_finds_the_planted_features_and_how_many(planted: np.ndarray) -> None:
-    model = QAlphaSelector().fit(planted)
-    assert list(model.get_support(indices=True)) == list(range(RELEVANT))
+    model = QAlphaSelector(random_state=1).fit(planted)
+    assert model.support_[:RELEVANT].all() and model.support_.sum() <= RELEVANT + 1
     assert model.n_clusters_ == 2
     assert model.converged_
     assert model.sparsity_gap_ > 5
@@ -70,6 +74,83 @@ def test_finds_the_planted_features_and_how_many(planted: np.ndarray) -> None:
     assert len(model.eigenvalues_) == 2
     labels = KMeans(2, n_init=5, random_state=0).fit_predict(model.embedding_[:, :1])
     assert len(set(labels[:30])) == 1 and len(set(labels[30:])) == 1
+
+
+@pytest.mark.parametrize("backend", FEW)
+def test_auto_finds_the_planted_features_on_every_backend(planted: np.ndarray, backend: str) -> None:
+    X = np.where(np.abs(planted) < 0.3, 0.0, planted)
+    model = QAlphaSelector(random_state=0).fit(FEW[backend](X))
+    assert model.support_[:RELEVANT].all() and model.support_.sum() <= RELEVANT + 2
+    assert (model.p_values_[:RELEVANT] < 1e-3).all() and model.p_values_.shape == (120,)
+
+
+def test_auto_on_noise_selects_nothing_and_says_so() -> None:
+    """A false selection in at most one draw in ten is promised: 10 of 30 would be a surprise of one in two thousand."""
+    false = 0
+    for seed in range(30):
+        X = np.random.default_rng(seed).standard_normal((30, 60))
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            model = QAlphaSelector(random_state=seed).fit(X)
+        false += bool(model.support_.any())
+        told = any("follows the others' structure at fdr=0.1" in str(warning.message) for warning in caught)
+        assert told == (not model.support_.any())
+        assert np.isfinite(model.sparsity_gap_)
+    assert false < 10
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"spectrum": "laplacian"},
+        {"criterion": "gap"},
+        {"normalize": "unit"},
+        {"normalize": "none"},
+        {"solver": "ritz"},
+        {"init": "random", "n_init": 2},
+    ],
+)
+def test_auto_with_every_setting(planted: np.ndarray, settings: dict) -> None:
+    X = np.abs(planted) if "spectrum" in settings else planted
+    model = QAlphaSelector(random_state=0, **settings).fit(X)
+    assert model.support_[:RELEVANT].sum() >= RELEVANT - 1 and model.support_.sum() <= RELEVANT + 3
+
+
+def test_auto_follows_labels_pairs_and_few_labels(planted: np.ndarray) -> None:
+    """The labels are of another, weaker structure than the planted one."""
+    y = np.arange(60) % 2
+    X = planted.copy()
+    X[:, 20:24] += 1.5 * y[:, None]
+    labelled = QAlphaSelector(random_state=0).fit(X, y)
+    assert labelled.support_[20:24].all() and labelled.support_[:RELEVANT].sum() <= 1
+    with pytest.warns(UserWarning, match="follows the labels"):
+        QAlphaSelector(random_state=0).fit(X[:, 30:40], y)
+    pairs = np.array([(i, i + 1) for i in range(0, 60, 2)])
+    for known in ({"y": np.where(np.arange(60) < 40, y, -1)}, {"cannot_link": pairs}, {"side": X[:, ::-1]}):
+        model = QAlphaSelector(random_state=0).fit(X, known.pop("y", None), **known)
+        assert model.p_values_.min() > 0 and model.support_[24:].sum() <= 4
+
+
+def test_a_stricter_rate_selects_no_more(planted: np.ndarray) -> None:
+    weak = planted - 1.8 * (np.arange(60) < 30)[:, None] * (np.arange(120) < RELEVANT)
+    loose, strict = (QAlphaSelector(fdr=fdr, random_state=0).fit(weak) for fdr in (0.5, 0.01))
+    np.testing.assert_array_equal(loose.p_values_, strict.p_values_)
+    assert strict.support_.sum() < loose.support_.sum()
+    assert not (strict.support_ & ~loose.support_).any()
+    assert QAlphaSelector(3).fit(weak).p_values_ is None
+
+
+@pytest.mark.parametrize("n_clusters", [2, 3, 4, 5, 6])
+def test_number_of_clusters_is_found(n_clusters: int) -> None:
+    made = make_planted_clusters(120, 300, 60, n_clusters=n_clusters, center_scale=2.0, random_state=n_clusters)
+    assert QAlphaSelector(60).fit(made.X).n_clusters_ == n_clusters
+
+
+def test_rare_values_are_no_clusters() -> None:
+    """Independent columns that are zero but for one or two samples: the light-tailed edge would find ten."""
+    rng = np.random.default_rng(0)
+    X = (rng.random((80, 1_500)) < 0.015).astype(float)
+    assert QAlphaSelector(10).fit(X).n_clusters_ == 2
 
 
 def test_sparsity_gap_and_negative_fraction_by_hand(planted: np.ndarray) -> None:

@@ -12,7 +12,7 @@ Array = NDArray[Any]
 
 _GRID = 400
 _COPIES = 3
-_SAMPLE_ENTRIES = 2**20  # of the features that are permuted
+_SAMPLE_ENTRIES = 2**19  # of the features that are permuted
 
 
 def noise_edge(weights: Array, n_dimensions: int) -> float:
@@ -66,7 +66,7 @@ def permuted_excess(data: DataMatrix, usable: Array) -> float:
 
     Every feature is permuted on its own: the same marginals, no dependence. Features that are zero but for a few
     samples, or have heavy tails, pile up on single samples by chance and reach further than Marchenko and Pastur's
-    law. The largest of three copies of at most 2^20 entries is taken; the answer is the same on every run.
+    law. The largest of three copies of at most 2^19 entries is taken; the answer is the same on every run.
 
     Parameters
     ----------

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils import _safe_indexing
 
-from eigensieve._progress import progress_for
+from eigensieve._progress import Progress, progress_for
 
 Array = NDArray[Any]
 
@@ -46,13 +47,16 @@ class Stability:
 def selection_stability(
     selector: Any,
     X: Any,
+    y: Any = None,
     *,
+    fit_params: Callable[[Array], dict[str, Any]] | None = None,
     n_subsamples: int = 50,
     fraction: float = 0.5,
     random_state: int = 0,
     n_jobs: int | None = None,
     results: str | os.PathLike[str] | None = None,
     verbose: int = 0,
+    progress: Progress | None = None,
 ) -> Stability:
     """Fit clones of a selector on random subsamples of the samples and count what each selects.
 
@@ -64,6 +68,10 @@ def selection_stability(
     selector : estimator
         Any selector with `fit` and `get_support`; it is cloned and not changed.
     X : array-like or sparse matrix of shape (n_samples, n_features)
+    y : array-like of shape (n_samples,), optional
+        Labels, for selectors that use them.
+    fit_params : callable, optional
+        Further arguments of `fit` for a subsample, given the indices of its samples.
     n_subsamples : int, default=50
     fraction : float, default=0.5
         Fraction of the samples in a subsample.
@@ -72,8 +80,10 @@ def selection_stability(
         joblib's.
     results : path or None, default=None
         Selections are kept in this file (.npz) after every subsample and read from it at the start. A file of another
-        selector, other data or other settings is refused.
+        selector, other data or other settings is refused; `y` and `fit_params` are not compared.
     verbose : int, default=0
+    progress : callable, optional
+        Called with a message after every subsample, in place of what `verbose` prints.
 
     Returns
     -------
@@ -93,14 +103,18 @@ def selection_stability(
         )
     n_samples, n_features = X.shape
     size = max(1, round(fraction * n_samples))
-    progress = progress_for("selection_stability", verbose)
+    progress = progress_for("selection_stability", verbose) if progress is None else progress
     store = _Store(results, _fingerprint(selector, X, size, random_state), n_features)
     missing = [run for run in range(n_subsamples) if run not in store.selections]
 
     def rows(run: int) -> Array:
         return np.sort(np.random.default_rng([random_state, run]).permutation(n_samples)[:size])
 
-    jobs = (delayed(_selected)(clone(selector), X, rows(run), run) for run in missing)
+    def job(run: int) -> Any:
+        known = {} if fit_params is None else fit_params(rows(run))
+        return delayed(_selected)(clone(selector), X, y, rows(run), known, run)
+
+    jobs = (job(run) for run in missing)
     for run, support in Parallel(n_jobs=n_jobs, return_as="generator_unordered")(jobs):
         store.add(run, support)
         progress(f"{len(store.selections)} of {n_subsamples} subsamples")
@@ -109,8 +123,9 @@ def selection_stability(
     return Stability(selections, None if columns is None else np.asarray(columns, dtype=str))
 
 
-def _selected(selector: Any, X: Any, rows: Array, run: int) -> tuple[int, Array]:
-    return run, np.asarray(selector.fit(_safe_indexing(X, rows)).get_support(), dtype=bool)
+def _selected(selector: Any, X: Any, y: Any, rows: Array, known: dict[str, Any], run: int) -> tuple[int, Array]:
+    labels = None if y is None else _safe_indexing(y, rows)
+    return run, np.asarray(selector.fit(_safe_indexing(X, rows), labels, **known).get_support(), dtype=bool)
 
 
 def _fingerprint(selector: Any, X: Any, size: int, random_state: int) -> str:

@@ -49,23 +49,25 @@ def stability_frequencies(
         return None
     from sklearn.base import clone
 
-    n_samples, n_features = samples.X.shape
+    from eigensieve.amount.stability import selection_stability
+
+    n_samples = samples.X.shape[0]
     count = int(estimator.get_support().sum())
     if n_samples < 8 or not count:
         raise UsageProblem("--stability needs at least 8 samples and a selected feature. Drop it.")
-    rng = np.random.default_rng(seed)
-    hits = np.zeros(n_features)
+    again = clone(estimator).set_params(n_features_to_select=count)
+    if "verbose" in again.get_params():
+        again.set_params(verbose=0)
     with console.working("Stability") as show, input_errors("a random half of the samples"):
-        for repeat in range(repeats):
-            show(f"random half {repeat + 1} of {repeats}")
-            half = np.sort(rng.choice(n_samples, n_samples // 2, replace=False))
-            again = clone(estimator).set_params(n_features_to_select=count)
-            if "verbose" in again.get_params():
-                again.set_params(verbose=0)
-            y = samples.labels[half] if samples.labels is not None and method.uses_label(params) else None
-            again.fit(samples.X[half], y, **_restricted(extra, half, n_samples))
-            hits += again.get_support()
-    return hits / repeats
+        return selection_stability(
+            again,
+            samples.X,
+            samples.labels if method.uses_label(params) else None,
+            fit_params=lambda half: _restricted(extra, half, n_samples),
+            n_subsamples=repeats,
+            random_state=0 if seed is None else seed,
+            progress=show,
+        ).frequencies
 
 
 def _restricted(extra: dict[str, Any], rows: Any, n_samples: int) -> dict[str, Any]:
