@@ -245,3 +245,12 @@ def test_sieve_is_the_default_and_may_select_nothing(cli, tmp_path):
     assert document["method"] == "sieve" and document["selected"] == []
     assert code == 0 and "no feature that follows" in err and "No table was written" in err
     assert not (tmp_path / "o.csv").exists() and len(pd.read_csv(tmp_path / "w.csv")) == 30
+
+
+def test_the_rate_of_false_selections_is_passed_on(cli, values, tmp_path):
+    write_csv(tmp_path / "t.csv", values, [f"g{i}" for i in range(N_FEATURES)])
+    for method in ("qalpha", "sieve"):
+        code, _, err = cli(
+            "select", "--method", method, tmp_path / "t.csv", "--label", "tissue", "--fdr", 2, "-o", tmp_path / "o.csv"
+        )
+        assert code == 2 and "'fdr' parameter" in err

@@ -102,7 +102,6 @@ def test_auto_on_noise_selects_nothing_and_says_so() -> None:
 @pytest.mark.parametrize(
     "settings",
     [
-        {"spectrum": "laplacian"},
         {"criterion": "gap"},
         {"normalize": "unit"},
         {"normalize": "none"},
@@ -111,9 +110,15 @@ def test_auto_on_noise_selects_nothing_and_says_so() -> None:
     ],
 )
 def test_auto_with_every_setting(planted: np.ndarray, settings: dict) -> None:
-    X = np.abs(planted) if "spectrum" in settings else planted
-    model = QAlphaSelector(random_state=0, **settings).fit(X)
+    model = QAlphaSelector(random_state=0, **settings).fit(planted)
     assert model.support_[:RELEVANT].sum() >= RELEVANT - 1 and model.support_.sum() <= RELEVANT + 3
+
+
+def test_auto_finds_nothing_where_the_method_finds_nothing(planted: np.ndarray) -> None:
+    """The Laplacian's leading vectors are of single samples here, which no other feature sets apart."""
+    with pytest.warns(UserWarning, match="found no feature"):
+        model = QAlphaSelector(spectrum="laplacian", random_state=0).fit(np.abs(planted))
+    assert model.p_values_.shape == (120,) and not model.support_.any()
 
 
 def test_auto_follows_labels_pairs_and_few_labels(planted: np.ndarray) -> None:

@@ -26,9 +26,9 @@ def test_everything_combines_with_every_spectrum_and_criterion(spectrum, criteri
 
 
 def test_blocks_combine_with_side_data_and_pairs():
-    plain = QAlphaSelector(supervision="blocks").fit(DATA.X, Y).weights_
+    plain = QAlphaSelector(1, supervision="blocks").fit(DATA.X, Y).weights_
     for known in ({"side": SIDE}, {"cannot_link": CANNOT}):
-        assert np.abs(QAlphaSelector(supervision="blocks").fit(DATA.X, Y, **known).weights_ - plain).max() > 1e-4
+        assert np.abs(QAlphaSelector(1, supervision="blocks").fit(DATA.X, Y, **known).weights_ - plain).max() > 1e-4
 
 
 def test_labels_with_side_data_are_the_generalised_eigenvector():
@@ -39,7 +39,7 @@ def test_labels_with_side_data_are_the_generalised_eigenvector():
     D = naive.side_diagonal(DATA.X, SIDE)
     values, vectors = np.linalg.eig(((M @ M.T) * (M @ Q @ Q.T @ M.T)) / (D + 0.1)[:, None])
     weights = np.real(vectors[:, np.argmax(np.real(values))])
-    found = QAlphaSelector(tol=1e-9, max_iter=1000).fit(DATA.X, Y, side=SIDE).weights_
+    found = QAlphaSelector(1, tol=1e-9, max_iter=1000).fit(DATA.X, Y, side=SIDE).weights_
     np.testing.assert_allclose(found, weights / np.linalg.norm(weights) * np.sign(weights.sum()), atol=1e-7)
 
 
@@ -58,7 +58,7 @@ def test_labels_with_side_data_are_the_generalised_eigenvector():
 )
 def test_what_makes_no_sense_is_refused_with_the_reason(options, y, match):
     with pytest.raises(ValueError, match=match):
-        QAlphaSelector(**options).fit(DATA.X, y)
+        QAlphaSelector(1, **options).fit(DATA.X, y)
 
 
 @pytest.mark.parametrize(("kind", "match"), [("cannot_link", "have the same label"), ("must_link", "different labels")])
@@ -66,7 +66,7 @@ def test_pairs_that_contradict_the_labels(kind, match):
     first = int(np.flatnonzero(Y == 0)[0])
     second = int(np.flatnonzero((0 if kind == "cannot_link" else 1) == Y)[1])
     with pytest.raises(ValueError, match=match):
-        QAlphaSelector().fit(DATA.X, Y, **{kind: [[first, second]]})
+        QAlphaSelector(1).fit(DATA.X, Y, **{kind: [[first, second]]})
 
 
 @pytest.mark.parametrize(
@@ -82,4 +82,4 @@ def test_pairs_that_contradict_the_labels(kind, match):
 )
 def test_bad_labels(y, match):
     with pytest.raises(ValueError, match=match):
-        QAlphaSelector().fit(DATA.X, y)
+        QAlphaSelector(1).fit(DATA.X, y)

@@ -38,7 +38,7 @@ def test_weights_are_the_leading_eigenvector_of_g_minus_lambda_b():
     data = make_two_solutions(random_state=0)
     cannot, must = second_solution_pairs(data, 60, 0)
     pairs = read_pairs(cannot, must, 150, "Owner")
-    model = QAlphaSelector(n_clusters=2, tol=1e-9, max_iter=2000).fit(data.X, cannot_link=cannot, must_link=must)
+    model = QAlphaSelector(1, n_clusters=2, tol=1e-9, max_iter=2000).fit(data.X, cannot_link=cannot, must_link=must)
     M, Q = unit_rows(data.X), model.embedding_
     G = (M @ M.T) * (M @ Q @ Q.T @ M.T) - naive.pair_matrix(M, pairs.cannot, pairs.must, 2.0)
     weights, value = leading(G)
@@ -50,8 +50,8 @@ def test_weights_are_the_leading_eigenvector_of_g_minus_lambda_b():
 def test_the_papers_solvers_subtract_the_same(solver):
     data = make_two_solutions(random_state=0)
     cannot, _ = second_solution_pairs(data, 60, 0)
-    fast = QAlphaSelector(n_clusters=2, tol=1e-6, max_iter=2000).fit(data.X, cannot_link=cannot)
-    slow = QAlphaSelector(n_clusters=2, tol=1e-4, max_iter=2000, solver=solver).fit(data.X, cannot_link=cannot)
+    fast = QAlphaSelector(1, n_clusters=2, tol=1e-6, max_iter=2000).fit(data.X, cannot_link=cannot)
+    slow = QAlphaSelector(1, n_clusters=2, tol=1e-4, max_iter=2000, solver=solver).fit(data.X, cannot_link=cannot)
     assert slow.objective_ == pytest.approx(fast.objective_, rel=1e-4)
 
 
@@ -71,16 +71,16 @@ def test_pairs_steer_to_the_solution_they_are_about():
 def test_order_direction_and_repetition_of_pairs_do_not_matter():
     data = make_two_solutions(random_state=1)
     cannot, _ = second_solution_pairs(data, 40, 0)
-    weights = QAlphaSelector().fit(data.X, cannot_link=cannot).weights_
+    weights = QAlphaSelector(1).fit(data.X, cannot_link=cannot).weights_
     again = np.vstack([cannot[::-1, ::-1], cannot])
-    np.testing.assert_allclose(QAlphaSelector().fit(data.X, cannot_link=again).weights_, weights, atol=1e-10)
+    np.testing.assert_allclose(QAlphaSelector(1).fit(data.X, cannot_link=again).weights_, weights, atol=1e-10)
 
 
 def test_strength_zero_is_no_pairs():
     data = make_two_solutions(random_state=1)
     cannot, _ = second_solution_pairs(data, 40, 0)
-    plain = QAlphaSelector().fit(data.X).weights_
-    np.testing.assert_array_equal(QAlphaSelector(pair_strength=0.0).fit(data.X, cannot_link=cannot).weights_, plain)
+    plain = QAlphaSelector(1).fit(data.X).weights_
+    np.testing.assert_array_equal(QAlphaSelector(1, pair_strength=0.0).fit(data.X, cannot_link=cannot).weights_, plain)
 
 
 def test_a_million_pairs_need_no_more_than_a_number_each():
@@ -107,4 +107,4 @@ def test_a_million_pairs_need_no_more_than_a_number_each():
 )
 def test_bad_pairs(pairs, match):
     with pytest.raises(ValueError, match=match):
-        QAlphaSelector().fit(make_two_solutions(random_state=0).X, **pairs)
+        QAlphaSelector(1).fit(make_two_solutions(random_state=0).X, **pairs)

@@ -32,7 +32,7 @@ def test_weights_match_the_transcription(strength):
     X, side = two_structures()
     M = unit_rows(X)
     D = naive.side_diagonal(X, side)
-    model = QAlphaSelector(n_clusters=2, side_strength=strength, tol=1e-9, max_iter=2000).fit(X, side=side)
+    model = QAlphaSelector(1, n_clusters=2, side_strength=strength, tol=1e-9, max_iter=2000).fit(X, side=side)
     weights, _, value = naive.side_weights(M, D, strength, model.embedding_)
     np.testing.assert_allclose(model.weights_, weights, atol=1e-6)
     assert model.objective_ == pytest.approx(value, rel=1e-8)
@@ -49,22 +49,22 @@ def test_side_data_turns_the_answer():
 
 def test_side_data_of_constant_variance_changes_nothing():
     X, _ = two_structures()
-    plain = QAlphaSelector(n_clusters=2, tol=1e-8, max_iter=1000).fit(X).weights_
-    same = QAlphaSelector(n_clusters=2, tol=1e-8, max_iter=1000).fit(X, side=X).weights_  # every D_i is 1
+    plain = QAlphaSelector(1, n_clusters=2, tol=1e-8, max_iter=1000).fit(X).weights_
+    same = QAlphaSelector(1, n_clusters=2, tol=1e-8, max_iter=1000).fit(X, side=X).weights_  # every D_i is 1
     np.testing.assert_allclose(same, plain, atol=1e-7)
 
 
 def test_a_large_strength_drowns_the_side_data():
     X, side = two_structures()
-    plain = QAlphaSelector(n_clusters=2, tol=1e-8, max_iter=1000).fit(X).weights_
-    weak = QAlphaSelector(n_clusters=2, tol=1e-8, max_iter=1000, side_strength=1e9).fit(X, side=side).weights_
+    plain = QAlphaSelector(1, n_clusters=2, tol=1e-8, max_iter=1000).fit(X).weights_
+    weak = QAlphaSelector(1, n_clusters=2, tol=1e-8, max_iter=1000, side_strength=1e9).fit(X, side=side).weights_
     np.testing.assert_allclose(weak, plain, atol=1e-6)
 
 
 def test_sparse_side_data_is_the_same_as_dense():
     X, side = two_structures()
     side[np.abs(side) < 1] = 0
-    model = QAlphaSelector(n_clusters=2, tol=1e-7, max_iter=1000)
+    model = QAlphaSelector(1, n_clusters=2, tol=1e-7, max_iter=1000)
     dense = model.fit(X, side=side).weights_
     for kind in (sp.csr_array, sp.csc_matrix):
         np.testing.assert_allclose(model.fit(X, side=kind(side)).weights_, dense, atol=1e-6)
@@ -74,14 +74,14 @@ def test_sparse_side_data_is_the_same_as_dense():
 def test_side_data_on_disk(tmp_path):
     X, side = two_structures()
     np.save(tmp_path / "side.npy", side)
-    stored = QAlphaSelector().fit(X, side=open_data(tmp_path / "side.npy"))
-    np.testing.assert_allclose(stored.weights_, QAlphaSelector().fit(X, side=side).weights_, atol=1e-9)
+    stored = QAlphaSelector(1).fit(X, side=open_data(tmp_path / "side.npy"))
+    np.testing.assert_allclose(stored.weights_, QAlphaSelector(1).fit(X, side=side).weights_, atol=1e-9)
 
 
 def test_units_of_the_features_do_not_matter():
     X, side = two_structures()
     scale, shift = np.logspace(-3, 3, 40), np.linspace(-9, 9, 40)
-    model = QAlphaSelector(n_clusters=2, tol=1e-7, max_iter=1000)
+    model = QAlphaSelector(1, n_clusters=2, tol=1e-7, max_iter=1000)
     expected = model.fit(X, side=side).weights_
     moved = model.fit(X * scale + shift, side=side * scale + shift).weights_
     np.testing.assert_allclose(moved, expected, atol=1e-6)
@@ -118,14 +118,14 @@ def test_zero_strength_is_allowed_when_every_variance_is_positive():
 def test_bad_side_data(side, match):
     X, _ = two_structures()
     with pytest.raises(ValueError, match=match):
-        QAlphaSelector().fit(X, side=side)
+        QAlphaSelector(1).fit(X, side=side)
 
 
 def test_side_features_without_variance_and_strength_zero():
     X, side = two_structures()
     side[:, 7] = 0.0
     with pytest.raises(ValueError, match=r"'side_strength' parameter of QAlphaSelector must be positive.* 7 would get"):
-        QAlphaSelector(side_strength=0.0).fit(X, side=side)
+        QAlphaSelector(1, side_strength=0.0).fit(X, side=side)
 
 
 def test_side_names_must_be_those_of_x():
@@ -133,8 +133,8 @@ def test_side_names_must_be_those_of_x():
     names = [f"f{i}" for i in range(40)]
     main = pd.DataFrame(X, columns=names)
     with pytest.raises(ValueError, match="same names in another order"):
-        QAlphaSelector().fit(main, side=pd.DataFrame(side, columns=names[::-1]))
+        QAlphaSelector(1).fit(main, side=pd.DataFrame(side, columns=names[::-1]))
     with pytest.raises(ValueError, match=r"other names \(only in side: \['g'\]; only in X: \['f39'\]"):
-        QAlphaSelector().fit(main, side=pd.DataFrame(side, columns=[*names[:-1], "g"]))
-    named = QAlphaSelector().fit(main, side=pd.DataFrame(side, columns=names))
-    np.testing.assert_array_equal(named.weights_, QAlphaSelector().fit(main, side=side).weights_)
+        QAlphaSelector(1).fit(main, side=pd.DataFrame(side, columns=[*names[:-1], "g"]))
+    named = QAlphaSelector(1).fit(main, side=pd.DataFrame(side, columns=names))
+    np.testing.assert_array_equal(named.weights_, QAlphaSelector(1).fit(main, side=side).weights_)

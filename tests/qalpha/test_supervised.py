@@ -23,7 +23,7 @@ def labelled(seed=0, n_classes=3, q=45, n=60):
 def test_span_is_the_leading_eigenvector_of_the_dense_matrix(n_classes):
     X, y = labelled(n_classes=n_classes)
     weights, value = naive.span_weights(X, y)
-    model = QAlphaSelector(tol=1e-9, max_iter=1000).fit(X, y)
+    model = QAlphaSelector(1, tol=1e-9, max_iter=1000).fit(X, y)
     np.testing.assert_allclose(model.weights_, weights, atol=1e-7)
     assert model.objective_ == pytest.approx(value, rel=1e-10)
     assert model.n_clusters_ == n_classes - 1
@@ -32,21 +32,21 @@ def test_span_is_the_leading_eigenvector_of_the_dense_matrix(n_classes):
 @pytest.mark.parametrize("solver", ["basic", "power", "ritz"])
 def test_all_solvers_agree_on_a_fixed_embedding(solver):
     X, y = labelled()
-    fast = QAlphaSelector(tol=1e-8, max_iter=1000).fit(X, y)
-    slow = QAlphaSelector(tol=1e-8, solver=solver).fit(X, y)
+    fast = QAlphaSelector(1, tol=1e-8, max_iter=1000).fit(X, y)
+    slow = QAlphaSelector(1, tol=1e-8, solver=solver).fit(X, y)
     np.testing.assert_allclose(slow.weights_, fast.weights_, atol=1e-6)
 
 
 def test_names_and_order_of_classes_do_not_matter():
     X, y = labelled()
-    weights = QAlphaSelector().fit(X, y).weights_
+    weights = QAlphaSelector(1).fit(X, y).weights_
     for other in (
         np.array(["b", "c", "a"])[y],
         10 * y - 5,
         y.astype(float),
         np.array(["x", "yy", "z"], dtype=object)[y],
     ):
-        np.testing.assert_allclose(QAlphaSelector().fit(X, other).weights_, weights, atol=1e-9)
+        np.testing.assert_allclose(QAlphaSelector(1).fit(X, other).weights_, weights, atol=1e-9)
 
 
 def test_two_classes_of_any_size_span_the_same_kind_of_direction():
@@ -95,20 +95,20 @@ def test_blocks_match_the_transcription():
     X[:20, :4] += 4.0
     X[20:, 4:8] += 4.0
     weights, value = naive.block_weights(X, y)
-    model = QAlphaSelector(supervision="blocks", tol=1e-10, max_iter=500).fit(X, y)
+    model = QAlphaSelector(1, supervision="blocks", tol=1e-10, max_iter=500).fit(X, y)
     np.testing.assert_allclose(model.weights_, weights, atol=1e-5)
     assert model.objective_ == pytest.approx(value, rel=1e-6)
 
 
 def test_block_settings_change_the_answer():
     X, y = labelled()
-    default = QAlphaSelector(supervision="blocks").fit(X, y).weights_
+    default = QAlphaSelector(1, supervision="blocks").fit(X, y).weights_
     for setting in ({"block_gamma": 0.0}, {"block_clusters": (1, 1)}, {"block_clusters": (2, 3)}):
-        assert np.abs(QAlphaSelector(supervision="blocks", **setting).fit(X, y).weights_ - default).max() > 1e-4
+        assert np.abs(QAlphaSelector(1, supervision="blocks", **setting).fit(X, y).weights_ - default).max() > 1e-4
 
 
 def test_ignore_is_the_unsupervised_answer():
     X, y = labelled()
-    ignored = QAlphaSelector(supervision="ignore").fit(X, y)
-    np.testing.assert_array_equal(ignored.weights_, QAlphaSelector().fit(X).weights_)
-    assert np.abs(ignored.weights_ - QAlphaSelector().fit(X, y).weights_).max() > 1e-3
+    ignored = QAlphaSelector(1, supervision="ignore").fit(X, y)
+    np.testing.assert_array_equal(ignored.weights_, QAlphaSelector(1).fit(X).weights_)
+    assert np.abs(ignored.weights_ - QAlphaSelector(1).fit(X, y).weights_).max() > 1e-3

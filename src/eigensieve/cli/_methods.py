@@ -61,6 +61,7 @@ METHODS = {
             "supervision": "supervision",
             "side_strength": "side_strength",
             "pair_strength": "pair_strength",
+            "fdr": "fdr",
             "seed": "random_state",
         },
         "the papers' weights: unsupervised, with labels, side data or pairs",

@@ -79,7 +79,7 @@ def select(
     ] = None,
     fdr: Annotated[
         float | None,
-        typer.Option("--fdr", help="sieve: wanted rate of false selections.", rich_help_panel="Method"),
+        typer.Option("--fdr", help="sieve, qalpha: rate of false selections for -n auto.", rich_help_panel="Method"),
     ] = None,
     criterion: Annotated[
         str | None, typer.Option("--criterion", help="qalpha: energy or gap.", rich_help_panel="Method")

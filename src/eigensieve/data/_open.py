@@ -48,7 +48,7 @@ def open_data(source: Any, *, max_memory: float | str = DEFAULT_MEMORY, dataset:
     >>> X[:30, :8] += 3.0
     >>> path = os.path.join(tempfile.mkdtemp(), "X.npy")
     >>> np.save(path, X)
-    >>> QAlphaSelector().fit(open_data(path, max_memory="10MB")).get_support(indices=True)
+    >>> QAlphaSelector(8).fit(open_data(path, max_memory="10MB")).get_support(indices=True)
     array([0, 1, 2, 3, 4, 5, 6, 7])
     """
     memory = parse_bytes(max_memory)

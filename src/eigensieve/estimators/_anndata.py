@@ -53,7 +53,7 @@ def select_genes(
     >>> X = np.random.default_rng(0).standard_normal((60, 200))
     >>> X[:30, :8] += 3.0
     >>> adata = anndata.AnnData(X)
-    >>> select_genes(adata, QAlphaSelector())
+    >>> select_genes(adata, QAlphaSelector(8))
     >>> int(adata.var["eigensieve"].sum())
     8
     """

@@ -35,8 +35,8 @@ def run(
             X = make_hidden_signs(spread, random_state=seed).X
             kernel = KernelQAlphaSelector(n_clusters=3, kernel="sections", section_size=8, normalize="unit")
             found["kernel"].append(_success(kernel.fit(X).weights_))
-            found["squares"].append(_success(QAlphaSelector(n_clusters=3).fit(X**2).weights_))
-            found["plain"].append(_success(QAlphaSelector(n_clusters=3).fit(X).weights_))
+            found["squares"].append(_success(QAlphaSelector(1, n_clusters=3).fit(X**2).weights_))
+            found["plain"].append(_success(QAlphaSelector(1, n_clusters=3).fit(X).weights_))
         rates[spread] = {name: float(np.mean(values)) for name, values in found.items()}
     return rates
 

@@ -55,7 +55,7 @@ def _k_means(Z: Array, y: Array, n_runs: int) -> float:
 
 def weighted(main: Array, side: Array) -> Array:
     """Standardised features times sqrt(0.1 + 0.9 alpha / max alpha), with the selector's default settings."""
-    weights = np.maximum(QAlphaSelector().fit(main, side=side).weights_, 0.0)
+    weights = np.maximum(QAlphaSelector(1).fit(main, side=side).weights_, 0.0)
     return _standardised(main) * np.sqrt(FLOOR + (1 - FLOOR) * weights / weights.max())
 
 

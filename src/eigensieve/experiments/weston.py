@@ -52,9 +52,11 @@ METHODS: dict[str, Callable[[Array, Array], Array]] = {
     "Fisher": lambda X, y: _best(_fisher(X, y)),
     "Kolmogorov-Smirnov": lambda X, y: _best(_kolmogorov_smirnov(X, y)),
     "RFE-SVM": _rfe,
-    "Q-alpha, no labels": lambda X, y: _best(QAlphaSelector().fit(X).weights_),
-    "Q-alpha, blocks as printed": lambda X, y: _best(QAlphaSelector(supervision="blocks").fit(X, _classes(y)).weights_),
-    "Q-alpha, span": lambda X, y: _best(QAlphaSelector().fit(X, _classes(y)).weights_),
+    "Q-alpha, no labels": lambda X, y: _best(QAlphaSelector(1).fit(X).weights_),
+    "Q-alpha, blocks as printed": lambda X, y: _best(
+        QAlphaSelector(1, supervision="blocks").fit(X, _classes(y)).weights_
+    ),
+    "Q-alpha, span": lambda X, y: _best(QAlphaSelector(1).fit(X, _classes(y)).weights_),
     "FeatureMap, 2 rounds, span": lambda X, y: (
         FeatureMap(N_CHOSEN, round_strength=0.1).fit(X, _classes(y)).get_support(indices=True)
     ),

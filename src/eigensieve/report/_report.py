@@ -35,7 +35,7 @@ class Report:
     >>> from eigensieve.report import Report
     >>> X = np.random.default_rng(0).standard_normal((60, 200))
     >>> X[:30, :8] += 3.0
-    >>> report = Report(QAlphaSelector().fit(X), X)
+    >>> report = Report(QAlphaSelector(8).fit(X), X)
     >>> report.summary["counts"]["selected"]
     8
     """
