@@ -11,6 +11,7 @@ from eigensieve import QAlphaSelector, SieveSelector, TraceRatioSelector
 from eigensieve.amount.stability import selection_stability
 from eigensieve.data import as_data, open_data
 from eigensieve.data._open import stored_kind
+from eigensieve.data._sources import ALIVE
 from support.backends import BACKENDS, DASK, ON_DISK, tolerance
 
 RELEVANT = 6
@@ -111,7 +112,7 @@ def test_reading_stays_within_the_memory_allowed(X: np.ndarray, backend: str) ->
     data = BACKENDS[backend](X)
     pieces = -(-data.n_features // data.width)
     assert pieces >= 2
-    assert data.source.largest(data.width) * 4 <= 3 * X.nbytes
+    assert data.source.largest(data.width) * ALIVE <= 2 * X.nbytes
 
 
 @pytest.mark.parametrize("backend", ["hdf5-rows", "h5ad-csr-rows"])

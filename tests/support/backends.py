@@ -77,7 +77,7 @@ def _h5ad(X: Any) -> Any:
 
     path = _path(".h5ad")
     anndata.AnnData(X).write_h5ad(path)
-    return open_data(path, max_memory=3 * X.shape[0] * X.shape[1] * 8)
+    return open_data(path, max_memory=2 * X.shape[0] * X.shape[1] * 8)
 
 
 def _dask(X: Any, rows: int, columns: int) -> Any:

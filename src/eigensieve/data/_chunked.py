@@ -6,11 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eigensieve.data._memory import show_bytes
-from eigensieve.data._sources import FileWatch, Source
+from eigensieve.data._sources import ALIVE, FileWatch, Source
 
 Array = NDArray[Any]
-
-_ALIVE = 4
 
 
 class ChunkedSource(Source):
@@ -53,7 +51,7 @@ class ChunkedSource(Source):
         if chunks is None:
             return
         high, wide = min(chunks[0], n_samples), min(chunks[1], n_features)
-        by_features, by_samples = (size * _ALIVE * self.itemsize for size in (n_samples * wide, high * n_features))
+        by_features, by_samples = (size * ALIVE * self.itemsize for size in (n_samples * wide, high * n_features))
         if by_features <= max_memory or wide == 1:
             self.step = wide
         elif by_samples <= max_memory:
@@ -63,7 +61,7 @@ class ChunkedSource(Source):
                 f"The 'max_memory' parameter of open_data must be at least "
                 f"{show_bytes(min(by_features, by_samples))} for {name}: its chunks are {chunks[0]} samples "
                 "x "
-                f"{chunks[1]} features, and {_ALIVE} rows or columns of chunks must fit, or every chunk "
+                f"{chunks[1]} features, and {ALIVE} rows or columns of chunks must fit, or every chunk "
                 "would be "
                 f"read many times a pass. Got {show_bytes(max_memory)} instead."
             )

@@ -11,9 +11,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from eigensieve.data._direct import BLOCK, Rows, aligned_memory, goes_around, read_rows
 from eigensieve.data._sources import FileWatch, Source
 
 Array = NDArray[Any]
+
+_SHORTEST = 16 * BLOCK  # of the stretches worth reading around the cache: whole blocks are read at both ends
 
 
 class NpySource(Source):
@@ -38,20 +41,39 @@ class NpySource(Source):
         self.offset = offset
         self.fortran = fortran
         self.watch = FileWatch(path)
+        self.around_cache = offset % self.dtype.itemsize == 0 and goes_around(path, self.nbytes)
+
+    def settle(self, count: int) -> None:
+        self.around_cache = self.around_cache and self._rows(0, count).size >= _SHORTEST
+
+    def largest(self, count: int) -> float:
+        return self._rows(0, count).memory if self.around_cache else super().largest(count)
+
+    def memory(self, count: int) -> Array:
+        if self.around_cache:
+            return aligned_memory(self._rows(0, count).memory)
+        return super().memory(count)
 
     def columns(self, start: int, stop: int, buffer: Array | None = None) -> Array:
+        n_samples, count = self.shape[0], stop - start
+        memory = self.memory(count) if buffer is None else buffer
+        rows = self._rows(start, stop)
+        if self.around_cache:
+            found = read_rows(self.path, rows, memory, self.dtype)
+        else:
+            found = memory[: n_samples * count].reshape(rows.count, -1)
+            with open(self.path, "rb", buffering=0) as file:
+                for row, target in enumerate(found):
+                    _read_into(file.fileno(), target, rows.first + row * rows.step)
+        return found.reshape((n_samples, count), order="F") if self.fortran else found
+
+    def _rows(self, start: int, stop: int) -> Rows:
+        """Where the features are in the file."""
         n_samples, n_features = self.shape
-        count = stop - start
-        flat = np.empty(n_samples * count, self.dtype) if buffer is None else buffer[: n_samples * count]
         size = self.dtype.itemsize
-        with open(self.path, "rb", buffering=0) as file:
-            if self.fortran:
-                _read_into(file.fileno(), flat, self.offset + start * n_samples * size)
-                return flat.reshape((n_samples, count), order="F")
-            out = flat.reshape(n_samples, count)
-            for sample, row in enumerate(out):
-                _read_into(file.fileno(), row, self.offset + (sample * n_features + start) * size)
-        return out
+        if self.fortran:
+            return Rows(self.offset + start * n_samples * size, 0, 1, (stop - start) * n_samples * size)
+        return Rows(self.offset + start * size, n_features * size, n_samples, (stop - start) * size)
 
 
 def _read_into(file: int, target: Array, position: int) -> None:

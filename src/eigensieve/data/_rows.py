@@ -16,14 +16,13 @@ from numpy.typing import NDArray
 from eigensieve.data._matrix import BlockFunction, DataMatrix, Sweep, add_up
 from eigensieve.data._memory import show_bytes
 from eigensieve.data._moments import Moments, moments
-from eigensieve.data._sources import Source, read_failure
+from eigensieve.data._sources import ALIVE, Source, read_failure
 from eigensieve.data._stats import ColumnStats
 from eigensieve.data._stream import StreamedData
 from eigensieve.data._threads import ordered_map
 
 Array = NDArray[Any]
 
-_ALIVE = 4
 _GROUPS = 32
 
 
@@ -43,14 +42,14 @@ class RowStreamedData(StreamedData):
     def __init__(self, source: Source, max_memory: int) -> None:
         super().__init__(source, max_memory)
         per_sample = max(1e-9, source.shape[1] * source.itemsize)
-        height = int(max(1, min(max_memory / _ALIVE / per_sample, source.shape[0])))
-        while height > 1 and source.largest(height) > max_memory / _ALIVE:
+        height = int(max(1, min(max_memory / ALIVE / per_sample, source.shape[0])))
+        while height > 1 and source.largest(height) > max_memory / ALIVE:
             height = (height + 1) // 2
-        if source.largest(height) > max_memory / _ALIVE:
+        if source.largest(height) > max_memory / ALIVE:
             raise ValueError(
                 "The 'max_memory' parameter of open_data must be at least "
-                f"{show_bytes(source.largest(1) * _ALIVE)} for "
-                f"{source.name}, to hold {_ALIVE} samples. Got {show_bytes(max_memory)} instead."
+                f"{show_bytes(source.largest(1) * ALIVE)} for "
+                f"{source.name}, to hold {ALIVE} samples. Got {show_bytes(max_memory)} instead."
             )
         self.height = height // source.step * source.step if height > source.step else height
 

@@ -10,6 +10,9 @@ from numpy.typing import NDArray
 
 Array = NDArray[Any]
 
+ALIVE = 3
+"""Pieces in memory at a time: one in use, one being read, one being finished or read into already."""
+
 
 class Source(ABC):
     """A stored matrix, samples x features, that is read piece by piece.
@@ -53,16 +56,23 @@ class Source(ABC):
         """Bytes of the largest piece of `count` features (or samples, with `by_samples`)."""
         return count * self.shape[1 if self.by_samples else 0] * self.itemsize
 
+    def memory(self, count: int) -> Array:
+        """Flat memory that `columns` can place `count` features in."""
+        return np.empty(self.shape[0] * count, dtype=self.dtype)
+
+    def settle(self, count: int) -> None:  # noqa: B027  (most sources have nothing to decide)
+        """Choose how to read, once it is known how many features a piece has."""
+
     @abstractmethod
     def columns(self, start: int, stop: int, buffer: Array | None = None) -> Any:
         """Return features start..stop as (n_samples, stop - start): an array, or a sparse matrix.
 
-        `buffer` is flat memory of the right type that an array may be placed in.
+        `buffer` is memory that `memory` returned for as many features or more; an array may be placed in it.
         """
 
     def rows(self, start: int, stop: int) -> Any:
         """Return samples start..stop as (stop - start, n_features); only for sources with `by_samples`."""
-        raise NotImplementedError
+        raise TypeError(f"{self.name} is read along the features only.")
 
     def check(self) -> None:
         """Raise when what is stored has changed since it was opened."""

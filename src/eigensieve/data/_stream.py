@@ -12,16 +12,14 @@ from numpy.typing import NDArray
 from eigensieve.data._blocks import Block
 from eigensieve.data._matrix import DataMatrix, Work
 from eigensieve.data._memory import show_bytes
-from eigensieve.data._sources import Source, read_failure
+from eigensieve.data._sources import ALIVE, Source, read_failure
 from eigensieve.data._threads import limited_blas, thread_count
 
 Array = NDArray[Any]
 Result = TypeVar("Result")
 
-_AHEAD = 2  # pieces read before they are needed
-_ALIVE = _AHEAD + 2  # and one in use, one being finished
-_PIECE_BYTES = 48_000_000  # larger pieces do not read faster
-_SEGMENTS = 4  # parts a piece is cut into for the threads: fixed, so that sums do not depend on their number
+_PIECE_BYTES = 96_000_000  # larger pieces do not read faster
+_SEGMENTS = 8  # parts a piece is cut into for the threads: fixed, so that sums do not depend on their number
 
 
 def float_type(dtype: Any) -> Any:
@@ -103,7 +101,7 @@ class StreamedData(DataMatrix):
         return raw
 
     def _run(self, work: Work[Result]) -> Iterator[Result]:
-        """One pass: reading threads stay `_AHEAD` pieces in front, working threads use them in order."""
+        """One pass: reading threads stay in front, working threads use them in order."""
         self._shared["passes"] += 1
         self.source.check()
         threads = thread_count()
@@ -149,11 +147,10 @@ class StreamedData(DataMatrix):
     def _buffers(self) -> list[Array | None]:
         """Memory the pieces are read into, kept from pass to pass: fresh memory is cleared every time."""
         if not self.reuses_memory or self.source.itemsize != self.source.dtype.itemsize:
-            return [None] * _ALIVE
+            return [None] * ALIVE
         buffers = self._shared.pop("buffers", [])  # taken, not lent: another pass at the same time makes its own
-        while len(buffers) < _ALIVE:
-            size = self.n_samples * min(self.width, self.n_features)
-            buffers.append(np.empty(size, dtype=self.source.dtype))
+        while len(buffers) < ALIVE:
+            buffers.append(self.source.memory(min(self.width, self.n_features)))
         return buffers
 
     def _report(self, done: int) -> None:
@@ -166,12 +163,12 @@ def piece_width(source: Source, max_memory: int) -> int:
     """How many features a piece holds: whole stored chunks, within the memory allowed."""
     n_samples, n_features = source.shape
     per_feature = max(1e-9, n_samples * source.itemsize)
-    allowed = max_memory / _ALIVE / per_feature
+    allowed = max_memory / ALIVE / per_feature
     if allowed < 1:
-        need = int(np.ceil(per_feature * _ALIVE))
+        need = int(np.ceil(per_feature * ALIVE))
         raise ValueError(
             f"The 'max_memory' parameter of open_data must be at least {show_bytes(need)} for "
-            f"{source.name}: {_ALIVE} "
+            f"{source.name}: {ALIVE} "
             f"pieces of one feature with {n_samples} samples each. Got {show_bytes(max_memory)} instead."
         )
     width = int(
@@ -180,7 +177,8 @@ def piece_width(source: Source, max_memory: int) -> int:
             min(allowed, max(_PIECE_BYTES / per_feature, 1 if source.by_samples else source.step), n_features),
         )
     )
-    while width > 1 and not source.by_samples and source.largest(width) > max_memory / _ALIVE:
+    source.settle(width)
+    while width > 1 and not source.by_samples and source.largest(width) > max_memory / ALIVE:
         width = (width + 1) // 2
     if source.by_samples:
         return width

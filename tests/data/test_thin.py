@@ -1,0 +1,74 @@
+"""Compiled products with few columns, and compiled statistics, against the plain ones."""
+
+import numpy as np
+import pytest
+
+from eigensieve.data import _thin
+from eigensieve.data._stats import _any_moments, dense_moments
+from eigensieve.data._thin import contiguous_rows, left_product, right_product
+
+
+@pytest.fixture(autouse=True)
+def any_size(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_thin, "_ENTRIES", 1)
+
+
+def views(dtype: type) -> list[np.ndarray]:
+    """Blocks as they come: whole, a range of columns, a transposed range, every other column."""
+    X = np.random.default_rng(0).standard_normal((23, 2600)).astype(dtype)
+    return [
+        X[:, :1501].copy(),
+        X[:, 7:2222],
+        np.asfortranarray(X)[:, 3:1100],
+        X.T[5:900].T,
+        X[:, ::2],
+        X[:1],
+        X[:6, :3],
+    ]
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("few", [1, 2, 3, 4, 5, 7, 10, 21])
+def test_products_are_the_plain_ones(few: int, dtype: type) -> None:
+    rng = np.random.default_rng(few)
+    rtol = 1e-12 if dtype == np.float64 else 2e-5
+    for Z in views(dtype):
+        left, right = (rng.standard_normal((few, size)).astype(dtype) for size in Z.shape)
+        wanted = left.astype(float) @ Z, Z @ right.astype(float).T
+        for found, exact in zip((left_product(left, Z), right_product(Z, right)), wanted, strict=True):
+            np.testing.assert_allclose(found, exact, rtol=0, atol=rtol * np.abs(exact).max())
+
+
+def test_copies_of_a_column_get_the_same_projections() -> None:
+    column = np.random.default_rng(0).standard_normal((201, 1)).astype(np.float32)
+    Z = np.repeat(column, 1037, axis=1)
+    found = left_product(np.random.default_rng(1).standard_normal((2, 201)).astype(np.float32), Z)
+    np.testing.assert_array_equal(found, np.repeat(found[:, :1], 1037, axis=1))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_statistics_are_the_plain_ones(dtype: type) -> None:
+    for Z in views(dtype):
+        Z = Z.copy()
+        Z[:, 1] = 3.25
+        Z[:, -1] = 0.0
+        for found, wanted in zip(dense_moments(Z), _any_moments(Z), strict=True):
+            np.testing.assert_allclose(found, wanted, rtol=1e-12, atol=1e-13)
+
+
+@pytest.mark.parametrize("odd", [np.nan, np.inf, -np.inf, 1e200, 1e-200])
+def test_odd_values_are_found_wherever_they_are(odd: float) -> None:
+    for place in ((0, 0), (22, 0), (22, 1400), (11, 1030)):
+        Z = np.random.default_rng(0).standard_normal((23, 1401))
+        Z[place] = odd
+        if abs(odd) < 1:
+            Z[:, place[1]] = odd * np.arange(1, 24)
+        for found, wanted in zip(dense_moments(Z), _any_moments(Z), strict=True):
+            np.testing.assert_array_equal(found, wanted)
+
+
+def test_what_the_loops_cannot_take_is_left_to_numpy() -> None:
+    X = np.ones((8, 8))
+    assert contiguous_rows(X) is not None
+    for other in (X[:, ::-1], X[::-1], X[:, ::2], X.astype(int), np.broadcast_to(X[:1], (8, 8))):
+        assert contiguous_rows(other) is None
