@@ -117,7 +117,14 @@ class DenseBlock(_Movable):
         return scaled @ self.Z.T
 
     def quadratic(self, S: Any) -> Array:
-        return np.einsum("tb,tb->b", self.Z, S @ self.Z, dtype=np.float64)
+        if isinstance(S, np.ndarray):
+            return np.einsum("tb,tb->b", self.Z, S @ self.Z, dtype=np.float64)
+        from eigensieve.data._kernels import dense_quadratic
+
+        rows = S.tocsr()
+        out = np.zeros(self.Z.shape[1])
+        dense_quadratic(np.ascontiguousarray(self.Z), rows.indptr, rows.indices, rows.data, out)
+        return out
 
     def class_scatter(self, codes: Array, counts: Array) -> tuple[Array, Array, Array]:
         from eigensieve.data._kernels import dense_class_sums

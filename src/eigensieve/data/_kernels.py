@@ -129,3 +129,29 @@ def csc_class_sums(indptr, indices, values, codes, sums, squares):  # type: igno
                 value = float(values[p])
                 sums[c, i] += value
                 squares[i] += value * value
+
+
+@numba.njit(cache=True, nogil=True)
+def dense_quadratic(Z, indptr, indices, values, out):  # type: ignore[no-untyped-def]
+    """out[i] = z_i' S z_i for every column z_i of Z and symmetric S in compressed rows, of which one half is read.
+
+    Some columns at a time, so that their rows stay in the cache; every column is summed in the same order.
+    """
+    width = 256
+    inner = np.empty(width)
+    for start in range(0, Z.shape[1], width):
+        stop = min(start + width, Z.shape[1])
+        for t in range(Z.shape[0]):
+            for c in range(stop - start):
+                inner[c] = 0.0
+            for p in range(indptr[t], indptr[t + 1]):
+                s = indices[p]
+                if s < t:
+                    continue
+                value = values[p] if s == t else 2.0 * values[p]
+                row = Z[s, start:stop]
+                for c in range(stop - start):
+                    inner[c] += value * row[c]
+            row = Z[t, start:stop]
+            for c in range(stop - start):
+                out[start + c] += inner[c] * row[c]

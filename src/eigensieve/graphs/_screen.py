@@ -5,6 +5,7 @@ What it may get wrong is bounded, so that a row whose screen cannot be trusted i
 the neighbours are those of an exact search.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,8 @@ Array = NDArray[Any]
 
 _SPARE = 5  # candidates beyond the neighbours wanted
 _CHUNK_BYTES = 1 << 25
+_ROWS = 256
+_BLOCK_NUMBERS = 1 << 18
 
 
 def screened_neighbours(X: Array, n_neighbors: int) -> tuple[Array, Array]:
@@ -31,45 +34,87 @@ def screened_neighbours(X: Array, n_neighbors: int) -> tuple[Array, Array]:
     """
     from eigensieve.graphs._screen_kernels import smallest, squared_distances
 
+    X = np.ascontiguousarray(X, dtype=X.dtype if X.dtype == np.float32 else np.float64)
     n_samples, n_features = X.shape
-    exact = X - X.mean(axis=0, dtype=np.float64)
-    scale = float(np.abs(exact).max())
-    exact /= scale if scale > 0 else 1.0
-    single = exact.astype(np.float32)
-    squares = np.einsum("td,td->t", exact, exact)
+    single, squares, unit = _singles(X)
     # rounding of the data, of the product's sum and of the final sum, each relative to the norms involved
     slack = (n_features + 16) * float(np.finfo(np.float32).eps) * (squares + squares.max())
     width = min(n_neighbors + _SPARE, n_samples - 1)
     neighbours = np.empty((n_samples, n_neighbors), dtype=np.intp)
     distances = np.empty((n_samples, n_neighbors))
     half = squares.astype(np.float32) / 2
-    rows_at_once = max(64, min(_CHUNK_BYTES // (4 * n_samples), 512))
 
-    def search(start: int) -> None:
-        rows = np.arange(start, min(start + rows_at_once, n_samples))
-        product = single[rows] @ single.T
+    def search(start: int, product: Array) -> None:
+        rows = np.arange(start, start + len(product))
         candidates = np.empty((len(rows), width), dtype=np.intp)
         edge = np.empty(len(rows), dtype=np.float32)
         smallest(product, half, start, candidates, edge)
         found = np.empty(candidates.shape)
-        squared_distances(exact, start, candidates, found)
+        squared_distances(X, unit, start, candidates, found)
         order = np.lexsort((candidates, found))[:, :n_neighbors]
         neighbours[rows] = np.take_along_axis(candidates, order, axis=1)
         distances[rows] = np.take_along_axis(found, order, axis=1)
         # every sample that was left out is at least this far away
         bound = squares[rows] + 2.0 * edge - slack[rows]
         for t in rows[bound <= distances[rows, -1]] if width < n_samples - 1 else ():
-            neighbours[t], distances[t] = _search_row(exact, t, n_neighbors)
+            neighbours[t], distances[t] = _search_row(X, unit, t, n_neighbors)
 
-    for _ in ordered_map(search, range(0, n_samples, rows_at_once)):
+    if 4 * n_samples**2 <= _CHUNK_BYTES:
+        products = _symmetric_product(single)
+        _each(lambda rows: search(rows.start, products[rows]), _slices(n_samples, _ROWS))
+    else:
+        rows_at_once = max(64, min(_CHUNK_BYTES // (4 * n_samples), _ROWS))
+        _each(lambda rows: search(rows.start, single[rows] @ single.T), _slices(n_samples, rows_at_once))
+    return neighbours, np.sqrt(distances) / unit
+
+
+def _singles(X: Array) -> tuple[Array, Array, float]:
+    """The centred samples in single precision, brought to magnitudes up to one; their squared norms; the factor."""
+    from eigensieve.graphs._screen_kernels import largest_deviation, single_rows
+
+    mean = np.concatenate(
+        list(ordered_map(lambda cols: X[:, cols].mean(axis=0, dtype=np.float64), _slices(X.shape[1], 512)))
+    )
+    parts = _slices(len(X), _ROWS)
+    largest = max(ordered_map(lambda rows: float(largest_deviation(X[rows], mean)), parts))
+    unit = 1.0 / largest if largest > 0 else 1.0
+    single, squares = np.empty(X.shape, dtype=np.float32), np.empty(len(X))
+    _each(lambda rows: single_rows(X[rows], mean, unit, single[rows], squares[rows]), parts)
+    return single, squares, unit
+
+
+def _symmetric_product(Z: Array) -> Array:
+    """Z Z', computing one half of it."""
+    out = np.empty((len(Z), len(Z)), dtype=Z.dtype)
+
+    def fill(rows: slice) -> None:
+        out[rows, rows.start :] = Z[rows] @ Z[rows.start :].T
+        out[rows.stop :, rows] = out[rows, rows.stop :].T
+
+    _each(fill, _slices(len(Z), _ROWS))
+    return out
+
+
+def _slices(count: int, size: int) -> list[slice]:
+    return [slice(start, min(start + size, count)) for start in range(0, count, size)]
+
+
+def _each(fn: Callable[[slice], None], slices: list[slice]) -> None:
+    """Run `fn` on every slice, on threads."""
+    for _ in ordered_map(fn, slices):
         pass
-    return neighbours, np.sqrt(distances) * scale
 
 
 def gram_neighbours(X: Array, n_neighbors: int) -> tuple[Array, Array]:
     """The same for few samples, from one matrix product in double precision."""
-    centred = X - X.mean(axis=0, dtype=np.float64)
-    gram = centred @ centred.T
+
+    def part(columns: slice) -> Array:
+        centred = X[:, columns] - X[:, columns].mean(axis=0, dtype=np.float64)
+        return np.asarray(centred @ centred.T)
+
+    gram = np.zeros((len(X), len(X)))
+    for product in ordered_map(part, _slices(X.shape[1], max(64, _BLOCK_NUMBERS // len(X)))):
+        gram += product
     squares = np.diag(gram)
     found = np.maximum(squares[:, None] + squares[None, :] - 2.0 * gram, 0.0)
     np.fill_diagonal(found, np.inf)
@@ -77,10 +122,10 @@ def gram_neighbours(X: Array, n_neighbors: int) -> tuple[Array, Array]:
     return order, np.sqrt(np.take_along_axis(found, order, axis=1))
 
 
-def _search_row(X: Array, row: int, n_neighbors: int) -> tuple[Array, Array]:
+def _search_row(X: Array, unit: float, row: int, n_neighbors: int) -> tuple[Array, Array]:
     """The same for one sample, in double precision."""
     others = np.delete(np.arange(len(X)), row)
-    difference = X[others] - X[row]
+    difference = unit * (X[others].astype(np.float64) - X[row])
     found = np.einsum("cd,cd->c", difference, difference)
     order = np.lexsort((others, found))[:n_neighbors]
     return others[order], found[order]

@@ -38,15 +38,37 @@ def smallest(product, half, first, candidates, edge):  # type: ignore[no-untyped
         edge[t] = values[worst]
 
 
+@numba.njit(cache=True, nogil=True)
+def largest_deviation(X, mean):  # type: ignore[no-untyped-def]
+    """The largest |x_ti - mean_i|."""
+    largest = 0.0
+    for t in range(X.shape[0]):
+        for i in range(X.shape[1]):
+            largest = max(largest, abs(X[t, i] - mean[i]))
+    return largest
+
+
 @numba.njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
-def squared_distances(X, first, candidates, out):  # type: ignore[no-untyped-def]
-    """out[t, c] = |x_(first + t) - x_candidate|^2."""
+def single_rows(X, mean, unit, single, squares):  # type: ignore[no-untyped-def]
+    """single = unit (X - mean) in single precision; squares[t] = its row's squared norm in double precision."""
+    for t in range(X.shape[0]):
+        total = 0.0
+        for i in range(X.shape[1]):
+            value = (X[t, i] - mean[i]) * unit
+            single[t, i] = value
+            total += value * value
+        squares[t] = total
+
+
+@numba.njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
+def squared_distances(X, unit, first, candidates, out):  # type: ignore[no-untyped-def]
+    """out[t, c] = |unit (x_(first + t) - x_candidate)|^2."""
     for t in range(candidates.shape[0]):
         own = X[first + t]
         for c in range(candidates.shape[1]):
             other = X[candidates[t, c]]
             total = 0.0
             for i in range(X.shape[1]):
-                difference = own[i] - other[i]
+                difference = unit * (np.float64(own[i]) - np.float64(other[i]))
                 total += difference * difference
             out[t, c] = total
