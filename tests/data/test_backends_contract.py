@@ -99,6 +99,29 @@ def test_stability_runs_on_dask(X: np.ndarray) -> None:
     np.testing.assert_array_equal(found.selections, plain.selections)
 
 
+@pytest.mark.parametrize("backend", ON_DISK)
+def test_some_samples_of_stored_data(X: np.ndarray, backend: str) -> None:
+    data = as_data(BACKENDS[backend](X))
+    rows = np.array([0, 3, 4, 17, 29])
+    some = data[rows]
+    np.testing.assert_allclose(some.toarray(), X[rows], rtol=1e-6)
+    V = np.random.default_rng(0).standard_normal((5, 2))
+    np.testing.assert_allclose(some.project(V), X[rows].T @ V, atol=tolerance(backend, double=1e-12, single=1e-4))
+    np.testing.assert_allclose(data[X[:, 0] > 0].stats().mean, X[X[:, 0] > 0].mean(axis=0), rtol=1e-5, atol=1e-6)
+    for wrong in ([3, 3], [4, 1], np.zeros(30, dtype=bool)):
+        with pytest.raises(IndexError, match="in increasing order"):
+            data[wrong]
+    with pytest.raises(TypeError, match="by samples only"):
+        data[:, :3]
+
+
+@pytest.mark.parametrize("backend", ["npy", "hdf5-rows", "h5ad-csc", "parquet"])
+def test_stability_runs_on_disk(X: np.ndarray, backend: str) -> None:
+    plain = selection_stability(QAlphaSelector(RELEVANT, 1), X, n_subsamples=2)
+    found = selection_stability(QAlphaSelector(RELEVANT, 1), BACKENDS[backend](X), n_subsamples=2)
+    np.testing.assert_array_equal(found.selections, plain.selections)
+
+
 def test_names_come_with_the_storage(X: np.ndarray) -> None:
     for backend in ("parquet", "dask-frame"):
         model = QAlphaSelector(RELEVANT, 1).fit(BACKENDS[backend](X))

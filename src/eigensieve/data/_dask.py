@@ -22,6 +22,7 @@ from eigensieve.data import _dask_tasks as tasks
 from eigensieve.data._blocks import Block
 from eigensieve.data._dask_tasks import Chunk, Job
 from eigensieve.data._dask_wait import finished
+from eigensieve.data._dask_where import beside, homes
 from eigensieve.data._matrix import BlockFunction, DataMatrix, Sweep, Work
 from eigensieve.data._stats import ColumnStats
 from eigensieve.data._stream import float_type
@@ -60,6 +61,7 @@ class DaskData(DataMatrix):
         super().__init__(int(X.shape[0]), int(X.shape[1]), float_type(X.dtype))
         self._shared["names"] = feature_names
         self._shared["placed"] = []
+        self.X = X  # chunks that were persisted are dropped with the last reference to their array
         rows = _edges(X.chunks[0])
         stored = X.to_delayed()
         # for every group of features: the chunks that hold it, samples in order
@@ -70,6 +72,7 @@ class DaskData(DataMatrix):
                 chunks = [Chunk(some, (start, stop), columns, last - first) for some in rows]
                 self.grid.append((list(stored[:, j]), chunks))
         self._standard: WorkerArray | None = None
+        self.homes = homes(X, [raws for raws, _ in self.grid])
 
     def __reduce__(self) -> Any:
         # block functions hold the object they came from; the data itself must never travel with them
@@ -96,12 +99,13 @@ class DaskData(DataMatrix):
         out = np.empty((self.n_samples, len(wanted)), dtype=self.dtype)
         where, found = [], []
         standard = self._standard_parts()
-        for (raws, chunks), some in zip(self.grid, standard, strict=True):
+        for (raws, chunks), some, home in zip(self.grid, standard, self.homes, strict=True):
             start, stop = chunks[0].features
             here = np.flatnonzero((wanted >= start) & (wanted < stop))
             if len(here):
                 where.append(here)
-                found.append(_task(tasks.take_from, raws, chunks, some, wanted[here] - start))
+                with beside(home):
+                    found.append(_task(tasks.take_from, raws, chunks, some, wanted[here] - start))
         for here, part in zip(where, finished(found), strict=True):
             out[:, here] = part
         return out
@@ -117,11 +121,7 @@ class DaskData(DataMatrix):
     def _run(self, work: Work[Result]) -> Iterator[Result]:
         self._shared["passes"] += 1
         job = _send(Job(work))
-        parts = [
-            _task(tasks.run_group, job, raws, chunks, some)
-            for (raws, chunks), some in zip(self.grid, self._standard_parts(), strict=True)
-        ]
-        yield from finished(parts)
+        yield from finished(self._each(tasks.run_group, job))
 
     def sweep(self, V: Array | None, fn: BlockFunction, state: Sequence[Any] = (), *, donate: bool = False) -> Sweep:
         self._shared["passes"] += 1
@@ -134,7 +134,8 @@ class DaskData(DataMatrix):
         for j, ((raws, chunks), standard) in enumerate(zip(self.grid, self._standard_parts(), strict=True)):
             here = [array.parts[j] for array in placed]
             if len(raws) == 1:
-                done = _task(tasks.sweep_whole, job, raws, chunks, standard, *here)
+                with beside(self.homes[j]):
+                    done = _task(tasks.sweep_whole, job, raws, chunks, standard, *here)
             else:
                 several = list(zip(raws, chunks, strict=True))
                 T = None if V is None else [_task(tasks.forward, job, *some, standard) for some in several]
@@ -155,12 +156,7 @@ class DaskData(DataMatrix):
 
     def gram(self, weights: Array) -> Array:
         self._shared["passes"] += 1
-        parts = [
-            _task(tasks.gram_of, raws, chunks, some, here)
-            for (raws, chunks), some, here in zip(
-                self.grid, self._standard_parts(), self.place(np.asarray(weights)).parts, strict=True
-            )
-        ]
+        parts = self._each(tasks.gram_of, None, self.place(np.asarray(weights)))
         return np.asarray(finished([_tree(parts)])[0][0])
 
     # -- feature arrays ------------------------------------------------------------------------------
@@ -184,7 +180,11 @@ class DaskData(DataMatrix):
             if original is A and np.array_equal(seen, A):
                 return placed
         cut = [np.ascontiguousarray(A[slice(*chunks[0].features)]) for _, chunks in self.grid]
-        _, parts = finished([], keep=[[_send(part) for part in cut]])
+        sent = []
+        for part, home in zip(cut, self.homes, strict=True):
+            with beside(home):
+                sent.append(_task(tasks.given, part))
+        _, parts = finished([], keep=[sent])
         placed = WorkerArray(tuple(parts[0]), A.shape, A.dtype)
         self._shared["placed"] = [*kept[-_PLACED + 1 :], (A, A.copy(), placed)]
         return placed
@@ -199,6 +199,14 @@ class DaskData(DataMatrix):
         return self.place(np.load(path))
 
     # -- inner ---------------------------------------------------------------------------------------
+
+    def _each(self, fn: Callable[..., Any], job: Any, *arrays: WorkerArray) -> list[Any]:
+        """One task for every group of features, where its chunks are."""
+        out = []
+        for j, ((raws, chunks), standard) in enumerate(zip(self.grid, self._standard_parts(), strict=True)):
+            with beside(self.homes[j]):
+                out.append(_task(fn, job, raws, chunks, standard, *(array.parts[j] for array in arrays)))
+        return out
 
     def _standard_parts(self) -> Sequence[Any]:
         """Centres, scales and distances from zero beside each group of features."""

@@ -51,6 +51,8 @@ def piece(raw: Any, standard: Array | None) -> DataMatrix:
 
     if isinstance(raw, np.matrix):
         raw = np.asarray(raw)
+    if isinstance(raw, np.ndarray) and not raw.flags.aligned:
+        raw = raw.copy()  # as chunks from another worker may come; every product would make its own copy
     data = as_data(raw)
     data.n_segments = 1
     if standard is not None:
@@ -75,6 +77,11 @@ def whole(raws: list[Any], chunks: list[Chunk], standard: Array | None) -> DataM
 
         return piece(vstack(parts, format="csc"), standard)
     return piece(np.concatenate(parts), standard)
+
+
+def given(part: Array) -> Array:
+    """A part of a feature array that the client sent: as a task, it can be asked to stay beside its chunk."""
+    return part
 
 
 def picked(item: Any) -> Array:
@@ -147,7 +154,7 @@ def run_group(job: Job, raws: list[Any], chunks: list[Chunk], standard: Array | 
     return job.fn(data, chunks[0].features[0], data._segments(1)[0])
 
 
-def gram_of(raws: list[Any], chunks: list[Chunk], standard: Array | None, weights: Any) -> tuple[Array]:
+def gram_of(_: None, raws: list[Any], chunks: list[Chunk], standard: Array | None, weights: Any) -> tuple[Array]:
     return (whole(raws, chunks, standard).gram(picked(weights)),)
 
 

@@ -48,6 +48,10 @@ class Sweep:
     back: Array | None
     total: Array | None
 
+    def __sizeof__(self) -> int:
+        """Bytes of the arrays: schedulers that keep sweeps on workers ask for it."""
+        return sum(array.nbytes for array in (*self.state, self.back, self.total) if array is not None)
+
 
 BlockFunction = Callable[..., tuple[tuple[Array, ...], Array | None, Array | None]]
 """fn(T_b, *state_b) -> (new state of the block, W_b or None, small array to be summed or None)."""

@@ -72,6 +72,16 @@ class RawBlock(DenseBlock):
             product -= (rows.astype(np.float64, copy=False) @ self.center).astype(product.dtype, copy=False)
         return product
 
+    def gram(self, weights: Array) -> Array:
+        dtype = self.raw.dtype
+        weights = np.asarray(weights, dtype=np.float64) * self.scale**2
+        product = (self.raw * weights.astype(dtype)) @ self.raw.T
+        if self.center is None:
+            return product
+        shift = self.raw @ (weights * self.center).astype(dtype)
+        shift = shift.astype(np.float64) - float(weights @ self.center**2) / 2
+        return product - (shift[:, None] + shift[None, :])
+
 
 def distance_from_zero(mean: Array, centered_norm: Array, norm: Array, n_samples: int, dtype: Any) -> Array:
     """How many standard deviations each column's mean is from zero; infinite where sums could overflow or vanish."""

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from eigensieve.data._blocks import Block
 from eigensieve.data._matrix import DataMatrix, Work
 from eigensieve.data._memory import show_bytes
+from eigensieve.data._samples import SampleSubset, chosen_samples
 from eigensieve.data._sources import ALIVE, Source, read_failure
 from eigensieve.data._threads import limited_blas, thread_count
 
@@ -40,6 +41,7 @@ class StreamedData(DataMatrix):
     def __init__(self, source: Source, max_memory: int) -> None:
         super().__init__(source.shape[0], source.shape[1], float_type(source.dtype))
         self.source = source
+        self.max_memory = max_memory
         self.width = piece_width(source, max_memory)
         self.reuses_memory = True
         self._shared["names"] = source.feature_names
@@ -76,6 +78,18 @@ class StreamedData(DataMatrix):
         view = copy(self)
         view.reuses_memory = False
         return super(StreamedData, view).map_blocks(fn)
+
+    def __getitem__(self, key: Any) -> DataMatrix:
+        """Some samples, as data that is read in the same way: ``data[rows]``, for subsamples and folds."""
+        from eigensieve.data._open import stream
+
+        if self.center is not None or self.scale is not None:
+            raise TypeError("Samples are taken from the raw data, before it is centred and scaled.")
+        return stream(SampleSubset(self.source, chosen_samples(key, self.n_samples)), self.max_memory)
+
+    def toarray(self) -> Array:
+        """Everything in memory, as a dense array."""
+        return self.take(np.arange(self.n_features))
 
     # -- inner ---------------------------------------------------------------------------------------
 

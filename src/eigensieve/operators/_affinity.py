@@ -83,6 +83,10 @@ class Affinity(ABC):
         assert result.back is not None and result.total is not None
         return self.gather(result.back, float(result.total[0]), V)
 
+    def matrix(self, weights: Array) -> Array:
+        """Return L(w) itself (samples x samples): for few samples; one pass."""
+        return self.apply(weights, np.eye(self.n_samples))
+
     def gradient(self, U: Array, V: Array) -> Array:
         """Return <L_i, (UV' + VU')/2> for every feature; one pass."""
         k = U.shape[1]
@@ -137,6 +141,9 @@ class StandardAffinity(Affinity):
 
     def gather(self, back: Array, total_weight: float, V: Array) -> Array:
         return back
+
+    def matrix(self, weights: Array) -> Array:
+        return self.data.gram(weights)
 
 
 class LaplacianAffinity(Affinity):

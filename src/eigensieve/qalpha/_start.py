@@ -43,7 +43,7 @@ def leading_eigenvectors(
     q = affinity.n_samples
     width = min(q, count + _EXTRA)
     if q <= 4 * width or q <= 200:
-        return _ritz(np.eye(q), affinity.apply(weights, np.eye(q)), count)[:2]
+        return _ritz(np.eye(q), affinity.matrix(weights), count)[:2]
     V = scipy.linalg.qr(np.random.default_rng(0).standard_normal((q, width)), mode="economic")[0]
     LV = np.empty((q, 0))
     for _ in range(max_blocks):
