@@ -112,6 +112,7 @@ SELECTORS = {
     "laplacian-raw": Selector(peer="laplacian", raw=True),
     "spec": Selector(spec),
     "spec-raw": Selector(spec, raw=True),
+    "spec-leading": Selector(peer="spec"),
     "mcfs": Selector(peer="mcfs", nested=False),
     "mcfs-raw": Selector(peer="mcfs", nested=False, raw=True),
     "udfs": Selector(peer="udfs"),

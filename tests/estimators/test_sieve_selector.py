@@ -74,9 +74,11 @@ def test_many_noise_features_and_few_samples() -> None:
     rng = np.random.default_rng(5)
     X = rng.standard_normal((200, 10_000)).astype(np.float32)
     X[:, :20] += rng.normal(0, 1.5, (3, 20))[rng.integers(0, 3, 200)]
-    model = SieveSelector(20).fit(X)
-    assert model.start_ == "qalpha"
-    assert np.mean(model.selection_order_ < 20) >= 0.8
+    for shift in (3.0, 0.0):  # away from zero the means say nothing
+        model = SieveSelector(20).fit(X + np.float32(shift))
+        assert model.centered_ == (shift > 0)
+        assert model.start_ == "qalpha" or not model.centered_
+        assert np.mean(model.selection_order_ < 20) >= 0.8
 
 
 def test_learned_attributes_agree(planted: np.ndarray) -> None:
@@ -91,12 +93,27 @@ def test_learned_attributes_agree(planted: np.ndarray) -> None:
     assert model.objective_ == pytest.approx(np.sort(model.weights_)[-5:].mean())
 
 
-def test_scale_shift_and_sign_of_features_do_not_matter(planted: np.ndarray) -> None:
+def test_scale_and_sign_of_features_do_not_matter(planted: np.ndarray) -> None:
+    moved = planted * np.random.default_rng(2).choice([-3.0, 0.01, 40.0], 150)
+    plain, other = SieveSelector(12, 3).fit(planted), SieveSelector(12, 3).fit(moved)
+    np.testing.assert_array_equal(plain.selection_order_, other.selection_order_)
+    assert not plain.centered_
+
+
+def test_shift_of_features_does_not_matter_where_zero_means_nothing(planted: np.ndarray) -> None:
     rng = np.random.default_rng(2)
-    moved = planted * rng.choice([-3.0, 0.01, 40.0], 150) + rng.normal(0, 5, 150)
-    np.testing.assert_array_equal(
-        SieveSelector(12, 3).fit(planted).selection_order_, SieveSelector(12, 3).fit(moved).selection_order_
-    )
+    first, second = (SieveSelector(12, 3).fit(planted + rng.normal(0, 5, 150)) for _ in range(2))
+    np.testing.assert_array_equal(first.selection_order_, second.selection_order_)
+    assert first.centered_
+    assert second.centered_
+
+
+def test_automatic_choice_never_takes_a_mean_for_structure() -> None:
+    X = np.random.default_rng(0).standard_normal((60, 200))
+    X[:, :10] += 4.0
+    with pytest.warns(UserWarning, match="found no feature"):
+        assert SieveSelector(random_state=0).fit(X).centered_
+    assert not SieveSelector(10).fit(X).centered_
 
 
 def test_order_of_features_and_samples_does_not_matter(planted: np.ndarray) -> None:

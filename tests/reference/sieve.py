@@ -1,12 +1,13 @@
 """Naive dense transcription of the sieve: every matrix formed, written for reading."""
 
 import numpy as np
+from scipy.optimize import minimize_scalar
 from scipy.spatial.distance import cdist
 
 
-def standardise(X: np.ndarray) -> np.ndarray:
-    """Return M: rows are features, centred, of unit norm; constant features are zero."""
-    M = X.T - X.T.mean(axis=1, keepdims=True)
+def standardise(X: np.ndarray, centered: bool = True) -> np.ndarray:
+    """Return M: rows are features, centred or not, of unit norm; constant features are zero."""
+    M = X.T - X.T.mean(axis=1, keepdims=True) * centered
     norms = np.linalg.norm(M, axis=1, keepdims=True)
     return M / np.where(norms > 1e-12, norms, np.inf)
 
@@ -18,9 +19,23 @@ def agreement(M: np.ndarray, V: np.ndarray) -> np.ndarray:
     return np.array([m @ P @ m for m in M])
 
 
-def embedding(M: np.ndarray, weights: np.ndarray, k: int, n_neighbors: int, smoothing: float) -> np.ndarray:
-    """Leading non-trivial eigenvectors of the smoothed neighbour graph, centred, orthonormal."""
-    points = M.T * np.sqrt(weights)
+def noise_edge(weights: np.ndarray, d: int) -> float:
+    """Silverstein and Choi's edge of the spectrum of independent weighted features, with its fluctuation."""
+    w = weights[weights > 0] / weights.max()
+    best = minimize_scalar(lambda t: 1 / t + np.sum(w / (1 - t * w)) / d, bounds=(1e-6, 1 - 1e-6), method="bounded")
+    return float(weights.max() * best.fun * (1 + d ** (-2 / 3)))
+
+
+def shortened(M: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Principal coordinates of the weighted samples, of squared length log(1 + lambda / mean above the edge)."""
+    values, vectors = np.linalg.eigh(M.T @ np.diag(weights) @ M)
+    edge = noise_edge(weights, M.shape[1] - 1)
+    unit = values[values > edge].mean() if values.max() > edge else edge
+    return np.asarray(vectors * np.sqrt(np.log(1 + np.maximum(values, 0) / unit)))
+
+
+def embedding(points: np.ndarray, k: int, n_neighbors: int, smoothing: float) -> tuple[np.ndarray, float]:
+    """Leading non-trivial eigenvectors of the smoothed neighbour graph, centred, orthonormal; sum of eigenvalues."""
     q = len(points)
     distances = cdist(points, points)
     np.fill_diagonal(distances, np.inf)
@@ -33,13 +48,18 @@ def embedding(M: np.ndarray, weights: np.ndarray, k: int, n_neighbors: int, smoo
     D = np.diag(W.sum(axis=1) ** -0.5)
     values, vectors = np.linalg.eigh(D @ W @ D)
     leading = vectors[:, np.argsort(-values)][:, 1 : k + 1]
-    return np.linalg.qr(leading - leading.mean(axis=0))[0]
+    return np.linalg.qr(leading - leading.mean(axis=0))[0], np.sort(values)[::-1][1 : k + 1].sum()
 
 
-def rounds(M: np.ndarray, weights: np.ndarray, k: int, n_rounds: int, n_neighbors: int, smoothing: float) -> np.ndarray:
-    """Scores after a number of rounds."""
+def rounds(
+    M: np.ndarray, weights: np.ndarray, k: int, n_rounds: int, n_neighbors: int, smoothing: float, centered: bool
+) -> np.ndarray:
+    """Scores after a number of rounds; the means of uncentred features count, by the constant direction."""
+    constant = np.ones((M.shape[1], 0 if centered else 1)) / np.sqrt(M.shape[1])
     for _ in range(n_rounds):
-        scores = agreement(M, embedding(M, weights, k, n_neighbors, smoothing))
+        plain, short = M.T * np.sqrt(weights), shortened(M, weights)
+        (Q, sum_), (Q_short, sum_short) = (embedding(points, k, n_neighbors, smoothing) for points in (plain, short))
+        scores = agreement(M, np.hstack([constant, Q_short if sum_short > sum_ else Q]))
         weights = np.maximum(scores, 0.0)
     return scores
 

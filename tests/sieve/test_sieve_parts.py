@@ -7,7 +7,7 @@ from eigensieve.amount._agreement import agreement
 from eigensieve.data import as_data
 from eigensieve.sieve._embedding import N_NEIGHBORS, SMOOTHING, graph_embedding
 from eigensieve.sieve._pick import POWER, RIDGE, pick
-from eigensieve.sieve._rounds import _rounds, sieve
+from eigensieve.sieve._rounds import _Rounds, sieve
 from eigensieve.sieve._start import screened
 from reference import sieve as naive
 from support.backends import FEW, tolerance
@@ -44,8 +44,7 @@ def test_agreement_of_a_single_extreme_sample_is_nothing() -> None:
 def test_embedding_equals_the_naive_one(clustered: np.ndarray) -> None:
     points = clustered[:, :12]
     Q = graph_embedding(points, 4)
-    M = points.T
-    expected = naive.embedding(M, np.ones(12), 4, N_NEIGHBORS, SMOOTHING)
+    expected = naive.embedding(points, 4, N_NEIGHBORS, SMOOTHING)[0]
     np.testing.assert_allclose(Q @ Q.T, expected @ expected.T, atol=1e-8)
     np.testing.assert_allclose(Q.sum(axis=0), 0.0, atol=1e-10)
 
@@ -54,18 +53,20 @@ def test_embedding_by_lanczos_equals_the_dense_one() -> None:
     rng = np.random.default_rng(0)
     points = rng.standard_normal((420, 5)) + 6.0 * rng.standard_normal((6, 5))[np.arange(420) % 6]
     Q = graph_embedding(points, 5)
-    expected = naive.embedding(points.T, np.ones(5), 5, N_NEIGHBORS, SMOOTHING)
+    expected = naive.embedding(points, 5, N_NEIGHBORS, SMOOTHING)[0]
     np.testing.assert_allclose(Q @ Q.T, expected @ expected.T, atol=1e-3)
 
 
+@pytest.mark.parametrize("centered", [True, False])
 @pytest.mark.parametrize("backend", FEW)
-def test_rounds_equal_the_naive_ones(clustered: np.ndarray, backend: str) -> None:
+def test_rounds_equal_the_naive_ones(clustered: np.ndarray, backend: str, centered: bool) -> None:
     if "float32" in backend:
         pytest.skip("neighbours at nearly equal distance may swap in single precision")
-    data = as_data(FEW[backend](clustered)).standardized("center")
+    data = as_data(FEW[backend](clustered)).standardized("center" if centered else "unit")
     usable = np.ones(80, dtype=bool)
-    result = _rounds(data, usable, np.ones(80), 3, 3, "equal")
-    expected = naive.rounds(naive.standardise(clustered), np.ones(80), 3, 3, N_NEIGHBORS, SMOOTHING)
+    result = _Rounds(data, usable, 3, 3, centered).run(np.ones(80), "equal")
+    M = naive.standardise(clustered, centered)
+    expected = naive.rounds(M, np.ones(80), 3, 3, N_NEIGHBORS, SMOOTHING, centered)
     np.testing.assert_allclose(result.scores, expected, atol=1e-8)
 
 

@@ -15,6 +15,7 @@ from eigensieve.amount._discoveries import NullSample, discover, restricted
 from eigensieve.data import DataMatrix
 from eigensieve.estimators._fitting import all_or_nothing, check_data, check_some_vary, resolve_count, warn_of_nothing
 from eigensieve.estimators._sources import AnySizeSelectorMixin
+from eigensieve.sieve._origin import zero_is_meaningful
 from eigensieve.sieve._pick import pick
 from eigensieve.sieve._rounds import SieveResult, sieve
 
@@ -73,6 +74,9 @@ class SieveSelector(AnySizeSelectorMixin, BaseEstimator):
         of other features; else None.
     start_ : {"equal", "qalpha"}
         The start that led to the higher scores.
+    centered_ : bool
+        Whether features were centred. With a given number of features, data that lie mostly evenly about zero are not:
+        a mean other than zero, beyond chance, counts as structure there.
     objective_ : float
         Mean weight of the best 5 features.
     n_iter_ : int
@@ -165,9 +169,11 @@ class SieveSelector(AnySizeSelectorMixin, BaseEstimator):
                 f"Got n_clusters={self.n_clusters} with n_samples={raw.n_samples} instead."
             )
         raw.report_to(progress)
-        data = raw.standardized("center")
+        # Permuted copies keep their means: what a mean shows has no null to calibrate the automatic choice against.
+        centered = count is None or not zero_is_meaningful(raw)
+        data = raw.standardized("center" if centered else "unit")
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
-        result = sieve(data, usable, self.n_clusters, progress=progress)
+        result = sieve(data, usable, self.n_clusters, centered=centered, progress=progress)
         self._learn(data, result, usable, count, rng, progress)
 
     def _learn(
@@ -208,6 +214,7 @@ class SieveSelector(AnySizeSelectorMixin, BaseEstimator):
         self.null_quantile_ = float(np.quantile(null, 1.0 - self.fdr))
         self.p_values_ = p_values
         self.start_ = result.start
+        self.centered_ = result.centered
         self.objective_ = result.strength
         self.n_iter_ = result.n_rounds
         self.n_passes_ = data.n_passes

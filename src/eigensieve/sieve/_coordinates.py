@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from eigensieve.amount._edge import weighted_noise_edge
 from eigensieve.data import DataMatrix
 from eigensieve.operators import StandardAffinity
 from eigensieve.qalpha._start import leading_eigenvectors
@@ -48,3 +49,18 @@ def sample_coordinates(data: DataMatrix, weights: Array) -> Coordinates:
         values, vectors = leading_eigenvectors(StandardAffinity(data), weights, count, rtol=1e-2, max_blocks=6)
     values = np.maximum(values, 0.0)
     return Coordinates(vectors * np.sqrt(values), values)
+
+
+def shortened(coordinates: Coordinates, weights: Array) -> Array:
+    """Return the points with long directions made shorter.
+
+    On sqrt(w_i)-scaled features direction j has the length sqrt(lambda_j), and one large group of near-copies decides
+    who is close to whom. Here it gets sqrt(log(1 + lambda_j / c)), c the mean of the eigenvalues above the noise edge
+    (the edge when none is): in proportion to before for weak directions, hardly growing for those above the mean.
+    """
+    values = coordinates.eigenvalues
+    edge = weighted_noise_edge(weights, len(coordinates.points) - 1)
+    above = values[values > edge]
+    lengths = np.sqrt(np.log1p(values / (above.mean() if above.size else edge)))
+    roots = np.sqrt(values)
+    return np.asarray(coordinates.points * np.divide(lengths, roots, out=np.zeros_like(roots), where=roots > 0))

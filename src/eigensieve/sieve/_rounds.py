@@ -10,8 +10,8 @@ from eigensieve._progress import Progress, silent
 from eigensieve.amount._agreement import agreement
 from eigensieve.amount._edge import count_spikes
 from eigensieve.data import DataMatrix
-from eigensieve.sieve._coordinates import sample_coordinates
-from eigensieve.sieve._embedding import graph_embedding
+from eigensieve.sieve._coordinates import sample_coordinates, shortened
+from eigensieve.sieve._embedding import clearest_embedding
 from eigensieve.sieve._start import qalpha_weights
 
 Array = NDArray[Any]
@@ -42,6 +42,8 @@ class SieveResult:
     n_rounds : int
     usable : ndarray of bool of shape (n_features,)
         The features that were allowed weight.
+    centered : bool
+        Whether the features were; otherwise their means count as agreement, with the constant direction.
     """
 
     scores: Array
@@ -51,6 +53,12 @@ class SieveResult:
     start: Literal["equal", "qalpha"]
     n_rounds: int
     usable: Array
+    centered: bool
+
+    @property
+    def directions(self) -> Array:
+        """The directions that features are scored by: Q, with the constant one before it for uncentred features."""
+        return self.embedding if self.centered else _with_constant(self.embedding)
 
     @property
     def strength(self) -> float:
@@ -61,61 +69,75 @@ class SieveResult:
 
 
 def sieve(
-    data: DataMatrix, usable: Array, n_clusters: int | Literal["auto"], *, progress: Progress = silent
+    data: DataMatrix,
+    usable: Array,
+    n_clusters: int | Literal["auto"],
+    *,
+    centered: bool = True,
+    progress: Progress = silent,
 ) -> SieveResult:
     """Find an embedding of the samples and the features that agree with it.
 
-    A round builds the neighbour graph of the samples on sqrt(w_i)-scaled features, embeds them by its k leading
-    eigenvectors Q, scores u_i = m_i'(QQ' - diag(QQ'))m_i, and puts w_i = max(u_i, 0). Two rounds are run from equal
-    weights and two from Q-alpha's on screened features; the start whose best features score higher is taken on.
+    A round builds the neighbour graph of the samples on sqrt(w_i)-scaled features (with long directions shortened, if
+    that graph falls into clusters better), embeds them by its k leading eigenvectors Q, scores
+    u_i = m_i'(QQ' - diag(QQ'))m_i, and puts w_i = max(u_i, 0). Two rounds are run from equal weights and two from
+    Q-alpha's on screened features; the start whose best features score higher is taken on.
 
     Parameters
     ----------
     data : DataMatrix
-        Centred columns of unit norm.
+        Columns of unit norm, centred or not (`centered`).
     usable : ndarray of bool of shape (n_features,)
         Features that may carry weight; the others are scored, and influence nothing.
     n_clusters : int or "auto"
-        k; "auto" counts the eigenvalues above the noise edge in every round, plus one.
+        k; "auto" counts the eigenvalues above the noise edge in every round, plus one for centred features.
+    centered : bool
+        False adds the constant direction to Q in the scores: a mean other than zero is agreement then.
     progress : callable
     """
     progress("round 1, equal weights")
-    equal = _rounds(data, usable, usable.astype(np.float64), n_clusters, _TRIAL_ROUNDS, "equal")
+    trial = _Rounds(data, usable, n_clusters, _TRIAL_ROUNDS, centered)
+    equal = trial.run(usable.astype(np.float64), "equal")
     progress("screening and Q-alpha start")
     k = _START_CLUSTERS if n_clusters == "auto" else n_clusters
-    other = _rounds(data, usable, qalpha_weights(data, usable, k), n_clusters, _TRIAL_ROUNDS, "qalpha")
+    other = trial.run(qalpha_weights(data, usable, k), "qalpha")
     best = other if other.strength > _CLEARLY_BETTER * equal.strength else equal
     progress(f"last round from the {best.start} start")
-    weights = _positive(best.scores, usable)
-    last = _rounds(data, usable, weights, n_clusters, N_ROUNDS - _TRIAL_ROUNDS, best.start)
+    last = replace(trial, count=N_ROUNDS - _TRIAL_ROUNDS).run(_positive(best.scores, usable), best.start)
     return replace(last, n_rounds=N_ROUNDS)
 
 
-def _rounds(
-    data: DataMatrix,
-    usable: Array,
-    weights: Array,
-    n_clusters: int | Literal["auto"],
-    count: int,
-    start: Literal["equal", "qalpha"],
-) -> SieveResult:
-    for _ in range(count):
-        coordinates = sample_coordinates(data, weights)
-        k = _clusters(n_clusters, coordinates.eigenvalues, weights, data.n_samples)
-        Q = graph_embedding(coordinates.points, k)
-        scores = agreement(data, Q)
-        weights = _positive(scores, usable)
-    return SieveResult(scores, Q, coordinates.eigenvalues, k, start, count, usable)
+@dataclass(frozen=True)
+class _Rounds:
+    data: DataMatrix
+    usable: Array
+    n_clusters: int | Literal["auto"]
+    count: int
+    centered: bool
+
+    def run(self, weights: Array, start: Literal["equal", "qalpha"]) -> SieveResult:
+        for _ in range(self.count):
+            coordinates = sample_coordinates(self.data, weights)
+            k = self._columns(coordinates.eigenvalues, weights)
+            Q = clearest_embedding([coordinates.points, shortened(coordinates, weights)], k)
+            scores = agreement(self.data, Q if self.centered else _with_constant(Q))
+            weights = _positive(scores, self.usable)
+        return SieveResult(scores, Q, coordinates.eigenvalues, k, start, self.count, self.usable, self.centered)
+
+    def _columns(self, eigenvalues: Array, weights: Array) -> int:
+        q = self.data.n_samples
+        most = max(1, q - 2)
+        if self.n_clusters != "auto":
+            return min(self.n_clusters, most)
+        # c clusters span c - 1 directions when centred, c otherwise.
+        found = count_spikes(eigenvalues, weights, q - 1) + int(self.centered)
+        return min(most, max(2, min(found, MAX_CLUSTERS, q // 4)))
+
+
+def _with_constant(Q: Array) -> Array:
+    return np.hstack([np.full((len(Q), 1), len(Q) ** -0.5), Q])
 
 
 def _positive(scores: Array, usable: Array) -> Array:
     weights = np.where(usable, np.maximum(scores, 0.0), 0.0)
     return weights if weights.any() else usable.astype(np.float64)
-
-
-def _clusters(wanted: int | Literal["auto"], eigenvalues: Array, weights: Array, n_samples: int) -> int:
-    most = max(1, n_samples - 2)
-    if wanted != "auto":
-        return min(wanted, most)
-    found = count_spikes(eigenvalues, weights, n_samples - 1) + 1
-    return min(most, max(2, min(found, MAX_CLUSTERS, n_samples // 4)))
