@@ -132,21 +132,53 @@ def exact_dots(
 
 
 @njit(cache=True, nogil=True)
-def add_to_bins(codes: NDArray, weights: NDArray, bins: NDArray) -> None:
-    """Sum pairs of weights of the samples in each bin of every feature.
-
-    `codes` is features x samples, `weights` samples x 2, `bins` features x bins x 2. Pairs, because the loop waits
-    for its own last store: a second sum costs nothing.
-    """
-    mine = np.empty((bins.shape[1], 2), np.float32)
+def order_by_bin(codes: NDArray, order: NDArray, edges: NDArray) -> None:
+    """Sort every feature's samples by bin: in row i of `order`, bin b goes from edges[i, b] to edges[i, b + 1]."""
     for i in range(codes.shape[0]):
-        mine[:] = _F(0.0)
-        row = codes[i]
-        for t in range(row.size):
-            code = row[t]
-            mine[code, 0] += weights[t, 0]
-            mine[code, 1] += weights[t, 1]
-        bins[i] += mine
+        ends = edges[i]
+        ends[:] = 0
+        for t in range(codes.shape[1]):
+            ends[codes[i, t] + 1] += 1
+        for b in range(1, ends.size):
+            ends[b] += ends[b - 1]
+        place = ends[:-1].copy()
+        for t in range(codes.shape[1]):
+            b = codes[i, t]
+            order[i, place[b]] = t
+            place[b] += 1
+
+
+@njit(cache=True, nogil=True)
+def bin_sums(order: NDArray, edges: NDArray, weights: NDArray, bins: NDArray) -> None:
+    """Sum four weights (samples x 4) of the samples in each bin of every feature (features x bins x 4).
+
+    Bin by bin, so that the sums stay in registers; every other sample has sums of its own, or each addition would wait
+    for the one before.
+    """
+    for i in range(order.shape[0]):
+        row = order[i]
+        for b in range(bins.shape[1]):
+            a0 = a1 = a2 = a3 = c0 = c1 = c2 = c3 = _F(0.0)
+            t, last = edges[i, b], edges[i, b + 1]
+            while t + 1 < last:
+                v, w = weights[row[t]], weights[row[t + 1]]
+                a0 += v[0]
+                a1 += v[1]
+                a2 += v[2]
+                a3 += v[3]
+                c0 += w[0]
+                c1 += w[1]
+                c2 += w[2]
+                c3 += w[3]
+                t += 2
+            if t < last:
+                v = weights[row[t]]
+                a0 += v[0]
+                a1 += v[1]
+                a2 += v[2]
+                a3 += v[3]
+            out = bins[i, b]
+            out[0], out[1], out[2], out[3] = a0 + c0, a1 + c1, a2 + c2, a3 + c3
 
 
 @njit(cache=True, nogil=True, fastmath=True)

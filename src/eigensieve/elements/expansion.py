@@ -11,6 +11,16 @@ from eigensieve.elements.kernel import RBF, MaskedKernel
 from eigensieve.elements.state import Column
 
 
+def element_owners(columns: Sequence[Column]) -> NDArray:
+    """Return the basis vector of each element, in the order of an expansion's elements."""
+    kept = [columns[c] for c in _longest_first(columns)]
+    return np.array([column.basis for column in kept for _ in column.features], dtype=np.int64)
+
+
+def _longest_first(columns: Sequence[Column]) -> list[int]:
+    return sorted(range(len(columns)), key=lambda c: -len(columns[c].features))
+
+
 @dataclass(frozen=True, eq=False)
 class ElementExpansion:
     """f(x) = intercept + sum_j weights_j k(x, b_j seen through mask column j).
@@ -52,11 +62,11 @@ class ElementExpansion:
         intercept: NDArray,
     ) -> "ElementExpansion":
         """Gather the elements of masked columns of the basis vectors `B`."""
-        order = sorted(range(len(columns)), key=lambda c: -len(columns[c].features))
+        order = _longest_first(columns)
         kept = [columns[c] for c in order]
         lengths = [len(column.features) for column in kept]
         features = np.array([i for column in kept for i in column.features], dtype=np.int64)
-        owners = np.repeat([column.basis for column in kept], lengths).astype(np.int64)
+        owners = element_owners(columns)
         return cls(
             kernel,
             B.shape[1],

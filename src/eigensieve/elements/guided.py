@@ -16,7 +16,7 @@ cut where the gain *an element* is largest: a one-step greedy would never find f
 import numpy as np
 from numpy.typing import NDArray
 
-from eigensieve.elements._compiled import add_to_bins, best_by_basis, screened_gains
+from eigensieve.elements._compiled import best_by_basis, bin_sums, order_by_bin, screened_gains
 from eigensieve.elements.sampling import SampledData, sketch
 from eigensieve.elements.search import GROWN, Limits
 from eigensieve.elements.state import NOTHING, Column, SelectionState, Trial
@@ -93,11 +93,14 @@ class _Screen:
     def __init__(self, state: SelectionState, widths: tuple[float, ...], rng: np.random.Generator) -> None:
         n = state.X.shape[0]
         self.rows = np.arange(n) if n <= SCREENED else np.sort(rng.choice(n, SCREENED, replace=False))
-        X, B = state.X32[self.rows], state.B32
+        X, B = state.XT32[:, self.rows].T, state.B32
         low = np.minimum(X.min(axis=0), B.min(axis=0))
         step = (np.maximum(X.max(axis=0), B.max(axis=0)) - low) / BINS
         step[step == 0] = 1.0
-        self.codes = np.ascontiguousarray(self._encode(X, low, step).T)
+        codes = np.ascontiguousarray(self._encode(X, low, step).T)
+        self.order = np.empty(codes.shape, dtype=np.uint16)
+        self.edges = np.empty((len(codes), BINS + 1), dtype=np.int32)
+        order_by_bin(codes, self.order, self.edges)
         self.basis_codes = self._encode(B, low, step)
         centres = low[:, None] + (np.arange(BINS) + 0.5) * step[:, None]
         share = self._binned(np.ones((X.shape[0], 1)))[:, :, 0] / X.shape[0]
@@ -120,13 +123,14 @@ class _Screen:
     def _binned(self, weights: NDArray) -> NDArray:
         """Return the sums of the weights (samples x m) in each feature's bins (features x bins x m)."""
         n, m = weights.shape
-        pairs = np.zeros(((m + 1) // 2, n, 2), np.float32)
+        groups = -(-m // 4)
+        padded = np.zeros((groups, n, 4), np.float32)
         for k in range(m):
-            pairs[k // 2, :, k % 2] = weights[:, k]
-        bins = np.zeros((self.codes.shape[0], BINS, pairs.shape[0], 2), np.float32)
-        for k, pair in enumerate(pairs):
-            add_to_bins(self.codes, pair, bins[:, :, k])
-        return bins.reshape(self.codes.shape[0], BINS, -1)[:, :, :m]
+            padded[k // 4, :, k % 4] = weights[:, k]
+        bins = np.empty((groups, len(self.order), BINS, 4), np.float32)
+        for group, some in zip(padded, bins, strict=True):
+            bin_sums(self.order, self.edges, group, some)
+        return bins.transpose(1, 2, 0, 3).reshape(len(self.order), BINS, -1)[:, :, :m]
 
     def unused(self, state: SelectionState) -> NDArray:
         """Return the basis vectors that no column uses."""
@@ -175,8 +179,8 @@ def _shortlist(
 
 def _add_best(state: SelectionState, columns: list[Column], n_elements: int, fill: bool, nearly: float) -> None:
     """Add the shortlisted column (or its beginning) with the largest gain an element; others too if nearly as good."""
-    values = [state.prefix_values(column, single=True) for column in columns]
-    trial = Trial(np.hstack(values).astype(np.float64))
+    values = [state.prefix_values(column) for column in columns]
+    trial = Trial(np.vstack(values).astype(np.float64).T)
     lengths = np.concatenate([np.arange(1, len(column.features) + 1) for column in columns])
     owners = np.repeat(np.arange(len(columns)), [len(column.features) for column in columns])
     least = NOTHING * state.start_error

@@ -34,7 +34,7 @@ class SampledData:
         """Draw `size` samples without replacement."""
         n = state.X.shape[0]
         rows = np.arange(n) if size >= n else np.sort(rng.choice(n, size, replace=False))
-        return cls(rows, np.ascontiguousarray(state.X32[rows].T), state.B32)
+        return cls(rows, np.ascontiguousarray(state.XT32[:, rows]), state.B32)
 
     def residuals(self, residual: NDArray) -> NDArray:
         """Return the residual on these samples, centred, one row a column of it."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -57,7 +58,7 @@ class SelectionState:
         self.kernel = kernel
         self.X = X
         self.B = B
-        self.X32 = np.ascontiguousarray(X, dtype=np.float32)
+        self.XT32 = np.ascontiguousarray(X.T, dtype=np.float32)
         self.B32 = np.ascontiguousarray(B, dtype=np.float32)
         self.targets = np.asarray(targets, dtype=np.float64)
         n = X.shape[0]
@@ -106,16 +107,20 @@ class SelectionState:
         """Return the masked kernel's column, one value a sample."""
         return self.kernel.scaled(column.factor).finish(self.sums(column))
 
-    def prefix_values(self, column: Column, *, single: bool = False) -> NDArray:
-        """Return the columns of the first, the first two, ... features (samples x features).
+    def prefix_values(self, column: Column) -> NDArray:
+        """Return the columns of the first, the first two, ... features, as rows, in single precision.
 
-        In single precision they take a third of the time and are good enough to compare candidates.
+        That takes a third of the time and is good enough to compare candidates.
         """
         features = column.features
-        X, B = (self.X32, self.B32) if single else (self.X, self.B)
-        terms = self.kernel.terms(X[:, features], B[column.basis, features])
-        sums = np.cumsum(terms, axis=1, dtype=np.float32 if single else np.float64)
-        return self.kernel.scaled(column.factor).finish(sums)
+        terms = self.kernel.terms(self.XT32[features], self.B32[column.basis, features][:, None])
+        return self.kernel.scaled(column.factor).finish(_running_sums(terms))
+
+    def _exact_prefix_values(self, column: Column) -> NDArray:
+        """The same in double precision, as columns."""
+        features = column.features
+        terms = self.kernel.terms(self.X[:, features].T.astype(np.float64), self.B[column.basis, features][:, None])
+        return self.kernel.scaled(column.factor).finish(_running_sums(terms)).T
 
     def add_column(self, basis: int, features: Sequence[int], factor: float = 1.0) -> bool:
         """Add a new masked basis vector; the path gets one error for each of its elements.
@@ -123,7 +128,7 @@ class SelectionState:
         Returns False, and changes nothing, when the column already lies in the span.
         """
         column = Column(basis, factor, list(features))
-        block = self.prefix_values(column)
+        block = self._exact_prefix_values(column)
         scale = self.start_error if self.start_error > 0 else 1.0
         path = [max(0.0, (self.error - gain) / scale) for gain in Trial(block).gains(self)]
         if not self._append(block[:, -1]):
@@ -202,6 +207,13 @@ class SelectionState:
         self.Q, self.R = self._buffer[:, : k + 1], R
         self.residual = self.residual - np.outer(direction, direction @ self.residual)
         return True
+
+
+def _running_sums(rows: NDArray) -> NDArray:
+    """Sum up the rows in place; numpy's cumsum is ten times slower along this axis."""
+    for above, row in pairwise(rows):
+        row += above
+    return rows
 
 
 class Trial:

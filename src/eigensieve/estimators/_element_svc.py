@@ -12,9 +12,9 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
-from threadpoolctl import threadpool_limits
 
 from eigensieve._progress import progress_for
+from eigensieve.data import one_blas_thread
 from eigensieve.elements.expansion import ElementExpansion
 from eigensieve.elements.predictor import Predictor, TablePredictor, fastest_predictor
 from eigensieve.elements.rejection import rejection_threshold
@@ -74,6 +74,9 @@ class ElementSelectedSVC(ClassifierMixin, BaseEstimator):
         Shape "prototypes": features in a subset.
     tol : float, default=1e-6
         Stop early when an element lowers the relative error by less than this.
+    refine : bool, default=False
+        Afterwards move the values of all chosen elements together, a few steps, to match the machine better: they are
+        then no longer those of support vectors. As good a machine takes fewer elements; fitting takes longer.
     ridge : float, default=1e-6
         Strength of the ridge term when the weights are solved.
     table_size : int, default=None
@@ -89,6 +92,7 @@ class ElementSelectedSVC(ClassifierMixin, BaseEstimator):
     mask_ : scipy.sparse.csc_array of shape (n_features, n_support_vectors)
         The binary mask.
     support_vectors_ : ndarray of shape (n_support_vectors, n_features)
+        With `refine`, the chosen entries are the refined ones.
     dual_coef_ : ndarray of shape (n_outputs, n_support_vectors)
         Weights of the masked columns, zero where unused.
     widths_ : ndarray of shape (n_support_vectors,)
@@ -133,6 +137,7 @@ class ElementSelectedSVC(ClassifierMixin, BaseEstimator):
         "n_prototypes": [Interval(Integral, 1, None, closed="left")],
         "prototype_size": [Interval(Integral, 1, None, closed="left")],
         "tol": [Interval(Real, 0, None, closed="left")],
+        "refine": ["boolean"],
         "ridge": [Interval(Real, 0, None, closed="left")],
         "table_size": [None, Interval(Integral, 2, None, closed="left")],
         "warm_start": ["boolean"],
@@ -156,6 +161,7 @@ class ElementSelectedSVC(ClassifierMixin, BaseEstimator):
         n_prototypes: int = 4,
         prototype_size: int = 8,
         tol: float = 1e-6,
+        refine: bool = False,
         ridge: float = 1e-6,
         table_size: int | None = None,
         warm_start: bool = False,
@@ -175,6 +181,7 @@ class ElementSelectedSVC(ClassifierMixin, BaseEstimator):
         self.n_prototypes = n_prototypes
         self.prototype_size = prototype_size
         self.tol = tol
+        self.refine = refine
         self.ridge = ridge
         self.table_size = table_size
         self.warm_start = warm_start
@@ -203,11 +210,12 @@ class ElementSelectedSVC(ClassifierMixin, BaseEstimator):
         else:
             machine = resolve_machine(self.estimator, type(self).__name__, X, X_valid, y)
         # The products are small: several BLAS threads would wait for each other.
-        with threadpool_limits(1, user_api="blas"):
+        with one_blas_thread():
             selection = self._select(machine, X_valid, self._columns if again else [])
-            design = SelectionState(machine.kernel, X_valid, machine.basis, machine.decisions).design(selection.columns)
+            basis = self._refined(machine, X_valid, selection.columns) if self.refine else machine.basis
+            design = SelectionState(machine.kernel, X_valid, basis, machine.decisions).design(selection.columns)
             weights, intercept = solve_weights(design, machine.decisions, self.ridge)
-        self._store(machine, selection, weights, intercept, X_valid)
+        self._store(machine, basis, selection, weights, intercept, X_valid)
         return self
 
     def _select(self, machine: KernelMachine, X: NDArray, kept: list[Column]) -> Selection:
@@ -246,6 +254,14 @@ class ElementSelectedSVC(ClassifierMixin, BaseEstimator):
         seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
         return select(plan, state, machine.alpha, np.random.default_rng(seed))
 
+    def _refined(self, machine: KernelMachine, X: NDArray, columns: list[Column]) -> NDArray:
+        from eigensieve.elements.refine import refine_values
+
+        progress = progress_for(type(self).__name__, self.verbose)
+        return refine_values(
+            machine.kernel, X, machine.basis, columns, machine.decisions, self.ridge, progress=progress
+        )
+
     def _budget(self, n_basis: int, n_features: int) -> int:
         """Return `n_elements`, or all there are, with a warning."""
         available = n_basis * n_features
@@ -259,12 +275,18 @@ class ElementSelectedSVC(ClassifierMixin, BaseEstimator):
         return min(self.n_elements, available)
 
     def _store(
-        self, machine: KernelMachine, selection: Selection, weights: NDArray, intercept: NDArray, X: NDArray
+        self,
+        machine: KernelMachine,
+        basis: NDArray,
+        selection: Selection,
+        weights: NDArray,
+        intercept: NDArray,
+        X: NDArray,
     ) -> None:
         n_basis, n_features = machine.basis.shape
         columns = selection.columns
         owners = np.array([column.basis for column in columns], dtype=np.int64)
-        expansion = ElementExpansion.build(machine.kernel, machine.basis, columns, weights, intercept)
+        expansion = ElementExpansion.build(machine.kernel, basis, columns, weights, intercept)
         self._machine = machine
         self._columns = columns
         self._expansion = expansion
@@ -278,7 +300,7 @@ class ElementSelectedSVC(ClassifierMixin, BaseEstimator):
         cols = np.repeat(owners, [len(column.features) for column in columns])
         ones = np.ones(len(rows), dtype=np.int8)
         self.mask_ = csc_array((ones, (rows, cols)), shape=(n_features, n_basis))
-        self.support_vectors_ = machine.basis
+        self.support_vectors_ = basis
         self.dual_coef_ = np.zeros((intercept.size, n_basis))
         self.dual_coef_[:, owners] = weights.T
         self.widths_ = np.zeros(n_basis)
