@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from eigensieve._progress import Progress, progress_for
 from eigensieve.amount._discoveries import NullSample, discover, restricted
+from eigensieve.amount._edge import permuted_excess
 from eigensieve.data import DataMatrix
 from eigensieve.estimators._fitting import all_or_nothing, check_data, check_some_vary, resolve_count, warn_of_nothing
 from eigensieve.estimators._sources import AnySizeSelectorMixin
@@ -173,8 +174,10 @@ class SieveSelector(AnySizeSelectorMixin, BaseEstimator):
         centered = count is None or not zero_is_meaningful(raw)
         data = raw.standardized("center" if centered else "unit")
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
-        result = sieve(data, usable, self.n_clusters, centered=centered, progress=progress)
-        self._learn(data, result, usable, count, rng, progress)
+        # Of the marginals alone, which permuting leaves as they are: the folds of the automatic choice may share it.
+        excess = permuted_excess(raw.standardized("center"), usable) if self.n_clusters == "auto" else 1.0
+        result = sieve(data, usable, self.n_clusters, centered=centered, excess=excess, progress=progress)
+        self._learn(data, result, usable, count, excess, rng, progress)
 
     def _learn(
         self,
@@ -182,6 +185,7 @@ class SieveSelector(AnySizeSelectorMixin, BaseEstimator):
         result: SieveResult,
         usable: Array,
         count: int | None,
+        excess: float,
         rng: np.random.Generator,
         progress: Progress,
     ) -> None:
@@ -191,7 +195,7 @@ class SieveSelector(AnySizeSelectorMixin, BaseEstimator):
             found = discover(
                 data,
                 usable,
-                lambda active: sieve(restricted(data, active), active, self.n_clusters).embedding,
+                lambda active: sieve(restricted(data, active), active, self.n_clusters, excess=excess).embedding,
                 fdr=self.fdr,
                 rng=rng,
                 progress=progress,

@@ -74,6 +74,7 @@ def sieve(
     n_clusters: int | Literal["auto"],
     *,
     centered: bool = True,
+    excess: float = 1.0,
     progress: Progress = silent,
 ) -> SieveResult:
     """Find an embedding of the samples and the features that agree with it.
@@ -93,10 +94,13 @@ def sieve(
         k; "auto" counts the eigenvalues above the noise edge in every round, plus one for centred features.
     centered : bool
         False adds the constant direction to Q in the scores: a mean other than zero is agreement then.
+    excess : float
+        Of the features' marginals over light-tailed ones, for the noise edge: see
+        :func:`~eigensieve.amount._edge.permuted_excess`.
     progress : callable
     """
     progress("round 1, equal weights")
-    trial = _Rounds(data, usable, n_clusters, _TRIAL_ROUNDS, centered)
+    trial = _Rounds(data, usable, n_clusters, _TRIAL_ROUNDS, centered, excess)
     equal = trial.run(usable.astype(np.float64), "equal")
     progress("screening and Q-alpha start")
     k = _START_CLUSTERS if n_clusters == "auto" else n_clusters
@@ -114,6 +118,7 @@ class _Rounds:
     n_clusters: int | Literal["auto"]
     count: int
     centered: bool
+    excess: float
 
     def run(self, weights: Array, start: Literal["equal", "qalpha"]) -> SieveResult:
         for _ in range(self.count):
@@ -130,7 +135,7 @@ class _Rounds:
         if self.n_clusters != "auto":
             return min(self.n_clusters, most)
         # c clusters span c - 1 directions when centred, c otherwise.
-        found = count_spikes(eigenvalues, weights, q - 1) + int(self.centered)
+        found = count_spikes(eigenvalues, weights, q - 1, self.excess) + int(self.centered)
         return min(most, max(2, min(found, MAX_CLUSTERS, q // 4)))
 
 
