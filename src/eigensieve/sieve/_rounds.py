@@ -118,7 +118,7 @@ class _Rounds:
     n_clusters: int | Literal["auto"]
     count: int
     centered: bool
-    excess: float
+    excess: float = 1.0
 
     def run(self, weights: Array, start: Literal["equal", "qalpha"]) -> SieveResult:
         for _ in range(self.count):
