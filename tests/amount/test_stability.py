@@ -72,3 +72,23 @@ def test_picture() -> None:
     display = StabilityDisplay.from_stability(Stability(selections, np.array(["a", "b", "c"])))
     assert [bar.get_height() for bar in display.bars_] == pytest.approx([1, 2 / 3, 1 / 3])
     assert [label.get_text() for label in display.ax_.get_xticklabels()] == ["a", "c", "b"]
+
+
+def test_labels_and_what_else_belongs_to_the_samples_are_cut_with_them() -> None:
+    class Recorder(VarianceThreshold):
+        seen: list = []
+
+        def fit(self, X, y=None, extra=None):  # type: ignore[no-untyped-def]
+            Recorder.seen.append((X, y, extra))
+            return super().fit(X)
+
+    said = []
+    result = selection_stability(
+        Recorder(1.0), X, np.arange(40), fit_params=lambda rows: {"extra": rows}, n_subsamples=3, progress=said.append
+    )
+    for values, y, rows in Recorder.seen:
+        np.testing.assert_array_equal(y, rows)
+        np.testing.assert_array_equal(values, X[rows])
+    assert said == ["1 of 3 subsamples", "2 of 3 subsamples", "3 of 3 subsamples"]
+    plain = selection_stability(VarianceThreshold(1.0), X, n_subsamples=3)
+    np.testing.assert_array_equal(result.selections, plain.selections)

@@ -16,7 +16,8 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from eigensieve import QAlphaSelector
+from eigensieve import QAlphaSelector, SieveSelector
+from eigensieve.amount._discoveries import Discoveries
 from eigensieve.datasets import make_planted_clusters
 from reference import qalpha as naive
 from support.backends import FEW, IN_MEMORY, tolerance
@@ -134,6 +135,30 @@ def test_auto_follows_labels_pairs_and_few_labels(planted: np.ndarray) -> None:
     for known in ({"y": np.where(np.arange(60) < 40, y, -1)}, {"cannot_link": pairs}, {"side": X[:, ::-1]}):
         model = QAlphaSelector(random_state=0).fit(X, known.pop("y", None), **known)
         assert model.p_values_.min() > 0 and model.support_[24:].sum() <= 4
+
+
+@pytest.mark.parametrize("n_features", [60, 1_400])
+def test_fits_of_the_folds_see_nothing_of_the_fold(monkeypatch: pytest.MonkeyPatch, n_features: int) -> None:
+    """A fold's features replaced by others: its embedding stays as it was, in both selectors."""
+    from eigensieve.estimators import _qalpha_search, _sieve_selector
+
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((25, n_features))
+    X[:, ::10] += 2.0 * rng.standard_normal((25, 1))
+    fold = np.arange(n_features) % 5 == 0
+    changed = np.where(fold, rng.standard_normal(X.shape), X)
+    seen = []
+
+    def once(data, usable, fit, **_):  # type: ignore[no-untyped-def]
+        seen.append(fit(usable & ~fold))
+        return Discoveries(np.ones(n_features), ~fold)
+
+    for module, selector in ((_qalpha_search, QAlphaSelector), (_sieve_selector, SieveSelector)):
+        monkeypatch.setattr(module, "discover", once)
+        seen.clear()
+        for values in (X, changed):
+            selector(n_clusters=3, random_state=0).fit(values)
+        np.testing.assert_allclose(seen[0] @ seen[0].T, seen[1] @ seen[1].T, atol=1e-10 * np.sum(seen[0] ** 2))
 
 
 def test_a_stricter_rate_selects_no_more(planted: np.ndarray) -> None:
