@@ -18,7 +18,7 @@ def main() -> None:
     parser.add_argument("--n-init", type=int, default=5, help="restarts within a k-means run")
     parser.add_argument("--max-samples", type=int, default=2_000, help="larger sets are drawn down to this, once")
     parser.add_argument("--peers-python", help="Python with scikit-feature (see requirements-peers.txt)")
-    parser.add_argument("--time-limit", type=float, default=60.0, help="seconds a scikit-feature run may take")
+    parser.add_argument("--time-limit", type=float, default=60.0, help="seconds of processor time for scikit-feature")
     parser.add_argument("--results", type=Path, required=True, help="results file (JSON lines), resumed when it exists")
     parser.add_argument("--pictures", type=Path, help="folder for the pictures")
     arguments = parser.parse_args()
