@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from eigensieve.amount._agreement import agreement, null_agreement
-from eigensieve.amount._clusters import count_clusters
+from eigensieve.amount._clusters import count_clusters, equal_noise_edge
 from eigensieve.amount._discoveries import NullSample, discover, follow, restricted, step_up, tail_shares
 from eigensieve.amount._edge import count_spikes, permuted_excess, weighted_noise_edge
 from eigensieve.data import as_data
@@ -174,6 +174,17 @@ def test_few_features_get_more_copies_and_many_samples_fewer_features() -> None:
 def test_noise_edge_of_equal_weights_is_marchenko_and_pastur(n: int, d: int) -> None:
     edge = weighted_noise_edge(np.full(n, 0.7), d) / (1 + d ** (-2 / 3))
     assert edge == pytest.approx(0.7 * (1 + np.sqrt(n / d)) ** 2, rel=1e-3)
+
+
+def test_noise_is_beyond_its_edge_as_seldom_as_its_fluctuation_says() -> None:
+    """Two standard deviations above the edge: Tracy and Widom's law gives about one draw in a hundred."""
+    rng = np.random.default_rng(0)
+    beyond = 0
+    for _ in range(200):
+        M = rng.standard_normal((150, 60))
+        M /= np.linalg.norm(M, axis=1, keepdims=True)
+        beyond += np.linalg.norm(M, 2) ** 2 > equal_noise_edge(150, 60)
+    assert beyond <= 8
 
 
 def test_noise_edge_of_unequal_weights_holds_noise_and_little_more() -> None:
