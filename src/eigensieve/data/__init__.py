@@ -6,7 +6,7 @@ from eigensieve.data._blocks import Block
 from eigensieve.data._matrix import NORMALIZATIONS, DataMatrix, Sweep
 from eigensieve.data._open import open_data
 from eigensieve.data._stats import ColumnStats
-from eigensieve.data._threads import one_blas_thread, ordered_map
+from eigensieve.data._threads import one_blas_thread, ordered_map, thread_count
 
 __all__ = [
     "NORMALIZATIONS",
@@ -19,6 +19,7 @@ __all__ = [
     "one_blas_thread",
     "open_data",
     "ordered_map",
+    "thread_count",
 ]
 
 

@@ -13,9 +13,12 @@ A first element of the second width is grown by further features of the same bas
 cut where the gain *an element* is largest: a one-step greedy would never find features that only count together.
 """
 
+from concurrent.futures import Executor, ThreadPoolExecutor
+
 import numpy as np
 from numpy.typing import NDArray
 
+from eigensieve.data import thread_count
 from eigensieve.elements._compiled import best_by_basis, bin_sums, order_by_bin, screened_gains
 from eigensieve.elements.sampling import SampledData, sketch
 from eigensieve.elements.search import GROWN, Limits
@@ -56,11 +59,25 @@ def select_guided(
     fill : bool
         Grow every column to the full, rather than to the largest gain an element.
     """
-    state = state.copy()
-    screen = _Screen(state, limits.widths, rng)
+    with ThreadPoolExecutor(thread_count(), thread_name_prefix="eigensieve") as pool:
+        return _select(
+            state.copy(), _Screen(state, limits.widths, rng, pool), limits, sample_size, n_grown, rng, grown_to, fill
+        )
+
+
+def _select(
+    state: SelectionState,
+    screen: "_Screen",
+    limits: Limits,
+    sample_size: int,
+    n_grown: int,
+    rng: np.random.Generator,
+    grown_to: int,
+    fill: bool,
+) -> SelectionState:
     sample = SampledData.draw(state, sample_size, rng)
     # The more columns are tried, the fewer are taken from one shortlist: patience buys a better choice.
-    nearly = max(0.0, 1.0 - 1.5 / n_grown)
+    nearly = max(0.0, 1.0 - 2.1 / n_grown)
     misses = drawn = 0
     while state.n_elements < limits.n_elements and misses < 3:
         if len(state.columns) >= drawn + REDRAWN:
@@ -90,7 +107,10 @@ class _Screen:
     sums in the feature's bins; |Q'c|^2 is kept and grows by one direction of Q at a time.
     """
 
-    def __init__(self, state: SelectionState, widths: tuple[float, ...], rng: np.random.Generator) -> None:
+    def __init__(
+        self, state: SelectionState, widths: tuple[float, ...], rng: np.random.Generator, pool: Executor
+    ) -> None:
+        self.pool = pool
         n = state.X.shape[0]
         self.rows = np.arange(n) if n <= SCREENED else np.sort(rng.choice(n, SCREENED, replace=False))
         X, B = state.XT32[:, self.rows].T, state.B32
@@ -101,6 +121,8 @@ class _Screen:
         self.order = np.empty(codes.shape, dtype=np.uint16)
         self.edges = np.empty((len(codes), BINS + 1), dtype=np.int32)
         order_by_bin(codes, self.order, self.edges)
+        middle = len(codes) // 2
+        self.halves = slice(0, middle), slice(middle, None)
         self.basis_codes = self._encode(B, low, step)
         centres = low[:, None] + (np.arange(BINS) + 0.5) * step[:, None]
         share = self._binned(np.ones((X.shape[0], 1)))[:, :, 0] / X.shape[0]
@@ -128,8 +150,12 @@ class _Screen:
         for k in range(m):
             padded[k // 4, :, k % 4] = weights[:, k]
         bins = np.empty((groups, len(self.order), BINS, 4), np.float32)
-        for group, some in zip(padded, bins, strict=True):
-            bin_sums(self.order, self.edges, group, some)
+
+        def add(features: slice) -> None:
+            for group, some in zip(padded, bins, strict=True):
+                bin_sums(self.order[features], self.edges[features], group, some[features])
+
+        list(self.pool.map(add, self.halves))
         return bins.transpose(1, 2, 0, 3).reshape(len(self.order), BINS, -1)[:, :, :m]
 
     def unused(self, state: SelectionState) -> NDArray:

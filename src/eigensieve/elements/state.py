@@ -130,12 +130,12 @@ class SelectionState:
         column = Column(basis, factor, list(features))
         block = self._exact_prefix_values(column)
         scale = self.start_error if self.start_error > 0 else 1.0
-        path = [max(0.0, (self.error - gain) / scale) for gain in Trial(block).gains(self)]
+        path = [max(0.0, (self.error - gain) / scale) for gain in Trial(block[:, :-1]).gains(self)]
         if not self._append(block[:, -1]):
             return False
         self.columns.append(column)
         self.n_elements += len(column.features)
-        self.path.extend(path)
+        self.path.extend([*path, self.relative_error])
         return True
 
     def add_whole_column(self, basis: int, features: Sequence[int]) -> bool:
