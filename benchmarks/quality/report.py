@@ -74,6 +74,15 @@ def critical_difference(n_selectors: int, n_data: int, level: float = 0.05) -> f
     return float(q * np.sqrt(n_selectors * (n_selectors + 1) / (6.0 * n_data)))
 
 
+def _ranks_by_count(rows: list[dict], metric: str, counts: tuple[int, ...], names: list[str]) -> dict[str, list[float]]:
+    """Mean rank at every count, among those of `names` that were run on all data sets at all counts."""
+    tables = [table(rows, metric, (count,)) for count in counts]
+    present = [dict(zip(selectors, values.T, strict=True)) for _, selectors, values in tables]
+    complete = [n for n in names if all(n in columns and not np.isnan(columns[n]).any() for columns in present)]
+    ranks = [rankdata([-columns[n] for n in complete], axis=0).mean(axis=1) for columns in present]
+    return {name: [float(rank[j]) for rank in ranks] for j, name in enumerate(complete)}
+
+
 def draw(rows: list[dict], folder: Path, counts: tuple[int, ...]) -> list[Path]:
     """Draw mean rank against number of features, and the critical-difference diagram; return the files."""
     import matplotlib
@@ -103,14 +112,8 @@ def draw(rows: list[dict], folder: Path, counts: tuple[int, ...]) -> list[Path]:
         plt.close(fig)
 
         fig, ax = plt.subplots(figsize=(7, 4.5), layout="constrained")
-        by_count = {c: table(rows, metric, (c,)) for c in counts}
-        for name in names:
-            line = []
-            for c in counts:
-                _, present, values = by_count[c]
-                keep = [j for j, s in enumerate(present) if s in names]
-                ranked = rankdata(-np.nan_to_num(values[:, keep], nan=-1.0), axis=1).mean(axis=0)
-                line.append(dict(zip([present[j] for j in keep], ranked, strict=True)).get(name, np.nan))
+        lines = _ranks_by_count(rows, metric, counts, names)
+        for name, line in lines.items():
             ax.plot(counts, line, "o-", label=name, linewidth=3 if name.startswith("sieve") else 1)
         ax.set_xscale("log")
         ax.set_xticks(counts, [str(c) for c in counts])
