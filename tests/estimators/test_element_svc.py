@@ -19,6 +19,7 @@ from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from eigensieve.estimators._element_svc import ElementSelectedSVC
+from eigensieve.estimators._reduced_set import ReducedSetSVC
 from reference.elements import brute_force_greedy, masked_kernel
 
 KERNELS = {
@@ -224,9 +225,16 @@ def test_constant_and_duplicate_features(data):
     assert np.isfinite(model.decision_function(X)).all()
 
 
-def test_calibrated_threshold(data):
+@pytest.mark.parametrize(
+    "model",
+    [
+        ElementSelectedSVC(SVC(C=5), n_elements=40, random_state=0),
+        ReducedSetSVC(SVC(C=5), n_vectors=5, random_state=0),
+    ],
+)
+def test_calibrated_threshold(data, model):
     X, y = data
-    model = ElementSelectedSVC(SVC(C=5), n_elements=40, random_state=0).fit(X[:200], y[:200])
+    model.fit(X[:200], y[:200])
     assert model.threshold_ == 0.0
     model.calibrate(X[200:], y[200:], max_false_negative_rate=0.05)
     scores = model.decision_function(X[200:])

@@ -7,7 +7,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csc_array
-from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context
+from sklearn.base import BaseEstimator, _fit_context
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.multiclass import check_classification_targets
@@ -17,17 +17,14 @@ from eigensieve._progress import progress_for
 from eigensieve.data import one_blas_thread
 from eigensieve.elements.expansion import ElementExpansion
 from eigensieve.elements.predictor import Predictor, TablePredictor, fastest_predictor
-from eigensieve.elements.rejection import rejection_threshold
 from eigensieve.elements.selection import Plan, Selection, select
 from eigensieve.elements.state import Column, SelectionState
 from eigensieve.elements.weights import solve_weights
-from eigensieve.estimators._calibration import calibration_scores
 from eigensieve.estimators._kernel_machine import KernelMachine, resolve_machine
+from eigensieve.estimators._small_machine import FLOATS, SmallMachine
 
-_FLOATS = [np.float64, np.float32]
 
-
-class ElementSelectedSVC(ClassifierMixin, BaseEstimator):
+class ElementSelectedSVC(SmallMachine):
     """A kernel SVM rewritten with few elements of its (features x support vectors) mask.
 
     A trained machine f(x) = sum_j alpha_j k(x, b_j) is approximated by
@@ -203,7 +200,7 @@ class ElementSelectedSVC(ClassifierMixin, BaseEstimator):
         self : ElementSelectedSVC
         """
         again = self.warm_start and hasattr(self, "mask_")
-        X_valid, y = validate_data(self, X, y, dtype=_FLOATS, reset=not again)
+        X_valid, y = validate_data(self, X, y, dtype=FLOATS, reset=not again)
         check_classification_targets(y)
         if again:
             machine = self._machine.matched_on(X, X_valid.shape[0])
@@ -314,57 +311,8 @@ class ElementSelectedSVC(ClassifierMixin, BaseEstimator):
         if self.shape == "prototypes":
             self.prototypes_ = selection.prototypes
 
-    def decision_function(self, X: Any) -> NDArray:
-        """Return the decision values of the masked machine.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-
-        Returns
-        -------
-        decisions : ndarray of shape (n_samples,) or (n_samples, n_classes)
-        """
-        check_is_fitted(self)
-        X = validate_data(self, X, dtype=_FLOATS, reset=False)
-        decisions = self._predictor.decision(X)
-        return decisions[:, 0] if decisions.shape[1] == 1 else decisions
-
-    def predict(self, X: Any) -> NDArray:
-        """Return the predicted classes; with two classes, the second where the decision value exceeds `threshold_`.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-
-        Returns
-        -------
-        labels : ndarray of shape (n_samples,)
-        """
-        decisions = self.decision_function(X)
-        if decisions.ndim == 1:
-            return self.classes_[(decisions > self.threshold_).astype(np.intp)]
-        return self.classes_[decisions.argmax(axis=1)]
-
-    def calibrate(self, X: Any, y: Any, *, max_false_negative_rate: float = 0.02) -> Self:
-        """Set `threshold_` on held-out data so that at most the given share of the second class is lost.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Samples that `fit` has not seen.
-        y : array-like of shape (n_samples,)
-            Their classes; both must occur.
-        max_false_negative_rate : float, default=0.02
-
-        Returns
-        -------
-        self : ElementSelectedSVC
-        """
-        scores, positive = calibration_scores(self, X, y, max_false_negative_rate)
-        # `predict` takes what exceeds the threshold, a rejector what is not below it.
-        self.threshold_ = float(np.nextafter(rejection_threshold(scores[positive], max_false_negative_rate), -np.inf))
-        return self
+    def _decisions(self, X: NDArray) -> NDArray:
+        return self._predictor.decision(X)
 
     def to_c(self, name: str = "eigensieve") -> str:
         """Return the machine as one self-contained C file.

@@ -6,23 +6,22 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context
+from sklearn.base import BaseEstimator, _fit_context
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
-from threadpoolctl import threadpool_limits
+from sklearn.utils.validation import validate_data
 
 from eigensieve._progress import progress_for
+from eigensieve.data import one_blas_thread
 from eigensieve.elements.full import FullExpansion
 from eigensieve.elements.reduced import construct_vectors, refine_vectors, select_vectors
 from eigensieve.elements.weights import solve_weights
 from eigensieve.estimators._kernel_machine import KernelMachine, resolve_machine
+from eigensieve.estimators._small_machine import FLOATS, SmallMachine
 
-_FLOATS = [np.float64, np.float32]
 
-
-class ReducedSetSVC(ClassifierMixin, BaseEstimator):
+class ReducedSetSVC(SmallMachine):
     """A kernel SVM approximated with few vectors, taken from its support vectors or constructed.
 
     The expansion Psi = sum_i alpha_i phi(s_i) is replaced by Psi' = sum_j beta_j phi(z_j) with few z_j that make
@@ -60,6 +59,8 @@ class ReducedSetSVC(ClassifierMixin, BaseEstimator):
         Iterations of the refinement, without it the most that one start took; vectors selected for "selection".
     n_numbers_ : int
         Numbers that must be stored to predict.
+    threshold_ : float
+        Decision values above it are the second class; 0 until `calibrate` is called. Two classes only.
     estimator_ : SVC or OneVsRestClassifier
     classes_, n_features_in_, feature_names_in_ : as in scikit-learn
     """
@@ -115,7 +116,7 @@ class ReducedSetSVC(ClassifierMixin, BaseEstimator):
         -------
         self : ReducedSetSVC
         """
-        X_valid, y = validate_data(self, X, y, dtype=_FLOATS)
+        X_valid, y = validate_data(self, X, y, dtype=FLOATS)
         check_classification_targets(y)
         if self.method == "selection" and self.n_features_per_vector is not None:
             raise ValueError(
@@ -124,7 +125,7 @@ class ReducedSetSVC(ClassifierMixin, BaseEstimator):
             )
         machine = resolve_machine(self.estimator, type(self).__name__, X, X_valid, y)
         # The products are small: several BLAS threads would wait for each other.
-        with threadpool_limits(1, user_api="blas"):
+        with one_blas_thread():
             vectors, n_free, n_iter = self._vectors(machine)
         design = machine.kernel.full(X_valid.astype(np.float64), vectors)
         weights, intercept = solve_weights(design, machine.decisions, self.ridge)
@@ -135,6 +136,7 @@ class ReducedSetSVC(ClassifierMixin, BaseEstimator):
         self.n_numbers_ = int(n_free + weights.size + intercept.size)
         self.estimator_ = machine.source
         self.classes_ = machine.classes
+        self.threshold_ = 0.0
         self._expansion = FullExpansion(machine.kernel, vectors, weights, intercept)
         return self
 
@@ -172,37 +174,8 @@ class ReducedSetSVC(ClassifierMixin, BaseEstimator):
         described = int(free.sum()) + (0 if sparse is None else centre.size)
         return vectors, described, n_iter
 
-    def decision_function(self, X: Any) -> NDArray:
-        """Return the decision values.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-
-        Returns
-        -------
-        decisions : ndarray of shape (n_samples,) or (n_samples, n_classes)
-        """
-        check_is_fitted(self)
-        X = validate_data(self, X, dtype=_FLOATS, reset=False)
-        decisions = self._expansion.decision(X)
-        return decisions[:, 0] if decisions.shape[1] == 1 else decisions
-
-    def predict(self, X: Any) -> NDArray:
-        """Return the predicted classes.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-
-        Returns
-        -------
-        labels : ndarray of shape (n_samples,)
-        """
-        decisions = self.decision_function(X)
-        if decisions.ndim == 1:
-            return self.classes_[(decisions > 0).astype(np.intp)]
-        return self.classes_[decisions.argmax(axis=1)]
+    def _decisions(self, X: NDArray) -> NDArray:
+        return self._expansion.decision(X)
 
 
 def _sparsified(z: NDArray, centre: NDArray, n_kept: int) -> NDArray:
