@@ -1,7 +1,9 @@
 """One entry to all solvers: starts, restarts, the best criterion."""
 
 import os
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -10,17 +12,21 @@ from numpy.typing import NDArray
 
 from eigensieve._progress import Progress, silent
 from eigensieve.data import one_blas_thread
-from eigensieve.qalpha._basic import solve_basic
+from eigensieve.qalpha._alternating import basic_step, power_step, ritz_step
 from eigensieve.qalpha._checkpoint import Checkpoint
-from eigensieve.qalpha._power import solve_power
 from eigensieve.qalpha._problem import Problem, Result
-from eigensieve.qalpha._ritz import solve_ritz
 from eigensieve.qalpha._start import starting_embedding
+from eigensieve.qalpha._steps import alternate
 from eigensieve.qalpha._subspace import solve_subspace
 
 Array = NDArray[Any]
 
-SOLVERS = {"auto": solve_subspace, "basic": solve_basic, "power": solve_power, "ritz": solve_ritz}
+SOLVERS: dict[str, Callable[..., Result]] = {
+    "auto": solve_subspace,
+    "basic": partial(alternate, step=basic_step),
+    "power": partial(alternate, step=power_step),
+    "ritz": partial(alternate, step=ritz_step),
+}
 """Solvers by the name users give; "auto" is the locally optimal one, one pass over the data a step."""
 
 

@@ -64,14 +64,14 @@ def leading_vector(G: SymmetricOperator, guess: Array, dtype: Any) -> tuple[Arra
 def alternate(
     problem: Problem,
     Q: Array,
-    step: Callable[[Array, Array], tuple[Array, float, Array]],
     *,
+    step: Callable[[Problem, Array, Array], tuple[Array, float, Array]],
     max_iter: int,
     tol: float,
     progress: Progress,
     checkpoint: Checkpoint | None = None,
 ) -> Result:
-    """Repeat ``weights, value, Q = step(weights, Q)`` until weights and criterion settle.
+    """Repeat ``weights, value, Q = step(problem, weights, Q)`` until weights and criterion settle.
 
     Only steps that do not lower the criterion are accepted; the first that would (by rounding) ends the
     search.
@@ -92,7 +92,7 @@ def alternate(
         n_iter, status = int(small["n_iter"]), str(small["status"])  # type: ignore[assignment]
     while status == "max_iter" and n_iter < max_iter:
         n_iter += 1
-        new, value, new_Q = step(weights, Q)
+        new, value, new_Q = step(problem, weights, Q)
         if history and value < history[-1]:
             status = "precision"
             break
