@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from eigensieve.data import _thin
+from eigensieve.data import _thin, as_data
+from eigensieve.data._raw_block import RawBlock
 from eigensieve.data._stats import _any_moments, dense_moments
 from eigensieve.data._thin import contiguous_rows, left_product, right_product
 
@@ -72,3 +73,14 @@ def test_what_the_loops_cannot_take_is_left_to_numpy() -> None:
     assert contiguous_rows(X) is not None
     for other in (X[:, ::-1], X[::-1], X[:, ::2], X.astype(int), np.broadcast_to(X[:1], (8, 8))):
         assert contiguous_rows(other) is None
+
+
+@pytest.mark.parametrize("normalize", ["center", "unit"])
+def test_gram_of_a_block_as_stored(normalize: str) -> None:
+    X = np.random.default_rng(0).standard_normal((12, 300)) + 0.5
+    weights = np.random.default_rng(1).standard_normal(300)
+    data = as_data(X).standardized(normalize)
+    assert isinstance(data.block(0, 300), RawBlock)
+    Z = X - X.mean(axis=0) if normalize == "center" else X
+    Z = Z / np.linalg.norm(Z, axis=0)
+    np.testing.assert_allclose(data.gram(weights), (Z * weights) @ Z.T, atol=1e-12)
