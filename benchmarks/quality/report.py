@@ -120,7 +120,7 @@ def draw(rows: list[dict], folder: Path, counts: tuple[int, ...]) -> list[Path]:
         ax.invert_yaxis()
         ax.set_xlabel("features chosen")
         ax.set_ylabel(f"mean rank by {metric}")
-        ax.legend(fontsize=7, ncols=2)
+        ax.legend(fontsize=8, loc="center left", bbox_to_anchor=(1.0, 0.5))
         files.append(folder / f"mean_rank_{metric}.png")
         fig.savefig(files[-1], dpi=120)
         plt.close(fig)
