@@ -20,6 +20,7 @@ from eigensieve.qalpha._problem import Problem
 Array = NDArray[Any]
 
 _SKETCH = 8
+_FORMAT = 2  # of the arrays a step holds; raised when they change
 
 
 class Checkpoint:
@@ -107,6 +108,7 @@ def _identity(problem: Problem, solver: str) -> dict[str, Any]:
     columns = np.stack([stats.mean / np.maximum(stats.norm, 1e-300), stats.centered_norm * scale])
     sketch = [columns @ rng.choice([-1.0, 1.0], data.n_features) for _ in range(_SKETCH)]
     return {
+        "format": _FORMAT,
         "n_samples": data.n_samples,
         "n_features": data.n_features,
         "precision": str(data.dtype),
