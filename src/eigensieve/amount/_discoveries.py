@@ -16,7 +16,7 @@ Array = NDArray[Any]
 N_FOLDS = 5
 _NULL_SCORES = 40_000  # null scores wanted at least, so that small p-values can be told apart
 _COPIES = (10, 1_000)  # permuted copies of a feature, at least and at most
-_SAMPLE_ENTRIES = 2**24  # of the features that are taken into memory for the null
+_SAMPLE_ENTRIES = 2**22  # of the features that are taken into memory for the null
 _FEWEST = 8  # features the null is made of at least, however many samples they have
 
 Fit = Callable[[Array], Array]
