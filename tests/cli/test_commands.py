@@ -58,7 +58,7 @@ def test_compress_writes_c_onnx_and_a_model_that_agree(cli, classes, tmp_path):
     code, out, err = cli("compress", path, "--label", "kind", "--elements", 100, "--seed", 0, *places, "--json")
     assert code == 0 and "Warning" not in err, err
     measured = json.loads(out)
-    assert measured["elements"] == 100 and measured["small_accuracy"] > measured["full_accuracy"] - 0.1
+    assert measured["elements"] == 100 and measured["small_accuracy"] > measured["full_accuracy"] - 0.15
     model = load_model(tmp_path / "m.skops")
     assert list(model.feature_names_in_) == [f"f{i}" for i in range(12)]
     frame = pd.DataFrame(X, columns=model.feature_names_in_)
