@@ -14,6 +14,9 @@ from typing import Any
 def homes(X: Any, groups: Sequence[Sequence[Any]]) -> list[str | None]:
     """Return, for every group of chunks, the worker that holds most of them; None where there is none yet.
 
+    Where several hold as many (copies stay behind when chunks have been looked at elsewhere), the one with the least to
+    do: otherwise one worker might be given everything.
+
     Parameters
     ----------
     X : dask collection
@@ -28,11 +31,20 @@ def homes(X: Any, groups: Sequence[Sequence[Any]]) -> list[str | None]:
     if not futures:
         return [None] * len(groups)
     holders = futures[0].client.who_has(futures)
-    found: list[str | None] = []
-    for group in groups:
-        count = Counter(worker for chunk in group for worker in holders.get(chunk.key, ()))
-        found.append(count.most_common(1)[0][0] if count else None)
+    choices = [_most(Counter(w for chunk in group for w in holders.get(chunk.key, ()))) for group in groups]
+    found: list[str | None] = [None] * len(groups)
+    given: Counter[str] = Counter()
+    for g in sorted(range(len(groups)), key=lambda g: len(choices[g])):  # those without a choice first
+        if choices[g]:
+            home = min(choices[g], key=lambda worker: (given[worker], worker))
+            found[g] = home
+            given[home] += 1
     return found
+
+
+def _most(count: "Counter[str]") -> list[str]:
+    """The workers with the highest count."""
+    return [worker for worker, held in count.items() if held == max(count.values())]
 
 
 def beside(home: str | None) -> AbstractContextManager[Any]:

@@ -1,5 +1,6 @@
 """A dense block that is multiplied as it is stored: centring and scaling act on the thin side of every product."""
 
+import threading
 from collections.abc import Callable
 from functools import cached_property
 from typing import Any
@@ -75,12 +76,28 @@ class RawBlock(DenseBlock):
     def gram(self, weights: Array) -> Array:
         dtype = self.raw.dtype
         weights = np.asarray(weights, dtype=np.float64) * self.scale**2
-        product = (self.raw * weights.astype(dtype)) @ self.raw.T
+        scaled = _scratch(self.raw)
+        if (weights >= 0).all():  # a product with its own transpose is half the work
+            np.multiply(self.raw, np.sqrt(weights).astype(dtype), out=scaled)
+            product = scaled @ scaled.T
+        else:
+            product = np.multiply(self.raw, weights.astype(dtype), out=scaled) @ self.raw.T
         if self.center is None:
             return product
         shift = self.raw @ (weights * self.center).astype(dtype)
         shift = shift.astype(np.float64) - float(weights @ self.center**2) / 2
         return product - (shift[:, None] + shift[None, :])
+
+
+_kept = threading.local()
+
+
+def _scratch(like: Array) -> Array:
+    """An array like a block, the same memory for every block of a thread: fresh memory is cleared every time."""
+    buffer: Array | None = getattr(_kept, "buffer", None)
+    if buffer is None or buffer.nbytes < like.nbytes:
+        buffer = _kept.buffer = np.empty(like.nbytes, dtype=np.uint8)
+    return buffer[: like.nbytes].view(like.dtype).reshape(like.shape)
 
 
 def distance_from_zero(mean: Array, centered_norm: Array, norm: Array, n_samples: int, dtype: Any) -> Array:
