@@ -73,8 +73,8 @@ class ElementSelectedSVC(SmallMachine):
         Stop early when an element lowers the relative error by less than this.
     refine : bool, default=False
         Afterwards move the values of all chosen elements together, a few steps, to match the machine better: they are
-        then no longer those of support vectors. As good a machine takes fewer elements; fitting takes longer. With a few
-        hundred samples it fits these and no others: check on held-out data.
+        then no longer those of support vectors. As good a machine takes fewer elements; fitting takes longer. With
+        a few hundred samples it fits these and no others: check on held-out data.
     ridge : float, default=1e-6
         Strength of the ridge term when the weights are solved.
     table_size : int, default=None
