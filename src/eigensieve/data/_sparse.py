@@ -12,7 +12,7 @@ from eigensieve.data._matrix import DataMatrix, Spans
 Array = NDArray[Any]
 
 _BLOCK_NONZEROS = 1 << 17
-_BLOCK_FEATURES = 1 << 12
+_BLOCK_FEATURES = 1 << 10
 _FEATURE_COST = 16  # what a feature costs beside its non-zeros, in non-zeros
 
 
