@@ -86,10 +86,10 @@ class DaskData(DataMatrix):
     # -- what the base class asks --------------------------------------------------------------------
 
     def block(self, start: int, stop: int) -> Block:
-        raise NotImplementedError("Blocks of Dask data exist on the workers only: use map_blocks or sweep.")
+        raise TypeError("Blocks of Dask data exist on the workers only: use map_blocks or sweep.")
 
     def block_moments(self, start: int, stop: int) -> tuple[Array, Array, Array, Array]:
-        raise NotImplementedError("Blocks of Dask data exist on the workers only: use stats.")
+        raise TypeError("Blocks of Dask data exist on the workers only: use stats.")
 
     def block_size(self) -> int:
         return max(chunks[0].features[1] - chunks[0].features[0] for _, chunks in self.grid)

@@ -59,12 +59,8 @@ def screened_neighbours(X: Array, n_neighbors: int) -> tuple[Array, Array]:
         for t in rows[bound <= distances[rows, -1]] if width < n_samples - 1 else ():
             neighbours[t], distances[t] = _search_row(X, unit, t, n_neighbors)
 
-    if 4 * n_samples**2 <= _CHUNK_BYTES:
-        products = _symmetric_product(single)
-        _each(lambda rows: search(rows.start, products[rows]), _slices(n_samples, _ROWS))
-    else:
-        rows_at_once = max(64, min(_CHUNK_BYTES // (4 * n_samples), _ROWS))
-        _each(lambda rows: search(rows.start, single[rows] @ single.T), _slices(n_samples, rows_at_once))
+    rows_at_once = max(64, min(_CHUNK_BYTES // (4 * n_samples), _ROWS))
+    _each(lambda rows: search(rows.start, single[rows] @ single.T), _slices(n_samples, rows_at_once))
     return neighbours, np.sqrt(distances) / unit
 
 
@@ -81,18 +77,6 @@ def _singles(X: Array) -> tuple[Array, Array, float]:
     single, squares = np.empty(X.shape, dtype=np.float32), np.empty(len(X))
     _each(lambda rows: single_rows(X[rows], mean, unit, single[rows], squares[rows]), parts)
     return single, squares, unit
-
-
-def _symmetric_product(Z: Array) -> Array:
-    """Z Z', computing one half of it."""
-    out = np.empty((len(Z), len(Z)), dtype=Z.dtype)
-
-    def fill(rows: slice) -> None:
-        out[rows, rows.start :] = Z[rows] @ Z[rows.start :].T
-        out[rows.stop :, rows] = out[rows, rows.stop :].T
-
-    _each(fill, _slices(len(Z), _ROWS))
-    return out
 
 
 def _slices(count: int, size: int) -> list[slice]:
