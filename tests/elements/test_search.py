@@ -139,9 +139,9 @@ def test_single_precision_exponentials():
     _compiled.candidate_column(RBF, np.float32(1), 1, np.float32(0), -x, np.zeros_like(x), np.float32(0), out)
     np.testing.assert_allclose(out, np.exp(x.astype(np.float64)), rtol=5e-7)
     near = np.empty((len(x), 1))
-    _compiled.layered_decision(
-        RBF, 1, np.float32(0), np.sqrt(-x)[:, None].astype(np.float32), np.array([0, 1]), np.array([1]),
-        np.array([0], np.int32), np.zeros(1, np.float32), np.ones(1, np.float32), np.ones((1, 1)), np.zeros(1), near,
+    _compiled.tiled_decision(
+        RBF, 1, np.float32(0), np.sqrt(-x)[:, None].astype(np.float32), np.array([0]), np.array([0, 1]),
+        np.array([0]), np.zeros(1, np.float32), np.ones(1, np.float32), np.ones((1, 1)), np.zeros(1), near,
     )  # fmt: skip
     exact = np.expm1(-(np.sqrt(-x).astype(np.float64) ** 2))
     np.testing.assert_allclose(near[:, 0], exact, rtol=5e-7)

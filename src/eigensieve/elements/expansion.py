@@ -13,19 +13,12 @@ from eigensieve.elements.state import Column
 
 def element_owners(columns: Sequence[Column]) -> NDArray:
     """Return the basis vector of each element, in the order of an expansion's elements."""
-    kept = [columns[c] for c in _longest_first(columns)]
-    return np.array([column.basis for column in kept for _ in column.features], dtype=np.int64)
-
-
-def _longest_first(columns: Sequence[Column]) -> list[int]:
-    return sorted(range(len(columns)), key=lambda c: -len(columns[c].features))
+    return np.array([column.basis for column in columns for _ in column.features], dtype=np.int64)
 
 
 @dataclass(frozen=True, eq=False)
 class ElementExpansion:
     """f(x) = intercept + sum_j weights_j k(x, b_j seen through mask column j).
-
-    Columns are kept longest first, so that the p-th elements of all columns that have one are neighbours.
 
     Parameters
     ----------
@@ -62,10 +55,8 @@ class ElementExpansion:
         intercept: NDArray,
     ) -> "ElementExpansion":
         """Gather the elements of masked columns of the basis vectors `B`."""
-        order = _longest_first(columns)
-        kept = [columns[c] for c in order]
-        lengths = [len(column.features) for column in kept]
-        features = np.array([i for column in kept for i in column.features], dtype=np.int64)
+        lengths = [len(column.features) for column in columns]
+        features = np.array([i for column in columns for i in column.features], dtype=np.int64)
         owners = element_owners(columns)
         return cls(
             kernel,
@@ -73,8 +64,8 @@ class ElementExpansion:
             np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64),
             features,
             np.asarray(B[owners, features], dtype=np.float64),
-            np.array([column.factor for column in kept]),
-            np.asarray(weights, dtype=np.float64)[order],
+            np.array([column.factor for column in columns]),
+            np.asarray(weights, dtype=np.float64),
             np.asarray(intercept, dtype=np.float64),
         )
 

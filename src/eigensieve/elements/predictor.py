@@ -1,4 +1,4 @@
-"""Fast evaluation of a masked expansion: compiled layers, and look-up tables for single-element columns."""
+"""Fast evaluation of a masked expansion: compiled columns, and look-up tables for single-element columns."""
 
 from dataclasses import dataclass
 from typing import Protocol
@@ -37,10 +37,10 @@ def fastest_predictor(expansion: ElementExpansion, X: NDArray) -> Predictor:
     """
     if expansion.kernel.kind == LINEAR:
         return LinearPredictor(expansion)
-    single = LayeredPredictor(expansion, np.float32)
+    single = TiledPredictor(expansion, np.float32)
     sample = X[:: max(1, X.shape[0] // CHECKED)]
     error = np.abs(single.decision(sample) - expansion.decision(sample)).max()
-    return single if error <= SINGLE_ERROR else LayeredPredictor(expansion, np.float64)
+    return single if error <= SINGLE_ERROR else TiledPredictor(expansion, np.float64)
 
 
 class LinearPredictor:
@@ -63,11 +63,11 @@ class LinearPredictor:
         return X[:, self.features].astype(np.float64) @ self.coefficients + self.intercept
 
 
-class LayeredPredictor:
-    """Compiled evaluation, a sample at a time, several columns at once.
+class TiledPredictor:
+    """Compiled evaluation, a column at a time, for a tile of samples at once.
 
-    Columns are sorted longest first; layer p holds the p-th element of every column that has one, so each layer is one
-    vectorised gather, difference and sum. For the RBF kernel exp - 1 is summed and the weights' total goes into the
+    The features that occur are copied out of a tile's rows once, feature by feature, so that every sum, exponential and
+    product afterwards runs along the samples. For the RBF kernel exp - 1 is summed and the weights' total goes into the
     offset, so that large weights of opposite sign cost no digits.
 
     Parameters
@@ -78,13 +78,9 @@ class LayeredPredictor:
     """
 
     def __init__(self, expansion: ElementExpansion, dtype: type) -> None:
-        lengths = expansion.lengths
-        layers = [expansion.starts[:-1][lengths > p] + p for p in range(int(lengths.max(initial=0)))]
-        order = np.concatenate(layers) if layers else np.empty(0, dtype=np.int64)
-        self.counts = np.array([layer.size for layer in layers], dtype=np.int64)
-        self.ends = np.concatenate([[0], np.cumsum(self.counts)]).astype(np.int64)
-        self.features = expansion.features[order].astype(np.int32)
-        self.values: NDArray = expansion.values[order].astype(dtype)
+        self.used, self.places = np.unique(expansion.features, return_inverse=True)
+        self.starts = expansion.starts
+        self.values: NDArray = expansion.values.astype(dtype)
         kernel = expansion.kernel
         self.kind, self.degree, self.coef0 = kernel.kind, kernel.degree, dtype(kernel.coef0)
         self.gammas: NDArray = (kernel.gamma * expansion.factors).astype(dtype)
@@ -93,11 +89,11 @@ class LayeredPredictor:
 
     def decision(self, X: NDArray) -> NDArray:
         """Return f (samples x outputs)."""
-        from eigensieve.elements._compiled import layered_decision
+        from eigensieve.elements._compiled import tiled_decision
 
         out = np.empty((X.shape[0], self.offset.size))
-        layered_decision(
-            self.kind, self.degree, self.coef0, _readable(X), self.ends, self.counts, self.features, self.values,
+        tiled_decision(
+            self.kind, self.degree, self.coef0, _readable(X), self.used, self.starts, self.places, self.values,
             self.gammas, self.weights, self.offset, out,
         )  # fmt: skip
         return out
@@ -105,7 +101,7 @@ class LayeredPredictor:
 
 @dataclass(frozen=True, eq=False)
 class TablePredictor:
-    """Single-element columns as one look-up table a feature, linearly interpolated; the rest evaluated in layers.
+    """Single-element columns as one look-up table a feature, linearly interpolated; the rest evaluated as it is.
 
     A mask column with one element is a function of one feature, so all such columns of a feature add up to one
     one-dimensional function (the paper's look-up table, section 5). Interpolating it between entries h apart is wrong
