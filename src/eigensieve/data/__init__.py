@@ -2,17 +2,20 @@
 
 from typing import Any
 
-from eigensieve.data._blocks import Block
+from eigensieve.data._blocks import BackwardSum, Block
 from eigensieve.data._matrix import NORMALIZATIONS, DataMatrix, Sweep
 from eigensieve.data._open import open_data
+from eigensieve.data._raw_block import StoredColumns
 from eigensieve.data._stats import ColumnStats
 from eigensieve.data._threads import one_blas_thread, ordered_map, thread_count
 
 __all__ = [
     "NORMALIZATIONS",
+    "BackwardSum",
     "Block",
     "ColumnStats",
     "DataMatrix",
+    "StoredColumns",
     "Sweep",
     "as_data",
     "is_stored",

@@ -70,6 +70,14 @@ class BackwardSum:
         else:
             np.add(self.values, product, out=self.values)
 
+    def room(self, n_samples: int, n_columns: int) -> tuple[Array, Array]:
+        """Values and shift as arrays to add to."""
+        if self.values is None:
+            self.values = np.zeros((n_samples, n_columns))
+        if self.shift is None:
+            self.shift = np.zeros(n_columns)
+        return self.values, self.shift
+
     def result(self) -> Array | None:
         if self.values is not None and self.shift is not None:
             self.values -= self.shift
@@ -204,11 +212,8 @@ class SparseBlock(_Movable):
         from eigensieve.data._kernels import csc_back
 
         W = np.ascontiguousarray(W, dtype=self.dtype)
-        if total.values is None:
-            total.values = np.zeros((self.n_samples, W.shape[1]))
-        if total.shift is None:
-            total.shift = np.zeros(W.shape[1])
-        csc_back(self.indptr, self.indices, self.values, *self._transform(), W, total.shift, total.values)
+        values, shift = total.room(self.n_samples, W.shape[1])
+        csc_back(self.indptr, self.indices, self.values, *self._transform(), W, shift, values)
 
     def _transform(self) -> tuple[Array, Array]:
         """Centre and scale of every column, also where there is nothing to do."""

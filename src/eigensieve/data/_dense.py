@@ -7,8 +7,9 @@ from numpy.typing import NDArray
 
 from eigensieve.data._blocks import Block, DenseBlock
 from eigensieve.data._matrix import DataMatrix
-from eigensieve.data._raw_block import FARTHEST, RawBlock
+from eigensieve.data._raw_block import FARTHEST, RawBlock, StoredColumns
 from eigensieve.data._stats import dense_moments
+from eigensieve.data._thin import contiguous_rows
 
 Array = NDArray[Any]
 
@@ -29,11 +30,25 @@ class DenseData(DataMatrix):
 
     def block(self, start: int, stop: int) -> Block:
         here, raw = slice(start, stop), self.X[:, start:stop]
-        near = self.far is not None and self.far[here].max() <= FARTHEST[self.dtype]
-        if not near or self.scale is None or raw.dtype != self.dtype:
+        if self.scale is None or not self._as_stored(here):
             return DenseBlock(start, stop, self._standardise(raw, here))
         center = None if self.center is None else self.center[here]
         return RawBlock(start, stop, raw, center, self.scale[here], lambda: self._standardise(raw, here))
+
+    def stored(self, start: int, stop: int) -> StoredColumns | None:
+        here = slice(start, stop)
+        if self.scale is None or not self._as_stored(here):
+            return None
+        rows = contiguous_rows(self.X[:, here])
+        if rows is None:
+            return None
+        center = np.zeros(stop - start) if self.center is None else self.center[here]
+        return StoredColumns(rows, center, self.scale[here])
+
+    def _as_stored(self, here: slice) -> bool:
+        """Whether products of these columns may be centred afterwards."""
+        near = self.far is not None and self.far[here].max(initial=0.0) <= FARTHEST[self.dtype]
+        return bool(near) and self.X.dtype == self.dtype
 
     def block_moments(self, start: int, stop: int) -> tuple[Array, Array, Array, Array]:
         return dense_moments(self.X[:, start:stop])

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from eigensieve._progress import Progress, silent
 from eigensieve.data._blocks import BackwardSum, Block
-from eigensieve.data._raw_block import distance_from_zero
+from eigensieve.data._raw_block import StoredColumns, distance_from_zero
 from eigensieve.data._stats import ColumnStats, rounding_constant
 from eigensieve.data._threads import ordered_map
 
@@ -54,7 +54,11 @@ class Sweep:
 
 
 BlockFunction = Callable[..., tuple[tuple[Array, ...], Array | None, Array | None]]
-"""fn(T_b, *state_b) -> (new state of the block, W_b or None, small array to be summed or None)."""
+"""fn(T_b, *state_b) -> (new state of the block, W_b or None, small array to be summed or None).
+
+It may have a method ``fused(columns, V, state_b, new state to fill, backward sum to add to)`` that does the same for
+dense columns as they are stored, products included, and returns the small array; None where it does not apply.
+"""
 
 
 Work = Callable[["DataMatrix", int, Spans], Result]
@@ -111,6 +115,10 @@ class DataMatrix(ABC):
     @abstractmethod
     def take(self, indices: Any) -> Array:
         """Return the named features, centred and scaled, as a dense (n_samples, len(indices)) array."""
+
+    def stored(self, start: int, stop: int) -> StoredColumns | None:
+        """Return features start..stop as they lie in memory, for compiled passes; None where they are not such."""
+        return None
 
     # -- statistics and views ------------------------------------------------------------------------
 
@@ -194,18 +202,31 @@ class DataMatrix(ABC):
         V = None if V is None else np.ascontiguousarray(V, dtype=self.dtype)
         outputs = self._outputs(V, fn, state, donate)
 
+        def fused(piece: DataMatrix, offset: int, start: int, stop: int, back: BackwardSum) -> Array | None:
+            columns = piece.stored(start, stop) if hasattr(fn, "fused") else None
+            if columns is None:
+                return None
+            here = slice(offset + start, offset + stop)
+            mine, new = tuple(array[here] for array in state), tuple(array[here] for array in outputs)
+            small: Array | None = fn.fused(columns, V, mine, new, back)  # type: ignore[attr-defined]
+            return small
+
         def segment(piece: DataMatrix, offset: int, spans: Spans) -> tuple[Array | None, Array | None]:
             back = BackwardSum()
-            total: Array | None = None
+            total = fused(piece, offset, spans[0][0], spans[-1][1], back)
+            if total is not None:
+                return back.result(), total
             for start, stop in spans:
-                block = piece.block(start, stop)
-                here = slice(offset + start, offset + stop)
-                T = None if V is None else block.forward(V)
-                new, W, small = fn(T, *(array[here] for array in state))
-                for target, value in zip(outputs, new, strict=True):
-                    target[here] = value
-                if W is not None:
-                    block.add_back(W, back)
+                small = fused(piece, offset, start, stop, back)
+                if small is None:
+                    block = piece.block(start, stop)
+                    here = slice(offset + start, offset + stop)
+                    T = None if V is None else block.forward(V)
+                    new, W, small = fn(T, *(array[here] for array in state))
+                    for target, value in zip(outputs, new, strict=True):
+                        target[here] = value
+                    if W is not None:
+                        block.add_back(W, back)
                 if small is not None:
                     total = add_up(total, small)
             return back.result(), total

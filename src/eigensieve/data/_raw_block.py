@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -15,6 +16,27 @@ Array = NDArray[Any]
 
 FARTHEST = {np.dtype(np.float32): 4.0, np.dtype(np.float64): 1e3}
 """How many standard deviations from zero a column's mean may be: taking it out afterwards loses that much precision."""
+
+
+@dataclass(frozen=True)
+class StoredColumns:
+    """Consecutive dense columns in memory as they are stored, for compiled passes.
+
+    Attributes
+    ----------
+    memory : tuple
+        Flat memory, distance of its rows (one a sample), number of rows, their length.
+    center, scale : ndarray of float64
+        The standardised column is (x - center) * scale.
+    """
+
+    memory: tuple[Array, int, int, int]
+    center: Array
+    scale: Array
+
+    @property
+    def n_samples(self) -> int:
+        return self.memory[2]
 
 
 class RawBlock(DenseBlock):

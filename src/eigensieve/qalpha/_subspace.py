@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from eigensieve._progress import Progress, silent
 from eigensieve.qalpha._checkpoint import Checkpoint
+from eigensieve.qalpha._expand_step import ExpandStep, widened
 from eigensieve.qalpha._problem import Problem, Result, Status, finish
 from eigensieve.qalpha._start import reorthonormalised
 
@@ -92,7 +93,7 @@ class _Solve:
 
         def block(T: Array, w: Array, *constants: Array) -> Any:
             return (
-                (w[:, None], _widened(T, full)),
+                (w[:, None], widened(T, full)),
                 affinity.spread(w, T, constants),
                 np.array([affinity.mass(w, constants)]),
             )
@@ -182,30 +183,21 @@ class _Solve:
         novel = R.T @ Y if self.free else np.eye(k)
         inner = float(np.sum(Y * Q))
         columns = np.hstack([R, rest, affinity.companion(Y, Q)])
-        width, old = R.shape[1], turn_B.shape[1]
-        end = width + rest.shape[1]
-        dtype = self.P.dtype
-        rotate = turn_V.astype(dtype)
-        used, full = len(turn_V), self.P.shape[1]
-
-        def block(T: Array, B: Array, P: Array, KB: Array, *constants: Array) -> Any:
-            B = B @ turn_B
-            KB = KB @ turn_B if KB.shape[1] else KB
-            P = P[:, :used] @ rotate
-            PR = T[:, :width]
-            PY = P @ known.astype(dtype) + T[:, :end] @ novel.astype(dtype)
-            g = affinity.pull(PY, P[:, :k], T[:, end:], constants, inner)
-            if subtracts:
-                g = g - KB[:, 0]
-            r = g - rho * B[:, 0]
-            B = np.column_stack([B, r])
-            P = np.hstack([P, PR])
-            W = [affinity.spread(r, P, constants)]
-            W += [affinity.spread(B[:, j], PR, constants) for j in range(old)]
-            mass = np.array([[affinity.mass(r, constants)] + [0.0] * old])
-            return (B, _widened(P, full), KB), np.hstack(W), np.vstack([B.T @ B, mass])
-
-        sweep = self.data.sweep(columns, block, (self.B, self.P, self.KB, *affinity.constants), donate=True)
+        dtype, old = self.P.dtype, turn_B.shape[1]
+        step = ExpandStep(
+            affinity,
+            turn_B,
+            turn_V.astype(dtype),
+            known.astype(dtype),
+            novel.astype(dtype),
+            rho,
+            inner,
+            R.shape[1],
+            rest.shape[1],
+            self.P.shape[1],
+            subtracts,
+        )
+        sweep = self.data.sweep(columns, step, (self.B, self.P, self.KB, *affinity.constants), donate=True)
         assert sweep.back is not None and sweep.total is not None
         self.B, self.P, self.KB = sweep.state
         self.N = sweep.total[: old + 1]
@@ -288,11 +280,6 @@ class _Solve:
         E = C.copy()
         E[: self.k] = 0.0
         self.turn_V = np.hstack([C, scipy.linalg.qr(np.hstack([C, E]), mode="economic")[0][:, self.k : self.k + room]])
-
-
-def _widened(P: Array, width: int) -> Array:
-    """Return P with empty columns added: an array of the final width from the start is written over, never replaced."""
-    return P if P.shape[1] == width else np.pad(P, ((0, 0), (0, width - P.shape[1])))
 
 
 def _turned(LV: Array, turn_B: Array, turn_V: Array) -> Array:
