@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eigensieve.data import DataMatrix
+from eigensieve.operators._steps import SpreadStep
 
 Array = NDArray[Any]
 
@@ -35,6 +36,9 @@ class Affinity(ABC):
 
     width: int
     """Extra columns `spread` adds to each product."""
+
+    plain: bool = False
+    """Whether L_i = m_i m_i' alone: `spread` is then a product with the weights, `pull` one of projections."""
 
     per_feature: tuple[str, ...] = ()
     """Attributes with one entry a feature; block functions get them as `constants`, cut like the data."""
@@ -76,10 +80,7 @@ class Affinity(ABC):
     def apply(self, weights: Array, V: Array) -> Array:
         """Return L(w) V (samples x columns); one pass."""
 
-        def block(T: Array, w: Array, *constants: Array) -> Any:
-            return (), self.spread(w, T, constants), np.array([self.mass(w, constants)])
-
-        result = self.data.sweep(V, block, (weights, *self.constants))
+        result = self.data.sweep(V, SpreadStep(self), (weights, *self.constants))
         assert result.back is not None and result.total is not None
         return self.gather(result.back, float(result.total[0]), V)
 
@@ -122,6 +123,7 @@ class StandardAffinity(Affinity):
     """L_i = m_i m_i', so that L(w) = A = sum_i w_i m_i m_i' (2005, section 2.1)."""
 
     width = 0
+    plain = True
 
     @property
     def constants(self) -> tuple[Array, ...]:

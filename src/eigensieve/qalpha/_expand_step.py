@@ -7,11 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eigensieve.data import BackwardSum, StoredColumns
-from eigensieve.operators import Affinity, StandardAffinity
+from eigensieve.operators import Affinity
+from eigensieve.operators._steps import MOST_COLUMNS, thin_side, widened
 
 Array = NDArray[Any]
-
-_MOST_COLUMNS = 40  # of the backward product; beyond, the BLAS is faster
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,25 +77,17 @@ class ExpandStep:
     ) -> Array | None:
         """The same for dense columns as they are stored, both products included; None where it does not apply."""
         width = len(self.rotate.T) + self.n_residual * (1 + self.turn_B.shape[1])
-        if type(self.affinity) is not StandardAffinity or self.subtracts or self.n_rest or not self.n_residual:
-            return None
-        if width > _MOST_COLUMNS:
+        if not self.affinity.plain or self.subtracts or self.n_rest or not self.n_residual or width > MOST_COLUMNS:
             return None
         from eigensieve.qalpha._fused import expand
 
         old = self.turn_B.shape[1]
         total = np.zeros((old + 2, old + 1))
-        sums, shift = back.room(columns.n_samples, width)
+        values, shift = back.room(columns.n_samples, width)
         small = (np.array(part, order="C") for part in (self.turn_B, self.rotate, self.known, self.novel))
         expand(
-            *columns.memory, columns.center, columns.scale,
-            np.array(V.T, order="C"), V.sum(axis=0, dtype=np.float64).astype(V.dtype),
-            state[0], state[1], *small, self.rho, new[0], new[1], sums, shift, total,
+            *columns.memory, columns.center, columns.scale, *thin_side(V),
+            state[0], state[1], *small, self.rho, new[0], new[1], values, shift, total,
         )  # fmt: skip
         new[1][:, len(self.rotate.T) + self.n_residual :] = 0.0
         return total
-
-
-def widened(P: Array, width: int) -> Array:
-    """Return P with empty columns added: an array of the final width from the start is written over, never replaced."""
-    return P if P.shape[1] == width else np.pad(P, ((0, 0), (0, width - P.shape[1])))

@@ -7,11 +7,9 @@ cache, is multiplied back. In numpy the same is a dozen calls a block, each of w
 import numba
 import numpy as np
 
-from eigensieve.data._thin_kernels import across, along
+from eigensieve.operators._fused import multiplied_back, projected, tile_width
 
 _FAST = {"contract", "reassoc", "nsz"}
-_ENTRIES = 1 << 20  # of a tile, at most: it stays in the shared cache
-_WIDEST, _NARROWEST = 1024, 128
 
 
 @numba.njit(cache=True, nogil=True, fastmath=_FAST)
@@ -39,7 +37,7 @@ def expand(  # type: ignore[no-untyped-def]
     """
     few, k, kept = VT.shape[0], known.shape[1], rotate.shape[1]
     old = turn_B.shape[1]
-    tile = max(_NARROWEST, min(_WIDEST, _ENTRIES // max(1, height)))
+    tile = tile_width(height)
     dtype = flat.dtype
     before_B, after_B = np.empty((B.shape[1], tile)), np.empty((old + 1, tile))
     before_P = np.empty((rotate.shape[0], tile), dtype)
@@ -50,12 +48,9 @@ def expand(  # type: ignore[no-untyped-def]
     for low in range(0, width, tile):
         size = min(tile, width - low)
         here = flat[low : low + (height - 1) * stride + size]
+        centers, scales = center[low : low + size], scale[low : low + size]
         T = after_P[kept:]
-        across(VT, here, stride, height, size, T)
-        for j in range(few):
-            row = T[j]
-            for i in range(size):
-                row[i] = (row[i] - sums[j] * center[low + i]) * scale[low + i]
+        projected(VT, here, stride, height, size, centers, scales, sums, T)
         for i in range(size):
             for c in range(before_B.shape[0]):
                 before_B[c, i] = B[low + i, c]
@@ -75,13 +70,13 @@ def expand(  # type: ignore[no-untyped-def]
         for c in range(kept + few):
             row, source = W[c], after_P[c]
             for i in range(size):
-                row[i] = dtype.type(pull[i]) * source[i] * scale[low + i]
+                row[i] = dtype.type(pull[i]) * source[i] * scales[i]
         for b in range(old):
             weight = after_B[b]
             for j in range(few):
                 row, source = W[kept + few + b * few + j], T[j]
                 for i in range(size):
-                    row[i] = dtype.type(weight[i]) * source[i] * scale[low + i]
+                    row[i] = dtype.type(weight[i]) * source[i] * scales[i]
         for i in range(size):
             for c in range(old + 1):
                 new_B[low + i, c] = after_B[c, i]
@@ -93,12 +88,7 @@ def expand(  # type: ignore[no-untyped-def]
                 for i in range(size):
                     dot += one[i] * two[i]
                 total[a, b] += dot
-        for c in range(W.shape[0]):
-            row, dot = W[c], 0.0
-            for i in range(size):
-                dot += row[i] * center[low + i]
-            shift[c] += dot
-        along(here, stride, height, size, W, back)
+        multiplied_back(here, stride, height, size, centers, W, back, shift)
     for a in range(old + 1):
         for b in range(a):
             total[a, b] = total[b, a]

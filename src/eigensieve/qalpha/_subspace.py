@@ -17,8 +17,9 @@ import scipy.linalg
 from numpy.typing import NDArray
 
 from eigensieve._progress import Progress, silent
+from eigensieve.operators._steps import SpreadStep
 from eigensieve.qalpha._checkpoint import Checkpoint
-from eigensieve.qalpha._expand_step import ExpandStep, widened
+from eigensieve.qalpha._expand_step import ExpandStep
 from eigensieve.qalpha._problem import Problem, Result, Status, finish
 from eigensieve.qalpha._start import reorthonormalised
 
@@ -88,17 +89,9 @@ class _Solve:
     def _begin(self) -> None:
         """Starting weights, their projections and L(w) Q."""
         weights = self.problem.starting_weights()
-        affinity, constants = self.affinity, self.affinity.constants
+        affinity = self.affinity
         full = min(3 * self.k, len(self.V)) if self.free else self.k
-
-        def block(T: Array, w: Array, *constants: Array) -> Any:
-            return (
-                (w[:, None], widened(T, full)),
-                affinity.spread(w, T, constants),
-                np.array([affinity.mass(w, constants)]),
-            )
-
-        sweep = self.data.sweep(self.V, block, (weights, *constants))
+        sweep = self.data.sweep(self.V, SpreadStep(affinity, full), (weights, *affinity.constants))
         assert sweep.back is not None and sweep.total is not None
         self.B, self.P = sweep.state
         self.LV = affinity.gather(sweep.back, float(sweep.total[0]), self.V)[None]
