@@ -1,6 +1,7 @@
 """Every selector on a cluster of worker processes: the answers of memory, and the data stays where it is."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -67,12 +68,14 @@ def test_passes_run_where_the_chunks_are(client: Any) -> None:
     distributed.wait(X)
     data = as_data(X)
     holders = client.who_has(X)
-    assert [holders[chunk.key] for chunks, _ in data.grid for chunk in chunks] == [(home,) for home in data.homes]
+    where = [(holders[key], bundle.home) for bundle in data.grid for group in bundle.raws for key in group]
+    assert [held for held, _ in where] == [(home,) for _, home in where]
+    assert len(where) == 8 and len(data.grid) == 2  # one task a thread
     QAlphaSelector(5, 2, max_iter=5, tol=1.0).fit(X)
     assert client.who_has(X) == holders  # no chunk was copied to another worker
 
 
 def test_a_home_that_is_gone_is_no_obstacle(client: Any, X: np.ndarray) -> None:
     data = as_data(da.from_array(X, chunks=(40, 60)).persist())
-    data.homes = ["tcp://127.0.0.1:1"] * len(data.homes)
+    data.grid = [replace(bundle, home="tcp://127.0.0.1:1") for bundle in data.grid]
     np.testing.assert_allclose(data.project(np.eye(40, 2)), X.T[:, :2], atol=1e-12)

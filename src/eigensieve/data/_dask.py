@@ -1,14 +1,13 @@
 """Dask arrays and dataframes: every pass runs where the chunks are, only thin matrices travel.
 
-Feature arrays (weights, projections) are made on the workers and stay there. A pass sends the columns V and
-the block function once, as one task that the others depend on, and brings back the sum of the backward
-products, added up on the workers. All of it is plain Dask tasks, so that a lost worker's part is computed
-again from what it came from.
+Feature arrays (weights, projections, statistics) are made on the workers and stay there. A pass sends the columns V
+and the block function, and brings back the sum of the backward products, added up on the workers. All of it is plain
+Dask tasks, so that a lost worker's part is computed again from what it came from.
 """
 
-import uuid
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from copy import copy
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -20,31 +19,56 @@ from numpy.typing import NDArray
 from eigensieve._extras import require
 from eigensieve.data import _dask_tasks as tasks
 from eigensieve.data._blocks import Block
-from eigensieve.data._dask_tasks import Chunk, Job
-from eigensieve.data._dask_wait import finished
-from eigensieve.data._dask_where import beside, homes
-from eigensieve.data._matrix import BlockFunction, DataMatrix, Sweep, Work
+from eigensieve.data._dask_graph import Held, PassGraph
+from eigensieve.data._dask_stats import WorkerStats
+from eigensieve.data._dask_sums import results
+from eigensieve.data._dask_tasks import Chunk, Filled, Job
+from eigensieve.data._dask_where import bundles, futures_in, homes, threads_of
+from eigensieve.data._matrix import NORMALIZATIONS, BlockFunction, DataMatrix, Sweep, Work
 from eigensieve.data._stats import ColumnStats
 from eigensieve.data._stream import float_type
 
 Array = NDArray[Any]
 Result = TypeVar("Result")
 
-_FAN = 8  # sums of this many parts at a time, so that no worker needs them all
 _GROUP = 1 << 18  # features a group has at most where chunks span all features
 _PLACED = 8  # arrays from the client that are kept on the workers for the next pass
 
 
 @dataclass(frozen=True)
 class WorkerArray:
-    """A feature array on the workers, cut like the data: parts, or (what a pass left, which of its arrays)."""
+    """A feature array on the workers, cut like the data: for every bundle what is held there, or how to fill it."""
 
-    parts: tuple[Any, ...]
+    parts: tuple[Held | Filled, ...]
     shape: tuple[int, ...]
     dtype: Any
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> Array:
         raise TypeError("This feature array lives on Dask workers; bring it here with data.collect(array).")
+
+
+@dataclass(frozen=True)
+class Bundle:
+    """Groups of features that one task works on: keys and places of their chunks, and where they are."""
+
+    raws: list[list[Any]]
+    chunks: list[list[Chunk]]
+    home: str | None
+
+    @property
+    def spans(self) -> list[tuple[int, int]]:
+        """The features of every group."""
+        return [places[0].features for places in self.chunks]
+
+    @property
+    def edges(self) -> list[int]:
+        """Where the groups begin and end in the bundle's feature arrays."""
+        return [0, *np.cumsum([last - first for first, last in self.spans]).tolist()]
+
+    @property
+    def in_one_chunk(self) -> bool:
+        """Whether all samples of a group are in one chunk."""
+        return len(self.raws[0]) == 1
 
 
 class DaskData(DataMatrix):
@@ -58,21 +82,32 @@ class DaskData(DataMatrix):
     """
 
     def __init__(self, X: Any, feature_names: Array | None = None) -> None:
+        self._normalize: str | None = None
+        self._numbers: dict[str, Array | None] | None = {}
+        self._standard: Sequence[Any] | None = None
         super().__init__(int(X.shape[0]), int(X.shape[1]), float_type(X.dtype))
         self._shared["names"] = feature_names
         self._shared["placed"] = []
         self.X = X  # chunks that were persisted are dropped with the last reference to their array
         rows = _edges(X.chunks[0])
         stored = X.to_delayed()
-        # for every group of features: the chunks that hold it, samples in order
-        self.grid: list[tuple[list[Any], list[Chunk]]] = []
+        self.source = stored[0, 0].dask
+        self.futures = futures_in(X)
+        groups: list[tuple[list[Any], list[Chunk]]] = []  # the chunks that hold some features, samples in order
         for j, (first, last) in enumerate(_edges(X.chunks[1])):
             for start, stop in _groups(first, last, len(rows)):
                 columns = (start - first, stop - first)
                 chunks = [Chunk(some, (start, stop), columns, last - first) for some in rows]
-                self.grid.append((list(stored[:, j]), chunks))
-        self._standard: WorkerArray | None = None
-        self.homes = homes(X, [raws for raws, _ in self.grid])
+                groups.append(([chunk.key for chunk in stored[:, j]], chunks))
+        where = homes(self.futures, [raws for raws, _ in groups])
+        if len(rows) == 1:
+            sizes = [float(X.dtype.itemsize * self.n_samples * chunks[0].width) for _, chunks in groups]
+            together = bundles(where, sizes, threads_of(self.futures))
+        else:
+            together = [[g] for g in range(len(groups))]
+        self.grid = [
+            Bundle([groups[g][0] for g in some], [groups[g][1] for g in some], where[some[0]]) for some in together
+        ]
 
     def __reduce__(self) -> Any:
         # block functions hold the object they came from; the data itself must never travel with them
@@ -92,107 +127,174 @@ class DaskData(DataMatrix):
         raise TypeError("Blocks of Dask data exist on the workers only: use stats.")
 
     def block_size(self) -> int:
-        return max(chunks[0].features[1] - chunks[0].features[0] for _, chunks in self.grid)
+        return max(last - first for bundle in self.grid for first, last in bundle.spans)
 
     def take(self, indices: Any) -> Array:
         wanted = np.arange(self.n_features)[indices]
         out = np.empty((self.n_samples, len(wanted)), dtype=self.dtype)
+        graph = self._graph()
         where, found = [], []
-        standard = self._standard_parts()
-        for (raws, chunks), some, home in zip(self.grid, standard, self.homes, strict=True):
-            start, stop = chunks[0].features
-            here = np.flatnonzero((wanted >= start) & (wanted < stop))
-            if len(here):
-                where.append(here)
-                with beside(home):
-                    found.append(_task(tasks.take_from, raws, chunks, some, wanted[here] - start))
-        for here, part in zip(where, finished(found), strict=True):
+        for bundle, standard in zip(self.grid, self._standard_parts(graph), strict=True):
+            for g, (start, stop) in enumerate(bundle.spans):
+                here = np.flatnonzero((wanted >= start) & (wanted < stop))
+                if len(here):
+                    group = (bundle.raws[g], bundle.chunks[g], standard, bundle.edges[g], wanted[here] - start)
+                    where.append(here)
+                    found.append(graph.task(tasks.take_from, *group, home=bundle.home))
+        for here, part in zip(where, graph.run(found)[0], strict=True):
             out[:, here] = part
         return out
 
-    def rescaled(self, center: Array | None, scale: Array | None) -> "DataMatrix":
-        view = super().rescaled(center, scale)
-        assert isinstance(view, DaskData)
-        view._standard = None
+    # -- centring and scaling ------------------------------------------------------------------------
+
+    def standardized(self, normalize: str) -> "DataMatrix":
+        if normalize not in NORMALIZATIONS:
+            return super().standardized(normalize)
+        self.stats()
+        view = copy(self)
+        view._normalize, view._numbers, view._standard = normalize, None, None
         return view
+
+    def rescaled(self, center: Array | None, scale: Array | None) -> "DataMatrix":
+        view = copy(self)
+        view._normalize, view._numbers, view._standard = None, {"center": center, "scale": scale}, None
+        return view
+
+    def _number(self, name: str) -> Array | None:
+        """Centres, scales or distances from zero; those the workers made are brought here when they are asked for."""
+        if self._numbers is None:
+            assert self._normalize is not None
+            view = super().standardized(self._normalize)
+            assert isinstance(view, DaskData)
+            self._numbers = view._numbers
+        assert self._numbers is not None
+        return self._numbers.get(name)
+
+    def _set_number(self, name: str, value: Array | None) -> None:
+        self._number(name)
+        self._numbers = {**(self._numbers or {}), name: value}
+        self._normalize = self._standard = None
+
+    center = property(lambda self: self._number("center"), lambda self, value: self._set_number("center", value))
+    scale = property(lambda self: self._number("scale"), lambda self, value: self._set_number("scale", value))
+    far = property(lambda self: self._number("far"), lambda self, value: self._set_number("far", value))
+
+    def _standard_parts(self, graph: PassGraph) -> Sequence[Any]:
+        """What centring and scaling need beside each bundle."""
+        if self._standard is None and self._normalize is not None:
+            arguments = (self._normalize, self.dtype)
+            made = [
+                graph.task(tasks.standard_of, part, *arguments, home=bundle.home)
+                for part, bundle in zip(self._shared["moments"], self.grid, strict=True)
+            ]
+            self._standard = graph.run([], made)[1]
+        elif self._standard is None:
+            numbers = [self._number(name) for name in ("center", "scale", "far")]
+            if all(array is None for array in numbers[:2]):
+                return [None] * len(self.grid)
+            placed = [None if array is None else self.place(array).parts for array in numbers]
+            self._standard = [[None if part is None else part[j] for part in placed] for j in range(len(self.grid))]
+        return self._standard
 
     # -- passes --------------------------------------------------------------------------------------
 
     def _run(self, work: Work[Result]) -> Iterator[Result]:
         self._shared["passes"] += 1
-        job = _send(Job(work))
-        yield from finished(self._each(tasks.run_group, job))
+        graph = self._graph()
+        job = graph.sent(Job(work), len(self.grid))
+        found = graph.run(self._each(graph, tasks.run_groups, job))[0]
+        by_group = [
+            (span, part)
+            for bundle, some in zip(self.grid, found, strict=True)
+            for span, part in zip(bundle.spans, some, strict=True)
+        ]
+        yield from (part for _, part in sorted(by_group, key=lambda item: item[0]))
 
     def sweep(self, V: Array | None, fn: BlockFunction, state: Sequence[Any] = (), *, donate: bool = False) -> Sweep:
         self._shared["passes"] += 1
         nothing = None if V is None else np.empty((0, V.shape[1]), dtype=self.dtype)
         examples = fn(nothing, *(np.empty((0, *array.shape[1:]), array.dtype) for array in state))[0]
-        job = _send(Job(fn, V))
-        placed = [array if isinstance(array, WorkerArray) else self.place(array) for array in state]
-        found: list[Any] = []
-        backs: list[list[Any]] = []  # for every row of chunks
-        for j, ((raws, chunks), standard) in enumerate(zip(self.grid, self._standard_parts(), strict=True)):
-            here = [array.parts[j] for array in placed]
-            if len(raws) == 1:
-                with beside(self.homes[j]):
-                    done = _task(tasks.sweep_whole, job, raws, chunks, standard, *here)
-            else:
-                several = list(zip(raws, chunks, strict=True))
-                T = None if V is None else [_task(tasks.forward, job, *some, standard) for some in several]
-                done = _task(tasks.apply, job, T, *here)
-                backs.append([_task(tasks.backward, done, *some, standard) for some in several])
-            found.append(done)
-        if backs:
-            rows = [_tree(list(row)) for row in zip(*backs, strict=True)]
-            root = _task(tasks.stacked, rows, _tree([_task(tasks.sums_of, done, "total") for done in found]))
+        graph = self._graph()
+        placed = [self.place(array) for array in state]
+        standard = self._standard_parts(graph)
+        job = graph.sent(Job(fn, V), len(self.grid) * len(self.grid[0].raws[0]))
+        if self.grid[0].in_one_chunk:
+            found = self._each(graph, tasks.sweep_whole, job, *placed)
+            wanted = graph.summed([graph.task(tasks.sums_of, done) for done in found])
         else:
-            root = _tree([_task(tasks.sums_of, done, "back", "total") for done in found])
-        (back_sum, total_sum), kept = finished([root], keep=[found])
+            found, wanted = self._sweep_by_rows(graph, job, V is not None, placed, standard)
+        parts, kept = graph.run(wanted, found)
+        back_sum, total_sum = results(parts)
         new: list[Any] = []
         for which, example in enumerate(examples):
-            parts = tuple((done, which) for done in kept[0])
-            new.append(WorkerArray(parts, (self.n_features, *example.shape[1:]), example.dtype))
+            here = tuple(Held(done.key, done.value, which) for done in kept)
+            new.append(WorkerArray(here, (self.n_features, *example.shape[1:]), example.dtype))
         return Sweep(tuple(new), back_sum, total_sum)
+
+    def _sweep_by_rows(
+        self, graph: PassGraph, job: Any, forward: bool, placed: list[WorkerArray], standard: Sequence[Any]
+    ) -> tuple[list[str], list[str]]:
+        """The same when samples are spread over several chunks: there and back in tasks of their own."""
+        found: list[str] = []
+        backs: list[list[str]] = []  # for every group, the products of its chunks
+        for j, bundle in enumerate(self.grid):
+            several = list(zip(bundle.raws[0], bundle.chunks[0], strict=True))
+            T = [graph.task(tasks.forward, job, *some, standard[j]) for some in several] if forward else None
+            found.append(graph.task(tasks.apply, job, T, *(array.parts[j] for array in placed)))
+            backs.append([graph.task(tasks.backward, found[-1], *some, standard[j]) for some in several])
+        rows = [graph.summed(list(row)) for row in zip(*backs, strict=True)]
+        totals = graph.summed([graph.task(tasks.sums_of, done) for done in found])
+        return found, [graph.task(tasks.stacked, rows, totals)]
 
     def gram(self, weights: Array) -> Array:
         self._shared["passes"] += 1
-        parts = self._each(tasks.gram_of, None, self.place(np.asarray(weights)))
-        return np.asarray(finished([_tree(parts)])[0][0])
+        graph = self._graph()
+        parts = self._each(graph, tasks.gram_of, None, self.place(np.asarray(weights)))
+        return np.asarray(results(graph.run(graph.summed(parts))[0])[0])
 
     # -- feature arrays ------------------------------------------------------------------------------
 
     def inner(self, A: Any, B: Any) -> Array:
-        A, B = (array if isinstance(array, WorkerArray) else self.place(array) for array in (A, B))
-        parts = [_task(tasks.inner_of, a, b) for a, b in zip(A.parts, B.parts, strict=True)]
-        return np.asarray(finished([_tree(parts)])[0][0])
+        graph = self._graph()
+        both = zip(self.place(A).parts, self.place(B).parts, self.grid, strict=True)
+        parts = [graph.task(tasks.inner_of, a, b, bundle.edges) for a, b, bundle in both]
+        return np.asarray(results(graph.run(graph.summed(parts))[0])[0])
 
     def collect(self, A: Any) -> Array:
         if not isinstance(A, WorkerArray):
             return np.asarray(A)
-        return np.concatenate(finished([_task(tasks.picked, part) for part in A.parts]))
+        graph = self._graph()
+        parts = graph.run([graph.task(tasks.picked, part) for part in A.parts])[0]
+        return self._joined(parts, A.shape, A.dtype)
 
-    def place(self, A: Array) -> Any:
+    def place(self, A: Any) -> Any:
         """Send an array to the workers, or find it there: those sent last are kept for the next passes."""
         if isinstance(A, WorkerArray):
             return A
-        kept: list[tuple[Array, Array, WorkerArray]] = self._shared["placed"]
-        for original, seen, placed in kept:
-            if original is A and np.array_equal(seen, A):
+        if A.size == 0 or (A.flat[0] == A).all():
+            value = A.flat[0] if A.size else 0
+            return WorkerArray(
+                tuple(Filled(value, (bundle.edges[-1], *A.shape[1:]), A.dtype) for bundle in self.grid),
+                A.shape,
+                A.dtype,
+            )
+        kept: list[tuple[Array, WorkerArray]] = self._shared["placed"]
+        for seen, placed in kept:
+            if seen.dtype == A.dtype and np.array_equal(seen, A):
                 return placed
-        cut = [np.ascontiguousarray(A[slice(*chunks[0].features)]) for _, chunks in self.grid]
-        sent = []
-        for part, home in zip(cut, self.homes, strict=True):
-            with beside(home):
-                sent.append(_task(tasks.given, part))
-        _, parts = finished([], keep=[sent])
-        placed = WorkerArray(tuple(parts[0]), A.shape, A.dtype)
-        self._shared["placed"] = [*kept[-_PLACED + 1 :], (A, A.copy(), placed)]
+        graph = self._graph()
+        sent = [graph.task(tasks.given, self._cut(A, bundle), home=bundle.home) for bundle in self.grid]
+        placed = WorkerArray(tuple(graph.run([], sent)[1]), A.shape, A.dtype)
+        self._shared["placed"] = [*kept[-_PLACED + 1 :], (A.copy(), placed)]
         return placed
 
     def save_array(self, A: Any, path: Path) -> None:
         out = np.lib.format.open_memmap(path, mode="w+", dtype=A.dtype, shape=A.shape)
-        for part, (_, chunks) in zip(self.place(A).parts, self.grid, strict=True):
-            out[slice(*chunks[0].features)] = finished([_task(tasks.picked, part)])[0]
+        for part, bundle in zip(self.place(A).parts, self.grid, strict=True):
+            graph = self._graph()
+            (found,) = graph.run([graph.task(tasks.picked, part)])[0]
+            for (first, last), (start, stop) in zip(bundle.spans, pairwise(bundle.edges), strict=True):
+                out[first:last] = found[start:stop]
         out.flush()
 
     def load_array(self, path: Path) -> Any:
@@ -200,38 +302,58 @@ class DaskData(DataMatrix):
 
     # -- inner ---------------------------------------------------------------------------------------
 
-    def _each(self, fn: Callable[..., Any], job: Any, *arrays: WorkerArray) -> list[Any]:
-        """One task for every group of features, where its chunks are."""
+    def _graph(self) -> PassGraph:
+        return PassGraph(self.source, self.futures)
+
+    def _each(self, graph: PassGraph, fn: Any, job: Any, *arrays: WorkerArray) -> list[str]:
+        """One task for every bundle, where its chunks are."""
         out = []
-        for j, ((raws, chunks), standard) in enumerate(zip(self.grid, self._standard_parts(), strict=True)):
-            with beside(self.homes[j]):
-                out.append(_task(fn, job, raws, chunks, standard, *(array.parts[j] for array in arrays)))
+        for j, (bundle, standard) in enumerate(zip(self.grid, self._standard_parts(graph), strict=True)):
+            arguments = (bundle.raws, bundle.chunks, standard, *(array.parts[j] for array in arrays))
+            out.append(graph.task(fn, *(() if job is None else (job,)), *arguments, home=bundle.home))
         return out
 
-    def _standard_parts(self) -> Sequence[Any]:
-        """Centres, scales and distances from zero beside each group of features."""
-        if self.center is None and self.scale is None:
-            return [None] * len(self.grid)
-        if self._standard is None:
-            missing = np.full(self.n_features, np.nan)
-            columns = [missing if part is None else part for part in (self.center, self.scale, self.far)]
-            self._standard = self.place(np.column_stack(columns))
-        return self._standard.parts
+    def _cut(self, A: Array, bundle: Bundle) -> Array:
+        """The rows of a feature array that belong to a bundle."""
+        return np.concatenate([A[slice(*span)] for span in bundle.spans])
+
+    def _joined(self, parts: Sequence[Array], shape: tuple[int, ...], dtype: Any) -> Array:
+        """A feature array from those of the bundles."""
+        out = np.empty(shape, dtype)
+        for part, bundle in zip(parts, self.grid, strict=True):
+            for (first, last), (start, stop) in zip(bundle.spans, pairwise(bundle.edges), strict=True):
+                out[first:last] = part[start:stop]
+        return out
 
     def _compute_stats(self) -> ColumnStats:
         self._shared["passes"] += 1
-        parts = []
-        for raws, chunks in self.grid:
-            some = [_task(tasks.chunk_moments, raw, chunk) for raw, chunk in zip(raws, chunks, strict=True)]
-            parts.append(_task(tasks.merged_moments, some))
-        found = [group.stats() for group in finished(parts)]
-        return ColumnStats(
-            np.concatenate([group.mean for group in found]),
-            np.concatenate([group.centered_norm for group in found]),
-            np.concatenate([group.finite for group in found]),
-            np.concatenate([group.constant for group in found]),
-            self.n_samples,
+        graph = self._graph()
+        made = []
+        for bundle in self.grid:
+            if bundle.in_one_chunk:
+                made.append(graph.task(tasks.bundle_moments, bundle.raws, bundle.chunks, home=bundle.home))
+            else:
+                several = zip(bundle.raws[0], bundle.chunks[0], strict=True)
+                some = [graph.task(tasks.chunk_moments, raw, chunk) for raw, chunk in several]
+                made.append(graph.task(tasks.merged_moments, some, home=bundle.home))
+        flags, held = graph.run([graph.task(tasks.flags_of, part) for part in made], made)
+        self._shared["moments"] = held
+        sizes = [bundle.edges[-1] for bundle in self.grid]
+        finite, constant = (
+            self._joined(
+                [np.unpackbits(part[which], count=size) for part, size in zip(flags, sizes, strict=True)],
+                (self.n_features,),
+                bool,
+            )
+            for which in (0, 1)
         )
+        return WorkerStats(finite, constant, self.n_samples, self._statistic)
+
+    def _statistic(self, name: str) -> Array:
+        """A statistic of all features, brought here."""
+        graph = self._graph()
+        parts = [graph.task(tasks.statistic_of, part, name) for part in self._shared["moments"]]
+        return self._joined(graph.run(parts)[0], (self.n_features,), np.float64)
 
 
 def dask_data(X: Any) -> DaskData:
@@ -287,23 +409,3 @@ def _groups(first: int, last: int, n_row_chunks: int) -> list[tuple[int, int]]:
     count = max(-(-(last - first) // _GROUP), min(n_row_chunks, (last - first) // 1024), 1)
     edges = np.linspace(first, last, count + 1).round().astype(int)
     return [(int(start), int(stop)) for start, stop in pairwise(edges)]
-
-
-def _send(value: Any) -> Any:
-    """A value as one task: it goes to one worker, and from there to those that need it."""
-    from dask import delayed
-
-    return delayed(value, name=f"eigensieve-{uuid.uuid4().hex}", traverse=False)
-
-
-def _task(fn: Callable[..., Any], *arguments: Any) -> Any:
-    from dask import delayed
-
-    return delayed(fn, pure=False, traverse=False)(*arguments)
-
-
-def _tree(parts: list[Any]) -> Any:
-    """Add up tuples of small arrays on the workers, a few at a time, always in the same order."""
-    while len(parts) > 1:
-        parts = [_task(tasks.sum_of, parts[at : at + _FAN]) for at in range(0, len(parts), _FAN)]
-    return parts[0]

@@ -1,7 +1,6 @@
 """Run Dask tasks and wait for them; a cluster that is gone is an error, not an endless wait."""
 
 import time
-from collections.abc import Sequence
 from typing import Any
 
 from eigensieve.data._threads import limited_blas
@@ -10,41 +9,32 @@ _PATIENCE = 30.0  # seconds a cluster may be without any worker
 _LOOK = 1.0
 
 
-def finished(roots: Sequence[Any], *, keep: Sequence[Sequence[Any]] | None = None) -> Any:
-    """Compute `roots` and return them; `keep` is computed too, but stays on the workers.
+def computed(tasks: Any, n_wanted: int) -> tuple[list[Any], list[Any]]:
+    """Compute a collection of tasks; return the first values, and handles on the others, which stay where they are.
 
-    Returns
-    -------
-    results : list
-        With `keep`: the results (the single one when there is one root), and `keep` with handles on computed
-        values.
+    Parameters
+    ----------
+    tasks : dask collection
+        Persisting it gives a list of futures, or of values where Dask runs in this process.
+    n_wanted : int
     """
     import dask
 
-    flat = [part for parts in keep or () for part in parts]
     with limited_blas():
-        held = dask.persist(*roots, *flat, optimize_graph=False)
-        futures = _futures(held)
-        if futures and not roots:
-            results = []  # nothing is wanted here: what goes wrong shows in the pass that needs it
-        elif futures:
-            _wait(futures)
-            results = futures[0].client.gather([_futures([root])[0] for root in held[: len(roots)]])
-        else:
-            results = list(dask.compute(*held[: len(roots)], optimize_graph=False))
-    if keep is None:
-        return results
-    rest = iter(held[len(roots) :])
-    return (results[0] if len(results) == 1 else results), [[next(rest) for _ in parts] for parts in keep]
+        (held,) = dask.persist(tasks, optimize_graph=False)
+        wanted, rest = held[:n_wanted], held[n_wanted:]
+        if wanted and _is_future(wanted[0]):
+            _wait(wanted)
+            wanted = wanted[0].client.gather(wanted)
+    return list(wanted), list(rest)  # what goes wrong with the rest shows in the pass that needs it
 
 
-def _futures(held: Sequence[Any]) -> list[Any]:
-    """The futures behind persisted tasks; none where Dask runs in this process."""
+def _is_future(value: Any) -> bool:
     try:
-        from distributed import futures_of
+        from distributed import Future
     except ImportError:
-        return []
-    return list(futures_of(held))
+        return False
+    return isinstance(value, Future)
 
 
 def _wait(futures: list[Any]) -> None:

@@ -93,6 +93,7 @@ class DataMatrix(ABC):
         self.n_features = n_features
         self.dtype = np.dtype(dtype)
         self.n_segments = _SEGMENTS
+        self.fresh: Callable[..., Array] = np.empty  # where a sweep takes room for its new state from
         self.center: Array | None = None
         self.scale: Array | None = None
         self.far: Array | None = None
@@ -324,5 +325,5 @@ class DataMatrix(ABC):
         for example in shapes:
             shape = (self.n_features, *example.shape[1:])
             match = next((i for i, old in enumerate(spare) if old.shape == shape and old.dtype == example.dtype), None)
-            outputs.append(np.empty(shape, example.dtype) if match is None else spare.pop(match))
+            outputs.append(self.fresh(shape, example.dtype) if match is None else spare.pop(match))
         return tuple(outputs)
