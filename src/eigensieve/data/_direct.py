@@ -18,7 +18,7 @@ Array = NDArray[Any]
 BLOCK = 4096
 """What positions, lengths and memory of such reads are multiples of."""
 
-_THREADS = 4  # reads in flight for a piece: a single one leaves the storage idle between two
+_THREADS = 8  # reads in flight for a piece: with fewer the storage has nothing to do between two
 _CACHED_SHARE = 0.5  # of the memory: larger files will not stay in the cache from one pass to the next
 _LIMIT = Path("/sys/fs/cgroup/memory.max")
 
