@@ -46,6 +46,17 @@ class WorkerArray:
     def __array__(self, dtype: Any = None, copy: Any = None) -> Array:
         raise TypeError("This feature array lives on Dask workers; bring it here with data.collect(array).")
 
+    def __matmul__(self, right: Array) -> "WorkerProduct":
+        return WorkerProduct(self, right)
+
+
+@dataclass(frozen=True)
+class WorkerProduct:
+    """A feature array times a small matrix, to be collected: made on the workers, so that no more than it travels."""
+
+    left: WorkerArray
+    right: Array
+
 
 @dataclass(frozen=True)
 class Bundle:
@@ -261,9 +272,13 @@ class DaskData(DataMatrix):
         return np.asarray(results(graph.run(graph.summed(parts))[0])[0])
 
     def collect(self, A: Any) -> Array:
+        graph = self._graph()
+        if isinstance(A, WorkerProduct):
+            right, left = A.right, A.left
+            parts = graph.run([graph.task(tasks.product_of, part, right) for part in left.parts])[0]
+            return self._joined(parts, (self.n_features, *right.shape[1:]), np.result_type(left.dtype, right))
         if not isinstance(A, WorkerArray):
             return np.asarray(A)
-        graph = self._graph()
         parts = graph.run([graph.task(tasks.picked, part) for part in A.parts])[0]
         return self._joined(parts, A.shape, A.dtype)
 

@@ -19,6 +19,8 @@ from eigensieve.data._stats import ColumnStats
 
 Array = NDArray[Any]
 
+_FEATURES = 4096
+
 
 @dataclass(frozen=True)
 class Chunk:
@@ -143,14 +145,23 @@ def as_standard(item: Any) -> Standard | None:
 
 
 def standard_of(found: Moments, normalize: str, dtype: Any) -> Standard:
-    """What centring and scaling need, from the statistics."""
+    """What centring and scaling need, from the statistics; a few features at a time, whose numbers stay in cache."""
     from eigensieve.data import as_data
 
-    # values that nobody reads: the formulas are the data matrix's own
-    like = as_data(np.broadcast_to(np.zeros((), dtype), (found.count, len(found.mean))))
-    like._shared["stats"] = found.stats()
-    view = like.standardized(normalize)
-    return Standard(view.center, view.scale, view.far)
+    stats, size = found.stats(), len(found.mean)
+    out: dict[str, Array] = {}
+    for start in range(0, size, _FEATURES):
+        here = slice(start, min(start + _FEATURES, size))
+        # values that nobody reads: the formulas are the data matrix's own
+        like = as_data(np.broadcast_to(np.zeros((), dtype), (found.count, here.stop - start)))
+        columns = (stats.mean[here], stats.centered_norm[here], stats.finite[here], stats.constant[here])
+        like._shared["stats"] = ColumnStats(*columns, found.count)
+        view = like.standardized(normalize)
+        for name in ("center", "scale", "far"):
+            values: Array | None = getattr(view, name)
+            if values is not None:
+                out.setdefault(name, np.empty(size, values.dtype))[here] = values
+    return Standard(out.get("center"), out.get("scale"), out.get("far"))
 
 
 def given(part: Array) -> Array:
@@ -280,6 +291,11 @@ def take_from(raws: list[Any], chunks: list[Chunk], standard: Any, first: int, c
         raw = cut(raw, chunk)[:, columns]
         parts.append(piece(raw, None if known is None else known.cut(first + columns)).take(slice(None)))
     return np.concatenate(parts)
+
+
+def product_of(A: Any, right: Array) -> Array:
+    """A feature array times a small matrix."""
+    return picked(A) @ right
 
 
 def inner_of(A: Any, B: Any, edges: list[int]) -> Sums:

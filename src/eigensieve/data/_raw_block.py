@@ -98,28 +98,33 @@ class RawBlock(DenseBlock):
     def gram(self, weights: Array) -> Array:
         dtype = self.raw.dtype
         weights = np.asarray(weights, dtype=np.float64) * self.scale**2
-        scaled = _scratch(self.raw)
+        scaled = _scratch("scaled", self.raw.shape, dtype)
         if (weights >= 0).all():  # a product with its own transpose is half the work
             np.multiply(self.raw, np.sqrt(weights).astype(dtype), out=scaled)
-            product = scaled @ scaled.T
+            other = scaled.T
         else:
-            product = np.multiply(self.raw, weights.astype(dtype), out=scaled) @ self.raw.T
+            np.multiply(self.raw, weights.astype(dtype), out=scaled)
+            other = self.raw.T
         if self.center is None:
-            return product
+            return scaled @ other
+        square = (len(scaled), len(scaled))
+        product = np.matmul(scaled, other, out=_scratch("product", square, dtype))
         shift = self.raw @ (weights * self.center).astype(dtype)
         shift = shift.astype(np.float64) - float(weights @ self.center**2) / 2
-        return product - (shift[:, None] + shift[None, :])
+        return product - np.add.outer(shift, shift, out=_scratch("shift", square, np.float64))
 
 
 _kept = threading.local()
 
 
-def _scratch(like: Array) -> Array:
-    """An array like a block, the same memory for every block of a thread: fresh memory is cleared every time."""
-    buffer: Array | None = getattr(_kept, "buffer", None)
-    if buffer is None or buffer.nbytes < like.nbytes:
-        buffer = _kept.buffer = np.empty(like.nbytes, dtype=np.uint8)
-    return buffer[: like.nbytes].view(like.dtype).reshape(like.shape)
+def _scratch(name: str, shape: tuple[int, ...], dtype: Any) -> Array:
+    """An array to write to, the same memory for every block of a thread: fresh memory is cleared every time."""
+    size = int(np.prod(shape)) * np.dtype(dtype).itemsize
+    buffer: Array | None = getattr(_kept, name, None)
+    if buffer is None or buffer.nbytes < size:
+        buffer = np.empty(size, dtype=np.uint8)
+        setattr(_kept, name, buffer)
+    return buffer[:size].view(dtype).reshape(shape)
 
 
 def distance_from_zero(mean: Array, centered_norm: Array, norm: Array, n_samples: int, dtype: Any) -> Array:

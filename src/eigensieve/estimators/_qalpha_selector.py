@@ -320,9 +320,11 @@ class QAlphaSelector(AnySizeSelectorMixin, BaseEstimator):
 
     def _check_range(self, raw: DataMatrix, normalize: str) -> None:
         """Without normalisation the criterion is of the fourth power of the values."""
+        if normalize != "none":
+            return
         largest = float(raw.stats().norm.max())
         limit = float(np.finfo(raw.dtype).max) ** 0.2
-        if normalize == "none" and largest > limit:
+        if largest > limit:
             raise ValueError(
                 f"Input X has columns of norm up to {largest:.1e}, too large for normalize='none' in {raw.dtype} (the "
                 f"criterion is of fourth power; the limit is {limit:.1e}). Use normalize='center', or rescale X."
