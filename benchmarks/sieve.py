@@ -22,7 +22,7 @@ from eigensieve.estimators._qalpha_selector import QAlphaSelector
 from eigensieve.estimators._sieve_selector import SieveSelector
 from eigensieve.graphs import knn_graph
 
-NAMES = ("Q-alpha", "Q-alpha uncentred", "sieve", "sieve, k found", "Laplacian", "F-test")
+NAMES = ("Q-alpha", "Q-alpha, k found", "Q-alpha uncentred", "sieve", "sieve, k found", "Laplacian", "F-test")
 
 
 def laplacian_score(X: np.ndarray) -> np.ndarray:
@@ -40,6 +40,7 @@ def precisions(made, n_clusters: int) -> list[float]:
     count = int(made.relevant.sum())
     orders = [
         QAlphaSelector(count, n_clusters, normalize="center").fit(made.X).ranking_,
+        QAlphaSelector(count, "auto", normalize="center").fit(made.X).ranking_,
         QAlphaSelector(count, n_clusters, normalize="unit").fit(made.X).ranking_,
         SieveSelector(count, n_clusters).fit(made.X).selection_order_,
         SieveSelector(count).fit(made.X).selection_order_,

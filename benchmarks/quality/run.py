@@ -3,6 +3,7 @@
 import json
 import math
 import resource
+import signal
 import subprocess
 import tempfile
 import time
@@ -77,7 +78,7 @@ def _run_one(results, name, label, selector, wanted, n_init, max_samples, peers_
     Z = standardized(X)
     given = input_for(selector, X)
     n_clusters = int(y.max()) + 1
-    orders: dict[tuple, tuple[np.ndarray | None, float]] = {}
+    orders: dict[tuple, tuple[np.ndarray | str, float]] = {}
     largest = max(count for count, _ in wanted)
     scored: dict[tuple, dict] = {}
     for count, seed in wanted:
@@ -91,8 +92,8 @@ def _run_one(results, name, label, selector, wanted, n_init, max_samples, peers_
             orders[asked, draw] = order, time.perf_counter() - start
         order, seconds = orders[asked, draw]
         row = {"data": name, "selector": label, "count": count, "seed": seed, "seconds": round(seconds, 3)}
-        if order is None:
-            results.add(row | {"status": f"not done in {time_limit:g} s of processor time"})
+        if isinstance(order, str):
+            results.add(row | {"status": order})
             continue
         chosen = order if label == "all" else order[:count]
         key = (len(chosen), seed, draw)
@@ -103,7 +104,8 @@ def _run_one(results, name, label, selector, wanted, n_init, max_samples, peers_
     print(f"{name:18s} {label:20s} accuracy {np.mean(means) if means else float('nan'):.3f}", flush=True)
 
 
-def _choose(selector: Selector, X, n_clusters, count, draw, y, peers_python, time_limit) -> np.ndarray | None:
+def _choose(selector: Selector, X, n_clusters, count, draw, y, peers_python, time_limit) -> np.ndarray | str:
+    """Return the order of the features, or why there is none."""
     if selector.choose is not None:
         return selector.choose(X, n_clusters, count, draw, y)
     with tempfile.TemporaryDirectory() as folder:
@@ -116,12 +118,12 @@ def _choose(selector: Selector, X, n_clusters, count, draw, y, peers_python, tim
         seconds = math.ceil(time_limit)
 
         def limited() -> None:  # processor time: a busy machine does not count against a peer
-            resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
+            resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 1))
 
         done = subprocess.run(command, check=False, capture_output=True, preexec_fn=limited)
-        if done.returncode < 0:
-            return None
-        if done.returncode > 0:
-            print(f"{selector.peer}: {done.stderr.decode()[-300:]}", flush=True)
-            return None
+        if done.returncode == -signal.SIGXCPU:
+            return f"not done in {time_limit:g} s of processor time"
+        if done.returncode != 0:
+            reason = done.stderr.decode().strip().splitlines() or [f"signal {-done.returncode}"]
+            return f"failed: {reason[-1]}"
         return np.load(target)

@@ -26,16 +26,20 @@ def noise_edge(weights: np.ndarray, d: int) -> float:
     return float(weights.max() * best.fun * (1 + d ** (-2 / 3)))
 
 
-def shortened(M: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Principal coordinates of the weighted samples, of squared length log(1 + lambda / mean above the edge)."""
+def layouts(M: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Principal coordinates of the weighted samples, longest first; the same of squared length log(1 + lambda / unit).
+
+    The unit is the mean of the eigenvalues above the noise edge.
+    """
     values, vectors = np.linalg.eigh(M.T @ np.diag(weights) @ M)
+    values, vectors = np.maximum(values[::-1], 0), vectors[:, ::-1]
     edge = noise_edge(weights, M.shape[1] - 1)
     unit = values[values > edge].mean() if values.max() > edge else edge
-    return np.asarray(vectors * np.sqrt(np.log(1 + np.maximum(values, 0) / unit)))
+    return vectors * np.sqrt(values), vectors * np.sqrt(np.log(1 + values / unit))
 
 
-def embedding(points: np.ndarray, k: int, n_neighbors: int, smoothing: float) -> tuple[np.ndarray, float]:
-    """Leading non-trivial eigenvectors of the smoothed neighbour graph, centred, orthonormal; sum of eigenvalues."""
+def embedding(points: np.ndarray, k: int, n_neighbors: int, smoothing: float) -> tuple[np.ndarray, np.ndarray]:
+    """Leading non-trivial eigenvectors of the smoothed neighbour graph, centred, orthonormal; their eigenvalues."""
     q = len(points)
     distances = cdist(points, points)
     np.fill_diagonal(distances, np.inf)
@@ -48,7 +52,7 @@ def embedding(points: np.ndarray, k: int, n_neighbors: int, smoothing: float) ->
     D = np.diag(W.sum(axis=1) ** -0.5)
     values, vectors = np.linalg.eigh(D @ W @ D)
     leading = vectors[:, np.argsort(-values)][:, 1 : k + 1]
-    return np.linalg.qr(leading - leading.mean(axis=0))[0], np.sort(values)[::-1][1 : k + 1].sum()
+    return np.linalg.qr(leading - leading.mean(axis=0))[0], np.sort(values)[::-1][1 : k + 1]
 
 
 def rounds(
@@ -57,9 +61,14 @@ def rounds(
     """Scores after a number of rounds; the means of uncentred features count, by the constant direction."""
     constant = np.ones((M.shape[1], 0 if centered else 1)) / np.sqrt(M.shape[1])
     for _ in range(n_rounds):
-        plain, short = M.T * np.sqrt(weights), shortened(M, weights)
-        (Q, sum_), (Q_short, sum_short) = (embedding(points, k, n_neighbors, smoothing) for points in (plain, short))
-        scores = agreement(M, np.hstack([constant, Q_short if sum_short > sum_ else Q]))
+        graphs = [(points, *embedding(points, k, n_neighbors, smoothing)) for points in layouts(M, weights)]
+        points, Q, values = max(graphs, key=lambda graph: graph[2].sum())
+        rng = np.random.default_rng(0)
+        clouds = [rng.standard_normal(points.shape) * points.std(axis=0) for _ in range(3)]
+        last = max(embedding(cloud, k, n_neighbors, smoothing)[1][-1] for cloud in clouds)
+        if values[-1] <= last:
+            Q = embedding(points, k - 1, n_neighbors, smoothing)[0]
+        scores = agreement(M, np.hstack([constant, Q]))
         weights = np.maximum(scores, 0.0)
     return scores
 

@@ -5,7 +5,8 @@ import pytest
 
 from eigensieve.amount._agreement import agreement
 from eigensieve.data import as_data
-from eigensieve.sieve._embedding import N_NEIGHBORS, SMOOTHING, graph_embedding
+from eigensieve.sieve._clusters import clear_columns, excess_over_cloud
+from eigensieve.sieve._embedding import N_NEIGHBORS, SMOOTHING, graph_eigenvalues, graph_spectrum
 from eigensieve.sieve._pick import POWER, RIDGE, pick
 from eigensieve.sieve._rounds import _Rounds, sieve
 from eigensieve.sieve._start import screened
@@ -43,16 +44,19 @@ def test_agreement_of_a_single_extreme_sample_is_nothing() -> None:
 
 def test_embedding_equals_the_naive_one(clustered: np.ndarray) -> None:
     points = clustered[:, :12]
-    Q = graph_embedding(points, 4)
-    expected = naive.embedding(points, 4, N_NEIGHBORS, SMOOTHING)[0]
+    spectrum = graph_spectrum(points, 4)
+    Q = spectrum.embedding(4)
+    expected, values = naive.embedding(points, 4, N_NEIGHBORS, SMOOTHING)
     np.testing.assert_allclose(Q @ Q.T, expected @ expected.T, atol=1e-8)
+    np.testing.assert_allclose(spectrum.eigenvalues, values, atol=1e-10)
+    np.testing.assert_allclose(graph_eigenvalues(points, 4), values, atol=1e-10)
     np.testing.assert_allclose(Q.sum(axis=0), 0.0, atol=1e-10)
 
 
 def test_embedding_by_lanczos_equals_the_dense_one() -> None:
     rng = np.random.default_rng(0)
     points = rng.standard_normal((420, 5)) + 6.0 * rng.standard_normal((6, 5))[np.arange(420) % 6]
-    Q = graph_embedding(points, 5)
+    Q = graph_spectrum(points, 5).embedding(5)
     expected = naive.embedding(points, 5, N_NEIGHBORS, SMOOTHING)[0]
     np.testing.assert_allclose(Q @ Q.T, expected @ expected.T, atol=1e-3)
 
@@ -68,6 +72,73 @@ def test_rounds_equal_the_naive_ones(clustered: np.ndarray, backend: str, center
     M = naive.standardise(clustered, centered)
     expected = naive.rounds(M, np.ones(80), 3, 3, N_NEIGHBORS, SMOOTHING, centered)
     np.testing.assert_allclose(result.scores, expected, atol=1e-8)
+
+
+def _clusters(n_clusters: int, n_samples: int = 90) -> np.ndarray:
+    """Clear clusters at the corners of a simplex."""
+    noise = np.random.default_rng(0).standard_normal((n_samples, 8))
+    return noise + 12.0 * np.eye(8)[np.arange(n_samples) % n_clusters]
+
+
+@pytest.mark.parametrize("n_clusters", [2, 3, 5, 8])
+@pytest.mark.parametrize("n_samples", [96, 400])
+def test_k_clear_clusters_have_k_minus_1_columns_that_stand_out(n_clusters: int, n_samples: int) -> None:
+    points = _clusters(n_clusters, n_samples)
+    excess = excess_over_cloud(graph_spectrum(points, 20), 20)
+    assert (excess[: n_clusters - 1] > 0).all()
+    assert clear_columns(excess) == n_clusters - 1
+
+
+def test_excess_is_that_over_the_largest_of_three_normal_clouds_of_the_same_deviations() -> None:
+    points = _clusters(3) @ np.diag([5.0, 1, 1, 1, 1, 1, 0, 0])
+    spectrum = graph_spectrum(points, 6)
+    rng = np.random.default_rng(0)
+    clouds = [rng.standard_normal(points.shape) * points.std(axis=0) for _ in range(3)]
+    expected = spectrum.eigenvalues - np.max([graph_spectrum(c, 6).eigenvalues for c in clouds], axis=0)
+    np.testing.assert_allclose(excess_over_cloud(spectrum, 6), expected, atol=1e-10)
+
+
+def test_a_normal_cloud_stands_out_from_normal_clouds_by_chance_only() -> None:
+    """Beyond all of three clouds in one of four draws: 40 of 100 is a surprise of one in a thousand."""
+    rng = np.random.default_rng(1)
+    lengths = np.array([9.0, 3.0, 2.0, 1.0, 1.0])
+    clouds = [rng.standard_normal((60, 5)) * lengths for _ in range(100)]
+    assert sum(excess_over_cloud(graph_spectrum(cloud, 1), 1)[0] > 0 for cloud in clouds) < 40
+
+
+def test_columns_stop_where_the_excess_falls_below_half_the_mean_before() -> None:
+    assert clear_columns(np.array([0.2, 0.2, 0.2, 0.05, 0.0, 0.0])) == 3
+    assert clear_columns(np.array([0.2, 0.2, 0.2, 0.11, 0.0, 0.0])) == 4
+    assert clear_columns(np.array([0.1, -0.1, -0.1])) == 1
+    assert clear_columns(np.full(6, 0.1)) is None
+    assert clear_columns(np.array([-0.1, -0.2, -0.1])) is None
+
+
+def test_a_manifold_has_no_number_of_clusters() -> None:
+    turn = np.linspace(0.0, 2 * np.pi, 200, endpoint=False)
+    points = np.hstack([f(turn[:, None] * np.arange(1, 4)) for f in (np.cos, np.sin)])
+    assert clear_columns(excess_over_cloud(graph_spectrum(points, 10), 10)) is None
+
+
+def test_given_k_is_cut_to_k_minus_1_columns_where_the_last_does_not_stand_out() -> None:
+    data = as_data(_clusters(3)).standardized("center")
+    rounds = _Rounds(data, np.ones(8, dtype=bool), 3, 1, True)
+    Q, k = rounds._clusters_given([_clusters(3)], 3)
+    assert Q.shape == (90, 2)
+    assert k == 3
+    Q, k = rounds._clusters_given([_clusters(4, 120)], 3)
+    assert Q.shape == (120, 3)
+    assert k == 3
+
+
+def test_the_graph_alone_shows_ten_clusters_at_most() -> None:
+    """Sixteen clear clusters, of which the features' spectrum shows some."""
+    rng = np.random.default_rng(0)
+    points = rng.standard_normal((240, 4)) + 40.0 * rng.standard_normal((16, 4))[np.arange(240) % 16]
+    data = as_data(np.random.default_rng(1).standard_normal((240, 6))).standardized("center")
+    rounds = _Rounds(data, np.ones(6, dtype=bool), "auto", 1, True)
+    assert [rounds._clusters_found([points], shown)[1] for shown in (2, 10, 12, 15, 20)] == [10, 10, 12, 16, 16]
+    assert rounds._clusters_found([points], 20)[0].shape == (240, 15)
 
 
 @pytest.mark.parametrize("count", [5, 60])

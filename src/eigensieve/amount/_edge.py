@@ -11,6 +11,7 @@ from eigensieve.data import DataMatrix
 Array = NDArray[Any]
 
 _GRID = 400
+_BINS = 2_048
 _COPIES = 3
 _SAMPLE_ENTRIES = 2**19  # of the features that are permuted
 
@@ -36,8 +37,9 @@ def noise_edge(weights: Array, n_dimensions: int) -> float:
     w = w[w > 0]
     largest = w.max()
     # Weights enter through a sum only: a histogram keeps the cost of the search independent of their number.
-    counts, bounds = np.histogram(w / largest, bins=2048, range=(0.0, 1.0))
-    sums = np.histogram(w / largest, bins=bounds, weights=w / largest)[0]
+    shares = w / largest
+    bins = (shares * (_BINS - 1)).astype(np.intp)
+    counts, sums = np.bincount(bins), np.bincount(bins, weights=shares)
     filled = counts > 0
     counts, means = counts[filled], sums[filled] / counts[filled]
     t = np.linspace(0.0, 1.0, _GRID + 2)[1:-1, None]

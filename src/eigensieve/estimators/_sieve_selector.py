@@ -39,8 +39,10 @@ class SieveSelector(AnySizeSelectorMixin, BaseEstimator):
         structure shown by the other features, at a false discovery rate of `fdr`. On data without structure that is
         none, and a warning says so.
     n_clusters : int or "auto", default="auto"
-        k, the number of eigenvectors of the graph; the expected number of clusters is a good choice. ``"auto"`` counts
-        the eigenvalues of the weighted affinity above the noise edge, and one more.
+        k, the expected number of clusters: the features are judged by k eigenvectors of the graph, or k - 1 when the
+        last one does not stand out. ``"auto"`` takes the eigenvectors that stand out over those of normal clouds of the
+        same shape; where these have no end, as many as there are eigenvalues of the weighted affinity above the noise
+        edge, and one more.
     fdr : float, default=0.1
         Expected fraction of false selections to allow when `n_features_to_select` is ``"auto"``; also the tail
         probability of `null_quantile_`.
@@ -62,12 +64,12 @@ class SieveSelector(AnySizeSelectorMixin, BaseEstimator):
         Indices of the selected features in the order in which they were picked.
     support_ : ndarray of bool of shape (n_features,)
         The selected features.
-    embedding_ : ndarray of shape (n_samples, n_clusters)
-        Q: centred orthonormal eigenvectors of the last graph.
+    embedding_ : ndarray of shape (n_samples, n_columns)
+        Q: centred orthonormal eigenvectors of the last graph, `n_clusters_` of them or one fewer.
     eigenvalues_ : ndarray
         Leading eigenvalues of the affinity under the last weights.
     n_clusters_ : int
-        k as used.
+        k: as given, or the number of clusters found.
     null_quantile_ : float
         Weight that a permuted copy of a feature exceeds with probability `fdr`.
     p_values_ : ndarray of shape (n_features,) or None

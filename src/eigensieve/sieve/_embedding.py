@@ -1,6 +1,7 @@
 """The samples' neighbour graph and its leading eigenvectors, kept from hiding in a few odd samples."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -19,64 +20,80 @@ SMOOTHING = 0.3
 _DENSE_SAMPLES = 300
 
 
-def clearest_embedding(layouts: Sequence[Array], n_columns: int) -> Array:
-    """Embed the samples by the graph of the layout that falls into clusters best.
+@dataclass(frozen=True)
+class GraphSpectrum:
+    """The leading non-trivial eigenpairs of the samples' smoothed neighbour graph.
 
-    The sum of the leading eigenvalues is k minus the smallest normalised cut of the graph into k parts (relaxed): the
-    larger, the fewer edges run between clusters. The first layout is kept when none does better.
-
-    Parameters
+    Attributes
     ----------
-    layouts : sequence of ndarray of shape (n_samples, n_coordinates)
-    n_columns : int
-        Below the number of samples.
-
-    Returns
-    -------
-    Q : ndarray of shape (n_samples, n_columns)
+    points : ndarray of shape (n_samples, n_coordinates)
+        The layout that the graph was made from.
+    eigenvalues : ndarray
+        Decreasing, below 1. k minus the sum of the first k is the smallest normalised cut into k parts (relaxed).
+    vectors : ndarray of shape (n_samples, len(eigenvalues))
     """
-    graded = [_embedding(points, n_columns) for points in layouts]
-    return max(graded, key=lambda pair: pair[1])[0]
+
+    points: Array
+    eigenvalues: Array
+    vectors: Array
+
+    def embedding(self, n_columns: int) -> Array:
+        """Return Q, the first eigenvectors centred and made orthonormal."""
+        leading = self.vectors[:, :n_columns]
+        return np.asarray(np.linalg.qr(leading - leading.mean(axis=0))[0])
 
 
-def graph_embedding(points: Array, n_columns: int) -> Array:
-    """Embed the samples by the leading non-trivial eigenvectors of their smoothed neighbour graph.
+def graph_spectrum(points: Array, count: int) -> GraphSpectrum:
+    """Return the `count` leading eigenpairs of the samples' smoothed neighbour graph, after the trivial one.
 
-    W is the 5-nearest-neighbour graph of `points`, c its mean degree times 0.3, and Q holds the leading eigenvectors of
+    W is the 5-nearest-neighbour graph of `points`, c its mean degree times 0.3; the matrix is
 
-        (D + cI)^(-1/2) (W + (c/q) 11') (D + cI)^(-1/2)
+        (D + cI)^(-1/2) (W + (c/q) 11') (D + cI)^(-1/2).
 
-    after the trivial one, centred and made orthonormal. Without the complete graph's small share (regularised spectral
-    clustering) a handful of samples that are each other's only neighbours owns an eigenvector at eigenvalue one.
+    Without the complete graph's small share (regularised spectral clustering) a handful of samples that are each
+    other's only neighbours owns an eigenvector at eigenvalue one.
 
     Parameters
     ----------
     points : ndarray of shape (n_samples, n_coordinates)
-    n_columns : int
+    count : int
         Below the number of samples.
-
-    Returns
-    -------
-    Q : ndarray of shape (n_samples, n_columns)
-        Orthonormal columns that sum to zero.
     """
-    return _embedding(points, n_columns)[0]
+    return GraphSpectrum(points, *_smoothed_eigenpairs(_neighbours(points), count))
 
 
-def _embedding(points: Array, n_columns: int) -> tuple[Array, float]:
-    n_samples = len(points)
-    graph = knn_graph(points, min(N_NEIGHBORS, n_samples - 1), weights="binary")
-    values, vectors = _smoothed_eigenvectors(graph, n_columns)
-    return np.linalg.qr(vectors - vectors.mean(axis=0))[0], float(values.sum())
+def graph_eigenvalues(points: Array, count: int) -> Array:
+    """Return the eigenvalues of :func:`graph_spectrum` alone."""
+    return _smoothed_eigenpairs(_neighbours(points), count, vectors=False)[0]
 
 
-def _smoothed_eigenvectors(graph: csr_array, count: int) -> tuple[Array, Array]:
+def clearest_graph(layouts: Sequence[Array], count: int, n_clusters: int) -> GraphSpectrum:
+    """Return the spectrum of the graph of the layout that falls into `n_clusters` clusters best: that of the least cut.
+
+    The first layout is kept when none does better.
+    """
+    spectra = [graph_spectrum(points, count) for points in layouts]
+    return max(spectra, key=lambda spectrum: float(spectrum.eigenvalues[:n_clusters].sum()))
+
+
+def _neighbours(points: Array) -> csr_array:
+    return knn_graph(points, min(N_NEIGHBORS, len(points) - 1), weights="binary")
+
+
+def _smoothed_eigenpairs(graph: csr_array, count: int, *, vectors: bool = True) -> tuple[Array, Array]:
     q = graph.shape[0]
     d = degrees(graph)
     share = SMOOTHING * d.mean()
     inverse_root = 1.0 / np.sqrt(d + share)
     trivial = np.sqrt(d + share)
     trivial /= np.linalg.norm(trivial)
+    if q <= _DENSE_SAMPLES or count > q // 4:
+        whole = (graph.toarray() + share / q) * np.multiply.outer(inverse_root, inverse_root)
+        whole -= 2.0 * np.multiply.outer(trivial, trivial)
+        if not vectors:
+            return np.linalg.eigvalsh(whole)[::-1][:count], np.empty((q, 0))
+        values, basis = np.linalg.eigh(whole)
+        return values[::-1][:count], basis[:, ::-1][:, :count]
 
     def matmat(V: Array) -> Array:
         scaled = V * inverse_root[:, None] if V.ndim == 2 else V * inverse_root
@@ -85,11 +102,8 @@ def _smoothed_eigenvectors(graph: csr_array, count: int) -> tuple[Array, Array]:
         # Eigenvalues lie in [-1, 1]: this puts the trivial one, 1, below all others.
         return np.asarray(mixed - 2.0 * np.multiply.outer(trivial, trivial @ V))
 
-    if q <= _DENSE_SAMPLES or count > q // 4:
-        values, vectors = np.linalg.eigh(matmat(np.eye(q)))
-        return values[::-1][:count], vectors[:, ::-1][:, :count]
     operator = LinearOperator((q, q), matvec=matmat, matmat=matmat, dtype=np.float64)
     start = np.random.default_rng(0).standard_normal(q)
-    values, vectors = eigsh(operator, k=count, which="LA", v0=start, tol=1e-4, ncv=min(q - 1, 2 * count + 20))
+    values, basis = eigsh(operator, k=count, which="LA", v0=start, tol=1e-4, ncv=min(q - 1, 2 * count + 20))
     order = np.argsort(-values)
-    return values[order], vectors[:, order]
+    return values[order], basis[:, order]

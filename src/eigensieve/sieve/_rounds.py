@@ -10,14 +10,17 @@ from eigensieve._progress import Progress, silent
 from eigensieve.amount._agreement import agreement
 from eigensieve.amount._edge import count_spikes
 from eigensieve.data import DataMatrix
+from eigensieve.sieve._clusters import clear_columns, excess_over_cloud
 from eigensieve.sieve._coordinates import sample_coordinates, shortened
-from eigensieve.sieve._embedding import clearest_embedding
+from eigensieve.sieve._embedding import clearest_graph
 from eigensieve.sieve._start import qalpha_weights
 
 Array = NDArray[Any]
 
 N_ROUNDS = 3
 MAX_CLUSTERS = 40
+SEEN_ALONE = 10
+"""Clusters beyond these must show in the features' spectrum, too, not in the graph alone."""
 _TRIAL_ROUNDS = 2  # rounds each start is given before the better one goes on
 _CLEARLY_BETTER = 1.1  # the equal start is at home on real data: the other must win by this factor
 _TOP = 5  # few, so that a small group of relevant features among noise is seen
@@ -32,8 +35,8 @@ class SieveResult:
     ----------
     scores : ndarray of shape (n_features,)
         Agreement of every feature with the embedding over pairs of different samples; about 0 for noise.
-    embedding : ndarray of shape (n_samples, n_clusters)
-        Q, the last graph's eigenvectors.
+    embedding : ndarray of shape (n_samples, n_columns)
+        Q, the last graph's eigenvectors: as many as clusters, or one fewer.
     eigenvalues : ndarray
         Of the affinity under the last round's weights, decreasing.
     n_clusters : int
@@ -80,7 +83,7 @@ def sieve(
     """Find an embedding of the samples and the features that agree with it.
 
     A round builds the neighbour graph of the samples on sqrt(w_i)-scaled features (with long directions shortened, if
-    that graph falls into clusters better), embeds them by its k leading eigenvectors Q, scores
+    that graph falls into clusters better), embeds them by its leading eigenvectors Q, scores
     u_i = m_i'(QQ' - diag(QQ'))m_i, and puts w_i = max(u_i, 0). Two rounds are run from equal weights and two from
     Q-alpha's on screened features; the start whose best features score higher is taken on.
 
@@ -91,7 +94,7 @@ def sieve(
     usable : ndarray of bool of shape (n_features,)
         Features that may carry weight; the others are scored, and influence nothing.
     n_clusters : int or "auto"
-        k; "auto" counts the eigenvalues above the noise edge in every round, plus one for centred features.
+        k; "auto" finds it in every round, from the graph and from the spectrum of the weighted features.
     centered : bool
         False adds the constant direction to Q in the scores: a mean other than zero is agreement then.
     excess : float
@@ -123,20 +126,39 @@ class _Rounds:
     def run(self, weights: Array, start: Literal["equal", "qalpha"]) -> SieveResult:
         for _ in range(self.count):
             coordinates = sample_coordinates(self.data, weights)
-            k = self._columns(coordinates.eigenvalues, weights)
-            Q = clearest_embedding([coordinates.points, shortened(coordinates, weights)], k)
+            layouts = [coordinates.points, shortened(coordinates, weights)]
+            if self.n_clusters == "auto":
+                Q, k = self._clusters_found(layouts, self._shown_by_features(coordinates.eigenvalues, weights))
+            else:
+                Q, k = self._clusters_given(layouts, self.n_clusters)
             scores = agreement(self.data, Q if self.centered else _with_constant(Q))
             weights = _positive(scores, self.usable)
         return SieveResult(scores, Q, coordinates.eigenvalues, k, start, self.count, self.usable, self.centered)
 
-    def _columns(self, eigenvalues: Array, weights: Array) -> int:
+    def _clusters_given(self, layouts: list[Array], k: int) -> tuple[Array, int]:
+        """Embed by k eigenvectors, or by the k - 1 that separate k clusters if the last one does not stand out."""
+        columns = min(k, max(1, self.data.n_samples - 2))
+        spectrum = clearest_graph(layouts, columns, columns)
+        if columns > 1 and excess_over_cloud(spectrum, columns)[-1] <= 0:
+            columns -= 1
+        return spectrum.embedding(columns), k
+
+    def _clusters_found(self, layouts: list[Array], shown: int) -> tuple[Array, int]:
+        """Embed by the eigenvectors that make clusters; where the graph shows no number, by as many as features do."""
         q = self.data.n_samples
-        most = max(1, q - 2)
-        if self.n_clusters != "auto":
-            return min(self.n_clusters, most)
-        # c clusters span c - 1 directions when centred, c otherwise.
+        count = min(max(1, q - 2), max(2, min(MAX_CLUSTERS, q // 4)))
+        spectrum = clearest_graph(layouts, count, shown)
+        clear = clear_columns(excess_over_cloud(spectrum, count))
+        if clear is None or clear > max(shown, SEEN_ALONE):
+            columns = shown if clear is None else max(shown, SEEN_ALONE)
+            return spectrum.embedding(columns), columns
+        return spectrum.embedding(clear), clear + 1
+
+    def _shown_by_features(self, eigenvalues: Array, weights: Array) -> int:
+        """Count the clusters that the features' spectrum shows: c of them span c - 1 directions when centred."""
+        q = self.data.n_samples
         found = count_spikes(eigenvalues, weights, q - 1, self.excess) + int(self.centered)
-        return min(most, max(2, min(found, MAX_CLUSTERS, q // 4)))
+        return min(max(1, q - 2), max(2, min(found, MAX_CLUSTERS, q // 4)))
 
 
 def _with_constant(Q: Array) -> Array:
