@@ -10,6 +10,9 @@ from eigensieve.data import BackwardSum, StoredColumns
 
 Array = NDArray[Any]
 
+BASIS = 3
+"""Columns of the array of basis weights: the point, the direction it came by, and the residual."""
+
 MOST_COLUMNS = 50
 """Columns of a compiled backward product: beyond, the BLAS is as fast."""
 
@@ -22,14 +25,14 @@ class SpreadStep:
     ----------
     affinity : Affinity
     keep : int
-        0, or the columns of an array in which the projections M V are kept, after the weights as a column.
+        0, or the columns of an array in which the projections M V are kept, after one whose first column is w.
     """
 
     affinity: Any
     keep: int = 0
 
     def __call__(self, T: Array, w: Array, *constants: Array) -> Any:
-        kept = (w[:, None], widened(T, self.keep)) if self.keep else ()
+        kept = (widened(w[:, None], BASIS), widened(T, self.keep)) if self.keep else ()
         return kept, self.affinity.spread(w, T, constants), np.array([self.affinity.mass(w, constants)])
 
     def fused(
@@ -48,7 +51,7 @@ class SpreadStep:
             np.asarray(weights, dtype=np.float64), projections, values, shift,
         )  # fmt: skip
         if self.keep:
-            new[0][:, 0] = weights
+            new[0][:] = widened(weights[:, None], BASIS)
             projections[:, V.shape[1] :] = 0.0
         return np.zeros(1)
 

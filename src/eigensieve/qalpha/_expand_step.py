@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from eigensieve.data import BackwardSum, StoredColumns
 from eigensieve.operators import Affinity
-from eigensieve.operators._steps import MOST_COLUMNS, thin_side, widened
+from eigensieve.operators._steps import BASIS, MOST_COLUMNS, thin_side, widened
 
 Array = NDArray[Any]
 
@@ -56,7 +56,7 @@ class ExpandStep:
     def __call__(self, T: Array, B: Array, P: Array, KB: Array, *constants: Array) -> Any:
         affinity, old = self.affinity, self.turn_B.shape[1]
         end = self.n_residual + self.n_rest
-        B = B @ self.turn_B
+        B = B[:, : len(self.turn_B)] @ self.turn_B
         KB = KB @ self.turn_B if KB.shape[1] else KB
         P = P[:, : len(self.rotate)] @ self.rotate
         PR = T[:, : self.n_residual]
@@ -70,7 +70,7 @@ class ExpandStep:
         W = [affinity.spread(r, P, constants)]
         W += [affinity.spread(B[:, j], PR, constants) for j in range(old)]
         mass = np.array([[affinity.mass(r, constants)] + [0.0] * old])
-        return (B, widened(P, self.full), KB), np.hstack(W), np.vstack([B.T @ B, mass])
+        return (widened(B, BASIS), widened(P, self.full), KB), np.hstack(W), np.vstack([B.T @ B, mass])
 
     def fused(
         self, columns: StoredColumns, V: Array, state: tuple[Array, ...], new: tuple[Array, ...], back: BackwardSum
@@ -89,5 +89,6 @@ class ExpandStep:
             *columns.memory, columns.center, columns.scale, *thin_side(V),
             state[0], state[1], *small, self.rho, new[0], new[1], values, shift, total,
         )  # fmt: skip
+        new[0][:, old + 1 :] = 0.0
         new[1][:, len(self.rotate.T) + self.n_residual :] = 0.0
         return total

@@ -39,7 +39,7 @@ def expand(  # type: ignore[no-untyped-def]
     old = turn_B.shape[1]
     tile = tile_width(height)
     dtype = flat.dtype
-    before_B, after_B = np.empty((B.shape[1], tile)), np.empty((old + 1, tile))
+    before_B, after_B = np.empty((turn_B.shape[0], tile)), np.empty((old + 1, tile))
     before_P = np.empty((rotate.shape[0], tile), dtype)
     after_P = np.empty((kept + few, tile), dtype)  # the projections T are its last rows
     PY, more = np.empty((k, tile), dtype), np.empty((k, tile), dtype)

@@ -64,7 +64,7 @@ def solve_subspace(
 class _Solve:
     """State of one solve.
 
-    B : feature array (n, 1 to 3), the basis weights: w, then p, then r.
+    B : feature array (n, 3), the basis weights w, p and r, as many of them as there are yet.
     P : feature array (n, 3k), the projections M [Q, D, R], as many of them as there are yet.
     V : (q, k to 3k) = [Q, D, R], orthonormal.
     LV : (basis weights, q, columns of V), the products L(b) V.
@@ -101,7 +101,7 @@ class _Solve:
         self.KB = np.empty((self.problem.n_features, 0))
         if self.problem.subtracts:
             self.KB = self.problem.subtracted(weights)[:, None]
-            self.K = self.data.inner(self.B, self.KB)
+            self.K = self.data.inner(self.B, self.KB)[:1]
         self.turn_B = np.ones((1, 1))
         self.turn_V = np.eye(self.k)
         self.history = [self._value()]
@@ -147,7 +147,7 @@ class _Solve:
             elif self.stalled >= _STALLED or (gain <= 0.1 * floor * abs(value) and residual <= floor):
                 self.status = "precision"
             self._keep()
-        weights = self.data.collect(self.B) @ self.turn_B[:, 0]
+        weights = self.data.collect(self.B)[:, : len(self.turn_B)] @ self.turn_B[:, 0]
         Q = self.V @ self.turn_V[:, : self.k]
         LQ = np.einsum("r,rqc->qc", self.turn_B[:, 0], self.LV) @ self.turn_V[:, : self.k]
         weights = weights / np.linalg.norm(weights)
@@ -198,9 +198,9 @@ class _Solve:
         self.LV = self._products(LV, sweep.back, R, old)
         self.K = np.zeros((old + 1, old + 1)) if not subtracts else self.K
         if subtracts:
-            kappa = problem.subtracted(self.data.collect(self.B)[:, -1])
+            kappa = problem.subtracted(self.data.collect(self.B)[:, old])
             inner_K = turn_B.T @ self.K @ turn_B
-            cross = self.data.inner(self.B, kappa)
+            cross = self.data.inner(self.B, kappa)[: old + 1]
             self.K = np.block([[inner_K, cross[:old, None]], [cross[None, :old], cross[old:, None]]])
             self.KB = np.column_stack([self.data.collect(self.KB), kappa])
         self.scale = max(abs(rho), float(np.finfo(np.float64).tiny))
