@@ -37,13 +37,16 @@ class PassGraph:
     """
 
     def __init__(self, source: Any, futures: Mapping[Any, Any]) -> None:
+        self._name = uuid.uuid4().hex
+        self._count = 0
         self._source = source
         self._sent: dict[Any, Any] = dict(futures)
         self._homes: dict[str | None, dict[str, Any]] = {}
 
     def task(self, fn: Callable[..., Any], *arguments: Any, home: str | None = None) -> str:
         """Add a task and return its key; other keys, also in lists, and `Held` stand for their values."""
-        key = f"{fn.__name__}-{uuid.uuid4().hex}"
+        self._count += 1
+        key = f"{fn.__name__}-{self._name}-{self._count}"
         self._homes.setdefault(home, {})[key] = (fn, *map(self._argument, arguments))
         return key
 
@@ -51,7 +54,7 @@ class PassGraph:
         """A value for all tasks: within them where they are few, else a task that workers get it from one another."""
         if n_tasks <= _FEW:
             return value
-        key = f"eigensieve-{uuid.uuid4().hex}"
+        key = f"eigensieve-{self._name}"
         self._sent[key] = value
         return key
 
@@ -77,7 +80,7 @@ class PassGraph:
     def _graph(self) -> Any:
         from dask.highlevelgraph import HighLevelGraph, MaterializedLayer
 
-        name = uuid.uuid4().hex
+        name = self._name
         below = {*self._source.layers, f"sent-{name}"}
         layers = {**self._source.layers, f"sent-{name}": MaterializedLayer(self._sent)}
         depends = {**self._source.dependencies, f"sent-{name}": set()}
