@@ -10,13 +10,13 @@ _ENTRIES = 1 << 20  # of a tile, at most: it stays in the shared cache
 _WIDEST, _NARROWEST = 1024, 128
 
 
-@numba.njit(cache=True, nogil=True)
+@numba.njit(inline="always")
 def tile_width(height):  # type: ignore[no-untyped-def]
     """How many columns of so many entries make a tile."""
     return max(_NARROWEST, min(_WIDEST, _ENTRIES // max(1, height)))
 
 
-@numba.njit(cache=True, nogil=True, fastmath=_FAST)
+@numba.njit(inline="always")
 def projected(VT, here, stride, height, size, center, scale, sums, T):  # type: ignore[no-untyped-def]
     """T = V'M for a tile: the product with the raw columns, centred and scaled afterwards."""
     across(VT, here, stride, height, size, T)
@@ -26,7 +26,7 @@ def projected(VT, here, stride, height, size, center, scale, sums, T):  # type: 
             row[i] = (row[i] - sums[j] * center[i]) * scale[i]
 
 
-@numba.njit(cache=True, nogil=True, fastmath=_FAST)
+@numba.njit(inline="always")
 def multiplied_back(here, stride, height, size, center, W, back, shift):  # type: ignore[no-untyped-def]
     """Add the product of the raw columns with W (rows along the tile), and what centring takes off it."""
     for c in range(W.shape[0]):

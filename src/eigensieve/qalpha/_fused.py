@@ -66,7 +66,8 @@ def expand(  # type: ignore[no-untyped-def]
             row, rest, other = PY[c], more[c], after_P[c]
             for i in range(size):
                 pull[i] += (row[i] + rest[i]) * other[i]
-        after_B[old] = pull
+        for i in range(size):
+            after_B[old, i] = pull[i]  # as arrays, numba would compile a comparison of their shapes for seconds
         for c in range(kept + few):
             row, source = W[c], after_P[c]
             for i in range(size):
