@@ -113,6 +113,7 @@ def draw(rows: list[dict], folder: Path, counts: tuple[int, ...]) -> list[Path]:
 
         fig, ax = plt.subplots(figsize=(7, 4.5), layout="constrained")
         lines = _ranks_by_count(rows, metric, counts, names)
+        ax.set_prop_cycle(color=plt.get_cmap("tab20").colors)
         for name, line in lines.items():
             ax.plot(counts, line, "o-", label=name, linewidth=3 if name.startswith("sieve") else 1)
         ax.set_xscale("log")
