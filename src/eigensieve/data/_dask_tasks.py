@@ -19,7 +19,7 @@ from eigensieve.data._stats import ColumnStats
 
 Array = NDArray[Any]
 
-_FEATURES = 4096
+_FEATURES = 8192
 
 
 @dataclass(frozen=True)

@@ -147,7 +147,9 @@ class _Solve:
             elif self.stalled >= _STALLED or (gain <= 0.1 * floor * abs(value) and residual <= floor):
                 self.status = "precision"
             self._keep()
-        weights = self.data.collect(self.B)[:, : len(self.turn_B)] @ self.turn_B[:, 0]
+        coefficients = np.zeros(self.B.shape[1])
+        coefficients[: len(self.turn_B)] = self.turn_B[:, 0]
+        weights = self.data.collect(self.B @ coefficients)
         Q = self.V @ self.turn_V[:, : self.k]
         LQ = np.einsum("r,rqc->qc", self.turn_B[:, 0], self.LV) @ self.turn_V[:, : self.k]
         weights = weights / np.linalg.norm(weights)
