@@ -2,6 +2,7 @@
 
 import os
 import signal
+import warnings
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
@@ -131,6 +132,14 @@ def test_what_need_not_be_sent_is_not(by_columns: Any) -> None:
     np.testing.assert_array_equal(data.collect(equal), np.full((240, 2), 0.5))
     assert data.place(np.arange(240.0)) is data.place(np.arange(240.0))
     assert data.place(np.arange(240.0)) is not data.place(np.arange(240))
+
+
+def test_large_feature_arrays_are_sent_without_a_word(by_columns: Any) -> None:
+    data = as_data(by_columns)
+    A = np.random.default_rng(0).standard_normal((240, 100))
+    with warnings.catch_warnings(), dask.config.set({"distributed.admin.large-graph-warning-threshold": "100kB"}):
+        warnings.simplefilter("error")
+        np.testing.assert_array_equal(data.collect(data.place(A)), A)
 
 
 def test_arrays_derived_from_stored_ones(X: np.ndarray, by_columns: Any) -> None:

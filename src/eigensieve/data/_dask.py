@@ -236,7 +236,10 @@ class DaskData(DataMatrix):
                 return placed
         graph = self._graph()
         sent = [graph.task(tasks.given, bundle.cut(A), home=bundle.home) for bundle in self.grid]
-        placed = WorkerArray(tuple(graph.run([], sent)[1]), A.shape, A.dtype)
+        with warnings.catch_warnings():
+            # within a task and not scattered, for what is scattered is gone with its worker
+            warnings.filterwarnings("ignore", "Sending large graph")
+            placed = WorkerArray(tuple(graph.run([], sent)[1]), A.shape, A.dtype)
         self._shared["placed"] = [*kept[-_PLACED + 1 :], (A.copy(), placed)]
         return placed
 
