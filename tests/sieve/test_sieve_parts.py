@@ -6,9 +6,10 @@ import pytest
 from eigensieve.amount._agreement import agreement
 from eigensieve.data import as_data
 from eigensieve.sieve._clusters import clear_columns, excess_over_cloud
+from eigensieve.sieve._coordinates import sample_affinity
 from eigensieve.sieve._embedding import N_NEIGHBORS, SMOOTHING, graph_eigenvalues, graph_spectrum
 from eigensieve.sieve._pick import POWER, RIDGE, pick
-from eigensieve.sieve._rounds import _Rounds, sieve
+from eigensieve.sieve._rounds import _Rounds, sieve, sieve_embedding
 from eigensieve.sieve._start import screened
 from reference import sieve as naive
 from support.backends import FEW, tolerance
@@ -68,7 +69,7 @@ def test_rounds_equal_the_naive_ones(clustered: np.ndarray, backend: str, center
         pytest.skip("neighbours at nearly equal distance may swap in single precision")
     data = as_data(FEW[backend](clustered)).standardized("center" if centered else "unit")
     usable = np.ones(80, dtype=bool)
-    result = _Rounds(data, usable, 3, 3, centered).run(np.ones(80), "equal")
+    result = _Rounds(data, usable, 3, centered).run(np.ones(80), "equal", 3)
     M = naive.standardise(clustered, centered)
     expected = naive.rounds(M, np.ones(80), 3, 3, N_NEIGHBORS, SMOOTHING, centered)
     np.testing.assert_allclose(result.scores, expected, atol=1e-8)
@@ -122,7 +123,7 @@ def test_a_manifold_has_no_number_of_clusters() -> None:
 
 def test_given_k_is_cut_to_k_minus_1_columns_where_the_last_does_not_stand_out() -> None:
     data = as_data(_clusters(3)).standardized("center")
-    rounds = _Rounds(data, np.ones(8, dtype=bool), 3, 1, True)
+    rounds = _Rounds(data, np.ones(8, dtype=bool), 3, True)
     Q, k = rounds._clusters_given([_clusters(3)], 3)
     assert Q.shape == (90, 2)
     assert k == 3
@@ -136,7 +137,7 @@ def test_the_graph_alone_shows_ten_clusters_at_most() -> None:
     rng = np.random.default_rng(0)
     points = rng.standard_normal((240, 4)) + 40.0 * rng.standard_normal((16, 4))[np.arange(240) % 16]
     data = as_data(np.random.default_rng(1).standard_normal((240, 6))).standardized("center")
-    rounds = _Rounds(data, np.ones(6, dtype=bool), "auto", 1, True)
+    rounds = _Rounds(data, np.ones(6, dtype=bool), "auto", True)
     assert [rounds._clusters_found([points], shown)[1] for shown in (2, 10, 12, 15, 20)] == [10, 10, 12, 16, 16]
     assert rounds._clusters_found([points], 20)[0].shape == (240, 15)
 
@@ -166,6 +167,30 @@ def test_screen_equals_halving_by_squared_correlations(clustered: np.ndarray) ->
         kept = np.sort(kept[np.argsort(-scores)[:size]])
     data = as_data(clustered).standardized("center")
     np.testing.assert_array_equal(screened(data, np.ones(80, dtype=bool), keep=20), kept)
+
+
+def test_screen_takes_a_known_affinity(clustered: np.ndarray) -> None:
+    data = as_data(clustered).standardized("center")
+    usable = np.arange(80) % 7 > 0
+    known = data.gram(usable.astype(float))
+    np.testing.assert_array_equal(screened(data, usable, 20, known), screened(data, usable, 20))
+
+
+@pytest.mark.parametrize("backend", FEW)
+@pytest.mark.parametrize("carrying", [5, 60])
+def test_affinity_is_the_weighted_sum(clustered: np.ndarray, backend: str, carrying: int) -> None:
+    """From the features that carry weight alone, when they are few."""
+    weights = np.where(np.arange(80) < carrying, np.linspace(0.1, 1.0, 80), 0.0)
+    M = naive.standardise(clustered)
+    A = sample_affinity(as_data(FEW[backend](clustered)).standardized("center"), weights)
+    np.testing.assert_allclose(A, M.T @ np.diag(weights) @ M, atol=tolerance(backend, double=1e-10, single=1e-4))
+
+
+@pytest.mark.parametrize("n_clusters", [3, "auto"])
+def test_embedding_alone_is_that_of_the_whole(clustered: np.ndarray, n_clusters: int | str) -> None:
+    data, usable = as_data(clustered).standardized("center"), np.arange(80) % 5 > 0
+    Q = sieve_embedding(data, usable, n_clusters)  # type: ignore[arg-type]
+    np.testing.assert_array_equal(Q, sieve(data, usable, n_clusters).embedding)  # type: ignore[arg-type]
 
 
 def test_screen_by_passes_equals_the_screen_in_memory(clustered: np.ndarray, monkeypatch: pytest.MonkeyPatch) -> None:

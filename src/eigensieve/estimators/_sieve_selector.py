@@ -18,7 +18,7 @@ from eigensieve.estimators._fitting import all_or_nothing, check_data, check_som
 from eigensieve.estimators._sources import AnySizeSelectorMixin
 from eigensieve.sieve._origin import zero_is_meaningful
 from eigensieve.sieve._pick import pick
-from eigensieve.sieve._rounds import SieveResult, sieve
+from eigensieve.sieve._rounds import SieveResult, sieve, sieve_embedding
 
 Array = NDArray[Any]
 
@@ -197,7 +197,7 @@ class SieveSelector(AnySizeSelectorMixin, BaseEstimator):
             found = discover(
                 data,
                 usable,
-                lambda active: sieve(restricted(data, active), active, self.n_clusters, excess=excess).embedding,
+                lambda active: sieve_embedding(restricted(data, active), active, self.n_clusters, excess=excess),
                 fdr=self.fdr,
                 rng=rng,
                 progress=progress,

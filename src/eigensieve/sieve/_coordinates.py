@@ -19,6 +19,8 @@ EXACT_SAMPLES = 1_000
 N_COORDINATES = 100
 """Coordinates kept: distances in them are those of the weighted data up to its weakest directions."""
 
+_IN_MEMORY = 2**22  # entries of the features that carry weight, to be copied out
+
 
 @dataclass(frozen=True)
 class Coordinates:
@@ -36,19 +38,29 @@ class Coordinates:
     eigenvalues: Array
 
 
-def sample_coordinates(data: DataMatrix, weights: Array) -> Coordinates:
+def sample_coordinates(data: DataMatrix, weights: Array, affinity: Array | None = None) -> Coordinates:
     """Return U diag(lambda)^(1/2) for the leading eigenvectors U of A = sum_i w_i m_i m_i'.
 
-    Costs one pass and O(n q^2) for few samples, a dozen passes of O(n q r) for many; r = 100.
+    Costs one pass and O(n q^2) for few samples, a dozen passes of O(n q r) for many; r = 100. `affinity` is A, when it
+    is known already.
     """
     count = min(N_COORDINATES, data.n_samples)
     if data.n_samples <= EXACT_SAMPLES:
-        values, vectors = np.linalg.eigh(data.gram(weights))
+        values, vectors = np.linalg.eigh(sample_affinity(data, weights) if affinity is None else affinity)
         values, vectors = values[::-1][:count], vectors[:, ::-1][:, :count]
     else:
         values, vectors = leading_eigenvectors(StandardAffinity(data), weights, count, rtol=1e-2, max_blocks=6)
     values = np.maximum(values, 0.0)
     return Coordinates(vectors * np.sqrt(values), values)
+
+
+def sample_affinity(data: DataMatrix, weights: Array) -> Array:
+    """Return A = sum_i w_i m_i m_i'; when few features carry weight, from those alone."""
+    carrying = np.flatnonzero(weights)
+    if len(carrying) > min(data.n_features // 10, _IN_MEMORY // data.n_samples):
+        return data.gram(weights)
+    Z = np.asarray(data.take(carrying), dtype=np.float64)
+    return np.asarray((Z * weights[carrying]) @ Z.T)
 
 
 def shortened(coordinates: Coordinates, weights: Array) -> Array:

@@ -11,17 +11,17 @@ from eigensieve.amount._agreement import agreement
 from eigensieve.amount._edge import count_spikes
 from eigensieve.data import DataMatrix
 from eigensieve.sieve._clusters import clear_columns, excess_over_cloud
-from eigensieve.sieve._coordinates import sample_coordinates, shortened
+from eigensieve.sieve._coordinates import EXACT_SAMPLES, sample_affinity, sample_coordinates, shortened
 from eigensieve.sieve._embedding import clearest_graph
 from eigensieve.sieve._start import qalpha_weights
 
 Array = NDArray[Any]
 
 N_ROUNDS = 3
+"""Each start is given all but the last; the better one goes on."""
 MAX_CLUSTERS = 40
 SEEN_ALONE = 10
 """Clusters beyond these must show in the features' spectrum, too, not in the graph alone."""
-_TRIAL_ROUNDS = 2  # rounds each start is given before the better one goes on
 _CLEARLY_BETTER = 1.1  # the equal start is at home on real data: the other must win by this factor
 _TOP = 5  # few, so that a small group of relevant features among noise is seen
 _START_CLUSTERS = 5  # k of the Q-alpha start when the number of clusters is not known yet
@@ -102,16 +102,18 @@ def sieve(
         :func:`~eigensieve.amount._edge.permuted_excess`.
     progress : callable
     """
-    progress("round 1, equal weights")
-    trial = _Rounds(data, usable, n_clusters, _TRIAL_ROUNDS, centered, excess)
-    equal = trial.run(usable.astype(np.float64), "equal")
-    progress("screening and Q-alpha start")
-    k = _START_CLUSTERS if n_clusters == "auto" else n_clusters
-    other = trial.run(qalpha_weights(data, usable, k), "qalpha")
-    best = other if other.strength > _CLEARLY_BETTER * equal.strength else equal
+    rounds = _Rounds(data, usable, n_clusters, centered, excess)
+    best = rounds.better_start(progress)
     progress(f"last round from the {best.start} start")
-    last = replace(trial, count=N_ROUNDS - _TRIAL_ROUNDS).run(_positive(best.scores, usable), best.start)
-    return replace(last, n_rounds=N_ROUNDS)
+    return replace(rounds.run(_positive(best.scores, usable), best.start, 1), n_rounds=N_ROUNDS)
+
+
+def sieve_embedding(
+    data: DataMatrix, usable: Array, n_clusters: int | Literal["auto"], *, excess: float = 1.0
+) -> Array:
+    """Return the embedding of :func:`sieve` for centred features; the scores under it are not made."""
+    rounds = _Rounds(data, usable, n_clusters, True, excess)
+    return rounds.embed(_positive(rounds.better_start(silent).scores, usable))[0]
 
 
 @dataclass(frozen=True)
@@ -119,21 +121,40 @@ class _Rounds:
     data: DataMatrix
     usable: Array
     n_clusters: int | Literal["auto"]
-    count: int
     centered: bool
     excess: float = 1.0
 
-    def run(self, weights: Array, start: Literal["equal", "qalpha"]) -> SieveResult:
-        for _ in range(self.count):
-            coordinates = sample_coordinates(self.data, weights)
-            layouts = [coordinates.points, shortened(coordinates, weights)]
-            if self.n_clusters == "auto":
-                Q, k = self._clusters_found(layouts, self._shown_by_features(coordinates.eigenvalues, weights))
-            else:
-                Q, k = self._clusters_given(layouts, self.n_clusters)
+    def better_start(self, progress: Progress) -> SieveResult:
+        """Run the first rounds from both starts."""
+        progress("round 1, equal weights")
+        equally = self.usable.astype(np.float64)
+        affinity = sample_affinity(self.data, equally) if self.data.n_samples <= EXACT_SAMPLES else None
+        equal = self.run(equally, "equal", N_ROUNDS - 1, affinity)
+        progress("screening and Q-alpha start")
+        k = _START_CLUSTERS if self.n_clusters == "auto" else self.n_clusters
+        other = self.run(qalpha_weights(self.data, self.usable, k, affinity), "qalpha", N_ROUNDS - 1)
+        return other if other.strength > _CLEARLY_BETTER * equal.strength else equal
+
+    def run(
+        self, weights: Array, start: Literal["equal", "qalpha"], count: int, affinity: Array | None = None
+    ) -> SieveResult:
+        """Make some rounds; `affinity` is that of the weights they start from, when it is known already."""
+        for _ in range(count):
+            Q, k, eigenvalues = self.embed(weights, affinity)
+            affinity = None
             scores = agreement(self.data, Q if self.centered else _with_constant(Q))
             weights = _positive(scores, self.usable)
-        return SieveResult(scores, Q, coordinates.eigenvalues, k, start, self.count, self.usable, self.centered)
+        return SieveResult(scores, Q, eigenvalues, k, start, count, self.usable, self.centered)
+
+    def embed(self, weights: Array, affinity: Array | None = None) -> tuple[Array, int, Array]:
+        """Return Q, the number of clusters and the eigenvalues of the affinity under the weights."""
+        coordinates = sample_coordinates(self.data, weights, affinity)
+        layouts = [coordinates.points, shortened(coordinates, weights)]
+        if self.n_clusters == "auto":
+            Q, k = self._clusters_found(layouts, self._shown_by_features(coordinates.eigenvalues, weights))
+        else:
+            Q, k = self._clusters_given(layouts, self.n_clusters)
+        return Q, k, coordinates.eigenvalues
 
     def _clusters_given(self, layouts: list[Array], k: int) -> tuple[Array, int]:
         """Embed by k eigenvectors, or by the k - 1 that separate k clusters if the last one does not stand out."""
