@@ -1,7 +1,7 @@
 """The automatic choice: false selections on noise, false discovery rate and power, number of clusters, cost.
 
 ``python benchmarks/amount.py`` prints all tables for SieveSelector and QAlphaSelector; ``--only`` and ``--selector``
-choose some of them. Seeds start at ``--seed``, which nothing in the library was adjusted to.
+choose some of them. Seeds start at ``--seed``: take one that was not looked at while something was changed.
 """
 
 import argparse
