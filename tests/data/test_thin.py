@@ -84,3 +84,34 @@ def test_gram_of_a_block_as_stored(normalize: str) -> None:
     Z = X - X.mean(axis=0) if normalize == "center" else X
     Z = Z / np.linalg.norm(Z, axis=0)
     np.testing.assert_allclose(data.gram(weights), (Z * weights) @ Z.T, atol=1e-12)
+
+
+@pytest.mark.parametrize("normalize", ["center", "unit"])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_quadratic_forms_are_the_plain_ones(normalize: str, dtype: type) -> None:
+    rng = np.random.default_rng(5)
+    for Z in views(dtype):
+        X = Z + dtype(0.5)
+        data = as_data(X).standardized(normalize)
+        block = data.block(0, X.shape[1])
+        M = np.asarray(data.take(slice(None)), dtype=float)
+        weights = rng.uniform(size=len(X))
+        S = rng.standard_normal((len(X), len(X)))
+        S = S + S.T
+        exact = np.einsum("ti,ts,si->i", M, S, M), weights @ M**2
+        for found, wanted in zip((block.quadratic(S), block.squares(weights)), exact, strict=True):
+            atol = (1e-12 if dtype == np.float64 else 2e-5) * np.abs(wanted).max(initial=1e-300)
+            np.testing.assert_allclose(found, wanted, rtol=0, atol=atol)
+    columns = np.repeat(rng.standard_normal((31, 1)).astype(dtype), 1037, axis=1)
+    block = as_data(columns).standardized(normalize).block(0, 1037)
+    found = block.squares(np.arange(31.0))
+    np.testing.assert_allclose(found, found[0], rtol=1e-14)
+
+
+def test_taking_features_leaves_the_data_as_it_was() -> None:
+    X = np.random.default_rng(6).standard_normal((9, 40)) + 3.0
+    before = X.copy()
+    data = as_data(X).standardized("center")
+    for indices in (slice(None), slice(2, 7), np.arange(40), [3, 1], np.ones(40, dtype=bool)):
+        np.testing.assert_allclose(np.linalg.norm(data.take(indices), axis=0), 1.0)
+    np.testing.assert_array_equal(X, before)

@@ -4,7 +4,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import diags_array
 
 from eigensieve.data import DataMatrix
 
@@ -34,11 +33,11 @@ def agreement(data: DataMatrix, embedding: Array) -> Array:
     scores : ndarray of shape (n_features,)
     """
     V = np.asarray(embedding, dtype=np.float64)
-    leverage = diags_array(np.sum(V**2, axis=1)).tocsr()
+    leverage = np.sum(V**2, axis=1)
 
     def score(block: Any) -> Array:
         energy = np.sum(block.forward(V).astype(np.float64) ** 2, axis=1)
-        return np.asarray(energy - block.quadratic(leverage))
+        return np.asarray(energy - block.squares(leverage))
 
     return np.concatenate(data.map_blocks(score))
 

@@ -4,6 +4,7 @@ A block holds the rows m_i of M (features x samples) for ``start <= i < stop``, 
 data matrix asks. Formulas are in the papers' symbols: M is features x samples.
 """
 
+from abc import ABC, abstractmethod
 from typing import Any, Protocol
 
 import numpy as np
@@ -34,6 +35,9 @@ class Block(Protocol):
 
     def quadratic(self, S: Any) -> Array:
         """Return m_i' S m_i for every feature of the block; S is symmetric, sparse or dense."""
+
+    def squares(self, weights: Array) -> Array:
+        """Return sum_t weights_t m_it^2 for every feature of the block."""
 
     def class_scatter(self, codes: Array, counts: Array) -> tuple[Array, Array, Array]:
         """Return every feature's scatter of the class means and its total scatter, about its mean, in float64.
@@ -85,9 +89,19 @@ class BackwardSum:
         return self.values
 
 
-class _Movable:
+class _Plain(ABC):
+    """What follows from the rest in every block."""
+
     start: int
     stop: int
+
+    @abstractmethod
+    def quadratic(self, S: Any) -> Array: ...
+
+    def squares(self, weights: Array) -> Array:
+        from scipy.sparse import diags_array
+
+        return self.quadratic(diags_array(weights).tocsr())
 
     def moved(self, offset: int) -> Any:
         self.start += offset
@@ -95,7 +109,7 @@ class _Movable:
         return self
 
 
-class DenseBlock(_Movable):
+class DenseBlock(_Plain):
     """A block held as a dense array that is centred and scaled already.
 
     Parameters
@@ -147,7 +161,7 @@ class DenseBlock(_Movable):
         return self.Z
 
 
-class SparseBlock(_Movable):
+class SparseBlock(_Plain):
     """A block in compressed sparse columns with *implicit* centring and scaling.
 
     The standardised column is (x_i - mean_i) * scale_i; the mean is a rank-one correction of every product,

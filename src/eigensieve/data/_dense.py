@@ -60,8 +60,10 @@ class DenseData(DataMatrix):
         return self._standardise(self.X[:, indices], indices)
 
     def _standardise(self, Z: Array, where: Any) -> Array:
+        # In memory of our own from the first change on: fresh memory is cleared every time.
+        own = Z if Z.base is None and Z is not self.X and Z.dtype == self.dtype else None
         if self.center is not None:
-            Z = np.subtract(Z, self.center[where].astype(self.dtype), dtype=self.dtype)
+            Z = own = np.subtract(Z, self.center[where].astype(self.dtype), dtype=self.dtype, out=own)
         if self.scale is not None:
-            Z = np.multiply(Z, self.scale[where].astype(self.dtype), dtype=self.dtype)
+            Z = np.multiply(Z, self.scale[where].astype(self.dtype), dtype=self.dtype, out=own)
         return Z.astype(self.dtype, copy=False)

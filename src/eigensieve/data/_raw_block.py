@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eigensieve.data._blocks import DenseBlock
-from eigensieve.data._thin import left_product, right_product
+from eigensieve.data._thin import contiguous_rows, left_product, right_product
 
 Array = NDArray[Any]
 
@@ -94,6 +94,37 @@ class RawBlock(DenseBlock):
         if self.center is not None:
             product -= (rows.astype(np.float64, copy=False) @ self.center).astype(product.dtype, copy=False)
         return product
+
+    def quadratic(self, S: Any) -> Array:
+        rows = contiguous_rows(self.raw)
+        if rows is None or not isinstance(S, np.ndarray):
+            return super().quadratic(S)
+        from eigensieve.data._thin_kernels import column_dots
+
+        product = np.matmul(
+            S.astype(self.raw.dtype, copy=False), self.raw, out=_scratch("scaled", self.raw.shape, self.raw.dtype)
+        )
+        energy = np.empty(self.raw.shape[1])
+        column_dots(*rows, product, energy)
+        if self.center is not None:
+            degrees = S.sum(axis=1, dtype=np.float64)
+            cross = degrees.astype(self.raw.dtype) @ self.raw
+            energy += self.center * (self.center * degrees.sum() - 2.0 * cross)
+        return energy * self.scale**2
+
+    def squares(self, weights: Array) -> Array:
+        rows = contiguous_rows(self.raw)
+        if rows is None:
+            return super().squares(weights)
+        from eigensieve.data._thin_kernels import weighted_moments
+
+        values, squares = np.empty(self.raw.shape[1]), np.empty(self.raw.shape[1])
+        weights = np.asarray(weights, dtype=np.float64)
+        weighted_moments(weights, *rows, values, squares)
+        if self.center is not None:
+            # sum w (x - c)^2; c is a few deviations at most, so that little cancels
+            squares += self.center * (self.center * weights.sum() - 2.0 * values)
+        return squares * self.scale**2
 
     def gram(self, weights: Array) -> Array:
         dtype = self.raw.dtype

@@ -115,6 +115,42 @@ def along(flat, stride, height, width, C, out):  # type: ignore[no-untyped-def]
             t += 1
 
 
+@numba.njit(cache=True, nogil=True, fastmath=_FAST)
+def column_dots(flat, stride, height, width, other, out):  # type: ignore[no-untyped-def]
+    """Inner products of the columns of a block with those of another of the same shape."""
+    for low in range(0, width, _MOMENTS):
+        high = min(low + _MOMENTS, width)
+        sums = out[low:high]
+        for i in range(high - low):
+            sums[i] = 0.0
+        for t in range(0, height, 2):
+            after = min(t + 1, height - 1)
+            once = 1.0 if t + 1 < height else 0.0
+            x, y = flat[t * stride + low : t * stride + high], flat[after * stride + low : after * stride + high]
+            p, q = other[t, low:high], other[after, low:high]
+            for i in range(high - low):
+                sums[i] += float(x[i] * p[i]) + once * float(y[i] * q[i])
+
+
+@numba.njit(cache=True, nogil=True, fastmath=_FAST)
+def weighted_moments(weights, flat, stride, height, width, values, squares):  # type: ignore[no-untyped-def]
+    """Sums of w_t x_t and of w_t x_t^2 for every column of a block."""
+    for low in range(0, width, _MOMENTS):
+        high = min(low + _MOMENTS, width)
+        first, second = values[low:high], squares[low:high]
+        for i in range(high - low):
+            first[i] = second[i] = 0.0
+        for t in range(0, height, 2):
+            # An odd last row meets itself, with no weight.
+            after = min(t + 1, height - 1)
+            x, y = flat[t * stride + low : t * stride + high], flat[after * stride + low : after * stride + high]
+            a, b = weights[t], weights[after] if t + 1 < height else 0.0
+            for i in range(high - low):
+                one, two = float(x[i]), float(y[i])
+                first[i] += a * one + b * two
+                second[i] += a * one * one + b * two * two
+
+
 @numba.njit(cache=True, nogil=True, fastmath={"contract"})
 def column_moments(flat, stride, height, width, low, high, mean, squares):  # type: ignore[no-untyped-def]
     """Smallest and largest value, mean and sum of squares about the mean of every column of a block.

@@ -16,7 +16,7 @@ KEPT = 1_000
 """Features that the screen leaves to Q-alpha."""
 
 _SCREEN_SAMPLES = 1_000  # the screen costs O(n q^2); with more samples noise no longer drowns Q-alpha
-_IN_MEMORY = 2**24  # entries of the surviving features that are copied out, to sieve on without further passes
+_IN_MEMORY = 2**22  # entries of the surviving features that are copied out, to sieve on without further passes
 
 
 def qalpha_weights(data: DataMatrix, usable: Array, n_clusters: int, affinity: Array | None = None) -> Array:
