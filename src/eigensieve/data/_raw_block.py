@@ -17,6 +17,8 @@ Array = NDArray[Any]
 FARTHEST = {np.dtype(np.float32): 4.0, np.dtype(np.float64): 1e3}
 """How many standard deviations from zero a column's mean may be: taking it out afterwards loses that much precision."""
 
+_CARRYING = 0.75  # with weights on a smaller share of the columns, taking those out first saves time
+
 
 @dataclass(frozen=True)
 class StoredColumns:
@@ -129,19 +131,24 @@ class RawBlock(DenseBlock):
     def gram(self, weights: Array) -> Array:
         dtype = self.raw.dtype
         weights = np.asarray(weights, dtype=np.float64) * self.scale**2
-        scaled = _scratch("scaled", self.raw.shape, dtype)
+        raw, center = self.raw, self.center
+        carrying = np.flatnonzero(weights)
+        if len(carrying) < _CARRYING * len(weights):
+            raw, weights = raw[:, carrying], weights[carrying]
+            center = None if center is None else center[carrying]
+        scaled = _scratch("scaled", raw.shape, dtype)
         if (weights >= 0).all():  # a product with its own transpose is half the work
-            np.multiply(self.raw, np.sqrt(weights).astype(dtype), out=scaled)
+            np.multiply(raw, np.sqrt(weights).astype(dtype), out=scaled)
             other = scaled.T
         else:
-            np.multiply(self.raw, weights.astype(dtype), out=scaled)
-            other = self.raw.T
-        if self.center is None:
+            np.multiply(raw, weights.astype(dtype), out=scaled)
+            other = raw.T
+        if center is None:
             return scaled @ other
         square = (len(scaled), len(scaled))
         product = np.matmul(scaled, other, out=_scratch("product", square, dtype))
-        shift = self.raw @ (weights * self.center).astype(dtype)
-        shift = shift.astype(np.float64) - float(weights @ self.center**2) / 2
+        shift = raw @ (weights * center).astype(dtype)
+        shift = shift.astype(np.float64) - float(weights @ center**2) / 2
         return product - np.add.outer(shift, shift, out=_scratch("shift", square, np.float64))
 
 
