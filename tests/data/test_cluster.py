@@ -40,12 +40,16 @@ def client() -> Iterator[Any]:
         yield client
 
 
+def on_workers(X: np.ndarray, chunks: tuple[int, int]) -> Any:
+    stored = da.from_array(X, chunks=chunks).persist()
+    distributed.wait(stored)
+    return stored
+
+
 @pytest.fixture(scope="module")
 def stored(client: Any, X: np.ndarray) -> Any:
     """Chunked along both axes."""
-    stored = da.from_array(X, chunks=(20, 120)).persist()
-    distributed.wait(stored)
-    return stored
+    return on_workers(X, (20, 120))
 
 
 def test_selectors_give_the_answers_of_memory(X: np.ndarray, stored: Any) -> None:
@@ -90,9 +94,7 @@ def test_a_home_that_is_gone_is_no_obstacle(client: Any, X: np.ndarray) -> None:
 @pytest.fixture(scope="module")
 def by_columns(client: Any, X: np.ndarray) -> Any:
     """Chunked along the features: those on the same worker are worked on together."""
-    stored = da.from_array(X, chunks=(40, 30)).persist()
-    distributed.wait(stored)
-    return stored
+    return on_workers(X, (40, 30))
 
 
 def test_which_worker_adds_what_changes_no_bit(X: np.ndarray, by_columns: Any) -> None:

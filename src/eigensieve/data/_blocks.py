@@ -89,7 +89,7 @@ class BackwardSum:
         return self.values
 
 
-class _Plain(ABC):
+class _AnyBlock(ABC):
     """What follows from the rest in every block."""
 
     start: int
@@ -109,7 +109,7 @@ class _Plain(ABC):
         return self
 
 
-class DenseBlock(_Plain):
+class DenseBlock(_AnyBlock):
     """A block held as a dense array that is centred and scaled already.
 
     Parameters
@@ -161,7 +161,7 @@ class DenseBlock(_Plain):
         return self.Z
 
 
-class SparseBlock(_Plain):
+class SparseBlock(_AnyBlock):
     """A block in compressed sparse columns with *implicit* centring and scaling.
 
     The standardised column is (x_i - mean_i) * scale_i; the mean is a rank-one correction of every product,
