@@ -27,7 +27,7 @@ read = time.perf_counter()
 frame = polars.read_csv(sys.argv[1])
 X = frame.drop("sample").to_numpy()
 fit = time.perf_counter()
-from eigensieve.cli._methods import build
+from eigensieve.cli.methods import build
 build(sys.argv[2], {"n_features_to_select": 40}, 0).fit(X)
 end = time.perf_counter()
 print(json.dumps({"import polars": read - start, "read": fit - read, "fit": end - fit}))

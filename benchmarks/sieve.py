@@ -18,8 +18,8 @@ from eigensieve.datasets import (
     make_weston_linear,
 )
 from eigensieve.datasets.synthetic.result import SyntheticData
-from eigensieve.estimators._qalpha_selector import QAlphaSelector
-from eigensieve.estimators._sieve_selector import SieveSelector
+from eigensieve.estimators.qalpha_selector import QAlphaSelector
+from eigensieve.estimators.sieve_selector import SieveSelector
 from eigensieve.graphs import knn_graph
 
 NAMES = ("Q-alpha", "Q-alpha, k found", "Q-alpha uncentred", "sieve", "sieve, k found", "Laplacian", "F-test")

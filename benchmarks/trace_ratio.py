@@ -20,8 +20,8 @@ from scipy.sparse import coo_array
 from sklearn.feature_selection import f_classif
 
 from eigensieve.datasets.real import load_real
-from eigensieve.estimators._trace_ratio import TraceRatioSelector
-from eigensieve.estimators._trace_ratio_scores import fisher_score, laplacian_score
+from eigensieve.estimators.trace_ratio import TraceRatioSelector
+from eigensieve.estimators.trace_ratio_scores import fisher_score, laplacian_score
 
 WORKER = Path(__file__).with_name("trace_ratio_worker.py")
 

@@ -9,7 +9,7 @@ from sklearn.datasets import load_wine
 from sklearn.feature_selection import SelectKBest
 
 from eigensieve import TraceRatioSelector
-from eigensieve.estimators._trace_ratio_scores import fisher_score, laplacian_score
+from eigensieve.estimators.trace_ratio_scores import fisher_score, laplacian_score
 
 wine = load_wine(as_frame=True)
 X, y = wine.data, wine.target

@@ -1,6 +1,7 @@
 """The rooms of the house: imports point only downwards, the public surface is what it says."""
 
 import ast
+import importlib
 import subprocess
 import sys
 from pathlib import Path
@@ -17,16 +18,17 @@ ROOMS = [
     "experiments",
     "estimators",
     "sieve",
-    "amount",
     "qalpha",
     "traceratio",
     "elements",
+    "evidence",
     "graphs",
     "operators",
     "data",
+    "tables",
     "datasets",
 ]
-SHARED = {"_extras", "_progress"}
+SHARED = {"_door", "_extras", "_files", "_progress", "_types"}
 FILES = sorted(ROOT.rglob("*.py"))
 
 
@@ -54,8 +56,29 @@ def test_imports_point_downwards(path: Path) -> None:
         if len(pieces) == 1:
             assert parts[0] in ("cli", "report"), f"{path}: only the top rooms may import the public API"
             continue
-        if pieces[1] not in SHARED:
-            assert ROOMS.index(pieces[1]) >= room, f"{path} ({parts[0]}) imports {name}, which is above it"
+        if pieces[1] in SHARED:
+            continue
+        assert ROOMS.index(pieces[1]) >= room, f"{path} ({parts[0]}) imports {name}, which is above it"
+        if pieces[1] != parts[0]:
+            assert len(pieces) == 2, f"{path} imports {name}: other rooms are entered by their door"
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_a_door_opens(room: str) -> None:
+    """Every name on a door is there, and none of them is the name of a file behind it, which would hide it."""
+    door = importlib.import_module(f"eigensieve.{room}")
+    assert len((door.__doc__ or "").splitlines()) >= 3, "a door says what the room owns and where to begin"
+    files = {path.stem for path in (ROOT / room).iterdir()}
+    for name in door.__all__:
+        assert getattr(door, name) is not None
+        assert name not in files
+
+
+@pytest.mark.parametrize("path", [path for path in FILES if "import numba" in path.read_text()], ids=lambda p: p.name)
+def test_compiled_loops_stand_beside_what_they_compile(path: Path) -> None:
+    assert path.name.startswith("_")
+    assert path.name.endswith("_numba.py")
+    assert path.with_name(path.name[1:].replace("_numba", "")).exists()
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
@@ -66,7 +89,7 @@ def test_files_stay_readable(path: Path) -> None:
 def test_only_the_data_room_asks_about_sparsity() -> None:
     for path in FILES:
         room = path.relative_to(ROOT).parts[0]
-        if room in ("sieve", "amount", "qalpha", "traceratio", "operators"):
+        if room in ("sieve", "evidence", "qalpha", "traceratio", "operators"):
             assert "issparse" not in path.read_text(), path
 
 

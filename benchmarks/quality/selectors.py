@@ -45,19 +45,19 @@ class Selector:
 
 
 def sieve_auto(X, n_clusters, count, seed, y):
-    from eigensieve.estimators._sieve_selector import SieveSelector
+    from eigensieve.estimators.sieve_selector import SieveSelector
 
     return SieveSelector(count, random_state=seed).fit(X).selection_order_
 
 
 def sieve_given(X, n_clusters, count, seed, y):
-    from eigensieve.estimators._sieve_selector import SieveSelector
+    from eigensieve.estimators.sieve_selector import SieveSelector
 
     return SieveSelector(count, n_clusters, random_state=seed).fit(X).selection_order_
 
 
 def qalpha(X, n_clusters, count, seed, y):
-    from eigensieve.estimators._qalpha_selector import QAlphaSelector
+    from eigensieve.estimators.qalpha_selector import QAlphaSelector
 
     return QAlphaSelector(count, n_clusters).fit(X).ranking_
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from eigensieve.cli._app import run
+from eigensieve.cli.app import run
 
 N_SAMPLES, N_FEATURES, N_RELEVANT = 40, 60, 6
 

@@ -11,7 +11,7 @@ from sklearn.datasets import make_classification
 from sklearn.svm import SVC
 
 from eigensieve.datasets import make_two_solutions
-from eigensieve.estimators._persistence import load_model
+from eigensieve.estimators.persistence import load_model
 
 
 @pytest.fixture

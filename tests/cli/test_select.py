@@ -11,7 +11,7 @@ import pytest
 
 from cli.conftest import N_FEATURES, N_RELEVANT, write_csv
 from eigensieve import QAlphaSelector
-from eigensieve.cli._app import run
+from eigensieve.cli.app import run
 
 RELEVANT = [f"g{i}" for i in range(N_RELEVANT)]
 SELECT = ("select", "--method", "qalpha")
@@ -51,7 +51,7 @@ def test_weights_table_holds_every_feature_best_first(cli, table, tmp_path):
     "suffix", [".csv", ".csv.gz", ".tsv", ".parquet", ".feather", ".npy", ".npz", ".mat", ".svm", ".mtx", ".h5ad"]
 )
 def test_every_format_goes_in_and_comes_out(cli, table, values, tmp_path, suffix):
-    from eigensieve.datasets.readers import read_table, write_table
+    from eigensieve.tables import read_table, write_table
 
     if suffix == ".h5ad":
         pytest.importorskip("anndata", reason=".h5ad needs anndata")

@@ -8,10 +8,10 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from eigensieve import QAlphaSelector, SieveSelector, TraceRatioSelector
-from eigensieve.amount.stability import selection_stability
 from eigensieve.data import as_data, open_data
-from eigensieve.data._open import stored_kind
-from eigensieve.data._sources import ALIVE
+from eigensieve.data.disk.opening import stored_kind
+from eigensieve.data.disk.sources import ALIVE
+from eigensieve.evidence.stability import selection_stability
 from support.backends import BACKENDS, DASK, ON_DISK, tolerance
 
 RELEVANT = 6

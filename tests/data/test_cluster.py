@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 from eigensieve import QAlphaSelector, SieveSelector, TraceRatioSelector
-from eigensieve.amount.stability import selection_stability
 from eigensieve.data import as_data
-from eigensieve.data._dask_sums import results, sum_up, sums_from
-from eigensieve.data._dask_tasks import Filled
+from eigensieve.data.dask.sums import results, sum_up, sums_from
+from eigensieve.data.dask.tasks import Filled
+from eigensieve.evidence.stability import selection_stability
 
 dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")

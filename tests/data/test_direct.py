@@ -7,7 +7,7 @@ import pytest
 
 from eigensieve import QAlphaSelector
 from eigensieve.data import _direct, _npy, open_data
-from eigensieve.data._npy import npy_source
+from eigensieve.data.disk.npy import npy_source
 
 
 @pytest.fixture

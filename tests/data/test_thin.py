@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from eigensieve.data import _thin, as_data
-from eigensieve.data._raw_block import RawBlock
-from eigensieve.data._stats import _any_moments, dense_moments
-from eigensieve.data._thin import contiguous_rows, left_product, right_product
+from eigensieve.data.raw_block import RawBlock
+from eigensieve.data.stats import _any_moments, dense_moments
+from eigensieve.data.thin import contiguous_rows, left_product, right_product
 
 
 @pytest.fixture(autouse=True)

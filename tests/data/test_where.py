@@ -2,7 +2,7 @@
 
 from types import SimpleNamespace
 
-from eigensieve.data._dask_where import bundles, homes
+from eigensieve.data.dask.where import bundles, homes
 
 
 def homes_of(holders: dict[str, tuple[str, ...]]) -> list[str | None]:

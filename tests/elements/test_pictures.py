@@ -9,7 +9,7 @@ from sklearn.svm import SVC
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("Agg")
 
-from eigensieve.estimators._element_svc import ElementSelectedSVC  # noqa: E402
+from eigensieve.estimators.element_svc import ElementSelectedSVC  # noqa: E402
 from eigensieve.plotting.elements import (  # noqa: E402
     ElementMaskDisplay,
     ElementPathDisplay,

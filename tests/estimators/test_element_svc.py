@@ -18,8 +18,8 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from eigensieve.estimators._element_svc import ElementSelectedSVC
-from eigensieve.estimators._reduced_set import ReducedSetSVC
+from eigensieve.estimators.element_svc import ElementSelectedSVC
+from eigensieve.estimators.reduced_set import ReducedSetSVC
 from reference.elements import brute_force_greedy, masked_kernel
 
 KERNELS = {
@@ -418,7 +418,7 @@ class TestBadInput:
 
 
 def test_interrupt_leaves_the_estimator_as_before(data, monkeypatch):
-    import eigensieve.estimators._element_svc as module
+    import eigensieve.estimators.element_svc as module
 
     def interrupted(*args, **kwargs):
         raise KeyboardInterrupt

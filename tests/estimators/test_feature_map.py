@@ -10,7 +10,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from eigensieve.datasets import make_two_solutions, make_weston_linear
-from eigensieve.estimators._feature_map import FeatureMap
+from eigensieve.estimators.feature_map import FeatureMap
 from eigensieve.plotting.feature_map import FeatureMapDisplay
 
 mpl.use("Agg")

@@ -8,7 +8,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from eigensieve import QAlphaSelector
 from eigensieve.datasets import make_hidden_signs
-from eigensieve.estimators._kernel_qalpha import KernelQAlphaSelector
+from eigensieve.estimators.kernel_qalpha import KernelQAlphaSelector
 
 
 @parametrize_with_checks([KernelQAlphaSelector(), KernelQAlphaSelector(kernel="rbf", n_components=10, random_state=0)])

@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator
 
 import eigensieve
 from eigensieve import QAlphaSelector
-from eigensieve.estimators._persistence import (
+from eigensieve.estimators.persistence import (
     FORMAT,
     HEADER,
     TRUSTED,
@@ -123,7 +123,7 @@ def test_a_foreign_type_is_refused_before_it_is_built(saved):
     def swap(name, content):
         if name == "schema.json":
             content = content.replace(b'"QAlphaSelector"', b'"Popen"').replace(
-                b'"eigensieve.estimators._qalpha_selector"', b'"subprocess"'
+                b'"eigensieve.estimators.qalpha_selector"', b'"subprocess"'
             )
         return content
 
@@ -191,12 +191,12 @@ def test_a_missing_file_is_a_missing_file(tmp_path):
 
 def estimators():
     from eigensieve import KernelQAlphaSelector
-    from eigensieve.estimators._element_svc import ElementSelectedSVC
-    from eigensieve.estimators._feature_map import FeatureMap
-    from eigensieve.estimators._reduced_set import ReducedSetSVC
-    from eigensieve.estimators._rejection_cascade import RejectionCascade
-    from eigensieve.estimators._sieve_selector import SieveSelector
-    from eigensieve.estimators._trace_ratio import TraceRatioSelector
+    from eigensieve.estimators.element_svc import ElementSelectedSVC
+    from eigensieve.estimators.feature_map import FeatureMap
+    from eigensieve.estimators.reduced_set import ReducedSetSVC
+    from eigensieve.estimators.rejection_cascade import RejectionCascade
+    from eigensieve.estimators.sieve_selector import SieveSelector
+    from eigensieve.estimators.trace_ratio import TraceRatioSelector
 
     return [
         SieveSelector(5),

@@ -17,8 +17,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from eigensieve import QAlphaSelector, SieveSelector
-from eigensieve.amount._discoveries import Discoveries
 from eigensieve.datasets import make_planted_clusters
+from eigensieve.evidence.discoveries import Discoveries
 from reference import qalpha as naive
 from support.backends import FEW, IN_MEMORY, tolerance
 
@@ -262,7 +262,7 @@ def test_progress_goes_to_standard_error(planted: np.ndarray, capsys: pytest.Cap
 
 
 def test_interrupt_leaves_no_half_fitted_estimator(planted: np.ndarray, monkeypatch: pytest.MonkeyPatch) -> None:
-    import eigensieve.estimators._qalpha_search as module
+    import eigensieve.estimators.qalpha_search as module
 
     def interrupt(*args: object, **kwargs: object) -> None:
         raise KeyboardInterrupt

@@ -8,7 +8,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from eigensieve.elements.kernel import LINEAR, POLY, RBF, MaskedKernel
 from eigensieve.elements.reduced import best_weights, construct_vectors, refine_vectors, select_vectors
-from eigensieve.estimators._reduced_set import ReducedSetSVC
+from eigensieve.estimators.reduced_set import ReducedSetSVC
 from reference.elements import reduced_set_error
 
 KERNELS = {

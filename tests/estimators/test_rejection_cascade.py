@@ -13,8 +13,8 @@ from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from eigensieve.elements.rejection import rejection_at, rejection_rates, rejection_threshold
-from eigensieve.estimators._element_svc import ElementSelectedSVC
-from eigensieve.estimators._rejection_cascade import RejectionCascade
+from eigensieve.estimators.element_svc import ElementSelectedSVC
+from eigensieve.estimators.rejection_cascade import RejectionCascade
 
 
 @parametrize_with_checks([RejectionCascade(ElementSelectedSVC(n_elements=5, random_state=0), SVC(), random_state=0)])

@@ -7,7 +7,7 @@ import pytest
 from scipy.sparse import csr_matrix
 
 from eigensieve import QAlphaSelector, TraceRatioSelector
-from eigensieve.estimators._anndata import select_genes
+from eigensieve.estimators.genes import select_genes
 
 anndata = pytest.importorskip("anndata")
 

@@ -16,7 +16,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from eigensieve.estimators._sieve_selector import SieveSelector
+from eigensieve.estimators.sieve_selector import SieveSelector
 from support.backends import FEW
 
 RELEVANT = 10
@@ -172,7 +172,7 @@ def test_an_interrupted_fit_leaves_the_selector_as_it_was(planted: np.ndarray, m
     def stop(*args: object, **kwargs: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("eigensieve.estimators._sieve_selector.pick", stop)
+    monkeypatch.setattr("eigensieve.estimators.sieve_selector.pick", stop)
     with pytest.raises(KeyboardInterrupt):
         model.fit(planted)
     with pytest.raises(NotFittedError):

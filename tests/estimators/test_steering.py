@@ -66,7 +66,7 @@ def test_interruption_leaves_the_estimator_as_it_was(monkeypatch):
     def interrupt(*args, **kwargs):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("eigensieve.estimators._qalpha_search.solve_steered", interrupt)
+    monkeypatch.setattr("eigensieve.estimators.qalpha_search.solve_steered", interrupt)
     with pytest.raises(KeyboardInterrupt):
         model.fit(data.X, data.y[:, 1])
     assert model.weights_ is before

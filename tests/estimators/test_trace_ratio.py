@@ -16,8 +16,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from eigensieve.datasets.real import list_real, load_real
 from eigensieve.estimators import _trace_ratio
-from eigensieve.estimators._trace_ratio import TraceRatioSelector
-from eigensieve.estimators._trace_ratio_scores import fisher_score, laplacian_score
+from eigensieve.estimators.trace_ratio import TraceRatioSelector
+from eigensieve.estimators.trace_ratio_scores import fisher_score, laplacian_score
 from eigensieve.graphs import knn_graph
 from reference import trace_ratio as reference
 from support.backends import IN_MEMORY

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from eigensieve.graphs._screen import gram_neighbours, screened_neighbours
+from eigensieve.graphs.screen import gram_neighbours, screened_neighbours
 
 
 def all_distances(X: np.ndarray) -> np.ndarray:

@@ -31,8 +31,8 @@ def test_unknown_displays_are_unknown():
 
 
 def test_odd_names_are_drawn_as_they_are():
-    from eigensieve.amount.stability import Stability
-    from eigensieve.estimators._feature_map import FeatureMap
+    from eigensieve.estimators.feature_map import FeatureMap
+    from eigensieve.evidence.stability import Stability
 
     X = np.random.default_rng(0).standard_normal((30, 6))
     fitted = FeatureMap(3).fit(X)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_wine
 
-from eigensieve.estimators._trace_ratio import TraceRatioSelector
+from eigensieve.estimators.trace_ratio import TraceRatioSelector
 from eigensieve.plotting.path import TraceRatioPathDisplay
 from eigensieve.traceratio.path import trace_ratio_path
 

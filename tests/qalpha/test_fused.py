@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 from eigensieve.data import _thin, as_data
-from eigensieve.data._dense import DenseData
+from eigensieve.data.dense import DenseData
 from eigensieve.operators import LaplacianAffinity, StandardAffinity
-from eigensieve.operators._steps import MOST_COLUMNS, SpreadStep
-from eigensieve.qalpha._expand_step import ExpandStep
-from eigensieve.qalpha._problem import Problem
-from eigensieve.qalpha._solve import solve
+from eigensieve.operators.steps import MOST_COLUMNS, SpreadStep
+from eigensieve.qalpha.expand_step import ExpandStep
+from eigensieve.qalpha.problem import Problem
+from eigensieve.qalpha.solving import solve
 
 TOLERANCE = {np.float32: 2e-4, np.float64: 1e-11}
 

@@ -5,10 +5,10 @@ import pytest
 
 from eigensieve.data import as_data
 from eigensieve.operators import StandardAffinity
-from eigensieve.qalpha._kernel_factor import exact_factor, nystroem_factor
-from eigensieve.qalpha._kernels import ComputedKernel, GivenKernel, KernelSettings, kernel_function
-from eigensieve.qalpha._problem import Problem
-from eigensieve.qalpha._solve import solve
+from eigensieve.qalpha.mercer_factor import exact_factor, nystroem_factor
+from eigensieve.qalpha.mercer_kernels import ComputedKernel, GivenKernel, KernelSettings, kernel_function
+from eigensieve.qalpha.problem import Problem
+from eigensieve.qalpha.solving import solve
 from reference import kernel as naive
 from reference.supervised import unit_rows
 

@@ -6,7 +6,7 @@ import pytest
 from eigensieve.data import as_data
 from eigensieve.datasets import make_two_solutions
 from eigensieve.operators import StandardAffinity
-from eigensieve.qalpha._rounds import map_rounds
+from eigensieve.qalpha.topographical_map import map_rounds
 from reference import side as naive
 from reference.supervised import unit_rows
 

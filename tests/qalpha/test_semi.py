@@ -5,7 +5,7 @@ import pytest
 
 from eigensieve import QAlphaSelector
 from eigensieve.datasets import make_two_solutions
-from eigensieve.qalpha._anchored import ANCHOR
+from eigensieve.qalpha.knowledge.anchored import ANCHOR
 from reference import supervised as naive
 
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from eigensieve.data import as_data
-from eigensieve.qalpha._problem import TAU
-from eigensieve.qalpha._solve import SOLVERS, solve
+from eigensieve.qalpha.problem import TAU
+from eigensieve.qalpha.solving import SOLVERS, solve
 from reference import qalpha as naive
 from support.backends import FEW, tolerance
 from support.variants import VARIANT_IDS, VARIANTS, Variant

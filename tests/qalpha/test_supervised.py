@@ -6,8 +6,8 @@ import pytest
 from eigensieve import QAlphaSelector
 from eigensieve.data import as_data
 from eigensieve.operators import StandardAffinity, check_symmetric_operator
-from eigensieve.qalpha._blocks import BlockGram, BlockSettings, _arrange
-from eigensieve.qalpha._labels import class_span, read_labels
+from eigensieve.qalpha.class_blocks import BlockGram, BlockSettings, _arrange
+from eigensieve.qalpha.knowledge.labels import class_span, read_labels
 from reference import supervised as naive
 
 

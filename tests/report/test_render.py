@@ -5,7 +5,7 @@ import re
 from html.parser import HTMLParser
 
 from eigensieve.report import Report, render, render_fragment
-from eigensieve.report._render import as_script_data
+from eigensieve.report.rendering import as_script_data
 
 
 class Elements(HTMLParser):

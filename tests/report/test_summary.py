@@ -138,7 +138,7 @@ def test_an_empty_selection_is_reported_as_such():
 
 
 def test_the_map_is_that_of_the_best_features(summary, selection):
-    from eigensieve.estimators._feature_map import FeatureMap
+    from eigensieve.estimators.feature_map import FeatureMap
 
     fitted = FeatureMap().fit(selection["X"][:, selection["model"].ranking_])
     drawn = summary["map"]
@@ -147,7 +147,7 @@ def test_the_map_is_that_of_the_best_features(summary, selection):
 
 
 def test_calibrated_selectors_show_null_quantiles():
-    from eigensieve.estimators._sieve_selector import SieveSelector
+    from eigensieve.estimators.sieve_selector import SieveSelector
 
     rng = np.random.default_rng(0)
     X = rng.standard_normal((90, 100))
@@ -166,7 +166,7 @@ def test_calibrated_selectors_show_null_quantiles():
 
 
 def test_scores_without_an_embedding_and_with_infinities(selection):
-    from eigensieve.estimators._trace_ratio import TraceRatioSelector
+    from eigensieve.estimators.trace_ratio import TraceRatioSelector
 
     X = selection["X"][:, :20].copy()
     y = np.repeat([0, 1], 30)

@@ -5,9 +5,9 @@ import pytest
 
 from eigensieve.data import as_data
 from eigensieve.datasets import make_class_scaleup, make_gene_expression
-from eigensieve.estimators._qalpha_selector import QAlphaSelector
-from eigensieve.estimators._sieve_selector import SieveSelector
-from eigensieve.sieve._origin import zero_is_meaningful
+from eigensieve.estimators.qalpha_selector import QAlphaSelector
+from eigensieve.estimators.sieve_selector import SieveSelector
+from eigensieve.sieve.origin import zero_is_meaningful
 from support.backends import FEW
 
 

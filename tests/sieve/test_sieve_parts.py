@@ -3,14 +3,14 @@
 import numpy as np
 import pytest
 
-from eigensieve.amount._agreement import agreement
 from eigensieve.data import as_data
-from eigensieve.sieve._clusters import clear_columns, excess_over_cloud
-from eigensieve.sieve._coordinates import sample_affinity
-from eigensieve.sieve._embedding import N_NEIGHBORS, SMOOTHING, graph_eigenvalues, graph_spectrum
-from eigensieve.sieve._pick import POWER, RIDGE, pick
-from eigensieve.sieve._rounds import _Rounds, sieve, sieve_embedding
-from eigensieve.sieve._start import screened
+from eigensieve.evidence.scores import agreement
+from eigensieve.sieve.clusters import clear_columns, excess_over_cloud
+from eigensieve.sieve.coordinates import sample_affinity
+from eigensieve.sieve.embedding import N_NEIGHBORS, SMOOTHING, graph_eigenvalues, graph_spectrum
+from eigensieve.sieve.picking import POWER, RIDGE, pick
+from eigensieve.sieve.rounds import _Rounds, sieve, sieve_embedding
+from eigensieve.sieve.start import screened
 from reference import sieve as naive
 from support.backends import FEW, tolerance
 
@@ -197,7 +197,7 @@ def test_screen_by_passes_equals_the_screen_in_memory(clustered: np.ndarray, mon
     data = as_data(clustered).standardized("center")
     usable = np.ones(80, dtype=bool)
     expected = screened(data, usable, keep=20)
-    monkeypatch.setattr("eigensieve.sieve._start._IN_MEMORY", 0)
+    monkeypatch.setattr("eigensieve.sieve.start._IN_MEMORY", 0)
     np.testing.assert_array_equal(screened(data, usable, keep=20), expected)
 
 

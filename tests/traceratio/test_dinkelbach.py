@@ -6,7 +6,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from eigensieve.data import as_data
-from eigensieve.traceratio.diagonals import diagonals
 from eigensieve.traceratio.dinkelbach import (
     best_subset,
     feature_ranking,
@@ -16,6 +15,7 @@ from eigensieve.traceratio.dinkelbach import (
     top,
     usable_features,
 )
+from eigensieve.traceratio.graph_diagonals import diagonals
 from eigensieve.traceratio.pairs import FisherPair, LaplacianPair
 from reference import trace_ratio as reference
 

@@ -6,7 +6,7 @@ import sys
 def main() -> None:
     """Run the command line; the entry point of the ``eigensieve`` script."""
     try:
-        from eigensieve.cli._app import run
+        from eigensieve.cli.app import run
     except ImportError as error:
         package = (error.name or "").partition(".")[0]
         if package not in {"typer", "rich"}:

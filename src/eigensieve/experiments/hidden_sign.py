@@ -1,15 +1,10 @@
 """Hidden signs: kernel Q-alpha against squared and plain data (2003, section 6.1; 2005, Fig. 6b)."""
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
+from eigensieve._types import Array
 from eigensieve.datasets import make_hidden_signs
-from eigensieve.estimators._kernel_qalpha import KernelQAlphaSelector
-from eigensieve.estimators._qalpha_selector import QAlphaSelector
-
-Array = NDArray[Any]
+from eigensieve.estimators import KernelQAlphaSelector, QAlphaSelector
 
 SPREADS = (0.005, 0.02, 0.05)
 EXPECTED = {0.005: 1.0, 0.02: 0.9, 0.05: 0.4}

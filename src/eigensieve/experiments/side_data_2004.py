@@ -6,17 +6,14 @@ standardised features, PCA, oriented PCA and constrained PCA.
 
 import sys
 from collections.abc import Callable, Iterator
-from typing import Any
 
 import numpy as np
 import scipy.linalg
-from numpy.typing import NDArray
 from sklearn.cluster import KMeans
 
+from eigensieve._types import Array
 from eigensieve.datasets import load_real
-from eigensieve.estimators._qalpha_selector import QAlphaSelector
-
-Array = NDArray[Any]
+from eigensieve.estimators import QAlphaSelector
 
 SETS = ("dermatology", "ecoli", "segment", "wine")
 PRINTED = {

@@ -13,18 +13,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from eigensieve._progress import Progress, progress_for, silent
+from eigensieve._types import Array
 from eigensieve.data import as_data
-from eigensieve.datasets.real import load_real
+from eigensieve.datasets import load_real
 from eigensieve.graphs import knn_graph
-from eigensieve.traceratio.diagonals import diagonals
-from eigensieve.traceratio.dinkelbach import feature_ranking
-from eigensieve.traceratio.pairs import FisherPair, GraphPair, LaplacianPair
-from eigensieve.traceratio.path import trace_ratio_path
-
-Array = NDArray[Any]
+from eigensieve.traceratio import FisherPair, GraphPair, LaplacianPair, diagonals, feature_ranking, trace_ratio_path
 
 UCI = ("vehicle", "ionosphere", "heart_statlog", "german_numeric", "crx", "australian")
 FACES = ("ORL_32x32", "UMIST")

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from eigensieve.datasets import make_two_solutions
-from eigensieve.estimators._feature_map import FeatureMap
+from eigensieve.estimators import FeatureMap
 
 
 def run(*, n_draws: int = 50, first_seed: int = 0) -> dict[str, float]:

@@ -1,21 +1,17 @@
 """The linear problem of Weston et al. with labels: SVM test error on the features chosen (2005, Fig. 3a)."""
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.stats import ks_2samp
 from sklearn.feature_selection import RFE, f_classif
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
+from eigensieve._types import Array
 from eigensieve.datasets import make_weston_linear
-from eigensieve.estimators._feature_map import FeatureMap
-from eigensieve.estimators._qalpha_selector import QAlphaSelector
-
-Array = NDArray[Any]
+from eigensieve.estimators import FeatureMap, QAlphaSelector
 
 SIZES = (20, 30, 50, 100)
 N_CHOSEN = 4

@@ -9,7 +9,7 @@ from sklearn.metrics import roc_auc_score
 from sklearn.utils.validation import check_is_fitted
 
 from eigensieve._extras import require
-from eigensieve.estimators._calibration import positive_scores
+from eigensieve.estimators import positive_scores
 
 
 def _axes(ax: Any) -> Any:

@@ -3,11 +3,9 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from eigensieve._extras import require
-
-Array = NDArray[Any]
+from eigensieve._types import Array
 
 _SMALLEST = 0.006  # share of the axes' range: irrelevant features stay visible as dots
 _LARGEST = 0.13

@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 
 from eigensieve._extras import require
-from eigensieve.estimators._trace_ratio import TraceRatioSelector
-from eigensieve.traceratio.path import TraceRatioPath
+from eigensieve.estimators import TraceRatioSelector
+from eigensieve.traceratio import TraceRatioPath
 
 
 class TraceRatioPathDisplay:

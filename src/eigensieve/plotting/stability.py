@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from eigensieve._extras import require
-from eigensieve.amount.stability import Stability
+from eigensieve.evidence import Stability
 
 
 class StabilityDisplay:
@@ -14,7 +14,7 @@ class StabilityDisplay:
     Parameters
     ----------
     stability : Stability
-        From :func:`eigensieve.amount.stability.selection_stability`.
+        From :func:`eigensieve.evidence.stability.selection_stability`.
 
     Attributes
     ----------

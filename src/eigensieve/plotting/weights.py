@@ -4,13 +4,11 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from eigensieve._extras import require
-from eigensieve.plotting._null import null_weight
-
-Array = NDArray[Any]
+from eigensieve._types import Array
+from eigensieve.plotting.null import null_weight
 
 
 class WeightsDisplay:

@@ -1,7 +1,12 @@
 """The report: fitted model -> plain dict (`summarize`) -> one self-contained HTML page (`render`)."""
 
-from eigensieve.report._render import render, render_fragment
-from eigensieve.report._report import Report
-from eigensieve.report._summary import Limits, summarize
+from typing import TYPE_CHECKING
 
-__all__ = ["Limits", "Report", "render", "render_fragment", "summarize"]
+from eigensieve._door import open_door
+
+if TYPE_CHECKING:
+    from eigensieve.report.rendering import render, render_fragment
+    from eigensieve.report.report import Report
+    from eigensieve.report.summary import Limits, summarize
+
+__getattr__, __dir__, __all__ = open_door(__name__, __file__)

@@ -97,7 +97,7 @@ def trace_ratio_path(b: Vector, e: Vector) -> TraceRatioPath:
     b, e : ndarray of shape (n_features,)
         Diagonals of B and E, non-negative.
     """
-    from eigensieve.traceratio._sweep import all_sizes
+    from eigensieve.traceratio._path_numba import all_sizes
 
     b, e = merge_close(b), merge_close(e)
     usable = usable_features(b, e)

@@ -1,1 +1,0 @@
-"""How many features, how many clusters: calibration against a null, stability."""

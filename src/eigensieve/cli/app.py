@@ -1,0 +1,124 @@
+"""The application: commands, the one place where errors become exit codes."""
+
+import os
+import signal
+import sys
+from collections.abc import Sequence
+from types import FrameType
+from typing import Annotated, Any
+
+import typer
+
+from eigensieve.cli.errors import MEANING, CommandError, ExitCode, Terminated, one_line
+
+_CODES = "\n\n".join(f"{int(code)}  {meaning}" for code, meaning in MEANING.items())
+
+app = typer.Typer(
+    name="eigensieve",
+    no_args_is_help=True,
+    add_completion=True,
+    rich_markup_mode="rich",
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog=f"[bold]Exit codes[/bold]\n\n{_CODES}",
+    help="Find the few features that matter in wide data, with or without labels.",
+)
+
+_CLICK_ERROR: type[Exception] = next(  # its home differs between versions of typer
+    cls for cls in typer.BadParameter.__mro__ if cls.__name__ == "ClickException"
+)
+
+
+_INTERRUPTED = "Interrupted. Nothing was written; run the command again to start over."
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from eigensieve import __version__
+
+        typer.echo(f"eigensieve {__version__}")
+        raise typer.Exit()
+
+
+@app.callback()
+def _main(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and stop.")
+    ] = False,
+) -> None:
+    pass
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run one command line and return its exit code; print at most one line about what went wrong."""
+    from eigensieve.cli import commands  # noqa: F401  (registers the commands)
+
+    previous = signal.signal(signal.SIGTERM, _on_terminate)
+    try:
+        outcome = app(args=list(arguments), prog_name="eigensieve", standalone_mode=False)
+        sys.stdout.flush()
+        return _outcome(outcome)
+    except typer.Exit as stop:
+        return _outcome(stop.exit_code)
+    except (KeyboardInterrupt, typer.Abort):
+        return _fail(_INTERRUPTED, ExitCode.INTERRUPTED)
+    except Terminated:
+        return _fail("Terminated. Nothing was written.", ExitCode.TERMINATED)
+    except (BrokenPipeError, SystemExit) as stop:
+        if not isinstance(stop, BrokenPipeError) and not isinstance(stop.__context__, BrokenPipeError):
+            raise
+        _silence_stdout()
+        return ExitCode.OK
+    except CommandError as problem:
+        return _fail(one_line(problem), problem.code, problem)
+    except _CLICK_ERROR as problem:
+        return _fail(_usage_message(problem), ExitCode.USAGE, problem)
+    except ImportError as problem:
+        if "pip install" not in str(problem):
+            return _internal(problem)
+        return _fail(one_line(problem), ExitCode.MISSING_PACKAGE, problem)
+    except Exception as problem:
+        return _internal(problem)
+    finally:
+        signal.signal(signal.SIGTERM, previous)
+
+
+def _outcome(code: Any) -> int:
+    """What typer returned; newer versions of it catch Ctrl-C themselves and only tell by the code."""
+    if code == ExitCode.INTERRUPTED:
+        return _fail(_INTERRUPTED, ExitCode.INTERRUPTED)
+    return code if isinstance(code, int) else ExitCode.OK
+
+
+def _on_terminate(number: int, frame: FrameType | None) -> None:
+    raise Terminated
+
+
+def _usage_message(problem: Any) -> str:
+    """Typer's own message in one line, with where to find help."""
+    context = getattr(problem, "ctx", None)
+    command = context.command_path if context is not None else "eigensieve"
+    message = one_line(problem.format_message()).rstrip(".")
+    return f"{message}. See '{command} --help'."
+
+
+def _internal(problem: BaseException) -> int:
+    what = f"Unexpected {type(problem).__name__}: {one_line(problem)}"
+    text = f"{what}. Please report it; EIGENSIEVE_DEBUG=1 shows where."
+    return _fail(text, ExitCode.INTERNAL, problem)
+
+
+def _fail(message: str, code: ExitCode, problem: BaseException | None = None) -> int:
+    if problem is not None and os.environ.get("EIGENSIEVE_DEBUG"):
+        import traceback
+
+        traceback.print_exception(problem)
+    from eigensieve.cli.console import printable
+
+    print(f"error: {printable(message)}", file=sys.stderr)
+    return code
+
+
+def _silence_stdout() -> None:
+    """The reader of our output has gone (``| head``): keep Python from complaining about it at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

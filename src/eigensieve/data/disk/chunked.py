@@ -1,0 +1,95 @@
+"""HDF5 datasets and Zarr arrays: chunked storage with numpy's slicing."""
+
+from typing import Any
+
+import numpy as np
+
+from eigensieve._types import Array
+from eigensieve.data.disk.memory import show_bytes
+from eigensieve.data.disk.sources import ALIVE, FileWatch, Source
+
+
+class ChunkedSource(Source):
+    """A chunked array, read along whichever axis lets each chunk be read once a pass.
+
+    Parameters
+    ----------
+    array : h5py.Dataset or zarr.Array
+    name : str
+    chunks : tuple of int or None
+        Shape of the stored chunks; None for contiguous storage.
+    max_memory : int
+        Decides whether a whole row of chunks across all samples fits: if not, and a column of chunks does,
+        the data is read along the samples.
+    path : path-like, optional
+        File to watch for changes.
+    feature_names : ndarray of str, optional
+    """
+
+    def __init__(
+        self,
+        array: Any,
+        name: str,
+        chunks: tuple[int, int] | None,
+        max_memory: int,
+        path: Any = None,
+        feature_names: Array | None = None,
+    ) -> None:
+        if len(array.shape) != 2 or array.dtype.kind not in "fiub":
+            raise ValueError(
+                f"{name} must be a 2-dimensional numeric array (samples x features). Got shape "
+                f"{array.shape} and type "
+                f"{array.dtype} instead."
+            )
+        super().__init__(name, (int(array.shape[0]), int(array.shape[1])), array.dtype)
+        self.array = array
+        self.feature_names = feature_names
+        self.watch = None if path is None else FileWatch(path)
+        n_samples, n_features = self.shape
+        if chunks is None:
+            return
+        high, wide = min(chunks[0], n_samples), min(chunks[1], n_features)
+        by_features, by_samples = (size * ALIVE * self.itemsize for size in (n_samples * wide, high * n_features))
+        if by_features <= max_memory or wide == 1:
+            self.step = wide
+        elif by_samples <= max_memory:
+            self.by_samples, self.step = True, high
+        else:
+            raise ValueError(
+                f"The 'max_memory' parameter of open_data must be at least "
+                f"{show_bytes(min(by_features, by_samples))} for {name}: its chunks are {chunks[0]} samples "
+                "x "
+                f"{chunks[1]} features, and {ALIVE} rows or columns of chunks must fit, or every chunk "
+                "would be "
+                f"read many times a pass. Got {show_bytes(max_memory)} instead."
+            )
+
+    def columns(self, start: int, stop: int, buffer: Array | None = None) -> Array:
+        return self._get((slice(None), slice(start, stop)), buffer, (self.shape[0], stop - start))
+
+    def rows(self, start: int, stop: int) -> Array:
+        return np.asarray(self.array[start:stop])
+
+    def _get(self, where: Any, buffer: Array | None, shape: tuple[int, int]) -> Array:
+        if buffer is None or not hasattr(self.array, "read_direct"):
+            return np.asarray(self.array[where])
+        out = buffer[: shape[0] * shape[1]].reshape(shape)
+        self.array.read_direct(out, where)
+        return out
+
+
+def hdf5_source(
+    dataset: Any, max_memory: int, feature_names: Array | None = None, *, name: str | None = None
+) -> ChunkedSource:
+    """A source for an open h5py dataset."""
+    path = dataset.file.filename
+    title = name or f"{path}:{dataset.name}"
+    return ChunkedSource(dataset, title, dataset.chunks, max_memory, path, feature_names)
+
+
+def zarr_source(array: Any, max_memory: int) -> ChunkedSource:
+    """A source for an open Zarr array; a shard counts as a chunk, for it is read as a whole."""
+    chunks = getattr(array, "shards", None) or array.chunks
+    source = ChunkedSource(array, str(array.store_path if hasattr(array, "store_path") else array), chunks, max_memory)
+    source.threads = 2
+    return source

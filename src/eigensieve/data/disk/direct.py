@@ -1,0 +1,115 @@
+"""Reads that go around the operating system's cache of files.
+
+A file larger than memory is never found in that cache again: going through it means a copy of everything and the work
+of making room, several times the cost of the transfer itself when rows of a matrix are read in parts.
+"""
+
+import os
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from eigensieve._types import Array
+
+BLOCK = 4096
+"""What positions, lengths and memory of such reads are multiples of."""
+
+_THREADS = 8  # reads in flight for a piece: with fewer the storage has nothing to do between two
+_CACHED_SHARE = 0.5  # of the memory: larger files will not stay in the cache from one pass to the next
+_LIMIT = Path("/sys/fs/cgroup/memory.max")
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Bytes of a file: `count` stretches of `size` bytes, the first at `first`, each `step` after the one before."""
+
+    first: int
+    step: int
+    count: int
+    size: int
+
+    @property
+    def distance(self) -> int:
+        """Bytes from one stretch to the next in memory: as far apart as in the file but for whole blocks."""
+        return self.size + 2 * BLOCK + (self.step - self.size) % BLOCK
+
+    @property
+    def memory(self) -> int:
+        return self.count * self.distance + 2 * BLOCK
+
+
+def memory_size() -> int:
+    """Bytes of memory this process may use."""
+    size = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    try:
+        return min(size, int(_LIMIT.read_text()))
+    except (OSError, ValueError):  # no such limit here
+        return size
+
+
+def goes_around(path: Path, nbytes: float) -> bool:
+    """True where a file will not stay in the cache, and its file system can read around it."""
+    if not hasattr(os, "O_DIRECT") or nbytes <= _CACHED_SHARE * memory_size():
+        return False
+    memory = aligned_memory(BLOCK)
+    try:
+        file = os.open(path, os.O_RDONLY | os.O_DIRECT)
+    except OSError:
+        return False
+    try:
+        os.preadv(file, [memory.data], 0)
+    except OSError:
+        return False
+    finally:
+        os.close(file)
+    return True
+
+
+def aligned_memory(size: int) -> Array:
+    """Memory that begins at a multiple of the block size."""
+    memory = np.empty(size + BLOCK, dtype=np.uint8)
+    first = -memory.ctypes.data % BLOCK
+    return memory[first : first + size]
+
+
+def read_rows(path: Path, rows: Rows, memory: Array, dtype: Any) -> Array:
+    """Read the rows into aligned memory and return them as a matrix there; their distance is not their length.
+
+    Every row is read from the block it begins in to the block it ends in. Rows as far apart in memory as in the file,
+    but for whole blocks, have their first entries at equal distances, so nothing needs to be moved afterwards.
+    """
+    lead = rows.first % BLOCK
+    target = memory.data
+
+    def read(some: range) -> None:
+        for row in some:
+            position = rows.first + row * rows.step
+            shift = position % BLOCK
+            _read(file, target[lead + row * rows.distance - shift :], position - shift, shift + rows.size)
+
+    file = os.open(path, os.O_RDONLY | os.O_DIRECT)
+    try:
+        parts = [range(first, rows.count, _THREADS) for first in range(min(_THREADS, rows.count))]
+        if len(parts) == 1:
+            read(parts[0])
+        else:
+            with ThreadPoolExecutor(len(parts), thread_name_prefix="eigensieve-read") as pool:
+                list(pool.map(read, parts))
+    finally:
+        os.close(file)
+    size = np.dtype(dtype).itemsize
+    return np.ndarray((rows.count, rows.size // size), dtype, target, lead, (rows.distance, size))
+
+
+def _read(file: int, target: memoryview, position: int, needed: int) -> None:
+    """Fill at least `needed` bytes of memory, in whole blocks."""
+    done = 0
+    whole = -(-needed // BLOCK) * BLOCK
+    while done < needed:
+        count = os.preadv(file, [target[done:whole]], position + done)
+        done += count
+        if count == 0 or (count % BLOCK and done < needed):
+            raise EOFError(f"the file ends {needed - done} bytes before the data it announces")

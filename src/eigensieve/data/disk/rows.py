@@ -1,0 +1,167 @@
+"""Data on disk that is cheap to read along the samples only: row-chunked arrays, compressed sparse rows.
+
+A fused pass needs the projections of whole features before it can go back, so it reads the data twice: once
+to add up T = sum_t x_t v_t' over the samples, once for the backward product. Projections of all features are
+held in memory.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from eigensieve._types import Array
+from eigensieve.data.disk.memory import show_bytes
+from eigensieve.data.disk.sources import ALIVE, Source, read_failure
+from eigensieve.data.disk.stream import StreamedData
+from eigensieve.data.matrix import BlockFunction, DataMatrix, Sweep, add_up
+from eigensieve.data.moments import Moments, moments
+from eigensieve.data.stats import ColumnStats
+from eigensieve.data.threads import ordered_map
+
+_GROUPS = 32
+
+
+class RowStreamedData(StreamedData):
+    """A stored matrix read in pieces of consecutive samples.
+
+    Functions of whole feature blocks (`map_blocks`, `gram`) still read along the features, in pieces as wide
+    as the memory allows.
+
+    Parameters
+    ----------
+    source : Source
+        With `by_samples` set.
+    max_memory : int
+    """
+
+    def __init__(self, source: Source, max_memory: int) -> None:
+        super().__init__(source, max_memory)
+        per_sample = max(1e-9, source.shape[1] * source.itemsize)
+        height = int(max(1, min(max_memory / ALIVE / per_sample, source.shape[0])))
+        while height > 1 and source.largest(height) > max_memory / ALIVE:
+            height = (height + 1) // 2
+        if source.largest(height) > max_memory / ALIVE:
+            raise ValueError(
+                "The 'max_memory' parameter of open_data must be at least "
+                f"{show_bytes(source.largest(1) * ALIVE)} for "
+                f"{source.name}, to hold {ALIVE} samples. Got {show_bytes(max_memory)} instead."
+            )
+        self.height = height // source.step * source.step if height > source.step else height
+
+    def take(self, indices: Any) -> Array:
+        wanted = np.arange(self.n_features)[indices]
+        out = np.empty((self.n_samples, len(wanted)), dtype=self.dtype)
+        for first, last, piece in self._row_pieces():
+            out[first:last] = piece.take(wanted)
+        return out
+
+    def sweep(self, V: Array | None, fn: BlockFunction, state: Sequence[Array] = (), *, donate: bool = False) -> Sweep:
+        groups = self._groups()
+        T = None if V is None else self._forward(V, groups)
+        outputs = self._outputs(V, fn, state, donate)
+        backs: dict[int, Array] = {}
+
+        def apply(group: tuple[int, int]) -> Array | None:
+            here = slice(*group)
+            new, W, small = fn(None if T is None else T[here], *(array[here] for array in state))
+            for target, value in zip(outputs, new, strict=True):
+                target[here] = value
+            if W is not None:
+                backs[group[0]] = W
+            return small
+
+        total: Array | None = None
+        for small in ordered_map(apply, groups):
+            total = total if small is None else add_up(total, small)
+        return Sweep(outputs, self._backward(backs, groups) if backs else None, total)
+
+    # -- inner ---------------------------------------------------------------------------------------
+
+    def _groups(self) -> list[tuple[int, int]]:
+        """Feature ranges the threads share: fixed, so that sums do not depend on the number of threads."""
+        edges = np.linspace(0, self.n_features, min(_GROUPS, self.n_features) + 1).round().astype(int)
+        return [(int(first), int(last)) for first, last in pairwise(edges)]
+
+    def _forward(self, V: Array, groups: list[tuple[int, int]]) -> Array:
+        """Return M V, added up over pieces of samples."""
+        T = np.zeros((self.n_features, V.shape[1]), dtype=self.dtype)
+        for first, last, piece in self._row_pieces():
+            some = np.ascontiguousarray(V[first:last])
+
+            def add(group: tuple[int, int], piece: DataMatrix = piece, some: Array = some) -> None:
+                for start, stop in _blocks(piece, *group):
+                    T[start:stop] += piece.block(start, stop).forward(some)
+
+            _exhaust(ordered_map(add, groups))
+        return T
+
+    def _backward(self, backs: dict[int, Array], groups: list[tuple[int, int]]) -> Array:
+        """Return M' W, a piece of samples at a time."""
+        columns = next(iter(backs.values())).shape[1]
+        out = np.zeros((self.n_samples, columns))
+        for first, last, piece in self._row_pieces():
+
+            def part(group: tuple[int, int], piece: DataMatrix = piece) -> Array:
+                back: Array | None = None
+                W = backs[group[0]]
+                for start, stop in _blocks(piece, *group):
+                    back = add_up(back, piece.block(start, stop).back(W[start - group[0] : stop - group[0]]))
+                assert back is not None
+                return back
+
+            for back in ordered_map(part, groups):
+                out[first:last] += back
+        return out
+
+    def _compute_stats(self) -> ColumnStats:
+        found: Moments | None = None
+        for _, _, piece in self._row_pieces(of=moments):
+            found = piece if found is None else found.merged(piece)
+        assert found is not None
+        return found.stats()
+
+    def _row_pieces(self, of: Callable[[Any], Any] | None = None) -> Iterator[tuple[int, int, Any]]:
+        """One pass along the samples: the next piece is read while this one is used."""
+        from eigensieve.data.backends import as_data
+
+        self._shared["passes"] += 1
+        self.source.check()
+
+        def read(first: int) -> Any:
+            last = min(first + self.height, self.n_samples)
+            try:
+                raw = self.source.rows(first, last)
+            except Exception as error:
+                self.source.check()
+                raise read_failure(self.source.name, f"samples {first} to {last - 1}", error) from error
+            if of is not None:
+                return of(raw)
+            piece = as_data(raw).rescaled(self.center, self.scale)
+            piece.far = self.far
+            return piece
+
+        starts = range(0, self.n_samples, self.height)
+        with ThreadPoolExecutor(1, thread_name_prefix="eigensieve-read") as reader:
+            waiting = reader.submit(read, 0)
+            for first in starts:
+                piece = waiting.result()
+                last = min(first + self.height, self.n_samples)
+                if last < self.n_samples:
+                    waiting = reader.submit(read, last)
+                yield first, last, piece
+                done, size = last / self.n_samples, show_bytes(self.source.nbytes)
+                self._shared["progress"](f"pass {self.n_passes}: {done:.0%} of {size} read from {self.source.name}")
+        self.source.check()
+
+
+def _blocks(piece: DataMatrix, first: int, last: int) -> Iterator[tuple[int, int]]:
+    size = max(1, piece.block_size())
+    return ((start, min(start + size, last)) for start in range(first, last, size))
+
+
+def _exhaust(work: Iterator[Any]) -> None:
+    for _ in work:
+        pass

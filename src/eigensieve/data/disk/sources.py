@@ -1,0 +1,123 @@
+"""How stored data is read: the few calls each kind of storage answers, and the watch over its file."""
+
+import os
+from abc import ABC, abstractmethod
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from eigensieve._types import Array
+
+ALIVE = 3
+"""Pieces in memory at a time: one in use, one being read, one being finished or read into already."""
+
+
+class Source(ABC):
+    """A stored matrix, samples x features, that is read piece by piece.
+
+    Attributes
+    ----------
+    name : str
+        What messages call it, usually the path.
+    shape : tuple of int
+        (n_samples, n_features).
+    dtype : dtype
+        Of the stored values.
+    itemsize : float
+        Bytes one entry takes in memory, on average (for sparse data much less than a dense entry takes).
+    step : int
+        Features that are stored together along the way this source is read: reads begin at multiples of it.
+    by_samples : bool
+        True where reading whole samples is much cheaper than reading whole features.
+    feature_names : ndarray of str or None
+    threads : int
+        How many reads may usefully run at the same time.
+    """
+
+    step: int = 1
+    by_samples: bool = False
+    feature_names: Array | None = None
+    threads: int = 1
+
+    def __init__(self, name: str, shape: tuple[int, int], dtype: Any, itemsize: float | None = None) -> None:
+        self.name = name
+        self.shape = shape
+        self.dtype = np.dtype(dtype)
+        self.itemsize = float(self.dtype.itemsize if itemsize is None else itemsize)
+        self.watch: FileWatch | None = None
+
+    @property
+    def nbytes(self) -> float:
+        return self.shape[0] * self.shape[1] * self.itemsize
+
+    def largest(self, count: int) -> float:
+        """Bytes of the largest piece of `count` features (or samples, with `by_samples`)."""
+        return count * self.shape[1 if self.by_samples else 0] * self.itemsize
+
+    def memory(self, count: int) -> Array:
+        """Flat memory that `columns` can place `count` features in."""
+        return np.empty(self.shape[0] * count, dtype=self.dtype)
+
+    def settle(self, count: int) -> None:  # noqa: B027  (most sources have nothing to decide)
+        """Choose how to read, once it is known how many features a piece has."""
+
+    @abstractmethod
+    def columns(self, start: int, stop: int, buffer: Array | None = None) -> Any:
+        """Return features start..stop as (n_samples, stop - start): an array, or a sparse matrix.
+
+        `buffer` is memory that `memory` returned for as many features or more; an array may be placed in it.
+        """
+
+    def rows(self, start: int, stop: int) -> Any:
+        """Return samples start..stop as (stop - start, n_features); only for sources with `by_samples`."""
+        raise TypeError(f"{self.name} is read along the features only.")
+
+    def check(self) -> None:
+        """Raise when what is stored has changed since it was opened."""
+        if self.watch is not None:
+            self.watch.check()
+
+
+class FileWatch:
+    """Notice when a file is no longer the one that was opened.
+
+    Parameters
+    ----------
+    path : path-like
+    """
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.path = Path(path)
+        self.seen = self._look()
+
+    def _look(self) -> tuple[int, int, int]:
+        status = self.path.stat()
+        return status.st_size, status.st_mtime_ns, status.st_ino
+
+    def check(self) -> None:
+        try:
+            now = self._look()
+        except FileNotFoundError as error:
+            raise OSError(f"{self.path} was removed while it was being read. Restore it and run again.") from error
+        if now[0] != self.seen[0]:
+            raise OSError(
+                f"{self.path} changed size while it was being read: {self.seen[0]} bytes when opened, "
+                f"{now[0]} now. "
+                "Let whatever writes it finish, then open it again."
+            )
+        if now != self.seen:
+            raise OSError(
+                f"{self.path} was written to or replaced while it was being read. Let whatever writes it "
+                "finish, "
+                "then open it again."
+            )
+
+
+def read_failure(name: str, what: str, error: BaseException) -> OSError:
+    """The error for a read that storage refused."""
+    return OSError(
+        f"Reading {what} of {name} failed: {error}. The file may be truncated, damaged or still being "
+        "written; check "
+        "it, then open it again."
+    )

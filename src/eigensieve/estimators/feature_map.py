@@ -1,0 +1,339 @@
+"""FeatureMap: the topographical map of all relevant feature subsets, and a selector that covers them."""
+
+import warnings
+from importlib import import_module
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, _fit_context
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_consistent_length
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
+
+from eigensieve._extras import require
+from eigensieve._progress import Progress, progress_for
+from eigensieve._types import Array
+from eigensieve.data import DataMatrix
+from eigensieve.estimators.fitting import all_or_nothing, check_data, check_some_vary, rank_features, resolve_count
+from eigensieve.estimators.knowledge import read_side_variances
+from eigensieve.estimators.sources import AnySizeSelectorMixin
+from eigensieve.evidence import two_level_cut
+from eigensieve.operators import Affinity, LaplacianAffinity, StandardAffinity
+from eigensieve.qalpha import TAU, Labels, Request, Round, check_combination, check_start, map_rounds, read_labels
+
+
+class FeatureMap(AnySizeSelectorMixin, BaseEstimator):
+    """Map the features by the several solutions the data has, one round of Q-alpha for each.
+
+    The first round is Q-alpha. Every further round is Q-alpha with side information whose variances are the squares of
+    all earlier weights, so it is led to features that no earlier round chose. Per round a feature has a magnitude, its
+    weight, and a coordinate, its direction in the frame of G's two leading eigenvectors: with two rounds every feature
+    is an ellipse in the plane (:meth:`plot`). As a selector the map takes the best features of every round, so that
+    several dimensions of the data are covered.
+
+    Parameters
+    ----------
+    n_features_to_select : int, float or "auto", default="auto"
+        How many features to keep in all: a number or a fraction, taken from the rounds in turn; or ``"auto"``, from
+        each round the upper level of its weights.
+    n_rounds : int, default=2
+        Number of solutions to look for.
+    n_clusters : int, default=2
+        k, the number of leading eigenvectors whose energy is maximised in a round. Small on purpose: a larger k lets
+        one round mix two solutions.
+    round_strength : float, default=0.5
+        lambda in (D + lambda I)^-1 G, relative to the largest squared weight of a round: the smaller, the more earlier
+        rounds are avoided. Very small values lead into features that are relevant to nothing.
+    side_strength : float, default=0.1
+        With side data: what its variances, in units of X's own, are divided by before they are added to D times
+        `round_strength`; the smaller, the more the side data counts.
+    supervision : {"auto", "span", "ignore"}, default="auto"
+        ``"span"``: the embedding of every round is the span of the class indicators of y, so that the rounds find
+        different groups of features that tell the classes apart. ``"ignore"``: no use of y. ``"auto"``: ``"span"`` when
+        y is given.
+    spectrum : {"standard", "laplacian"}, default="standard"
+        Use the affinity A, or its Laplacian.
+    normalize : {"auto", "center", "unit", "none"}, default="auto"
+        As for :class:`QAlphaSelector`.
+    max_iter : int, default=200
+        Most steps of the solver in a round.
+    tol : float, default=5e-3
+        Precision of the weights.
+    verbose : int, default=0
+        1 prints progress, at most twice a second; 2 prints every step.
+
+    Attributes
+    ----------
+    weights_ : ndarray of shape (n_features, n_rounds)
+        Weight of every feature in every round, the leading eigenvector of (D + lambda I)^-1 G: low for features that
+        earlier rounds chose. Unit columns.
+    relevance_ : ndarray of shape (n_features, n_rounds)
+        The leading eigenvector of G for the round's solution: high for all features that serve it, chosen before or
+        not. Unit columns.
+    coordinates_ : ndarray of shape (n_features, n_rounds)
+        Direction of every feature in the frame of G's two leading eigenvectors, in radians; 0 for constant features.
+    embeddings_ : ndarray of shape (n_rounds, n_samples, n_clusters)
+        Q of every round; with labels, the span of the class indicators.
+    objectives_ : ndarray of shape (n_rounds,)
+        Criterion of every round.
+    n_iter_ : int
+        Steps of the solver in all rounds.
+    converged_ : bool
+        False when `max_iter` ended the search of a round (a ConvergenceWarning says so too).
+    rounds_ : ndarray of int of shape (n_features,)
+        The round in which a selected feature was taken, from 0; -1 for the others.
+    ranking_ : ndarray of shape (n_features,)
+        Features in the order in which they are taken from the rounds in turn.
+    support_ : ndarray of bool of shape (n_features,)
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str
+        When X had column names.
+
+    References
+    ----------
+    A. Shashua and L. Wolf, "Kernel Feature Selection with Side Data using a Spectral Approach", ECCV 2004, section 4.
+
+    Examples
+    --------
+    >>> from eigensieve import FeatureMap
+    >>> from eigensieve.datasets import make_two_solutions
+    >>> data = make_two_solutions(random_state=0)
+    >>> fitted = FeatureMap(n_features_to_select=9).fit(data.X)
+    >>> sorted(data.feature_names[i] for i in fitted.get_support(indices=True))
+    ['1', '1A', '2', '2B', '3', '3C', 'A', 'B', 'C']
+    """
+
+    _parameter_constraints: dict = {
+        "n_features_to_select": [
+            StrOptions({"auto"}),
+            Interval(Integral, 1, None, closed="left"),
+            Interval(Real, 0, 1, closed="right"),
+        ],
+        "n_rounds": [Interval(Integral, 1, None, closed="left")],
+        "n_clusters": [Interval(Integral, 1, None, closed="left")],
+        "round_strength": [Interval(Real, 0, None, closed="neither")],
+        "side_strength": [Interval(Real, 0, None, closed="neither")],
+        "supervision": [StrOptions({"auto", "span", "ignore"})],
+        "spectrum": [StrOptions({"standard", "laplacian"})],
+        "normalize": [StrOptions({"auto", "center", "unit", "none"})],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "tol": [Interval(Real, 0, None, closed="left")],
+        "verbose": ["verbose"],
+    }
+
+    def __init__(
+        self,
+        n_features_to_select: Any = "auto",
+        n_rounds: int = 2,
+        n_clusters: int = 2,
+        *,
+        round_strength: float = 0.5,
+        side_strength: float = 0.1,
+        supervision: str = "auto",
+        spectrum: str = "standard",
+        normalize: str = "auto",
+        max_iter: int = 200,
+        tol: float = 5e-3,
+        verbose: int = 0,
+    ) -> None:
+        self.n_features_to_select = n_features_to_select
+        self.n_rounds = n_rounds
+        self.n_clusters = n_clusters
+        self.round_strength = round_strength
+        self.side_strength = side_strength
+        self.supervision = supervision
+        self.spectrum = spectrum
+        self.normalize = normalize
+        self.max_iter = max_iter
+        self.tol = tol
+        self.verbose = verbose
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any = None, *, side: Any = None) -> "FeatureMap":
+        """Find the rounds.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,), optional
+            Class labels, numbers or strings; -1 marks samples without label. Used as `supervision` says.
+        side : array-like or sparse matrix of shape (n_side_samples, n_features), optional
+            Samples that vary only in ways that are not wanted; their variances count in every round.
+
+        Returns
+        -------
+        self : FeatureMap
+        """
+        with all_or_nothing(self):
+            self._fit(X, y, side, progress_for(type(self).__name__, self.verbose))
+        return self
+
+    def _fit(self, X: Any, y: Any, side: Any, progress: Progress) -> None:
+        normalize = self._normalization()
+        if y is not None:
+            check_consistent_length(X, y)
+        raw = check_data(self, X)
+        usable = check_some_vary(self, raw)
+        count = None
+        if self.n_features_to_select != "auto":
+            count = resolve_count(self, self.n_features_to_select, usable)
+        check_start(type(self).__name__, self.n_clusters, "eigen", 1, raw.n_samples)
+        labels = self._labels(y, raw)
+        settings = (self.spectrum, "energy", normalize, "auto")
+        check_combination(Request(type(self).__name__, *settings, None if labels is None else "span", labels, None))
+        variances = None
+        if side is not None:
+            variances = read_side_variances(self, raw, side) * (self.round_strength / self.side_strength)
+        rounds = map_rounds(
+            self._affinity(raw.standardized(normalize)),
+            int(self.n_clusters),
+            TAU["energy"],
+            usable,
+            n_rounds=self.n_rounds,
+            strength=self.round_strength,
+            side_variances=variances,
+            labels=labels,
+            max_iter=self.max_iter,
+            tol=self.tol,
+            progress=progress,
+        )
+        self._learn(rounds, usable, count)
+
+    def _labels(self, y: Any, raw: DataMatrix) -> Labels | None:
+        if self.supervision == "span" and y is None:
+            raise ValueError(
+                "The 'supervision' parameter of FeatureMap is 'span', which requires y to be passed, but the target y "
+                "is "
+                "None. Pass y, or leave supervision at 'auto'."
+            )
+        return None if y is None or self.supervision == "ignore" else read_labels(y, raw.n_samples, "FeatureMap")
+
+    def _normalization(self) -> str:
+        if self.normalize != "auto":
+            return self.normalize
+        return "unit" if self.spectrum == "laplacian" else "center"
+
+    def _affinity(self, data: DataMatrix) -> Affinity:
+        return LaplacianAffinity(data) if self.spectrum == "laplacian" else StandardAffinity(data)
+
+    def _learn(self, rounds: list[Round], usable: Array, count: int | None) -> None:
+        """Set the learned attributes, all of them at once."""
+        weights = np.column_stack([each.result.weights for each in rounds])
+        rankings = [rank_features(column, usable) for column in weights.T]
+        wanted = None if count is not None else [two_level_cut(column[usable]) for column in weights.T]
+        ranking, taken = _take_in_turn(rankings, wanted)
+        chosen = ranking[: int(np.count_nonzero(taken >= 0)) if count is None else count]
+        support = np.zeros(len(usable), dtype=bool)
+        support[chosen] = True
+        self.weights_ = weights
+        self.relevance_ = np.column_stack([each.relevance for each in rounds])
+        self.coordinates_ = np.where(usable[:, None], np.column_stack([each.coordinates for each in rounds]), 0.0)
+        self.embeddings_ = np.stack([each.result.embedding for each in rounds])
+        self.objectives_ = np.array([each.result.objective for each in rounds])
+        self.n_iter_ = sum(each.result.n_iter for each in rounds)
+        self.converged_ = all(each.result.converged for each in rounds)
+        self.ranking_ = ranking
+        self.support_ = support
+        self.rounds_ = np.where(support, taken, -1)
+        late = [number for number, each in enumerate(rounds, 1) if not each.result.converged]
+        if late:
+            warnings.warn(
+                f"FeatureMap stopped round {', '.join(map(str, late))} after max_iter={self.max_iter} steps before the "
+                f"weights settled to tol={self.tol}. The ranking may still change: increase max_iter, or accept a "
+                "larger "
+                "tol.",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
+
+    def to_frame(self) -> Any:
+        """Return the map as a pandas DataFrame: one row a feature; weight, relevance and coordinate of every round.
+
+        Returns
+        -------
+        frame : pandas.DataFrame
+            Indexed by feature name; columns ``weight_1``, ``relevance_1``, ``coordinate_1``, ``weight_2``, ... and
+            ``selected``.
+        """
+        check_is_fitted(self)
+        columns: dict[str, Array] = {}
+        for number in range(self.weights_.shape[1]):
+            columns[f"weight_{number + 1}"] = self.weights_[:, number]
+            columns[f"relevance_{number + 1}"] = self.relevance_[:, number]
+            columns[f"coordinate_{number + 1}"] = self.coordinates_[:, number]
+        columns["selected"] = self.support_
+        frame: Any = require("pandas", extra="plot").DataFrame(columns, index=self._names())
+        frame.index.name = "feature"
+        return frame
+
+    def plot(self, *, rounds: tuple[int, int] = (0, 1), n_labels: int = 20, ax: Any = None) -> Any:
+        """Draw every feature as an ellipse at its coordinates, with its relevance in the two rounds as axes.
+
+        Parameters
+        ----------
+        rounds : tuple of 2 ints, default=(0, 1)
+            The rounds on the horizontal and the vertical axis.
+        n_labels : int, default=20
+            How many of the largest ellipses carry the feature's name.
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default.
+
+        Returns
+        -------
+        display : FeatureMapDisplay
+            With attributes `ax_` and `figure_`.
+        """
+        check_is_fitted(self)
+        # by name: drawing stands above the estimators, which must not depend on it
+        display = import_module("eigensieve.plotting.feature_map").FeatureMapDisplay
+        return display(self.coordinates_, self.relevance_, self._names()).plot(rounds=rounds, n_labels=n_labels, ax=ax)
+
+    def _names(self) -> list[str]:
+        names = getattr(self, "feature_names_in_", None)
+        return [f"x{i}" for i in range(self.n_features_in_)] if names is None else [str(name) for name in names]
+
+    def _get_support_mask(self) -> Array:
+        check_is_fitted(self)
+        return self.support_
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+def _take_in_turn(rankings: list[Array], wanted: list[int] | None) -> tuple[Array, Array]:
+    """Merge rankings: the rounds choose in turn, each its best feature that is not taken yet.
+
+    Parameters
+    ----------
+    rankings : list of ndarray
+        Features of each round, best first.
+    wanted : list of int or None
+        How far each round may go down its own ranking; what is left follows in the order of the first round.
+
+    Returns
+    -------
+    order : ndarray
+        All features, in the order in which they are taken.
+    taken : ndarray
+        Number of the round that took a feature; -1 where none did.
+    """
+    n = len(rankings[0])
+    limits = [n] * len(rankings) if wanted is None else wanted
+    taken = np.full(n, -1)
+    order: list[int] = []
+    places = [0] * len(rankings)
+    while any(place < limit for place, limit in zip(places, limits, strict=True)):
+        for number, ranking in enumerate(rankings):
+            while places[number] < limits[number]:
+                feature = int(ranking[places[number]])
+                places[number] += 1
+                if taken[feature] < 0:
+                    taken[feature] = number
+                    order.append(feature)
+                    break
+    rest = [int(feature) for feature in rankings[0] if taken[feature] < 0]
+    return np.array(order + rest), taken

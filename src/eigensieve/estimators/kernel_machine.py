@@ -1,0 +1,121 @@
+"""From a scikit-learn SVC, fitted or not, to its kernel expansion."""
+
+import copy
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.frozen import FrozenEstimator
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.svm import SVC, NuSVC
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from eigensieve.elements import FullExpansion, MaskedKernel, check_kernel_name
+
+
+@dataclass(frozen=True, eq=False)
+class KernelMachine:
+    """A fitted machine f(x) = sum_j alpha_j k(x, b_j) + intercept, one f a class beyond two classes.
+
+    Parameters
+    ----------
+    source : SVC, NuSVC or OneVsRestClassifier
+        The fitted scikit-learn object.
+    classes : ndarray
+    kernel : MaskedKernel
+    basis : ndarray of shape (n_basis, n_features)
+        Support vectors.
+    alpha : ndarray of shape (n_basis, n_outputs)
+    decisions : ndarray of shape (n_samples, n_outputs)
+        f on the training samples.
+    """
+
+    source: Any
+    classes: NDArray
+    kernel: MaskedKernel
+    basis: NDArray
+    alpha: NDArray
+    decisions: NDArray
+
+    def matched_on(self, X: Any, n_samples: int) -> "KernelMachine":
+        """Return the machine with its decision values on other samples."""
+        return replace(self, decisions=_one_vs_rest(self.source, X).reshape(n_samples, -1))
+
+
+def resolve_machine(estimator: Any, owner: str, X: Any, X_valid: NDArray, y: NDArray) -> KernelMachine:
+    """Return the expansion of a fitted SVC, or of one fitted here on (X, y).
+
+    A fitted SVC, plain or inside `FrozenEstimator`, is used as it is. Beyond two classes an unfitted one is fitted
+    one-vs-rest; a fitted one is matched by its own one-vs-rest decision values.
+    """
+    svc = SVC() if estimator is None else estimator
+    frozen = isinstance(svc, FrozenEstimator)
+    if frozen:
+        svc = svc.estimator
+    if not isinstance(svc, SVC | NuSVC):
+        raise ValueError(
+            f"The 'estimator' parameter of {owner} must be an SVC, fitted or not, or None. Got {estimator!r} instead."
+        )
+    check_kernel_name(svc.kernel)
+    if _is_fitted(svc):
+        return _from_fitted(svc, X, X_valid)
+    if frozen:
+        raise NotFittedError(f"The SVC inside FrozenEstimator is not fitted. Fit it before handing it to {owner}.")
+    if np.unique(y).size <= 2:
+        return _from_fitted(clone(svc).fit(X_valid, y), X_valid, X_valid)
+    return _from_one_vs_rest(OneVsRestClassifier(clone(svc)).fit(X_valid, y), X_valid)
+
+
+def _is_fitted(svc: Any) -> bool:
+    try:
+        check_is_fitted(svc)
+    except NotFittedError:
+        return False
+    return True
+
+
+def _one_vs_rest(source: Any, X: Any) -> NDArray:
+    """Return decision values, one column a class even if the SVC was asked for one-vs-one."""
+    if hasattr(source, "decision_function_shape"):
+        source = copy.copy(source)
+        source.decision_function_shape = "ovr"
+    return source.decision_function(X)
+
+
+def _dense(vectors: Any) -> NDArray:
+    return np.asarray(vectors.toarray() if hasattr(vectors, "toarray") else vectors)
+
+
+def _from_fitted(svc: Any, X: Any, X_valid: NDArray) -> KernelMachine:
+    # X as the user gave it: feature names and counts are compared with those the SVC was fitted on.
+    validate_data(svc, X, reset=False, skip_check_array=True)
+    kernel = MaskedKernel.from_svc(svc)
+    basis = _dense(svc.support_vectors_)
+    if len(svc.classes_) == 2:
+        alpha = _dense(svc.dual_coef_).reshape(1, -1).T
+        decisions = FullExpansion(kernel, basis, alpha, svc.intercept_).decision(X_valid)
+    else:
+        decisions = _one_vs_rest(svc, X)
+        alpha = _ridge_weights(kernel.full(X_valid.astype(np.float64), basis), decisions)
+    return KernelMachine(svc, svc.classes_, kernel, basis, alpha, decisions)
+
+
+def _from_one_vs_rest(machine: Any, X: NDArray) -> KernelMachine:
+    parts = machine.estimators_
+    rows = np.unique(np.concatenate([part.support_ for part in parts]))
+    alpha = np.zeros((rows.size, len(parts)))
+    for k, part in enumerate(parts):
+        alpha[np.searchsorted(rows, part.support_), k] = _dense(part.dual_coef_).ravel()
+    kernel = MaskedKernel.from_svc(parts[0])
+    return KernelMachine(machine, machine.classes_, kernel, X[rows], alpha, machine.decision_function(X))
+
+
+def _ridge_weights(K: NDArray, decisions: NDArray) -> NDArray:
+    """Weights that reproduce one-vs-rest values (no single expansion yields their votes exactly)."""
+    centred = K - K.mean(axis=0)
+    gram = centred.T @ centred
+    gram[np.diag_indices_from(gram)] += 1e-6 * K.shape[0]
+    return np.linalg.solve(gram, centred.T @ (decisions - decisions.mean(axis=0)))

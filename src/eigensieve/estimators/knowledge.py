@@ -1,0 +1,85 @@
+"""Reading what the user knows besides X: side data, checked against the data it belongs to."""
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_array
+from sklearn.utils.validation import _get_feature_names
+
+from eigensieve._types import Array
+from eigensieve.data import DataMatrix, as_data, is_stored
+from eigensieve.estimators.fitting import name_columns
+from eigensieve.qalpha import inhibition, side_variances
+
+
+def read_side_variances(estimator: BaseEstimator, main: DataMatrix, side: Any) -> Array:
+    """Return D_i, the variances of side data given by the user in units of the main data's."""
+    return side_variances(main.stats(), _read_side(estimator, main, side).stats())
+
+
+def side_scale(estimator: BaseEstimator, main: DataMatrix, side: Any, strength: float) -> Array:
+    """Return s_i = (D_i + lambda)^-1/2 for side data given by the user."""
+    name = type(estimator).__name__
+    variances = read_side_variances(estimator, main, side)
+    flat = np.flatnonzero((variances == 0) & ~main.stats().constant)
+    if strength == 0 and len(flat):
+        raise ValueError(
+            f"The 'side_strength' parameter of {name} must be positive when side features have no variance: "
+            f"{name_columns(estimator, flat)} would get infinite weight. Use for example side_strength=0.1."
+        )
+    if strength == 0:
+        variances = np.where(main.stats().constant, 1.0, variances)
+    return inhibition(variances, strength)
+
+
+def _read_side(estimator: BaseEstimator, main: DataMatrix, side: Any) -> DataMatrix:
+    name = type(estimator).__name__
+    if is_stored(side):
+        side = as_data(side)
+        _check_names(estimator, side.feature_names, name)
+    else:
+        _check_names(estimator, _get_feature_names(side), name)
+        side = check_array(
+            side,
+            accept_sparse=("csr", "csc"),
+            dtype="numeric",
+            ensure_all_finite=False,
+            ensure_min_samples=0,
+            ensure_min_features=0,
+            input_name="side",
+        )
+    if side.shape[1] != main.n_features:
+        raise ValueError(
+            f"The 'side' parameter of {name}.fit must have the same columns as X. X has {main.n_features} features, "
+            "side "
+            f"has {side.shape[1]}."
+        )
+    if side.shape[0] < 2:
+        raise ValueError(
+            f"The 'side' parameter of {name}.fit must hold at least 2 samples, so that its features have a variance. "
+            "Got "
+            f"{side.shape[0]} instead. Without side data, leave it out."
+        )
+    data = as_data(side)
+    bad = np.flatnonzero(~data.stats().finite)
+    if len(bad):
+        raise ValueError(
+            f"Input side contains NaN or infinity in {len(bad)} of {data.n_features} columns: "
+            f"{name_columns(estimator, bad)}. Fill in missing values first, for example with "
+            "sklearn.impute.SimpleImputer."
+        )
+    return data
+
+
+def _check_names(estimator: BaseEstimator, given: Array | None, name: str) -> None:
+    known = getattr(estimator, "feature_names_in_", None)
+    if known is None or given is None or np.array_equal(known, given):
+        return
+    if sorted(known) == sorted(given):
+        problem = "the same names in another order. Reorder it, for example with side[X.columns]"
+    else:
+        strange = [str(column) for column in given if column not in set(known)][:3]
+        missing = [str(column) for column in known if column not in set(given)][:3]
+        problem = f"other names (only in side: {strange}; only in X: {missing})"
+    raise ValueError(f"The 'side' parameter of {name}.fit must have the columns of X. Got {problem}.")

@@ -1,0 +1,232 @@
+"""Models on disk: skops files, which hold no code, with a plain JSON header that says who wrote them."""
+
+import json
+import os
+import tempfile
+import zipfile
+from copy import copy
+from datetime import UTC, datetime
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from eigensieve import __version__
+from eigensieve._extras import require
+
+FORMAT = 1
+HEADER = "eigensieve.json"
+
+TRUSTED = {
+    "SieveSelector": "eigensieve.estimators.sieve_selector",
+    "QAlphaSelector": "eigensieve.estimators.qalpha_selector",
+    "KernelQAlphaSelector": "eigensieve.estimators.kernel_qalpha",
+    "FeatureMap": "eigensieve.estimators.feature_map",
+    "TraceRatioSelector": "eigensieve.estimators.trace_ratio",
+    "ElementSelectedSVC": "eigensieve.estimators.element_svc",
+    "ReducedSetSVC": "eigensieve.estimators.reduced_set",
+    "RejectionCascade": "eigensieve.estimators.rejection_cascade",
+}
+"""The estimators a model file may hold, besides scikit-learn's own; nothing else is built from a file."""
+
+
+class ModelFileError(ValueError):
+    """A model file is damaged, not trusted, or from a version that cannot be read."""
+
+
+def save_model(model: BaseEstimator, path: str | os.PathLike[str], *, about: dict[str, Any] | None = None) -> None:
+    """Write a fitted estimator to a file without pickle.
+
+    The file is a skops archive with one more member, ``eigensieve.json``: which version wrote it, the names
+    of the
+    features it was fitted on, the selected ones, and `about`. It appears whole or not at all.
+
+    Parameters
+    ----------
+    model : estimator
+        One of eigensieve's estimators, fitted.
+    path : path-like
+        Usually ends in ``.skops``.
+    about : dict, optional
+        Plain JSON values to keep with the model, for example how the data was prepared.
+    """
+    sio = require("skops.io", extra="models")
+    names = getattr(model, "feature_names_in_", None)
+    bare = copy(model)
+    if names is not None:  # skops stores an object array one node a name; the header holds them in one list
+        del bare.feature_names_in_
+    header = {
+        "eigensieve": __version__,
+        "format": FORMAT,
+        "estimator": type(model).__name__,
+        "written": datetime.now(UTC).isoformat(timespec="seconds"),
+        "feature_names": None if names is None else [str(name) for name in names],
+        "selection": selected_features(model) if hasattr(model, "get_support") else None,
+        "about": about or {},
+    }
+    path = Path(path)
+    handle, staged = tempfile.mkstemp(prefix=".eigensieve-", suffix=".skops", dir=path.parent)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(sio.dumps(bare))
+        with zipfile.ZipFile(staged, "a") as archive:
+            archive.writestr(HEADER, json.dumps(header, ensure_ascii=False))
+        mask = os.umask(0)
+        os.umask(mask)
+        os.chmod(staged, 0o666 & ~mask)  # mkstemp makes files private; a model is shared like any other file
+        os.replace(staged, path)
+    except BaseException:
+        Path(staged).unlink(missing_ok=True)
+        raise
+
+
+def read_model_header(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """Return what a model file says of itself, without building anything from it.
+
+    Parameters
+    ----------
+    path : path-like
+
+    Returns
+    -------
+    header : dict
+        ``eigensieve`` (version that wrote it), ``format``, ``estimator``, ``written``, ``feature_names``,
+        ``selection``
+        and ``about``.
+    """
+    try:
+        with zipfile.ZipFile(path) as archive:
+            # Ours are stored without compression; a compressed member could unpack to any size.
+            if any(member.compress_type != zipfile.ZIP_STORED for member in archive.infolist()):
+                raise ModelFileError(f"'{path}' was not written by eigensieve: its parts are compressed. {_REFIT}")
+            header = json.loads(archive.read(HEADER))
+    except KeyError as error:
+        raise ModelFileError(f"'{path}' was not written by eigensieve: it has no header. {_REFIT}") from error
+    except (zipfile.BadZipFile, ValueError, EOFError) as error:
+        if isinstance(error, ModelFileError):
+            raise
+        raise ModelFileError(f"'{path}' is damaged or no model file. {_REFIT}") from error
+    if not isinstance(header, dict) or not isinstance(header.get("format"), int):
+        raise ModelFileError(f"'{path}' is damaged: its header cannot be understood. {_REFIT}")
+    if header["format"] > FORMAT:
+        raise ModelFileError(
+            f"'{path}' was written by eigensieve {header.get('eigensieve')}, whose model files this version "
+            f"({__version__}) cannot read. Update with: pip install -U eigensieve"
+        )
+    return header
+
+
+_REFIT = "Fit and save the model again."
+
+
+def load_model(path: str | os.PathLike[str]) -> BaseEstimator:
+    """Read a fitted estimator from a file written by :func:`save_model`.
+
+    Nothing in the file is executed: only eigensieve's estimators, scikit-learn's and plain arrays are built;
+    a file that
+    names anything else is refused before it is loaded.
+
+    Parameters
+    ----------
+    path : path-like
+
+    Returns
+    -------
+    model : estimator
+
+    Raises
+    ------
+    FileNotFoundError
+    ModelFileError
+        The file is damaged, holds types that are not trusted, or comes from a newer version.
+    """
+    sio = require("skops.io", extra="models")
+    header = read_model_header(path)
+    try:
+        foreign = set(sio.get_untrusted_types(file=path)) - _trusted_types()
+        if foreign:
+            raise ModelFileError(
+                f"'{path}' holds types that are not trusted: {', '.join(sorted(foreign)[:5])}. It was not "
+                "loaded; "
+                "fit the model again from data you trust."
+            )
+        model = sio.load(path, trusted=sorted(_trusted_types()))
+    except (ModelFileError, OSError):
+        raise
+    except Exception as error:
+        raise ModelFileError(f"'{path}' is damaged ({type(error).__name__} while reading it). {_REFIT}") from error
+    if type(model).__name__ not in TRUSTED:
+        raise ModelFileError(f"'{path}' holds a {type(model).__name__}, not a model of eigensieve. {_REFIT}")
+    _restore_names(model, header, path)
+    return model
+
+
+def _trusted_types() -> set[str]:
+    return {f"{module}.{name}" for name, module in TRUSTED.items()} | _HELPER_TYPES
+
+
+_HELPER_TYPES = {
+    "eigensieve.elements.expansion.ElementExpansion",
+    "eigensieve.elements.full.FullExpansion",
+    "eigensieve.elements.kernel.MaskedKernel",
+    "eigensieve.elements.predictor.LinearPredictor",
+    "eigensieve.elements.predictor.TablePredictor",
+    "eigensieve.elements.predictor.TiledPredictor",
+    "eigensieve.elements.state.Column",
+    "eigensieve.estimators.kernel_machine.KernelMachine",
+    "scipy.sparse._csc.csc_array",
+    "scipy.sparse._csr.csr_array",
+}
+"""Plain containers of arrays that the estimators keep."""
+
+
+def _restore_names(model: Any, header: dict[str, Any], path: object) -> None:
+    names = header.get("feature_names")
+    if names is None:
+        return
+    right = isinstance(names, list) and all(isinstance(name, str) for name in names)
+    if not right or len(names) != getattr(model, "n_features_in_", None):
+        raise ModelFileError(f"'{path}' is damaged: its feature names do not fit its model. {_REFIT}")
+    model.feature_names_in_ = np.array(names, dtype=object)
+
+
+def selected_features(model: Any) -> dict[str, Any]:
+    """Return the selection of a fitted selector as plain JSON values.
+
+    Parameters
+    ----------
+    model : estimator
+        A fitted selector of eigensieve.
+
+    Returns
+    -------
+    selection : dict
+        ``n_features_in``, ``selected`` (column indices, best first), ``names`` (None when X had no column
+        names) and
+        ``weights`` of the selected features.
+    """
+    support = model.get_support()
+    ranking = np.asarray(getattr(model, "ranking_", np.arange(len(support))))
+    chosen = ranking[support[ranking]]
+    names = getattr(model, "feature_names_in_", None)
+    weights = getattr(model, "weights_", getattr(model, "scores_", None))
+    if weights is not None and np.ndim(weights) != 1:
+        weights = None
+    return {
+        "n_features_in": len(support),
+        "selected": [int(i) for i in chosen],
+        "names": None if names is None else [str(names[i]) for i in chosen],
+        "weights": None if weights is None else [_finite(weights[i]) for i in chosen],
+    }
+
+
+def _finite(value: Any) -> float | None:
+    """JSON has no infinity."""
+    return float(value) if np.isfinite(value) else None
+
+
+def estimator_class(name: str) -> type:
+    """Return one of eigensieve's estimator classes by name."""
+    return getattr(import_module(TRUSTED[name]), name)

@@ -1,0 +1,374 @@
+"""QAlphaSelector: the papers' method as a scikit-learn selector."""
+
+import os
+import warnings
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, _fit_context
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_consistent_length, check_random_state
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
+
+from eigensieve._progress import Progress, progress_for
+from eigensieve._types import Array
+from eigensieve.data import DataMatrix
+from eigensieve.estimators.fitting import (
+    all_or_nothing,
+    check_data,
+    check_some_vary,
+    rank_features,
+    resolve_count,
+    warn_of_nothing,
+)
+from eigensieve.estimators.knowledge import side_scale
+from eigensieve.estimators.qalpha_search import Search
+from eigensieve.estimators.sources import AnySizeSelectorMixin
+from eigensieve.evidence import Discoveries
+from eigensieve.qalpha import (
+    SOLVERS,
+    TAU,
+    Knowledge,
+    Labels,
+    Request,
+    Result,
+    check_combination,
+    read_labels,
+    read_pairs,
+    read_settings,
+    sparsity_gap,
+)
+
+
+class QAlphaSelector(AnySizeSelectorMixin, BaseEstimator):
+    """Select features whose weighted affinity clusters the samples best (Q-alpha).
+
+    Finds unit weights alpha and orthonormal Q (n_samples, n_clusters) that maximise trace(Q' A A Q), where
+    A = sum_i alpha_i m_i m_i' is the affinity of the samples and m_i is feature i over the samples. No label is needed.
+    Relevant features come out with large weights, irrelevant ones near zero, although neither sparsity nor positivity
+    is imposed. Time and memory are linear in the number of features; sparse input is never densified.
+
+    Data often has several valid answers. What the user knows steers towards one: labels for all or some samples (`y`),
+    samples that vary in unwanted ways only (`side`), pairs of samples that belong apart or together.
+
+    Parameters
+    ----------
+    n_features_to_select : int, float or "auto", default="auto"
+        How many features to keep: a number, a fraction of all features, or ``"auto"``: all features that follow a
+        structure shown by the other features (with labels for all samples: that follow the labels), at a false
+        discovery rate of `fdr`. On data without structure that is none, and a warning says so.
+    n_clusters : int or "auto", default="auto"
+        k, the number of leading eigenvectors whose energy is maximised. ``"auto"`` counts the eigenvalues of the
+        equally weighted affinity above those of permuted features (at most 10). With labels the classes take its place.
+    spectrum : {"standard", "laplacian"}, default="standard"
+        Use the affinity A, or its Laplacian A - diag(A1) + dI.
+    criterion : {"energy", "gap"}, default="energy"
+        Maximise the sum of the k largest squared eigenvalues, or that minus the sum of all others. The gap is more
+        robust with many noise features, may give negative weights, and costs O(n_features * n_samples^2) a step.
+    normalize : {"auto", "center", "unit", "none"}, default="auto"
+        ``"center"``: centred columns of unit norm. ``"unit"``: unit norm, not centred. ``"none"``: as they are.
+        ``"auto"``: ``"center"`` for the standard spectrum, ``"unit"`` for the Laplacian (which centring would undo) and
+        for ``supervision="blocks"``.
+    supervision : {"auto", "span", "blocks", "ignore"}, default="auto"
+        What labels are used for. ``"span"``: Q is the span of the centred class indicators (on the labelled samples,
+        when some are -1) and only the weights are sought. ``"blocks"``: the papers' criterion, energy within classes
+        minus `block_gamma` times the energy across classes; it suits classes that are orthogonal rather than opposite,
+        and is usually worse. ``"ignore"``: no use of y, as in a Pipeline whose last step needs it. ``"auto"``:
+        ``"span"`` when y is given.
+    solver : {"auto", "basic", "power", "ritz"}, default="auto"
+        ``"auto"`` improves weights and embedding together, one pass over the data a step. The others are the papers'
+        algorithms; they find the same maximum with many more passes.
+    init : {"eigen", "random"} or ndarray of shape (n_samples, n_clusters), default="eigen"
+        Starting embedding: leading eigenvectors of the equally weighted affinity, random directions, or the user's own.
+        Random starts often end in poor local maxima; use them with `n_init`. With labels these take its place.
+    n_init : int, default=1
+        Number of random starts, of which the one with the best criterion is kept. Must be 1 for other starts.
+    side_strength : float, default=0.1
+        lambda in (D + lambda I)^-1 G, where D holds the side data's variances in units of X's own: the smaller, the
+        more the side data counts.
+    pair_strength : float, default=2.0
+        What the mean of (x'y)^2 over the pairs counts, taken for all pairs of samples, against the criterion.
+    block_gamma : float, default=0.5
+        For ``supervision="blocks"``: weight of the energy across classes.
+    block_clusters : tuple of 2 ints, default=(2, 1)
+        For ``supervision="blocks"``: number of eigenvalues of a block within a class and of one across two classes.
+    max_iter : int, default=200
+        Most steps of the solver.
+    tol : float, default=5e-3
+        The solver stops when the weights' residual |G alpha - rho alpha| / rho is below this and the last step's gain
+        is below tol^2, relative.
+    checkpoint : path-like or None, default=None
+        Folder in which every completed step is kept. A fit that was interrupted goes on from there when it is called
+        again with the same data and settings, and ends with the same result. Not with labels for some samples only,
+        nor with ``supervision="blocks"``. The folds of the automatic choice are fitted anew.
+    fdr : float, default=0.1
+        Expected fraction of false selections to allow when `n_features_to_select` is ``"auto"``.
+    random_state : int, RandomState or None, default=None
+        For ``init="random"``, and for the folds and the permuted copies of the automatic choice.
+    verbose : int, default=0
+        1 prints progress, at most twice a second; 2 prints every step.
+
+    Attributes
+    ----------
+    weights_ : ndarray of shape (n_features,)
+        alpha: unit norm, positive sum; 0 for constant features.
+    ranking_ : ndarray of shape (n_features,)
+        Indices of the features, best first; constant features last.
+    support_ : ndarray of bool of shape (n_features,)
+        The selected features: the first of `ranking_` when their number was given, else those with small p-values.
+    p_values_ : ndarray of shape (n_features,) or None
+        For ``n_features_to_select="auto"``: chance of a permuted copy agreeing as well with an embedding of other
+        features (with labels for all samples: with the labels); else None.
+    embedding_ : ndarray of shape (n_samples, n_clusters)
+        Q: leading eigenvectors of the weighted affinity of the samples; with labels, the span of the class indicators.
+    eigenvalues_ : ndarray of shape (n_clusters,)
+        Their eigenvalues, largest magnitude first.
+    n_clusters_ : int
+        k as used; with labels, the number of classes minus 1.
+    objective_ : float
+        The criterion reached; with side data, divided by alpha'(D + lambda I)alpha.
+    objective_history_ : ndarray
+        The criterion after each accepted step; never decreases (except for ``supervision="blocks"``).
+    n_iter_ : int
+        Steps of the solver.
+    n_passes_ : int
+        Times the data was read, statistics and start included.
+    converged_ : bool
+        False when `max_iter` ended the search (a ConvergenceWarning says so too).
+    sparsity_gap_ : float
+        Mean weight of the selected features over the mean weight of the others.
+    negative_weight_fraction_ : float
+        Fraction of the varying features with a negative weight.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str
+        When X had column names.
+
+    References
+    ----------
+    L. Wolf and A. Shashua, "Feature Selection for Unsupervised and Supervised Inference: The Emergence of Sparsity in a
+    Weight-Based Approach", Journal of Machine Learning Research 6, 2005.
+
+    A. Shashua and L. Wolf, "Kernel Feature Selection with Side Data using a Spectral Approach", ECCV 2004.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from eigensieve import QAlphaSelector
+    >>> rng = np.random.default_rng(1)
+    >>> X = rng.standard_normal((60, 200))
+    >>> X[:30, :8] += 3.0
+    >>> QAlphaSelector(random_state=0).fit(X).get_support(indices=True)
+    array([0, 1, 2, 3, 4, 5, 6, 7])
+    """
+
+    _parameter_constraints: dict = {
+        "n_features_to_select": [
+            StrOptions({"auto"}),
+            Interval(Integral, 1, None, closed="left"),
+            Interval(Real, 0, 1, closed="right"),
+        ],
+        "n_clusters": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left")],
+        "spectrum": [StrOptions({"standard", "laplacian"})],
+        "criterion": [StrOptions(set(TAU))],
+        "normalize": [StrOptions({"auto", "center", "unit", "none"})],
+        "solver": [StrOptions(set(SOLVERS))],
+        "supervision": [StrOptions({"auto", "span", "blocks", "ignore"})],
+        "init": [StrOptions({"eigen", "random"}), np.ndarray],
+        "n_init": [Interval(Integral, 1, None, closed="left")],
+        "side_strength": [Interval(Real, 0, None, closed="left")],
+        "pair_strength": [Interval(Real, 0, None, closed="left")],
+        "block_gamma": [Interval(Real, 0, None, closed="left")],
+        "block_clusters": [tuple],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "tol": [Interval(Real, 0, None, closed="left")],
+        "checkpoint": [str, os.PathLike, None],
+        "fdr": [Interval(Real, 0, 1, closed="neither")],
+        "random_state": ["random_state"],
+        "verbose": ["verbose"],
+    }
+
+    def __init__(
+        self,
+        n_features_to_select: Any = "auto",
+        n_clusters: Any = "auto",
+        *,
+        spectrum: str = "standard",
+        criterion: str = "energy",
+        normalize: str = "auto",
+        supervision: str = "auto",
+        solver: str = "auto",
+        init: Any = "eigen",
+        n_init: int = 1,
+        side_strength: float = 0.1,
+        pair_strength: float = 2.0,
+        block_gamma: float = 0.5,
+        block_clusters: tuple[int, int] = (2, 1),
+        max_iter: int = 200,
+        tol: float = 5e-3,
+        checkpoint: Any = None,
+        fdr: float = 0.1,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_features_to_select = n_features_to_select
+        self.n_clusters = n_clusters
+        self.spectrum = spectrum
+        self.criterion = criterion
+        self.normalize = normalize
+        self.supervision = supervision
+        self.solver = solver
+        self.init = init
+        self.n_init = n_init
+        self.side_strength = side_strength
+        self.pair_strength = pair_strength
+        self.block_gamma = block_gamma
+        self.block_clusters = block_clusters
+        self.max_iter = max_iter
+        self.tol = tol
+        self.checkpoint = checkpoint
+        self.fdr = fdr
+        self.random_state = random_state
+        self.verbose = verbose
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(
+        self, X: Any, y: Any = None, *, side: Any = None, cannot_link: Any = None, must_link: Any = None
+    ) -> "QAlphaSelector":
+        """Learn the weights.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            float32 and float64 are worked on as they are; other numeric types are converted a block at a time.
+        y : array-like of shape (n_samples,), optional
+            Class labels, numbers or strings; -1 marks samples without label. Used as `supervision` says.
+        side : array-like or sparse matrix of shape (n_side_samples, n_features), optional
+            Samples that vary only in ways that are not wanted: features that vary among them get less weight.
+        cannot_link, must_link : array-like of int of shape (n_pairs, 2), optional
+            Pairs of samples that belong to different clusters, or to the same.
+
+        Returns
+        -------
+        self : QAlphaSelector
+        """
+        with all_or_nothing(self):
+            self._fit(X, y, side, cannot_link, must_link, progress_for(type(self).__name__, self.verbose))
+        return self
+
+    def _fit(self, X: Any, y: Any, side: Any, cannot_link: Any, must_link: Any, progress: Progress) -> None:
+        supervision = self._supervision(y)
+        normalize = self._normalization(supervision)
+        if y is not None:
+            check_consistent_length(X, y)
+        raw = check_data(self, X)
+        usable = check_some_vary(self, raw)
+        fixed_count = None
+        if self.n_features_to_select != "auto":
+            fixed_count = resolve_count(self, self.n_features_to_select, usable)
+        self._check_range(raw, normalize)
+        knowledge = self._knowledge(raw, supervision, normalize, y, side, cannot_link, must_link)
+        self._check_checkpoint(knowledge)
+        rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
+        search = Search(self, raw, usable, normalize, knowledge, rng)
+        result = search.solve(usable, progress=progress, checkpoint=self.checkpoint)
+        found = search.discover(progress) if fixed_count is None else None
+        self._learn(result, search, fixed_count, found)
+
+    def _supervision(self, y: Any) -> str | None:
+        """How labels are used: "span", "blocks", or None for not at all."""
+        if self.supervision in ("span", "blocks") and y is None:
+            raise ValueError(
+                f"The 'supervision' parameter of QAlphaSelector is {self.supervision!r}, which requires y to be "
+                "passed, but "
+                "the target y is None. Pass y, or leave supervision at 'auto'."
+            )
+        if y is None or self.supervision == "ignore":
+            return None
+        return "span" if self.supervision == "auto" else self.supervision
+
+    def _check_checkpoint(self, knowledge: Knowledge) -> None:
+        labels = knowledge.labels
+        if self.checkpoint is not None and labels is not None and (knowledge.blocks is not None or not labels.complete):
+            raise ValueError(
+                "The 'checkpoint' parameter of QAlphaSelector must be None with labels for some samples only and with "
+                f"supervision='blocks': their steps cannot be resumed. Got {self.checkpoint!r} instead."
+            )
+
+    def _normalization(self, supervision: str | None) -> str:
+        if self.normalize != "auto":
+            return self.normalize
+        return "unit" if self.spectrum == "laplacian" or supervision == "blocks" else "center"
+
+    def _knowledge(
+        self,
+        raw: DataMatrix,
+        supervision: str | None,
+        normalize: str,
+        y: Any,
+        side: Any,
+        cannot_link: Any,
+        must_link: Any,
+    ) -> Knowledge:
+        """Read all that was given besides X, and refuse what does not go together."""
+        name = type(self).__name__
+        labels: Labels | None = None if supervision is None else read_labels(y, raw.n_samples, name)
+        pairs = read_pairs(cannot_link, must_link, raw.n_samples, name)
+        settings = (self.spectrum, self.criterion, normalize, self.solver)
+        check_combination(Request(name, *settings, supervision, labels, pairs))
+        scale = None if side is None else side_scale(self, raw, side, self.side_strength)
+        blocks = read_settings(self.block_gamma, self.block_clusters, name) if supervision == "blocks" else None
+        return Knowledge(labels, blocks, scale, pairs, self.pair_strength)
+
+    def _check_range(self, raw: DataMatrix, normalize: str) -> None:
+        """Without normalisation the criterion is of the fourth power of the values."""
+        if normalize != "none":
+            return
+        largest = float(raw.stats().norm.max())
+        limit = float(np.finfo(raw.dtype).max) ** 0.2
+        if largest > limit:
+            raise ValueError(
+                f"Input X has columns of norm up to {largest:.1e}, too large for normalize='none' in {raw.dtype} (the "
+                f"criterion is of fourth power; the limit is {limit:.1e}). Use normalize='center', or rescale X."
+            )
+
+    def _learn(self, result: Result, search: Search, count: int | None, found: Discoveries | None) -> None:
+        """Set the learned attributes, all of them at once."""
+        usable, raw = search.usable, search.raw
+        weights = result.weights
+        ranking = rank_features(weights, usable)
+        support = np.zeros(len(weights), dtype=bool)
+        support[ranking[:count] if found is None else found.selected] = True
+        self.weights_ = weights
+        self.ranking_ = ranking
+        self.support_ = support
+        self.p_values_ = None if found is None else found.p_values
+        self.embedding_ = result.embedding
+        self.eigenvalues_ = result.eigenvalues
+        self.n_clusters_ = result.embedding.shape[1]
+        self.objective_ = result.objective
+        self.objective_history_ = result.history
+        self.n_iter_ = result.n_iter
+        self.n_passes_ = raw.n_passes
+        self.converged_ = result.converged
+        self.sparsity_gap_ = 1.0 if support.all() or not support.any() else sparsity_gap(weights, support)
+        self.negative_weight_fraction_ = float(np.mean(weights[usable] < 0))
+        if not result.converged:
+            warnings.warn(
+                f"QAlphaSelector stopped after max_iter={self.max_iter} steps before the weights settled to "
+                f"tol={self.tol}. The ranking may still change: increase max_iter, or accept a larger tol.",
+                ConvergenceWarning,
+                stacklevel=5,
+            )
+        if not support.any():
+            warn_of_nothing(self, "the labels" if search.follows_labels else "the others' structure", stacklevel=6)
+
+    def _get_support_mask(self) -> Array:
+        check_is_fitted(self)
+        return self.support_
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags

@@ -1,0 +1,184 @@
+"""A kernel SVM with few whole vectors: Burges' reduced sets."""
+
+import warnings
+from numbers import Integral, Real
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, _fit_context
+from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import validate_data
+
+from eigensieve._progress import progress_for
+from eigensieve.data import one_blas_thread
+from eigensieve.elements import FullExpansion, construct_vectors, refine_vectors, select_vectors, solve_weights
+from eigensieve.estimators.kernel_machine import KernelMachine, resolve_machine
+from eigensieve.estimators.small_machine import FLOATS, SmallMachine
+
+
+class ReducedSetSVC(SmallMachine):
+    """A kernel SVM approximated with few vectors, taken from its support vectors or constructed.
+
+    The expansion Psi = sum_i alpha_i phi(s_i) is replaced by Psi' = sum_j beta_j phi(z_j) with few z_j that make
+    |Psi - Psi'|^2 small (Burges 1996; Avidan, section 2.2). The last weights are solved on the decision values of the
+    training samples, as for :class:`ElementSelectedSVC`, so that the two can be compared.
+
+    Parameters
+    ----------
+    estimator : SVC, default=None
+        As in :class:`ElementSelectedSVC`.
+    n_vectors : int, default=10
+        Vectors wanted. "selection" cannot have more than there are support vectors: a warning says so.
+    method : {"construction", "selection"}, default="construction"
+        Construct new vectors (more accurate) or select support vectors.
+    n_features_per_vector : int, default=None
+        If given, every constructed vector keeps only so many features that differ from the centre of the support
+        vectors (its largest deviations) and the others stay at the centre: sparse vectors, the paper's future work.
+    refine : bool, default=True
+        Move all constructed vectors together at the end by gradient descent (Burges' second phase).
+    n_starts : int, default=5
+        Starting points for each constructed vector.
+    max_iter : int, default=100
+        Iterations from each start, and of the refinement.
+    ridge : float, default=1e-6
+        Strength of the ridge term when the weights are solved.
+    random_state : int, RandomState instance or None, default=None
+    verbose : int, default=0
+
+    Attributes
+    ----------
+    vectors_ : ndarray of shape (n_vectors, n_features)
+    dual_coef_ : ndarray of shape (n_outputs, n_vectors)
+    intercept_ : ndarray of shape (n_outputs,)
+    n_iter_ : int
+        Iterations of the refinement, without it the most that one start took; vectors selected for "selection".
+    n_numbers_ : int
+        Numbers that must be stored to predict.
+    threshold_ : float
+        Decision values above it are the second class; 0 until `calibrate` is called. Two classes only.
+    estimator_ : SVC or OneVsRestClassifier
+    classes_, n_features_in_, feature_names_in_ : as in scikit-learn
+    """
+
+    _parameter_constraints: dict = {
+        "estimator": [None, BaseEstimator],
+        "n_vectors": [Interval(Integral, 1, None, closed="left")],
+        "method": [StrOptions({"construction", "selection"})],
+        "n_features_per_vector": [None, Interval(Integral, 1, None, closed="left")],
+        "refine": ["boolean"],
+        "n_starts": [Interval(Integral, 1, None, closed="left")],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "ridge": [Interval(Real, 0, None, closed="left")],
+        "random_state": ["random_state"],
+        "verbose": ["verbose"],
+    }
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        n_vectors: int = 10,
+        method: str = "construction",
+        n_features_per_vector: int | None = None,
+        refine: bool = True,
+        n_starts: int = 5,
+        max_iter: int = 100,
+        ridge: float = 1e-6,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.estimator = estimator
+        self.n_vectors = n_vectors
+        self.method = method
+        self.n_features_per_vector = n_features_per_vector
+        self.refine = refine
+        self.n_starts = n_starts
+        self.max_iter = max_iter
+        self.ridge = ridge
+        self.random_state = random_state
+        self.verbose = verbose
+
+    @_fit_context(prefer_skip_nested_validation=False)
+    def fit(self, X: Any, y: Any) -> Self:
+        """Find the vectors and solve their weights on (X, y).
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+
+        Returns
+        -------
+        self : ReducedSetSVC
+        """
+        X_valid, y = validate_data(self, X, y, dtype=FLOATS)
+        check_classification_targets(y)
+        if self.method == "selection" and self.n_features_per_vector is not None:
+            raise ValueError(
+                "The 'n_features_per_vector' parameter of ReducedSetSVC must be None for method='selection'. "
+                f"Got {self.n_features_per_vector} instead; selected vectors are whole (use ElementSelectedSVC)."
+            )
+        machine = resolve_machine(self.estimator, type(self).__name__, X, X_valid, y)
+        # The products are small: several BLAS threads would wait for each other.
+        with one_blas_thread():
+            vectors, n_free, n_iter = self._vectors(machine)
+        design = machine.kernel.full(X_valid.astype(np.float64), vectors)
+        weights, intercept = solve_weights(design, machine.decisions, self.ridge)
+        self.vectors_ = vectors
+        self.n_iter_ = n_iter
+        self.dual_coef_ = weights.T
+        self.intercept_ = intercept
+        self.n_numbers_ = int(n_free + weights.size + intercept.size)
+        self.estimator_ = machine.source
+        self.classes_ = machine.classes
+        self.threshold_ = 0.0
+        self._expansion = FullExpansion(machine.kernel, vectors, weights, intercept)
+        return self
+
+    def _vectors(self, machine: KernelMachine) -> tuple[NDArray, int, int]:
+        """Return the vectors, how many numbers describe them, and the iterations."""
+        B = machine.basis.astype(np.float64)
+        progress = progress_for(type(self).__name__, self.verbose)
+        if self.method == "selection":
+            if self.n_vectors > B.shape[0]:
+                warnings.warn(
+                    f"n_vectors={self.n_vectors} is more than the {B.shape[0]} support vectors that exist: "
+                    f"all of them may be used.",
+                    UserWarning,
+                    stacklevel=4,
+                )
+            chosen = select_vectors(machine.kernel, B, machine.alpha, min(self.n_vectors, B.shape[0]), progress)
+            return B[chosen], chosen.size * B.shape[1], chosen.size
+        seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
+        centre = B.mean(axis=0)
+        sparse = self.n_features_per_vector
+        vectors, n_iter = construct_vectors(
+            machine.kernel,
+            B,
+            machine.alpha,
+            self.n_vectors,
+            n_starts=self.n_starts,
+            max_iter=self.max_iter,
+            rng=np.random.default_rng(seed),
+            progress=progress,
+            shape_vector=None if sparse is None else lambda z: _sparsified(z, centre, sparse),
+        )
+        free = np.ones(vectors.shape, dtype=bool) if sparse is None else vectors != centre
+        if self.refine:
+            vectors, n_iter = refine_vectors(machine.kernel, B, machine.alpha, vectors, self.max_iter, free)
+        described = int(free.sum()) + (0 if sparse is None else centre.size)
+        return vectors, described, n_iter
+
+    def _decisions(self, X: NDArray) -> NDArray:
+        return self._expansion.decision(X)
+
+
+def _sparsified(z: NDArray, centre: NDArray, n_kept: int) -> NDArray:
+    """Return z with all but its `n_kept` largest deviations from the centre set to the centre."""
+    kept = np.argsort(-np.abs(z - centre), kind="stable")[:n_kept]
+    sparse = centre.copy()
+    sparse[kept] = z[kept]
+    return sparse

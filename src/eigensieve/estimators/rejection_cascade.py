@@ -1,0 +1,265 @@
+"""A cheap rejector in front of a full classifier."""
+
+import time
+from numbers import Real
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, _fit_context, clone
+from sklearn.exceptions import NotFittedError
+from sklearn.frozen import FrozenEstimator
+from sklearn.model_selection import train_test_split
+from sklearn.svm import SVC
+from sklearn.utils import Tags, check_array
+from sklearn.utils._indexing import _safe_indexing
+from sklearn.utils._param_validation import HasMethods, Interval
+from sklearn.utils.multiclass import check_classification_targets, type_of_target
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from eigensieve.elements import KIND_NAMES, FullExpansion, MaskedKernel, rejection_rates, rejection_threshold
+from eigensieve.estimators.calibration import calibration_scores, positive_scores
+from eigensieve.estimators.element_svc import ElementSelectedSVC
+
+
+class RejectionCascade(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
+    """Reject most negatives with a cheap classifier; ask the full one only about the rest.
+
+    A sample whose rejector score is below `threshold_` is given the first class at once. The threshold is set on
+    held-out data so that at most `max_false_negative_rate` of the second class is expected to be lost (Avidan,
+    section 5).
+
+    Parameters
+    ----------
+    rejector : estimator, default=None
+        Any classifier with `decision_function` or `predict_proba`; None means ``ElementSelectedSVC()`` on the
+        classifier if that is an SVC.
+    classifier : estimator, default=None
+        Any classifier; None means ``SVC()``.
+    max_false_negative_rate : float, default=0.02
+    calibration_size : float, default=0.25
+        Share of the training data held out from the rejector for its threshold; the classifier is fitted on all. Not
+        used when the rejector is fitted already (plain or in :class:`sklearn.frozen.FrozenEstimator`): then `fit`
+        expects data that the rejector has not seen and all of it sets the threshold.
+    matrix_products : bool, default=True
+        Evaluate a fitted two-class `SVC` (rbf, poly, linear) behind the rejector by matrix products, which gives the
+        same decision values to rounding an order of magnitude sooner than its own `predict`. Other classifiers are
+        always called.
+    random_state : int, RandomState instance or None, default=None
+
+    Attributes
+    ----------
+    rejector_, classifier_ : fitted estimators
+    threshold_ : float
+        Scores below it are rejected.
+    rejection_rate_ : float
+        Share of the negatives rejected in the calibration data.
+    false_negative_rate_ : float
+        Share of the positives lost in the calibration data.
+    classes_, n_features_in_, feature_names_in_ : as in scikit-learn
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_classification
+    >>> from eigensieve import RejectionCascade
+    >>> X, y = make_classification(n_samples=600, n_informative=6, random_state=0)
+    >>> cascade = RejectionCascade(max_false_negative_rate=0.05, random_state=0).fit(X, y)
+    >>> bool(cascade.rejection_rate_ > 0.5)
+    True
+    """
+
+    _parameter_constraints: dict = {
+        "rejector": [None, HasMethods(["fit", "predict"])],
+        "classifier": [None, HasMethods(["fit", "predict"])],
+        "max_false_negative_rate": [Interval(Real, 0, 1, closed="neither")],
+        "calibration_size": [Interval(Real, 0, 1, closed="neither")],
+        "matrix_products": ["boolean"],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(
+        self,
+        rejector: Any = None,
+        classifier: Any = None,
+        max_false_negative_rate: float = 0.02,
+        *,
+        calibration_size: float = 0.25,
+        matrix_products: bool = True,
+        random_state: Any = None,
+    ) -> None:
+        self.rejector = rejector
+        self.classifier = classifier
+        self.max_false_negative_rate = max_false_negative_rate
+        self.calibration_size = calibration_size
+        self.matrix_products = matrix_products
+        self.random_state = random_state
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        return tags
+
+    @_fit_context(prefer_skip_nested_validation=False)
+    def fit(self, X: Any, y: Any) -> Self:
+        """Fit what is not fitted yet and set the threshold on held-out samples.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+            Two classes; the first is the one that is rejected.
+
+        Returns
+        -------
+        self : RejectionCascade
+        """
+        X_valid, y = validate_data(self, X, y, dtype="numeric")
+        X = _named_or_valid(X, X_valid)
+        check_classification_targets(y)
+        if type_of_target(y, input_name="y") != "binary":
+            raise ValueError(f"Only binary classification is supported. The type of the target is {type_of_target(y)}.")
+        classifier, has_classifier = _prepared(SVC() if self.classifier is None else self.classifier)
+        rejector, has_rejector = _prepared(ElementSelectedSVC() if self.rejector is None else self.rejector)
+        fit_rows = held_out = np.arange(X_valid.shape[0])
+        if not (has_classifier and has_rejector) and np.unique(y).size < 2:
+            raise ValueError("RejectionCascade needs samples of two classes. Got one class instead.")
+        if not has_classifier:
+            classifier.fit(X, y)
+        if not has_rejector:
+            fit_rows, held_out = train_test_split(
+                fit_rows, test_size=self.calibration_size, stratify=y, random_state=self.random_state
+            )
+            if self.rejector is None:
+                rejector.set_params(random_state=self.random_state)
+                if isinstance(classifier, SVC):
+                    rejector.set_params(estimator=clone(classifier))
+            rejector.fit(_safe_indexing(X, fit_rows), y[fit_rows])
+        _check_same_classes(rejector, classifier)
+        scores, positive = calibration_scores(
+            rejector, _safe_indexing(X, held_out), y[held_out], self.max_false_negative_rate
+        )
+        threshold = rejection_threshold(scores[positive], self.max_false_negative_rate)
+        rates = rejection_rates(scores, positive, threshold)
+        self.rejector_, self.classifier_ = rejector, classifier
+        self._full = _as_expansion(classifier) if self.matrix_products else None
+        self.classes_ = np.asarray(rejector.classes_)
+        self.threshold_ = threshold
+        self.rejection_rate_, self.false_negative_rate_ = rates
+        return self
+
+    def rejected(self, X: Any) -> NDArray:
+        """Return which samples the rejector turns away (boolean, one a sample)."""
+        return self._rejected(self._checked(X))
+
+    def _checked(self, X: Any) -> Any:
+        check_is_fitted(self)
+        return _named_or_valid(X, validate_data(self, X, reset=False, dtype="numeric"))
+
+    def _rejected(self, X: Any) -> NDArray:
+        return positive_scores(self.rejector_, X) < self.threshold_
+
+    def predict(self, X: Any) -> NDArray:
+        """Return the predicted classes; the full classifier sees only what was not rejected.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        labels : ndarray of shape (n_samples,)
+        """
+        X = self._checked(X)
+        rejected = self._rejected(X)
+        labels = np.full(rejected.size, self.classes_[0], dtype=self.classes_.dtype)
+        kept = np.flatnonzero(~rejected)
+        if kept.size:
+            rest = _safe_indexing(X, kept)
+            if self._full is None:
+                labels[kept] = self.classifier_.predict(rest)
+            else:
+                rest = check_array(rest, dtype=[np.float64, np.float32])
+                labels[kept] = self.classes_[(self._full.decision(rest)[:, 0] > 0).astype(np.intp)]
+        return labels
+
+    def report(self, X: Any, *, n_repeats: int = 3) -> dict[str, float]:
+        """Measure on samples what the cascade saves.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        n_repeats : int, default=3
+            The cascade and the full classifier are timed so often, in turn; medians are compared.
+
+        Returns
+        -------
+        report : dict
+            rejection_rate : share of the samples rejected.
+            kernel_evaluations : kernel evaluations a sample, rejector included; NaN where the classifier has no
+            support vectors.
+            full_kernel_evaluations : the same without the cascade.
+            speed_up : time of the full classifier over time of the cascade.
+        """
+        rejected = self.rejected(X)
+        full = _kernel_evaluations(self.classifier_)
+        first = _kernel_evaluations(self.rejector_)
+        times: dict[str, list[float]] = {"full": [], "cascade": []}
+        for _ in range(n_repeats):
+            for name, model in (("full", self.classifier_), ("cascade", self)):
+                start = time.perf_counter()
+                model.predict(X)
+                times[name].append(time.perf_counter() - start)
+        return {
+            "rejection_rate": float(rejected.mean()),
+            "kernel_evaluations": first + full * float((~rejected).mean()),
+            "full_kernel_evaluations": full,
+            "speed_up": float(np.median(times["full"]) / np.median(times["cascade"])),
+        }
+
+
+def _prepared(estimator: Any) -> tuple[Any, bool]:
+    """Return a fitted estimator as it is, or a fresh clone of an unfitted one, and whether it is fitted."""
+    try:
+        check_is_fitted(estimator)
+    except NotFittedError:
+        return clone(estimator), False
+    return estimator, True
+
+
+def _named_or_valid(X: Any, X_valid: NDArray) -> Any:
+    """Return a data frame as it is, for estimators that look at names, and the checked array for all else."""
+    return X if hasattr(X, "columns") else X_valid
+
+
+def _as_expansion(classifier: Any) -> FullExpansion | None:
+    """Return a plain fitted SVC as matrix products, or None for any other classifier."""
+    svc = _thawed(classifier)
+    if not isinstance(svc, SVC) or svc.kernel not in KIND_NAMES or hasattr(svc.support_vectors_, "toarray"):
+        return None
+    return FullExpansion(
+        MaskedKernel.from_svc(svc),
+        np.asarray(svc.support_vectors_, dtype=np.float64),
+        np.asarray(svc.dual_coef_, dtype=np.float64).T,
+        np.asarray(svc.intercept_, dtype=np.float64),
+    )
+
+
+def _thawed(model: Any) -> Any:
+    return model.estimator if isinstance(model, FrozenEstimator) else model
+
+
+def _check_same_classes(rejector: Any, classifier: Any) -> None:
+    if not np.array_equal(rejector.classes_, classifier.classes_):
+        raise ValueError(
+            f"The rejector and the classifier must know the same two classes. Got {list(rejector.classes_)} and "
+            f"{list(classifier.classes_)} instead. Fit both on the same labels."
+        )
+
+
+def _kernel_evaluations(model: Any) -> float:
+    """Return how many kernel values one sample costs; NaN for models without support vectors."""
+    model = _thawed(model)
+    if isinstance(model, ElementSelectedSVC):
+        return float(np.count_nonzero(model.widths_))
+    vectors = getattr(model, "support_vectors_", None)
+    return float("nan") if vectors is None else float(vectors.shape[0])

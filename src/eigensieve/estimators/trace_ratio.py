@@ -1,0 +1,323 @@
+"""Trace ratio for scikit-learn: the selector."""
+
+import warnings
+from collections.abc import Callable
+from numbers import Integral, Real
+from types import MethodType
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+from sklearn.base import BaseEstimator, _fit_context
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from eigensieve._progress import Progress, progress_for, silent
+from eigensieve.data import DataMatrix, as_data, is_stored
+from eigensieve.estimators.fitting import check_data
+from eigensieve.estimators.sources import AnySizeSelectorMixin, check_stored, thin_points
+from eigensieve.estimators.trace_ratio_scores import ARRAY_RULES, class_codes
+from eigensieve.graphs import check_graph, knn_graph
+from eigensieve.traceratio import (
+    FisherPair,
+    GivenPair,
+    GraphPair,
+    LaplacianPair,
+    TraceRatioPath,
+    best_subset,
+    diagonals,
+    feature_scores,
+    feature_subset,
+    semi_supervised_pair,
+    subset_ratio,
+    trace_ratio_path,
+    usable_features,
+)
+
+Vector = NDArray[np.float64]
+
+
+class _OptionAndMethod:
+    """Lets `score` be a constructor option, and on the instance the method scikit-learn expects there.
+
+    The option is kept in the instance's dictionary (and so is cloned, pickled and printed as usual);
+    reading the attribute gives the method.
+    """
+
+    def __init__(self, method: Callable[..., float]) -> None:
+        self.method = method
+        self.__doc__ = method.__doc__
+
+    def __set__(self, instance: Any, option: Any) -> None:
+        vars(instance)["score"] = option
+
+    def __get__(self, instance: Any, owner: type) -> Callable[..., float]:
+        return self.method if instance is None else MethodType(self.method, instance)
+
+
+class TraceRatioSelector(AnySizeSelectorMixin, BaseEstimator):
+    """Select the subset of features with the largest trace ratio, exactly.
+
+    The score of a subset I is sum_{i in I} b_i / sum_{i in I} e_i, where b_i is the scatter of feature i
+    between samples that should differ and e_i the scatter within samples that should be alike (nie-2008).
+    The best subset of a given size is found by Dinkelbach's iteration, for the cost of the usual ranking.
+
+    Parameters
+    ----------
+    n_features_to_select : int or "auto", default=10
+        Size of the subset. "auto" takes the knee of the path (see :meth:`path`). When fewer features are
+        usable, all of them are selected, with a warning.
+    score : {"fisher", "laplacian", "semi-supervised"}, default="fisher"
+        "fisher" uses the labels in y, "laplacian" the nearest-neighbour graph of the samples and no labels.
+        "semi-supervised" adds both: Fisher on the labelled samples, Laplacian on all; -1 in y marks a sample
+        without label. On the instance, :meth:`score` is a method; ``get_params()["score"]`` is this option.
+    level : {"subset", "feature"}, default="subset"
+        "subset" finds the best subset, "feature" ranks features one at a time by b_i / e_i.
+    n_neighbors : int, default=5
+        Neighbours of each sample in the graph.
+    weights : {"heat", "binary"}, default="heat"
+        Edge weights: exp(-distance^2 / bandwidth), or 1.
+    bandwidth : float or "auto", default="auto"
+        Of the heat weights; "auto" is the mean squared distance between neighbours.
+    neighbors : {"auto", "exact", "approximate"}, default="auto"
+        How neighbours are found: "exact" by scikit-learn, "approximate" by pynndescent; "auto" is exact up to
+        20,000 samples.
+    laplacian_weight : float, default=0.5
+        Share of the Laplacian part in the semi-supervised score, from 0 to 1.
+    within : sparse matrix of shape (n_samples, n_samples), default=None
+        A graph of your own of samples that should be alike: symmetric, non-negative. It takes the place of
+        the labels or of the neighbour graph; in the semi-supervised score, of the neighbour graph.
+    between : sparse matrix of shape (n_samples, n_samples), default=None
+        A graph of your own of samples that should differ; needs `within`. Without it, every pair of samples
+        counts in proportion to their degrees in `within`, as in the Laplacian score.
+    random_state : int, RandomState or None, default=0
+        Used by the approximate neighbour search only.
+    verbose : int, default=0
+        Print progress.
+
+    Attributes
+    ----------
+    scores_ : ndarray of shape (n_features,)
+        Feature-level scores b_i / e_i: infinite where only e_i is zero, NaN where both are.
+    subset_score_ : float
+        Score of the selected subset.
+    ranking_ : ndarray of shape (n_features,)
+        All features, best first: by b_i - subset_score_ * e_i, or by `scores_` when ``level="feature"``.
+    support_ : ndarray of bool of shape (n_features,)
+    n_iter_ : int
+        Steps of the iteration; 0 when none was needed.
+    history_ : list of float
+        Subset scores on the way, rising.
+    between_scatter_, within_scatter_ : ndarray of shape (n_features,)
+        b and e.
+    graph_ : scipy.sparse.csr_array or None
+        The within graph that was used; pass it as `within` to another selector to build it only once.
+    n_features_in_ : int
+    feature_names_in_ : ndarray
+
+    Notes
+    -----
+    Features without any scatter (b_i = e_i = 0, such as constants) are never selected. Features with
+    e_i = 0 < b_i are selected first, those of largest b_i before the others. Equal features are taken in
+    column order.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from eigensieve import TraceRatioSelector
+    >>> X, y = load_wine(return_X_y=True)
+    >>> TraceRatioSelector(3).fit(X, y).get_support(indices=True)
+    array([ 6,  7, 10])
+    """
+
+    _parameter_constraints: dict[str, list[Any]] = {
+        "n_features_to_select": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
+        "score": [StrOptions({"fisher", "laplacian", "semi-supervised"})],
+        "level": [StrOptions({"subset", "feature"})],
+        "n_neighbors": [Interval(Integral, 1, None, closed="left")],
+        "weights": [StrOptions({"heat", "binary"})],
+        "bandwidth": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
+        "neighbors": [StrOptions({"auto", "exact", "approximate"})],
+        "laplacian_weight": [Interval(Real, 0, 1, closed="both")],
+        "within": ["array-like", "sparse matrix", None],
+        "between": ["array-like", "sparse matrix", None],
+        "random_state": ["random_state"],
+        "verbose": ["verbose"],
+    }
+
+    def __init__(
+        self,
+        n_features_to_select: int | Literal["auto"] = 10,
+        *,
+        score: str = "fisher",
+        level: str = "subset",
+        n_neighbors: int = 5,
+        weights: str = "heat",
+        bandwidth: float | Literal["auto"] = "auto",
+        neighbors: str = "auto",
+        laplacian_weight: float = 0.5,
+        within: Any = None,
+        between: Any = None,
+        random_state: Any = 0,
+        verbose: int = 0,
+    ) -> None:
+        self.n_features_to_select = n_features_to_select
+        self.score = score  # type: ignore[assignment]
+        self.level = level
+        self.n_neighbors = n_neighbors
+        self.weights = weights
+        self.bandwidth = bandwidth
+        self.neighbors = neighbors
+        self.laplacian_weight = laplacian_weight
+        self.within = within
+        self.between = between
+        self.random_state = random_state
+        self.verbose = verbose
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any = None) -> "TraceRatioSelector":
+        """Find the best subset.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, or data on disk or on Dask, of shape (n_samples, n_features)
+            Where neighbours are needed of data that is not in memory, they are those of its principal coordinates:
+            all of them up to 1,000 samples, the 100 leading ones beyond.
+        y : array-like of shape (n_samples,), default=None
+            Class labels; -1 means unlabelled when ``score="semi-supervised"``. Ignored by the Laplacian score
+            and when `within` takes the place of the labels.
+
+        Returns
+        -------
+        self : TraceRatioSelector
+        """
+        stored = is_stored(X)
+        X = check_data(self, X) if stored else validate_data(self, X, ensure_min_samples=2, **ARRAY_RULES)
+        progress = progress_for(type(self).__name__, self.verbose)
+        pair, graph = self._graph_pair(X, y, progress)
+        b, e = diagonals(as_data(X), pair, progress)
+        m = self._size(b, e)
+        result = (best_subset if self.level == "subset" else feature_subset)(b, e, m)
+
+        self.between_scatter_ = b
+        self.within_scatter_ = e
+        self.graph_ = graph
+        self.scores_ = feature_scores(b, e)
+        self.subset_score_ = result.score
+        self.ranking_ = result.ranking
+        self.n_iter_ = result.n_iter
+        self.history_ = list(result.history)
+        self.support_ = np.zeros(len(b), dtype=bool)
+        self.support_[result.subset] = True
+        return self
+
+    @_OptionAndMethod
+    def score(self, X: Any, y: Any = None) -> float:
+        """Trace ratio of the selected features on other data, as a search over parameters needs it.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,), default=None
+            As in :meth:`fit`.
+
+        Returns
+        -------
+        score : float
+            Infinite when the selected features have no within scatter in X.
+        """
+        check_is_fitted(self, "support_")
+        if is_stored(X):
+            X = check_stored(self, X, reset=False, min_samples=2)
+        else:
+            X = validate_data(self, X, reset=False, ensure_min_samples=2, **ARRAY_RULES)
+        pair, _ = self._graph_pair(X, y, silent)
+        b, e = diagonals(as_data(X), pair)
+        return subset_ratio(b, e, np.flatnonzero(self.support_))
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """The parameters by name, as scikit-learn's estimators give them."""
+        return {**super().get_params(deep=deep), "score": vars(self)["score"]}
+
+    def path(self) -> TraceRatioPath:
+        """The best subset and its score for every size, from the scatters found by fit.
+
+        Returns
+        -------
+        path : TraceRatioPath
+            ``path.scores[m - 1]`` is the score of the best subset of m features, ``path.subset(m)`` the
+            subset, ``path.choose()`` a size read off the curve.
+        """
+        check_is_fitted(self, "support_")
+        return trace_ratio_path(self.between_scatter_, self.within_scatter_)
+
+    def _size(self, b: Vector, e: Vector) -> int:
+        """Number of features to select, after saying what the data does not allow."""
+        n_usable = int(np.count_nonzero(usable_features(b, e)))
+        if n_usable == 0:
+            raise ValueError(
+                f"X has no feature that varies between samples, so {type(self).__name__} cannot select any. "
+                f"Check that X has features that are not constant."
+            )
+        if not e.any():
+            warnings.warn(
+                "No feature has any within scatter: all scores are infinite and features are ordered by "
+                "their between scatter. Check that classes or neighbourhoods hold more than one sample.",
+                UserWarning,
+                stacklevel=4,
+            )
+        if self.n_features_to_select == "auto":
+            return trace_ratio_path(b, e).choose()
+        if self.n_features_to_select > n_usable:
+            warnings.warn(
+                f"n_features_to_select={self.n_features_to_select} is greater than the {n_usable} usable "
+                f"features (of {len(b)}; constant features are never selected). All usable are selected.",
+                UserWarning,
+                stacklevel=4,
+            )
+        return int(min(self.n_features_to_select, n_usable))
+
+    def _graph_pair(self, X: Any, y: Any, progress: Progress) -> tuple[GraphPair, csr_array | None]:
+        """The graph pair that the parameters ask for, and its within graph if that is not the labels'."""
+        name, score = type(self).__name__, vars(self)["score"]
+        semi = score == "semi-supervised"
+        if self.between is not None and (self.within is None or semi):
+            raise ValueError(
+                f"The 'between' parameter of {name} must be None unless 'within' is given and score is not "
+                f"'semi-supervised'. Got a graph instead; pass both graphs, or leave 'between' out."
+            )
+        if score == "fisher" and self.within is None:
+            return FisherPair(class_codes(y, X.shape[0], score, name)), None
+        # Labels first: they are cheap to refuse, the graph is not cheap to build.
+        codes = class_codes(y, X.shape[0], score, name, unlabelled=-1) if semi else None
+        if self.within is None:
+            progress(f"neighbours of {X.shape[0]} samples")
+            graph = knn_graph(
+                thin_points(X) if isinstance(X, DataMatrix) else X,
+                self.n_neighbors,
+                weights=self.weights,  # type: ignore[arg-type]
+                bandwidth=self.bandwidth,
+                method=self.neighbors,  # type: ignore[arg-type]
+                random_state=self.random_state,
+                name=name,
+            )
+        else:
+            graph = check_graph(self.within, X.shape[0], name="within")
+        if codes is not None:
+            return semi_supervised_pair(codes, graph, self.laplacian_weight), graph
+        if self.between is not None:
+            return GivenPair(graph, check_graph(self.between, X.shape[0], name="between")), graph
+        return LaplacianPair(graph), graph
+
+    def _get_support_mask(self) -> NDArray[np.bool_]:
+        check_is_fitted(self, "support_")
+        return self.support_
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        score = vars(self)["score"]
+        fisher_needs_y = score == "fisher" and self.within is None
+        tags.target_tags.required = fisher_needs_y or score == "semi-supervised"
+        return tags

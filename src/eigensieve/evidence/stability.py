@@ -1,0 +1,170 @@
+"""Stability: how often each feature is selected when samples are left out."""
+
+import hashlib
+import json
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed
+from sklearn.base import clone
+from sklearn.utils import _safe_indexing
+
+from eigensieve._progress import Progress, progress_for
+from eigensieve._types import Array
+
+
+@dataclass(frozen=True)
+class Stability:
+    """Selections over subsamples.
+
+    Attributes
+    ----------
+    frequencies : ndarray of shape (n_features,)
+        Fraction of the subsamples on which each feature was selected.
+    selections : ndarray of bool of shape (n_subsamples, n_features)
+    feature_names : ndarray of str or None
+    """
+
+    selections: Array
+    feature_names: Array | None = None
+
+    @property
+    def frequencies(self) -> Array:
+        return np.asarray(self.selections.mean(axis=0))
+
+    def stable(self, threshold: float = 0.6) -> Array:
+        """Indices of the features selected on at least `threshold` of the subsamples, most frequent first."""
+        order = np.lexsort((np.arange(self.selections.shape[1]), -self.frequencies))
+        return order[self.frequencies[order] >= threshold]
+
+
+def selection_stability(
+    selector: Any,
+    X: Any,
+    y: Any = None,
+    *,
+    fit_params: Callable[[Array], dict[str, Any]] | None = None,
+    n_subsamples: int = 50,
+    fraction: float = 0.5,
+    random_state: int = 0,
+    n_jobs: int | None = None,
+    results: str | os.PathLike[str] | None = None,
+    verbose: int = 0,
+    progress: Progress | None = None,
+) -> Stability:
+    """Fit clones of a selector on random subsamples of the samples and count what each selects.
+
+    Subsample r depends on `random_state` and r alone, so the result is the same for any number of jobs, and a run that
+    was interrupted goes on where it stopped when `results` names a file.
+
+    Parameters
+    ----------
+    selector : estimator
+        Any selector with `fit` and `get_support`; it is cloned and not changed.
+    X : array-like or sparse matrix of shape (n_samples, n_features)
+    y : array-like of shape (n_samples,), optional
+        Labels, for selectors that use them.
+    fit_params : callable, optional
+        Further arguments of `fit` for a subsample, given the indices of its samples.
+    n_subsamples : int, default=50
+    fraction : float, default=0.5
+        Fraction of the samples in a subsample.
+    random_state : int, default=0
+    n_jobs : int or None, default=None
+        joblib's.
+    results : path or None, default=None
+        Selections are kept in this file (.npz) after every subsample and read from it at the start. A file of another
+        selector, other data or other settings is refused; `y` and `fit_params` are not compared.
+    verbose : int, default=0
+    progress : callable, optional
+        Called with a message after every subsample, in place of what `verbose` prints.
+
+    Returns
+    -------
+    stability : Stability
+
+    References
+    ----------
+    N. Meinshausen and P. Bühlmann, "Stability selection", Journal of the Royal Statistical Society B 72, 2010.
+    """
+    if not 0.0 < fraction < 1.0:
+        raise ValueError(
+            f"The 'fraction' parameter of selection_stability must be between 0 and 1. Got {fraction} instead."
+        )
+    if n_subsamples < 1:
+        raise ValueError(
+            f"The 'n_subsamples' parameter of selection_stability must be at least 1. Got {n_subsamples} instead."
+        )
+    n_samples, n_features = X.shape
+    size = max(1, round(fraction * n_samples))
+    progress = progress_for("selection_stability", verbose) if progress is None else progress
+    store = _Store(results, _fingerprint(selector, X, size, random_state), n_features)
+    missing = [run for run in range(n_subsamples) if run not in store.selections]
+
+    def rows(run: int) -> Array:
+        return np.sort(np.random.default_rng([random_state, run]).permutation(n_samples)[:size])
+
+    def job(run: int) -> Any:
+        known = {} if fit_params is None else fit_params(rows(run))
+        return delayed(_selected)(clone(selector), X, y, rows(run), known, run)
+
+    jobs = (job(run) for run in missing)
+    for run, support in Parallel(n_jobs=n_jobs, return_as="generator_unordered")(jobs):
+        store.add(run, support)
+        progress(f"{len(store.selections)} of {n_subsamples} subsamples")
+    selections = np.stack([store.selections[run] for run in range(n_subsamples)])
+    columns = getattr(X, "columns", None)
+    return Stability(selections, None if columns is None else np.asarray(columns, dtype=str))
+
+
+def _selected(selector: Any, X: Any, y: Any, rows: Array, known: dict[str, Any], run: int) -> tuple[int, Array]:
+    labels = None if y is None else _safe_indexing(y, rows)
+    return run, np.asarray(selector.fit(_safe_indexing(X, rows), labels, **known).get_support(), dtype=bool)
+
+
+def _fingerprint(selector: Any, X: Any, size: int, random_state: int) -> str:
+    """What a results file must agree with; the data enters by its shape and a few of its rows."""
+    n_samples = X.shape[0]
+    few = _safe_indexing(X, np.unique(np.linspace(0, n_samples - 1, 5).astype(int)))
+    few = few.toarray() if hasattr(few, "toarray") else np.asarray(few)
+    settings = {
+        "selector": repr(selector),
+        "shape": list(X.shape),
+        "size": size,
+        "random_state": random_state,
+        "rows": hashlib.sha256(np.ascontiguousarray(few, dtype=np.float64).tobytes()).hexdigest(),
+    }
+    return json.dumps(settings, sort_keys=True)
+
+
+class _Store:
+    """Selections by subsample, in memory and, when a path is given, in a file replaced after every addition."""
+
+    def __init__(self, path: str | os.PathLike[str] | None, fingerprint: str, n_features: int) -> None:
+        self.path = None if path is None else Path(path)
+        self.fingerprint = fingerprint
+        self.selections: dict[int, Array] = {}
+        if self.path is not None and self.path.exists():
+            with np.load(self.path, allow_pickle=False) as stored:
+                if str(stored["fingerprint"]) != fingerprint:
+                    raise ValueError(
+                        f"The 'results' parameter of selection_stability must name a file of the same selector, data "
+                        f"and settings. Got {str(self.path)!r}, which is of another run; remove it or name another."
+                    )
+                packed = np.unpackbits(stored["selections"], axis=1, count=n_features).astype(bool)
+                self.selections = dict(zip(stored["runs"].tolist(), packed, strict=True))
+
+    def add(self, run: int, support: Array) -> None:
+        self.selections[run] = support
+        if self.path is None:
+            return
+        runs = sorted(self.selections)
+        packed = np.packbits(np.stack([self.selections[r] for r in runs]), axis=1)
+        temporary = self.path.with_name(self.path.name + ".part")
+        with temporary.open("wb") as stream:
+            np.savez(stream, runs=np.array(runs), selections=packed, fingerprint=np.array(self.fingerprint))
+        temporary.replace(self.path)

@@ -1,0 +1,145 @@
+"""The graph of nearest neighbours among the samples, with heat or binary weights."""
+
+import warnings
+from importlib.util import find_spec
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import coo_array, csr_array
+
+from eigensieve._extras import require
+
+Method = Literal["auto", "exact", "approximate"]
+
+EXACT_LIMIT = 20_000
+"""Largest number of samples for which ``method="auto"`` looks for exact neighbours."""
+
+_COPY_LIMIT = 1 << 25
+_TREE_DIMENSIONS = 15
+_SCREEN_SAMPLES = 400
+_SEARCH_WIDTH = 30
+
+
+def knn_graph(
+    X: Any,
+    n_neighbors: int = 5,
+    *,
+    weights: Literal["heat", "binary"] = "heat",
+    bandwidth: float | Literal["auto"] = "auto",
+    method: Method = "auto",
+    random_state: int | np.random.RandomState | None = 0,
+    name: str = "knn_graph",
+) -> csr_array:
+    """Build the symmetric nearest-neighbour graph of the samples (nie-2008, equation 12).
+
+    A_ij = exp(-||x_i - x_j||^2 / t) when x_j is among the nearest neighbours of x_i or the other way round
+    (1 for binary weights), else 0; no loops.
+
+    Parameters
+    ----------
+    X : array-like or sparse matrix of shape (n_samples, n_features)
+        Samples, without NaN.
+    n_neighbors : int, default=5
+        Neighbours of each sample, itself not counted; must be below the number of samples.
+    weights : {"heat", "binary"}, default="heat"
+    bandwidth : float or "auto", default="auto"
+        t above. "auto" takes the mean squared distance between neighbours.
+    method : {"auto", "exact", "approximate"}, default="auto"
+        "exact" compares all pairs (scikit-learn's trees in a few dimensions), "approximate" asks
+        pynndescent (the extra ``neighbors``); "auto" is exact up to 20,000 samples and approximate above, where
+        it warns and stays exact if pynndescent is missing.
+    random_state : int, RandomState or None, default=0
+        Used by the approximate search only.
+    name : str
+        Who is asking, for messages.
+
+    Returns
+    -------
+    graph : scipy.sparse.csr_array of shape (n_samples, n_samples)
+        Symmetric, float64; at most 2 * n_neighbors * n_samples weights.
+    """
+    n_samples = X.shape[0]
+    if n_neighbors >= n_samples:
+        raise ValueError(
+            f"The 'n_neighbors' parameter of {name} must be smaller than the number of samples. "
+            f"Got n_neighbors={n_neighbors} for {n_samples} samples instead; lower n_neighbors."
+        )
+    if _approximate(method, n_samples):
+        neighbours, distances = _approximate_neighbours(X, n_neighbors, random_state)
+    else:
+        neighbours, distances = _exact_neighbours(X, n_neighbors)
+    rows = np.repeat(np.arange(n_samples), n_neighbors)
+    columns = neighbours.ravel()
+    found = columns >= 0  # the approximate search marks what it did not find by -1
+    squared = np.asarray(distances, dtype=np.float64).ravel()[found] ** 2
+    values = np.ones_like(squared) if weights == "binary" else _heat(squared, bandwidth, name)
+    one_way = coo_array((values, (rows[found], columns[found])), shape=(n_samples, n_samples)).tocsr()
+    graph = csr_array(one_way.maximum(one_way.T))
+    graph.eliminate_zeros()
+    return graph
+
+
+def _approximate(method: Method, n_samples: int) -> bool:
+    if method != "auto":
+        return method == "approximate"
+    if n_samples <= EXACT_LIMIT:
+        return False
+    if find_spec("pynndescent") is None:
+        warnings.warn(
+            f"Looking for the exact neighbours of {n_samples} samples, which is slow, because pynndescent "
+            f'is not installed. Add it with: pip install "eigensieve[neighbors]"',
+            UserWarning,
+            stacklevel=3,
+        )
+        return False
+    return True
+
+
+def _heat(squared: NDArray[np.float64], bandwidth: float | str, name: str) -> NDArray[np.float64]:
+    t = float(squared.mean()) if bandwidth == "auto" else float(bandwidth)
+    if t == 0:  # every neighbour is an exact copy
+        return np.ones_like(squared)
+    values = np.exp(-squared / t)
+    if not values.any():
+        raise ValueError(
+            f"The 'bandwidth' parameter of {name} must not be so small that every weight vanishes. "
+            f'Got {t:g} for squared distances of {squared.min():g} and more instead; use bandwidth="auto".'
+        )
+    return values
+
+
+def _exact_neighbours(X: Any, n_neighbors: int) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Neighbours and distances, each sample itself left out.
+
+    Dense samples in more than a few dimensions are compared here; scikit-learn does the rest.
+    """
+    if isinstance(X, np.ndarray) and X.shape[1] > _TREE_DIMENSIONS and X.size <= _COPY_LIMIT:
+        from eigensieve.graphs.screen import gram_neighbours, screened_neighbours
+
+        search = screened_neighbours if len(X) > _SCREEN_SAMPLES else gram_neighbours
+        return search(X, n_neighbors)
+    from sklearn.neighbors import NearestNeighbors
+
+    # Trees win in a few dimensions only, and scikit-learn's "auto" would still take one for few neighbours.
+    algorithm = "brute" if X.shape[1] > _TREE_DIMENSIONS else "auto"
+    trees = NearestNeighbors(n_neighbors=n_neighbors, algorithm=algorithm, n_jobs=-1).fit(X)
+    distances, neighbours = trees.kneighbors()
+    return neighbours, distances
+
+
+def _approximate_neighbours(
+    X: Any, n_neighbors: int, random_state: int | np.random.RandomState | None
+) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Neighbours and distances through pynndescent, each sample itself left out."""
+    pynndescent = require("pynndescent", extra="neighbors")
+    # Searching for a handful of neighbours only finds too few of the true ones: search wider, keep the nearest.
+    width = min(max(n_neighbors + 1, _SEARCH_WIDTH), X.shape[0])
+    index = pynndescent.NNDescent(X, n_neighbors=width, metric="euclidean", random_state=random_state)
+    neighbours, distances = (found[:, : n_neighbors + 1] for found in index.neighbor_graph)
+    itself = neighbours == np.arange(len(neighbours))[:, None]
+    # A sample with many exact copies may not list itself: then its last neighbour is left out instead.
+    itself[~itself.any(axis=1), -1] = True
+    keep = ~itself
+    shape = (len(neighbours), n_neighbors)
+    return neighbours[keep].reshape(shape), distances[keep].reshape(shape)

@@ -1,0 +1,112 @@
+"""Exact nearest neighbours of dense samples: a screen in single precision, then exact distances of the few that pass.
+
+Single precision halves the cost of the matrix product, which is nearly all of the work when there are many samples.
+What it may get wrong is bounded, so that a row whose screen cannot be trusted is searched again in double precision:
+the neighbours are those of an exact search.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from eigensieve._types import Array
+from eigensieve.data import ordered_map
+
+_SPARE = 5  # candidates beyond the neighbours wanted
+_CHUNK_BYTES = 1 << 25
+_ROWS = 256
+_BLOCK_NUMBERS = 1 << 18
+
+
+def screened_neighbours(X: Array, n_neighbors: int) -> tuple[Array, Array]:
+    """Return the nearest neighbours of every sample, itself left out, and their distances.
+
+    Neighbours are ordered by distance; equal distances by position.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_samples, n_features)
+    n_neighbors : int
+        Below the number of samples.
+    """
+    from eigensieve.graphs._screen_numba import smallest, squared_distances
+
+    X = np.ascontiguousarray(X, dtype=X.dtype if X.dtype == np.float32 else np.float64)
+    n_samples, n_features = X.shape
+    single, squares, unit = _singles(X)
+    # rounding of the data, of the product's sum and of the final sum, each relative to the norms involved
+    slack = (n_features + 16) * float(np.finfo(np.float32).eps) * (squares + squares.max())
+    width = min(n_neighbors + _SPARE, n_samples - 1)
+    neighbours = np.empty((n_samples, n_neighbors), dtype=np.intp)
+    distances = np.empty((n_samples, n_neighbors))
+    half = squares.astype(np.float32) / 2
+
+    def search(start: int, product: Array) -> None:
+        rows = np.arange(start, start + len(product))
+        candidates = np.empty((len(rows), width), dtype=np.intp)
+        edge = np.empty(len(rows), dtype=np.float32)
+        smallest(product, half, start, candidates, edge)
+        found = np.empty(candidates.shape)
+        squared_distances(X, unit, start, candidates, found)
+        order = np.lexsort((candidates, found))[:, :n_neighbors]
+        neighbours[rows] = np.take_along_axis(candidates, order, axis=1)
+        distances[rows] = np.take_along_axis(found, order, axis=1)
+        # every sample that was left out is at least this far away
+        bound = squares[rows] + 2.0 * edge - slack[rows]
+        for t in rows[bound <= distances[rows, -1]] if width < n_samples - 1 else ():
+            neighbours[t], distances[t] = _search_row(X, unit, t, n_neighbors)
+
+    rows_at_once = max(64, min(_CHUNK_BYTES // (4 * n_samples), _ROWS))
+    _each(lambda rows: search(rows.start, single[rows] @ single.T), _slices(n_samples, rows_at_once))
+    return neighbours, np.sqrt(distances) / unit
+
+
+def _singles(X: Array) -> tuple[Array, Array, float]:
+    """The centred samples in single precision, brought to magnitudes up to one; their squared norms; the factor."""
+    from eigensieve.graphs._screen_numba import largest_deviation, single_rows
+
+    mean = np.concatenate(
+        list(ordered_map(lambda cols: X[:, cols].mean(axis=0, dtype=np.float64), _slices(X.shape[1], 512)))
+    )
+    parts = _slices(len(X), _ROWS)
+    largest = max(ordered_map(lambda rows: float(largest_deviation(X[rows], mean)), parts))
+    unit = 1.0 / largest if largest > 0 else 1.0
+    single, squares = np.empty(X.shape, dtype=np.float32), np.empty(len(X))
+    _each(lambda rows: single_rows(X[rows], mean, unit, single[rows], squares[rows]), parts)
+    return single, squares, unit
+
+
+def _slices(count: int, size: int) -> list[slice]:
+    return [slice(start, min(start + size, count)) for start in range(0, count, size)]
+
+
+def _each(fn: Callable[[slice], None], slices: list[slice]) -> None:
+    """Run `fn` on every slice, on threads."""
+    for _ in ordered_map(fn, slices):
+        pass
+
+
+def gram_neighbours(X: Array, n_neighbors: int) -> tuple[Array, Array]:
+    """The same for few samples, from one matrix product in double precision."""
+
+    def part(columns: slice) -> Array:
+        centred = X[:, columns] - X[:, columns].mean(axis=0, dtype=np.float64)
+        return np.asarray(centred @ centred.T)
+
+    gram = np.zeros((len(X), len(X)))
+    for product in ordered_map(part, _slices(X.shape[1], max(64, _BLOCK_NUMBERS // len(X)))):
+        gram += product
+    squares = np.diag(gram)
+    found = np.maximum(squares[:, None] + squares[None, :] - 2.0 * gram, 0.0)
+    np.fill_diagonal(found, np.inf)
+    order = np.argsort(found, axis=1, kind="stable")[:, :n_neighbors]
+    return order, np.sqrt(np.take_along_axis(found, order, axis=1))
+
+
+def _search_row(X: Array, unit: float, row: int, n_neighbors: int) -> tuple[Array, Array]:
+    """The same for one sample, in double precision."""
+    others = np.delete(np.arange(len(X)), row)
+    difference = unit * (X[others].astype(np.float64) - X[row])
+    found = np.einsum("cd,cd->c", difference, difference)
+    order = np.lexsort((others, found))[:n_neighbors]
+    return others[order], found[order]

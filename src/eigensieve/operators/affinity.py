@@ -1,0 +1,196 @@
+"""From feature weights to a samples x samples matrix and back, without forming either side.
+
+An affinity is a linear map from weights to symmetric matrices, L(w) = sum_i w_i L_i, with its adjoint,
+g_i = <L_i, S>. Everything Q-alpha needs is these two maps; the spectrum (standard, Laplacian) is which L_i
+are used.
+"""
+
+from abc import ABC, abstractmethod
+from typing import Any
+
+import numpy as np
+
+from eigensieve._types import Array
+from eigensieve.data import DataMatrix
+from eigensieve.operators.steps import SpreadStep
+
+
+def row_dot(U: Array, V: Array) -> Array:
+    """Return the inner products of corresponding rows."""
+    return np.einsum("tc,tc->t", U, V)
+
+
+class Affinity(ABC):
+    """L(w) = sum_i w_i L_i for data M (features x samples).
+
+    The block methods work on a few features at a time, inside one pass over the data; `apply` and `gradient`
+    are whole passes built from them.
+
+    Parameters
+    ----------
+    data : DataMatrix
+        The standardised data.
+    """
+
+    width: int
+    """Extra columns `spread` adds to each product."""
+
+    plain: bool = False
+    """Whether L_i = m_i m_i' alone: `spread` is then a product with the weights, `pull` one of projections."""
+
+    per_feature: tuple[str, ...] = ()
+    """Attributes with one entry a feature; block functions get them as `constants`, cut like the data."""
+
+    def __init__(self, data: DataMatrix) -> None:
+        self.data = data
+        self.n_features = data.n_features
+        self.n_samples = data.n_samples
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What block methods need where the data is: neither the data nor anything as long as it."""
+        return {name: value for name, value in vars(self).items() if name not in ("data", *self.per_feature)}
+
+    @property
+    @abstractmethod
+    def constants(self) -> tuple[Array, ...]:
+        """Per-feature arrays the block methods need."""
+
+    @abstractmethod
+    def companion(self, U: Array, V: Array) -> Array:
+        """Return the extra columns (samples x e) whose projection `pull` needs."""
+
+    @abstractmethod
+    def pull(self, TU: Array, TV: Array, extra: Array, constants: tuple[Array, ...], inner: float) -> Array:
+        """Return <L_i, (UV' + VU')/2> for a block, given M_b U, M_b V, M_b companion and <U, V>."""
+
+    @abstractmethod
+    def spread(self, weights: Array, T: Array, constants: tuple[Array, ...]) -> Array:
+        """Return the columns W_b whose backward product gives L(w) V, given T = M_b V."""
+
+    @abstractmethod
+    def mass(self, weights: Array, constants: tuple[Array, ...]) -> float:
+        """Return the block's part of the total weight that `gather` needs."""
+
+    @abstractmethod
+    def gather(self, back: Array, total_weight: float, V: Array) -> Array:
+        """Return L(w) V from the backward product of what `spread` gave."""
+
+    def apply(self, weights: Array, V: Array) -> Array:
+        """Return L(w) V (samples x columns); one pass."""
+
+        result = self.data.sweep(V, SpreadStep(self), (weights, *self.constants))
+        assert result.back is not None and result.total is not None
+        return self.gather(result.back, float(result.total[0]), V)
+
+    def matrix(self, weights: Array) -> Array:
+        """Return L(w) itself (samples x samples): for few samples; one pass."""
+        return self.apply(weights, np.eye(self.n_samples))
+
+    def gradient(self, U: Array, V: Array) -> Array:
+        """Return <L_i, (UV' + VU')/2> for every feature; one pass."""
+        k = U.shape[1]
+        inner = float(np.sum(U * V))
+        columns = np.hstack([U, V, self.companion(U, V)])
+
+        def block(T: Array, *constants: Array) -> Any:
+            return (self.pull(T[:, :k], T[:, k : 2 * k], T[:, 2 * k :], constants, inner),), None, None
+
+        return self.data.collect(self.data.sweep(columns, block, self.constants).state[0])
+
+    def frobenius(self, weights: Array) -> Array:
+        """Return the gradient of |L(w)|_F^2 / 2, i.e. g_i = <L_i, L(w)>.
+
+        Costs O(n q^2): L(w) has full rank. The samples x samples matrix is never held; it is applied to
+        groups of unit vectors, a few samples at a time.
+        """
+        out = np.zeros(self.n_features)
+        group = max(16, min(self.n_samples, 256))
+        for start in range(0, self.n_samples, group):
+            unit = np.eye(self.n_samples, min(group, self.n_samples - start), -start)
+            out += self.gradient(self.apply(weights, unit), unit)
+        return out
+
+    def dense_terms(self) -> Array:
+        """Return all L_i as an (n_features, n_samples, n_samples) array: for checks on small data only."""
+        unit = np.eye(self.n_samples)
+        terms = [self.apply(weights, unit) for weights in np.eye(self.n_features)]
+        return np.stack(terms)
+
+
+class StandardAffinity(Affinity):
+    """L_i = m_i m_i', so that L(w) = A = sum_i w_i m_i m_i' (2005, section 2.1)."""
+
+    width = 0
+    plain = True
+
+    @property
+    def constants(self) -> tuple[Array, ...]:
+        return ()
+
+    def companion(self, U: Array, V: Array) -> Array:
+        return np.empty((len(U), 0))
+
+    def pull(self, TU: Array, TV: Array, extra: Array, constants: tuple[Array, ...], inner: float) -> Array:
+        return row_dot(TU, TV).astype(np.float64, copy=False)
+
+    def spread(self, weights: Array, T: Array, constants: tuple[Array, ...]) -> Array:
+        return weights.astype(T.dtype, copy=False)[:, None] * T
+
+    def mass(self, weights: Array, constants: tuple[Array, ...]) -> float:
+        return 0.0
+
+    def gather(self, back: Array, total_weight: float, V: Array) -> Array:
+        return back
+
+    def matrix(self, weights: Array) -> Array:
+        return self.data.gram(weights)
+
+
+class LaplacianAffinity(Affinity):
+    """L_i = m_i m_i' - diag(m_i (m_i'1)) + d I (2005, section 2.2).
+
+    d is the largest degree of the equally weighted affinity divided by the sum of its weights, max diag(A1)
+    / sum(w), so that the matrix the search starts from is positive semidefinite; it then stays fixed, so
+    that the criterion is one function throughout (the printed algorithm moves it in every step, and takes
+    it from diag(A), which does not make the matrix semidefinite). Columns that are left out (scale zero)
+    have L_i = 0.
+
+    Parameters
+    ----------
+    data : DataMatrix
+        The standardised data; not centred (centred rows have m_i'1 = 0, and L would be A + dI).
+    """
+
+    width = 1
+    per_feature = ("sums", "alive")
+
+    def __init__(self, data: DataMatrix) -> None:
+        super().__init__(data)
+        mean = data.stats().mean
+        center = 0.0 if data.center is None else data.center
+        scale = 1.0 if data.scale is None else data.scale
+        self.sums = (mean - center) * data.n_samples * scale
+        self.alive = np.broadcast_to(np.asarray(scale) != 0, mean.shape)
+        degrees = data.combine(self.sums[:, None])[:, 0]
+        self.shift = float(degrees.max()) / max(1, int(np.count_nonzero(self.alive)))
+
+    @property
+    def constants(self) -> tuple[Array, ...]:
+        return (self.sums, self.alive)
+
+    def companion(self, U: Array, V: Array) -> Array:
+        return row_dot(U, V)[:, None]
+
+    def pull(self, TU: Array, TV: Array, extra: Array, constants: tuple[Array, ...], inner: float) -> Array:
+        sums, alive = constants
+        return row_dot(TU, TV) - sums * extra[:, 0] + self.shift * inner * alive
+
+    def spread(self, weights: Array, T: Array, constants: tuple[Array, ...]) -> Array:
+        sums = constants[0]
+        return np.column_stack([weights[:, None] * T, weights * sums]).astype(T.dtype, copy=False)
+
+    def mass(self, weights: Array, constants: tuple[Array, ...]) -> float:
+        return float(weights @ constants[1])
+
+    def gather(self, back: Array, total_weight: float, V: Array) -> Array:
+        return back[:, :-1] - back[:, -1:] * V + self.shift * total_weight * V

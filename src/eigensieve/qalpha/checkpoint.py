@@ -1,0 +1,119 @@
+"""Steps of a solve kept in a folder, so that an interrupted run goes on where it stopped.
+
+A step is written beside the previous one and renamed when it is complete, so that at every moment the folder
+holds one whole step: a crash, an interruption or a full disk costs at most the step that was being written.
+"""
+
+import json
+import os
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from eigensieve.data import DataMatrix
+from eigensieve.qalpha.problem import Problem
+
+_SKETCH = 8
+_FORMAT = 2  # of the arrays a step holds; raised when they change
+
+
+class Checkpoint:
+    """The last completed step of one solve.
+
+    Parameters
+    ----------
+    folder : path-like
+        Made when it is not there.
+    problem : Problem
+        What is being solved; a folder that holds another problem's steps is refused.
+    solver : str
+    """
+
+    def __init__(self, folder: str | os.PathLike[str], problem: Problem, solver: str) -> None:
+        self.folder = Path(folder)
+        self.data = problem.affinity.data
+        self.identity = _identity(problem, solver)
+
+    def save(self, step: int, small: Mapping[str, Any], features: Mapping[str, Any]) -> None:
+        """Keep a completed step: small arrays, and feature arrays wherever they live."""
+        partial, whole = self.folder / f"step-{step:06d}.partial", self.folder / f"step-{step:06d}"
+        try:
+            shutil.rmtree(partial, ignore_errors=True)
+            partial.mkdir(parents=True)
+            for name, array in features.items():
+                self.data.save_array(array, partial / f"{name}.npy")
+            np.savez(partial / "small.npz", **small)
+            (partial / "problem.json").write_text(json.dumps(self.identity))
+            shutil.rmtree(whole, ignore_errors=True)
+            partial.rename(whole)
+        except OSError as error:
+            shutil.rmtree(partial, ignore_errors=True)
+            raise OSError(
+                error.errno,
+                f"The checkpoint of step {step} could not be written to {self.folder}: "
+                f"{error.strerror or error}. "
+                "Earlier checkpoints are intact: make room or name another folder, then call fit again to "
+                "go on.",
+            ) from error
+        for older in self._steps():
+            if older != whole:
+                shutil.rmtree(older, ignore_errors=True)
+
+    def load(self) -> tuple[dict[str, Any], dict[str, Any]] | None:
+        """Return the arrays of the last completed step, or None where there is none."""
+        steps = self._steps()
+        if not steps:
+            return None
+        last = steps[-1]
+        try:
+            self._check(json.loads((last / "problem.json").read_text()))
+            with np.load(last / "small.npz") as stored:
+                small = dict(stored)
+            features = {path.stem: self.data.load_array(path) for path in sorted(last.glob("*.npy"))}
+        except (OSError, EOFError, KeyError, json.JSONDecodeError) as error:
+            raise OSError(
+                f"The checkpoint {last} cannot be read: {error}. Delete the folder {self.folder} to start afresh."
+            ) from error
+        return small, features
+
+    def _steps(self) -> list[Path]:
+        return sorted(path for path in self.folder.glob("step-*") if path.suffix != ".partial")
+
+    def _check(self, stored: dict[str, Any]) -> None:
+        """Refuse another problem's steps."""
+        for name, value in self.identity.items():
+            known: Any = stored.get(name)
+            same = np.allclose(known, value, rtol=1e-5, atol=1e-8) if name == "data" else known == value
+            if not same:
+                shown = "other values" if name == "data" else f"{known!r} there, {value!r} here"
+                raise ValueError(
+                    f"The 'checkpoint' folder {self.folder} belongs to another run: {name} differs "
+                    f"({shown}). Name "
+                    "another folder, or delete this one to start afresh."
+                )
+
+
+def _identity(problem: Problem, solver: str) -> dict[str, Any]:
+    """What must be the same for a step to be of use."""
+    data: DataMatrix = problem.affinity.data
+    stats = data.stats()
+    rng = np.random.default_rng(0)
+    scale = np.ones(data.n_features) if data.scale is None else data.scale
+    columns = np.stack([stats.mean / np.maximum(stats.norm, 1e-300), stats.centered_norm * scale])
+    sketch = [columns @ rng.choice([-1.0, 1.0], data.n_features) for _ in range(_SKETCH)]
+    return {
+        "format": _FORMAT,
+        "n_samples": data.n_samples,
+        "n_features": data.n_features,
+        "precision": str(data.dtype),
+        "n_clusters": problem.n_clusters,
+        "spectrum": type(problem.affinity).__name__,
+        "criterion": problem.tau,
+        "solver": solver,
+        "fixed embedding": problem.fixed_embedding is not None,
+        "penalty": type(problem.penalty).__name__,
+        "data": np.concatenate(sketch).tolist(),
+    }

@@ -1,0 +1,25 @@
+"""Compiled loops over pairs of samples; imported only when pairs are given."""
+
+import numba
+
+from eigensieve._types import Array
+
+
+@numba.njit(cache=True, nogil=True, fastmath=True)
+def add_affinities(Z: Array, weights: Array, first: Array, second: Array, out: Array) -> None:
+    """Add sum_i w_i z_xi z_yi to out[p] for every pair p = (x, y)."""
+    for p in range(len(first)):
+        x, y = first[p], second[p]
+        total = 0.0
+        for i in range(Z.shape[1]):
+            total += weights[i] * Z[x, i] * Z[y, i]
+        out[p] += total
+
+
+@numba.njit(cache=True, nogil=True, fastmath=True)
+def add_products(Z: Array, values: Array, first: Array, second: Array, out: Array) -> None:
+    """Add sum_p e_p z_xi z_yi to out[i] for every feature i."""
+    for p in range(len(first)):
+        x, y, value = first[p], second[p], values[p]
+        for i in range(Z.shape[1]):
+            out[i] += value * Z[x, i] * Z[y, i]

@@ -1,0 +1,114 @@
+"""From a kernel matrix to features in a space: V = Phi Phi', exactly or by Nystroem's approximation.
+
+Kernel Q-alpha needs inner products of mapped features only. With any factor Phi (features x dimensions) of V, it is
+Q-alpha on the rows of Phi: A = Phi' diag(w) Phi and Q = Phi'E, so every solver serves, and the update of E that the
+papers print as E R^-1 comes out as it should be, D_alpha V E R^-1.
+"""
+
+import os
+from dataclasses import dataclass
+
+import numpy as np
+
+from eigensieve._types import Array
+from eigensieve.qalpha.mercer_kernels import FeatureKernel
+
+_COPIES = 4  # arrays of the kernel's size that are alive at once in the exact factorisation
+_NEGATIVE = 1e-8  # eigenvalues below minus this share of the largest are not rounding
+
+
+@dataclass(frozen=True)
+class Factor:
+    """A factor of V.
+
+    Attributes
+    ----------
+    phi : ndarray of shape (n_features, n_dimensions)
+        Mapped features.
+    error : float
+        trace(V - Phi Phi') / trace(V). V - Phi Phi' is positive semidefinite, so no eigenvalue of V is off by more than
+        this share of V's trace, and no entry of V by more either.
+    """
+
+    phi: Array
+    error: float
+
+
+def exact_factor(kernel: FeatureKernel, owner: str) -> Factor:
+    """Factor V by its eigenvectors; raise where V is too large for memory or not positive semidefinite."""
+    n = kernel.n_features
+    need, available = _COPIES * 8 * n**2, _available_memory()
+    if need > available:
+        raise MemoryError(
+            f"The kernel matrix of {n:,} features takes {need / 2**30:,.1f} GB to factor, and "
+            f"{available / 2**30:,.1f} GB "
+            f"are free. Set the 'n_components' parameter of {owner} (for example to 500) for Nystroem's approximation, "
+            "whose error is reported, or select among fewer features."
+        )
+    V = kernel.columns(np.arange(n))
+    _check_symmetric(V, owner)
+    values, vectors = np.linalg.eigh((V + V.T) / 2)
+    if values[0] < -_NEGATIVE * max(values[-1], 0.0) or values[-1] <= 0:
+        raise _not_semidefinite(owner, f"its eigenvalues go from {values[0]:.3g} to {values[-1]:.3g}")
+    kept = values > 1e-14 * values[-1]
+    return Factor(vectors[:, kept] * np.sqrt(values[kept]), 0.0)
+
+
+def nystroem_factor(kernel: FeatureKernel, n_components: int, rng: np.random.Generator, owner: str) -> Factor:
+    """Factor V approximately from `n_components` of its columns.
+
+    Notes
+    -----
+    Randomly pivoted Cholesky in blocks: columns are drawn with probability proportional to what is still missing on the
+    diagonal. Phi Phi' is Nystroem's approximation for the columns drawn; it never exceeds V, and the diagonal that is
+    missing sums to the trace of the error exactly.
+    """
+    n = kernel.n_features
+    missing = kernel.diagonal().copy()
+    total = float(missing.sum())
+    if missing.min() < -_NEGATIVE * abs(missing).max() or total <= 0:
+        raise _not_semidefinite(owner, f"its diagonal goes down to {missing.min():.3g}")
+    phi = np.empty((n, 0))
+    floor = 1e-12 * float(missing.max())
+    while phi.shape[1] < min(n_components, n) and missing.max() > floor:
+        wanted = min(max(8, n_components // 8), n_components - phi.shape[1])
+        chance = np.maximum(missing, 0.0)
+        drawn = min(wanted, int(np.count_nonzero(chance)))
+        pivots = np.sort(rng.choice(n, size=drawn, replace=False, p=chance / chance.sum()))
+        residual = kernel.columns(pivots) - phi @ phi[pivots].T
+        core = residual[pivots]
+        values, vectors = np.linalg.eigh((core + core.T) / 2)
+        if values[0] < -_NEGATIVE * max(float(missing.max()), values[-1]) * len(pivots):
+            raise _not_semidefinite(owner, f"a part of it has an eigenvalue of {values[0]:.3g}")
+        kept = values > 1e-12 * values[-1]
+        new = residual @ (vectors[:, kept] / np.sqrt(values[kept]))
+        phi = np.hstack([phi, new])
+        missing = missing - np.sum(new**2, axis=1)
+        missing[pivots] = 0.0
+        if missing.min() < -1e-6 * total / n:
+            raise _not_semidefinite(owner, f"what its columns explain exceeds its diagonal by {-missing.min():.3g}")
+    return Factor(phi, max(0.0, float(missing.sum())) / total)
+
+
+def _check_symmetric(V: Array, owner: str) -> None:
+    gap = float(np.abs(V - V.T).max())
+    if not gap <= 1e-8 * float(np.abs(V).max()):
+        raise ValueError(
+            f"The kernel of {owner} must be symmetric, k(a, b) = k(b, a). Got values that differ by {gap:.3g} instead."
+        )
+
+
+def _not_semidefinite(owner: str, evidence: str) -> ValueError:
+    return ValueError(
+        f"The kernel of {owner} must be positive semidefinite, an inner product of mapped features: {evidence}. Use "
+        "another "
+        "kernel or other kernel parameters, or clip the negative eigenvalues of a precomputed one."
+    )
+
+
+def _available_memory() -> float:
+    """Bytes that are free on this machine; 4 GB where the system does not tell."""
+    try:
+        return float(os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+    except (AttributeError, OSError, ValueError):
+        return 4.0 * 2**30

@@ -1,0 +1,129 @@
+"""Kernels between features: V_ij = k(m_i, m_j) (2005, section 5; 2004, section 2)."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from eigensieve._types import Array
+from eigensieve.data import DataMatrix
+
+KernelFunction = Callable[[Array, Array], Array]
+
+KERNELS = ("linear", "poly", "rbf", "sections", "precomputed")
+
+
+@dataclass(frozen=True)
+class KernelSettings:
+    """What the built-in kernels leave to the user; see :class:`KernelQAlphaSelector`."""
+
+    degree: int = 2
+    coef0: float = 0.0
+    gamma: float = 1.0
+    section_size: int = 8
+
+
+def kernel_function(kernel: str | Callable[..., Any], settings: KernelSettings) -> KernelFunction:
+    """Return the kernel as a function of two sets of features, given as columns (samples x features)."""
+    if callable(kernel):
+        given = kernel
+        return lambda A, B: _checked(given(A.T, B.T), A.shape[1], B.shape[1])
+    if kernel == "linear":
+        return lambda A, B: A.T @ B
+    if kernel == "poly":
+        return lambda A, B: (settings.gamma * (A.T @ B) + settings.coef0) ** settings.degree
+    if kernel == "rbf":
+        return lambda A, B: _gaussian(A, B, settings.gamma)
+    return lambda A, B: _sections(A, B, settings)
+
+
+def _checked(values: Any, n_rows: int, n_columns: int) -> Array:
+    values = np.asarray(values, dtype=np.float64)
+    if values.shape != (n_rows, n_columns):
+        raise ValueError(
+            "The 'kernel' function given to KernelQAlphaSelector must return one value for every pair of rows of its "
+            "two "
+            f"arguments, shape {(n_rows, n_columns)}. Got shape {values.shape} instead."
+        )
+    return values
+
+
+def _gaussian(A: Array, B: Array, gamma: float) -> Array:
+    squared = np.sum(A**2, axis=0)[:, None] + np.sum(B**2, axis=0)[None, :] - 2 * (A.T @ B)
+    return np.exp(-gamma * np.maximum(squared, 0.0))
+
+
+def _sections(A: Array, B: Array, settings: KernelSettings) -> Array:
+    """Sum over sections of consecutive samples of (inner product within the section)^degree."""
+    total = np.zeros((A.shape[1], B.shape[1]))
+    for start in range(0, len(A), settings.section_size):
+        here = slice(start, start + settings.section_size)
+        total += (A[here].T @ B[here]) ** settings.degree
+    return total
+
+
+class FeatureKernel(Protocol):
+    """V, known by its diagonal and its columns."""
+
+    n_features: int
+
+    def diagonal(self) -> Array:
+        """Return V_ii."""
+
+    def columns(self, indices: Array) -> Array:
+        """Return V[:, indices]."""
+
+
+class ComputedKernel:
+    """V of a kernel function and standardised data; columns cost one pass."""
+
+    def __init__(self, data: DataMatrix, function: KernelFunction) -> None:
+        self.data = data
+        self.function = function
+        self.n_features = data.n_features
+
+    def diagonal(self) -> Array:
+        def block(part: Any) -> Array:
+            Z = np.asarray(part.toarray(), dtype=np.float64)
+            small = [Z[:, i : i + 64] for i in range(0, Z.shape[1], 64)]
+            return np.concatenate([np.diag(self.function(group, group)) for group in small])
+
+        return np.concatenate(self.data.map_blocks(block))
+
+    def columns(self, indices: Array) -> Array:
+        chosen = np.asarray(self.data.take(indices), dtype=np.float64)
+        blocks = self.data.map_blocks(lambda part: self.function(np.asarray(part.toarray(), dtype=np.float64), chosen))
+        return np.concatenate(blocks)
+
+
+class GivenKernel:
+    """V handed in by the user."""
+
+    def __init__(self, V: Array) -> None:
+        self.V = V
+        self.n_features = len(V)
+
+    def diagonal(self) -> Array:
+        return np.diag(self.V).astype(np.float64)
+
+    def columns(self, indices: Array) -> Array:
+        return np.asarray(self.V[:, indices], dtype=np.float64)
+
+
+class UnitKernel:
+    """V_ij / sqrt(V_ii V_jj): mapped features of unit norm; zero for features that map to nothing."""
+
+    def __init__(self, kernel: FeatureKernel) -> None:
+        self.kernel = kernel
+        self.n_features = kernel.n_features
+        squared = kernel.diagonal()
+        self.alive = squared > 1e-14 * max(float(squared.max()), 0.0)
+        self.scale = np.zeros(self.n_features)
+        np.divide(1.0, np.sqrt(np.abs(squared)), out=self.scale, where=self.alive)
+
+    def diagonal(self) -> Array:
+        return self.alive.astype(np.float64)
+
+    def columns(self, indices: Array) -> Array:
+        return self.scale[:, None] * self.kernel.columns(indices) * self.scale[indices]

@@ -1,0 +1,162 @@
+"""The problem a solver is given and the result it returns; solvers know nothing else."""
+
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+import numpy as np
+
+from eigensieve._types import Array
+from eigensieve.operators import Affinity
+
+Status = Literal["converged", "precision", "max_iter"]
+
+TAU = {"energy": 0.0, "gap": 0.5}
+"""Share of |L(w)|^2 each criterion subtracts: QQ' - tau I instead of QQ'."""
+
+
+class Penalty(Protocol):
+    """A symmetric matrix B over the features, known by its products."""
+
+    def product(self, weights: Array) -> Array:
+        """Return B w."""
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Maximise trace(Q' L(w)^2 Q) - tau |L(w)|_F^2 - w'Bw over unit w and orthonormal Q.
+
+    Attributes
+    ----------
+    affinity : Affinity
+        The linear map from weights to samples x samples matrices (the spectrum).
+    n_clusters : int
+        Number of columns of Q.
+    tau : float
+        0 for the energy of the k leading eigenvalues; 1/2 for half the gap between the energy of the k leading and of
+        all other eigenvalues.
+    usable : ndarray of bool of shape (n_features,)
+        Features that may have weight; the others (constant columns) keep weight 0.
+    fixed_embedding : ndarray of shape (n_samples, n_clusters) or None
+        When given, Q is this (it need not be orthonormal) and only the weights are sought.
+    penalty : Penalty or None
+        When given, w'Bw is subtracted from the criterion.
+    initial_weights : ndarray of shape (n_features,) or None
+        Where the search for the weights starts; by default they are equal on all usable features.
+    """
+
+    affinity: Affinity
+    n_clusters: int
+    tau: float
+    usable: Array
+    fixed_embedding: Array | None = None
+    penalty: Penalty | None = None
+    initial_weights: Array | None = None
+
+    @property
+    def n_features(self) -> int:
+        return self.affinity.n_features
+
+    @property
+    def n_samples(self) -> int:
+        return self.affinity.n_samples
+
+    @property
+    def n_passes(self) -> int:
+        """Passes over the data so far."""
+        return self.affinity.data.n_passes
+
+    @property
+    def unit(self) -> float:
+        """What the solvers' value is multiplied by to give the papers' criterion."""
+        return 2.0 if self.tau == TAU["gap"] else 1.0
+
+    @property
+    def subtracts(self) -> bool:
+        """Whether anything is subtracted from trace(Q' L(w)^2 Q)."""
+        return bool(self.tau) or self.penalty is not None
+
+    def subtracted(self, weights: Array) -> Array:
+        """Return K w, where w'Kw is what is subtracted from trace(Q' L(w)^2 Q)."""
+        product = np.zeros(self.n_features)
+        if self.tau:
+            product += self.tau * self.affinity.frobenius(weights)
+        if self.penalty is not None:
+            product += self.penalty.product(weights) / self.unit
+        return product
+
+    def uniform_weights(self) -> Array:
+        """Unit weights, equal on all usable features."""
+        return self.usable / np.sqrt(max(1, int(np.count_nonzero(self.usable))))
+
+    def starting_weights(self) -> Array:
+        """Unit weights the search starts from."""
+        if self.initial_weights is None:
+            return self.uniform_weights()
+        started: Array = self.initial_weights / np.linalg.norm(self.initial_weights)
+        return started
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a solver found.
+
+    Attributes
+    ----------
+    weights : ndarray of shape (n_features,)
+        Unit vector; its sign is such that the weights sum to a positive number.
+    embedding : ndarray of shape (n_samples, n_clusters)
+        Q: eigenvectors of L(w) within the subspace found, in order of eigenvalue magnitude.
+    eigenvalues : ndarray of shape (n_clusters,)
+        Their eigenvalues.
+    objective : float
+        The criterion at the result.
+    history : ndarray
+        The criterion at the start and after every accepted step; never decreases.
+    n_iter : int
+        Number of steps.
+    n_passes : int
+        Passes over the data this solve made.
+    status : {"converged", "precision", "max_iter"}
+        "precision": no further gain within the rounding of the data's type; as good as converged.
+    """
+
+    weights: Array
+    embedding: Array
+    eigenvalues: Array
+    objective: float
+    history: Array
+    n_iter: int
+    n_passes: int
+    status: Status
+
+    @property
+    def converged(self) -> bool:
+        return self.status != "max_iter"
+
+
+def finish(
+    problem: Problem,
+    weights: Array,
+    Q: Array,
+    LQ: Array,
+    history: list[float],
+    n_iter: int,
+    first_pass: int,
+    status: Status,
+) -> Result:
+    """Put a solver's last state into the conventions of `Result`; LQ is L(w) Q."""
+    values, turn = np.linalg.eigh((Q.T @ LQ + LQ.T @ Q) / 2)
+    order = np.argsort(-np.abs(values), kind="stable")
+    sign = -1.0 if weights.sum() < 0 else 1.0
+    embedding = Q @ turn[:, order]
+    peaks = embedding[np.abs(embedding).argmax(axis=0), np.arange(embedding.shape[1])]
+    return Result(
+        weights=sign * np.where(problem.usable, weights, 0.0),
+        embedding=embedding * np.where(peaks < 0, -1.0, 1.0),
+        eigenvalues=sign * values[order],
+        objective=problem.unit * history[-1],
+        history=problem.unit * np.asarray(history),
+        n_iter=n_iter,
+        n_passes=problem.n_passes - first_pass,
+        status=status,
+    )

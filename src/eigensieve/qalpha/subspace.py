@@ -1,0 +1,292 @@
+"""The fast solver: weights and embedding together, locally optimal, one pass over the data a step.
+
+Every step maximises the criterion exactly over w in span{w, r, p} and Q in span{Q, D, R}, where r and R are
+the residuals of the two stationarity conditions, and p and D the previous directions of movement: LOBPCG's
+idea applied to both unknowns at once. The subspaces hold the current point, so the criterion cannot
+decrease. L is linear in w, so everything the small problem needs follows from L(b)V for the few basis
+weights b and basis columns V; one fused pass gives the new ones:
+
+    T = M_b R,  g_i = <L_i, Y Q'> (Y = L(w) Q),  r = g - rho w,  then the backward products of r and w, p.
+"""
+
+from itertools import combinations_with_replacement
+
+import numpy as np
+import scipy.linalg
+
+from eigensieve._progress import Progress, silent
+from eigensieve._types import Array
+from eigensieve.operators import SpreadStep
+from eigensieve.qalpha.checkpoint import Checkpoint
+from eigensieve.qalpha.expand_step import ExpandStep
+from eigensieve.qalpha.problem import Problem, Result, Status, finish
+from eigensieve.qalpha.start import reorthonormalised
+
+_INNER = 60
+_STALLED = 3  # steps without gain or smaller residual that end the search
+_ROUNDING = 1e-13
+_SAMPLES = 4096
+_FEATURE_ARRAYS = ("B", "P", "KB")
+_PROGRESS = ("history", "n_iter", "status", "stalled", "least_residual")
+_SMALL_ARRAYS = ("V", "LV", "N", "K", "masses", "turn_B", "turn_V")
+
+
+def solve_subspace(
+    problem: Problem,
+    Q: Array,
+    *,
+    max_iter: int = 100,
+    tol: float = 1e-3,
+    progress: Progress = silent,
+    checkpoint: Checkpoint | None = None,
+) -> Result:
+    """Maximise the criterion from the embedding Q.
+
+    Parameters
+    ----------
+    problem : Problem
+    Q : ndarray of shape (n_samples, n_clusters)
+        Orthonormal start; weights start equal on all usable features unless the problem brings some.
+    max_iter : int, default=100
+    tol : float, default=1e-3
+        Stops when the residual |G w - rho w| / rho of the weights is below this and the last step gained
+        less than tol^2 of the criterion.
+    progress : callable
+    checkpoint : Checkpoint, optional
+        Keeps every completed step; a step that is there already is gone on from.
+    """
+    return _Solve(problem, Q, checkpoint).run(max_iter, tol, progress)
+
+
+class _Solve:
+    """State of one solve.
+
+    B : feature array (n, 3), the basis weights w, p and r, as many of them as there are yet.
+    P : feature array (n, 3k), the projections M [Q, D, R], as many of them as there are yet.
+    V : (q, k to 3k) = [Q, D, R], orthonormal.
+    LV : (basis weights, q, columns of V), the products L(b) V.
+    """
+
+    def __init__(self, problem: Problem, Q: Array, checkpoint: Checkpoint | None) -> None:
+        self.problem = problem
+        self.affinity = problem.affinity
+        self.data = problem.affinity.data
+        self.first_pass = problem.n_passes
+        self.k = Q.shape[1]
+        self.free = problem.fixed_embedding is None
+        self.V = Q
+        self.checkpoint = checkpoint
+        self.n_iter = 0
+        self.stalled = 0
+        self.least_residual = np.inf
+        self.status: Status = "max_iter"
+        if not self._restore():
+            self._begin()
+
+    def _begin(self) -> None:
+        """Starting weights, their projections and L(w) Q."""
+        weights = self.problem.starting_weights()
+        affinity = self.affinity
+        full = min(3 * self.k, len(self.V)) if self.free else self.k
+        sweep = self.data.sweep(self.V, SpreadStep(affinity, full), (weights, *affinity.constants))
+        assert sweep.back is not None and sweep.total is not None
+        self.B, self.P = sweep.state
+        self.LV = affinity.gather(sweep.back, float(sweep.total[0]), self.V)[None]
+        self.N = np.ones((1, 1))
+        self.masses = sweep.total
+        self.K = np.zeros((1, 1))
+        self.KB = np.empty((self.problem.n_features, 0))
+        if self.problem.subtracts:
+            self.KB = self.problem.subtracted(weights)[:, None]
+            self.K = self.data.inner(self.B, self.KB)[:1]
+        self.turn_B = np.ones((1, 1))
+        self.turn_V = np.eye(self.k)
+        self.history = [self._value()]
+
+    def _restore(self) -> bool:
+        """Take up the last completed step, if there is one."""
+        stored = None if self.checkpoint is None else self.checkpoint.load()
+        if stored is None:
+            return False
+        small, features = stored
+        for name in _FEATURE_ARRAYS:
+            setattr(self, name, features[name])
+        for name in _SMALL_ARRAYS:
+            setattr(self, name, small[name])
+        self.history = small["history"].tolist()
+        self.n_iter, self.stalled = int(small["n_iter"]), int(small["stalled"])
+        self.least_residual = float(small["least_residual"])
+        self.status = str(small["status"])  # type: ignore[assignment]
+        return True
+
+    def _keep(self) -> None:
+        if self.checkpoint is not None:
+            small = {name: getattr(self, name) for name in (*_SMALL_ARRAYS, *_PROGRESS)}
+            self.checkpoint.save(self.n_iter, small, {name: getattr(self, name) for name in _FEATURE_ARRAYS})
+
+    def run(self, max_iter: int, tol: float, progress: Progress) -> Result:
+        history = self.history
+        floor = 50 * float(np.finfo(self.data.dtype).eps)
+        # gains vanish in rounding long before the weights settle: they are only as good as its square root
+        while self.status == "max_iter" and self.n_iter < max_iter:
+            residual = self._expand()
+            value = self._improve()
+            gain = value - history[-1]
+            if gain > 0:
+                history.append(value)
+            self.n_iter += 1
+            moving = gain > floor**2 * abs(value) or residual < self.least_residual
+            self.stalled = 0 if moving else self.stalled + 1
+            self.least_residual = min(self.least_residual, residual)
+            progress(f"step {self.n_iter}: criterion {self.problem.unit * value:.6g}, residual {residual:.1e}")
+            if residual <= tol and gain <= tol**2 * abs(value):
+                self.status = "converged"
+            elif self.stalled >= _STALLED or (gain <= 0.1 * floor * abs(value) and residual <= floor):
+                self.status = "precision"
+            self._keep()
+        coefficients = np.zeros(self.B.shape[1])
+        coefficients[: len(self.turn_B)] = self.turn_B[:, 0]
+        weights = self.data.collect(self.B @ coefficients)
+        Q = self.V @ self.turn_V[:, : self.k]
+        LQ = np.einsum("r,rqc->qc", self.turn_B[:, 0], self.LV) @ self.turn_V[:, : self.k]
+        weights = weights / np.linalg.norm(weights)
+        return finish(self.problem, weights, Q, LQ, history, self.n_iter, self.first_pass, self.status)
+
+    def _value(self) -> float:
+        Y = self.LV[0][:, : self.k]
+        return float(np.sum(Y**2) - self.K[0, 0])
+
+    def _expand(self) -> float:
+        """Move to the point found, and add the residual directions: the one pass of a step."""
+        k, problem, affinity = self.k, self.problem, self.affinity
+        turn_B, turn_V, subtracts = self.turn_B, self.turn_V, problem.subtracts
+        LV = self.LV = _turned(self.LV, turn_B, turn_V)  # frees the larger one before the pass
+        V = self.V = self.V @ turn_V  # the old one is freed as well
+        masses = self.masses @ turn_B
+        Q, Y = V[:, :k], LV[0][:, :k]
+        rho = float(np.sum(Y**2)) - float(turn_B[:, 0] @ self.K @ turn_B[:, 0])
+        R = self._residual_columns(V, Y)
+        self.V = np.hstack([V, R])
+        V, R = self.V[:, : V.shape[1]], self.V[:, V.shape[1] :]
+        Q = V[:, :k]
+        # M Y follows from projections that are there already, except when Q may not have all that Y has
+        rest = np.empty((len(V), 0)) if self.free else Y
+        known = V.T @ Y if self.free else np.zeros((V.shape[1], k))
+        novel = R.T @ Y if self.free else np.eye(k)
+        inner = float(np.sum(Y * Q))
+        columns = np.hstack([R, rest, affinity.companion(Y, Q)])
+        dtype, old = self.P.dtype, turn_B.shape[1]
+        step = ExpandStep(
+            affinity,
+            turn_B,
+            turn_V.astype(dtype),
+            known.astype(dtype),
+            novel.astype(dtype),
+            rho,
+            inner,
+            R.shape[1],
+            rest.shape[1],
+            self.P.shape[1],
+            subtracts,
+        )
+        sweep = self.data.sweep(columns, step, (self.B, self.P, self.KB, *affinity.constants), donate=True)
+        assert sweep.back is not None and sweep.total is not None
+        self.B, self.P, self.KB = sweep.state
+        self.N = sweep.total[: old + 1]
+        self.masses = np.append(masses, sweep.total[old + 1, 0])
+        self.LV = self._products(LV, sweep.back, R, old)
+        self.K = np.zeros((old + 1, old + 1)) if not subtracts else self.K
+        if subtracts:
+            kappa = problem.subtracted(self.data.collect(self.B)[:, old])
+            inner_K = turn_B.T @ self.K @ turn_B
+            cross = self.data.inner(self.B, kappa)[: old + 1]
+            self.K = np.block([[inner_K, cross[:old, None]], [cross[None, :old], cross[old:, None]]])
+            self.KB = np.column_stack([self.data.collect(self.KB), kappa])
+        self.scale = max(abs(rho), float(np.finfo(np.float64).tiny))
+        return float(np.sqrt(max(0.0, self.N[old, old]))) / self.scale
+
+    def _residual_columns(self, V: Array, Y: Array) -> Array:
+        """Orthonormal columns that extend V by what L(w) Q has outside it."""
+        if not self.free:
+            return np.empty((len(V), 0))
+        room = min(self.k, len(V) - V.shape[1])
+        basis = reorthonormalised(V)  # V's own rounding errors would grow from step to step
+        outside = Y - basis @ (basis.T @ Y)
+        directions, sizes, _ = np.linalg.svd(outside, full_matrices=False)
+        # what is rounding and no direction would make the result depend on it
+        found = directions[:, :room][:, sizes[:room] > _ROUNDING * float(np.linalg.norm(Y))]
+        return reorthonormalised(found - basis @ (basis.T @ found))
+
+    def _products(self, LV: Array, back: Array, R: Array, old: int) -> Array:
+        """L(b) V for the enlarged bases, from what is known and what the pass brought."""
+        affinity = self.affinity
+        total = self.V.shape[1]
+        split = total + affinity.width
+        out = np.empty((old + 1, len(self.V), total))
+        out[old] = affinity.gather(back[:, :split], float(self.masses[old]), self.V)
+        for j in range(old):
+            start = split + j * (R.shape[1] + affinity.width)
+            part = back[:, start : start + R.shape[1] + affinity.width]
+            out[j, :, : total - R.shape[1]] = LV[j]
+            out[j, :, total - R.shape[1] :] = affinity.gather(part, float(self.masses[j]), R)
+        return out
+
+    def _improve(self) -> float:
+        """Solve the small problem: the best weights and embedding within the two subspaces."""
+        k = self.k
+        r, _, c = self.LV.shape
+        S = np.empty((r, r, c, c))  # S[a, b, i, j] = <L(b_a) v_i, L(b_b) v_j>
+        for a, b in combinations_with_replacement(range(r), 2):
+            S[a, b] = self.LV[a].T @ self.LV[b]
+            S[b, a] = S[a, b].T
+        flat = S.reshape(r * r, c * c)
+        white = _whitener(self.N)
+        C = best = np.eye(c, k)
+        value, best_a = -np.inf, np.eye(r)[:, 0]
+        for _ in range(_INNER):
+            H = (flat @ (C @ C.T).ravel()).reshape(r, r) - self.K
+            a = white @ np.linalg.eigh(white.T @ H @ white)[1][:, -1]
+            small = (np.outer(a, a).ravel() @ flat).reshape(c, c)
+            if self.free:
+                C = np.linalg.eigh(small)[1][:, ::-1][:, :k]
+            found = float(np.sum(small * (C @ C.T)) - a @ self.K @ a)
+            done = found - value <= 1e-12 * abs(found)
+            if found > value:
+                value, best_a, best = found, a, C
+            if done:
+                break
+        self._remember(best_a, best)
+        return value
+
+    def _remember(self, a: Array, C: Array) -> None:
+        """Coefficients of the next bases: the new point, and the direction it moved in."""
+        moved = a.copy()
+        moved[0] = 0.0
+        moved -= a * (a @ self.N @ moved)
+        size = float(np.sqrt(max(0.0, float(moved @ self.N @ moved))))
+        self.turn_B = np.column_stack([a, moved / size]) if size > 0 else a[:, None]
+        if not self.free:
+            self.turn_V = C
+            return
+        room = min(2 * self.k, len(C)) - self.k
+        E = C.copy()
+        E[: self.k] = 0.0
+        self.turn_V = np.hstack([C, scipy.linalg.qr(np.hstack([C, E]), mode="economic")[0][:, self.k : self.k + room]])
+
+
+def _turned(LV: Array, turn_B: Array, turn_V: Array) -> Array:
+    """L(b) V for the turned bases B turn_B and V turn_V, some samples at a time: nothing large beside the result."""
+    out = np.empty((turn_B.shape[1], LV.shape[1], turn_V.shape[1]))
+    for start in range(0, LV.shape[1], _SAMPLES):
+        rows = slice(start, start + _SAMPLES)
+        out[:, rows] = np.tensordot(turn_B.T, LV[:, rows], 1) @ turn_V
+    return out
+
+
+def _whitener(N: Array) -> Array:
+    """Return T with T' N T = I, leaving out directions that are null within rounding."""
+    diagonal = np.sqrt(np.maximum(np.diag(N), np.finfo(np.float64).tiny))
+    values, vectors = np.linalg.eigh(N / np.outer(diagonal, diagonal))
+    keep = values > 1e-13 * values[-1]
+    whitener: Array = vectors[:, keep] / np.sqrt(values[keep]) / diagonal[:, None]
+    return whitener

@@ -1,0 +1,188 @@
+"""The rounds: weights -> neighbour graph -> embedding -> scores -> weights, from two starts."""
+
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+
+from eigensieve._progress import Progress, silent
+from eigensieve._types import Array
+from eigensieve.data import DataMatrix
+from eigensieve.evidence import agreement, count_spikes
+from eigensieve.sieve.clusters import clear_columns, excess_over_cloud
+from eigensieve.sieve.coordinates import EXACT_SAMPLES, sample_affinity, sample_coordinates, shortened
+from eigensieve.sieve.embedding import clearest_graph
+from eigensieve.sieve.start import qalpha_weights
+
+N_ROUNDS = 3
+"""Each start is given all but the last; the better one goes on."""
+MAX_CLUSTERS = 40
+SEEN_ALONE = 10
+"""Clusters beyond these must show in the features' spectrum, too, not in the graph alone."""
+_CLEARLY_BETTER = 1.1  # the equal start is at home on real data: the other must win by this factor
+_TOP = 5  # few, so that a small group of relevant features among noise is seen
+_START_CLUSTERS = 5  # k of the Q-alpha start when the number of clusters is not known yet
+
+
+@dataclass(frozen=True)
+class SieveResult:
+    """What the rounds found.
+
+    Attributes
+    ----------
+    scores : ndarray of shape (n_features,)
+        Agreement of every feature with the embedding over pairs of different samples; about 0 for noise.
+    embedding : ndarray of shape (n_samples, n_columns)
+        Q, the last graph's eigenvectors: as many as clusters, or one fewer.
+    eigenvalues : ndarray
+        Of the affinity under the last round's weights, decreasing.
+    n_clusters : int
+    start : {"equal", "qalpha"}
+        The start that was kept.
+    n_rounds : int
+    usable : ndarray of bool of shape (n_features,)
+        The features that were allowed weight.
+    centered : bool
+        Whether the features were; otherwise their means count as agreement, with the constant direction.
+    """
+
+    scores: Array
+    embedding: Array
+    eigenvalues: Array
+    n_clusters: int
+    start: Literal["equal", "qalpha"]
+    n_rounds: int
+    usable: Array
+    centered: bool
+
+    @property
+    def directions(self) -> Array:
+        """The directions that features are scored by: Q, with the constant one before it for uncentred features."""
+        return self.embedding if self.centered else _with_constant(self.embedding)
+
+    @property
+    def strength(self) -> float:
+        """Mean score of the best features that were allowed weight: how much of them the embedding explains."""
+        scores = self.scores[self.usable]
+        count = max(1, min(_TOP, len(scores) // 2))
+        return float(np.partition(scores, -count)[-count:].mean())
+
+
+def sieve(
+    data: DataMatrix,
+    usable: Array,
+    n_clusters: int | Literal["auto"],
+    *,
+    centered: bool = True,
+    excess: float = 1.0,
+    progress: Progress = silent,
+) -> SieveResult:
+    """Find an embedding of the samples and the features that agree with it.
+
+    A round builds the neighbour graph of the samples on sqrt(w_i)-scaled features (with long directions shortened, if
+    that graph falls into clusters better), embeds them by its leading eigenvectors Q, scores
+    u_i = m_i'(QQ' - diag(QQ'))m_i, and puts w_i = max(u_i, 0). Two rounds are run from equal weights and two from
+    Q-alpha's on screened features; the start whose best features score higher is taken on.
+
+    Parameters
+    ----------
+    data : DataMatrix
+        Columns of unit norm, centred or not (`centered`).
+    usable : ndarray of bool of shape (n_features,)
+        Features that may carry weight; the others are scored, and influence nothing.
+    n_clusters : int or "auto"
+        k; "auto" finds it in every round, from the graph and from the spectrum of the weighted features.
+    centered : bool
+        False adds the constant direction to Q in the scores: a mean other than zero is agreement then.
+    excess : float
+        Of the features' marginals over light-tailed ones, for the noise edge: see
+        :func:`~eigensieve.evidence.noise_edges.permuted_excess`.
+    progress : callable
+    """
+    rounds = _Rounds(data, usable, n_clusters, centered, excess)
+    best = rounds.better_start(progress)
+    progress(f"last round from the {best.start} start")
+    return replace(rounds.run(_positive(best.scores, usable), best.start, 1), n_rounds=N_ROUNDS)
+
+
+def sieve_embedding(
+    data: DataMatrix, usable: Array, n_clusters: int | Literal["auto"], *, excess: float = 1.0
+) -> Array:
+    """Return the embedding of :func:`sieve` for centred features; the scores under it are not made."""
+    rounds = _Rounds(data, usable, n_clusters, True, excess)
+    return rounds.embed(_positive(rounds.better_start(silent).scores, usable))[0]
+
+
+@dataclass(frozen=True)
+class _Rounds:
+    data: DataMatrix
+    usable: Array
+    n_clusters: int | Literal["auto"]
+    centered: bool
+    excess: float = 1.0
+
+    def better_start(self, progress: Progress) -> SieveResult:
+        """Run the first rounds from both starts."""
+        progress("round 1, equal weights")
+        equally = self.usable.astype(np.float64)
+        affinity = sample_affinity(self.data, equally) if self.data.n_samples <= EXACT_SAMPLES else None
+        equal = self.run(equally, "equal", N_ROUNDS - 1, affinity)
+        progress("screening and Q-alpha start")
+        k = _START_CLUSTERS if self.n_clusters == "auto" else self.n_clusters
+        other = self.run(qalpha_weights(self.data, self.usable, k, affinity), "qalpha", N_ROUNDS - 1)
+        return other if other.strength > _CLEARLY_BETTER * equal.strength else equal
+
+    def run(
+        self, weights: Array, start: Literal["equal", "qalpha"], count: int, affinity: Array | None = None
+    ) -> SieveResult:
+        """Make some rounds; `affinity` is that of the weights they start from, when it is known already."""
+        for _ in range(count):
+            Q, k, eigenvalues = self.embed(weights, affinity)
+            affinity = None
+            scores = agreement(self.data, Q if self.centered else _with_constant(Q))
+            weights = _positive(scores, self.usable)
+        return SieveResult(scores, Q, eigenvalues, k, start, count, self.usable, self.centered)
+
+    def embed(self, weights: Array, affinity: Array | None = None) -> tuple[Array, int, Array]:
+        """Return Q, the number of clusters and the eigenvalues of the affinity under the weights."""
+        coordinates = sample_coordinates(self.data, weights, affinity)
+        layouts = [coordinates.points, shortened(coordinates, weights)]
+        if self.n_clusters == "auto":
+            Q, k = self._clusters_found(layouts, self._shown_by_features(coordinates.eigenvalues, weights))
+        else:
+            Q, k = self._clusters_given(layouts, self.n_clusters)
+        return Q, k, coordinates.eigenvalues
+
+    def _clusters_given(self, layouts: list[Array], k: int) -> tuple[Array, int]:
+        """Embed by k eigenvectors, or by the k - 1 that separate k clusters if the last one does not stand out."""
+        columns = min(k, max(1, self.data.n_samples - 2))
+        spectrum = clearest_graph(layouts, columns, columns)
+        if columns > 1 and excess_over_cloud(spectrum, columns)[-1] <= 0:
+            columns -= 1
+        return spectrum.embedding(columns), k
+
+    def _clusters_found(self, layouts: list[Array], shown: int) -> tuple[Array, int]:
+        """Embed by the eigenvectors that make clusters; where the graph shows no number, by as many as features do."""
+        q = self.data.n_samples
+        count = min(max(1, q - 2), max(2, min(MAX_CLUSTERS, q // 4)))
+        spectrum = clearest_graph(layouts, count, shown)
+        clear = clear_columns(excess_over_cloud(spectrum, count))
+        if clear is None or clear > max(shown, SEEN_ALONE):
+            columns = shown if clear is None else max(shown, SEEN_ALONE)
+            return spectrum.embedding(columns), columns
+        return spectrum.embedding(clear), clear + 1
+
+    def _shown_by_features(self, eigenvalues: Array, weights: Array) -> int:
+        """Count the clusters that the features' spectrum shows: c of them span c - 1 directions when centred."""
+        q = self.data.n_samples
+        found = count_spikes(eigenvalues, weights, q - 1, self.excess) + int(self.centered)
+        return min(max(1, q - 2), max(2, min(found, MAX_CLUSTERS, q // 4)))
+
+
+def _with_constant(Q: Array) -> Array:
+    return np.hstack([np.full((len(Q), 1), len(Q) ** -0.5), Q])
+
+
+def _positive(scores: Array, usable: Array) -> Array:
+    weights = np.where(usable, np.maximum(scores, 0.0), 0.0)
+    return weights if weights.any() else usable.astype(np.float64)

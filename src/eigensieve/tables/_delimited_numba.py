@@ -1,0 +1,287 @@
+"""Compiled parsing of delimited numbers: rows of text into rows of a matrix, exactly and without copies.
+
+Imported only when a file is read, so that numba does not slow the import of the package.
+"""
+
+import math
+
+import numba
+import numpy as np
+
+from eigensieve.tables.powers import SMALLEST
+
+NUMBER, MISSING, TEXT, LONG = 0, 1, 2, 3
+"""What a cell can be; LONG is a number with too many digits, for Python's own float()."""
+
+_QUOTE, _SPACE, _NEWLINE = 34, 32, 10
+_BEFORE_A_CELL = (10, 44, 9, 59, 124, 32)
+"""Newline and delimiters: only after these does a quote open a quoted cell."""
+_PLUS, _MINUS, _LOWER_E = 43, 45, 101
+_ZERO = 48
+
+
+def _packed(word: str) -> int:
+    return int.from_bytes(word.encode(), "little")
+
+
+_NA, _NAN, _NULL, _NONE, _N_A, _HASH_NA = map(_packed, ("na", "nan", "null", "none", "n/a", "#n/a"))
+_QUESTION, _DASH, _DOT = map(_packed, ("?", "-", "."))
+_INF, _PLUS_INF, _MINUS_INF, _INFINITY = map(_packed, ("inf", "+inf", "-inf", "infinity"))
+_TRUE, _FALSE = map(_packed, ("true", "false"))
+_POWERS_OF_TEN = np.array([10.0**e for e in range(23)])
+
+
+@numba.njit(cache=True, nogil=True)
+def newlines_outside_quotes(text):  # type: ignore[no-untyped-def]
+    """Positions of the newlines that do not stand between quotes."""
+    count = 0
+    for i in range(text.size):
+        count += text[i] == _NEWLINE
+    positions = np.empty(count, np.int64)
+    found = 0
+    inside = False
+    i = 0
+    while i < text.size:
+        if inside:
+            if text[i] == _QUOTE:
+                if i + 1 < text.size and text[i + 1] == _QUOTE:
+                    i += 1
+                else:
+                    inside = False
+        elif text[i] == _NEWLINE:
+            positions[found] = i
+            found += 1
+        elif text[i] == _QUOTE and (i == 0 or text[i - 1] in _BEFORE_A_CELL):
+            inside = True
+        i += 1
+    return positions[:found].copy()
+
+
+@numba.njit(cache=True, nogil=True)
+def _next_cell(text, position, end, delimiter):  # type: ignore[no-untyped-def]
+    """Return the content of the cell at `position` (first, last plus one) and where its delimiter stands."""
+    if position < end and text[position] == _QUOTE:
+        first = position + 1
+        last = first
+        while last < end:
+            if text[last] == _QUOTE:
+                if last + 1 < end and text[last + 1] == _QUOTE:
+                    last += 2
+                    continue
+                break
+            last += 1
+        position = last
+        while position < end and text[position] != delimiter:
+            position += 1
+        return first, last, position
+    first = position
+    while position < end and text[position] != delimiter:
+        position += 1
+    return first, position, position
+
+
+@numba.njit(cache=True, nogil=True)
+def _word(text, first, last):  # type: ignore[no-untyped-def]
+    """Tell what a cell that is no plain number is: missing, infinite, a truth value, or text."""
+    if last - first > 8:
+        return TEXT, np.nan
+    packed = np.int64(0)
+    for i in range(last - 1, first - 1, -1):
+        byte = text[i]
+        if 65 <= byte <= 90:
+            byte += 32
+        packed = (packed << 8) | np.int64(byte)
+    if packed in (_NA, _NAN, _NULL, _NONE, _N_A, _HASH_NA, _QUESTION, _DASH, _DOT):
+        return MISSING, np.nan
+    if packed in (_INF, _PLUS_INF, _INFINITY):
+        return NUMBER, np.inf
+    if packed == _MINUS_INF:
+        return NUMBER, -np.inf
+    if packed == _TRUE:
+        return NUMBER, 1.0
+    if packed == _FALSE:
+        return NUMBER, 0.0
+    return TEXT, np.nan
+
+
+@numba.njit(cache=True, nogil=True)
+def _product(a, b):  # type: ignore[no-untyped-def]
+    """The 128-bit product of two 64-bit numbers: high and low half."""
+    mask = np.uint64(0xFFFFFFFF)
+    half = np.uint64(32)
+    a0, a1 = a & mask, a >> half
+    b0, b1 = b & mask, b >> half
+    low = a0 * b0
+    middle = a1 * b0 + (low >> half)
+    other = a0 * b1 + (middle & mask)
+    return a1 * b1 + (middle >> half) + (other >> half), a * b
+
+
+@numba.njit(cache=True, nogil=True)
+def _exact(mantissa, exponent, high, low):  # type: ignore[no-untyped-def]
+    """The float nearest to ``mantissa * 10^exponent`` (Eisel and Lemire), or a refusal in the rare open cases."""
+    if exponent < SMALLEST or exponent > SMALLEST + high.size - 1:
+        return False, 0.0
+    w = mantissa
+    zeros = 0
+    while w < np.uint64(1 << 63):
+        w <<= np.uint64(1)
+        zeros += 1
+    index = exponent - SMALLEST
+    upper, lower = _product(w, high[index])
+    if upper & np.uint64(0x1FF) == np.uint64(0x1FF):
+        second, _ = _product(w, low[index])
+        lower += second
+        if lower < second:
+            upper += np.uint64(1)
+    if lower == np.uint64(0xFFFFFFFFFFFFFFFF) and (exponent < -27 or exponent > 55):
+        return False, 0.0
+    top = upper >> np.uint64(63)
+    shift = top + np.uint64(9)
+    m = upper >> shift
+    power = ((217706 * exponent) >> 16) + 63 + np.int64(top) - zeros
+    if power <= -1023 or power >= 1023:
+        return False, 0.0
+    if lower <= np.uint64(1) and -4 <= exponent <= 23 and m & np.uint64(3) == np.uint64(1) and (m << shift) == upper:
+        m -= np.uint64(1)
+    m += m & np.uint64(1)
+    m >>= np.uint64(1)
+    return True, math.ldexp(np.float64(m), power - 52)
+
+
+@numba.njit(cache=True, nogil=True)
+def _number(text, first, last, decimal, high, low):  # type: ignore[no-untyped-def]
+    """Read one cell: its kind and, for numbers, its value."""
+    while first < last and text[first] == _SPACE:
+        first += 1
+    while first < last and text[last - 1] == _SPACE:
+        last -= 1
+    if first == last:
+        return MISSING, np.nan
+    i = first
+    negative = text[i] == _MINUS
+    if negative or text[i] == _PLUS:
+        i += 1
+    mantissa = np.uint64(0)
+    digits = 0
+    exponent = np.int64(0)
+    seen = False
+    fraction = False
+    while i < last:
+        byte = text[i]
+        if _ZERO <= byte <= 57:
+            seen = True
+            if digits or byte != _ZERO:
+                digits += 1
+            mantissa = mantissa * np.uint64(10) + np.uint64(byte - _ZERO)
+            exponent -= fraction
+        elif byte == decimal and not fraction:
+            fraction = True
+        else:
+            break
+        i += 1
+    if not seen:
+        return _word(text, first, last)
+    if i < last and (text[i] | 32) == _LOWER_E:
+        i += 1
+        down = i < last and text[i] == _MINUS
+        if i < last and (down or text[i] == _PLUS):
+            i += 1
+        if i == last:
+            return _word(text, first, last)
+        power = np.int64(0)
+        while i < last and _ZERO <= text[i] <= 57:
+            if power < 100000:
+                power = power * 10 + np.int64(text[i] - _ZERO)
+            i += 1
+        exponent += -power if down else power
+    if i < last:
+        return _word(text, first, last)
+    if digits > 19:
+        return LONG, np.nan
+    if mantissa == np.uint64(0):
+        value = 0.0
+    elif mantissa < np.uint64(1 << 53) and -22 <= exponent <= 22:
+        value = np.float64(mantissa)
+        value = value / _POWERS_OF_TEN[-exponent] if exponent < 0 else value * _POWERS_OF_TEN[exponent]
+    else:
+        done, value = _exact(mantissa, exponent, high, low)
+        if not done:
+            return LONG, np.nan
+    return NUMBER, -value if negative else value
+
+
+@numba.njit(cache=True, nogil=True)
+def parse_rows(text, begins, ends, delimiter, decimal, targets, high, low, out, cells, odd):  # type: ignore[no-untyped-def]
+    """Parse lines of text into the rows of `out`.
+
+    Parameters
+    ----------
+    text : uint8 array
+        The whole file.
+    begins, ends : int64 arrays of shape (n_rows,)
+        First and last-plus-one byte of each line.
+    delimiter, decimal : int
+        The bytes that end a cell and that mark decimals.
+    targets : int64 array of shape (n_columns,)
+        Column of `out` that a column of the file goes to, -1 to skip it.
+    high, low : uint64 arrays
+        From :func:`~eigensieve.tables.powers.powers_of_five`.
+    out : float64 array of shape (n_rows, n_features)
+        Receives the values; NaN where missing.
+    cells : int64 array of shape (n_rows,)
+        Receives the number of cells in each line.
+    odd : int64 array of shape (capacity, 5)
+        Receives row, column, first byte, last-plus-one byte and kind of every cell that is text or long.
+
+    Returns
+    -------
+    n_odd : int
+        Number of cells that are text or long; it may exceed the capacity of `odd`.
+    """
+    n_odd = 0
+    for row in range(begins.size):
+        position = begins[row]
+        end = ends[row]
+        column = 0
+        while True:
+            first, last, position = _next_cell(text, position, end, delimiter)
+            if column < targets.size and targets[column] >= 0:
+                kind, value = _number(text, first, last, decimal, high, low)
+                out[row, targets[column]] = value
+                if kind in (TEXT, LONG):
+                    if n_odd < odd.shape[0]:
+                        odd[n_odd, 0] = row
+                        odd[n_odd, 1] = column
+                        odd[n_odd, 2] = first
+                        odd[n_odd, 3] = last
+                        odd[n_odd, 4] = kind
+                    n_odd += 1
+            column += 1
+            if position >= end:
+                break
+            position += 1
+        cells[row] = column
+    return n_odd
+
+
+@numba.njit(cache=True, nogil=True)
+def locate_column(text, begins, ends, delimiter, wanted):  # type: ignore[no-untyped-def]
+    """First and last-plus-one byte of one column's cell in every line; -1 where a line has no such cell."""
+    firsts = np.full(begins.size, -1, np.int64)
+    lasts = np.full(begins.size, -1, np.int64)
+    for row in range(begins.size):
+        position = begins[row]
+        end = ends[row]
+        column = 0
+        while True:
+            first, last, position = _next_cell(text, position, end, delimiter)
+            if column == wanted:
+                firsts[row] = first
+                lasts[row] = last
+                break
+            column += 1
+            if position >= end:
+                break
+            position += 1
+    return firsts, lasts

@@ -1,0 +1,319 @@
+"""CSV and TSV files, of any width: parsed straight into the matrix, without a column object for every
+feature."""
+
+from codecs import getincrementaldecoder
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from os import cpu_count
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from eigensieve.tables.dialect import Dialect, detect
+from eigensieve.tables.orientation import place_of_samples
+from eigensieve.tables.powers import powers_of_five
+from eigensieve.tables.table import (
+    DataError,
+    NumberedNames,
+    Samples,
+    Table,
+    as_labels,
+    listed,
+    position,
+    refuse_duplicates,
+)
+
+SAMPLED_CELLS = 200_000
+"""Cells looked at to tell numbers from text and rows from columns."""
+BLOCK_BYTES = 2**23
+"""Text parsed in one go by one thread."""
+SCANNED_BYTES = 2**24
+UNNAMED = ("", "Unnamed: 0")
+"""How an index column without a name is called by R and pandas."""
+
+
+@dataclass
+class Grid:
+    """The lines of a delimited file, found but not yet parsed.
+
+    Attributes
+    ----------
+    path : str or Path
+    text : ndarray of uint8
+        The whole file.
+    begins, ends : ndarray of int64
+        First and last-plus-one byte of each data line.
+    names : list of str
+        Column names.
+    dialect : Dialect
+    """
+
+    path: str | Path
+    text: np.ndarray
+    begins: np.ndarray
+    ends: np.ndarray
+    names: list[str]
+    dialect: Dialect
+
+    def line(self, row: int) -> list[str]:
+        """The cells of one data line."""
+        return self.dialect.cells(self.text[self.begins[row] : self.ends[row]].tobytes())
+
+    def decode(self, first: int, last: int) -> str:
+        """The text between two bytes, doubled quotes undone."""
+        raw = self.text[first:last].tobytes().decode(self.dialect.encoding)
+        return raw.strip().replace('""', '"')
+
+    def column(self, index: int) -> list[str]:
+        """One column as text."""
+        from eigensieve.tables._delimited_numba import locate_column
+
+        firsts, lasts = locate_column(self.text, self.begins, self.ends, ord(self.dialect.delimiter), index)
+        return [self.decode(first, last) if first >= 0 else "" for first, last in zip(firsts, lasts, strict=True)]
+
+    def numbers(self, columns: np.ndarray, rows: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+        """Parse `columns` of `rows` (all lines by default).
+
+        Returns
+        -------
+        values : ndarray of shape (n_rows, n_columns)
+        odd : ndarray of int64 of shape (n_odd, 4)
+            Row, column, first and last-plus-one byte of each cell that is text.
+        """
+        begins = self.begins if rows is None else self.begins[rows]
+        ends = self.ends if rows is None else self.ends[rows]
+        targets = np.full(len(self.names), -1, dtype=np.int64)
+        targets[columns] = np.arange(len(columns))
+        values = np.empty((len(begins), len(columns)))
+        average = max(1, int(ends[-1] - begins[0]) // len(begins))
+        step = max(1, BLOCK_BYTES // average)
+        blocks = [slice(start, start + step) for start in range(0, len(begins), step)]
+        with ThreadPoolExecutor(cpu_count()) as threads:
+            odd = list(
+                threads.map(
+                    lambda block: self._block(begins[block], ends[block], targets, values[block], block.start),
+                    blocks,
+                )
+            )
+        return values, np.concatenate(odd)
+
+    def _block(
+        self, begins: np.ndarray, ends: np.ndarray, targets: np.ndarray, values: np.ndarray, offset: int
+    ) -> np.ndarray:
+        from eigensieve.tables._delimited_numba import LONG, parse_rows
+
+        cells = np.empty(len(begins), dtype=np.int64)
+        odd = np.empty((1024, 5), dtype=np.int64)
+        marks = ord(self.dialect.delimiter), ord(self.dialect.decimal)
+        tables = powers_of_five()
+        n_odd = parse_rows(self.text, begins, ends, *marks, targets, *tables, values, cells, odd)
+        if n_odd > len(odd):
+            odd = np.empty((n_odd, 5), dtype=np.int64)
+            parse_rows(self.text, begins, ends, *marks, targets, *tables, values, cells, odd)
+        self._refuse_ragged(cells, offset)
+        odd = odd[:n_odd]
+        long = odd[:, 4] == LONG
+        for row, column, first, last, _ in odd[long]:
+            text = self.decode(first, last).replace(self.dialect.decimal, ".")
+            values[row, targets[column]] = float(text)
+        odd[:, 0] += offset
+        return odd[~long, :4]
+
+    def _refuse_ragged(self, cells: np.ndarray, offset: int) -> None:
+        wrong = np.flatnonzero(cells != len(self.names))
+        if len(wrong):
+            row = int(wrong[0])
+            raise DataError(
+                f"'{self.path}' is ragged: data row {offset + row + 1} has {cells[row]:,} cells where "
+                f"{len(self.names):,} are expected. Check that row for a missing, extra or unquoted delimiter."
+            )
+
+
+def read_delimited(
+    content: Any, path: str | Path, suffix: str, *, label: str | None, id: str | None, samples: Samples
+) -> Table:
+    """Read CSV or TSV text.
+
+    Parameters
+    ----------
+    content : bytes or mmap
+    path : str or Path
+        Named in errors.
+    suffix : str
+        ".csv", ".tsv" or ".txt".
+    label, id : str or None
+        Names of the label and id columns (rows, when samples are in columns).
+    samples : {"auto", "rows", "columns"}
+    """
+    notes: list[str] = []
+    grid = _grid(content, path, suffix, notes)
+    sampled = max(1, min(5, SAMPLED_CELLS // len(grid.names), len(grid.begins)))
+    _, odd = grid.numbers(np.arange(len(grid.names)), np.arange(sampled))
+    columns, counts = np.unique(odd[:, 1], return_counts=True)
+    text_columns = columns[counts == sampled].tolist()
+    index_column = 0 if text_columns[:1] == [0] or grid.names[0] in UNNAMED else None
+    wanted = [name for name in (label, id) if name is not None]
+    named_rows = text_columns == [0] and id is None
+    orientation, reason = place_of_samples(
+        samples,
+        corner=grid.names[0],
+        column_names=grid.names,
+        row_names=grid.column(0) if named_rows else None,
+        wanted=wanted,
+        values=lambda: _some_numbers(grid),
+    )
+    if reason:
+        notes.append(reason)
+    if orientation == "columns":
+        return _samples_in_columns(grid, label, notes)
+    return _samples_in_rows(grid, label, id, index_column, notes)
+
+
+def _samples_in_rows(
+    grid: Grid, label: str | None, id: str | None, index_column: int | None, notes: list[str]
+) -> Table:
+    label_column = None if label is None else position(label, grid.names, grid.path, "label")
+    id_column = None if id is None else position(id, grid.names, grid.path, "id")
+    if label_column is not None and label_column == id_column:
+        raise DataError(f"'{grid.path}': column '{label}' cannot be label and id at once. Name two columns.")
+    names: list[str] | None = None
+    if id_column is None and index_column is not None and index_column != label_column:
+        names = grid.column(index_column)
+        # text that repeats is a property of the samples, not their name, and is reported as text below
+        if len(set(names)) == len(names):
+            id_column = index_column
+            notes.append(f"sample names from the first column, '{grid.names[0]}'")
+    if id_column is not None and id is not None:
+        names = grid.column(id_column)
+    aside = [column for column in (label_column, id_column) if column is not None]
+    features = np.delete(np.arange(len(grid.names)), aside)
+    values, odd = grid.numbers(features)
+    if len(odd):
+        _refuse_text(grid, odd)
+    return Table(
+        X=values,
+        feature_names=_names(grid, features),
+        sample_names=names if id_column is not None else None,
+        label=None if label_column is None else as_labels(grid.column(label_column)),
+        format="csv",
+        notes=notes,
+        label_name=label,
+        id_name=None if id_column is None else grid.names[id_column],
+        details={"dialect": grid.dialect},
+    )
+
+
+def _samples_in_columns(grid: Grid, label: str | None, notes: list[str]) -> Table:
+    row_names = grid.column(0)
+    labels = None
+    if label is not None:
+        row = position(label, row_names, grid.path, "label", "row")
+        labels = as_labels(grid.line(row)[1:])
+        del row_names[row]
+        grid.begins, grid.ends = np.delete(grid.begins, row), np.delete(grid.ends, row)
+    if not row_names or len(grid.names) < 2:
+        raise DataError(f"'{grid.path}' has no samples in columns. Check the delimiter, or read samples in rows.")
+    refuse_duplicates(row_names, grid.path, "feature")
+    values, odd = grid.numbers(np.arange(1, len(grid.names)))
+    if len(odd):
+        row, _, first, last = odd[0]
+        raise DataError(
+            f"'{grid.path}' has text in the row of feature '{row_names[row]}': '{grid.decode(first, last)}'. "
+            "Remove or encode it, name it as the label, or read samples in rows."
+        )
+    return Table(
+        X=values.T,
+        feature_names=row_names,
+        sample_names=grid.names[1:],
+        label=labels,
+        format="csv",
+        orientation="columns",
+        notes=notes,
+        label_name=label,
+        id_name=grid.names[0],
+        details={"dialect": grid.dialect},
+    )
+
+
+def _grid(content: Any, path: str | Path, suffix: str, notes: list[str]) -> Grid:
+    """Find the lines and the header of a delimited file."""
+    if content[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        content = content[:].decode("utf-16").encode("utf-8")
+    if b"\0" in content[:4096]:
+        raise DataError(f"'{path}' is not a text table. Give it the file ending of its real format.")
+    start = 3 if content[:3] == b"\xef\xbb\xbf" else 0
+    text = np.frombuffer(content, dtype=np.uint8)
+    begins, ends = _rows(content, text, start)
+    if len(begins) == 0:
+        raise DataError(f"'{path}' is empty. Check that it was written completely.")
+    lines = [text[begins[row] : ends[row]].tobytes() for row in range(min(len(begins), 4))]
+    dialect = detect(lines, path, suffix, _encoding(content))
+    if dialect.encoding != "utf-8":
+        notes.append("the text is not UTF-8 and was read as Latin-1")
+    header = dialect.cells(lines[0])
+    if not dialect.header:
+        notes.append("no header line: columns are named x0, x1, ...")
+        return Grid(path, text, begins, ends, list(NumberedNames(len(header))), dialect)
+    if len(begins) == 1:
+        raise DataError(f"'{path}' has no samples. Check that it holds data rows below its header.")
+    header = [name.strip() for name in header]
+    width = len(dialect.cells(lines[1]))
+    if len(header) == width - 1:
+        header = ["", *header]
+    grid = Grid(path, text, begins[1:], ends[1:], header, dialect)
+    refuse_duplicates(header, path, "column")
+    return grid
+
+
+def _encoding(content: Any) -> str:
+    """UTF-8 where the whole text is valid as such, else latin-1, in which every byte means something."""
+    decoder = getincrementaldecoder("utf-8")()
+    try:
+        for start in range(0, len(content), SCANNED_BYTES):
+            decoder.decode(content[start : start + SCANNED_BYTES])
+    except UnicodeDecodeError:
+        return "latin-1"
+    return "utf-8"
+
+
+def _rows(content: Any, text: np.ndarray, start: int) -> tuple[np.ndarray, np.ndarray]:
+    """First and last-plus-one byte of every line that is not blank."""
+    if content.find(b'"') >= 0:
+        from eigensieve.tables._delimited_numba import newlines_outside_quotes
+
+        newlines = newlines_outside_quotes(text)
+    else:
+        chunks = range(0, len(text), SCANNED_BYTES)
+        found = [np.flatnonzero(text[chunk : chunk + SCANNED_BYTES] == 10) + chunk for chunk in chunks]
+        newlines = np.concatenate([np.empty(0, dtype=np.int64), *found])
+    begins = np.concatenate([[start], newlines + 1])
+    ends = np.concatenate([newlines, [len(text)]])
+    ends = ends - ((ends > begins) & (text[np.maximum(ends - 1, 0)] == 13))
+    kept = ends > begins
+    for row in np.flatnonzero(kept & (text[np.minimum(begins, len(text) - 1)] == ord(" "))):
+        kept[row] = bool(text[begins[row] : ends[row]].tobytes().strip(b" "))
+    return begins[kept], ends[kept]
+
+
+def _names(grid: Grid, features: np.ndarray) -> list[str]:
+    return [grid.names[column] for column in features]
+
+
+def _some_numbers(grid: Grid) -> np.ndarray:
+    """Some of the numbers, spread over the file, for the guess at its orientation."""
+    n_columns = min(len(grid.names) - 1, 500)
+    columns = np.unique(np.linspace(1, len(grid.names) - 1, n_columns).astype(int))
+    n_rows = max(2, min(len(grid.begins), SAMPLED_CELLS // len(columns)))
+    rows = np.unique(np.linspace(0, len(grid.begins) - 1, n_rows).astype(int))
+    return grid.numbers(columns, rows)[0]
+
+
+def _refuse_text(grid: Grid, odd: np.ndarray) -> None:
+    columns, first_of = np.unique(odd[:, 1], return_index=True)
+    row, _, first, last = odd[first_of[0]]
+    raise DataError(
+        f"'{grid.path}' has text in {len(columns):,} numeric column{'s' if len(columns) > 1 else ''}: "
+        f"{listed([grid.names[index] for index in columns])} (such as '{grid.decode(first, last)[:40]}' in data row "
+        f"{row + 1}). Name the label or id column, or remove or encode the text."
+    )

@@ -1,0 +1,77 @@
+"""Writing CSV and TSV, in the layout the table was read with."""
+
+import csv
+import gzip
+import io
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import IO
+
+import numpy as np
+
+from eigensieve.tables.dialect import Dialect
+from eigensieve.tables.table import Table
+
+
+def write_delimited(path: Path, table: Table) -> None:
+    """Write a table as delimited text; a name ending in ``.gz`` is compressed."""
+    dialect = _dialect(path, table)
+    opener = gzip.open if path.name.lower().endswith(".gz") else open
+    with opener(path, "wb") as binary, io.TextIOWrapper(binary, "utf-8", newline="") as file:
+        _write(file, table, dialect)
+
+
+def _dialect(path: Path, table: Table) -> Dialect:
+    """The layout the table was read with, as far as the file's ending allows it."""
+    dialect: Dialect = table.details.get("dialect", Dialect())
+    ending = path.name.lower().removesuffix(".gz").rpartition(".")[2]
+    if ending in ("tsv", "tab"):
+        return replace(dialect, delimiter="\t")
+    if ending == "csv" and dialect.delimiter == "\t":
+        return replace(dialect, delimiter="," if dialect.decimal == "." else ";")
+    return dialect
+
+
+def _write(file: IO[str], table: Table, dialect: Dialect) -> None:
+    writer = csv.writer(file, delimiter=dialect.delimiter, lineterminator="\n")
+    rows = _feature_rows(table, dialect) if table.orientation == "columns" else _sample_rows(table, dialect)
+    header = next(rows)
+    if dialect.header or table.orientation == "columns":
+        writer.writerow(header)
+    writer.writerows(rows)
+
+
+def _sample_rows(table: Table, dialect: Dialect) -> Iterator[list[str]]:
+    names, label = table.sample_names, table.label
+    before = [] if names is None else ["id" if table.id_name is None else table.id_name]
+    after = [] if label is None else [table.label_name or "label"]
+    yield [*before, *table.feature_names, *after]
+    for row in range(table.n_samples):
+        yield [
+            *([] if names is None else [names[row]]),
+            *_cells(_dense_row(table, row), dialect),
+            *([] if label is None else [str(label[row])]),
+        ]
+
+
+def _feature_rows(table: Table, dialect: Dialect) -> Iterator[list[str]]:
+    samples = table.sample_names or [f"s{row}" for row in range(table.n_samples)]
+    yield [table.id_name or "", *samples]
+    if table.label is not None:
+        yield [table.label_name or "label", *map(str, table.label)]
+    X = table.X if isinstance(table.X, np.ndarray) else table.X.tocsc()
+    for column, name in enumerate(table.feature_names):
+        values = X[:, column] if isinstance(X, np.ndarray) else X[:, [column]].toarray()[:, 0]
+        yield [name, *_cells(values, dialect)]
+
+
+def _dense_row(table: Table, row: int) -> np.ndarray:
+    return table.X[row] if isinstance(table.X, np.ndarray) else table.X[[row]].toarray()[0]
+
+
+def _cells(values: np.ndarray, dialect: Dialect) -> list[str]:
+    """Shortest text that reads back as the same number; nothing for a missing value."""
+    texts = map(repr, values.tolist()) if values.dtype == np.float64 else map(str, values)
+    cells = ["" if text == "nan" else text.removesuffix(".0") for text in texts]
+    return [cell.replace(".", dialect.decimal) for cell in cells] if dialect.decimal != "." else cells

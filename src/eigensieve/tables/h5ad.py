@@ -1,0 +1,64 @@
+"""AnnData files (.h5ad), through the anndata package."""
+
+from pathlib import Path
+
+import numpy as np
+
+from eigensieve._extras import require
+from eigensieve.tables.arrays import as_matrix, damaged
+from eigensieve.tables.table import (
+    DataError,
+    Samples,
+    Table,
+    as_labels,
+    make_unique,
+    position,
+)
+
+
+def read_h5ad(path: Path, *, label: str | None, id: str | None, samples: Samples) -> Table:
+    """Read an .h5ad file: `X`, names of variables and observations; `label` and `id` are columns of ``obs``."""
+    if samples == "columns":
+        raise DataError(f"'{path}' has samples in rows: .h5ad files always do. Leave it at rows or auto.")
+    anndata = require("anndata", extra="anndata")
+    try:
+        stored = anndata.read_h5ad(path)
+    except (OSError, KeyError, ValueError, TypeError, AttributeError) as error:
+        raise damaged(path, "an .h5ad file") from error
+    if stored.X is None:
+        raise DataError(f"'{path}' has no X. Store the matrix to select from in X.")
+    columns = [str(name) for name in stored.obs.columns]
+    for name, role in ((label, "label"), (id, "id")):
+        if name is not None:
+            position(name, columns, path, role)
+    notes: list[str] = []
+    identity = stored.obs_names if id is None else stored.obs[id]
+    return Table(
+        X=as_matrix(stored.X, path),
+        feature_names=make_unique([str(name) for name in stored.var_names], notes),
+        sample_names=[str(name) for name in identity],
+        label=None if label is None else as_labels([str(entry) for entry in stored.obs[label]]),
+        format="h5ad",
+        notes=notes,
+        label_name=label,
+        id_name=id,
+        details={"anndata": stored},
+    )
+
+
+def write_h5ad(path: Path, table: Table) -> None:
+    """Write an .h5ad file; one that was read as .h5ad keeps all its annotations for the chosen variables."""
+    anndata = require("anndata", extra="anndata")
+    stored = table.details.get("anndata")
+    if stored is not None:
+        columns = table.details.get("columns", np.arange(stored.n_vars))
+        chosen = stored[:, columns].copy()
+        chosen.var_names = list(table.feature_names)
+    else:
+        pandas = require("pandas", extra="cli")
+        samples = table.sample_names or [f"s{row}" for row in range(table.n_samples)]
+        obs = pandas.DataFrame(index=pandas.Index(samples))
+        if table.label is not None:
+            obs[table.label_name or "label"] = table.label
+        chosen = anndata.AnnData(table.X, obs=obs, var=pandas.DataFrame(index=list(table.feature_names)))
+    chosen.write_h5ad(path)

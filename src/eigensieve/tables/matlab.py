@@ -1,0 +1,114 @@
+"""MATLAB files, up to version 7 through scipy and version 7.3 (HDF5) through h5py."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csc_matrix
+
+from eigensieve._extras import require
+from eigensieve.tables.arrays import as_matrix, check_length, damaged, matrix_table
+from eigensieve.tables.table import DataError, Samples, Table, listed, position
+
+
+def read_mat(path: Path, *, label: str | None, id: str | None, samples: Samples) -> Table:
+    """Read a .mat file.
+
+    The matrix is the variable ``X``, or ``data``, or the only matrix of numbers with more than one column;
+    `label` and `id` name variables with one entry a sample.
+    """
+    variables = _load(path)
+    for name, role in ((label, "label"), (id, "id")):
+        if name is not None:
+            position(name, list(variables), path, role, "variable")
+    name = _matrix_name(variables, {label, id}, path)
+    names = _texts(variables["feature_names"]) if "feature_names" in variables else None
+    table = matrix_table(as_matrix(variables[name], path), path, "mat", samples, names)
+    return Table(
+        X=table.X,
+        feature_names=table.feature_names,
+        sample_names=None if id is None else [str(entry) for entry in _vector(variables, id, table, path)],
+        label=None if label is None else _vector(variables, label, table, path),
+        format="mat",
+        orientation=table.orientation,
+        notes=table.notes,
+        label_name=label,
+        id_name=id,
+        details={"matrix": name},
+    )
+
+
+def write_mat(path: Path, table: Table) -> None:
+    """Write a version 5 .mat file with the matrix, the chosen features' names and the label."""
+    from scipy.io import savemat
+
+    X = table.X if table.orientation == "rows" else table.X.T
+    variables: dict[str, Any] = {
+        str(table.details.get("matrix", "X")): X if isinstance(X, np.ndarray) else csc_matrix(X),
+        "feature_names": np.array(list(table.feature_names), dtype=object),
+    }
+    if table.label is not None:
+        variables[table.label_name or "y"] = table.label.reshape(-1, 1)
+    if table.sample_names is not None:
+        variables[table.id_name or "sample_names"] = np.array(table.sample_names, dtype=object)
+    savemat(str(path), variables, do_compression=True)
+
+
+def _load(path: Path) -> dict[str, Any]:
+    from scipy.io import loadmat
+    from scipy.io.matlab import MatReadError
+
+    with path.open("rb") as file:
+        start = file.read(128)
+    if b"MATLAB 7.3" in start or start.startswith(b"\x89HDF"):
+        return _load_hdf5(path)
+    try:
+        loaded = loadmat(path)
+    except (MatReadError, ValueError, TypeError, OSError, KeyError, IndexError, NotImplementedError) as error:
+        raise damaged(path, "a MATLAB file") from error
+    return {name: value for name, value in loaded.items() if not name.startswith("__")}
+
+
+def _load_hdf5(path: Path) -> dict[str, Any]:
+    """Variables of a version 7.3 file, whose arrays are stored column by column."""
+    h5py = require("h5py", extra="disk")
+    variables: dict[str, Any] = {}
+    try:
+        with h5py.File(path) as file:
+            for name, item in file.items():
+                if isinstance(item, h5py.Dataset) and item.dtype.kind in "fiub":
+                    variables[name] = np.asarray(item).T
+                elif isinstance(item, h5py.Group) and {"data", "ir", "jc"} <= set(item):
+                    shape = (int(item.attrs["MATLAB_sparse"]), len(item["jc"]) - 1)
+                    variables[name] = csc_matrix((item["data"][:], item["ir"][:], item["jc"][:]), shape=shape)
+    except (OSError, KeyError, ValueError) as error:
+        raise damaged(path, "a MATLAB 7.3 file") from error
+    return variables
+
+
+def _matrix_name(variables: dict[str, Any], aside: set[str | None], path: Path) -> str:
+    for name in ("X", "data"):
+        if name in variables and name not in aside:
+            return name
+    matrices = [
+        name
+        for name, value in variables.items()
+        if name not in aside and getattr(value, "ndim", 0) == 2 and value.dtype.kind in "fiub" and value.shape[1] > 1
+    ]
+    if len(matrices) != 1:
+        found = f"several matrices: {listed(matrices)}" if matrices else "no matrix of numbers"
+        raise DataError(f"'{path}' holds {found}. Call the one to read 'X'.")
+    return matrices[0]
+
+
+def _vector(variables: dict[str, Any], name: str, table: Table, path: Path) -> np.ndarray:
+    values = np.ravel(variables[name])
+    if values.dtype == object:
+        values = _texts(values)
+    check_length(values, table.n_samples, path, name)
+    return values.astype(np.int64) if values.dtype.kind in "ub" else values
+
+
+def _texts(cells: np.ndarray) -> np.ndarray:
+    """A cell array of strings as an array of strings."""
+    return np.array([str(np.ravel(cell)[0]) if np.size(cell) else "" for cell in np.ravel(cells)])

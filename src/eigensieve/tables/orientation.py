@@ -1,0 +1,93 @@
+"""Where the samples stand in a table with named rows: in its rows, or, as in many gene tables, in its columns."""
+
+from collections.abc import Callable
+from typing import Literal
+
+import numpy as np
+
+from eigensieve.tables.table import Samples
+
+_FEATURES = """gene genes geneid genename genesymbol symbol hgncsymbol ensembl ensemblid ensemblgeneid entrez entrezid
+transcript transcriptid probe probeid probeset probesetid idref feature features featureid featurename protein proteinid
+proteingroup peptide metabolite compound mz cpg cpgid snp rsid otu otuid asv taxon marker mirna variable"""
+_SAMPLES = """sample samples sampleid samplename patient patientid subject subjectid case caseid cell cellid cellname
+barcode barcodes donor donorid individual participant participantid specimen observation id index"""
+
+FEATURE_WORDS = frozenset(_FEATURES.split())
+"""What a first column of feature names is usually called, in lower case letters and digits only."""
+SAMPLE_WORDS = frozenset(_SAMPLES.split())
+
+
+def place_of_samples(
+    told: Samples,
+    *,
+    corner: str,
+    column_names: list[str],
+    row_names: list[str] | None,
+    wanted: list[str],
+    values: Callable[[], np.ndarray],
+) -> tuple[Literal["rows", "columns"], str | None]:
+    """Say whether samples stand in rows or columns, and why when it is not the usual "rows".
+
+    Parameters
+    ----------
+    told : {"auto", "rows", "columns"}
+        What the user said.
+    corner : str
+        Name of the first column.
+    column_names : list of str
+        Names of all columns.
+    row_names : list of str or None
+        The first column where it holds text, and is the only column that does.
+    wanted : list of str
+        Names the user gave for the label and the id.
+    values : callable
+        Returns some of the numbers, rows x columns.
+
+    Returns
+    -------
+    orientation : {"rows", "columns"}
+    reason : str or None
+        For the table's notes.
+    """
+    if told != "auto":
+        return told, None
+    if row_names is None or len(column_names) < 2 or any(name in column_names for name in wanted):
+        return "rows", None
+    if any(name in row_names for name in wanted):
+        return "columns", "samples in columns: the label is the name of a row"
+    word = "".join(character for character in corner.lower() if character.isalnum())
+    if word in FEATURE_WORDS:
+        return "columns", f"samples in columns: the first column is called '{corner}'"
+    if word in SAMPLE_WORDS or len(row_names) <= 2 * (len(column_names) - 1):
+        return "rows", None
+    between_rows, between_columns = spread_of_means(values())
+    if between_rows > 0.2 and between_rows > 3 * between_columns:
+        return "columns", (
+            f"samples in columns: {len(row_names):,} named rows differ in level far more than "
+            f"{len(column_names) - 1:,} columns do"
+        )
+    return "rows", None
+
+
+def spread_of_means(values: np.ndarray) -> tuple[float, float]:
+    """Fractions of the variance that lie between the means of rows and between the means of columns.
+
+    Features differ in level and scale far more than samples do, so the larger of the two tells where they
+    are.
+    """
+    finite = np.where(np.isfinite(values), values, np.nan)
+    total = float(np.nanvar(finite)) if np.isfinite(finite).any() else 0.0
+    if total == 0.0:
+        return 0.0, 0.0
+    with np.errstate(invalid="ignore"):
+        rows, columns = _means(finite, 1), _means(finite, 0)
+    return float(np.var(rows)) / total, float(np.var(columns)) / total
+
+
+def _means(values: np.ndarray, axis: int) -> np.ndarray:
+    """Means along an axis over finite entries, only where there are any."""
+    known = np.isfinite(values)
+    count = known.sum(axis=axis)
+    sums = np.where(known, values, 0.0).sum(axis=axis)
+    return sums[count > 0] / count[count > 0]

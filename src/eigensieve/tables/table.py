@@ -1,0 +1,193 @@
+"""A table of samples as the readers hand it over, and the error they raise."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, Literal, overload
+
+import numpy as np
+from scipy.sparse import csr_matrix
+
+Samples = Literal["auto", "rows", "columns"]
+Matrix = np.ndarray | csr_matrix
+
+
+class DataError(ValueError):
+    """A file cannot be read or written as asked; one line names the file, the problem and the fix."""
+
+
+class NumberedNames(Sequence[str]):
+    """The names "x0", "x1", ... of features that have none in their file, without storing millions of
+    them."""
+
+    def __init__(self, count: int) -> None:
+        self._numbers = range(count)
+
+    def __len__(self) -> int:
+        return len(self._numbers)
+
+    @overload
+    def __getitem__(self, index: int) -> str: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[str]: ...
+    def __getitem__(self, index: int | slice) -> str | list[str]:
+        if isinstance(index, slice):
+            return [f"x{number}" for number in self._numbers[index]]
+        return f"x{self._numbers[index]}"
+
+
+@dataclass(frozen=True)
+class Table:
+    """Samples read from a file.
+
+    Attributes
+    ----------
+    X : ndarray or scipy.sparse.csr_matrix of shape (n_samples, n_features)
+        Numbers; NaN where a value is missing.
+    feature_names : sequence of str
+        One name a feature; "x0", "x1", ... where the file has none.
+    sample_names : list of str or None
+        Names of the samples: the id column, row names, barcodes.
+    label : ndarray or None
+        The label column asked for: numbers where every label is one (NaN where it is missing), strings otherwise.
+    format : str
+        Name of the file's format, one of :data:`~eigensieve.tables.FORMATS`.
+    orientation : {"rows", "columns"}
+        Where the samples stood in the file. `X` has them in rows always.
+    notes : list of str
+        What was assumed or noticed: missing values, detected orientation, renamed features.
+    label_name, id_name : str or None
+        Names of the label and id columns in the file.
+    details : dict
+        What writing the same format again needs: a CSV's delimiter, unused labels, an AnnData object.
+    """
+
+    X: Matrix
+    feature_names: Sequence[str]
+    sample_names: list[str] | None
+    label: np.ndarray | None
+    format: str
+    orientation: Literal["rows", "columns"] = "rows"
+    notes: list[str] = field(default_factory=list)
+    label_name: str | None = None
+    id_name: str | None = None
+    details: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def n_samples(self) -> int:
+        """Number of samples."""
+        return int(self.X.shape[0])
+
+    @property
+    def n_features(self) -> int:
+        """Number of features."""
+        return int(self.X.shape[1])
+
+    def take(self, columns: np.ndarray) -> "Table":
+        """Return the table with only the features at the positions `columns`, in that order."""
+        positions = np.asarray(columns)
+        if positions.dtype == bool:
+            positions = np.flatnonzero(positions)
+        return replace(
+            self,
+            X=self.X[:, positions],
+            feature_names=[self.feature_names[int(position)] for position in positions],
+            details={**self.details, "columns": positions},
+        )
+
+
+def checked(table: Table, path: str | Path) -> Table:
+    """Refuse tables no selection can work on, and note missing values."""
+    if table.n_samples == 0:
+        raise DataError(f"'{path}' has no samples. Check that it holds data rows below its header.")
+    if table.n_features == 0:
+        raise DataError(f"'{path}' has no numeric features. Check the delimiter, and the label and id columns.")
+    refuse_duplicates(table.feature_names, path, "feature")
+    values = table.X if isinstance(table.X, np.ndarray) else table.X.data
+    if values.dtype.kind == "f":
+        missing = _count_missing(values)
+        if missing:
+            total = table.n_samples * table.n_features
+            table.notes.append(f"{missing:,} of {total:,} values are missing ({100 * missing / total:.2g} %)")
+    unlabelled = 0 if table.label is None else _count_unlabelled(table.label)
+    if unlabelled:
+        table.notes.append(f"{unlabelled:,} of {table.n_samples:,} samples have no label")
+    return table
+
+
+def refuse_duplicates(names: Sequence[str], path: str | Path, what: str) -> None:
+    """Raise when a name occurs twice."""
+    if isinstance(names, NumberedNames) or len(set(names)) == len(names):
+        return
+    repeated = [name for name, count in Counter(names).items() if count > 1]
+    if repeated:
+        raise DataError(
+            f"'{path}' has duplicate {what} names: {listed(repeated)}. Give every {what} a name of its own."
+        )
+
+
+def listed(names: Sequence[str], at_most: int = 5) -> str:
+    """Quote the first few of many names."""
+    shown = ", ".join(f"'{name}'" for name in names[:at_most])
+    return shown if len(names) <= at_most else f"{shown} and {len(names) - at_most:,} more"
+
+
+def position(name: str, names: Sequence[str], path: str | Path, role: str, what: str = "column") -> int:
+    """Position of a name the user gave, or an error that offers the nearest ones."""
+    try:
+        return names.index(name)
+    except ValueError:
+        close = get_close_matches(name, names, n=3) if len(names) <= 50_000 else []
+        hint = f"Did you mean {listed(close)}?" if close else f"Its {what}s are {listed(names)}."
+        raise DataError(f"'{path}' has no {role} {what} '{name}'. {hint}") from None
+
+
+def as_labels(texts: Sequence[str]) -> np.ndarray:
+    """Labels as integers or floats where every one is a number or missing, as strings otherwise."""
+    strings = np.array([text.strip() for text in texts], dtype=str)
+    blank = np.isin(np.char.lower(strings), ("", "na", "nan"))
+    for dtype in (np.int64, np.float64):
+        try:
+            return np.where(blank, "nan", strings).astype(dtype)
+        except ValueError:
+            continue
+    return strings
+
+
+def as_floats(values: np.ndarray) -> np.ndarray:
+    """Numbers of any kind as float32 (kept) or float64 (everything else)."""
+    return values if values.dtype in (np.float32, np.float64) else values.astype(np.float64)
+
+
+def make_unique(names: Sequence[str], notes: list[str]) -> list[str]:
+    """Number repeated names ("TBCE", "TBCE-1"), as single-cell tools do for gene symbols, and note it."""
+    taken = set(names)
+    seen: Counter[str] = Counter()
+    unique = []
+    for name in names:
+        new = name
+        while seen[name] and new in taken:
+            new = f"{name}-{seen[name]}"
+            seen[name] += new in taken
+        seen[name] += 1
+        taken.add(new)
+        unique.append(new)
+    renamed = sum(old != new for old, new in zip(names, unique, strict=True))
+    if renamed:
+        notes.append(f"{renamed:,} repeated feature names were numbered ('-1', '-2', ...)")
+    return unique
+
+
+def _count_missing(values: np.ndarray) -> int:
+    rows = max(1, 2**22 // max(1, int(np.prod(values.shape[1:]))))
+    return sum(int(np.isnan(values[i : i + rows]).sum()) for i in range(0, len(values), rows))
+
+
+def _count_unlabelled(label: np.ndarray) -> int:
+    if label.dtype.kind == "f":
+        return int(np.isnan(label).sum())
+    if label.dtype.kind == "U":
+        return int(np.isin(np.char.lower(label), ("", "na", "nan")).sum())
+    return 0

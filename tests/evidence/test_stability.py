@@ -1,0 +1,94 @@
+"""Stability over subsamples: the counts, the same for any number of jobs, resumable, drawn."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.feature_selection import SelectKBest, VarianceThreshold
+
+from eigensieve.evidence.stability import Stability, selection_stability
+
+X = np.random.default_rng(0).standard_normal((40, 12)) * np.linspace(0.9, 1.1, 12)
+
+
+def test_frequencies_are_counts_over_the_subsamples() -> None:
+    result = selection_stability(VarianceThreshold(1.0), X, n_subsamples=8, random_state=3)
+    expected = np.zeros(12)
+    for run in range(8):
+        rows = np.random.default_rng([3, run]).permutation(40)[:20]
+        expected += X[rows].var(axis=0) > 1.0
+    np.testing.assert_allclose(result.frequencies, expected / 8)
+
+
+def test_any_number_of_jobs_gives_the_same() -> None:
+    one = selection_stability(VarianceThreshold(1.0), X, n_subsamples=6)
+    two = selection_stability(VarianceThreshold(1.0), X, n_subsamples=6, n_jobs=2)
+    np.testing.assert_array_equal(one.selections, two.selections)
+
+
+def test_an_interrupted_run_goes_on(tmp_path: Path) -> None:
+    class Stops(VarianceThreshold):
+        calls = 0
+
+        def fit(self, X, y=None):  # type: ignore[no-untyped-def]
+            Stops.calls += 1
+            if Stops.calls == 4:
+                raise KeyboardInterrupt
+            return super().fit(X, y)
+
+    file = tmp_path / "runs.npz"
+    with pytest.raises(KeyboardInterrupt):
+        selection_stability(Stops(1.0), X, n_subsamples=6, results=file)
+    resumed = selection_stability(Stops(1.0), X, n_subsamples=6, results=file)
+    assert Stops.calls == 4 + 3
+    np.testing.assert_array_equal(
+        resumed.selections, selection_stability(VarianceThreshold(1.0), X, n_subsamples=6).selections
+    )
+
+
+def test_a_file_of_another_run_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "runs.npz"
+    selection_stability(VarianceThreshold(1.0), X, n_subsamples=2, results=file)
+    with pytest.raises(ValueError, match="same selector, data and settings"):
+        selection_stability(VarianceThreshold(0.5), X, n_subsamples=2, results=file)
+
+
+@pytest.mark.parametrize(("name", "value"), [("fraction", 1.0), ("n_subsamples", 0)])
+def test_bad_settings_are_named(name: str, value: float) -> None:
+    with pytest.raises(ValueError, match=f"'{name}' parameter of selection_stability"):
+        selection_stability(SelectKBest(), X, **{name: value})
+
+
+def test_stable_features_come_most_frequent_first() -> None:
+    selections = np.array([[1, 0, 1], [1, 0, 1], [1, 1, 0]], dtype=bool)
+    assert Stability(selections).stable(0.5).tolist() == [0, 2]
+
+
+def test_picture() -> None:
+    pytest.importorskip("matplotlib").use("Agg")
+    from eigensieve.plotting.stability import StabilityDisplay
+
+    selections = np.array([[1, 0, 1], [1, 0, 1], [1, 1, 0]], dtype=bool)
+    display = StabilityDisplay.from_stability(Stability(selections, np.array(["a", "b", "c"])))
+    assert [bar.get_height() for bar in display.bars_] == pytest.approx([1, 2 / 3, 1 / 3])
+    assert [label.get_text() for label in display.ax_.get_xticklabels()] == ["a", "c", "b"]
+
+
+def test_labels_and_what_else_belongs_to_the_samples_are_cut_with_them() -> None:
+    class Recorder(VarianceThreshold):
+        seen: list = []
+
+        def fit(self, X, y=None, extra=None):  # type: ignore[no-untyped-def]
+            Recorder.seen.append((X, y, extra))
+            return super().fit(X)
+
+    said = []
+    result = selection_stability(
+        Recorder(1.0), X, np.arange(40), fit_params=lambda rows: {"extra": rows}, n_subsamples=3, progress=said.append
+    )
+    for values, y, rows in Recorder.seen:
+        np.testing.assert_array_equal(y, rows)
+        np.testing.assert_array_equal(values, X[rows])
+    assert said == ["1 of 3 subsamples", "2 of 3 subsamples", "3 of 3 subsamples"]
+    plain = selection_stability(VarianceThreshold(1.0), X, n_subsamples=3)
+    np.testing.assert_array_equal(result.selections, plain.selections)
