@@ -80,12 +80,13 @@ def fromfile_seconds(path: Path) -> float:
 def fit(path: str, max_memory: str, n_clusters: int, cached: bool, in_memory: bool) -> None:
     """Fit once and print the figures as JSON; this is what the separate process does."""
     from eigensieve import QAlphaSelector
-    from eigensieve.data import _direct, open_data
+    from eigensieve.data import open_data
+    from eigensieve.data.disk import direct
 
     # compile everything beforehand: the figures are those of the fit alone
     QAlphaSelector(5, n_clusters=2).fit(np.random.default_rng(0).standard_normal((300, 3000)).astype(np.float32))
     if not cached:
-        _direct.memory_size = lambda: 0  # as on a machine with less memory than the file has bytes
+        direct.memory_size = lambda: 0  # as on a machine with less memory than the file has bytes
     X = np.load(path) if in_memory else open_data(path, max_memory=max_memory)
     begin, busy = time.perf_counter(), time.process_time()
     model = QAlphaSelector(200, n_clusters=n_clusters, verbose=1).fit(X)

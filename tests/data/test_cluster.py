@@ -160,9 +160,9 @@ def test_empty_chunks(X: np.ndarray) -> None:
 
 
 def test_a_worker_lost_with_all_its_chunks_changes_nothing(X: np.ndarray, monkeypatch: pytest.MonkeyPatch) -> None:
-    from eigensieve.data import _dask_wait
+    from eigensieve.data.dask import wait as waiting
 
-    plain, passes = _dask_wait._wait, iter(range(100))
+    plain, passes = waiting._wait, iter(range(100))
     with (
         distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
         distributed.Client(cluster) as client,
@@ -176,7 +176,7 @@ def test_a_worker_lost_with_all_its_chunks_changes_nothing(X: np.ndarray, monkey
                 os.kill(next(iter(client.run(os.getpid).values())), signal.SIGKILL)
             plain(futures)
 
-        monkeypatch.setattr(_dask_wait, "_wait", wait)
+        monkeypatch.setattr(waiting, "_wait", wait)
         found = QAlphaSelector(RELEVANT, 2, tol=1e-6).fit(made)
     assert next(passes) > 6
     np.testing.assert_array_equal(found.weights_, undisturbed.weights_)

@@ -6,17 +6,18 @@ import numpy as np
 import pytest
 
 from eigensieve import QAlphaSelector
-from eigensieve.data import _direct, _npy, open_data
+from eigensieve.data import open_data
+from eigensieve.data.disk import direct, npy
 from eigensieve.data.disk.npy import npy_source
 
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder whose files are all too large for memory, and whose file system can read around the cache."""
-    monkeypatch.setattr(_direct, "memory_size", lambda: 0)
-    monkeypatch.setattr(_npy, "_SHORTEST", 1)
+    monkeypatch.setattr(direct, "memory_size", lambda: 0)
+    monkeypatch.setattr(npy, "_SHORTEST", 1)
     (tmp_path / "probe").write_bytes(bytes(8192))
-    if not _direct.goes_around(tmp_path / "probe", 8192):
+    if not direct.goes_around(tmp_path / "probe", 8192):
         pytest.skip("this file system cannot read around the cache")
     return tmp_path
 
@@ -66,7 +67,7 @@ def test_files_that_stay_in_memory_go_through_the_cache(tmp_path: Path) -> None:
 
 
 def test_short_rows_go_through_the_cache(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_npy, "_SHORTEST", 64 * 1024)
+    monkeypatch.setattr(npy, "_SHORTEST", 64 * 1024)
     np.save(folder / "X.npy", np.ones((30, 300)))
     data = open_data(folder / "X.npy")
     assert not data.source.around_cache

@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from eigensieve import QAlphaSelector
 from eigensieve.data import as_data, open_data
-from eigensieve.qalpha import _subspace
+from eigensieve.qalpha import subspace
 
 da = pytest.importorskip("dask.array")
 distributed = pytest.importorskip("distributed")
@@ -39,14 +39,14 @@ def selector(**settings: Any) -> QAlphaSelector:
 def interrupt(monkeypatch: pytest.MonkeyPatch, at: int) -> None:
     """Raise KeyboardInterrupt when the solver begins step `at`."""
     steps = iter(range(1, 10**6))
-    plain = _subspace._Solve._expand
+    plain = subspace._Solve._expand
 
     def expand(self: Any) -> float:
         if next(steps) == at:
             raise KeyboardInterrupt
         return plain(self)
 
-    monkeypatch.setattr(_subspace._Solve, "_expand", expand)
+    monkeypatch.setattr(subspace._Solve, "_expand", expand)
 
 
 @pytest.mark.parametrize("storage", ["disk", "dask"])
@@ -128,13 +128,13 @@ def test_a_full_disk_leaves_the_earlier_checkpoint_intact(
 def test_a_file_that_shrinks_during_the_run(on_disk: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     model = selector().fit(open_data(on_disk, max_memory="100kB"))
     before = model.weights_
-    interrupted = _subspace._Solve._expand
+    interrupted = subspace._Solve._expand
 
     def expand(self: Any) -> float:
         os.truncate(on_disk, on_disk.stat().st_size // 2)
         return interrupted(self)
 
-    monkeypatch.setattr(_subspace._Solve, "_expand", expand)
+    monkeypatch.setattr(subspace._Solve, "_expand", expand)
     with pytest.raises(OSError, match="changed size while it was being read"):
         model.fit(open_data(on_disk, max_memory="100kB"))
     assert model.weights_ is before
@@ -246,17 +246,17 @@ def cluster() -> Any:
 
 def during_pass(monkeypatch: pytest.MonkeyPatch, number: int, action: Any) -> None:
     """Do something when the given pass is about to be waited for."""
-    from eigensieve.data import _dask_wait
+    from eigensieve.data.dask import wait as waiting
 
     passes = iter(range(1, 10**6))
-    plain = _dask_wait._wait
+    plain = waiting._wait
 
     def wait(futures: list[Any]) -> None:
         if next(passes) == number:
             action()
         plain(futures)
 
-    monkeypatch.setattr(_dask_wait, "_wait", wait)
+    monkeypatch.setattr(waiting, "_wait", wait)
 
 
 def test_a_killed_worker_changes_nothing(X: np.ndarray, cluster: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -278,9 +278,9 @@ def test_a_killed_worker_changes_nothing(X: np.ndarray, cluster: Any, monkeypatc
 
 
 def test_a_cluster_that_loses_all_workers(X: np.ndarray, monkeypatch: pytest.MonkeyPatch) -> None:
-    from eigensieve.data import _dask_wait
+    from eigensieve.data.dask import wait as waiting
 
-    monkeypatch.setattr(_dask_wait, "_PATIENCE", 1.0)
+    monkeypatch.setattr(waiting, "_PATIENCE", 1.0)
     with (
         distributed.LocalCluster(n_workers=1, threads_per_worker=1, processes=False, dashboard_address=None) as cluster,
         distributed.Client(cluster),

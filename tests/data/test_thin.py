@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from eigensieve.data import _thin, as_data
+from eigensieve.data import as_data, thin
 from eigensieve.data.raw_block import RawBlock
 from eigensieve.data.stats import _any_moments, dense_moments
 from eigensieve.data.thin import contiguous_rows, left_product, right_product
@@ -11,7 +11,7 @@ from eigensieve.data.thin import contiguous_rows, left_product, right_product
 
 @pytest.fixture(autouse=True)
 def any_size(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_thin, "_ENTRIES", 1)
+    monkeypatch.setattr(thin, "_ENTRIES", 1)
 
 
 def views(dtype: type) -> list[np.ndarray]:

@@ -15,7 +15,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from eigensieve.datasets.real import list_real, load_real
-from eigensieve.estimators import _trace_ratio
+from eigensieve.estimators import trace_ratio
 from eigensieve.estimators.trace_ratio import TraceRatioSelector
 from eigensieve.estimators.trace_ratio_scores import fisher_score, laplacian_score
 from eigensieve.graphs import knn_graph
@@ -124,7 +124,7 @@ def test_semi_supervised_runs_from_fisher_to_laplacian(wine):
 def test_the_graph_is_built_once_and_not_at_all_when_given(wine, monkeypatch):
     X, _ = wine
     built = []
-    monkeypatch.setattr(_trace_ratio, "knn_graph", lambda *a, **k: built.append(1) or knn_graph(X, 5))
+    monkeypatch.setattr(trace_ratio, "knn_graph", lambda *a, **k: built.append(1) or knn_graph(X, 5))
     graph = TraceRatioSelector(3, score="laplacian").fit(X).graph_
     assert built == [1]
     for level in ("subset", "feature"):
@@ -261,7 +261,7 @@ def test_an_interrupted_fit_leaves_the_selector_as_it_was(wine, monkeypatch):
     def interrupt(*args):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(_trace_ratio, "diagonals", interrupt)
+    monkeypatch.setattr(trace_ratio, "diagonals", interrupt)
     with pytest.raises(KeyboardInterrupt):
         selector.fit(X[::2], y[::2])
     np.testing.assert_array_equal(selector.support_, before)
@@ -298,7 +298,7 @@ def test_at_most_six_steps_on_real_data(name):
         b, e = selector.between_scatter_, selector.within_scatter_
         n = int(((b > 0) | (e > 0)).sum())
         for m in np.unique(np.geomspace(1, n, 12).astype(int)):
-            result = _trace_ratio.best_subset(b, e, m)
+            result = trace_ratio.best_subset(b, e, m)
             assert result.n_iter <= 6
             assert len(result.subset) == m
             assert all(np.diff(result.history) > 0)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from eigensieve.data import _thin, as_data
+from eigensieve.data import as_data, thin
 from eigensieve.data.dense import DenseData
 from eigensieve.operators import LaplacianAffinity, StandardAffinity
 from eigensieve.operators.steps import MOST_COLUMNS, SpreadStep
@@ -16,7 +16,7 @@ TOLERANCE = {np.float32: 2e-4, np.float64: 1e-11}
 
 @pytest.fixture(autouse=True)
 def always_compiled(monkeypatch):
-    monkeypatch.setattr(_thin, "_ENTRIES", 0)
+    monkeypatch.setattr(thin, "_ENTRIES", 0)
     monkeypatch.setattr(DenseData, "block_size", lambda self: 500)
 
 
