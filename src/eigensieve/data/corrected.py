@@ -1,0 +1,221 @@
+"""Data with a low-rank part taken off: what is known to be unwanted, removed without touching what is stored.
+
+The corrected matrix is M - K L' (features x samples), where K has one row per feature and L one row per sample. Batch
+means are of this form, and so are directions projected out of the feature space. Every product follows from a product
+with M and one with K or L, so this works for every backend, and sparse data is never densified.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+import numpy as np
+
+from eigensieve._types import Array
+from eigensieve.data.blocks import BackwardSum, Block
+from eigensieve.data.matrix import BlockFunction, DataMatrix, Sweep
+from eigensieve.data.stats import ColumnStats
+
+Result = TypeVar("Result")
+
+_GONE = 100  # a column of which less than this many roundings is left counts as explained away
+
+
+def corrected(data: DataMatrix, K: Array, L: Array) -> "CorrectedData":
+    """Return M - K L' with columns of unit norm again, for standardised data.
+
+    Features of which nothing is left but rounding become zero.
+
+    Parameters
+    ----------
+    data : DataMatrix
+        Standardised, or corrected already: then both corrections hold.
+    K : ndarray of shape (n_features, n_directions)
+    L : ndarray of shape (n_samples, n_directions)
+    """
+    base = data
+    if isinstance(data, CorrectedData):
+        base, K, L = data.base, np.hstack([data.K, K]), np.hstack([data.L, L])
+    found = CorrectedData(base, K, L)
+    ones = np.ones(base.n_samples)
+    left = np.concatenate(found.map_blocks(lambda block: block.squares(ones)))
+    before = np.concatenate(data.map_blocks(lambda block: block.squares(ones))) if data is not base else 1.0
+    kept = left > _GONE * float(np.finfo(base.dtype).eps) * np.maximum(before, np.finfo(np.float64).tiny)
+    factor = np.where(kept, 1.0 / np.sqrt(np.where(kept, left, 1.0)), 0.0)
+    return found.scaled(factor)
+
+
+def without_sample_directions(data: DataMatrix, U: Array) -> "CorrectedData":
+    """Return M (I - U U'), columns of unit norm: what the samples share along U is taken off every feature.
+
+    Parameters
+    ----------
+    data : DataMatrix
+        Standardised.
+    U : ndarray of shape (n_samples, n_directions)
+        Orthonormal columns, for example the span of the centred batch indicators.
+    """
+    return corrected(data, data.project(U).astype(np.float64), U)
+
+
+def without_feature_directions(data: DataMatrix, V: Array) -> "CorrectedData":
+    """Return (I - V V') M, columns of unit norm: the samples are projected off the directions V.
+
+    Parameters
+    ----------
+    data : DataMatrix
+        Standardised.
+    V : ndarray of shape (n_features, n_directions)
+        Orthonormal columns.
+    """
+    return corrected(data, V, data.combine(V))
+
+
+class CorrectedData(DataMatrix):
+    """M - K L', seen through the same contract as any other data.
+
+    Parameters
+    ----------
+    base : DataMatrix
+        M, standardised.
+    K : ndarray of shape (n_features, n_directions)
+    L : ndarray of shape (n_samples, n_directions)
+    """
+
+    def __init__(self, base: DataMatrix, K: Array, L: Array) -> None:
+        super().__init__(base.n_samples, base.n_features, base.dtype)
+        self.base = base
+        self.K = np.ascontiguousarray(K, dtype=np.float64)
+        self.L = np.ascontiguousarray(L, dtype=np.float64)
+        self._shared = base._shared  # one count of passes, one set of raw statistics, one progress
+
+    def scaled(self, factor: Array) -> "CorrectedData":
+        """Multiply every feature by a factor."""
+        scale = factor if self.base.scale is None else self.base.scale * factor
+        base = self.base.rescaled(self.base.center, scale)
+        base.far = self.base.far
+        return CorrectedData(base, self.K * factor[:, None], self.L)
+
+    def restricted(self, active: Array) -> "CorrectedData":
+        return self.scaled(active.astype(np.float64))
+
+    def stats(self) -> ColumnStats:
+        return self.base.stats()
+
+    def block(self, start: int, stop: int) -> Block:
+        return CorrectedBlock(self.base.block(start, stop), self.K[start:stop], self.L)
+
+    def block_moments(self, start: int, stop: int) -> tuple[Array, Array, Array, Array]:
+        return self.base.block_moments(start, stop)
+
+    def block_size(self) -> int:
+        return self.base.block_size()
+
+    def take(self, indices: Any) -> Array:
+        wanted = np.arange(self.n_features)[indices]
+        return self.base.take(wanted) - (self.L @ self.K[wanted].T).astype(self.dtype)
+
+    def map_blocks(self, fn: Callable[[Block], Result]) -> list[Result]:
+        return self.base.map_blocks(_OnBlock(fn, self.K, self.L))
+
+    def sweep(self, V: Array | None, fn: BlockFunction, state: Sequence[Array] = (), *, donate: bool = False) -> Sweep:
+        step = _OnSweep(fn, None if V is None else self.L.T @ V)
+        nothing = None if V is None else np.empty((0, V.shape[1]), dtype=self.dtype)
+        _, W, total = fn(nothing, *(np.empty((0, *array.shape[1:]), array.dtype) for array in state))
+        found = self.base.sweep(V, step, (self.K, *state), donate=donate)
+        own = 0 if total is None else total.size
+        back = found.back
+        if back is not None:
+            assert W is not None and found.total is not None
+            back = back - self.L @ found.total[own:].reshape(self.K.shape[1], W.shape[1])
+        return Sweep(found.state, back, None if total is None else found.total[:own].reshape(total.shape))  # type: ignore[index]
+
+    def gram(self, weights: Array) -> Array:
+        weighted = weights[:, None] * self.K
+        cross = self.base.combine(weighted) @ self.L.T
+        return self.base.gram(weights) - cross - cross.T + self.L @ (self.K.T @ weighted) @ self.L.T
+
+    def inner(self, A: Array, B: Array) -> Array:
+        return self.base.inner(A, B)
+
+    def collect(self, A: Array) -> Array:
+        return self.base.collect(A)
+
+    def place(self, A: Array) -> Array:
+        return self.base.place(A)
+
+
+class CorrectedBlock:
+    """A block of M - K L': see :class:`~eigensieve.data.blocks.Block` for what its methods return.
+
+    Parameters
+    ----------
+    block : Block
+        Of M.
+    K : ndarray of shape (stop - start, n_directions)
+    L : ndarray of shape (n_samples, n_directions)
+    """
+
+    def __init__(self, block: Block, K: Array, L: Array) -> None:
+        self.block, self.K, self.L = block, K, L
+        self.start, self.stop = block.start, block.stop
+
+    def forward(self, V: Array) -> Array:
+        product = self.block.forward(V)
+        return product - (self.K @ (self.L.T @ V)).astype(product.dtype)
+
+    def back(self, W: Array) -> Array:
+        product = self.block.back(W)
+        return product - (self.L @ (self.K.T @ W)).astype(product.dtype)
+
+    def add_back(self, W: Array, total: BackwardSum) -> None:
+        self.block.add_back(W, total)
+        total.add(-(self.L @ (self.K.T @ W)))
+
+    def gram(self, weights: Array) -> Array:
+        weighted = weights[:, None] * self.K
+        cross = self.block.back(weighted) @ self.L.T
+        return self.block.gram(weights) - cross - cross.T + self.L @ (self.K.T @ weighted) @ self.L.T
+
+    def quadratic(self, S: Any) -> Array:
+        return self._corrected(self.block.quadratic(S), np.asarray(S @ self.L))
+
+    def squares(self, weights: Array) -> Array:
+        return self._corrected(self.block.squares(weights), weights[:, None] * self.L)
+
+    def _corrected(self, energy: Array, SL: Array) -> Array:
+        """m'Sm for m - L k, from m'Sm and S L."""
+        cross = self.block.forward(SL).astype(np.float64)
+        return energy + np.sum((self.K @ (self.L.T @ SL) - 2.0 * cross) * self.K, axis=1)
+
+    def toarray(self) -> Array:
+        Z = self.block.toarray()
+        return Z - (self.L @ self.K.T).astype(Z.dtype)
+
+    def moved(self, offset: int) -> "CorrectedBlock":
+        self.block = self.block.moved(offset)
+        self.start, self.stop = self.block.start, self.block.stop
+        return self
+
+
+class _OnBlock:
+    """A function of corrected blocks as a function of the blocks behind them."""
+
+    def __init__(self, fn: Callable[[Block], Any], K: Array, L: Array) -> None:
+        self.fn, self.K, self.L = fn, K, L
+
+    def __call__(self, block: Block) -> Any:
+        return self.fn(CorrectedBlock(block, self.K[block.start : block.stop], self.L))
+
+
+class _OnSweep:
+    """A block function of corrected projections as one of M's: the sum of K_b' W_b comes with its own small array."""
+
+    def __init__(self, fn: BlockFunction, turned: Array | None) -> None:
+        self.fn, self.turned = fn, turned
+
+    def __call__(self, T: Array | None, K: Array, *state: Array) -> Any:
+        if T is not None:
+            T = T - (K @ self.turned).astype(T.dtype)
+        new, W, total = self.fn(T, *state)
+        sums = [np.ravel(part) for part in (total, None if W is None else K.T @ W) if part is not None]
+        return new, W, np.concatenate(sums) if sums else None
