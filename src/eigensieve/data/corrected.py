@@ -121,7 +121,7 @@ class CorrectedData(DataMatrix):
         step = _OnSweep(fn, None if V is None else self.L.T @ V)
         nothing = None if V is None else np.empty((0, V.shape[1]), dtype=self.dtype)
         _, W, total = fn(nothing, *(np.empty((0, *array.shape[1:]), array.dtype) for array in state))
-        found = self.base.sweep(V, step, (self.K, *state), donate=donate)
+        found = self.base.sweep(V, step, (self.K, *state))  # nothing is donated: K must not be written over
         own = 0 if total is None else total.size
         back = found.back
         if back is not None:
@@ -191,7 +191,7 @@ class CorrectedBlock:
         Z = self.block.toarray()
         return Z - (self.L @ self.K.T).astype(Z.dtype)
 
-    def moved(self, offset: int) -> "CorrectedBlock":
+    def moved(self, offset: int) -> Block:
         self.block = self.block.moved(offset)
         self.start, self.stop = self.block.start, self.block.stop
         return self
