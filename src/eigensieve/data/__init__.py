@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from eigensieve.data._thin_numba import across, along
     from eigensieve.data.backends import as_data, is_stored
     from eigensieve.data.blocks import BackwardSum, Block
+    from eigensieve.data.corrected import without_feature_directions, without_sample_directions
     from eigensieve.data.disk.opening import open_data
     from eigensieve.data.matrix import NORMALIZATIONS, DataMatrix, Sweep
     from eigensieve.data.raw_block import StoredColumns

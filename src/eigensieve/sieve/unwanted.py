@@ -1,0 +1,146 @@
+"""Unwanted variation: batches, side data and must-link pairs, taken off the data before anything is looked for.
+
+Three things can be known to be unwanted. Samples of different batches differ in ways that say nothing: the batch means
+are taken off every feature. Side data varies in unwanted ways: its leading directions are projected out of the feature
+space. Samples that must be linked differ in unwanted ways: so are the leading directions of their differences.
+"""
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from scipy.sparse import coo_array, csr_array
+
+from eigensieve._types import Array
+from eigensieve.data import DataMatrix, without_feature_directions, without_sample_directions
+from eigensieve.evidence import count_spikes
+from eigensieve.operators import StandardAffinity
+from eigensieve.sieve.coordinates import sample_coordinates
+
+MAX_DIRECTIONS = 20
+"""Directions of side data or of differences that are taken out at most."""
+
+_MOST_DIFFERENCES = 1_000  # more of them are drawn from: their leading directions are the same
+
+
+@dataclass(frozen=True)
+class Unwanted:
+    """What is known to be unwanted.
+
+    Attributes
+    ----------
+    batches : ndarray of int of shape (n_samples,) or None
+        Number of the batch per sample.
+    side : DataMatrix or None
+        Raw side samples with the features of the data.
+    must : ndarray of int of shape (n_pairs, 2) or None
+        Pairs of samples that must be linked.
+    n_directions : int or "auto"
+        Directions of the side data, and of the pairs' differences, to project out.
+    """
+
+    batches: Array | None = None
+    side: DataMatrix | None = None
+    must: Array | None = None
+    n_directions: int | Literal["auto"] = "auto"
+
+
+@dataclass(frozen=True)
+class Cleaned:
+    """Data without unwanted variation.
+
+    Attributes
+    ----------
+    data : DataMatrix
+        Columns of unit norm, or zero where a feature was unwanted variation alone.
+    usable : ndarray of bool of shape (n_features,)
+        Features that still vary.
+    directions : ndarray of shape (n_features, n_directions)
+        V, orthonormal: what was projected out of the feature space. Empty without side data and pairs.
+    """
+
+    data: DataMatrix
+    usable: Array
+    directions: Array
+
+
+def clean(data: DataMatrix, usable: Array, unwanted: Unwanted) -> Cleaned:
+    """Return the data with all unwanted variation taken off: first batches, then side data, then pairs.
+
+    Parameters
+    ----------
+    data : DataMatrix
+        Centred columns of unit norm.
+    usable : ndarray of bool of shape (n_features,)
+    unwanted : Unwanted
+    """
+    directions = np.empty((data.n_features, 0))
+    if unwanted.batches is not None:
+        span = batch_span(unwanted.batches)
+        data = without_sample_directions(data, span) if span.shape[1] else data
+    for found in (_of_side, _of_pairs):
+        V = found(data, unwanted)
+        # What was projected out before is not there any more, but for rounding.
+        V = V - directions @ (directions.T @ V)
+        if V.shape[1]:
+            V = np.linalg.qr(V)[0]
+            data = without_feature_directions(data, V)
+            directions = np.hstack([directions, V])
+    ones = np.ones(data.n_samples)
+    left = np.concatenate(data.map_blocks(lambda block: block.squares(ones)))
+    return Cleaned(data, usable & (left > 0.5), directions)
+
+
+def batch_span(batches: Array) -> Array:
+    """Return an orthonormal basis (samples, batches - 1) of the centred batch indicators."""
+    indicators = (batches[:, None] == np.unique(batches)).astype(np.float64)
+    basis, lengths, _ = np.linalg.svd(indicators - indicators.mean(axis=0), full_matrices=False)
+    return np.asarray(basis[:, lengths > 1e-8 * max(1.0, lengths[0])])
+
+
+def _of_side(data: DataMatrix, unwanted: Unwanted) -> Array:
+    """Return the leading principal directions of the side data, on the scale of the main data."""
+    if unwanted.side is None:
+        return np.empty((data.n_features, 0))
+    side = unwanted.side.rescaled(unwanted.side.stats().mean, _scale(data))
+    found = sample_coordinates(side, np.ones(data.n_features))
+    energies = (side.stats().centered_norm * _scale(data)) ** 2
+    count = _number(found.eigenvalues, energies, side.n_samples - 1, unwanted.n_directions)
+    roots = np.sqrt(found.eigenvalues[:count])
+    return np.asarray(side.project(found.points[:, :count] / roots) / roots, dtype=np.float64)
+
+
+def _of_pairs(data: DataMatrix, unwanted: Unwanted) -> Array:
+    """Return the leading directions of the differences between samples that must be linked."""
+    if unwanted.must is None or not len(unwanted.must):
+        return np.empty((data.n_features, 0))
+    E = differences(unwanted.must, data.n_samples)
+    AE = StandardAffinity(data).apply(np.ones(data.n_features), E.T.toarray())
+    values, vectors = np.linalg.eigh(E @ AE)
+    values, vectors = values[::-1], vectors[:, ::-1]
+    laplacian = (E.T @ E).tocsr()
+    energies = np.concatenate(data.map_blocks(lambda block: block.quadratic(laplacian)))
+    count = _number(values, energies, np.linalg.matrix_rank(E.toarray()), unwanted.n_directions)
+    return np.asarray(data.project(E.T @ (vectors[:, :count] / np.sqrt(values[:count]))), dtype=np.float64)
+
+
+def differences(pairs: Array, n_samples: int) -> csr_array:
+    """Return E (pairs x samples): row p of E X is the difference of pair p, divided by sqrt(2)."""
+    if len(pairs) > _MOST_DIFFERENCES:
+        pairs = np.random.default_rng(0).permutation(pairs)[:_MOST_DIFFERENCES]
+    rows = np.repeat(np.arange(len(pairs)), 2)
+    signs = np.tile([np.sqrt(0.5), -np.sqrt(0.5)], len(pairs))
+    return coo_array((signs, (rows, pairs.ravel())), shape=(len(pairs), n_samples)).tocsr()
+
+
+def _scale(data: DataMatrix) -> Any:
+    """What the raw columns were multiplied by."""
+    return getattr(data, "base", data).scale
+
+
+def _number(eigenvalues: Array, energies: Array, dimensions: int, wanted: int | Literal["auto"]) -> int:
+    """How many directions to take out: those above the noise edge of independent features with the same energies."""
+    there = int(np.count_nonzero(eigenvalues > 1e-10 * max(float(eigenvalues[0]), np.finfo(np.float64).tiny)))
+    if wanted == "auto":
+        wanted = count_spikes(eigenvalues, energies, max(1, dimensions)) if energies.any() else 0
+    return min(wanted, there, MAX_DIRECTIONS)

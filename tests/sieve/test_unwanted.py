@@ -1,0 +1,87 @@
+"""Unwanted variation is taken off: batches, side data, must-link pairs, against the dense formulas."""
+
+import numpy as np
+import pytest
+
+from eigensieve.data import as_data
+from eigensieve.sieve.unwanted import Unwanted, batch_span, clean
+from support.backends import FEW, tolerance
+
+rng = np.random.default_rng(5)
+BATCHES = np.arange(40) % 3
+SIDE = rng.standard_normal((30, 3)) @ rng.standard_normal((3, 60)) * 3 + rng.standard_normal((30, 60))
+X = rng.standard_normal((40, 60)) + np.outer(BATCHES, rng.standard_normal(60))
+X[np.abs(X) < 0.1] = 0.0
+MUST = np.array([[i, i + 20] for i in range(12)])
+
+
+def unit(M: np.ndarray) -> np.ndarray:
+    return M / np.linalg.norm(M, axis=0)
+
+
+def centred(X: np.ndarray) -> np.ndarray:
+    return X - X.mean(axis=0)
+
+
+@pytest.mark.parametrize("backend", FEW)
+def test_batch_means_are_gone(backend: str) -> None:
+    data = as_data(FEW[backend](X)).standardized("center")
+    found = clean(data, np.ones(60, dtype=bool), Unwanted(batches=BATCHES))
+    expected = np.array([X[b == BATCHES].mean(axis=0) for b in BATCHES])
+    close = {"atol": tolerance(backend, double=1e-10, single=1e-5)}
+    np.testing.assert_allclose(found.data.take(slice(None)), unit(X - expected), **close)
+    assert found.directions.shape == (60, 0)
+    assert found.usable.all()
+
+
+@pytest.mark.parametrize("backend", FEW)
+def test_the_directions_of_side_data_are_gone(backend: str) -> None:
+    data = as_data(FEW[backend](X)).standardized("center")
+    found = clean(data, np.ones(60, dtype=bool), Unwanted(side=as_data(FEW[backend](SIDE)), n_directions=2))
+    norms = np.linalg.norm(centred(X), axis=0)
+    V = np.linalg.svd(centred(SIDE) / norms)[2][:2].T
+    Z = centred(X) / norms
+    close = {"atol": tolerance(backend, double=1e-9, single=1e-4)}
+    np.testing.assert_allclose(found.directions @ found.directions.T, V @ V.T, **close)
+    np.testing.assert_allclose(found.data.take(slice(None)), unit(Z - Z @ V @ V.T), **close)
+
+
+def test_the_number_of_directions_is_found() -> None:
+    data, everything = as_data(X).standardized("center"), np.ones(60, dtype=bool)
+    assert clean(data, everything, Unwanted(side=as_data(SIDE))).directions.shape[1] == 3
+    noise = np.random.default_rng(1).standard_normal((30, 60)) * np.linalg.norm(centred(X), axis=0)
+    assert clean(data, everything, Unwanted(side=as_data(noise))).directions.shape[1] == 0
+
+
+@pytest.mark.parametrize("backend", ["dense", "csr", "npy", "dask-columns"])
+def test_the_directions_of_linked_differences_are_gone(backend: str) -> None:
+    data = as_data(FEW[backend](X)).standardized("center")
+    found = clean(data, np.ones(60, dtype=bool), Unwanted(must=MUST, n_directions=2))
+    Z = centred(X) / np.linalg.norm(centred(X), axis=0)
+    V = np.linalg.svd(Z[MUST[:, 0]] - Z[MUST[:, 1]])[2][:2].T
+    np.testing.assert_allclose(found.directions @ found.directions.T, V @ V.T, atol=1e-9)
+    np.testing.assert_allclose(found.data.take(slice(None)), unit(Z - Z @ V @ V.T), atol=1e-9)
+
+
+def test_all_of_it_together_is_one_after_the_other() -> None:
+    data, everything = as_data(X).standardized("center"), np.ones(60, dtype=bool)
+    unwanted = Unwanted(BATCHES, as_data(SIDE), MUST, 2)
+    found = clean(data, everything, unwanted)
+    Z = centred(X) / np.linalg.norm(centred(X), axis=0)
+    U = batch_span(BATCHES)
+    Z = Z - U @ (U.T @ Z)
+    scale = 1 / np.linalg.norm(centred(X), axis=0) / np.linalg.norm(Z, axis=0)
+    Z = unit(Z)
+    V = np.linalg.svd(centred(SIDE) * scale)[2][:2].T
+    Z = unit(Z - Z @ V @ V.T)
+    D = Z[MUST[:, 0]] - Z[MUST[:, 1]]
+    W = np.linalg.svd(D)[2][:2].T
+    W = np.linalg.qr(W - V @ (V.T @ W))[0]
+    np.testing.assert_allclose(found.data.take(slice(None)), unit(Z - Z @ W @ W.T), atol=1e-9)
+    np.testing.assert_allclose(found.directions.T @ found.directions, np.eye(4), atol=1e-12)
+
+
+def test_a_feature_that_is_the_batch_alone_is_no_longer_usable() -> None:
+    data = as_data(np.column_stack([X, BATCHES == 1])).standardized("center")
+    found = clean(data, np.ones(61, dtype=bool), Unwanted(batches=BATCHES))
+    np.testing.assert_array_equal(np.flatnonzero(~found.usable), [60])
