@@ -1,0 +1,182 @@
+"""What y says about the samples: classes, numbers or several targets, as one orthonormal basis."""
+
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+from sklearn.utils import check_consistent_length
+
+from eigensieve._types import Array
+
+Kind = Literal["classes", "numbers"]
+
+_FEW_VALUES = 20  # whole numbers with no more distinct values than this are classes
+_SHARE = 0.4  # ... and so are those with fewer distinct values than this share of the samples
+
+
+@dataclass(frozen=True)
+class Target:
+    """One or several columns of y.
+
+    Attributes
+    ----------
+    columns : ndarray of shape (n_samples, n_columns)
+        Class indicators, or curves of numbers; 0 where y is not known.
+    known : ndarray of bool of shape (n_samples,)
+        Samples whose y is known, in every column of y.
+    kind : {"classes", "numbers", "several"}
+    classes : ndarray or None
+        The names of the classes, for one column of classes.
+    """
+
+    columns: Array
+    known: Array
+    kind: Literal["classes", "numbers", "several"]
+    classes: Array | None = None
+
+    @property
+    def complete(self) -> bool:
+        return bool(self.known.all())
+
+    def basis(self, without: Array | None = None) -> Array:
+        """Return T: an orthonormal basis of the centred columns on the known samples, 0 elsewhere.
+
+        Parameters
+        ----------
+        without : ndarray of shape (n_samples, n_directions), optional
+            Orthonormal directions, such as batches, that are taken off first: what y shares with them is not counted.
+        """
+        here = self.columns[self.known]
+        here = here - here.mean(axis=0)
+        if without is not None and without.shape[1]:
+            U = np.linalg.qr(without[self.known] - without[self.known].mean(axis=0))[0]
+            here = here - U @ (U.T @ here)
+        vectors, lengths, _ = np.linalg.svd(here, full_matrices=False)
+        longest = float(np.linalg.norm(self.columns[self.known] - self.columns[self.known].mean(axis=0), axis=0).max())
+        vectors = vectors[:, lengths > 1e-7 * longest]
+        T = np.zeros((len(self.columns), vectors.shape[1]))
+        T[self.known] = vectors
+        return T
+
+    def guessed(self, guesses: Array) -> "Target":
+        """Return the target with guesses where it is not known: the likeliest class, or the number itself."""
+        filled = np.where(self.known[:, None], self.columns, guesses)
+        if self.kind == "classes":
+            guess = np.eye(self.columns.shape[1])[guesses.argmax(axis=1)]
+            filled = np.where(self.known[:, None], self.columns, guess)
+        return replace(self, columns=filled, known=np.ones(len(filled), dtype=bool))
+
+
+def read_target(y: Any, n_samples: int, owner: str, kind: Kind | Literal["auto"] = "auto") -> Target:
+    """Read what the user says about the samples.
+
+    Parameters
+    ----------
+    y : array-like of shape (n_samples,) or (n_samples, n_targets)
+        Classes of any type, or numbers. None and NaN mark a sample without label, and so does -1 among whole numbers,
+        unless -1 and 1 are the only values: then they are two classes.
+    n_samples : int
+    owner : str
+        Name of the estimator, for messages.
+    kind : {"auto", "classes", "numbers"}
+        "auto" takes numbers with fractions as numbers, everything else as classes; whole numbers of more than 20
+        distinct values, with fewer than 2.5 samples per value, are numbers too.
+    """
+    check_consistent_length(np.empty((n_samples, 0)), y)
+    table = _as_columns(y, owner)
+    targets = [_one_column(column, owner, kind) for column in table.T]
+    if len(targets) == 1:
+        return targets[0]
+    known = np.logical_and.reduce([target.known for target in targets])
+    if np.count_nonzero(known) < 2:
+        raise ValueError(f"{owner} needs at least 2 samples with a value in every column of y. Got fewer.")
+    # Every target counts alike, however many classes it has.
+    columns = np.hstack([target.columns / max(float(np.linalg.norm(target.columns)), 1.0) for target in targets])
+    return Target(np.where(known[:, None], columns, 0.0), known, "several")
+
+
+def _as_columns(y: Any, owner: str) -> Array:
+    values = y.to_numpy() if hasattr(y, "to_numpy") else y
+    table = np.asarray(values)
+    if table.dtype.kind == "S":
+        raise TypeError(f"The labels y of {owner} are bytes. Decode them first, for example with y.astype(str).")
+    if table.dtype.kind in "Ubiuf" and isinstance(values, list | tuple) and np.ndim(values) == 1:
+        # numpy turns a list of numbers and None, or of numbers and words, into words
+        table = np.asarray(values, dtype=object) if table.dtype.kind == "U" else table
+    if table.ndim == 1:
+        table = table[:, None]
+    if table.ndim != 2 or table.shape[1] == 0:
+        raise ValueError(f"y of {owner} must have one row per sample and at least 1 column. Got shape {table.shape}.")
+    return table
+
+
+def _one_column(y: Array, owner: str, kind: Kind | Literal["auto"]) -> Target:
+    known = ~_missing(y)
+    numbers = _as_numbers(y[known])
+    if numbers is not None and not np.isfinite(numbers).all():
+        raise ValueError(f"y of {owner} contains infinity. Replace it, or mark the sample as unlabelled with NaN.")
+    if numbers is not None and set(np.unique(numbers)) != {-1.0, 1.0} and _whole(numbers) and kind != "numbers":
+        unlabelled = numbers == -1.0
+        known[np.flatnonzero(known)[unlabelled]] = False
+        numbers = numbers[~unlabelled]
+    if kind == "numbers" and numbers is None:
+        raise ValueError(f"supervision='numbers' of {owner} needs numbers in y. Got {y[known][0]!r}.")
+    if kind == "numbers" or (kind == "auto" and numbers is not None and _continuous(numbers)):
+        assert numbers is not None
+        return _numbers(numbers, known, owner)
+    return _classes(y[known] if numbers is None else numbers, y[known], known, owner)
+
+
+def _missing(y: Array) -> Array:
+    if y.dtype.kind == "f":
+        return np.isnan(y)
+    if y.dtype != object:
+        return np.zeros(len(y), dtype=bool)
+    return np.array([value is None or value != value or type(value).__name__ == "NAType" for value in y], dtype=bool)
+
+
+def _as_numbers(y: Array) -> Array | None:
+    """The values as float64 where all of them are numbers; None for words and for numbers that float64 would merge."""
+    if y.dtype.kind in "iufb" and y.dtype.kind != "b":
+        numbers = y.astype(np.float64)
+        return numbers if y.dtype.kind == "f" or (numbers.astype(y.dtype) == y).all() else None
+    if (
+        y.dtype == object
+        and len(y)
+        and all(isinstance(v, int | float | np.number) and not isinstance(v, bool) for v in y)
+    ):
+        numbers = y.astype(np.float64)
+        return numbers if all(int(n) == v for n, v in zip(numbers, y, strict=True) if isinstance(v, int)) else None
+    return None
+
+
+def _whole(numbers: Array) -> bool:
+    return bool((numbers == np.round(numbers)).all())
+
+
+def _continuous(numbers: Array) -> bool:
+    distinct = len(np.unique(numbers))
+    return not _whole(numbers) or (distinct > _FEW_VALUES and distinct > _SHARE * len(numbers))
+
+
+def _classes(values: Array, names: Array, known: Array, owner: str) -> Target:
+    if values.dtype == object:
+        values = values.astype(str)
+    found, first, codes = np.unique(values, return_index=True, return_inverse=True)
+    if len(found) < 2:
+        marked = " -1, None and NaN mark a sample without label." if not known.all() else ""
+        raise ValueError(
+            f"{owner} needs samples of at least 2 classes in y. Got {len(found)} class{'es' * (len(found) != 1)} "
+            f"instead.{marked} Without labels to tell apart, use supervision='ignore'."
+        )
+    columns = np.zeros((len(known), len(found)))
+    columns[known] = np.eye(len(found))[codes.reshape(-1)]
+    return Target(columns, known, "classes", names[first])
+
+
+def _numbers(numbers: Array, known: Array, owner: str) -> Target:
+    if len(np.unique(numbers)) < 2:
+        raise ValueError(f"y of {owner} does not vary: all {len(numbers)} known values are the same.")
+    columns = np.zeros((len(known), 1))
+    columns[known, 0] = (numbers - numbers.mean()) / numbers.std()
+    return Target(columns, known, "numbers")
