@@ -12,10 +12,9 @@ def exact_dots(
     kind: int, gamma: float, degree: int, coef0: float,
     XT: Array, values: Array, sums: Array, directions: Array, dots: Array, norms: Array,
 ) -> None:  # fmt: skip
-    """Double-precision products of every candidate of one basis vector with given directions.
+    """Fill in the products of every candidate of one basis vector with given directions, in double precision.
 
-    `dots` (features x directions) and `norms` (squared norms) are filled; one candidate costs
-    O(samples x directions).
+    `dots` is features x directions; `norms` are the squared norms. One candidate costs O(samples x directions).
     """
     n = sums.size
     column = np.empty(n, np.float64)

@@ -29,8 +29,8 @@ def order_by_bin(codes: Array, order: Array, edges: Array) -> None:
 def bin_sums(order: Array, edges: Array, weights: Array, bins: Array) -> None:
     """Sum four weights (samples x 4) of the samples in each bin of every feature (features x bins x 4).
 
-    Bin by bin, so that the sums stay in registers; every other sample has sums of its own, or each addition would wait
-    for the one before.
+    The loop goes bin by bin, so that the sums stay in registers. Even and odd samples have separate sums, because
+    otherwise each addition would wait for the one before.
     """
     for i in range(order.shape[0]):
         row = order[i]
@@ -62,9 +62,9 @@ def bin_sums(order: Array, edges: Array, weights: Array, bins: Array) -> None:
 def screened_gains(
     values: Array, bins: Array, m: int, outside: Array, squares: Array, free: np.float32, gains: Array
 ) -> None:
-    """Gains of all binned candidates, and the update of their squares outside the span.
+    """Fill in the gains of all binned candidates, and update their squares outside the span.
 
-    The first `m` columns of `bins` belong to the residual, the others to directions that have entered the span.
+    The first `m` columns of `bins` belong to the residual. The others belong to directions that entered the span.
     """
     n_bins = values.shape[2]
     weights = np.empty(n_bins, np.float32)

@@ -23,8 +23,8 @@ _LOWEST_POWER = _F(-126.0)
 def exp_negative(x: np.float32) -> np.float32:
     """Return exp(x) for x <= 0 in single precision, relative error under 3e-7.
 
-    Range reduction to 2^n e^f and Cephes' polynomial for e^f: unlike the library's exp it has no branch,
-    so that the compiler evaluates eight samples at once (14 times faster here).
+    x is reduced to 2^n e^f, and Cephes' polynomial gives e^f. Unlike the library's exp this has no branch, so the
+    compiler evaluates eight samples at once (14 times faster here).
     """
     x = max(x, _LOWEST)
     n = np.int32(x * _LOG2E - _HALF)
@@ -58,7 +58,7 @@ def column_value(kind: int, gamma: np.float32, degree: int, coef0: np.float32, t
 def expm1_negative(x: np.float32) -> np.float32:
     """Return exp(x) - 1 for x <= 0 in single precision.
 
-    2^n 2^f - 1 with |f| <= 1/2 and a polynomial for 2^f - 1, the part that varies, without the 1 it is added to: large
+    This is 2^n 2^f - 1 with |f| <= 1/2. The polynomial gives 2^f - 1, the part that varies, without the 1. Large
     weights that cancel each other then cost no digits.
     """
     x = max(x * _LOG2E, _LOWEST_POWER)

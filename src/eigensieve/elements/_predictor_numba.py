@@ -18,7 +18,7 @@ def tiled_decision(
     gammas: Array, weights: Array, offset: Array, out: Array,
 ) -> None:  # fmt: skip
     """Evaluate a masked expansion for a tile of samples at a time; see `TiledPredictor`."""
-    # Rows of the tile a power of two apart would share few places of the cache.
+    # Without padding, the tile's rows could be a power of two apart and would compete for the same cache lines.
     tile = np.zeros((used.size, _TILE + _PADDING), values.dtype)
     column = np.empty(_TILE, values.dtype)
     total = np.empty((weights.shape[0], _TILE))
@@ -29,7 +29,7 @@ def tiled_decision(
             for u in range(used.size):
                 tile[u, t] = row[used[u]]
         total[:] = 0.0
-        # All lanes are computed, those past `count` on what an earlier tile left: a fixed length is compiled best.
+        # All lanes are computed, because a fixed length compiles best. Those past `count` hold an earlier tile's rows.
         for c in range(gammas.size):
             for t in range(_TILE):
                 column[t] = 0.0

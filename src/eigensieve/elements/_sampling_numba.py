@@ -15,7 +15,7 @@ def candidate_column(
     kind: int, gamma: np.float32, degree: int, coef0: np.float32,
     sums: Array, feature: Array, value: np.float32, out: Array,
 ) -> None:  # fmt: skip
-    """Write the column that results when `feature` (its samples) joins a column with running `sums`."""
+    """Write into `out` the column with running `sums` after a feature has joined; `feature` holds its samples."""
     if kind == RBF:
         for t in range(sums.size):
             difference = feature[t] - value
@@ -30,9 +30,9 @@ def matching_gains(
     kind: int, gamma: np.float32, degree: int, coef0: np.float32,
     XT: Array, features: Array, values: Array, sums: Array, residuals: Array, gains: Array,
 ) -> None:  # fmt: skip
-    """Gain of each candidate feature of one basis vector, against centred residuals.
+    """Fill in the gain of each candidate feature of one basis vector, against centred residuals.
 
-    gain = sum_l (r_l . c)^2 / |c - mean(c)|^2, the drop of the squared error when c alone is added.
+    gain = sum_l (r_l . c)^2 / |c - mean(c)|^2 is the drop of the squared error if c alone is added.
     """
     n = sums.size
     column = np.empty(n, np.float32)
@@ -45,7 +45,7 @@ def matching_gains(
         mean *= shrink
         variance = _F(0.0)
         for t in range(n):
-            # Two passes: a narrow masked column is nearly constant and the one-pass formula would cancel.
+            # Two passes, because a narrow masked column is nearly constant and the one-pass formula would cancel.
             column[t] -= mean
             variance += column[t] * column[t]
         total = _F(0.0)

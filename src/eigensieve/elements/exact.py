@@ -4,9 +4,9 @@ The gain of a candidate column c against the span S of what is selected is
 
     |R'c|^2 / |c - P_S c|^2        (R the residual of the targets)
 
-and, when c replaces a column whose own direction in the span is u, the same with u taken out of the span, less
-the |T'u|^2 that is given up. |P_S c|^2 is kept for every candidate and updated with the one direction that entered
-the span (and the one that left). A candidate therefore costs O(samples) per step and is never projected afresh.
+If c replaces a column whose own direction in the span is u, then u is taken out of the span, and the |T'u|^2 that is
+given up is subtracted. |P_S c|^2 is kept for every candidate and updated with the direction that entered the span (and
+the one that left). A candidate therefore costs O(samples) per step and is never projected afresh.
 """
 
 import numpy as np

@@ -96,11 +96,6 @@ class ElementExpansion:
         """What multiplies each column's sum over features."""
         return self.factors if self.kernel.kind == LINEAR else self.kernel.gamma * self.factors
 
-    @property
-    def n_numbers(self) -> int:
-        """Numbers that must be stored: one value per element, the weights and the intercept (the paper's count)."""
-        return self.n_elements + self.weights.size + self.intercept.size
-
     def membership(self) -> csc_array:
         """Return the 0/1 matrix (elements x columns) that sums elements into columns."""
         ones = np.ones(self.n_elements)

@@ -88,7 +88,8 @@ def select_features(
 def select_joint(state: SelectionState, plan: Plan, rng: np.random.Generator) -> SelectionState:
     """Grow a rank-1 mask: each step adds the row or the column with the larger gain per element.
 
-    The first element comes from the guided search. Candidates are compared on a sample; the result is refitted on all.
+    The first element comes from the guided search. Candidates are compared on some samples. The result
+    is fitted on all.
     """
     rows = draw_rows(state.X.shape[0], plan.sample_size(state.X.shape[0]), rng)
     one_element = replace(plan, n_elements=1, rescale=False, n_tries=1, tol=0.0, progress=silent)
