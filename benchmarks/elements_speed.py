@@ -13,7 +13,7 @@ from sklearn.svm import SVC
 
 from eigensieve import ElementSelectedSVC, RejectionCascade
 from eigensieve.datasets import load_real
-from eigensieve.elements.full import FullExpansion
+from eigensieve.elements.expansion import FullExpansion
 from eigensieve.elements.kernel import MaskedKernel
 
 

@@ -5,7 +5,7 @@ import pytest
 
 from eigensieve.elements.exact import select_exact
 from eigensieve.elements.kernel import LINEAR, POLY, RBF, MaskedKernel
-from eigensieve.elements.search import Limits
+from eigensieve.elements.plan import Plan
 from eigensieve.elements.state import SelectionState
 from reference.elements import brute_force_greedy, masked_kernel, squared_error
 
@@ -14,6 +14,11 @@ KERNELS = {
     "poly": MaskedKernel(POLY, gamma=0.5, degree=2, coef0=1.0),
     "linear": MaskedKernel(LINEAR),
 }
+
+
+def plan(n_elements, **settings):
+    """The paper's kernel: columns use gamma itself."""
+    return Plan(n_elements=n_elements, rescale=False, **settings)
 
 
 def problem(seed, n_samples=25, n_features=4, n_basis=4):
@@ -37,7 +42,7 @@ def test_exact_greedy_equals_brute_force(name, match, seed):
     kernel = KERNELS[name]
     K = kernel.full(X, B)
     targets = (K @ alpha)[:, None] if match == "decision" else K
-    state = select_exact(SelectionState(kernel, X, B, targets), Limits(8))
+    state = select_exact(SelectionState(kernel, X, B, targets), plan(8))
     M, _, path = brute_force_greedy(X, B, targets, 8, name, kernel.gamma, degree=kernel.degree, coef0=kernel.coef0)
     np.testing.assert_array_equal(mask_of(state), M)
     np.testing.assert_allclose(state.path, path, atol=1e-9)
@@ -50,7 +55,7 @@ def test_columns_do_grow_in_the_brute_force_cases():
         X, B, alpha = problem(seed)
         kernel = KERNELS["rbf"]
         targets = (kernel.full(X, B) @ alpha)[:, None]
-        state = select_exact(SelectionState(kernel, X, B, targets), Limits(8))
+        state = select_exact(SelectionState(kernel, X, B, targets), plan(8))
         grown += sum(len(column.features) > 1 for column in state.columns)
     assert grown > 0
 
@@ -60,7 +65,7 @@ def test_linear_kernel_recovers_the_linear_function_and_stops():
     X, B, alpha = problem(0)
     kernel = KERNELS["linear"]
     targets = (kernel.full(X, B) @ alpha)[:, None]
-    state = select_exact(SelectionState(kernel, X, B, targets), Limits(16))
+    state = select_exact(SelectionState(kernel, X, B, targets), plan(16))
     assert state.relative_error < 1e-20
     assert len({feature for column in state.columns for feature in column.features}) == 4
     assert state.n_elements <= 6
@@ -112,8 +117,8 @@ def test_tolerance_stops_early():
     X, B, alpha = problem(0, n_features=6)
     kernel = KERNELS["rbf"]
     targets = (kernel.full(X, B) @ alpha)[:, None]
-    full = select_exact(SelectionState(kernel, X, B, targets), Limits(15))
-    short = select_exact(SelectionState(kernel, X, B, targets), Limits(15, tol=0.02))
+    full = select_exact(SelectionState(kernel, X, B, targets), plan(15))
+    short = select_exact(SelectionState(kernel, X, B, targets), plan(15, tol=0.02))
     drops = -np.diff([1.0, *full.path])
     assert short.n_elements == int(np.argmax(drops < 0.02)) + 1
     assert short.n_elements < full.n_elements

@@ -6,9 +6,9 @@ import pytest
 from eigensieve.elements.exact import select_exact
 from eigensieve.elements.guided import select_guided
 from eigensieve.elements.kernel import LINEAR, POLY, RBF, MaskedKernel
+from eigensieve.elements.plan import Plan
 from eigensieve.elements.probabilistic import select_probabilistic
 from eigensieve.elements.sampling import SampledData, sketch
-from eigensieve.elements.search import Limits
 from eigensieve.elements.state import SelectionState, Trial
 from reference.elements import squared_error
 
@@ -26,20 +26,18 @@ def state_for(kernel, seed=0, n_samples=150, n_features=6, n_basis=20, outputs=1
     return SelectionState(kernel, X, B, KERNELS["rbf"].full(X, B) @ rng.normal(size=(n_basis, outputs)))
 
 
-def probabilistic(state, limits, seed=0, n_tries=3):
-    return select_probabilistic(
-        state,
-        limits,
-        n_candidates=60,
-        sample_fraction=0.3,
-        chunk_size=5,
-        n_tries=n_tries,
-        rng=np.random.default_rng(seed),
-    )
+def probabilistic(state, n_elements, seed=0, n_tries=3):
+    plan = Plan(n_elements=n_elements, rescale=False, sample_fraction=0.3, chunk_size=5, n_tries=n_tries)
+    return select_probabilistic(state, plan, np.random.default_rng(seed))
 
 
-def guided(state, limits, seed=0):
-    return select_guided(state, limits, sample_size=100, n_grown=3, rng=np.random.default_rng(seed))
+def guided(state, n_elements, seed=0):
+    plan = Plan(n_elements=n_elements, rescale=False, sample_fraction=0.0, least_samples=100)
+    return select_guided(state, plan, np.random.default_rng(seed))
+
+
+def exact(state, n_elements):
+    return select_exact(state, Plan(n_elements=n_elements, rescale=False))
 
 
 @pytest.mark.parametrize("name", list(KERNELS))
@@ -63,7 +61,7 @@ def test_compiled_gains_equal_the_formula(name):
 @pytest.mark.parametrize("search", [probabilistic, guided])
 def test_searches_lower_the_error_they_report(name, search):
     state = state_for(KERNELS[name])
-    found = search(state, Limits(12))
+    found = search(state, 12)
     assert 1 <= found.n_elements <= 12
     error = squared_error(found.design(found.columns), found.targets) / found.start_error
     assert found.relative_error == pytest.approx(error, abs=1e-9)
@@ -74,26 +72,24 @@ def test_searches_lower_the_error_they_report(name, search):
 
 def test_probabilistic_with_all_candidates_and_samples_starts_like_exact():
     state = state_for(KERNELS["rbf"], n_basis=6)
-    exact = select_exact(state, Limits(1))
-    found = select_probabilistic(
-        state, Limits(1), n_candidates=36, sample_fraction=1.0, chunk_size=1, n_tries=1, rng=np.random.default_rng(0)
-    )
-    assert (found.columns[0].basis, found.columns[0].features) == (exact.columns[0].basis, exact.columns[0].features)
+    best = exact(state, 1)
+    plan = Plan(n_elements=1, rescale=False, n_candidates=36, sample_fraction=1.0, chunk_size=1, n_tries=1)
+    found = select_probabilistic(state, plan, np.random.default_rng(0))
+    assert (found.columns[0].basis, found.columns[0].features) == (best.columns[0].basis, best.columns[0].features)
 
 
 def test_more_tries_are_better_on_average():
-    few = [probabilistic(state_for(KERNELS["rbf"]), Limits(15), seed, n_tries=1).relative_error for seed in range(3)]
-    many = [probabilistic(state_for(KERNELS["rbf"]), Limits(15), seed, n_tries=5).relative_error for seed in range(3)]
+    few = [probabilistic(state_for(KERNELS["rbf"]), 15, seed, n_tries=1).relative_error for seed in range(3)]
+    many = [probabilistic(state_for(KERNELS["rbf"]), 15, seed, n_tries=5).relative_error for seed in range(3)]
     assert np.mean(many) < np.mean(few)
 
 
 def test_guided_picks_the_best_first_element_up_to_binning():
     for seed in range(5):
         state = state_for(KERNELS["rbf"], seed, n_basis=40)
-        exact = select_exact(state, Limits(1))
-        found = guided(state, Limits(1))
-        assert exact.relative_error <= found.relative_error + 1e-12
-        assert found.relative_error < exact.relative_error + 0.01
+        best, found = exact(state, 1), guided(state, 1)
+        assert best.relative_error <= found.relative_error + 1e-12
+        assert found.relative_error < best.relative_error + 0.01
 
 
 def test_guided_grows_columns_for_features_that_count_together():
@@ -103,16 +99,14 @@ def test_guided_grows_columns_for_features_that_count_together():
     B = X[np.argsort(((X[:, [2, 5]] - 0.2) ** 2).sum(axis=1))[:10]]
     kernel = MaskedKernel(RBF, gamma=2.0)
     state = SelectionState(kernel, X, B, targets)
-    found = select_guided(
-        state, Limits(2, widths=(1.0, 2.0)), sample_size=400, n_grown=3, rng=np.random.default_rng(0), fill=True
-    )
+    found = select_guided(state, Plan(n_elements=2, least_samples=400, fill=True), np.random.default_rng(0))
     assert len(found.columns) == 1 and set(found.columns[0].features) == {2, 5}
     assert found.relative_error < 0.05
 
 
 def test_trial_follows_a_growing_state():
     state = state_for(KERNELS["rbf"])
-    block = np.stack([state.values(c) for c in select_exact(state, Limits(4)).columns], axis=1)
+    block = np.stack([state.values(c) for c in exact(state, 4).columns], axis=1)
     trial = Trial(block)
     trial.gains(state)
     state.add_element(7, 2)
@@ -132,14 +126,14 @@ def test_sketch_keeps_squared_products_on_average():
 
 
 def test_single_precision_exponentials():
-    from eigensieve.elements import _compiled
+    from eigensieve.elements import _predictor_numba, _sampling_numba
 
     x = -np.concatenate([np.linspace(0, 2, 4001), np.linspace(2, 80, 4001), [0.0, 1e-8, 1e-4]]).astype(np.float32)
     out = np.empty_like(x)
-    _compiled.candidate_column(RBF, np.float32(1), 1, np.float32(0), -x, np.zeros_like(x), np.float32(0), out)
+    _sampling_numba.candidate_column(RBF, np.float32(1), 1, np.float32(0), -x, np.zeros_like(x), np.float32(0), out)
     np.testing.assert_allclose(out, np.exp(x.astype(np.float64)), rtol=5e-7)
     near = np.empty((len(x), 1))
-    _compiled.tiled_decision(
+    _predictor_numba.tiled_decision(
         RBF, 1, np.float32(0), np.sqrt(-x)[:, None].astype(np.float32), np.array([0]), np.array([0, 1]),
         np.array([0]), np.zeros(1, np.float32), np.ones(1, np.float32), np.ones((1, 1)), np.zeros(1), near,
     )  # fmt: skip

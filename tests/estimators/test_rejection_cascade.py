@@ -12,7 +12,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from eigensieve.elements.rejection import rejection_at, rejection_rates, rejection_threshold
+from eigensieve.elements.rejection import rejection_rates, rejection_threshold
 from eigensieve.estimators.element_svc import ElementSelectedSVC
 from eigensieve.estimators.rejection_cascade import RejectionCascade
 
@@ -54,8 +54,6 @@ def test_rates_by_hand():
     scores = np.array([-3.0, -2.0, -1.0, 0.0, 1.0, 2.0, 3.0, 4.0])
     positive = np.array([False, False, True, False, False, True, True, True])
     assert rejection_rates(scores, positive, 0.5) == (0.75, 0.25)
-    assert rejection_at(scores, positive, 0.0) == 0.5
-    assert rejection_at(scores, positive, 0.25) == 1.0
 
 
 @pytest.mark.parametrize("classifier", [SVC(C=5), RandomForestClassifier(20, random_state=0), GaussianNB()])

@@ -25,12 +25,19 @@ def test_two_solutions():
     rates = two_solutions.run(n_draws=4)
     assert rates["sets"] == 1.0
     assert rates["hybrids"] >= 0.75
+    assert "hybrids" in two_solutions.table(rates)
 
 
 def test_weston(recwarn):
     errors = weston.run(sizes=(50,), n_runs=2, n_test=200)
     assert errors["FeatureMap, 2 rounds, span"][50] < errors["Q-alpha, no labels"][50]
     assert "RFE-SVM" in weston.table(errors)
+
+
+def test_sets_without_printed_figures_have_a_table():
+    measured = dict.fromkeys(("raw", "standardised", "Q-alpha SI", "PCA", "CPCA", "OPCA"), 0.5)
+    text = side_data_2004.table({"iris": measured})
+    assert "measured" in text and "printed" not in text
 
 
 def test_side_data_on_wine():

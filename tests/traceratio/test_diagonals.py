@@ -6,8 +6,7 @@ from scipy.sparse import csr_array, random_array
 from sklearn.feature_selection import f_classif
 
 from eigensieve.data import as_data
-from eigensieve.traceratio.graph_diagonals import diagonals
-from eigensieve.traceratio.pairs import FisherPair, GivenPair, LaplacianPair, MixedPair, semi_supervised_pair
+from eigensieve.traceratio.pairs import FisherPair, GivenPair, LaplacianPair, MixedPair, diagonals, semi_supervised_pair
 from reference import trace_ratio as reference
 from support.backends import BACKENDS, tolerance
 

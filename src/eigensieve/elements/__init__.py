@@ -1,21 +1,43 @@
-"""Element selection: a kernel machine rewritten with few (feature, basis vector) elements (Avidan)."""
+"""Element selection: a kernel machine rewritten with few (feature, basis vector) elements of its mask (Avidan).
+
+The room owns the masked kernel, the searches for elements, fast prediction and export, reduced sets (Burges) and the
+threshold of a rejector. It knows arrays only; the estimators with their checks live in ``estimators``.
+
+Read the files in this order:
+
+- ``kernel``: the masked kernel and its sum over features (``_kernel_numba``: the same for compiled loops)
+- ``state``: what has been selected so far, and the residual
+- ``plan``: the settings of a selection, one object for all searches
+- ``selection``: the entry; it picks the search
+- ``guided``: the default search; ``probabilistic`` and ``exact``: the paper's two searches
+- ``sampling``: the gain of candidates on a sample of the data, for ``guided`` and ``probabilistic``
+- ``shapes``: searches for masks of another shape (features, basis, joint, prototypes)
+- ``expansion``: the result as plain arrays, its weights, and the full machine to compare with
+- ``refine``: moves the values of the selected elements
+- ``predictor``: fast evaluation of an expansion; ``export_c``, ``export_onnx``: the same outside Python
+- ``reduced``: reduced sets of whole vectors
+- ``rejection``: the threshold of a rejector
+
+Words: a *basis vector* is a support vector of the machine. An *element* is one entry of the mask (features x basis
+vectors). A *column* is a basis vector seen through its elements. A *width* is a factor on gamma. The *path* is the
+relative error after each addition.
+"""
 
 from typing import TYPE_CHECKING
 
 from eigensieve._door import open_door
 
 if TYPE_CHECKING:
-    from eigensieve.elements.expansion import ElementExpansion
+    from eigensieve.elements.expansion import ElementExpansion, FullExpansion, solve_weights
     from eigensieve.elements.export_c import expansion_to_c
     from eigensieve.elements.export_onnx import expansion_to_onnx
-    from eigensieve.elements.full import FullExpansion
     from eigensieve.elements.kernel import KIND_NAMES, MaskedKernel, check_kernel_name
+    from eigensieve.elements.plan import Plan
     from eigensieve.elements.predictor import Predictor, TablePredictor, fastest_predictor
     from eigensieve.elements.reduced import construct_vectors, refine_vectors, select_vectors
     from eigensieve.elements.refine import refine_values
     from eigensieve.elements.rejection import rejection_rates, rejection_threshold
-    from eigensieve.elements.selection import Plan, Selection, select
+    from eigensieve.elements.selection import Selection, select
     from eigensieve.elements.state import Column, SelectionState
-    from eigensieve.elements.weights import solve_weights
 
 __getattr__, __dir__, __all__ = open_door(__name__, __file__)

@@ -4,28 +4,28 @@ The gain of a candidate column c against the span S of what is selected is
 
     |R'c|^2 / |c - P_S c|^2        (R the residual of the targets)
 
-and, when c replaces a column whose own direction in the span is u, the same with u taken out of the span, less
-the |T'u|^2 that is given up. |P_S c|^2 is kept for every candidate and updated with the one direction that entered
-the span (and the one that left), so that a candidate costs O(samples) a step and is never projected afresh.
+If c replaces a column whose own direction in the span is u, then u is taken out of the span, and the |T'u|^2 that is
+given up is subtracted. |P_S c|^2 is kept for every candidate and updated with the direction that entered the span (and
+the one that left). A candidate therefore costs O(samples) per step and is never projected afresh.
 """
 
 import numpy as np
-from numpy.typing import NDArray
 
-from eigensieve.elements._compiled import exact_dots
+from eigensieve._types import Array
+from eigensieve.elements._exact_numba import exact_dots
 from eigensieve.elements.kernel import MaskedKernel
-from eigensieve.elements.search import Limits
+from eigensieve.elements.plan import Plan
 from eigensieve.elements.state import COLLINEAR, NOTHING, SelectionState
 
 
-def select_exact(state: SelectionState, limits: Limits) -> SelectionState:
-    """Add the best element, of all there are, until the limits are reached.
+def select_exact(state: SelectionState, plan: Plan) -> SelectionState:
+    """Add the best of all elements, one at a time, until the budget is spent or the gain dies out.
 
     Ties go to the first basis vector, then the first feature.
     """
     state = state.copy()
-    table = _Table(state, limits.widths)
-    while state.n_elements < limits.n_elements:
+    table = _Table(state, plan.widths(state))
+    while state.n_elements < plan.n_elements:
         before = state.relative_error
         choice = table.best(state)
         if choice is None:
@@ -36,15 +36,13 @@ def select_exact(state: SelectionState, limits: Limits) -> SelectionState:
         if not state.add_element(basis, feature, factor):
             break
         table.update(state, basis, left)
-        limits.progress(f"{state.n_elements} elements, error {state.relative_error:.4g}")
-        if before - state.relative_error < limits.tol:
-            state.finished = True
+        if plan.gain_died_out(state, before, 1):
             break
     return state
 
 
 class _Table:
-    """For every candidate the squared length of its part inside the span."""
+    """The squared length of every candidate's part inside the span."""
 
     def __init__(self, state: SelectionState, widths: tuple[float, ...]) -> None:
         self.XT = np.ascontiguousarray(state.X.T, dtype=np.float64)
@@ -53,10 +51,10 @@ class _Table:
         self.widths = widths
         self.inside = np.zeros((n_basis, len(widths), n_features))
         self.entered = state.Q
-        self.left: NDArray | None = None
+        self.left: Array | None = None
         self.fresh: set[int] = {column.basis for column in state.columns}
 
-    def update(self, state: SelectionState, basis: int, left: NDArray | None) -> None:
+    def update(self, state: SelectionState, basis: int, left: Array | None) -> None:
         """Note which direction entered the span, which left, and whose candidates changed altogether."""
         self.entered = state.Q[:, -1:]
         self.left = left
@@ -75,7 +73,7 @@ class _Table:
                     best_gain, choice = gains[feature], (basis, feature, factor)
         return choice
 
-    def _gains(self, state: SelectionState, basis: int, w: int, factor: float, position: int) -> NDArray:
+    def _gains(self, state: SelectionState, basis: int, w: int, factor: float, position: int) -> Array:
         kernel = state.kernel.scaled(factor)
         m = state.residual.shape[1]
         active = position >= 0
@@ -107,7 +105,7 @@ class _Table:
             gains[state.columns[position].features] = -np.inf
         return gains
 
-    def _dots(self, kernel: MaskedKernel, basis: int, sums: NDArray, directions: NDArray) -> tuple[NDArray, NDArray]:
+    def _dots(self, kernel: MaskedKernel, basis: int, sums: Array, directions: Array) -> tuple[Array, Array]:
         dots = np.empty((self.XT.shape[0], directions.shape[1]))
         norms = np.empty(self.XT.shape[0])
         exact_dots(

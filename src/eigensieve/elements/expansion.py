@@ -1,17 +1,24 @@
-"""A masked kernel expansion as plain arrays: what prediction, export and pictures need, and nothing else."""
+"""Kernel expansions as plain arrays: the masked one, the full one, and the weights of either.
+
+Prediction, export and pictures need nothing else.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
+from scipy.linalg import cho_factor, cho_solve
 from scipy.sparse import csc_array
 
-from eigensieve.elements.kernel import RBF, MaskedKernel
+from eigensieve._types import Array
+from eigensieve.elements.kernel import LINEAR, RBF, MaskedKernel
 from eigensieve.elements.state import Column
 
+_CHUNK = 2**20
+"""Kernel values held at a time: 8 MB."""
 
-def element_owners(columns: Sequence[Column]) -> NDArray:
+
+def element_owners(columns: Sequence[Column]) -> Array:
     """Return the basis vector of each element, in the order of an expansion's elements."""
     return np.array([column.basis for column in columns for _ in column.features], dtype=np.int64)
 
@@ -38,21 +45,21 @@ class ElementExpansion:
 
     kernel: MaskedKernel
     n_features: int
-    starts: NDArray
-    features: NDArray
-    values: NDArray
-    factors: NDArray
-    weights: NDArray
-    intercept: NDArray
+    starts: Array
+    features: Array
+    values: Array
+    factors: Array
+    weights: Array
+    intercept: Array
 
     @classmethod
     def build(
         cls,
         kernel: MaskedKernel,
-        B: NDArray,
+        B: Array,
         columns: Sequence[Column],
-        weights: NDArray,
-        intercept: NDArray,
+        weights: Array,
+        intercept: Array,
     ) -> "ElementExpansion":
         """Gather the elements of masked columns of the basis vectors `B`."""
         lengths = [len(column.features) for column in columns]
@@ -71,37 +78,85 @@ class ElementExpansion:
 
     @property
     def n_columns(self) -> int:
-        """How many kernel evaluations a sample costs."""
+        """Kernel evaluations per sample."""
         return self.factors.size
 
     @property
     def n_elements(self) -> int:
-        """How many features those evaluations read."""
+        """Features that those evaluations read, in total."""
         return self.features.size
 
     @property
-    def lengths(self) -> NDArray:
-        """Elements in each column."""
+    def lengths(self) -> Array:
+        """Elements per column."""
         return np.diff(self.starts)
 
     @property
-    def n_numbers(self) -> int:
-        """Numbers that must be stored: one value an element, weights and the intercept (the paper's count)."""
-        return self.n_elements + self.weights.size + self.intercept.size
+    def gammas(self) -> Array:
+        """What multiplies each column's sum over features."""
+        return self.factors if self.kernel.kind == LINEAR else self.kernel.gamma * self.factors
 
     def membership(self) -> csc_array:
         """Return the 0/1 matrix (elements x columns) that sums elements into columns."""
         ones = np.ones(self.n_elements)
         return csc_array((ones, np.arange(self.n_elements), self.starts), shape=(self.n_elements, self.n_columns))
 
-    def columns(self, X: NDArray) -> NDArray:
+    def columns(self, X: Array) -> Array:
         """Return the masked kernel (samples x columns) in double precision."""
         terms = self.kernel.terms(np.asarray(X[:, self.features], dtype=np.float64), self.values)
-        sums = terms @ self.membership()
+        return self.finish(terms @ self.membership())
+
+    def finish(self, sums: Array) -> Array:
+        """Return the masked kernel from each column's sums over features."""
         if self.kernel.kind == RBF:
-            return np.exp(-self.kernel.gamma * self.factors * sums)
+            return np.exp(-self.gammas * sums)
         return self.kernel.finish(self.factors * sums)
 
-    def decision(self, X: NDArray) -> NDArray:
-        """Return f (samples x outputs) in double precision; the yardstick of the compiled forms."""
+    def decision(self, X: Array) -> Array:
+        """Return f (samples x outputs) in double precision. The compiled forms are checked against it."""
         return self.columns(X) @ self.weights + self.intercept
+
+
+@dataclass(frozen=True, eq=False)
+class FullExpansion:
+    """f(x) = K(x, B) alpha + intercept in chunks of samples.
+
+    The whole machine, unmasked, by matrix products: the same numbers as libsvm's loop over support vectors, an order of
+    magnitude sooner.
+
+    Parameters
+    ----------
+    kernel : MaskedKernel
+    basis : ndarray of shape (n_basis, n_features)
+    alpha : ndarray of shape (n_basis, n_outputs)
+    intercept : ndarray of shape (n_outputs,)
+    """
+
+    kernel: MaskedKernel
+    basis: Array
+    alpha: Array
+    intercept: Array
+
+    def decision(self, X: Array) -> Array:
+        """Return f (samples x outputs), in the precision of the basis."""
+        out = np.empty((X.shape[0], self.intercept.size))
+        step = max(64, _CHUNK // max(1, self.basis.shape[0]))
+        for start in range(0, X.shape[0], step):
+            rows = slice(start, start + step)
+            part = X[rows].astype(self.basis.dtype, copy=False)
+            out[rows] = self.kernel.full(part, self.basis) @ self.alpha + self.intercept
+        return out
+
+
+def solve_weights(design: Array, targets: Array, ridge: float) -> tuple[Array, Array]:
+    """Return weights and intercept of the lightly regularised least squares (Avidan, Algorithm 1, last step).
+
+    min over beta, c of |T - K beta - c|^2 / n + ridge |beta|^2. Masked columns are often nearly collinear. Without
+    the second term, weights of opposite sign would grow until they cost digits in single precision.
+    """
+    means, middle = design.mean(axis=0), targets.mean(axis=0)
+    K = design - means
+    gram = K.T @ K / design.shape[0]
+    gram[np.diag_indices_from(gram)] += max(ridge, 1e-14 * float(np.trace(gram)) + np.finfo(float).tiny)
+    weights = cho_solve(cho_factor(gram), K.T @ (targets - middle) / design.shape[0])
+    return weights, middle - means @ weights

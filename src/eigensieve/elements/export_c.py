@@ -72,9 +72,7 @@ def expansion_to_c(expansion: ElementExpansion, name: str, threshold: float) -> 
         _array("int", f"{name}_starts", expansion.starts),
         _array("int", f"{name}_features", expansion.features),
         _array("double", f"{name}_values", expansion.values),
-        _array("double", f"{name}_gammas", kernel.gamma * expansion.factors)
-        if kernel.kind != LINEAR
-        else _array("double", f"{name}_gammas", expansion.factors),
+        _array("double", f"{name}_gammas", expansion.gammas),
         _array("double", f"{name}_weights", expansion.weights.ravel()),
         _array("double", f"{name}_intercept", expansion.intercept),
     ]

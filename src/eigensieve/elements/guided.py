@@ -1,101 +1,62 @@
-"""The guided search, the default: all first elements at once by histograms, then the best few are grown.
+"""The guided search, the default: histograms score all first elements at once, then the best few are grown.
 
 Two additions to the paper make a few hundred elements go further.
 
-*Width.* A column with p of d features sees p/d of the squared distance; gamma * d / p is the width at which the
-masked kernel is as local as the full one. Columns may therefore use gamma itself, as printed, or gamma times
-d / `GROWN`, whichever gains more.
+*Width.* A column with p of d features sees p/d of the squared distance. With gamma * d / p the masked kernel is as
+local as the full one. A column may therefore use gamma itself, as printed, or gamma * d / `Plan.grown_to`, whichever
+gains more.
 
 *Histograms.* The gain of a first element (i, j) depends on the samples through x_i alone. With the residual summed in
-bins of x_i, one pass over the data scores every element of the mask, where the paper draws sixty.
+bins of x_i, one pass over the data scores every element of the mask. The paper draws sixty.
 
-A first element of the second width is grown by further features of the same basis vector, up to `GROWN`, and
-cut where the gain *an element* is largest: a one-step greedy would never find features that only count together.
+A first element of the second width is grown by further features of the same basis vector, and cut where the gain per
+element is largest. A greedy search with one step would never find features that only count together.
 """
 
 from concurrent.futures import Executor, ThreadPoolExecutor
 
 import numpy as np
-from numpy.typing import NDArray
 
+from eigensieve._types import Array
 from eigensieve.data import thread_count
-from eigensieve.elements._compiled import best_by_basis, bin_sums, order_by_bin, screened_gains
-from eigensieve.elements.sampling import SampledData, sketch
-from eigensieve.elements.search import GROWN, Limits
+from eigensieve.elements._guided_numba import best_by_basis, bin_sums, order_by_bin, screened_gains
+from eigensieve.elements.plan import Plan
+from eigensieve.elements.sampling import SampledData, draw_rows, sketch
 from eigensieve.elements.state import NOTHING, Column, SelectionState, Trial
 
 BINS = 32
 SCREENED = 4096
-"""Samples on which first elements are screened, at most."""
+"""First elements are screened on at most this many samples."""
 FREE = np.float32(1e-6)
-"""A binned candidate with less than this share of its square outside the span is left out: binning error."""
+"""A binned candidate is left out if less of its square than this share lies outside the span: binning error."""
 REDRAWN = 5
-"""Columns after which another sample is drawn for the growing."""
+"""After this many columns, another sample is drawn for the growing."""
 
 
-def select_guided(
-    state: SelectionState,
-    limits: Limits,
-    *,
-    sample_size: int,
-    n_grown: int,
-    rng: np.random.Generator,
-    grown_to: int = GROWN,
-    fill: bool = False,
-) -> SelectionState:
-    """Add columns until the limits are reached or no basis vector is unused.
-
-    Parameters
-    ----------
-    state : SelectionState
-    limits : Limits
-    sample_size : int
-        Samples on which candidates are compared, drawn afresh for each column.
-    n_grown : int
-        Basis vectors that are grown for each column.
-    rng : numpy.random.Generator
-    grown_to : int
-        Features a column is grown to, at most.
-    fill : bool
-        Grow every column to the full, rather than to the largest gain an element.
-    """
+def select_guided(state: SelectionState, plan: Plan, rng: np.random.Generator) -> SelectionState:
+    """Add columns until the budget is spent, the gain dies out or every basis vector has a column."""
     with ThreadPoolExecutor(thread_count(), thread_name_prefix="eigensieve") as pool:
-        return _select(
-            state.copy(), _Screen(state, limits.widths, rng, pool), limits, sample_size, n_grown, rng, grown_to, fill
-        )
+        return _add_columns(state.copy(), _Screen(state, plan.widths(state), rng, pool), plan, rng)
 
 
-def _select(
-    state: SelectionState,
-    screen: "_Screen",
-    limits: Limits,
-    sample_size: int,
-    n_grown: int,
-    rng: np.random.Generator,
-    grown_to: int,
-    fill: bool,
-) -> SelectionState:
+def _add_columns(state: SelectionState, screen: "_Screen", plan: Plan, rng: np.random.Generator) -> SelectionState:
+    sample_size = plan.sample_size(state.X.shape[0])
     sample = SampledData.draw(state, sample_size, rng)
-    # The more columns are tried, the fewer are taken from one shortlist: patience buys a better choice.
-    nearly = max(0.0, 1.0 - 2.1 / n_grown)
     misses = drawn = 0
-    while state.n_elements < limits.n_elements and misses < 3:
+    while state.n_elements < plan.n_elements and misses < 3:
         if len(state.columns) >= drawn + REDRAWN:
             sample, drawn = SampledData.draw(state, sample_size, rng), len(state.columns)
-        unused = screen.unused(state)
+        unused = state.unused_basis()
         if unused.size == 0:
             break
         before, held = state.relative_error, state.n_elements
-        shortlist = _shortlist(state, screen, sample, unused, limits, n_grown, grown_to, rng)
-        _add_best(state, shortlist, limits.n_elements, fill, nearly)
+        _add_best(state, _shortlist(state, screen, sample, unused, plan, rng), plan)
         added = state.n_elements - held
         if added == 0:
             misses += 1
             continue
         misses = 0
-        limits.progress(f"{state.n_elements} elements, error {state.relative_error:.4g}")
-        if before - state.relative_error < limits.tol * added:
-            state.finished = True
+        if plan.gain_died_out(state, before, added):
             break
     return state
 
@@ -103,16 +64,15 @@ def _select(
 class _Screen:
     """Gains of all first elements, from binned features.
 
-    For a candidate c (a function of one feature) the gain |R'c|^2 / (|c|^2 - |Q'c|^2) needs R and Q only through their
-    sums in the feature's bins; |Q'c|^2 is kept and grows by one direction of Q at a time.
+    A candidate c is a function of one feature. Its gain |R'c|^2 / (|c|^2 - |Q'c|^2) needs only the sums of R and Q in
+    the feature's bins. |Q'c|^2 is kept and grows with each direction that enters Q.
     """
 
     def __init__(
         self, state: SelectionState, widths: tuple[float, ...], rng: np.random.Generator, pool: Executor
     ) -> None:
         self.pool = pool
-        n = state.X.shape[0]
-        self.rows = np.arange(n) if n <= SCREENED else np.sort(rng.choice(n, SCREENED, replace=False))
+        self.rows = draw_rows(state.X.shape[0], SCREENED, rng)
         X, B = state.XT32[:, self.rows].T, state.B32
         low = np.minimum(X.min(axis=0), B.min(axis=0))
         step = (np.maximum(X.max(axis=0), B.max(axis=0)) - low) / BINS
@@ -138,11 +98,11 @@ class _Screen:
         self.known = 1
 
     @staticmethod
-    def _encode(values: NDArray, low: NDArray, step: NDArray) -> NDArray:
+    def _encode(values: Array, low: Array, step: Array) -> Array:
         codes = np.clip((values - low) / step, 0, BINS - 1).astype(np.uint8)
         return np.ascontiguousarray(codes)
 
-    def _binned(self, weights: NDArray) -> NDArray:
+    def _binned(self, weights: Array) -> Array:
         """Return the sums of the weights (samples x m) in each feature's bins (features x bins x m)."""
         n, m = weights.shape
         groups = -(-m // 4)
@@ -158,16 +118,8 @@ class _Screen:
         list(self.pool.map(add, self.halves))
         return bins.transpose(1, 2, 0, 3).reshape(len(self.order), BINS, -1)[:, :, :m]
 
-    def unused(self, state: SelectionState) -> NDArray:
-        """Return the basis vectors that no column uses."""
-        free = np.ones(state.B.shape[0], dtype=bool)
-        free[[column.basis for column in state.columns]] = False
-        return np.flatnonzero(free)
-
-    def first_elements(
-        self, state: SelectionState, residual: NDArray, unused: NDArray
-    ) -> list[tuple[NDArray, NDArray]]:
-        """Return, for each width, every unused basis vector's best first feature and its gain."""
+    def first_elements(self, state: SelectionState, residual: Array, unused: Array) -> list[tuple[Array, Array]]:
+        """Return every unused basis vector's best first feature and its gain, per width."""
         entered = state.Q[self.rows, self.known :]
         self.known = state.Q.shape[1]
         bins = self._binned(np.hstack([residual[self.rows], entered]))
@@ -183,38 +135,38 @@ def _shortlist(
     state: SelectionState,
     screen: _Screen,
     sample: SampledData,
-    unused: NDArray,
-    limits: Limits,
-    n_grown: int,
-    grown_to: int,
+    unused: Array,
+    plan: Plan,
     rng: np.random.Generator,
 ) -> list[Column]:
     """Return the best first elements of each width, on different features, grown where the width allows."""
     residual = sketch(state.residual, rng)
     sampled_residuals = sample.residuals(residual)
-    longest = min(grown_to, limits.n_elements - state.n_elements, state.B.shape[1])
+    longest = min(plan.grown_to, plan.n_elements - state.n_elements, state.B.shape[1])
     columns: list[Column] = []
-    for (features, gains), factor in zip(screen.first_elements(state, residual, unused), limits.widths, strict=True):
+    for (features, gains), factor in zip(screen.first_elements(state, residual, unused), screen.widths, strict=True):
         order = np.argsort(-gains, kind="stable")
         _, firsts = np.unique(features[order], return_index=True)
-        for k in order[np.sort(firsts)[:n_grown]]:
+        for k in order[np.sort(firsts)[: plan.n_tries]]:
             start = Column(int(unused[k]), factor, [int(features[k])])
             columns.append(_grow(state, sample, sampled_residuals, start, longest if factor != 1.0 else 1))
     return columns
 
 
-def _add_best(state: SelectionState, columns: list[Column], n_elements: int, fill: bool, nearly: float) -> None:
-    """Add the shortlisted column (or its beginning) with the largest gain an element; others too if nearly as good."""
+def _add_best(state: SelectionState, columns: list[Column], plan: Plan) -> None:
+    """Add the shortlisted column (or its beginning) with the largest gain per element; others too if nearly as good."""
+    # The more columns are tried, the fewer are taken from one shortlist: patience buys a better choice.
+    nearly = max(0.0, 1.0 - 2.1 / plan.n_tries)
     values = [state.prefix_values(column) for column in columns]
     trial = Trial(np.vstack(values).astype(np.float64).T)
     lengths = np.concatenate([np.arange(1, len(column.features) + 1) for column in columns])
     owners = np.repeat(np.arange(len(columns)), [len(column.features) for column in columns])
     least = NOTHING * state.start_error
-    while state.n_elements < n_elements:
+    while state.n_elements < plan.n_elements:
         rates = trial.gains(state) / lengths
-        rates[lengths > n_elements - state.n_elements] = 0.0
+        rates[lengths > plan.n_elements - state.n_elements] = 0.0
         rates[owners < 0] = 0.0
-        if fill:
+        if plan.fill:
             rates[lengths < lengths.max()] = 0.0
         best = int(np.argmax(rates))
         if rates[best] <= least:
@@ -225,7 +177,7 @@ def _add_best(state: SelectionState, columns: list[Column], n_elements: int, fil
         least = max(least, nearly * rates[best])
 
 
-def _grow(state: SelectionState, sample: SampledData, residuals: NDArray, start: Column, longest: int) -> Column:
+def _grow(state: SelectionState, sample: SampledData, residuals: Array, start: Column, longest: int) -> Column:
     """Return the start, extended greedily by one feature at a time."""
     kernel = state.kernel.scaled(start.factor)
     column = start.copy()

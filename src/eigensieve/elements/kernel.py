@@ -6,15 +6,16 @@ Every supported kernel is a scalar function of a sum over features,
     poly:    (gamma * sum_i x_i b_i + coef0)^degree
     linear:  sum_i x_i b_i
 
-so adding one feature to a masked column needs the running sum and one new term: O(samples), whatever
-the number of features (Avidan, section 4; SPEC of the masking matrix, equation 7).
+so adding one feature to a masked column needs the running sum and one new term. That costs O(samples), whatever the
+number of features (Avidan, section 4; the masking matrix is equation 7).
 """
 
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+
+from eigensieve._types import Array
 
 RBF, POLY, LINEAR = 0, 1, 2
 KIND_NAMES = ("rbf", "poly", "linear")
@@ -22,7 +23,7 @@ KIND_NAMES = ("rbf", "poly", "linear")
 
 @dataclass(frozen=True)
 class MaskedKernel:
-    """Which kernel, with its numbers.
+    """A kernel and its parameters.
 
     Parameters
     ----------
@@ -39,7 +40,7 @@ class MaskedKernel:
 
     @classmethod
     def from_svc(cls, svc: Any) -> "MaskedKernel":
-        """Read the kernel of a fitted `SVC`; an unsupported kernel is named, with what is supported."""
+        """Read the kernel of a fitted `SVC`; raise a ValueError if it is not supported."""
         check_kernel_name(svc.kernel)
         kind = KIND_NAMES.index(svc.kernel)
         return cls(kind, float(svc._gamma), int(svc.degree), float(svc.coef0))
@@ -53,11 +54,11 @@ class MaskedKernel:
         """Return the kernel with `gamma` multiplied by `factor`."""
         return MaskedKernel(self.kind, self.gamma * factor, self.degree, self.coef0)
 
-    def terms(self, x: NDArray, b: NDArray | float) -> NDArray:
+    def terms(self, x: Array, b: Array | float) -> Array:
         """Return each feature's term of the sum, (x_i - b_i)^2 or x_i b_i."""
         return (x - b) ** 2 if self.kind == RBF else x * b
 
-    def finish(self, sums: NDArray) -> NDArray:
+    def finish(self, sums: Array) -> Array:
         """Return the kernel's values from the sums over features."""
         if self.kind == RBF:
             return np.exp(-self.gamma * sums)
@@ -65,7 +66,7 @@ class MaskedKernel:
             return (self.gamma * sums + self.coef0) ** self.degree
         return sums
 
-    def full(self, X: NDArray, B: NDArray) -> NDArray:
+    def full(self, X: Array, B: Array) -> Array:
         """Return the unmasked kernel matrix (samples x basis vectors)."""
         sums = X @ B.T
         if self.kind == RBF:
@@ -77,7 +78,7 @@ class MaskedKernel:
 
 
 def check_kernel_name(kernel: Any) -> None:
-    """Raise a ValueError naming the kernel and the supported ones unless it is one of them."""
+    """Raise a ValueError unless the kernel is supported."""
     if not isinstance(kernel, str) or kernel not in KIND_NAMES:
         raise ValueError(
             f"The 'kernel' parameter of the SVC must be one of {{'rbf', 'poly', 'linear'}} for its elements to be "

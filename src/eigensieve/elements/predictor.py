@@ -4,18 +4,18 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from eigensieve._types import Array
 from eigensieve.elements.expansion import ElementExpansion
 from eigensieve.elements.kernel import LINEAR, RBF
 
 CHECKED = 512
-"""Samples, at least half as many, on which single precision is tried."""
+"""Single precision is tried on at least half as many samples, if there are as many."""
 SINGLE_ERROR = 3e-6
-"""Largest error of single precision that is put up with."""
+"""Largest error of single precision that is accepted."""
 
 
-def _readable(X: NDArray) -> NDArray:
+def _readable(X: Array) -> Array:
     """Return X as the compiled loops want it: rows contiguous, single or double precision."""
     if X.dtype not in (np.float32, np.float64):
         X = X.astype(np.float64)
@@ -25,15 +25,15 @@ def _readable(X: NDArray) -> NDArray:
 class Predictor(Protocol):
     """What evaluates an expansion."""
 
-    def decision(self, X: NDArray) -> NDArray:
+    def decision(self, X: Array) -> Array:
         """Return f (samples x outputs)."""
         ...
 
 
-def fastest_predictor(expansion: ElementExpansion, X: NDArray) -> Predictor:
+def fastest_predictor(expansion: ElementExpansion, X: Array) -> Predictor:
     """Return the quickest way to evaluate an expansion that is exact to `SINGLE_ERROR` on some samples.
 
-    Single precision, unless weights that cancel each other make it lose more than that.
+    That is single precision, unless it loses more because weights cancel each other.
     """
     if expansion.kernel.kind == LINEAR:
         return LinearPredictor(expansion)
@@ -44,7 +44,7 @@ def fastest_predictor(expansion: ElementExpansion, X: NDArray) -> Predictor:
 
 
 class LinearPredictor:
-    """The linear kernel: all columns add up to one coefficient a feature.
+    """The linear kernel: all columns add up to one coefficient per feature.
 
     Parameters
     ----------
@@ -58,17 +58,17 @@ class LinearPredictor:
         np.add.at(self.coefficients, place, weights * expansion.values[:, None])
         self.intercept = expansion.intercept
 
-    def decision(self, X: NDArray) -> NDArray:
+    def decision(self, X: Array) -> Array:
         """Return f (samples x outputs)."""
         return X[:, self.features].astype(np.float64) @ self.coefficients + self.intercept
 
 
 class TiledPredictor:
-    """Compiled evaluation, a column at a time, for a tile of samples at once.
+    """Compiled evaluation, column by column, for a tile of samples at once.
 
-    The features that occur are copied out of a tile's rows once, feature by feature, so that every sum, exponential and
-    product afterwards runs along the samples. For the RBF kernel exp - 1 is summed and the weights' total goes into the
-    offset, so that large weights of opposite sign cost no digits.
+    The features that occur are copied out of a tile's rows once, feature by feature. Every sum, exponential and product
+    afterwards runs along the samples. For the RBF kernel, exp - 1 is summed and the weights' total goes into the
+    offset. Large weights of opposite sign then cost no digits.
 
     Parameters
     ----------
@@ -80,16 +80,16 @@ class TiledPredictor:
     def __init__(self, expansion: ElementExpansion, dtype: type) -> None:
         self.used, self.places = np.unique(expansion.features, return_inverse=True)
         self.starts = expansion.starts
-        self.values: NDArray = expansion.values.astype(dtype)
+        self.values: Array = expansion.values.astype(dtype)
         kernel = expansion.kernel
         self.kind, self.degree, self.coef0 = kernel.kind, kernel.degree, dtype(kernel.coef0)
-        self.gammas: NDArray = (kernel.gamma * expansion.factors).astype(dtype)
+        self.gammas: Array = expansion.gammas.astype(dtype)
         self.weights = np.ascontiguousarray(expansion.weights.T)
         self.offset = expansion.intercept + (expansion.weights.sum(axis=0) if kernel.kind == RBF else 0.0)
 
-    def decision(self, X: NDArray) -> NDArray:
+    def decision(self, X: Array) -> Array:
         """Return f (samples x outputs)."""
-        from eigensieve.elements._compiled import tiled_decision
+        from eigensieve.elements._predictor_numba import tiled_decision
 
         out = np.empty((X.shape[0], self.offset.size))
         tiled_decision(
@@ -101,12 +101,12 @@ class TiledPredictor:
 
 @dataclass(frozen=True, eq=False)
 class TablePredictor:
-    """Single-element columns as one look-up table a feature, linearly interpolated; the rest evaluated as it is.
+    """Single-element columns as one look-up table per feature, linearly interpolated; other columns as they are.
 
-    A mask column with one element is a function of one feature, so all such columns of a feature add up to one
+    A mask column with one element is a function of one feature. All such columns of a feature add up to one
     one-dimensional function (the paper's look-up table, section 5). Interpolating it between entries h apart is wrong
-    by at most h^2/8 times the bound on its second derivative; `error_bound` is the sum over features, for each
-    output. A sample with a value outside a table's range is evaluated without tables.
+    by at most h^2/8 times the bound on its second derivative. `error_bound` is the sum over features, per output.
+    A sample with a value outside a table's range is evaluated without tables.
 
     Parameters
     ----------
@@ -121,17 +121,17 @@ class TablePredictor:
     error_bound : ndarray of shape (n_outputs,)
     """
 
-    tables: NDArray
-    features: NDArray
-    lows: NDArray
-    scales: NDArray
-    offset: NDArray
+    tables: Array
+    features: Array
+    lows: Array
+    scales: Array
+    offset: Array
     rest: Predictor | None
     direct: Predictor
-    error_bound: NDArray
+    error_bound: Array
 
     @classmethod
-    def build(cls, expansion: ElementExpansion, X: NDArray, size: int) -> "TablePredictor":
+    def build(cls, expansion: ElementExpansion, X: Array, size: int) -> "TablePredictor":
         """Tabulate the single-element columns over the range of X with `size` entries."""
         low, high = X.min(axis=0).astype(np.float64), X.max(axis=0).astype(np.float64)
         single = expansion.lengths == 1
@@ -145,8 +145,7 @@ class TablePredictor:
             mine = ones.features == feature
             x = low[feature] + steps[k] * np.arange(size)
             terms = ones.kernel.terms(x[:, None], ones.values[mine])
-            values = _finish(ones, terms, ones.factors[mine])
-            tables[k] = values @ ones.weights[mine]
+            tables[k] = ones.kernel.finish(terms * ones.factors[mine]) @ ones.weights[mine]
             curvature = _curvature(ones, mine, low[feature], low[feature] + width[k])
             bound += steps[k] ** 2 / 8 * (curvature @ np.abs(ones.weights[mine]))
         # Each table is centred: the constants are summed once, in double precision.
@@ -163,9 +162,9 @@ class TablePredictor:
             bound,
         )
 
-    def decision(self, X: NDArray) -> NDArray:
+    def decision(self, X: Array) -> Array:
         """Return f (samples x outputs)."""
-        from eigensieve.elements._compiled import table_decision
+        from eigensieve.elements._predictor_numba import table_decision
 
         X = _readable(X)
         out = np.zeros((X.shape[0], self.offset.size))
@@ -179,7 +178,7 @@ class TablePredictor:
         return out
 
 
-def _subset(expansion: ElementExpansion, kept: NDArray, intercept: NDArray) -> ElementExpansion:
+def _subset(expansion: ElementExpansion, kept: Array, intercept: Array) -> ElementExpansion:
     """Return the expansion with only the kept columns."""
     elements = np.repeat(kept, expansion.lengths)
     return ElementExpansion(
@@ -194,18 +193,14 @@ def _subset(expansion: ElementExpansion, kept: NDArray, intercept: NDArray) -> E
     )
 
 
-def _finish(expansion: ElementExpansion, sums: NDArray, factors: NDArray) -> NDArray:
-    return expansion.kernel.finish(sums * factors)
-
-
-def _curvature(expansion: ElementExpansion, mine: NDArray, low: float, high: float) -> NDArray:
+def _curvature(expansion: ElementExpansion, mine: Array, low: float, high: float) -> Array:
     """Return a bound on |d^2 k / dx^2| over [low, high] for single-element columns.
 
     rbf: 2 gamma, reached at x = b; linear: 0; poly: gamma^2 b^2 degree (degree - 1) |gamma b x + coef0|^(degree - 2),
     largest at an end of the interval.
     """
     kernel = expansion.kernel
-    gammas = kernel.gamma * expansion.factors[mine]
+    gammas = expansion.gammas[mine]
     if kernel.kind == RBF:
         return 2.0 * gammas
     if kernel.kind == LINEAR or kernel.degree < 2:

@@ -10,36 +10,34 @@ and is minimised over beta in closed form, beta = K_zz^-1 K_zb alpha, and over z
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
 from scipy.optimize import minimize
 
 from eigensieve._progress import Progress, silent
+from eigensieve._types import Array
 from eigensieve.elements.kernel import LINEAR, RBF, MaskedKernel
 
 JITTER = 1e-10
 
 
-def best_weights(kernel: MaskedKernel, B: NDArray, alpha: NDArray, Z: NDArray) -> NDArray:
+def best_weights(kernel: MaskedKernel, B: Array, alpha: Array, Z: Array) -> Array:
     """Return beta = K_zz^-1 K_zb alpha."""
     K = kernel.full(Z, Z)
     K[np.diag_indices_from(K)] += JITTER * max(float(np.trace(K)) / len(K), np.finfo(float).tiny)
     return cho_solve(cho_factor(K), kernel.full(Z, B) @ alpha)
 
 
-def select_vectors(
-    kernel: MaskedKernel, B: NDArray, alpha: NDArray, n_vectors: int, progress: Progress = silent
-) -> NDArray:
+def select_vectors(kernel: MaskedKernel, B: Array, alpha: Array, n_vectors: int, progress: Progress = silent) -> Array:
     """Return the indices of the vectors that, one after another, bring Psi' closest to Psi.
 
-    Orthogonal matching pursuit in feature space: the gain of vector j is (residual . phi_j)^2 over the squared
-    length of what phi_j adds to the span; a pivoted Cholesky factorisation of K_bb keeps both.
+    This is orthogonal matching pursuit in feature space. The gain of vector j is (residual . phi_j)^2 over the squared
+    length of what phi_j adds to the span. A pivoted Cholesky factorisation of K_bb keeps both.
     """
     K = kernel.full(B, B)
     correlation = K @ alpha
     outside = np.diag(K).copy()
     floor = 1e-9 * outside.max()
-    factors: list[NDArray] = []
+    factors: list[Array] = []
     chosen: list[int] = []
     for _ in range(n_vectors):
         free = outside > floor
@@ -62,29 +60,29 @@ def select_vectors(
 
 def construct_vectors(
     kernel: MaskedKernel,
-    B: NDArray,
-    alpha: NDArray,
+    B: Array,
+    alpha: Array,
     n_vectors: int,
     *,
     n_starts: int,
     max_iter: int,
     rng: np.random.Generator,
     progress: Progress = silent,
-    shape_vector: Callable[[NDArray], NDArray] | None = None,
-) -> tuple[NDArray, int]:
+    shape_vector: Callable[[Array], Array] | None = None,
+) -> tuple[Array, int]:
     """Return vectors z_1, z_2, ... each the best single vector for what the earlier ones leave of Psi.
 
-    For the RBF kernel by the fixed point z = sum_i a_i k(b_i, z) b_i / sum_i a_i k(b_i, z); for the others by
-    gradient ascent of (residual . phi(z))^2 / k(z, z).
+    For the RBF kernel z is the fixed point z = sum_i a_i k(b_i, z) b_i / sum_i a_i k(b_i, z). For the other kernels
+    (residual . phi(z))^2 / k(z, z) is raised by gradient ascent.
 
     Parameters
     ----------
     kernel : MaskedKernel
     B, alpha : ndarray
-        The expansion; alpha has one column an output.
+        The expansion; alpha has one column per output.
     n_vectors : int
     n_starts : int
-        Random starting points a vector; the best is kept.
+        Random starting points per vector; the best result is kept.
     max_iter : int
         Iterations from each start.
     rng : numpy.random.Generator
@@ -96,7 +94,7 @@ def construct_vectors(
     -------
     Z : ndarray of shape (n_vectors, n_features)
     n_iter : int
-        The most iterations that one start took.
+        The largest number of iterations from one start.
     """
     Z = np.empty((0, B.shape[1]))
     n_iter = 0
@@ -118,11 +116,12 @@ def construct_vectors(
 
 
 def refine_vectors(
-    kernel: MaskedKernel, B: NDArray, alpha: NDArray, Z: NDArray, max_iter: int, free: NDArray | None = None
-) -> tuple[NDArray, int]:
-    """Return all vectors moved together, and the iterations, by L-BFGS to lower |Psi - Psi'|^2 (Burges' second phase).
+    kernel: MaskedKernel, B: Array, alpha: Array, Z: Array, max_iter: int, free: Array | None = None
+) -> tuple[Array, int]:
+    """Move all vectors together to lower |Psi - Psi'|^2, by L-BFGS (Burges' second phase).
 
-    beta is eliminated: at beta(z) the gradient with respect to z is that with beta held fixed.
+    Returns the vectors and the number of iterations.
+    beta is eliminated: at beta(z), the gradient with respect to z is the same as with beta held fixed.
 
     Parameters
     ----------
@@ -132,7 +131,7 @@ def refine_vectors(
     shape = Z.shape
     free = np.ones(shape, dtype=bool) if free is None else free
 
-    def value_and_gradient(flat: NDArray) -> tuple[float, NDArray]:
+    def value_and_gradient(flat: Array) -> tuple[float, Array]:
         z = Z.copy()
         z[free] = flat
         beta = best_weights(kernel, B, alpha, z)
@@ -148,7 +147,7 @@ def refine_vectors(
     return refined, max(1, int(result.nit))
 
 
-def _kernel_gradient(kernel: MaskedKernel, Z: NDArray, V: NDArray, W: NDArray) -> NDArray:
+def _kernel_gradient(kernel: MaskedKernel, Z: Array, V: Array, W: Array) -> Array:
     """Return the rows sum_i W_ji dk(z_j, v_i)/dz_j, first argument only."""
     if kernel.kind == LINEAR:
         return W @ V
@@ -159,7 +158,7 @@ def _kernel_gradient(kernel: MaskedKernel, Z: NDArray, V: NDArray, W: NDArray) -
     return kernel.gamma * kernel.degree * ((W * inner) @ V)
 
 
-def _leading_direction(kernel: MaskedKernel, V: NDArray, a: NDArray) -> NDArray:
+def _leading_direction(kernel: MaskedKernel, V: Array, a: Array) -> Array:
     """Return the unit mixture of the outputs along which the residual is largest."""
     if a.shape[1] == 1:
         return np.ones(1)
@@ -167,12 +166,12 @@ def _leading_direction(kernel: MaskedKernel, V: NDArray, a: NDArray) -> NDArray:
     return np.linalg.eigh(gram)[1][:, -1]
 
 
-def _quality(kernel: MaskedKernel, V: NDArray, a: NDArray, z: NDArray) -> float:
+def _quality(kernel: MaskedKernel, V: Array, a: Array, z: Array) -> float:
     own = float(kernel.full(z[None], z[None])[0, 0])
     return float(kernel.full(z[None], V)[0] @ a) ** 2 / own if own > 0 else 0.0
 
 
-def _one_vector(kernel: MaskedKernel, V: NDArray, a: NDArray, z: NDArray, max_iter: int) -> tuple[NDArray, int]:
+def _one_vector(kernel: MaskedKernel, V: Array, a: Array, z: Array, max_iter: int) -> tuple[Array, int]:
     """Return the vector reached from z, and the iterations it took."""
     if kernel.kind != RBF:
         return _ascend(kernel, V, a, z, max_iter)
@@ -183,7 +182,7 @@ def _one_vector(kernel: MaskedKernel, V: NDArray, a: NDArray, z: NDArray, max_it
         w = a * np.exp(-kernel.gamma * np.maximum(squares - 2.0 * (V @ new) + new @ new, 0.0))
         total = float(w.sum())
         if abs(total) <= max(last, 1e-8 * float(np.abs(w).sum())):
-            return z, iteration  # no longer rising, or undefined because the weights cancel: keep the last one
+            return z, iteration  # it no longer rises, or it is undefined because the weights cancel
         z, last = new, abs(total)
         new = w @ V / total
         if np.linalg.norm(new - z) <= 1e-6 * (1e-12 + np.linalg.norm(z)):
@@ -191,8 +190,8 @@ def _one_vector(kernel: MaskedKernel, V: NDArray, a: NDArray, z: NDArray, max_it
     return z, iteration
 
 
-def _ascend(kernel: MaskedKernel, V: NDArray, a: NDArray, z: NDArray, max_iter: int) -> tuple[NDArray, int]:
-    def negative(flat: NDArray) -> tuple[float, NDArray]:
+def _ascend(kernel: MaskedKernel, V: Array, a: Array, z: Array, max_iter: int) -> tuple[Array, int]:
+    def negative(flat: Array) -> tuple[float, Array]:
         one = flat[None]
         dot = float(kernel.full(one, V)[0] @ a)
         own = float(kernel.full(one, one)[0, 0])

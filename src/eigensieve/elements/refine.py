@@ -1,35 +1,34 @@
-"""Refined elements: the values of all elements moved together, as Burges' second phase moves reduced-set vectors.
+"""Refined elements: the values of all elements are moved together, as Burges' second phase moves reduced-set vectors.
 
-The masked machine f(x) = c + sum_j beta_j k(x, z_j) sees z_j through its elements alone. Its squared distance to the
-full machine's decision values is lowered over those few values by L-BFGS; the weights are eliminated, since at their
-least-squares solution the gradient with respect to the values is that with the weights held fixed.
+The masked machine f(x) = c + sum_j beta_j k(x, z_j) sees only the elements of z_j. L-BFGS moves their values to lower
+the squared distance to the full machine's decision values. The weights are eliminated: at their least-squares solution,
+the gradient with respect to the values is the same as with the weights held fixed.
 """
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import minimize
 
 from eigensieve._progress import Progress, silent
-from eigensieve.elements.expansion import ElementExpansion, element_owners
+from eigensieve._types import Array
+from eigensieve.elements.expansion import ElementExpansion, element_owners, solve_weights
 from eigensieve.elements.kernel import LINEAR, RBF, MaskedKernel
 from eigensieve.elements.state import Column
-from eigensieve.elements.weights import solve_weights
 
 STEPS = 10
-"""Steps of L-BFGS. Further ones still lower the distance on the samples, and hardly on others."""
+"""Steps of L-BFGS. Further steps lower the distance on these samples, but hardly on others."""
 
 
 def refine_values(
     kernel: MaskedKernel,
-    X: NDArray,
-    B: NDArray,
+    X: Array,
+    B: Array,
     columns: list[Column],
-    targets: NDArray,
+    targets: Array,
     ridge: float,
     *,
     max_iter: int = STEPS,
     progress: Progress = silent,
-) -> NDArray:
+) -> Array:
     """Return a copy of the basis vectors with the selected entries refined.
 
     Parameters
@@ -42,7 +41,7 @@ def refine_values(
     targets : ndarray of shape (n_samples, n_outputs)
         Decision values to match.
     ridge : float
-        Of the weights, as in :func:`~eigensieve.elements.weights.solve_weights`.
+        Of the weights, as in :func:`~eigensieve.elements.expansion.solve_weights`.
     max_iter : int, default=10
     progress : callable
     """
@@ -52,7 +51,7 @@ def refine_values(
     unit[unit == 0] = 1.0
     steps = iter(range(1, max_iter + 2))
 
-    def value_and_gradient(flat: NDArray) -> tuple[float, NDArray]:
+    def value_and_gradient(flat: Array) -> tuple[float, Array]:
         value, gradient = problem.value_and_gradient(flat * unit)
         return value, gradient * unit
 
@@ -72,36 +71,34 @@ def refine_values(
 class _Matching:
     """The distance to the targets, as a function of the elements' values."""
 
-    def __init__(self, shape: ElementExpansion, X: NDArray, targets: NDArray, ridge: float) -> None:
+    def __init__(self, shape: ElementExpansion, X: Array, targets: Array, ridge: float) -> None:
+        self.shape = shape
         self.kernel = shape.kernel
         self.features = np.asarray(X[:, shape.features], dtype=np.float64)
         self.member = shape.membership()
         self.column = np.repeat(np.arange(shape.n_columns), shape.lengths)
-        self.factors = shape.factors
         self.targets = targets
         self.ridge = ridge
         self.scale = max(float(((targets - targets.mean(axis=0)) ** 2).sum()), np.finfo(float).tiny)
 
-    def value_and_gradient(self, values: NDArray) -> tuple[float, NDArray]:
+    def value_and_gradient(self, values: Array) -> tuple[float, Array]:
         sums = self.kernel.terms(self.features, values) @ self.member
-        K, slope = self._column_values(sums)
+        K = self.shape.finish(sums)
         weights, intercept = solve_weights(K, self.targets, self.ridge)
         residual = self.targets - K @ weights - intercept
         n = len(K)
         value = float((residual**2).sum()) + n * self.ridge * float((weights**2).sum())
-        pull = (-2.0 * (residual @ weights.T) * slope)[:, self.column]
+        pull = (-2.0 * (residual @ weights.T) * self._slope(sums, K))[:, self.column]
         # dS/dz of an element: -2 (x - z) for squared differences, x for products
         change = -2.0 * (self.features - values) if self.kernel.kind == RBF else self.features
         return value / self.scale, np.einsum("te,te->e", pull, change) / self.scale
 
-    def _column_values(self, sums: NDArray) -> tuple[NDArray, NDArray]:
-        """The kernel's columns from their sums over features, and their derivatives by the sums."""
-        kernel = self.kernel
+    def _slope(self, sums: Array, K: Array) -> Array:
+        """Return the derivative of the columns K with respect to their sums over features."""
+        kernel, factors = self.kernel, self.shape.factors
         if kernel.kind == RBF:
-            K = np.exp(-kernel.gamma * self.factors * sums)
-            return K, -kernel.gamma * self.factors * K
-        K = kernel.finish(self.factors * sums)
+            return -kernel.gamma * factors * K
         if kernel.kind == LINEAR:
-            return K, np.broadcast_to(self.factors, K.shape)
-        inner = kernel.gamma * self.factors * sums + kernel.coef0
-        return K, kernel.degree * kernel.gamma * self.factors * inner ** (kernel.degree - 1)
+            return np.broadcast_to(factors, K.shape)
+        inner = kernel.gamma * factors * sums + kernel.coef0
+        return kernel.degree * kernel.gamma * factors * inner ** (kernel.degree - 1)

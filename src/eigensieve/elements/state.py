@@ -5,13 +5,13 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import qr_delete, solve_triangular
 
+from eigensieve._types import Array
 from eigensieve.elements.kernel import MaskedKernel
 
 COLLINEAR = 1e-9
-"""A column whose part outside the span is below this share of its squared norm counts as inside it."""
+"""A column counts as inside the span if less than this share of its squared norm lies outside."""
 
 NOTHING = 1e-12
 """A gain below this share of the initial error is rounding."""
@@ -35,8 +35,8 @@ class SelectionState:
 
     The targets T (samples x m) are the decision values K alpha (m = number of decision functions) or the
     kernel matrix K itself. With Q an orthonormal basis of the constant and the columns, the residual is
-    R = T - Q Q'T, the error its squared norm. A new column is one Gram-Schmidt step, O(samples x columns);
-    a column that gains an element leaves the basis and comes back.
+    R = T - Q Q'T, the error its squared norm. A new column is one Gram-Schmidt step, O(samples x columns).
+    A column that gains an element leaves the basis and comes back.
 
     Parameters
     ----------
@@ -51,10 +51,10 @@ class SelectionState:
     n_elements : int
         How many elements the mask holds.
     finished : bool
-        Set by a search that stopped because the gain died out.
+        True after a search that stopped because the gain died out.
     """
 
-    def __init__(self, kernel: MaskedKernel, X: NDArray, B: NDArray, targets: NDArray) -> None:
+    def __init__(self, kernel: MaskedKernel, X: Array, B: Array, targets: Array) -> None:
         self.kernel = kernel
         self.X = X
         self.B = B
@@ -83,7 +83,7 @@ class SelectionState:
         return self.error / self.start_error if self.start_error > 0 else 0.0
 
     def copy(self) -> "SelectionState":
-        """Return a state that can go its own way; the data and the old basis are shared, never overwritten."""
+        """Return an independent copy. The data and the old basis are shared; they are never overwritten."""
         twin = object.__new__(SelectionState)
         twin.__dict__.update(self.__dict__)
         twin.columns = [column.copy() for column in self.columns]
@@ -92,66 +92,58 @@ class SelectionState:
         return twin
 
     def position(self, basis: int) -> int:
-        """Return where the column of a basis vector is, or -1."""
+        """Return the position of a basis vector's column, or -1."""
         for position, column in enumerate(self.columns):
             if column.basis == basis:
                 return position
         return -1
 
-    def sums(self, column: Column) -> NDArray:
-        """Return the column's sums over its features, one a sample."""
+    def unused_basis(self) -> Array:
+        """Return the basis vectors that no column uses."""
+        free = np.ones(self.B.shape[0], dtype=bool)
+        free[[column.basis for column in self.columns]] = False
+        return np.flatnonzero(free)
+
+    def sums(self, column: Column) -> Array:
+        """Return the column's sums over its features, one per sample."""
         features = column.features
         return self.kernel.terms(self.X[:, features], self.B[column.basis, features]).sum(axis=1, dtype=np.float64)
 
-    def values(self, column: Column) -> NDArray:
-        """Return the masked kernel's column, one value a sample."""
+    def values(self, column: Column) -> Array:
+        """Return the masked kernel's column, one value per sample."""
         return self.kernel.scaled(column.factor).finish(self.sums(column))
 
-    def prefix_values(self, column: Column) -> NDArray:
+    def prefix_values(self, column: Column) -> Array:
         """Return the columns of the first, the first two, ... features, as rows, in single precision.
 
-        That takes a third of the time and is good enough to compare candidates.
+        Single precision takes a third of the time and is good enough to compare candidates.
         """
-        features = column.features
-        terms = self.kernel.terms(self.XT32[features], self.B32[column.basis, features][:, None])
+        return self._prefix_values(column, self.XT32[column.features], self.B32)
+
+    def _prefix_values(self, column: Column, rows: Array, B: Array) -> Array:
+        terms = self.kernel.terms(rows, B[column.basis, column.features][:, None])
         return self.kernel.scaled(column.factor).finish(_running_sums(terms))
 
-    def _exact_prefix_values(self, column: Column) -> NDArray:
-        """The same in double precision, as columns."""
-        features = column.features
-        terms = self.kernel.terms(self.X[:, features].T.astype(np.float64), self.B[column.basis, features][:, None])
-        return self.kernel.scaled(column.factor).finish(_running_sums(terms)).T
-
     def add_column(self, basis: int, features: Sequence[int], factor: float = 1.0) -> bool:
-        """Add a new masked basis vector; the path gets one error for each of its elements.
+        """Add a new masked basis vector; the path gets one error per element.
 
-        Returns False, and changes nothing, when the column already lies in the span.
+        Returns False and changes nothing if the column already lies in the span.
         """
         column = Column(basis, factor, list(features))
-        block = self._exact_prefix_values(column)
+        block = self._prefix_values(column, self.X[:, column.features].T.astype(np.float64), self.B).T
         scale = self.start_error if self.start_error > 0 else 1.0
         path = [max(0.0, (self.error - gain) / scale) for gain in Trial(block[:, :-1]).gains(self)]
-        if not self._append(block[:, -1]):
-            return False
-        self.columns.append(column)
-        self.n_elements += len(column.features)
-        self.path.extend([*path, self.relative_error])
-        return True
+        return self._take(column, block[:, -1], len(column.features), path)
 
     def add_whole_column(self, basis: int, features: Sequence[int]) -> bool:
         """Add a basis vector at once; the path gets a single error."""
         column = Column(basis, 1.0, list(features))
-        if not self._append(self.values(column)):
-            return False
-        self.columns.append(column)
-        self.n_elements += len(column.features)
-        self.path.append(self.relative_error)
-        return True
+        return self._take(column, self.values(column), len(column.features))
 
     def add_element(self, basis: int, feature: int, factor: float = 1.0) -> bool:
         """Add one element of the mask: to the basis vector's column if it has one, else as a new column.
 
-        Returns False, and changes nothing, when the resulting column lies in the span of the others.
+        Returns False and changes nothing if the resulting column lies in the span of the others.
         """
         position = self.position(basis)
         if position < 0:
@@ -163,16 +155,12 @@ class SelectionState:
         self.Q, self.R = qr_delete(self.Q, self.R, position + 1, which="col")
         self._buffer = self.Q
         self.residual = self.targets - self.Q @ (self.Q.T @ self.targets)
-        values = self.values(column)
-        if not self._append(values):
+        if not self._take(column, self.values(column), 1):
             self.__dict__.update(before)
             return False
-        self.columns.append(column)
-        self.n_elements += 1
-        self.path = [*self.path, self.relative_error]
         return True
 
-    def drop_direction(self, position: int) -> NDArray:
+    def drop_direction(self, position: int) -> Array:
         """Return the unit vector that the column at `position` alone adds to the span (its dual direction)."""
         unit = np.zeros(self.R.shape[0])
         unit[position + 1] = 1.0
@@ -180,14 +168,24 @@ class SelectionState:
         direction = self.Q @ coefficients
         return direction / np.linalg.norm(direction)
 
-    def design(self, columns: Sequence[Column]) -> NDArray:
+    def design(self, columns: Sequence[Column]) -> Array:
         """Return the values of masked columns (samples x columns)."""
         design = np.empty((self.X.shape[0], len(columns)))
         for c, column in enumerate(columns):
             design[:, c] = self.values(column)
         return design
 
-    def _append(self, values: NDArray) -> bool:
+    def _take(self, column: Column, values: Array, n_new: int, errors_before: Sequence[float] = ()) -> bool:
+        """Add a column with the given values and `n_new` new elements unless it lies in the span."""
+        if not self._append(values):
+            return False
+        self.columns.append(column)
+        self.n_elements += n_new
+        self.path = [*self.path, *errors_before, self.relative_error]
+        return True
+
+    def _append(self, values: Array) -> bool:
+        """Add the values to the basis Q by a Gram-Schmidt step unless they lie in the span."""
         n, k = self.Q.shape
         inside = self.Q.T @ values
         outside = values - self.Q @ inside
@@ -209,7 +207,7 @@ class SelectionState:
         return True
 
 
-def _running_sums(rows: NDArray) -> NDArray:
+def _running_sums(rows: Array) -> Array:
     """Sum up the rows in place; numpy's cumsum is ten times slower along this axis."""
     for above, row in pairwise(rows):
         row += above
@@ -217,21 +215,21 @@ def _running_sums(rows: NDArray) -> NDArray:
 
 
 class Trial:
-    """Candidate columns held against a growing state: their exact gains, brought up to date by what was added.
+    """Candidate columns and their exact gains. The gains follow a growing state at the cost of what was added.
 
     Parameters
     ----------
     block : ndarray of shape (n_samples, n_candidates)
     """
 
-    def __init__(self, block: NDArray) -> None:
+    def __init__(self, block: Array) -> None:
         self.block = block
         self.squares = (block**2).sum(axis=0)
         self.outside = self.squares.copy()
         self.known = 0
 
-    def gains(self, state: SelectionState) -> NDArray:
-        """Return the drop of the squared error for each column, added alone. The state may only have grown."""
+    def gains(self, state: SelectionState) -> Array:
+        """Return the drop of the squared error per column, if it alone is added. The state may only have grown."""
         self.outside -= ((state.Q[:, self.known :].T @ self.block) ** 2).sum(axis=0)
         self.known = state.Q.shape[1]
         free = self.outside > COLLINEAR * self.squares

@@ -226,18 +226,18 @@ class ElementSelectedSVC(SmallMachine):
     def _select(self, machine: KernelMachine, X: NDArray, kept: list[Column]) -> Selection:
         n_basis, n_features = machine.basis.shape
         plan = Plan(
-            self._budget(n_basis, n_features),
-            self.shape,
-            self.search,
-            self.widths == "auto",
-            self.n_candidates,
-            self.sample_fraction,
-            self.chunk_size,
-            self.n_tries,
-            self.n_prototypes,
-            self.prototype_size,
-            self.tol,
-            progress_for(type(self).__name__, self.verbose),
+            n_elements=self._budget(n_basis, n_features),
+            shape=self.shape,
+            search=self.search,
+            rescale=self.widths == "auto",
+            n_candidates=self.n_candidates,
+            sample_fraction=self.sample_fraction,
+            chunk_size=self.chunk_size,
+            n_tries=self.n_tries,
+            n_prototypes=self.n_prototypes,
+            prototype_size=self.prototype_size,
+            tol=self.tol,
+            progress=progress_for(type(self).__name__, self.verbose),
         )
         smallest = plan.smallest(n_basis, n_features)
         if plan.n_elements < smallest:

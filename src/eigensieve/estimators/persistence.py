@@ -169,7 +169,7 @@ def _trusted_types() -> set[str]:
 
 _HELPER_TYPES = {
     "eigensieve.elements.expansion.ElementExpansion",
-    "eigensieve.elements.full.FullExpansion",
+    "eigensieve.elements.expansion.FullExpansion",
     "eigensieve.elements.kernel.MaskedKernel",
     "eigensieve.elements.predictor.LinearPredictor",
     "eigensieve.elements.predictor.TablePredictor",

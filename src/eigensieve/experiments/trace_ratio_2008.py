@@ -1,10 +1,11 @@
 """The experiments of nie-2008: 1-NN accuracy against the number of features, and subset scores (Figures 2 to 4).
 
-Run it with ``python -m eigensieve.experiments.trace_ratio_2008 FOLDER``: the results file, the table and the figures
-are written there. Protocol of the paper: 30 training samples a class (5 for the faces), the rest for testing, Euclidean
-1-NN on the selected features, 20 random splits; F-FS and S-FS are the Fisher score at feature and subset level, F-LS
-and S-LS the Laplacian score. The paper does not say how features were scaled: both raw values and values scaled to
-[0, 1] are run. Scaling to unit variance would make both levels of the Fisher score the same.
+``python -m eigensieve.experiments.trace_ratio_2008 FOLDER`` writes the results file, the table and the figures there.
+
+The paper's protocol: 30 training samples per class (5 for the faces), the rest for testing, Euclidean 1-NN on the
+selected features, 20 random splits. F-FS and S-FS are the Fisher score at feature and subset level, F-LS and S-LS the
+Laplacian score. The paper does not say how features were scaled, so raw values and values scaled to [0, 1] are both
+run. With scaling to unit variance, both levels of the Fisher score would be the same.
 """
 
 import argparse
@@ -17,7 +18,7 @@ import numpy as np
 from eigensieve._progress import Progress, progress_for, silent
 from eigensieve._types import Array
 from eigensieve.data import as_data
-from eigensieve.datasets import load_real
+from eigensieve.experiments.common import complete_set
 from eigensieve.graphs import knn_graph
 from eigensieve.traceratio import FisherPair, GraphPair, LaplacianPair, diagonals, feature_ranking, trace_ratio_path
 
@@ -36,7 +37,7 @@ def run(
     """Run the experiment and return plain results, ready for JSON."""
     results: dict[str, Any] = {"n_splits": n_splits, "curves": []}
     for name in data_sets:
-        X, y = _load(name)
+        X, y = complete_set(name, np.nanmedian)
         for scaling in scalings:
             progress(f"{name}, scaling {scaling}")
             results["curves"].append(_curves(name, X, y, scaling, n_splits))
@@ -44,9 +45,9 @@ def run(
 
 
 def table(results: dict[str, Any]) -> str:
-    """How often, and by how much, the subset level beats the feature level.
+    """Return as text how often, and by how much, the subset level beats the feature level.
 
-    Only sizes count at which the two select different features in that split.
+    In each split, only sizes at which the two levels select different features count.
     """
     lines = [
         "| data | scaling | score | accuracy, feature level | subset level | subset better / equal / worse "
@@ -71,7 +72,7 @@ def table(results: dict[str, Any]) -> str:
 
 
 def draw(results: dict[str, Any], folder: Path) -> list[Path]:
-    """Draw the accuracy curves (one figure a scaling) and the subset scores; return the files."""
+    """Draw the accuracy curves (one figure per scaling) and the subset scores; return the files."""
     from eigensieve._extras import require
 
     plt = require("matplotlib.pyplot", extra="plot")
@@ -107,18 +108,8 @@ def _draw_curve(ax: Any, curve: dict[str, Any], what: str) -> None:
         ax.set_xscale("log")
 
 
-def _load(name: str) -> tuple[Array, Array]:
-    """Features in float64, missing values replaced by the column's median; labels."""
-    bunch = load_real(name)
-    X = np.asarray(bunch.data, dtype=np.float64)
-    missing = np.isnan(X)
-    if missing.any():
-        X = np.where(missing, np.nanmedian(X, axis=0), X)
-    return X, np.unique(bunch.target, return_inverse=True)[1]
-
-
 def _curves(name: str, X: Array, y: Array, scaling: str, n_splits: int) -> dict[str, Any]:
-    """Accuracy and subset score of every method, split by split, for one data set."""
+    """Return accuracy and subset score of every method per split, for one data set."""
     if scaling == "range":
         spread = np.ptp(X, axis=0)
         X = (X - X.min(axis=0)) / np.where(spread > 0, spread, 1.0)
@@ -154,7 +145,7 @@ def _curves(name: str, X: Array, y: Array, scaling: str, n_splits: int) -> dict[
 
 
 def _split(y: Array, per_class: int, rng: np.random.Generator) -> Array:
-    """Mask of `per_class` random training samples of every class."""
+    """Return the mask of `per_class` random training samples per class."""
     train = np.zeros(len(y), dtype=bool)
     for c in np.unique(y):
         train[rng.choice(np.flatnonzero(y == c), per_class, replace=False)] = True
@@ -162,7 +153,7 @@ def _split(y: Array, per_class: int, rng: np.random.Generator) -> Array:
 
 
 def _nearest_accuracy(X: Array, y: Array, train: Array, features: Array) -> float:
-    """Accuracy of the Euclidean 1-nearest-neighbour classifier on the given features."""
+    """Return the accuracy of the Euclidean 1-nearest-neighbour classifier on the given features."""
     Z = X[:, features]
     Z = Z - Z[train].mean(axis=0)
     known, asked = Z[train], Z[~train]

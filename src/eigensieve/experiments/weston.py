@@ -1,4 +1,4 @@
-"""The linear problem of Weston et al. with labels: SVM test error on the features chosen (2005, Fig. 3a)."""
+"""The linear problem of Weston et al. with labels: SVM test error on the chosen features (2005, Fig. 3a)."""
 
 from collections.abc import Callable
 
@@ -12,6 +12,7 @@ from sklearn.svm import SVC
 from eigensieve._types import Array
 from eigensieve.datasets import make_weston_linear
 from eigensieve.estimators import FeatureMap, QAlphaSelector
+from eigensieve.experiments.common import largest
 
 SIZES = (20, 30, 50, 100)
 N_CHOSEN = 4
@@ -28,12 +29,12 @@ def _kolmogorov_smirnov(X: Array, y: Array) -> Array:
     return np.array([ks_2samp(column[y > 0], column[y < 0]).statistic for column in X.T])
 
 
-def _best(scores: Array, count: int = N_CHOSEN) -> Array:
-    return np.argsort(-scores, kind="stable")[:count]
+def _best(scores: Array) -> Array:
+    return largest(scores, N_CHOSEN)
 
 
 def _classes(y: Array) -> Array:
-    """Labels 0 and 1: -1 would mean a sample without label."""
+    """Return labels 0 and 1, because -1 would mean a sample without label."""
     return (y > 0).astype(int)
 
 
@@ -58,13 +59,13 @@ METHODS: dict[str, Callable[[Array, Array], Array]] = {
     ),
     "the 6 relevant": lambda X, y: np.arange(_RELEVANT),
 }
-"""From training data to the features chosen. All choose 4 features; the last line is what no method can know."""
+"""From training data to the chosen features. The first and the last line are limits; the other methods choose 4."""
 
 
 def run(
     *, sizes: tuple[int, ...] = SIZES, n_runs: int = 30, n_test: int = 500, first_seed: int = 0
 ) -> dict[str, dict[int, float]]:
-    """Return the mean test error of a linear SVM for every method and size of the training set.
+    """Return the mean test error of a linear SVM per method and size of the training set.
 
     Parameters
     ----------
@@ -72,7 +73,7 @@ def run(
         Numbers of training points.
     n_runs : int, default=30
     n_test : int, default=500
-        Test points in each run.
+        Test points per run.
     first_seed : int, default=0
     """
     errors: dict[str, dict[int, float]] = {name: {} for name in METHODS}
@@ -91,7 +92,7 @@ def run(
 
 
 def table(errors: dict[str, dict[int, float]]) -> str:
-    """Return the result as text, one method a line."""
+    """Return the result as text, one line per method."""
     sizes = list(next(iter(errors.values())))
     lines = [f"{'test error at':28s}" + "".join(f"{size:>8d}" for size in sizes) + "  training points"]
     for name, line in errors.items():

@@ -1,4 +1,18 @@
-"""The trace ratio criterion: the best subset of features for a pair of graphs (nie-2008)."""
+"""The trace ratio criterion: the best subset of features for a pair of graphs (nie-2008).
+
+The room owns the pairs of graphs, the scatters they give to every feature, and the exact search for the subset with
+the largest ratio of the two.
+
+Read the files in this order:
+
+- ``pairs``: pairs of graphs, and between and within scatter of every feature
+- ``dinkelbach``: the best subset of one size; scores and rankings of single features
+- ``path``: the best subset of every size at once, and the choice of a size (``_path_numba``: its compiled loop)
+
+Words: *between* scatter b and *within* scatter e are the diagonals of the paper's B and E. The *feature-level* score
+of a feature is b / e. The *subset-level* score of a subset is sum b / sum e; lambda* is its optimum. A feature is
+*usable* if it has any scatter, and *free* if it has between scatter but no within scatter.
+"""
 
 from typing import TYPE_CHECKING
 
@@ -13,8 +27,14 @@ if TYPE_CHECKING:
         subset_ratio,
         usable_features,
     )
-    from eigensieve.traceratio.graph_diagonals import diagonals
-    from eigensieve.traceratio.pairs import FisherPair, GivenPair, GraphPair, LaplacianPair, semi_supervised_pair
+    from eigensieve.traceratio.pairs import (
+        FisherPair,
+        GivenPair,
+        GraphPair,
+        LaplacianPair,
+        diagonals,
+        semi_supervised_pair,
+    )
     from eigensieve.traceratio.path import TraceRatioPath, trace_ratio_path
 
 __getattr__, __dir__, __all__ = open_door(__name__, __file__)

@@ -2,15 +2,13 @@
 
 import numba
 import numpy as np
-from numpy.typing import NDArray
 
-Vector = NDArray[np.float64]
-Counts = NDArray[np.int64]
+from eigensieve._types import Array
 
 
 @numba.njit(cache=True, nogil=True)
-def _threshold(values: Vector, counts: Counts, k: int) -> float:
-    """The k-th largest value, each value standing for `counts` equal features."""
+def _threshold(values: Array, counts: Array, k: int) -> float:
+    """Return the k-th largest value; each value stands for `counts` equal features."""
     order = np.argsort(-values)
     seen = 0
     for u in order:
@@ -22,9 +20,9 @@ def _threshold(values: Vector, counts: Counts, k: int) -> float:
 
 @numba.njit(cache=True, nogil=True)
 def _dinkelbach(
-    b: Vector, e: Vector, counts: Counts, base_b: float, base_e: float, k: int, lam: float
+    b: Array, e: Array, counts: Array, base_b: float, base_e: float, k: int, lam: float
 ) -> tuple[float, float]:
-    """lambda* for the base plus the best k of the lines, from a lower bound; and e at the boundary."""
+    """Return lambda* for the base plus the best k of the lines, and e at the boundary. `lam` is a lower bound."""
     boundary = e[0]
     while True:
         order = np.argsort(lam * e - b)
@@ -45,13 +43,13 @@ def _dinkelbach(
 
 @numba.njit(cache=True, nogil=True)
 def _still_open(
-    b: Vector, e: Vector, counts: Counts, lo: int, hi: int, low: float, high: float, slope: float
-) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Which lines v_i(lambda) = b_i - lambda e_i can change side for sizes lo..hi and lambda in [low, high].
+    b: Array, e: Array, counts: Array, lo: int, hi: int, low: float, high: float, slope: float
+) -> tuple[Array, Array]:
+    """Return which lines v_i(lambda) = b_i - lambda e_i can change side for sizes lo..hi and lambda in [low, high].
 
-    Returns the lines still open, and those in every subset of the range: they stay above the lo-th largest
-    value all over the interval. The rest stay below the hi-th largest value and are in no subset. A common
-    slope is taken out of all lines first: it leaves their order alone and tightens the bounds.
+    Returns the lines still open, and the lines in every subset of the range: they stay above the lo-th largest value
+    over the whole interval. The rest stay below the hi-th largest value and are in no subset. A common slope is first
+    taken out of all lines. It does not change their order, and it tightens the bounds.
     """
     at_low = b - low * (e - slope)
     at_high = b - high * (e - slope)
@@ -70,10 +68,10 @@ def _still_open(
 
 
 @numba.njit(cache=True, nogil=True)
-def all_sizes(b: Vector, e: Vector, counts: Counts, free_b: float) -> Vector:
-    """lambda* for m = 1, 2, ... lines with e > 0, on top of features with e = 0 and between scatter `free_b`.
+def all_sizes(b: Array, e: Array, counts: Array, free_b: float) -> Array:
+    """Return lambda* for m = 1, 2, ... lines with e > 0, added to features with e = 0 and between scatter `free_b`.
 
-    A stack of size ranges: the middle size is solved and bounds lambda* of both halves (Theorem 2).
+    Works on a stack of size ranges. The middle size is solved, and it bounds lambda* of both halves (Theorem 2).
     """
     n = int(np.sum(counts))
     out = np.empty(n)

@@ -8,10 +8,8 @@ Only the diagonals matter: b_i = B_ii (between), e_i = E_ii (within), and
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-Vector = NDArray[np.float64]
-Indices = NDArray[np.intp]
+from eigensieve._types import Array
 
 _STRIDE = 8
 
@@ -25,41 +23,41 @@ class SubsetResult:
     subset : ndarray of int
         Chosen features, in column order.
     score : float
-        Subset-level score, lambda*; infinite when the chosen features have no within scatter.
+        Subset-level score, lambda*; infinite if the chosen features have no within scatter.
     ranking : ndarray of int
-        All features, best first; the chosen ones lead, features without any scatter come last.
+        All features, best first. The chosen ones lead; features without any scatter come last.
     history : tuple of float
         lambda before the first step and after every step that raised it.
     n_iter : int
-        Steps taken: sorts of the n scores, the last one confirming the optimum.
+        Steps taken. Each sorts the n scores; the last one confirms the optimum.
     """
 
-    subset: Indices
+    subset: Array
     score: float
-    ranking: Indices
+    ranking: Array
     history: tuple[float, ...]
     n_iter: int
 
 
-def usable_features(b: Vector, e: Vector) -> NDArray[np.bool_]:
-    """Features with any scatter at all: the others (B_ii = E_ii = 0) are never chosen."""
+def usable_features(b: Array, e: Array) -> Array:
+    """Return which features have any scatter. The others (B_ii = E_ii = 0) are never chosen."""
     return (b > 0) | (e > 0)
 
 
-def feature_scores(b: Vector, e: Vector) -> Vector:
-    """Feature-level scores b_i / e_i (equation 14).
+def feature_scores(b: Array, e: Array) -> Array:
+    """Return the feature-level scores b_i / e_i (equation 14).
 
-    Infinite where e_i = 0 < b_i; NaN where both are zero, as in scikit-learn's ``f_classif``.
+    They are infinite where e_i = 0 < b_i; NaN where both are zero, as in scikit-learn's ``f_classif``.
     """
     with np.errstate(divide="ignore", invalid="ignore"):
         return b / e
 
 
-def feature_ranking(b: Vector, e: Vector) -> Indices:
-    """All features by feature-level score, best first.
+def feature_ranking(b: Array, e: Array) -> Array:
+    """Return all features by feature-level score, best first.
 
-    Features with infinite score are ordered by their between scatter; equal scores by column;
-    features without any scatter come last.
+    Features with infinite score are ordered by their between scatter, equal scores by column. Features without any
+    scatter come last.
     """
     scores = feature_scores(b, e)
     first = np.where(np.isnan(scores), -np.inf, merge_close(scores))
@@ -67,11 +65,19 @@ def feature_ranking(b: Vector, e: Vector) -> Indices:
     return np.lexsort((np.arange(len(b)), -second, -first))
 
 
-def merge_close(values: Vector, rtol: float = 1e-12) -> Vector:
+def check_size(m: int, n_usable: int) -> None:
+    """Raise a ValueError unless m can be the size of a subset."""
+    if not 1 <= m <= n_usable:
+        raise ValueError(
+            f"The size m of a subset must be between 1 and {n_usable}, the number of usable features. Got {m} instead."
+        )
+
+
+def merge_close(values: Array, rtol: float = 1e-12) -> Array:
     """Give values that differ by rounding alone one common value, so that ties are ties.
 
-    Sums taken in another order (a column at the edge of a block) differ in their last bits; without
-    this, two copies of a feature would be ranked by that noise instead of by column.
+    Sums taken in another order (a column at the edge of a block) differ in their last bits. Without this function, two
+    copies of a feature would be ranked by that noise instead of by column.
     """
     order = np.argsort(values, kind="stable")
     ordered = values[order]
@@ -85,8 +91,8 @@ def merge_close(values: Vector, rtol: float = 1e-12) -> Vector:
     return merged
 
 
-def top(scores: Vector, m: int) -> Indices:
-    """Columns of the m largest scores, equal scores by column; O(n)."""
+def top(scores: Array, m: int) -> Array:
+    """Return the columns of the m largest scores in O(n). Of equal scores the first columns are taken."""
     n = len(scores)
     if m >= n:
         return np.arange(n)
@@ -97,17 +103,16 @@ def top(scores: Vector, m: int) -> Indices:
     return np.flatnonzero(chosen)
 
 
-def best_subset(b: Vector, e: Vector, m: int) -> SubsetResult:
+def best_subset(b: Array, e: Array, m: int) -> SubsetResult:
     """Maximise sum b / sum e over all subsets of m features by Dinkelbach's iteration.
 
-    Starts from the subset of the feature-level ranking, or a better one that a sample of the features
-    points to, and repeats "score b_i - lambda e_i, keep the m
-    largest, recompute lambda" (Table 2). lambda rises strictly until the optimum (Theorem 1), so the
-    iteration ends by itself after finitely many steps, usually three.
+    The start is the subset of the feature-level ranking, or a better one found from a sample of the features. Then
+    "score b_i - lambda e_i, keep the m largest, recompute lambda" is repeated (Table 2). lambda rises strictly until
+    the optimum (Theorem 1), so the iteration ends after finitely many steps, usually three.
 
-    Features with e_i = 0 < b_i are always part of an optimum of size above their number r: at lambda*
-    the m kept scores sum to zero, so one of them is at most zero and below any b_i > 0. For m <= r the
-    score is infinite and those of largest b_i are taken.
+    Let r be the number of features with e_i = 0 < b_i. For m > r they are always part of an optimum: at lambda* the m
+    kept scores sum to zero, so one of them is at most zero, below any b_i > 0. For m <= r the score is infinite, and
+    those with the largest b_i are taken.
 
     Parameters
     ----------
@@ -116,9 +121,7 @@ def best_subset(b: Vector, e: Vector, m: int) -> SubsetResult:
     m : int
         Size of the subset, from 1 to the number of usable features.
     """
-    n_usable = int(np.count_nonzero(usable_features(b, e)))
-    if not 1 <= m <= n_usable:
-        raise ValueError(f"m must be between 1 and the {n_usable} usable features. Got {m} instead.")
+    check_size(m, int(np.count_nonzero(usable_features(b, e))))
     b, e = merge_close(b), merge_close(e)
     if m <= np.count_nonzero((e == 0) & (b > 0)):
         by_feature = feature_ranking(b, e)
@@ -133,7 +136,7 @@ def best_subset(b: Vector, e: Vector, m: int) -> SubsetResult:
         chosen = top(scores, m)
         n_iter += 1
         ratio = subset_ratio(b, e, chosen)
-        # Equality up to rounding: at the optimum the new subset may only tie with the old one.
+        # Up to rounding, because at the optimum the new subset may only tie with the old one.
         if ratio <= history[-1] * (1 + 1e-15):
             break
         history.append(ratio)
@@ -141,12 +144,12 @@ def best_subset(b: Vector, e: Vector, m: int) -> SubsetResult:
     return SubsetResult(chosen, history[-1], ranking, tuple(history), n_iter)
 
 
-def _start(b: Vector, e: Vector, m: int) -> float:
-    """The score of a good subset of size m: lambda before the first step.
+def _start(b: Array, e: Array, m: int) -> float:
+    """Return the score of a good subset of size m: lambda before the first step.
 
-    With features of very different scale the feature-level subset is far from the optimum, and three or
-    four steps go by before lambda comes near. The same problem on every eighth feature has nearly the same
-    lambda* and costs less than one step.
+    If the scales of the features differ much, the feature-level subset is far from the optimum, and lambda needs three
+    or four steps to come near. The same problem on every eighth feature has nearly the same lambda* and costs less than
+    one step.
     """
     lam = subset_ratio(b, e, top(feature_scores(b, e), m))
     if m < 2 * _STRIDE:
@@ -159,19 +162,17 @@ def _start(b: Vector, e: Vector, m: int) -> float:
     return max(lam, subset_ratio(b, e, top(b - coarse * e, m)))
 
 
-def feature_subset(b: Vector, e: Vector, m: int) -> SubsetResult:
-    """The m features of largest feature-level score (Table 1), with their subset-level score."""
-    n_usable = int(np.count_nonzero(usable_features(b, e)))
-    if not 1 <= m <= n_usable:
-        raise ValueError(f"m must be between 1 and the {n_usable} usable features. Got {m} instead.")
+def feature_subset(b: Array, e: Array, m: int) -> SubsetResult:
+    """Return the m features with the largest feature-level scores (Table 1), and their subset-level score."""
+    check_size(m, int(np.count_nonzero(usable_features(b, e))))
     ranking = feature_ranking(b, e)
     subset = np.sort(ranking[:m])
     score = subset_ratio(b, e, subset)
     return SubsetResult(subset, score, ranking, (score,), 0)
 
 
-def subset_ratio(b: Vector, e: Vector, subset: Indices) -> float:
-    """Subset-level score (equation 8); infinite without within scatter, 0 without any scatter."""
+def subset_ratio(b: Array, e: Array, subset: Array) -> float:
+    """Return the subset-level score (equation 8): infinite without within scatter, 0 without any scatter."""
     between, within = float(b[subset].sum()), float(e[subset].sum())
     if within > 0:
         return between / within

@@ -1,8 +1,8 @@
 """Pairs of graphs: how samples should differ (between) and how they should not (within).
 
-A pair gives every feature two scatters, b_i = m_i' L_b m_i and e_i = m_i' L_w m_i, the diagonals of B and E
-(nie-2008, equations 6 to 13), in two ways: fast, from products with the whole data, and exact, from the
-columns themselves, for the few features where a difference of large sums leaves nothing but rounding.
+A pair gives every feature two scatters, b_i = m_i' L_b m_i and e_i = m_i' L_w m_i, the diagonals of B and E (nie-2008,
+equations 6 to 13). The trace ratio needs nothing else of the data. They come in two ways: fast, from products with the
+whole data; and exact, from the columns, for the few features where a difference of large sums leaves only rounding.
 """
 
 from collections.abc import Callable, Sequence
@@ -10,36 +10,69 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_array, diags_array, triu
 
+from eigensieve._progress import Progress, silent
+from eigensieve._types import Array
 from eigensieve.data import Block, DataMatrix
 from eigensieve.graphs import degrees
 
-Vector = NDArray[np.float64]
-Columns = NDArray[np.float64]
+_CHUNK_NUMBERS = 1 << 22
 
 
 @dataclass(frozen=True)
 class Scatters:
-    """Between and within scatter of every feature, and the size of the sums they are differences of."""
+    """Between and within scatter of every feature, and the size of the sums whose differences they are."""
 
-    between: Vector
-    within: Vector
-    scale: Vector
+    between: Array
+    within: Array
+    scale: Array
 
 
 class GraphPair(Protocol):
     """What the trace ratio needs of a pair of graphs."""
 
     rows_per_column: int
-    """Numbers that `exact` holds at a time for one column."""
+    """How many numbers `exact` holds per column."""
 
     def fast(self, data: DataMatrix) -> Scatters:
-        """Scatters of all features of raw data, computed in blocks with implicit centring."""
+        """Return the scatters of all features of raw data, computed in blocks with implicit centring."""
 
-    def exact(self, columns: Columns) -> tuple[Vector, Vector]:
-        """Between and within scatter of the given columns: zero exactly where nothing differs."""
+    def exact(self, columns: Array) -> tuple[Array, Array]:
+        """Return between and within scatter of the given columns, exactly zero where nothing differs."""
+
+
+def diagonals(data: DataMatrix, pair: GraphPair, progress: Progress = silent) -> tuple[Array, Array]:
+    """Return between and within scatter of every feature, non-negative, in float64.
+
+    The fast sums are differences, so a within scatter far below the total is mostly rounding. Such features are
+    computed again from their columns. "No within scatter" is then exact, as the selection rules need. Constant features
+    have neither scatter.
+
+    Parameters
+    ----------
+    data : DataMatrix
+        Raw values; centring is implicit.
+    pair : GraphPair
+        The two graphs.
+    progress : callable
+        Called with one line each time the work has got further.
+    """
+    progress(f"scatter of {data.n_features} features")
+    found = pair.fast(data)
+    b = np.maximum(found.between, 0.0)
+    e = np.maximum(found.within, 0.0)
+
+    # Between this and the rounding of the sums lie at least three more digits.
+    doubtful_part = 1e-3 if data.dtype == np.float32 else 1e-8
+    doubtful = np.flatnonzero((found.scale > 0) & (found.within <= doubtful_part * found.scale))
+    raw = data.rescaled(None, None)
+    size = max(1, _CHUNK_NUMBERS // pair.rows_per_column)
+    for first in range(0, len(doubtful), size):
+        progress(f"exact scatter of doubtful features, {first} of {len(doubtful)}")
+        chunk = doubtful[first : first + size]
+        b[chunk], e[chunk] = pair.exact(raw.take(chunk).astype(np.float64))
+    return b, e
 
 
 class FisherPair:
@@ -51,7 +84,7 @@ class FisherPair:
         Class of every sample, 0 to n_classes - 1; -1 leaves a sample out.
     """
 
-    def __init__(self, codes: NDArray[np.intp]) -> None:
+    def __init__(self, codes: Array) -> None:
         self.codes = codes
         self.counts = np.bincount(codes[codes >= 0]).astype(np.float64)
         self.rows_per_column = len(codes)
@@ -61,7 +94,7 @@ class FisherPair:
         between, total, energy = _stack(found)
         return Scatters(between, total - between, energy)
 
-    def exact(self, columns: Columns) -> tuple[Vector, Vector]:
+    def exact(self, columns: Array) -> tuple[Array, Array]:
         means, within = [], np.zeros(columns.shape[1])
         for c in range(len(self.counts)):
             rows = columns[self.codes == c]
@@ -92,14 +125,14 @@ class LaplacianPair:
     def fast(self, data: DataMatrix) -> Scatters:
         d = self.d[:, None]
 
-        def scatter(block: Block) -> tuple[Vector, Vector, Vector]:
+        def scatter(block: Block) -> tuple[Array, Array, Array]:
             energy = block.quadratic(self.D)
             mean = block.forward(d)[:, 0].astype(np.float64)
             return energy - mean**2 / self.d.sum(), block.quadratic(self.L), energy
 
         return _of_centred(data, scatter)
 
-    def exact(self, columns: Columns) -> tuple[Vector, Vector]:
+    def exact(self, columns: Array) -> tuple[Array, Array]:
         return _weighted_scatter(columns, self.d), self.edges.scatter(columns)
 
 
@@ -113,17 +146,17 @@ class GivenPair:
         self.rows_per_column = max(self.edges_w.count, self.edges_b.count)
 
     def fast(self, data: DataMatrix) -> Scatters:
-        def scatter(block: Block) -> tuple[Vector, Vector, Vector]:
+        def scatter(block: Block) -> tuple[Array, Array, Array]:
             return block.quadratic(self.L_b), block.quadratic(self.L_w), block.quadratic(self.D_w)
 
         return _of_centred(data, scatter)
 
-    def exact(self, columns: Columns) -> tuple[Vector, Vector]:
+    def exact(self, columns: Array) -> tuple[Array, Array]:
         return self.edges_b.scatter(columns), self.edges_w.scatter(columns)
 
 
 class MixedPair:
-    """A weighted sum of pairs: the graphs of both kinds are added, weight by weight.
+    """A weighted sum of pairs: both graphs are weighted sums of the parts' graphs.
 
     Parameters
     ----------
@@ -141,18 +174,18 @@ class MixedPair:
             total += weight * np.array([found.between, found.within, found.scale])
         return Scatters(*total)
 
-    def exact(self, columns: Columns) -> tuple[Vector, Vector]:
+    def exact(self, columns: Array) -> tuple[Array, Array]:
         total = np.zeros((2, columns.shape[1]))
         for weight, pair in self.parts:
             total += weight * np.array(pair.exact(columns))
         return total[0], total[1]
 
 
-def semi_supervised_pair(codes: NDArray[np.intp], graph: csr_array, laplacian_weight: float) -> MixedPair:
+def semi_supervised_pair(codes: Array, graph: csr_array, laplacian_weight: float) -> MixedPair:
     """Fisher on the labelled samples, Laplacian on all, each scaled to a total degree of one.
 
-    Scaling makes the mixture independent of the number of labels and of the graph's weights; 0 is the
-    Fisher score of the labelled samples, 1 the Laplacian score.
+    Scaling makes the mixture independent of the number of labels and of the graph's weights. A `laplacian_weight` of 0
+    is the Fisher score of the labelled samples, 1 is the Laplacian score.
     """
     fisher, laplacian = FisherPair(codes), LaplacianPair(graph)
     return MixedPair(
@@ -171,12 +204,12 @@ class _Edges:
         self.i, self.j, self.weights = upper.row, upper.col, upper.data
         self.count = max(len(self.weights), graph.shape[0])
 
-    def scatter(self, columns: Columns) -> Vector:
+    def scatter(self, columns: Array) -> Array:
         return self.weights @ (columns[self.i] - columns[self.j]) ** 2
 
 
-def _weighted_scatter(columns: Columns, weights: Vector) -> Vector:
-    """sum_t w_t (x_t - mean)^2 about the weighted mean; exactly zero where the weighted rows are equal."""
+def _weighted_scatter(columns: Array, weights: Array) -> Array:
+    """Return sum_t w_t (x_t - mean)^2 about the weighted mean; exactly zero where the weighted rows are equal."""
     weighted = weights > 0
     weights, columns = weights[weighted], columns[weighted]
     deviation = columns - columns[0]
@@ -184,8 +217,8 @@ def _weighted_scatter(columns: Columns, weights: Vector) -> Vector:
     return weights @ deviation**2
 
 
-def _of_centred(data: DataMatrix, scatter: Callable[[Block], tuple[Vector, ...]]) -> Scatters:
-    """Scatters of a function of centred blocks; constant features have none."""
+def _of_centred(data: DataMatrix, scatter: Callable[[Block], tuple[Array, ...]]) -> Scatters:
+    """Return the scatters that a function finds in centred blocks; constant features have none."""
     stats = data.stats()
     found = _stack(data.rescaled(stats.mean, None).map_blocks(scatter))
     for part in found:
@@ -193,5 +226,5 @@ def _of_centred(data: DataMatrix, scatter: Callable[[Block], tuple[Vector, ...]]
     return Scatters(*found)
 
 
-def _stack(parts: list[tuple[Any, ...]]) -> list[Vector]:
+def _stack(parts: list[tuple[Any, ...]]) -> list[Array]:
     return [np.concatenate(column) for column in zip(*parts, strict=True)]

@@ -1,13 +1,12 @@
-"""The whole path: the optimal subset and its score for every size, and a size read off it."""
+"""The whole path: the optimal subset and its score for every size, and the choice of a size."""
 
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from eigensieve._types import Array
 from eigensieve.traceratio.dinkelbach import (
-    Indices,
-    Vector,
+    check_size,
     feature_ranking,
     merge_close,
     top,
@@ -24,23 +23,23 @@ class TraceRatioPath:
     n_features : ndarray of int
         Sizes 1, 2, ..., number of usable features.
     scores : ndarray of float
-        Optimal subset-level score of each size: falls as the size grows (nie-2008, Theorem 2). Infinite
-        as long as features without within scatter suffice.
+        Optimal subset-level score per size. It falls as the size grows (nie-2008, Theorem 2). It is infinite as long
+        as features without within scatter suffice.
     feature_level_scores : ndarray of float
-        Subset-level score of the features taken by the feature-level ranking; never above `scores`.
+        Subset-level score of the features that lead the feature-level ranking; never above `scores`.
     between, within : ndarray of shape (n_features_in,)
         The diagonals b and e that define the path.
     """
 
-    n_features: NDArray[np.intp]
-    scores: Vector
-    feature_level_scores: Vector
-    between: Vector
-    within: Vector
+    n_features: Array
+    scores: Array
+    feature_level_scores: Array
+    between: Array
+    within: Array
 
-    def subset(self, m: int) -> Indices:
-        """The optimal subset of size m, in column order; O(n)."""
-        self._check_size(m)
+    def subset(self, m: int) -> Array:
+        """Return the optimal subset of size m, in column order, in O(n)."""
+        check_size(m, len(self.scores))
         score = self.scores[m - 1]
         if np.isinf(score):
             return np.sort(feature_ranking(self.between, self.within)[:m])
@@ -49,16 +48,18 @@ class TraceRatioPath:
         return top(values, m)
 
     def choose(self, *, min_score: float | None = None) -> int:
-        """A size read off the path.
+        """Return a size.
+
+        With `min_score`, it is the largest size whose optimal score is at least that, or 1 if there is none.
+
+        Without it, it is the knee of the curve of log score against log size: the size at which the curve lies furthest
+        above the straight line between its ends. From there on the score falls faster than on average. Infinite scores
+        are left out of the curve. If it nowhere rises above the line there is no knee, and all usable features are
+        kept.
 
         Parameters
         ----------
         min_score : float, optional
-            The largest size whose optimal score is still at least this; 1 when none is. Without it, the
-            knee: the size whose log score lies furthest above the straight line between the ends of the
-            curve of log score against log size, where the score starts to fall faster than it has on
-            the whole. Infinite scores count as the knee's left end. A curve that nowhere rises above
-            that line has no knee, and all the usable features are kept.
         """
         if min_score is not None:
             return max(int(np.count_nonzero(self.scores >= min_score)), 1)
@@ -76,21 +77,13 @@ class TraceRatioPath:
         # A straight line has no knee; heights of this size are rounding.
         return int(sizes[best]) if height[best] > 1e-9 else int(self.n_features[-1])
 
-    def _check_size(self, m: int) -> None:
-        if not 1 <= m <= len(self.scores):
-            raise ValueError(
-                f"The size of a subset must be between 1 and {len(self.scores)}, the number of usable "
-                f"features. Got {m} instead."
-            )
 
-
-def trace_ratio_path(b: Vector, e: Vector) -> TraceRatioPath:
+def trace_ratio_path(b: Array, e: Array) -> TraceRatioPath:
     """Solve max sum b / sum e for every subset size in one sweep.
 
-    The optimum falls as m grows, so the sizes are halved recursively: the middle size is solved by
-    Dinkelbach's iteration and its lambda* bounds both halves; features that can no longer enter or leave
-    within those bounds drop out of the recursion. About O(n log^2 n) on data seen so far, against
-    O(n^2) for one solve a size.
+    The optimum falls as m grows, so the sizes are halved recursively. The middle size is solved by Dinkelbach's
+    iteration, and its lambda* bounds both halves. Features that can no longer enter or leave within those bounds drop
+    out of the recursion. On data seen so far this takes about O(n log^2 n), against O(n^2) for one solve per size.
 
     Parameters
     ----------

@@ -1,0 +1,103 @@
+"""The histograms of the guided search, compiled."""
+
+import numpy as np
+from numba import njit
+
+from eigensieve._types import Array
+
+_F = np.float32
+
+
+@njit(cache=True, nogil=True)
+def order_by_bin(codes: Array, order: Array, edges: Array) -> None:
+    """Sort every feature's samples by bin: in row i of `order`, bin b goes from edges[i, b] to edges[i, b + 1]."""
+    for i in range(codes.shape[0]):
+        ends = edges[i]
+        ends[:] = 0
+        for t in range(codes.shape[1]):
+            ends[codes[i, t] + 1] += 1
+        for b in range(1, ends.size):
+            ends[b] += ends[b - 1]
+        place = ends[:-1].copy()
+        for t in range(codes.shape[1]):
+            b = codes[i, t]
+            order[i, place[b]] = t
+            place[b] += 1
+
+
+@njit(cache=True, nogil=True)
+def bin_sums(order: Array, edges: Array, weights: Array, bins: Array) -> None:
+    """Sum four weights (samples x 4) of the samples in each bin of every feature (features x bins x 4).
+
+    The loop goes bin by bin, so that the sums stay in registers. Even and odd samples have separate sums, because
+    otherwise each addition would wait for the one before.
+    """
+    for i in range(order.shape[0]):
+        row = order[i]
+        for b in range(bins.shape[1]):
+            a0 = a1 = a2 = a3 = c0 = c1 = c2 = c3 = _F(0.0)
+            t, last = edges[i, b], edges[i, b + 1]
+            while t + 1 < last:
+                v, w = weights[row[t]], weights[row[t + 1]]
+                a0 += v[0]
+                a1 += v[1]
+                a2 += v[2]
+                a3 += v[3]
+                c0 += w[0]
+                c1 += w[1]
+                c2 += w[2]
+                c3 += w[3]
+                t += 2
+            if t < last:
+                v = weights[row[t]]
+                a0 += v[0]
+                a1 += v[1]
+                a2 += v[2]
+                a3 += v[3]
+            out = bins[i, b]
+            out[0], out[1], out[2], out[3] = a0 + c0, a1 + c1, a2 + c2, a3 + c3
+
+
+@njit(cache=True, nogil=True, fastmath=True)
+def screened_gains(
+    values: Array, bins: Array, m: int, outside: Array, squares: Array, free: np.float32, gains: Array
+) -> None:
+    """Fill in the gains of all binned candidates, and update their squares outside the span.
+
+    The first `m` columns of `bins` belong to the residual. The others belong to directions that entered the span.
+    """
+    n_bins = values.shape[2]
+    weights = np.empty(n_bins, np.float32)
+    for i in range(values.shape[0]):
+        gains[i] = _F(0.0)
+        for k in range(bins.shape[2]):
+            for x in range(n_bins):
+                weights[x] = bins[i, x, k]
+            for b in range(values.shape[1]):
+                dot = _F(0.0)
+                for x in range(n_bins):
+                    dot += values[i, b, x] * weights[x]
+                if k < m:
+                    gains[i, b] += dot * dot
+                else:
+                    outside[i, b] -= dot * dot
+        for b in range(values.shape[1]):
+            if outside[i, b] > free * squares[i, b]:
+                gains[i, b] /= outside[i, b]
+            else:
+                gains[i, b] = _F(0.0)
+
+
+@njit(cache=True, nogil=True)
+def best_by_basis(basis_codes: Array, unused: Array, gains: Array) -> tuple[Array, Array]:
+    """Return each unused basis vector's best feature and its gain."""
+    features = np.zeros(unused.size, np.int64)
+    best = np.zeros(unused.size, np.float32)
+    for a in range(unused.size):
+        codes = basis_codes[unused[a]]
+        for i in range(codes.size):
+            gain = gains[i, codes[i]]
+            if gain > best[a]:
+                best[a] = gain
+                features[a] = i
+    return features, best
