@@ -41,8 +41,8 @@ def exact_factor(kernel: FeatureKernel, owner: str) -> Factor:
     if need > available:
         raise MemoryError(
             f"The kernel matrix of {n:,} features takes {need / 2**30:,.1f} GB to factor, and "
-            f"{available / 2**30:,.1f} GB are free. Set the 'n_components' parameter of {owner} (for example to 500) for "
-            "Nystroem's approximation, whose error is reported, or select among fewer features."
+            f"{available / 2**30:,.1f} GB are free. Set the 'n_components' parameter of {owner} (for example to 500) "
+            "for Nystroem's approximation, whose error is reported, or select among fewer features."
         )
     V = kernel.columns(np.arange(n))
     _check_symmetric(V, owner)

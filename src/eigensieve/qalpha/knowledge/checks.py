@@ -1,4 +1,4 @@
-"""What the user says: pairs are read here, and whatever does not go together is refused here, with the reason."""
+"""What the user says: pairs are read here, and settings that contradict each other are refused, with the reason."""
 
 from dataclasses import dataclass
 from typing import Any
