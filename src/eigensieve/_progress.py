@@ -2,14 +2,15 @@
 
 import sys
 import time
+from collections import deque
 from collections.abc import Callable
 
 Progress = Callable[[str], None]
 """Called with one short line each time a long computation has got further."""
 
 
-def silent(message: str) -> None:
-    """Swallow progress; the default when nobody asked for any."""
+silent: Progress = deque[str](maxlen=0).append
+"""The default when nobody asked for progress: a queue without room, which swallows every line."""
 
 
 class Printer:

@@ -4,10 +4,15 @@ import numpy as np
 import pytest
 
 from eigensieve.data import as_data
-from eigensieve.evidence.clusters import count_clusters, equal_noise_edge
-from eigensieve.evidence.discoveries import NullSample, discover, follow, restricted, step_up, tail_shares
-from eigensieve.evidence.noise_edges import count_spikes, permuted_excess, weighted_noise_edge
-from eigensieve.evidence.scores import agreement, null_agreement
+from eigensieve.evidence.discoveries import discover, follow, restricted, step_up
+from eigensieve.evidence.noise_edges import (
+    count_clusters,
+    count_spikes,
+    equal_noise_edge,
+    permuted_excess,
+    weighted_noise_edge,
+)
+from eigensieve.evidence.scores import NullSample, agreement, null_agreement, tail_shares
 from reference import sieve as naive
 from support.backends import FEW
 

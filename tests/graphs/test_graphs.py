@@ -8,7 +8,7 @@ import pytest
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
-from eigensieve.graphs import check_graph, degrees, knn, knn_graph, leading_eigenvectors, normalized
+from eigensieve.graphs import check_graph, degrees, knn, knn_graph, leading_eigenvectors
 from reference import trace_ratio as reference
 from support.backends import IN_MEMORY
 
@@ -128,16 +128,15 @@ def test_good_graphs_of_any_kind_are_taken(kind):
 @pytest.mark.parametrize("n_samples", [40, 300])
 def test_leading_eigenvectors_equal_the_dense_ones(n_samples):
     graph = knn_graph(np.random.default_rng(2).standard_normal((n_samples, 6)), 5)
-    values, vectors = leading_eigenvectors(graph, 4)
+    values, vectors = leading_eigenvectors(graph, 4, smoothing=0.0)
     d = graph.toarray().sum(axis=1)
     N = graph.toarray() / np.sqrt(np.outer(d, d))
-    np.testing.assert_allclose(normalized(graph).toarray(), N, atol=1e-12)
     dense = np.linalg.eigvalsh(N)[::-1]
     np.testing.assert_allclose(values, dense[1:5], atol=1e-8)
     np.testing.assert_allclose(N @ vectors, vectors * values, atol=1e-6)
     np.testing.assert_allclose(vectors.T @ vectors, np.eye(4), atol=1e-10)
     np.testing.assert_allclose(np.sqrt(d) @ vectors, 0, atol=1e-8)
-    again = leading_eigenvectors(graph, 4)[1]
+    again = leading_eigenvectors(graph, 4, smoothing=0.0)[1]
     np.testing.assert_array_equal(vectors, again)
 
 
@@ -146,7 +145,7 @@ def test_components_are_told_apart_by_eigenvectors_of_value_one():
     X = np.vstack([rng.standard_normal((50, 3)) + 100 * c for c in range(3)])
     graph = knn_graph(X, 5)
     assert connected_components(graph)[0] == 3
-    values, vectors = leading_eigenvectors(graph, 3)
+    values, vectors = leading_eigenvectors(graph, 3, smoothing=0.0)
     np.testing.assert_allclose(values[:2], 1.0, atol=1e-10)
     assert values[2] < 1 - 1e-4
     scaled = vectors[:, :2] / np.sqrt(degrees(graph))[:, None]
@@ -154,8 +153,20 @@ def test_components_are_told_apart_by_eigenvectors_of_value_one():
         assert np.ptp(scaled[50 * c : 50 * c + 50], axis=0).max() < 1e-6
 
 
-def test_lonely_samples_keep_an_empty_row():
+@pytest.mark.parametrize("n_samples", [90, 420])
+def test_smoothing_mixes_in_the_complete_graph(n_samples):
+    graph = knn_graph(np.random.default_rng(2).standard_normal((n_samples, 6)), 5)
+    values, vectors = leading_eigenvectors(graph, 4, smoothing=0.3)
+    W = graph.toarray()
+    c = 0.3 * W.sum(axis=1).mean()
+    d = W.sum(axis=1) + c
+    N = (W + c / n_samples) / np.sqrt(np.outer(d, d))
+    np.testing.assert_allclose(values, np.linalg.eigvalsh(N)[::-1][1:5], atol=1e-6)
+    np.testing.assert_allclose(N @ vectors, vectors * values, atol=1e-3)
+    np.testing.assert_allclose(leading_eigenvectors(graph, 4, smoothing=0.3, vectors=False)[0], values, atol=1e-10)
+
+
+def test_lonely_samples_are_held_by_smoothing():
     A = sp.csr_array(np.array([[0, 1.0, 0], [1.0, 0, 0], [0, 0, 0]]))
-    assert normalized(A).toarray()[2].tolist() == [0, 0, 0]
-    with pytest.raises(ValueError, match="n_vectors must be between 1 and 2"):
-        leading_eigenvectors(A, 3)
+    values, vectors = leading_eigenvectors(A, 2, smoothing=0.3)
+    assert np.isfinite(vectors).all() and values[0] < 1

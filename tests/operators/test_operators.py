@@ -5,7 +5,7 @@ import pytest
 
 from eigensieve import check_symmetric_operator
 from eigensieve.data import as_data
-from eigensieve.operators import FeatureGram, SampleAffinity, StandardAffinity, SymmetricOperator
+from eigensieve.operators import Affinity, FeatureGram, StandardAffinity, SymmetricOperator
 from reference import qalpha as naive
 from support.backends import FEW, tolerance
 from support.variants import VARIANT_IDS, VARIANTS, Variant
@@ -24,6 +24,18 @@ def test_feature_gram_is_symmetric_and_equals_the_formed_matrix(variant: Variant
     check_symmetric_operator(
         operator, scale * naive.gram(L, Q, variant.criterion), rtol=tolerance(backend, double=1e-10)
     )
+
+
+class SampleAffinity(SymmetricOperator):
+    """L(w) for fixed weights."""
+
+    def __init__(self, affinity: Affinity, weights: np.ndarray) -> None:
+        super().__init__(affinity.n_samples)
+        self.affinity = affinity
+        self.weights = weights
+
+    def matvec(self, vector: np.ndarray) -> np.ndarray:
+        return self.affinity.apply(self.weights, vector[:, None])[:, 0]
 
 
 @pytest.mark.parametrize("variant", VARIANTS[::2], ids=VARIANT_IDS[::2])

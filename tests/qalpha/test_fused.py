@@ -6,9 +6,8 @@ import pytest
 from eigensieve.data import as_data, thin
 from eigensieve.data.dense import DenseData
 from eigensieve.operators import LaplacianAffinity, StandardAffinity
-from eigensieve.operators.steps import MOST_COLUMNS, SpreadStep
-from eigensieve.qalpha.expand_step import ExpandStep
-from eigensieve.qalpha.problem import Problem
+from eigensieve.operators.steps import MOST_COLUMNS, ExpandStep, SpreadStep
+from eigensieve.qalpha.problem import Problem, SolveSettings
 from eigensieve.qalpha.solving import solve
 
 TOLERANCE = {np.float32: 2e-4, np.float64: 1e-11}
@@ -122,8 +121,8 @@ def test_the_solver_reaches_the_same_weights(monkeypatch, k):
     data = as_data(X).standardized("center")
     usable = np.ones(1500, dtype=bool)
     problem = Problem(StandardAffinity(data), k, 0.0, usable)
-    compiled = solve(problem, tol=1e-6, max_iter=400)
+    compiled = solve(problem, SolveSettings(tol=1e-6, max_iter=400))
     monkeypatch.setattr(ExpandStep, "fused", lambda *_: None)
     monkeypatch.setattr(SpreadStep, "fused", lambda *_: None)
-    plain = solve(problem, tol=1e-6, max_iter=400)
+    plain = solve(problem, SolveSettings(tol=1e-6, max_iter=400))
     np.testing.assert_allclose(np.abs(compiled.weights), np.abs(plain.weights), atol=1e-8)

@@ -7,7 +7,7 @@ from eigensieve.data import as_data
 from eigensieve.operators import StandardAffinity
 from eigensieve.qalpha.mercer_factor import exact_factor, nystroem_factor
 from eigensieve.qalpha.mercer_kernels import ComputedKernel, GivenKernel, KernelSettings, kernel_function
-from eigensieve.qalpha.problem import Problem
+from eigensieve.qalpha.problem import Problem, SolveSettings
 from eigensieve.qalpha.solving import solve
 from reference import kernel as naive
 from reference.supervised import unit_rows
@@ -60,7 +60,7 @@ def test_weights_match_the_corrected_algorithm(kernel):
     phi = exact_factor(GivenKernel(V), "Owner").phi
     np.testing.assert_allclose(phi @ phi.T, V, atol=1e-10)
     problem = Problem(StandardAffinity(as_data(np.ascontiguousarray(phi.T))), 2, 0.0, np.ones(50, dtype=bool))
-    result = solve(problem, tol=1e-9, max_iter=3000)
+    result = solve(problem, SolveSettings(tol=1e-9, max_iter=3000))
     assert result.objective == pytest.approx(value, rel=1e-7)
     np.testing.assert_allclose(result.weights, weights, atol=1e-4)
 

@@ -6,15 +6,15 @@ import pytest
 from eigensieve.data import as_data
 from eigensieve.datasets import make_two_solutions
 from eigensieve.operators import StandardAffinity
-from eigensieve.qalpha.topographical_map import map_rounds
+from eigensieve.qalpha import Problem, SolveSettings, map_rounds
 from reference import side as naive
 from reference.supervised import unit_rows
 
 
 def rounds_of(X, **options):
-    settings = {"n_rounds": 2, "strength": 0.5, "tol": 1e-9, "max_iter": 3000} | options
-    affinity = StandardAffinity(as_data(X).standardized("center"))
-    return map_rounds(affinity, 2, 0.0, np.ones(X.shape[1], dtype=bool), **settings)
+    options = {"n_rounds": 2, "strength": 0.5} | options
+    problem = Problem(StandardAffinity(as_data(X).standardized("center")), 2, 0.0, np.ones(X.shape[1], dtype=bool))
+    return map_rounds(problem, SolveSettings(tol=1e-9, max_iter=3000), **options)
 
 
 def test_rounds_match_the_transcription():

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from eigensieve.data import as_data
-from eigensieve.qalpha.problem import TAU
+from eigensieve.qalpha.problem import TAU, SolveSettings
 from eigensieve.qalpha.solving import SOLVERS, solve
 from reference import qalpha as naive
 from support.backends import FEW, tolerance
@@ -31,7 +31,7 @@ def test_default_solver_equals_naive_reference(variant: Variant, backend: str) -
     X = variant.example(1, 24, 40)
     problem = variant.problem(as_data(FEW[backend](X)), K)
     single = "float32" in backend
-    result = solve(problem, tol=1e-5 if single else 1e-9, max_iter=2000)
+    result = solve(problem, SolveSettings(tol=1e-5 if single else 1e-9, max_iter=2000))
     np.testing.assert_allclose(result.weights, alpha, atol=tolerance(backend, double=1e-6))
     np.testing.assert_allclose(result.objective, value, rtol=tolerance(backend, double=1e-9))
 
@@ -41,7 +41,7 @@ def test_default_solver_equals_naive_reference(variant: Variant, backend: str) -
 def test_every_solver_finds_the_naive_maximum(variant: Variant, solver: str) -> None:
     alpha, value = naive_solution(variant, 2, 12, 44, 2)
     X = variant.example(2, 12, 44)
-    result = solve(variant.problem(as_data(X), 2), solver=solver, tol=1e-5, max_iter=3000)
+    result = solve(variant.problem(as_data(X), 2), SolveSettings(solver=solver, tol=1e-5, max_iter=3000))
     np.testing.assert_allclose(result.objective, value, rtol=1e-6)
     np.testing.assert_allclose(result.weights, alpha, atol=2e-3)
 
@@ -52,7 +52,9 @@ def test_every_solver_finds_the_naive_maximum(variant: Variant, solver: str) -> 
 def test_criterion_never_decreases(variant: Variant, solver: str, init: str) -> None:
     X = variant.example(seed=3, n_samples=10, n_features=42)
     problem = variant.problem(as_data(X), 2)
-    result = solve(problem, solver=solver, init=init, tol=1e-4, max_iter=25, rng=np.random.default_rng(0))
+    result = solve(
+        problem, SolveSettings(solver=solver, init=init, tol=1e-4, max_iter=25, rng=np.random.default_rng(0))
+    )
     assert len(result.history) >= 2
     assert np.diff(result.history).min() >= 0.0
     assert result.history[-1] == pytest.approx(result.objective)
@@ -63,7 +65,7 @@ def test_result_is_consistent_with_itself(variant: Variant) -> None:
     X = variant.example(seed=4)
     X[:, 5] = 0.5
     problem = variant.problem(as_data(X), K)
-    result = solve(problem, tol=1e-8, max_iter=2000)
+    result = solve(problem, SolveSettings(tol=1e-8, max_iter=2000))
     L = naive.terms(naive.standardise(X, variant.normalize), variant.spectrum)
     assert result.weights[5] == 0.0
     assert np.linalg.norm(result.weights) == pytest.approx(1.0)
@@ -82,21 +84,24 @@ def test_result_is_consistent_with_itself(variant: Variant) -> None:
 def test_best_of_several_random_starts_is_kept() -> None:
     variant = VARIANTS[0]
     problem = variant.problem(as_data(variant.example(seed=5)), 2)
-    one = [solve(problem, init="random", max_iter=500, rng=np.random.default_rng(seed)).objective for seed in range(1)]
-    many = solve(problem, init="random", n_init=6, max_iter=500, rng=np.random.default_rng(0)).objective
+    one = [
+        solve(problem, SolveSettings(init="random", max_iter=500, rng=np.random.default_rng(seed))).objective
+        for seed in range(1)
+    ]
+    many = solve(problem, SolveSettings(init="random", n_init=6, max_iter=500, rng=np.random.default_rng(0))).objective
     assert many >= max(one) * (1 - 1e-12)
 
 
 def test_a_step_is_one_pass() -> None:
     variant = VARIANTS[0]
     problem = variant.problem(as_data(variant.example(seed=6)), 2)
-    result = solve(problem, tol=1e-6, max_iter=50)
+    result = solve(problem, SolveSettings(tol=1e-6, max_iter=50))
     assert result.n_passes == result.n_iter + 2  # the start and the first projections
 
 
 def test_unfinished_search_is_reported_as_such() -> None:
     variant = VARIANTS[0]
-    result = solve(variant.problem(as_data(variant.example(seed=7)), 2), tol=1e-12, max_iter=2)
+    result = solve(variant.problem(as_data(variant.example(seed=7)), 2), SolveSettings(tol=1e-12, max_iter=2))
     assert result.status == "max_iter"
     assert not result.converged
 

@@ -21,7 +21,18 @@ from eigensieve.estimators.knowledge import read_side_variances
 from eigensieve.estimators.sources import AnySizeSelectorMixin
 from eigensieve.evidence import two_level_cut
 from eigensieve.operators import Affinity, LaplacianAffinity, StandardAffinity
-from eigensieve.qalpha import TAU, Labels, Request, Round, check_combination, check_start, map_rounds, read_labels
+from eigensieve.qalpha import (
+    TAU,
+    Labels,
+    Problem,
+    Request,
+    Round,
+    SolveSettings,
+    check_combination,
+    check_start,
+    map_rounds,
+    read_labels,
+)
 
 
 class FeatureMap(AnySizeSelectorMixin, BaseEstimator):
@@ -187,17 +198,12 @@ class FeatureMap(AnySizeSelectorMixin, BaseEstimator):
         if side is not None:
             variances = read_side_variances(self, raw, side) * (self.round_strength / self.side_strength)
         rounds = map_rounds(
-            self._affinity(raw.standardized(normalize)),
-            int(self.n_clusters),
-            TAU["energy"],
-            usable,
+            Problem(self._affinity(raw.standardized(normalize)), int(self.n_clusters), TAU["energy"], usable),
+            SolveSettings(max_iter=self.max_iter, tol=self.tol, progress=progress),
             n_rounds=self.n_rounds,
             strength=self.round_strength,
             side_variances=variances,
             labels=labels,
-            max_iter=self.max_iter,
-            tol=self.tol,
-            progress=progress,
         )
         self._learn(rounds, usable, count)
 

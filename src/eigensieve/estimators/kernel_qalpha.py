@@ -17,22 +17,20 @@ from eigensieve._types import Array
 from eigensieve.data import DataMatrix, as_data
 from eigensieve.estimators.fitting import all_or_nothing, check_data, check_some_vary, rank_features, resolve_count
 from eigensieve.evidence import two_level_cut
-from eigensieve.operators import StandardAffinity
 from eigensieve.qalpha import (
     KERNELS,
-    TAU,
     ComputedKernel,
     Factor,
     FeatureKernel,
     GivenKernel,
     KernelSettings,
-    Problem,
     Result,
+    SolveSettings,
     UnitKernel,
     exact_factor,
     kernel_function,
     nystroem_factor,
-    solve,
+    solve_standard,
     sparsity_gap,
 )
 
@@ -210,9 +208,8 @@ class KernelQAlphaSelector(SelectorMixin, BaseEstimator):
         factor = self._factor(kernel if self.normalize == "none" else UnitKernel(kernel))
         phi = np.where(usable[:, None], factor.phi, 0.0)
         k = min(int(self.n_clusters), phi.shape[1])
-        mapped = StandardAffinity(as_data(np.ascontiguousarray(phi.T)))
-        problem = Problem(mapped, k, TAU["energy"], usable)
-        result = solve(problem, max_iter=self.max_iter, tol=self.tol, progress=progress)
+        settings = SolveSettings(max_iter=self.max_iter, tol=self.tol, progress=progress)
+        result = solve_standard(as_data(np.ascontiguousarray(phi.T)), k, usable, settings)
         self._learn(result, usable, phi, factor, count)
 
     def _feature_kernel(self, raw: DataMatrix) -> tuple[FeatureKernel, Array]:

@@ -9,8 +9,8 @@ from eigensieve._progress import Progress, silent
 from eigensieve._types import Array
 from eigensieve.data import DataMatrix
 from eigensieve.evidence import MAX_CLUSTERS, Discoveries, count_clusters, discover, follow, permuted_excess, restricted
-from eigensieve.operators import Affinity, LaplacianAffinity, StandardAffinity
-from eigensieve.qalpha import TAU, Knowledge, Result, check_start, class_span, leading_eigenvectors, solve_steered
+from eigensieve.operators import Affinity, LaplacianAffinity, StandardAffinity, leading_eigenvectors
+from eigensieve.qalpha import TAU, Knowledge, Problem, Result, SolveSettings, check_start, class_span, solve_steered
 
 _FOLD_TOL = 1e-2  # an embedding that features are only compared with need not be polished
 
@@ -63,21 +63,17 @@ class Search:
         data = self.data if active is self.usable else restricted(self.data, active)
         affinity: Affinity = LaplacianAffinity(data) if settings.spectrum == "laplacian" else StandardAffinity(data)
         k, init = self._clusters_and_start(affinity, active)
-        return solve_steered(
-            affinity,
-            k,
-            TAU[settings.criterion],
-            active,
-            self.knowledge,
+        how = SolveSettings(
             solver=settings.solver,
             init=init,
             n_init=settings.n_init,
             max_iter=settings.max_iter,
             tol=settings.tol if tol is None else tol,
             rng=self.rng,
-            progress=progress,
             checkpoint=checkpoint,
+            progress=progress,
         )
+        return solve_steered(Problem(affinity, k, TAU[settings.criterion], active), self.knowledge, how)
 
     def discover(self, progress: Progress) -> Discoveries:
         """Find the features that follow the structure; see :mod:`eigensieve.evidence.discoveries`.

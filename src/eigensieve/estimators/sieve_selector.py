@@ -168,7 +168,7 @@ class SieveSelector(AnySizeSelectorMixin, BaseEstimator):
             )
         raw.report_to(progress)
         # Permuted copies keep their means: what a mean shows has no null to calibrate the automatic choice against.
-        centered = count is None or not zero_is_meaningful(raw)
+        centered = count is None or not zero_is_meaningful(raw.stats())
         data = raw.standardized("center" if centered else "unit")
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
         # Of the marginals alone, which permuting leaves as they are: the folds of the automatic choice may share it.

@@ -1,15 +1,37 @@
-"""How sure are we: noise edges, discoveries, stability."""
+"""How sure we are: which eigenvalues, features and selections are more than noise.
+
+Nothing in this room knows how an embedding or a selection was made: Q-alpha, the sieve and any selector use it alike.
+Read in this order:
+
+scores.py : the agreement of a feature with an embedding, and what permuted copies of the feature score.
+discoveries.py : features that pass at a false discovery rate.
+noise_edges.py : how large the eigenvalues of noise become, and how many clusters show above them.
+curve.py : a cut of sorted weights into two levels.
+stability.py : how often each feature is selected when samples are left out.
+
+Words
+-----
+agreement : the score of a feature against an embedding, over pairs of different samples.
+null : the same score of permuted copies of features, which have no structure.
+noise edge : the largest eigenvalue to expect of features without structure.
+excess : how much further than light-tailed features the eigenvalues of the data's own marginals reach.
+"""
 
 from typing import TYPE_CHECKING
 
 from eigensieve._door import open_door
 
 if TYPE_CHECKING:
-    from eigensieve.evidence.clusters import MAX_CLUSTERS, count_clusters
     from eigensieve.evidence.curve import two_level_cut
-    from eigensieve.evidence.discoveries import Discoveries, NullSample, discover, follow, restricted
-    from eigensieve.evidence.noise_edges import count_spikes, permuted_excess, weighted_noise_edge
-    from eigensieve.evidence.scores import agreement
+    from eigensieve.evidence.discoveries import Discoveries, discover, follow, restricted
+    from eigensieve.evidence.noise_edges import (
+        MAX_CLUSTERS,
+        count_clusters,
+        count_spikes,
+        permuted_excess,
+        weighted_noise_edge,
+    )
+    from eigensieve.evidence.scores import NullSample, agreement
     from eigensieve.evidence.stability import Stability, selection_stability
 
 __getattr__, __dir__, __all__ = open_door(__name__, __file__)

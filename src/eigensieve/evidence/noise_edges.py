@@ -1,4 +1,9 @@
-"""The noise edge of a weighted affinity: how large its eigenvalues get when features are independent."""
+"""Noise edges: how large the eigenvalues of an affinity become when features are independent; how many lie above.
+
+There are two edges, because the largest eigenvalue fluctuates about the end of the spectrum. For equal weights Tracy
+and Widom's law says by how much, and `equal_noise_edge` allows for two standard deviations. For other weights the law
+has no simple form, and `weighted_noise_edge` allows for the order of the fluctuation, d^(-2/3) of the edge.
+"""
 
 import numpy as np
 from scipy.sparse.linalg import LinearOperator, eigsh
@@ -6,16 +11,19 @@ from scipy.sparse.linalg import LinearOperator, eigsh
 from eigensieve._types import Array
 from eigensieve.data import DataMatrix
 
+MAX_CLUSTERS = 10
+"""Most clusters that the spectrum of equally weighted features is asked for."""
+
 _GRID = 400
 _BINS = 2_048
 _COPIES = 3
-_SAMPLE_ENTRIES = 2**19  # of the features that are permuted
+_SAMPLE_ENTRIES = 2**19  # entries of the features that are permuted
 
 
 def noise_edge(weights: Array, n_dimensions: int) -> float:
-    """Where the spectrum of A = sum_i w_i m_i m_i' ends for many independent features of unit norm and light tails.
+    """Where the spectrum of A = sum_i w_i m_i m_i' ends for many independent light-tailed features of unit norm.
 
-    In d dimensions that is the smallest value of
+    In d dimensions it is the smallest value of
 
         z(t) = w_max / t + (1/d) sum_i w_i / (1 - t w_i / w_max),   0 < t < 1
 
@@ -32,7 +40,7 @@ def noise_edge(weights: Array, n_dimensions: int) -> float:
     w = np.asarray(weights, dtype=np.float64)
     w = w[w > 0]
     largest = w.max()
-    # Weights enter through a sum only: a histogram keeps the cost of the search independent of their number.
+    # Weights enter only by a sum: with a histogram the cost of the search does not depend on their number.
     shares = w / largest
     bins = (shares * (_BINS - 1)).astype(np.intp)
     counts, sums = np.bincount(bins), np.bincount(bins, weights=shares)
@@ -44,27 +52,41 @@ def noise_edge(weights: Array, n_dimensions: int) -> float:
 
 
 def weighted_noise_edge(weights: Array, n_dimensions: int, excess: float = 1.0) -> float:
-    """Largest eigenvalue to expect of A for independent features, with an allowance for its fluctuation.
+    """Return the largest eigenvalue to expect of A for independent features, with an allowance for its fluctuation.
 
     Parameters
     ----------
     weights, n_dimensions
         As for :func:`noise_edge`.
     excess : float, default=1.0
-        How much further than light-tailed features' the spectrum reaches beyond its mean, sum(w) / d: what
-        :func:`permuted_excess` measures.
+        How far the spectrum reaches beyond its mean, sum(w) / d, relative to that of light-tailed features. It is
+        measured by :func:`permuted_excess`.
     """
     mean = float(np.sum(weights)) / n_dimensions
     edge = mean + excess * (noise_edge(weights, n_dimensions) - mean)
     return edge * (1.0 + n_dimensions ** (-2.0 / 3.0))
 
 
-def permuted_excess(data: DataMatrix, usable: Array) -> float:
-    """How far the spectrum of permuted features reaches beyond its mean, in units of the light-tailed edge; at least 1.
+def equal_noise_edge(n_features: int, n_dimensions: int, excess: float = 1.0) -> float:
+    """Return the largest eigenvalue to expect of M'M for independent features of unit norm.
 
-    Every feature is permuted on its own: the same marginals, no dependence. Features that are zero but for a few
-    samples, or have heavy tails, pile up on single samples by chance and reach further than Marchenko and Pastur's
-    law. The largest of three copies of at most 2^19 entries is taken; the answer is the same on every run.
+    It is the upper edge of the Marchenko-Pastur law, (sqrt(n / d) + 1)^2 for n features in d dimensions, plus two
+    standard deviations of the largest eigenvalue's fluctuation (Tracy-Widom). Its distance from the mean of the
+    spectrum, n / d, is multiplied by `excess`.
+    """
+    root_n, root_d = np.sqrt(n_features), np.sqrt(n_dimensions)
+    fluctuation = (root_n + root_d) * (1 / root_n + 1 / root_d) ** (1 / 3)
+    mean = n_features / n_dimensions
+    return float(mean + excess * (((root_n + root_d) ** 2 + 2 * fluctuation) / n_dimensions - mean))
+
+
+def permuted_excess(data: DataMatrix, usable: Array) -> float:
+    """Return how far the spectrum of permuted features reaches beyond its mean, in units of the light-tailed reach.
+
+    Every feature is permuted on its own: the same marginals, no dependence. Features with heavy tails, or that are zero
+    in nearly all samples, pile up on single samples by chance and reach further than Marchenko and Pastur's law. The
+    answer is taken from the largest of three copies of at most 2^19 entries. It is at least 1 and the same on every
+    run.
 
     Parameters
     ----------
@@ -87,7 +109,7 @@ def permuted_excess(data: DataMatrix, usable: Array) -> float:
 
 
 def _largest_eigenvalue(Z: Array) -> float:
-    """Of Z Z' and Z'Z alike."""
+    """Return the largest eigenvalue of Z Z', which is that of Z'Z."""
     q = min(Z.shape)
     Z = Z if q == len(Z) else Z.T
     if q <= 200:
@@ -99,3 +121,29 @@ def _largest_eigenvalue(Z: Array) -> float:
 def count_spikes(eigenvalues: Array, weights: Array, n_dimensions: int, excess: float = 1.0) -> int:
     """Number of eigenvalues of the weighted affinity above the noise edge."""
     return int(np.count_nonzero(np.asarray(eigenvalues) > weighted_noise_edge(weights, n_dimensions, excess)))
+
+
+def count_clusters(eigenvalues: Array, n_features: int, n_samples: int, *, centered: bool, excess: float = 1.0) -> int:
+    """Return how many clusters the leading eigenvalues of M'M show above noise.
+
+    c clusters of centred data span c - 1 directions. Uncentred data has one direction more, its mean.
+
+    Parameters
+    ----------
+    eigenvalues : ndarray
+        Leading eigenvalues of M'M for unit columns.
+    n_features : int
+        Number of features that vary.
+    n_samples : int
+    centered : bool
+    excess : float, default=1.0
+        Of the features' marginals; see :func:`permuted_excess`.
+
+    Returns
+    -------
+    n_clusters : int
+        Between 2 and the smaller of 10 and the number of samples minus 1.
+    """
+    dimensions = max(1, n_samples - 1 if centered else n_samples)
+    spikes = int(np.count_nonzero(np.asarray(eigenvalues) > equal_noise_edge(n_features, dimensions, excess)))
+    return max(1, min(max(2, spikes + int(centered)), MAX_CLUSTERS, n_samples - 1))

@@ -1,13 +1,18 @@
-"""How well a feature agrees with an embedding of the samples, and what it would score by chance."""
+"""How well a feature agrees with an embedding of the samples, and what it would score by chance.
 
-from typing import Any
+The score is the test statistic of every automatic number of features. It is also the score of the sieve.
+"""
 
 import numpy as np
 
 from eigensieve._types import Array
 from eigensieve.data import DataMatrix
 
-_BATCH_ENTRIES = 2**22  # of the products made at a time
+_BATCH_ENTRIES = 2**22  # entries of the products that are made at a time
+_NULL_SCORES = 40_000  # fewest null scores, so that small p-values can be told apart
+_COPIES = (10, 1_000)  # fewest and most permuted copies of a feature
+_SAMPLE_ENTRIES = 2**22  # entries of the features that are taken into memory for the null
+_FEWEST = 8  # fewest features that the null is made of, for any number of samples
 
 
 def agreement(data: DataMatrix, embedding: Array) -> Array:
@@ -15,9 +20,10 @@ def agreement(data: DataMatrix, embedding: Array) -> Array:
 
     u_i = m_i' (V V' - diag(V V')) m_i = |V'm_i|^2 - sum_t m_it^2 |v_t|^2,
 
-    where v_t is the embedding of sample t. |V'm_i|^2 is the diagonal of Q-alpha's G. Its t = s terms are left out:
-    they reward a feature for one extreme value in a sample that the embedding sets apart, which is no evidence
-    that samples belong together, and they are the whole of its mean for features without structure.
+    where v_t is the embedding of sample t. |V'm_i|^2 is the diagonal of Q-alpha's G, a sum over pairs of samples. The
+    pairs of a sample with itself are left out. They reward a feature for one extreme value in a sample that the
+    embedding sets apart, which is no evidence that samples belong together. For features without structure they are the
+    whole mean of the sum.
 
     Parameters
     ----------
@@ -32,19 +38,17 @@ def agreement(data: DataMatrix, embedding: Array) -> Array:
     """
     V = np.asarray(embedding, dtype=np.float64)
     leverage = np.sum(V**2, axis=1)
-
-    def score(block: Any) -> Array:
-        energy = np.sum(block.forward(V).astype(np.float64) ** 2, axis=1)
-        return np.asarray(energy - block.squares(leverage))
-
-    return np.concatenate(data.map_blocks(score))
+    blocks = data.map_blocks(
+        lambda block: np.sum(block.forward(V).astype(np.float64) ** 2, axis=1) - block.squares(leverage)
+    )
+    return np.concatenate(blocks)
 
 
 def null_agreement(features: Array, embedding: Array, n_copies: int, rng: np.random.Generator) -> Array:
-    """Score permuted copies of features: the same marginal, the dependence on the samples broken.
+    """Return the agreement of permuted copies of features: the same marginals, without dependence on the samples.
 
-    Permuting the entries of m_i is permuting the rows of V, so the copies are never made, and all features
-    share the products with a permuted V.
+    To permute the entries of m_i is to permute the rows of V. So the copies are never made, and all features share the
+    products with a permuted V.
 
     Parameters
     ----------
@@ -70,3 +74,45 @@ def null_agreement(features: Array, embedding: Array, n_copies: int, rng: np.ran
         energy = np.square(products, out=products).reshape(n_features, -1, width).sum(axis=2)
         scores[:, start : start + at_once] = energy - squares @ leverage[orders]
     return scores
+
+
+class NullSample:
+    """Some features of every fold in memory, from which the null scores of any embedding are made.
+
+    Parameters
+    ----------
+    data : DataMatrix
+        Standardised data.
+    folds : list of ndarray of int
+        Each in random order, so that its first features are a random sample.
+    """
+
+    def __init__(self, data: DataMatrix, folds: list[Array]) -> None:
+        self.data = data
+        self.folds = folds
+        room = max(_FEWEST, _SAMPLE_ENTRIES // (len(folds) * data.n_samples))
+        taken = [fold[:room] for fold in folds]
+        features = data.take(np.concatenate(taken))
+        self.samples = np.split(features, np.cumsum([len(some) for some in taken])[:-1], axis=1)
+
+    def scores(self, embedding: Array, fold: int, rng: np.random.Generator) -> Array:
+        """Return the scores of permuted copies of the fold's features."""
+        features = self.samples[fold]
+        wanted = max(_NULL_SCORES, _COPIES[0] * len(self.folds[fold]))
+        copies = int(np.clip(np.ceil(wanted / features.shape[1]), *_COPIES))
+        return null_agreement(features, embedding, copies, rng).ravel()
+
+    def p_values(self, embedding: Array, fold: int, rng: np.random.Generator) -> Array:
+        """Return the chance to score as high as each of the fold's features does."""
+        V = embedding - embedding.mean(axis=0)
+        V /= max(float(np.linalg.norm(embedding, axis=0).max()), np.finfo(np.float64).tiny)
+        # Features with few distinct values tie with their copies: rounding must not tell them apart.
+        slack = 64.0 * float(np.finfo(self.data.dtype).eps)
+        return tail_shares(agreement(self.data, V)[self.folds[fold]] - slack, self.scores(V, fold, rng))
+
+
+def tail_shares(scores: Array, null: Array) -> Array:
+    """Return (1 + number of null scores >= score) / (1 + number of null scores)."""
+    ordered = np.sort(null)
+    at_least = len(ordered) - np.searchsorted(ordered, scores, side="left")
+    return (1.0 + at_least) / (1.0 + len(ordered))

@@ -58,30 +58,30 @@ def selection_stability(
 ) -> Stability:
     """Fit clones of a selector on random subsamples of the samples and count what each selects.
 
-    Subsample r depends on `random_state` and r alone, so the result is the same for any number of jobs, and a run that
-    was interrupted goes on where it stopped when `results` names a file.
+    Subsample r depends only on `random_state` and r. So the result is the same for any number of jobs, and an
+    interrupted run continues where it stopped if `results` names a file.
 
     Parameters
     ----------
     selector : estimator
-        Any selector with `fit` and `get_support`; it is cloned and not changed.
+        Any selector with `fit` and `get_support`. It is cloned and not changed.
     X : array-like or sparse matrix of shape (n_samples, n_features)
     y : array-like of shape (n_samples,), optional
         Labels, for selectors that use them.
     fit_params : callable, optional
-        Further arguments of `fit` for a subsample, given the indices of its samples.
+        Returns further arguments of `fit` for a subsample, given the indices of its samples.
     n_subsamples : int, default=50
     fraction : float, default=0.5
         Fraction of the samples in a subsample.
     random_state : int, default=0
     n_jobs : int or None, default=None
-        joblib's.
+        Number of jobs that joblib runs at once.
     results : path or None, default=None
-        Selections are kept in this file (.npz) after every subsample and read from it at the start. A file of another
-        selector, other data or other settings is refused; `y` and `fit_params` are not compared.
+        Selections are written to this file (.npz) after every subsample and read from it at the start. A file of
+        another selector, other data or other settings is refused. `y` and `fit_params` are not compared.
     verbose : int, default=0
     progress : callable, optional
-        Called with a message after every subsample, in place of what `verbose` prints.
+        Called with a message after every subsample, instead of printing what `verbose` asks for.
 
     Returns
     -------
@@ -127,7 +127,7 @@ def _selected(selector: Any, X: Any, y: Any, rows: Array, known: dict[str, Any],
 
 
 def _fingerprint(selector: Any, X: Any, size: int, random_state: int) -> str:
-    """What a results file must agree with; the data enters by its shape and a few of its rows."""
+    """Return what a results file must agree with. The data enters by its shape and a few of its rows."""
     n_samples = X.shape[0]
     few = _safe_indexing(X, np.unique(np.linspace(0, n_samples - 1, 5).astype(int)))
     few = few.toarray() if hasattr(few, "toarray") else np.asarray(few)
@@ -142,7 +142,7 @@ def _fingerprint(selector: Any, X: Any, size: int, random_state: int) -> str:
 
 
 class _Store:
-    """Selections by subsample, in memory and, when a path is given, in a file replaced after every addition."""
+    """Selections by subsample, in memory. If a path is given, also in a file that every addition replaces."""
 
     def __init__(self, path: str | os.PathLike[str] | None, fingerprint: str, n_features: int) -> None:
         self.path = None if path is None else Path(path)

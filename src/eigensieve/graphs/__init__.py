@@ -1,4 +1,12 @@
-"""Sample graphs: nearest neighbours, user-given, their normalised form and leading eigenvectors."""
+"""Graphs of the samples: nearest neighbours or given by the user, and their leading eigenvectors.
+
+Read in this order:
+
+knn.py : the nearest-neighbour graph, with heat or binary weights.
+screen.py, _screen_numba.py : exact neighbours of dense samples, faster than by comparing all pairs in double precision.
+checks.py : a graph that the user gives, checked once.
+spectrum.py : degrees and leading eigenvectors of a graph.
+"""
 
 from typing import TYPE_CHECKING
 
@@ -6,7 +14,7 @@ from eigensieve._door import open_door
 
 if TYPE_CHECKING:
     from eigensieve.graphs.checks import check_graph
-    from eigensieve.graphs.knn import EXACT_LIMIT, knn_graph
-    from eigensieve.graphs.spectrum import degrees, leading_eigenvectors, normalized
+    from eigensieve.graphs.knn import knn_graph
+    from eigensieve.graphs.spectrum import degrees, leading_eigenvectors
 
 __getattr__, __dir__, __all__ = open_door(__name__, __file__)

@@ -1,4 +1,4 @@
-"""Compiled selection of the few smallest of many."""
+"""The compiled loops of `screen.py`."""
 
 import numba
 import numpy as np
@@ -6,10 +6,10 @@ import numpy as np
 
 @numba.njit(cache=True, nogil=True)
 def smallest(product, half, first, candidates, edge):  # type: ignore[no-untyped-def]
-    """For every row t find the columns s with the smallest half_s - product_ts, s not being the row's own sample.
+    """For every row t find the columns s with the smallest half_s - product_ts, without the row's own sample.
 
-    `candidates` gets their positions, in no order; `edge` the largest of their values. `first` is the sample that the
-    first row belongs to.
+    `candidates` gets their positions in no order, `edge` the largest of their values. `first` is the sample of the
+    first row.
     """
     width = candidates.shape[1]
     values = np.empty(width, dtype=np.float32)

@@ -1,4 +1,4 @@
-"""A graph handed in by the user: checked once, in one place."""
+"""A graph that the user gives: checked once, in one place."""
 
 from typing import Any
 
@@ -12,8 +12,8 @@ def check_graph(graph: Any, n_samples: int, *, name: str = "graph") -> csr_array
     Parameters
     ----------
     graph : sparse matrix, sparse array or array-like of shape (n_samples, n_samples)
-        Symmetric, non-negative weights. It need not be connected: samples without edges carry no weight.
-        Weights on the diagonal count in a sample's degree and nowhere else.
+        Symmetric, non-negative weights. It need not be connected: samples without edges carry no weight. Weights on the
+        diagonal count only in a sample's degree.
     n_samples : int
         Number of samples the graph must have.
     name : str

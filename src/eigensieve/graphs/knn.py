@@ -5,17 +5,18 @@ from importlib.util import find_spec
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_array
 
 from eigensieve._extras import require
+from eigensieve._types import Array
+from eigensieve.graphs.screen import gram_neighbours, screened_neighbours
 
 Method = Literal["auto", "exact", "approximate"]
 
 EXACT_LIMIT = 20_000
-"""Largest number of samples for which ``method="auto"`` looks for exact neighbours."""
+"""Most samples for which ``method="auto"`` finds exact neighbours."""
 
-_COPY_LIMIT = 1 << 25
+_COPY_LIMIT = 1 << 25  # most numbers of samples that are copied for the screen
 _TREE_DIMENSIONS = 15
 _SCREEN_SAMPLES = 400
 _SEARCH_WIDTH = 30
@@ -33,31 +34,31 @@ def knn_graph(
 ) -> csr_array:
     """Build the symmetric nearest-neighbour graph of the samples (nie-2008, equation 12).
 
-    A_ij = exp(-||x_i - x_j||^2 / t) when x_j is among the nearest neighbours of x_i or the other way round
-    (1 for binary weights), else 0; no loops.
+    A_ij = exp(-||x_i - x_j||^2 / t) if x_j is among the nearest neighbours of x_i or x_i among those of x_j (1 for
+    binary weights), else 0. There are no loops.
 
     Parameters
     ----------
     X : array-like or sparse matrix of shape (n_samples, n_features)
         Samples, without NaN.
     n_neighbors : int, default=5
-        Neighbours of each sample, itself not counted; must be below the number of samples.
+        Neighbours of each sample, without itself. Must be below the number of samples.
     weights : {"heat", "binary"}, default="heat"
     bandwidth : float or "auto", default="auto"
         t above. "auto" takes the mean squared distance between neighbours.
     method : {"auto", "exact", "approximate"}, default="auto"
-        "exact" compares all pairs (scikit-learn's trees in a few dimensions), "approximate" asks
-        pynndescent (the extra ``neighbors``); "auto" is exact up to 20,000 samples and approximate above, where
-        it warns and stays exact if pynndescent is missing.
+        "exact" compares all pairs, or uses scikit-learn's trees in few dimensions. "approximate" uses pynndescent (the
+        extra ``neighbors``). "auto" is exact up to 20,000 samples and approximate above. If pynndescent is missing, it
+        warns and stays exact.
     random_state : int, RandomState or None, default=0
-        Used by the approximate search only.
+        Used only by the approximate search.
     name : str
         Who is asking, for messages.
 
     Returns
     -------
     graph : scipy.sparse.csr_array of shape (n_samples, n_samples)
-        Symmetric, float64; at most 2 * n_neighbors * n_samples weights.
+        Symmetric, float64, with at most 2 * n_neighbors * n_samples weights.
     """
     n_samples = X.shape[0]
     if n_neighbors >= n_samples:
@@ -96,7 +97,7 @@ def _approximate(method: Method, n_samples: int) -> bool:
     return True
 
 
-def _heat(squared: NDArray[np.float64], bandwidth: float | str, name: str) -> NDArray[np.float64]:
+def _heat(squared: Array, bandwidth: float | str, name: str) -> Array:
     t = float(squared.mean()) if bandwidth == "auto" else float(bandwidth)
     if t == 0:  # every neighbour is an exact copy
         return np.ones_like(squared)
@@ -109,19 +110,17 @@ def _heat(squared: NDArray[np.float64], bandwidth: float | str, name: str) -> ND
     return values
 
 
-def _exact_neighbours(X: Any, n_neighbors: int) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Neighbours and distances, each sample itself left out.
+def _exact_neighbours(X: Any, n_neighbors: int) -> tuple[Array, Array]:
+    """Return neighbours and distances, without the sample itself.
 
-    Dense samples in more than a few dimensions are compared here; scikit-learn does the rest.
+    Dense samples in more than a few dimensions are searched by `screen.py`, all others by scikit-learn.
     """
     if isinstance(X, np.ndarray) and X.shape[1] > _TREE_DIMENSIONS and X.size <= _COPY_LIMIT:
-        from eigensieve.graphs.screen import gram_neighbours, screened_neighbours
-
         search = screened_neighbours if len(X) > _SCREEN_SAMPLES else gram_neighbours
         return search(X, n_neighbors)
     from sklearn.neighbors import NearestNeighbors
 
-    # Trees win in a few dimensions only, and scikit-learn's "auto" would still take one for few neighbours.
+    # Trees are faster in few dimensions only, but scikit-learn's "auto" takes one in many dimensions, too.
     algorithm = "brute" if X.shape[1] > _TREE_DIMENSIONS else "auto"
     trees = NearestNeighbors(n_neighbors=n_neighbors, algorithm=algorithm, n_jobs=-1).fit(X)
     distances, neighbours = trees.kneighbors()
@@ -130,15 +129,15 @@ def _exact_neighbours(X: Any, n_neighbors: int) -> tuple[NDArray[Any], NDArray[A
 
 def _approximate_neighbours(
     X: Any, n_neighbors: int, random_state: int | np.random.RandomState | None
-) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Neighbours and distances through pynndescent, each sample itself left out."""
+) -> tuple[Array, Array]:
+    """Return approximate neighbours and distances, without the sample itself."""
     pynndescent = require("pynndescent", extra="neighbors")
-    # Searching for a handful of neighbours only finds too few of the true ones: search wider, keep the nearest.
+    # A search for a handful of neighbours misses too many of them: search for more, keep the nearest.
     width = min(max(n_neighbors + 1, _SEARCH_WIDTH), X.shape[0])
     index = pynndescent.NNDescent(X, n_neighbors=width, metric="euclidean", random_state=random_state)
     neighbours, distances = (found[:, : n_neighbors + 1] for found in index.neighbor_graph)
     itself = neighbours == np.arange(len(neighbours))[:, None]
-    # A sample with many exact copies may not list itself: then its last neighbour is left out instead.
+    # A sample with many exact copies may not list itself. Its last neighbour is left out instead.
     itself[~itself.any(axis=1), -1] = True
     keep = ~itself
     shape = (len(neighbours), n_neighbors)

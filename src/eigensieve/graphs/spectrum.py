@@ -1,67 +1,72 @@
-"""Degrees, the normalised adjacency matrix and its leading eigenvectors."""
+"""Degrees of a graph and the leading eigenvectors of its normalised, smoothed adjacency matrix."""
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.sparse import csr_array, diags_array
+from scipy.sparse import csr_array
 from scipy.sparse.linalg import LinearOperator, eigsh
 
-Vector = NDArray[np.float64]
+from eigensieve._types import Array
+
+_DENSE_SAMPLES = 300
 
 
-def degrees(graph: csr_array) -> Vector:
+def degrees(graph: csr_array) -> Array:
     """Sum of the weights at every sample: the diagonal of D."""
     return np.asarray(graph.sum(axis=1), dtype=np.float64).reshape(-1)
 
 
-def normalized(graph: csr_array) -> csr_array:
-    """D^-1/2 A D^-1/2; samples without edges keep an empty row. Its eigenvalues lie in [-1, 1]."""
-    d = degrees(graph)
-    inverse_root = np.zeros_like(d)
-    np.divide(1.0, np.sqrt(d), out=inverse_root, where=d > 0)
-    D = diags_array(inverse_root)
-    return csr_array(D @ graph @ D)
+def leading_eigenvectors(
+    graph: csr_array, count: int, *, smoothing: float, vectors: bool = True
+) -> tuple[Array, Array]:
+    """Return the largest eigenvalues and eigenvectors of the smoothed graph, without the trivial one.
 
+    With W the graph, D its degrees and c = `smoothing` times its mean degree, the matrix is
 
-def leading_eigenvectors(graph: csr_array, n_vectors: int) -> tuple[Vector, NDArray[np.float64]]:
-    """Largest eigenvalues and eigenvectors of the normalised graph, the trivial one left out.
+        (D + cI)^(-1/2) (W + (c/q) 11') (D + cI)^(-1/2).
 
-    The trivial eigenvector D^1/2 1 (eigenvalue 1) says nothing about the samples and is projected away. In a
-    graph of several components the further eigenvectors of eigenvalue 1 tell them apart, and are kept.
+    Its trivial eigenvector (D + cI)^(1/2) 1, with eigenvalue 1, says nothing about the samples. In a graph of several
+    components that is not smoothed the further eigenvectors of eigenvalue 1 tell them apart, and are kept.
 
     Parameters
     ----------
     graph : csr_array of shape (n_samples, n_samples)
         Symmetric, non-negative.
-    n_vectors : int
-        From 1 to n_samples - 1.
+    count : int
+        Below the number of samples.
+    smoothing : float
+        Weight of the complete graph that is mixed in, in mean degrees per sample. At 0 every sample needs an edge.
+    vectors : bool, default=True
+        False returns the eigenvalues and an array without columns, which is faster for few samples.
 
     Returns
     -------
-    values : ndarray of shape (n_vectors,)
+    values : ndarray of shape (count,)
         Decreasing.
-    vectors : ndarray of shape (n_samples, n_vectors)
-        Orthonormal columns; each has a positive sum of cubes, so that signs are the same on every run.
+    vectors : ndarray of shape (n_samples, count)
+        Orthonormal columns, the same on every run.
     """
-    n_samples = graph.shape[0]
-    if not 1 <= n_vectors < n_samples:
-        raise ValueError(f"n_vectors must be between 1 and {n_samples - 1}. Got {n_vectors} instead.")
-    N = normalized(graph)
-    trivial = np.sqrt(degrees(graph))
+    q = graph.shape[0]
+    d = degrees(graph)
+    share = smoothing * d.mean()
+    inverse_root = 1.0 / np.sqrt(d + share)
+    trivial = np.sqrt(d + share)
     trivial /= np.linalg.norm(trivial)
+    if q <= _DENSE_SAMPLES or count > q // 4:
+        whole = (graph.toarray() + share / q) * np.multiply.outer(inverse_root, inverse_root)
+        whole -= 2.0 * np.multiply.outer(trivial, trivial)
+        if not vectors:
+            return np.linalg.eigvalsh(whole)[::-1][:count], np.empty((q, 0))
+        values, basis = np.linalg.eigh(whole)
+        return values[::-1][:count], basis[:, ::-1][:, :count]
 
-    def matmat(V: NDArray[np.float64]) -> NDArray[np.float64]:
-        # Shifted by 1 so that the trivial direction (0) lies below everything else (in [0, 2]).
-        projected = V - np.multiply.outer(trivial, trivial @ V)
-        product = N @ projected + projected
-        return product - np.multiply.outer(trivial, trivial @ product)
+    def matmat(V: Array) -> Array:
+        scaled = V * inverse_root[:, None] if V.ndim == 2 else V * inverse_root
+        mixed = graph @ scaled + (share / q) * scaled.sum(axis=0)
+        mixed = mixed * inverse_root[:, None] if V.ndim == 2 else mixed * inverse_root
+        # Eigenvalues lie in [-1, 1]: this puts the trivial one, 1, below all others.
+        return np.asarray(mixed - 2.0 * np.multiply.outer(trivial, trivial @ V))
 
-    if n_samples <= 64 or n_vectors > n_samples // 4:
-        values, vectors = np.linalg.eigh(matmat(np.eye(n_samples)))
-    else:
-        operator = LinearOperator((n_samples, n_samples), matvec=matmat, matmat=matmat, dtype=np.float64)
-        start = np.random.default_rng(0).standard_normal(n_samples)
-        values, vectors = eigsh(operator, k=n_vectors, which="LA", v0=start)
-    order = np.argsort(-values, kind="stable")[:n_vectors]
-    vectors = vectors[:, order]
-    signs = np.sign((vectors**3).sum(axis=0))
-    return values[order] - 1.0, vectors * np.where(signs == 0, 1.0, signs)
+    operator = LinearOperator((q, q), matvec=matmat, matmat=matmat, dtype=np.float64)
+    start = np.random.default_rng(0).standard_normal(q)
+    values, basis = eigsh(operator, k=count, which="LA", v0=start, tol=1e-4, ncv=min(q - 1, 2 * count + 20))
+    order = np.argsort(-values)
+    return values[order], basis[:, order]

@@ -1,14 +1,29 @@
-"""Matrix-free operators: products with the matrices of Q-alpha, which are never formed."""
+"""Products with the matrices of Q-alpha, which are never formed.
+
+Read in this order:
+
+affinity.py : L(w) = sum_i w_i L_i for the standard and the Laplacian spectrum, its adjoint, its leading eigenvectors.
+scaled.py : an affinity whose features are scaled, for side data and the rounds of the map. symmetric.py : symmetric
+operators known by their products, the matrix G, and the check that every operator passes. steps.py : what one pass of a
+solver step does with each block of features. _steps_numba.py : the same steps compiled, for dense columns in memory.
+The chain of one solver step is in these two files.
+
+Words
+-----
+affinity : the linear map from feature weights w to a samples x samples matrix L(w).
+pull, spread, mass, gather : the four parts of an affinity's products; the first three work on one block of features.
+step : the block function of one pass, between the product with the data (projection) and the product back.
+tile : features of a block that a compiled step keeps in the cache.
+"""
 
 from typing import TYPE_CHECKING
 
 from eigensieve._door import open_door
 
 if TYPE_CHECKING:
-    from eigensieve.operators._steps_numba import multiplied_back, projected, tile_width
-    from eigensieve.operators.affinity import Affinity, LaplacianAffinity, StandardAffinity
+    from eigensieve.operators.affinity import Affinity, LaplacianAffinity, StandardAffinity, leading_eigenvectors
     from eigensieve.operators.scaled import ScaledAffinity
-    from eigensieve.operators.steps import BASIS, MOST_COLUMNS, SpreadStep, thin_side, widened
-    from eigensieve.operators.symmetric import FeatureGram, SampleAffinity, SymmetricOperator, check_symmetric_operator
+    from eigensieve.operators.steps import ExpandStep, SpreadStep
+    from eigensieve.operators.symmetric import FeatureGram, SymmetricOperator, check_symmetric_operator
 
 __getattr__, __dir__, __all__ = open_door(__name__, __file__)

@@ -1,18 +1,20 @@
 """From feature weights to a samples x samples matrix and back, without forming either side.
 
-An affinity is a linear map from weights to symmetric matrices, L(w) = sum_i w_i L_i, with its adjoint,
-g_i = <L_i, S>. Everything Q-alpha needs is these two maps; the spectrum (standard, Laplacian) is which L_i
-are used.
+An affinity is a linear map from weights to symmetric matrices, L(w) = sum_i w_i L_i, with its adjoint, g_i = <L_i, S>.
+Everything Q-alpha needs is these two maps. The spectrum (standard or Laplacian) says which L_i are used.
 """
 
 from abc import ABC, abstractmethod
 from typing import Any
 
 import numpy as np
+import scipy.linalg
 
 from eigensieve._types import Array
-from eigensieve.data import DataMatrix
+from eigensieve.data import DataMatrix, one_blas_thread
 from eigensieve.operators.steps import SpreadStep
+
+_EXTRA = 2  # columns beyond those wanted: they make the block method settle in fewer passes
 
 
 def row_dot(U: Array, V: Array) -> Array:
@@ -23,8 +25,8 @@ def row_dot(U: Array, V: Array) -> Array:
 class Affinity(ABC):
     """L(w) = sum_i w_i L_i for data M (features x samples).
 
-    The block methods work on a few features at a time, inside one pass over the data; `apply` and `gradient`
-    are whole passes built from them.
+    The block methods work on a few features at a time, inside one pass over the data. `apply` and `gradient` are whole
+    passes built from them.
 
     Parameters
     ----------
@@ -33,13 +35,13 @@ class Affinity(ABC):
     """
 
     width: int
-    """Extra columns `spread` adds to each product."""
+    """Number of extra columns that `spread` adds to each product."""
 
     plain: bool = False
-    """Whether L_i = m_i m_i' alone: `spread` is then a product with the weights, `pull` one of projections."""
+    """Whether L_i = m_i m_i'. `spread` then multiplies by the weights, and `pull` multiplies projections."""
 
     per_feature: tuple[str, ...] = ()
-    """Attributes with one entry a feature; block functions get them as `constants`, cut like the data."""
+    """Names of attributes with one entry per feature. Block functions get them as `constants`, cut like the data."""
 
     def __init__(self, data: DataMatrix) -> None:
         self.data = data
@@ -47,7 +49,7 @@ class Affinity(ABC):
         self.n_samples = data.n_samples
 
     def __getstate__(self) -> dict[str, Any]:
-        """What block methods need where the data is: neither the data nor anything as long as it."""
+        """Leave out the data and the arrays per feature: block methods that run elsewhere do not need them."""
         return {name: value for name, value in vars(self).items() if name not in ("data", *self.per_feature)}
 
     @property
@@ -77,7 +79,6 @@ class Affinity(ABC):
 
     def apply(self, weights: Array, V: Array) -> Array:
         """Return L(w) V (samples x columns); one pass."""
-
         result = self.data.sweep(V, SpreadStep(self), (weights, *self.constants))
         assert result.back is not None and result.total is not None
         return self.gather(result.back, float(result.total[0]), V)
@@ -100,8 +101,8 @@ class Affinity(ABC):
     def frobenius(self, weights: Array) -> Array:
         """Return the gradient of |L(w)|_F^2 / 2, i.e. g_i = <L_i, L(w)>.
 
-        Costs O(n q^2): L(w) has full rank. The samples x samples matrix is never held; it is applied to
-        groups of unit vectors, a few samples at a time.
+        Costs O(n q^2), because L(w) has full rank. The samples x samples matrix is never held: it is applied to groups
+        of unit vectors, a few samples at a time.
         """
         out = np.zeros(self.n_features)
         group = max(16, min(self.n_samples, 256))
@@ -109,12 +110,6 @@ class Affinity(ABC):
             unit = np.eye(self.n_samples, min(group, self.n_samples - start), -start)
             out += self.gradient(self.apply(weights, unit), unit)
         return out
-
-    def dense_terms(self) -> Array:
-        """Return all L_i as an (n_features, n_samples, n_samples) array: for checks on small data only."""
-        unit = np.eye(self.n_samples)
-        terms = [self.apply(weights, unit) for weights in np.eye(self.n_features)]
-        return np.stack(terms)
 
 
 class StandardAffinity(Affinity):
@@ -149,11 +144,10 @@ class StandardAffinity(Affinity):
 class LaplacianAffinity(Affinity):
     """L_i = m_i m_i' - diag(m_i (m_i'1)) + d I (2005, section 2.2).
 
-    d is the largest degree of the equally weighted affinity divided by the sum of its weights, max diag(A1)
-    / sum(w), so that the matrix the search starts from is positive semidefinite; it then stays fixed, so
-    that the criterion is one function throughout (the printed algorithm moves it in every step, and takes
-    it from diag(A), which does not make the matrix semidefinite). Columns that are left out (scale zero)
-    have L_i = 0.
+    d is the largest degree of the equally weighted affinity divided by the sum of its weights, max diag(A1) / sum(w).
+    The matrix that the search starts from is then positive semidefinite. d stays fixed, so that the criterion is one
+    function throughout. (The printed algorithm moves d in every step and takes it from diag(A), which does not make the
+    matrix semidefinite.) Columns that are left out (scale zero) have L_i = 0.
 
     Parameters
     ----------
@@ -194,3 +188,63 @@ class LaplacianAffinity(Affinity):
 
     def gather(self, back: Array, total_weight: float, V: Array) -> Array:
         return back[:, :-1] - back[:, -1:] * V + self.shift * total_weight * V
+
+
+@one_blas_thread()
+def leading_eigenvectors(
+    affinity: Affinity, weights: Array, count: int, *, rtol: float = 1e-2, max_blocks: int = 3
+) -> tuple[Array, Array]:
+    """Return the `count` eigenvalues of L(w) largest in magnitude, and their eigenvectors.
+
+    Block Lanczos with full orthogonalisation, one pass per block. The start is fixed, so the answer is the same on
+    every run. With few samples the matrix is formed, in one pass.
+
+    Parameters
+    ----------
+    affinity : Affinity
+    weights : ndarray of shape (n_features,)
+    count : int
+        At most the number of samples.
+    rtol : float, default=1e-2
+        Residual wanted, relative to the largest eigenvalue.
+    max_blocks : int, default=3
+        Most passes over the data.
+
+    Returns
+    -------
+    values : ndarray of shape (count,)
+    vectors : ndarray of shape (n_samples, count)
+    """
+    q = affinity.n_samples
+    width = min(q, count + _EXTRA)
+    if q <= 4 * width or q <= 200:
+        return _ritz(np.eye(q), affinity.matrix(weights), count)[:2]
+    V = scipy.linalg.qr(np.random.default_rng(0).standard_normal((q, width)), mode="economic")[0]
+    LV = np.empty((q, 0))
+    for _ in range(max_blocks):
+        image = affinity.apply(weights, V[:, LV.shape[1] :])
+        LV = np.hstack([LV, image])
+        values, vectors, images = _ritz(V, LV, count)
+        residual = np.linalg.norm(images - vectors * values, axis=0).max()
+        if residual <= rtol * np.abs(values).max() or V.shape[1] + width > q:
+            break
+        V = np.hstack([V, _orthonormal_extension(V, image)])
+    return values, vectors
+
+
+def _orthonormal_extension(V: Array, Y: Array) -> Array:
+    """Return orthonormal columns, as many as Y has, orthogonal to those of V and spanning what Y adds to them.
+
+    It is done twice: the second time removes what rounding left of V, and replaces columns that Y did not determine.
+    """
+    for _ in range(2):
+        Y = scipy.linalg.qr(Y - V @ (V.T @ Y), mode="economic")[0]
+    return Y
+
+
+def _ritz(V: Array, LV: Array, count: int) -> tuple[Array, Array, Array]:
+    """Rayleigh-Ritz in the span of V: return values, vectors and L times the vectors."""
+    small = V.T @ LV
+    values, turn = np.linalg.eigh((small + small.T) / 2)
+    order = np.argsort(-np.abs(values), kind="stable")[:count]
+    return values[order], V @ turn[:, order], LV @ turn[:, order]

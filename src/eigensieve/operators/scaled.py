@@ -7,13 +7,13 @@ from eigensieve.operators.affinity import Affinity
 class ScaledAffinity(Affinity):
     """L(b) = sum_i b_i s_i L_i of another affinity: the same map for the weights w = S b.
 
-    Where the weights have to be the leading eigenvector of S^2 G, the unit vector b is that of the symmetric S G S, and
-    w = S b (2004, section 3, with S = (D + lambda I)^-1/2). The solver sees a problem of the usual kind.
+    The weights w are to be the leading eigenvector of S^2 G. Then w = S b, where b is the leading eigenvector of the
+    symmetric matrix S G S (2004, section 3, with S = (D + lambda I)^-1/2). The solver sees a problem of the usual kind.
 
     Parameters
     ----------
     base : Affinity
-        The affinity of the data, for any spectrum.
+        The affinity of the data, with any spectrum.
     scale : ndarray of shape (n_features,)
         The positive numbers s_i.
     """

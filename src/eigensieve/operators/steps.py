@@ -1,4 +1,9 @@
-"""The functions of each feature alone that stand between a product with the data and the product back."""
+"""The steps of the solvers: what is done with every block of features in one pass over the data.
+
+A step stands between two products. It gets the projections M_b V of a block and returns the block's new state, the
+columns of the backward product and numbers to be summed over blocks. Every step also has a compiled form, `fused`, that
+makes both products itself; its loops are in `_steps_numba.py`.
+"""
 
 from dataclasses import dataclass
 from typing import Any
@@ -8,11 +13,11 @@ import numpy as np
 from eigensieve._types import Array
 from eigensieve.data import BackwardSum, StoredColumns
 
-BASIS = 3
-"""Columns of the array of basis weights: the point, the direction it came by, and the residual."""
+_BASIS = 3
+"""Columns of the array of basis weights: the point, the direction it was reached by, and the residual."""
 
 MOST_COLUMNS = 50
-"""Columns of a compiled backward product: beyond, the BLAS is as fast."""
+"""Most columns of a compiled backward product: with more of them the BLAS is as fast."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,20 +28,21 @@ class SpreadStep:
     ----------
     affinity : Affinity
     keep : int
-        0, or the columns of an array in which the projections M V are kept, after one whose first column is w.
+        Width of the array in which the projections M V are kept. An array whose first column is w is then kept before
+        it. 0 keeps neither.
     """
 
     affinity: Any
     keep: int = 0
 
     def __call__(self, T: Array, w: Array, *constants: Array) -> Any:
-        kept = (widened(w[:, None], BASIS), widened(T, self.keep)) if self.keep else ()
+        kept = (_widened(w[:, None], _BASIS), _widened(T, self.keep)) if self.keep else ()
         return kept, self.affinity.spread(w, T, constants), np.array([self.affinity.mass(w, constants)])
 
     def fused(
         self, columns: StoredColumns, V: Array, state: tuple[Array, ...], new: tuple[Array, ...], back: BackwardSum
     ) -> Array | None:
-        """The same for dense columns as they are stored, both products included; None where it does not apply."""
+        """Do the same for dense columns as they are stored, with both products; return None where it does not apply."""
         if not self.affinity.plain or V.shape[1] > MOST_COLUMNS:
             return None
         from eigensieve.operators._steps_numba import spread
@@ -45,20 +51,101 @@ class SpreadStep:
         projections = new[1] if self.keep else np.empty((len(weights), 0), dtype=V.dtype)
         values, shift = back.room(columns.n_samples, V.shape[1])
         spread(
-            *columns.memory, columns.center, columns.scale, *thin_side(V),
+            *columns.memory, columns.center, columns.scale, *_thin_side(V),
             np.asarray(weights, dtype=np.float64), projections, values, shift,
         )  # fmt: skip
         if self.keep:
-            new[0][:] = widened(weights[:, None], BASIS)
+            new[0][:] = _widened(weights[:, None], _BASIS)
             projections[:, V.shape[1] :] = 0.0
         return np.zeros(1)
 
 
-def thin_side(V: Array) -> tuple[Array, Array]:
-    """V' in memory of its own, and the sums of its columns, for compiled products."""
+@dataclass(frozen=True, eq=False)
+class ExpandStep:
+    """The block function of one step of the fast solver: with the projections T = M_b [R, rest, companion],
+
+        B <- B turn_B,  P <- P rotate,  M_b Y = P known + T novel,
+        g_i = <L_i, Y Q'>,  r = g - rho w,  B <- [B, r],  P <- [P, M_b R],
+
+    W = [spread(r, P), spread(B_j, M_b R) for each older j], and B'B with one more row for the mass of r.
+
+    Parameters
+    ----------
+    affinity : Affinity
+    turn_B, rotate : ndarray
+        Coefficients of the point moved to, for the basis weights and the projections.
+    known, novel : ndarray
+        Y in terms of V and of the new columns.
+    rho : float
+        The criterion's value at the point.
+    inner : float
+        <Y, Q>.
+    n_residual, n_rest : int
+        Columns of R and of the rest in T.
+    full : int
+        Columns of the array of projections.
+    subtracts : bool
+        Whether the criterion subtracts something; its gradients are then in KB.
+    """
+
+    affinity: Any
+    turn_B: Array
+    rotate: Array
+    known: Array
+    novel: Array
+    rho: float
+    inner: float
+    n_residual: int
+    n_rest: int
+    full: int
+    subtracts: bool
+
+    def __call__(self, T: Array, B: Array, P: Array, KB: Array, *constants: Array) -> Any:
+        affinity, old = self.affinity, self.turn_B.shape[1]
+        end = self.n_residual + self.n_rest
+        B = B[:, : len(self.turn_B)] @ self.turn_B
+        KB = KB @ self.turn_B if KB.shape[1] else KB
+        P = P[:, : len(self.rotate)] @ self.rotate
+        PR = T[:, : self.n_residual]
+        PY = P @ self.known + T[:, :end] @ self.novel
+        g = affinity.pull(PY, P[:, : PY.shape[1]], T[:, end:], constants, self.inner)
+        if self.subtracts:
+            g = g - KB[:, 0]
+        r = g - self.rho * B[:, 0]
+        B = np.column_stack([B, r])
+        P = np.hstack([P, PR])
+        W = [affinity.spread(r, P, constants)]
+        W += [affinity.spread(B[:, j], PR, constants) for j in range(old)]
+        mass = np.array([[affinity.mass(r, constants)] + [0.0] * old])
+        return (_widened(B, _BASIS), _widened(P, self.full), KB), np.hstack(W), np.vstack([B.T @ B, mass])
+
+    def fused(
+        self, columns: StoredColumns, V: Array, state: tuple[Array, ...], new: tuple[Array, ...], back: BackwardSum
+    ) -> Array | None:
+        """Do the same for dense columns as they are stored, with both products; return None where it does not apply."""
+        width = len(self.rotate.T) + self.n_residual * (1 + self.turn_B.shape[1])
+        if not self.affinity.plain or self.subtracts or self.n_rest or not self.n_residual or width > MOST_COLUMNS:
+            return None
+        from eigensieve.operators._steps_numba import expand
+
+        old = self.turn_B.shape[1]
+        total = np.zeros((old + 2, old + 1))
+        values, shift = back.room(columns.n_samples, width)
+        small = (np.array(part, order="C") for part in (self.turn_B, self.rotate, self.known, self.novel))
+        expand(
+            *columns.memory, columns.center, columns.scale, *_thin_side(V),
+            state[0], state[1], *small, self.rho, new[0], new[1], values, shift, total,
+        )  # fmt: skip
+        new[0][:, old + 1 :] = 0.0
+        new[1][:, len(self.rotate.T) + self.n_residual :] = 0.0
+        return total
+
+
+def _thin_side(V: Array) -> tuple[Array, Array]:
+    """Return a copy of V' with contiguous rows and the sums of V's columns, for compiled products."""
     return np.array(V.T, order="C"), V.sum(axis=0, dtype=np.float64).astype(V.dtype)
 
 
-def widened(P: Array, width: int) -> Array:
-    """Return P with empty columns added: an array of the final width from the start is written over, never replaced."""
+def _widened(P: Array, width: int) -> Array:
+    """Return P with zero columns added. An array that has its final width from the start is never replaced."""
     return P if P.shape[1] == width else np.pad(P, ((0, 0), (0, width - P.shape[1])))

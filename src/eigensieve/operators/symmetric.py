@@ -22,28 +22,22 @@ class SymmetricOperator(ABC):
 
     def __init__(self, size: int) -> None:
         self.size = size
-        self.n_products = 0
 
     @abstractmethod
     def matvec(self, vector: Array) -> Array:
         """Return the product with a vector."""
 
-    def matmat(self, matrix: Array) -> Array:
-        """Return the product with a matrix, column by column."""
-        return np.column_stack([self.matvec(column) for column in matrix.T])
-
     def to_dense(self) -> Array:
-        """Materialise the matrix: for checks on small data only."""
-        return self.matmat(np.eye(self.size))
+        """Form the matrix, column by column: for few rows only."""
+        return np.column_stack([self.matvec(unit) for unit in np.eye(self.size)])
 
     def as_linear_operator(self) -> LinearOperator:
         """Return a scipy view, for its eigensolvers."""
 
-        def counted(vector: Array) -> Array:
-            self.n_products += 1
+        def product(vector: Array) -> Array:
             return self.matvec(np.asarray(vector).reshape(-1))
 
-        return LinearOperator((self.size, self.size), matvec=counted, rmatvec=counted, dtype=np.float64)
+        return LinearOperator((self.size, self.size), matvec=product, rmatvec=product, dtype=np.float64)
 
 
 class FeatureGram(SymmetricOperator):
@@ -54,8 +48,8 @@ class FeatureGram(SymmetricOperator):
 
     Notes
     -----
-    With Y = L(w) Q, (G w)_i = <L_i, Y Q'> - tau <L_i, L(w)>: two passes over the data and O(nqk) work for
-    tau = 0; the second term costs O(nq^2).
+    With Y = L(w) Q, (G w)_i = <L_i, Y Q'> - tau <L_i, L(w)>. The first term takes two passes over the data and O(nqk)
+    work, the second O(nq^2).
 
     Parameters
     ----------
@@ -78,31 +72,6 @@ class FeatureGram(SymmetricOperator):
         return product
 
 
-class SampleAffinity(SymmetricOperator):
-    """L(w), samples x samples, for fixed weights.
-
-    Notes
-    -----
-    Products with any number of columns cost one pass over the data.
-
-    Parameters
-    ----------
-    affinity : Affinity
-    weights : ndarray of shape (n_features,)
-    """
-
-    def __init__(self, affinity: Affinity, weights: Array) -> None:
-        super().__init__(affinity.n_samples)
-        self.affinity = affinity
-        self.weights = weights
-
-    def matvec(self, vector: Array) -> Array:
-        return self.matmat(vector[:, None])[:, 0]
-
-    def matmat(self, matrix: Array) -> Array:
-        return self.affinity.apply(self.weights, matrix)
-
-
 def check_symmetric_operator(
     operator: SymmetricOperator,
     dense: Array | None = None,
@@ -111,13 +80,13 @@ def check_symmetric_operator(
     rtol: float = 1e-8,
     random_state: int | None = 0,
 ) -> None:
-    """Check that an operator is symmetric and, where a matrix is given, that it agrees with it.
+    """Check that an operator is symmetric and, if a matrix is given, that it agrees with the matrix.
 
     Parameters
     ----------
     operator : SymmetricOperator
     dense : ndarray of shape (size, size), optional
-        What the operator should be; compared entry by entry with the materialised operator.
+        What the operator should be. It is compared with the operator entry by entry.
     n_probes : int, default=3
         Number of random pairs u, v for the test u'(Gv) = v'(Gu).
     rtol : float, default=1e-8

@@ -1,4 +1,26 @@
-"""Q-alpha: feature weights from the spectrum of the weighted affinity (Wolf and Shashua, 2003 and 2005)."""
+"""Q-alpha: feature weights from the spectrum of the weighted affinity (Wolf and Shashua, 2003, 2004 and 2005).
+
+Read in this order:
+
+problem.py : the problem that a solver is given, its settings, and the result.
+solving.py : the one entry to all solvers, with starts and restarts.
+subspace.py : the fast solver. Its passes over the data are steps of `operators`.
+alternating.py : the papers' own algorithms, and the matrix G of a problem.
+checkpoint.py : completed steps in a folder, so that an interrupted run continues.
+knowledge/ : labels, pairs and side data.
+class_blocks.py : the supervised criterion of class blocks.
+topographical_map.py : the rounds of the topographical map.
+mercer_kernels.py, mercer_factor.py : Mercer kernels between features, and features in the kernel's space.
+theory.py : what the papers prove about the weights.
+
+Words
+-----
+weights : w, one per feature (alpha in the papers).
+embedding : Q, samples x clusters, orthonormal.
+criterion : what is maximised; "energy" or "gap".
+spectrum : which affinity L(w) is used; "standard" or "laplacian".
+G : the features x features matrix whose leading eigenvector is w for a fixed Q.
+"""
 
 from typing import TYPE_CHECKING
 
@@ -6,11 +28,9 @@ from eigensieve._door import open_door
 
 if TYPE_CHECKING:
     from eigensieve.qalpha.class_blocks import read_settings
-    from eigensieve.qalpha.knowledge.combinations import Request, check_combination, check_start
+    from eigensieve.qalpha.knowledge.checks import Request, check_combination, check_start, read_pairs
     from eigensieve.qalpha.knowledge.labels import Labels, class_span, read_labels
-    from eigensieve.qalpha.knowledge.pairs import read_pairs
-    from eigensieve.qalpha.knowledge.side import inhibition, side_variances
-    from eigensieve.qalpha.knowledge.steered import Knowledge, solve_steered
+    from eigensieve.qalpha.knowledge.steered import Knowledge, inhibition, side_variances, solve_steered
     from eigensieve.qalpha.mercer_factor import Factor, exact_factor, nystroem_factor
     from eigensieve.qalpha.mercer_kernels import (
         KERNELS,
@@ -21,9 +41,8 @@ if TYPE_CHECKING:
         UnitKernel,
         kernel_function,
     )
-    from eigensieve.qalpha.problem import TAU, Problem, Result
-    from eigensieve.qalpha.solving import SOLVERS, solve
-    from eigensieve.qalpha.start import leading_eigenvectors
+    from eigensieve.qalpha.problem import TAU, Problem, Result, SolveSettings
+    from eigensieve.qalpha.solving import SOLVERS, solve_standard
     from eigensieve.qalpha.theory import (
         expected_irrelevant_weight_bound,
         irrelevant_weight_bound,

@@ -1,16 +1,64 @@
-"""The papers' own algorithms (2005, sections 3 to 5): what each does between two settings of the weights."""
+"""The papers' own algorithms (2005, sections 3 to 5): exact half-steps for weights and embedding in turn."""
+
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
+from scipy.sparse.linalg import ArpackNoConvergence, eigsh
 
 from eigensieve._types import Array
-from eigensieve.qalpha.half_steps import best_weights
-from eigensieve.qalpha.problem import Problem
-from eigensieve.qalpha.start import leading_eigenvectors
+from eigensieve.operators import FeatureGram, SymmetricOperator, leading_eigenvectors
+from eigensieve.qalpha.checkpoint import Checkpoint
+from eigensieve.qalpha.problem import Problem, Result, SolveSettings, Status, finish
+
+_DENSE = 40  # up to this many features the matrix is formed: ARPACK needs room
+
+Step = Callable[[Problem, Array, Array], tuple[Array, float, Array]]
+"""step(problem, weights, Q) -> weights, criterion, Q."""
+
+
+def alternate(
+    problem: Problem, Q: Array, settings: SolveSettings, checkpoint: Checkpoint | None = None, *, step: Step
+) -> Result:
+    """Repeat ``weights, value, Q = step(problem, weights, Q)`` until weights and criterion settle.
+
+    Only steps that do not lower the criterion are accepted. The first that would lower it (by rounding) ends the
+    search.
+    """
+    first_pass = problem.n_passes
+    weights = problem.starting_weights()
+    history: list[float] = []
+    status: Status = "max_iter"
+    n_iter = 0
+    stored = None if checkpoint is None else checkpoint.load()
+    if stored is not None:
+        small, features = stored
+        weights = problem.affinity.data.collect(features["weights"])
+        Q, history = small["Q"], small["history"].tolist()
+        n_iter, status = int(small["n_iter"]), str(small["status"])  # type: ignore[assignment]
+    while status == "max_iter" and n_iter < settings.max_iter:
+        n_iter += 1
+        new, value, new_Q = step(problem, weights, Q)
+        if history and value < history[-1]:
+            status = "precision"
+            break
+        change = float(np.linalg.norm(new - weights * np.sign(new @ weights)))
+        gain = value - history[-1] if history else np.inf
+        history.append(value)
+        weights, Q = new, new_Q
+        settings.progress(f"step {n_iter}: criterion {problem.unit * value:.6g}, weights moved {change:.1e}")
+        if change <= settings.tol and gain <= settings.tol**2 * abs(value):
+            status = "converged"
+        if checkpoint is not None:
+            small = {"Q": Q, "history": history, "n_iter": n_iter, "status": status}
+            checkpoint.save(n_iter, small, {"weights": weights})
+    LQ = problem.affinity.apply(weights, Q)
+    return finish(problem, weights, Q, LQ, history, n_iter, first_pass, status)
 
 
 def basic_step(problem: Problem, weights: Array, Q: Array) -> tuple[Array, float, Array]:
-    """The leading eigenvector of G, then the k leading eigenvectors of L(w): both exact."""
-    weights, value = best_weights(problem, Q, weights)
+    """The leading eigenvector of G, then the k leading eigenvectors of L(w). Both are exact."""
+    weights, value = _best_weights(problem, Q, weights)
     if problem.fixed_embedding is None:
         Q = leading_eigenvectors(problem.affinity, weights, problem.n_clusters, rtol=1e-12, max_blocks=10**6)[1]
     return weights, value, Q
@@ -21,20 +69,69 @@ def power_step(problem: Problem, weights: Array, Q: Array) -> tuple[Array, float
 
     Step 1 with QQ' in place of the printed Q'Q.
     """
-    weights, value = best_weights(problem, Q, weights)
+    weights, value = _best_weights(problem, Q, weights)
     if problem.fixed_embedding is None:
         Q = np.linalg.qr(problem.affinity.apply(weights, Q))[0]
     return weights, value, Q
 
 
 def ritz_step(problem: Problem, weights: Array, Q: Array) -> tuple[Array, float, Array]:
-    """Definition 4: as power, the weights set again for the new subspace, then Q turned to its Ritz vectors.
+    """Definition 4: a power step, then the best weights for the new subspace, then Q turned to its Ritz vectors.
 
     Step 4 with the corrected G.
     """
     weights, value, Q = power_step(problem, weights, Q)
     if problem.fixed_embedding is not None:
         return weights, value, Q
-    weights, value = best_weights(problem, Q, weights)
+    weights, value = _best_weights(problem, Q, weights)
     S = Q.T @ problem.affinity.apply(weights, Q)
     return weights, value, Q @ np.linalg.eigh((S + S.T) / 2)[1][:, ::-1]
+
+
+class ProblemGram(FeatureGram):
+    """The matrix whose leading eigenvector is the weight vector of a problem for a fixed Q.
+
+    Notes
+    -----
+    G - B / unit: the gram of the problem's spectrum and criterion, less the problem's penalty.
+
+    Parameters
+    ----------
+    problem : Problem
+    Q : ndarray of shape (n_samples, n_clusters)
+    """
+
+    def __init__(self, problem: Problem, Q: Array) -> None:
+        super().__init__(problem.affinity, Q, problem.tau)
+        self.problem = problem
+
+    def matvec(self, vector: Array) -> Array:
+        product, penalty = super().matvec(vector), self.problem.penalty
+        return product if penalty is None else product - penalty.product(vector) / self.problem.unit
+
+
+def _best_weights(problem: Problem, Q: Array, guess: Array) -> tuple[Array, float]:
+    """Return the leading eigenvector of G for fixed Q, and its eigenvalue: the criterion."""
+    return leading_vector(ProblemGram(problem, Q), guess, problem.affinity.data.dtype)
+
+
+def leading_vector(G: SymmetricOperator, guess: Array, dtype: Any) -> tuple[Array, float]:
+    """Return the eigenvector of the largest eigenvalue and that eigenvalue, to the precision of the data's type."""
+    try:
+        values, vectors = leading_vectors(G, 1, guess, float(np.finfo(dtype).eps) ** 0.75)
+    except ArpackNoConvergence as error:
+        if not len(error.eigenvalues):
+            return guess, float(guess @ G.matvec(guess))
+        values, vectors = error.eigenvalues, error.eigenvectors
+    return vectors[:, 0], float(values[0])
+
+
+def leading_vectors(G: SymmetricOperator, count: int, guess: Array, tolerance: float) -> tuple[Array, Array]:
+    """Return the `count` largest eigenvalues, decreasing, and their eigenvectors."""
+    if G.size <= _DENSE:
+        dense = G.to_dense()
+        values, vectors = np.linalg.eigh((dense + dense.T) / 2)
+    else:
+        values, vectors = eigsh(G.as_linear_operator(), k=count, which="LA", v0=guess, tol=tolerance)
+    order = np.argsort(-values)[:count]
+    return values[order], vectors[:, order]

@@ -1,7 +1,7 @@
-"""Steps of a solve kept in a folder, so that an interrupted run goes on where it stopped.
+"""Completed steps of a solve in a folder, so that an interrupted run continues where it stopped.
 
-A step is written beside the previous one and renamed when it is complete, so that at every moment the folder
-holds one whole step: a crash, an interruption or a full disk costs at most the step that was being written.
+A step is written beside the previous one and renamed when it is complete. The folder always holds one whole step: a
+crash, an interruption or a full disk costs at most the step that was being written.
 """
 
 import json
@@ -17,7 +17,7 @@ from eigensieve.data import DataMatrix
 from eigensieve.qalpha.problem import Problem
 
 _SKETCH = 8
-_FORMAT = 2  # of the arrays a step holds; raised when they change
+_FORMAT = 2  # version of the arrays that a step holds
 
 
 class Checkpoint:
@@ -26,9 +26,9 @@ class Checkpoint:
     Parameters
     ----------
     folder : path-like
-        Made when it is not there.
+        It is made if it does not exist.
     problem : Problem
-        What is being solved; a folder that holds another problem's steps is refused.
+        What is being solved. A folder with the steps of another problem is refused.
     solver : str
     """
 
@@ -38,7 +38,7 @@ class Checkpoint:
         self.identity = _identity(problem, solver)
 
     def save(self, step: int, small: Mapping[str, Any], features: Mapping[str, Any]) -> None:
-        """Keep a completed step: small arrays, and feature arrays wherever they live."""
+        """Write a completed step: small arrays, and arrays per feature, which may be distributed."""
         partial, whole = self.folder / f"step-{step:06d}.partial", self.folder / f"step-{step:06d}"
         try:
             shutil.rmtree(partial, ignore_errors=True)
@@ -53,17 +53,15 @@ class Checkpoint:
             shutil.rmtree(partial, ignore_errors=True)
             raise OSError(
                 error.errno,
-                f"The checkpoint of step {step} could not be written to {self.folder}: "
-                f"{error.strerror or error}. "
-                "Earlier checkpoints are intact: make room or name another folder, then call fit again to "
-                "go on.",
+                f"The checkpoint of step {step} could not be written to {self.folder}: {error.strerror or error}. "
+                "Earlier checkpoints are intact: make room or name another folder, then call fit again to go on.",
             ) from error
         for older in self._steps():
             if older != whole:
                 shutil.rmtree(older, ignore_errors=True)
 
     def load(self) -> tuple[dict[str, Any], dict[str, Any]] | None:
-        """Return the arrays of the last completed step, or None where there is none."""
+        """Return the arrays of the last completed step, or None if there is none."""
         steps = self._steps()
         if not steps:
             return None
@@ -90,14 +88,13 @@ class Checkpoint:
             if not same:
                 shown = "other values" if name == "data" else f"{known!r} there, {value!r} here"
                 raise ValueError(
-                    f"The 'checkpoint' folder {self.folder} belongs to another run: {name} differs "
-                    f"({shown}). Name "
-                    "another folder, or delete this one to start afresh."
+                    f"The 'checkpoint' folder {self.folder} belongs to another run: {name} differs ({shown}). "
+                    "Name another folder, or delete this one to start afresh."
                 )
 
 
 def _identity(problem: Problem, solver: str) -> dict[str, Any]:
-    """What must be the same for a step to be of use."""
+    """Return what must be the same for a stored step to be usable."""
     data: DataMatrix = problem.affinity.data
     stats = data.stats()
     rng = np.random.default_rng(0)

@@ -2,8 +2,8 @@
 
 maximise  sum_l |A^ll Q^ll|^2 - gamma sum_{g != h} |A^gh Q^gh|^2,   A^gh = sum_i w_i m_i^g m_i^h'
 
-where m_i^g is feature i on the samples of class g. The eigenvalue energy within classes is wanted, the one across
-classes is not (the 2005 text has the words "inter" and "intra" exchanged).
+where m_i^g is feature i on the samples of class g. Eigenvalue energy within classes is wanted, energy across classes is
+not. (The 2005 text has the words "inter" and "intra" exchanged.)
 """
 
 from dataclasses import dataclass
@@ -11,26 +11,24 @@ from numbers import Integral
 
 import numpy as np
 
-from eigensieve._progress import Progress, silent
 from eigensieve._types import Array
-from eigensieve.operators import Affinity, SymmetricOperator
-from eigensieve.qalpha.half_steps import leading_vector
-from eigensieve.qalpha.problem import Penalty, Problem, Result, Status, finish
-from eigensieve.qalpha.start import leading_eigenvectors
+from eigensieve.operators import Affinity, SymmetricOperator, leading_eigenvectors
+from eigensieve.qalpha.alternating import leading_vector
+from eigensieve.qalpha.problem import Penalty, Problem, Result, SolveSettings, Status, finish
 
-_START_STEPS = 10
+_START_STEPS = 10  # orthogonal iterations before the first weights are sought
 
 
 @dataclass(frozen=True)
 class BlockSettings:
-    """What the criterion leaves to the user.
+    """The parameters of the criterion.
 
     Attributes
     ----------
     gamma : float
         Weight of the energy across classes.
     within, across : int
-        k of a diagonal and of an off-diagonal block.
+        k of a block within a class, and of a block across two classes.
     """
 
     gamma: float = 0.5
@@ -53,8 +51,8 @@ class BlockGram(SymmetricOperator):
 
     Notes
     -----
-    All Q^gh stand side by side as columns over all samples, zero outside class h; with Y = A Q cut down to the rows of
-    class g, (G w)_i = sum over columns of sign (m_i'Y)(m_i'Q): two passes, however many blocks there are.
+    All Q^gh stand side by side as columns over all samples, zero outside class h. With Y = A Q, set to zero outside the
+    rows of class g, (G w)_i = sum over columns of sign (m_i'Y)(m_i'Q). This takes two passes for any number of blocks.
 
     Parameters
     ----------
@@ -81,48 +79,40 @@ class BlockGram(SymmetricOperator):
         return product if self.penalty is None else product - self.penalty.product(vector)
 
 
-def solve_blocks(
-    problem: Problem,
-    codes: Array,
-    settings: BlockSettings,
-    *,
-    max_iter: int = 100,
-    tol: float = 1e-3,
-    progress: Progress = silent,
-) -> Result:
+def solve_blocks(problem: Problem, codes: Array, blocks: BlockSettings, settings: SolveSettings) -> Result:
     """Alternate the leading eigenvector of G and one orthogonal iteration on every Q^gh.
 
     Parameters
     ----------
     problem : Problem
-        Standard spectrum, energy criterion; `n_clusters` leading eigenvectors of A(w) are reported.
+        Standard spectrum and energy criterion. `n_clusters` leading eigenvectors of A(w) are reported.
     codes : ndarray of int of shape (n_samples,)
         Class of every sample.
-    settings : BlockSettings
-    max_iter, tol, progress
-        As for the other solvers; the search has converged when the weights move by no more than `tol`.
+    blocks : BlockSettings
+    settings : SolveSettings
+        `max_iter`, `tol` and `progress` are used. The search has converged when the weights move by no more than `tol`.
 
     Notes
     -----
-    Q^gh follows the leading directions of A^gh although across classes the criterion would want the opposite: that is
-    how the paper has it ("Q^gh is computed using the current estimates"), so the value need not rise from step to step.
+    Q^gh follows the leading directions of A^gh, although across classes the criterion would want the opposite. The
+    paper has it so ("Q^gh is computed using the current estimates"), and the value need not rise from step to step.
     """
     first_pass = problem.n_passes
-    Q, rows, columns, signs = _arrange(codes, settings)
+    Q, rows, columns, signs = _arrange(codes, blocks)
     weights = problem.starting_weights()
     for _ in range(_START_STEPS):
         Q = _iterate(problem.affinity, weights, Q, rows, columns)
     history: list[float] = []
     status: Status = "max_iter"
     n_iter = 0
-    for n_iter in range(1, max_iter + 1):
+    for n_iter in range(1, settings.max_iter + 1):
         gram = BlockGram(problem.affinity, Q, rows, signs, problem.penalty)
         new, value = leading_vector(gram, weights, problem.affinity.data.dtype)
         change = float(np.linalg.norm(new - weights * (1.0 if new @ weights >= 0 else -1.0)))
         weights = new
         history.append(value)
-        progress(f"step {n_iter}: criterion {value:.6g}, weights moved {change:.1e}")
-        if change <= tol:
+        settings.progress(f"step {n_iter}: criterion {value:.6g}, weights moved {change:.1e}")
+        if change <= settings.tol:
             status = "converged"
             break
         Q = _iterate(problem.affinity, weights, Q, rows, columns)
@@ -132,7 +122,7 @@ def solve_blocks(
 
 
 def _arrange(codes: Array, settings: BlockSettings) -> tuple[Array, Array, Array, Array]:
-    """Random starting columns for all blocks, the rows (class g) and columns (class h) they live on, their signs."""
+    """Random starting columns for all blocks, masks of their rows (class g) and columns (class h), and their signs."""
     rng = np.random.default_rng(0)
     classes = np.unique(codes)
     rows, columns, signs = [], [], []

@@ -1,8 +1,8 @@
-"""From a kernel matrix to features in a space: V = Phi Phi', exactly or by Nystroem's approximation.
+"""From a Mercer kernel's matrix to mapped features: V = Phi Phi', exactly or by Nystroem's approximation.
 
-Kernel Q-alpha needs inner products of mapped features only. With any factor Phi (features x dimensions) of V, it is
-Q-alpha on the rows of Phi: A = Phi' diag(w) Phi and Q = Phi'E, so every solver serves, and the update of E that the
-papers print as E R^-1 comes out as it should be, D_alpha V E R^-1.
+Kernel Q-alpha needs only inner products of mapped features. With any factor Phi (features x dimensions) of V it is
+Q-alpha on the rows of Phi: A = Phi' diag(w) Phi and Q = Phi'E. So every solver can be used, and the update of E, which
+the papers print as E R^-1, is the correct D_alpha V E R^-1.
 """
 
 import os
@@ -13,7 +13,7 @@ import numpy as np
 from eigensieve._types import Array
 from eigensieve.qalpha.mercer_kernels import FeatureKernel
 
-_COPIES = 4  # arrays of the kernel's size that are alive at once in the exact factorisation
+_COPIES = 4  # arrays of the kernel's size that the exact factorisation holds at once
 _NEGATIVE = 1e-8  # eigenvalues below minus this share of the largest are not rounding
 
 
@@ -26,8 +26,8 @@ class Factor:
     phi : ndarray of shape (n_features, n_dimensions)
         Mapped features.
     error : float
-        trace(V - Phi Phi') / trace(V). V - Phi Phi' is positive semidefinite, so no eigenvalue of V is off by more than
-        this share of V's trace, and no entry of V by more either.
+        trace(V - Phi Phi') / trace(V). V - Phi Phi' is positive semidefinite, so no eigenvalue and no entry of V is off
+        by more than this share of V's trace.
     """
 
     phi: Array
@@ -35,15 +35,14 @@ class Factor:
 
 
 def exact_factor(kernel: FeatureKernel, owner: str) -> Factor:
-    """Factor V by its eigenvectors; raise where V is too large for memory or not positive semidefinite."""
+    """Factor V by its eigenvectors. Raise if V is too large for memory or not positive semidefinite."""
     n = kernel.n_features
     need, available = _COPIES * 8 * n**2, _available_memory()
     if need > available:
         raise MemoryError(
             f"The kernel matrix of {n:,} features takes {need / 2**30:,.1f} GB to factor, and "
-            f"{available / 2**30:,.1f} GB "
-            f"are free. Set the 'n_components' parameter of {owner} (for example to 500) for Nystroem's approximation, "
-            "whose error is reported, or select among fewer features."
+            f"{available / 2**30:,.1f} GB are free. Set the 'n_components' parameter of {owner} (for example to 500) "
+            "for Nystroem's approximation, whose error is reported, or select among fewer features."
         )
     V = kernel.columns(np.arange(n))
     _check_symmetric(V, owner)
@@ -60,8 +59,8 @@ def nystroem_factor(kernel: FeatureKernel, n_components: int, rng: np.random.Gen
     Notes
     -----
     Randomly pivoted Cholesky in blocks: columns are drawn with probability proportional to what is still missing on the
-    diagonal. Phi Phi' is Nystroem's approximation for the columns drawn; it never exceeds V, and the diagonal that is
-    missing sums to the trace of the error exactly.
+    diagonal. Phi Phi' is Nystroem's approximation for the columns drawn. It never exceeds V, and what is missing on the
+    diagonal sums to the trace of the error.
     """
     n = kernel.n_features
     missing = kernel.diagonal().copy()
@@ -100,14 +99,13 @@ def _check_symmetric(V: Array, owner: str) -> None:
 
 def _not_semidefinite(owner: str, evidence: str) -> ValueError:
     return ValueError(
-        f"The kernel of {owner} must be positive semidefinite, an inner product of mapped features: {evidence}. Use "
-        "another "
-        "kernel or other kernel parameters, or clip the negative eigenvalues of a precomputed one."
+        f"The kernel of {owner} must be positive semidefinite, an inner product of mapped features: {evidence}. "
+        "Use another kernel or other kernel parameters, or clip the negative eigenvalues of a precomputed one."
     )
 
 
 def _available_memory() -> float:
-    """Bytes that are free on this machine; 4 GB where the system does not tell."""
+    """Return the free bytes of this machine, or 4 GB if the system does not tell."""
     try:
         return float(os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
     except (AttributeError, OSError, ValueError):

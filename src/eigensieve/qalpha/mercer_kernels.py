@@ -1,4 +1,4 @@
-"""Kernels between features: V_ij = k(m_i, m_j) (2005, section 5; 2004, section 2)."""
+"""Mercer kernels between features: V_ij = k(m_i, m_j) (2005, section 5; 2004, section 2)."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ KERNELS = ("linear", "poly", "rbf", "sections", "precomputed")
 
 @dataclass(frozen=True)
 class KernelSettings:
-    """What the built-in kernels leave to the user; see :class:`KernelQAlphaSelector`."""
+    """Parameters of the built-in kernels; see :class:`KernelQAlphaSelector`."""
 
     degree: int = 2
     coef0: float = 0.0
@@ -43,8 +43,7 @@ def _checked(values: Any, n_rows: int, n_columns: int) -> Array:
     if values.shape != (n_rows, n_columns):
         raise ValueError(
             "The 'kernel' function given to KernelQAlphaSelector must return one value for every pair of rows of its "
-            "two "
-            f"arguments, shape {(n_rows, n_columns)}. Got shape {values.shape} instead."
+            f"two arguments, shape {(n_rows, n_columns)}. Got shape {values.shape} instead."
         )
     return values
 
@@ -76,7 +75,7 @@ class FeatureKernel(Protocol):
 
 
 class ComputedKernel:
-    """V of a kernel function and standardised data; columns cost one pass."""
+    """V of a kernel function and standardised data. Any number of columns costs one pass."""
 
     def __init__(self, data: DataMatrix, function: KernelFunction) -> None:
         self.data = data
@@ -98,7 +97,7 @@ class ComputedKernel:
 
 
 class GivenKernel:
-    """V handed in by the user."""
+    """V as the user gives it."""
 
     def __init__(self, V: Array) -> None:
         self.V = V
@@ -112,7 +111,7 @@ class GivenKernel:
 
 
 class UnitKernel:
-    """V_ij / sqrt(V_ii V_jj): mapped features of unit norm; zero for features that map to nothing."""
+    """V_ij / sqrt(V_ii V_jj): mapped features of unit norm. Features that map to zero keep zero."""
 
     def __init__(self, kernel: FeatureKernel) -> None:
         self.kernel = kernel

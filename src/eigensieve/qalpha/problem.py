@@ -1,10 +1,12 @@
-"""The problem a solver is given and the result it returns; solvers know nothing else."""
+"""What a solver is given (a problem and settings) and what it returns (a result). Solvers know nothing else."""
 
-from dataclasses import dataclass
+import os
+from dataclasses import dataclass, replace
 from typing import Literal, Protocol
 
 import numpy as np
 
+from eigensieve._progress import Progress, silent
 from eigensieve._types import Array
 from eigensieve.operators import Affinity
 
@@ -32,16 +34,16 @@ class Problem:
     n_clusters : int
         Number of columns of Q.
     tau : float
-        0 for the energy of the k leading eigenvalues; 1/2 for half the gap between the energy of the k leading and of
-        all other eigenvalues.
+        0 for the energy of the k leading eigenvalues. 1/2 for half the gap between their energy and that of all other
+        eigenvalues.
     usable : ndarray of bool of shape (n_features,)
-        Features that may have weight; the others (constant columns) keep weight 0.
+        Features that may have weight. The others (constant columns) keep weight 0.
     fixed_embedding : ndarray of shape (n_samples, n_clusters) or None
-        When given, Q is this (it need not be orthonormal) and only the weights are sought.
+        If given, Q is fixed to this, which need not be orthonormal, and only the weights are sought.
     penalty : Penalty or None
-        When given, w'Bw is subtracted from the criterion.
+        If given, w'Bw is subtracted from the criterion.
     initial_weights : ndarray of shape (n_features,) or None
-        Where the search for the weights starts; by default they are equal on all usable features.
+        Where the search for the weights starts. By default they are equal on all usable features.
     """
 
     affinity: Affinity
@@ -67,7 +69,7 @@ class Problem:
 
     @property
     def unit(self) -> float:
-        """What the solvers' value is multiplied by to give the papers' criterion."""
+        """The factor from the solvers' value to the papers' criterion."""
         return 2.0 if self.tau == TAU["gap"] else 1.0
 
     @property
@@ -89,11 +91,48 @@ class Problem:
         return self.usable / np.sqrt(max(1, int(np.count_nonzero(self.usable))))
 
     def starting_weights(self) -> Array:
-        """Unit weights the search starts from."""
+        """Unit weights that the search starts from."""
         if self.initial_weights is None:
             return self.uniform_weights()
         started: Array = self.initial_weights / np.linalg.norm(self.initial_weights)
         return started
+
+
+@dataclass(frozen=True)
+class SolveSettings:
+    """How a problem is solved.
+
+    Attributes
+    ----------
+    solver : {"auto", "basic", "power", "ritz"}
+        "auto" is the fast solver. The others are the papers' own algorithms.
+    init : {"eigen", "random"} or ndarray of shape (n_samples, n_clusters)
+        Starting embedding.
+    n_init : int
+        Number of random starts. The other starts are always the same and are used once.
+    max_iter : int
+        Most steps of the solver.
+    tol : float
+        The solver stops when its residual is below this and the last step gained less than tol^2 of the criterion.
+    rng : Generator or None
+        For random starts.
+    checkpoint : path-like or None
+        Folder for the steps of every start. An interrupted run continues from its last completed step.
+    progress : callable
+    """
+
+    solver: str = "auto"
+    init: str | Array = "eigen"
+    n_init: int = 1
+    max_iter: int = 200
+    tol: float = 5e-3
+    rng: np.random.Generator | None = None
+    checkpoint: str | os.PathLike[str] | None = None
+    progress: Progress = silent
+
+    def announced(self, prefix: str) -> "SolveSettings":
+        """Return the same settings with a prefix before every progress message."""
+        return replace(self, progress=lambda message: self.progress(prefix + message))
 
 
 @dataclass(frozen=True)
@@ -103,7 +142,7 @@ class Result:
     Attributes
     ----------
     weights : ndarray of shape (n_features,)
-        Unit vector; its sign is such that the weights sum to a positive number.
+        Unit vector. Its sign makes the sum of the weights positive.
     embedding : ndarray of shape (n_samples, n_clusters)
         Q: eigenvectors of L(w) within the subspace found, in order of eigenvalue magnitude.
     eigenvalues : ndarray of shape (n_clusters,)
@@ -111,13 +150,13 @@ class Result:
     objective : float
         The criterion at the result.
     history : ndarray
-        The criterion at the start and after every accepted step; never decreases.
+        The criterion at the start and after every accepted step.
     n_iter : int
         Number of steps.
     n_passes : int
-        Passes over the data this solve made.
+        Passes over the data that this solve made.
     status : {"converged", "precision", "max_iter"}
-        "precision": no further gain within the rounding of the data's type; as good as converged.
+        "precision" means no further gain within the rounding of the data's type. It is as good as converged.
     """
 
     weights: Array

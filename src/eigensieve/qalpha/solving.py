@@ -1,22 +1,18 @@
-"""One entry to all solvers: starts, restarts, the best criterion."""
+"""The one entry to all solvers: it makes the starts and keeps the best result."""
 
-import os
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from eigensieve._progress import Progress, silent
 from eigensieve._types import Array
-from eigensieve.data import one_blas_thread
-from eigensieve.qalpha.alternating import basic_step, power_step, ritz_step
+from eigensieve.data import DataMatrix, one_blas_thread
+from eigensieve.operators import StandardAffinity, leading_eigenvectors
+from eigensieve.qalpha.alternating import alternate, basic_step, power_step, ritz_step
 from eigensieve.qalpha.checkpoint import Checkpoint
-from eigensieve.qalpha.half_steps import alternate
-from eigensieve.qalpha.problem import Problem, Result
-from eigensieve.qalpha.start import starting_embedding
+from eigensieve.qalpha.problem import TAU, Problem, Result, SolveSettings
 from eigensieve.qalpha.subspace import solve_subspace
 
 SOLVERS: dict[str, Callable[..., Result]] = {
@@ -25,57 +21,48 @@ SOLVERS: dict[str, Callable[..., Result]] = {
     "power": partial(alternate, step=power_step),
     "ritz": partial(alternate, step=ritz_step),
 }
-"""Solvers by the name users give; "auto" is the locally optimal one, one pass over the data a step."""
+"""Solvers by the name that users give. "auto" is the locally optimal one, with one pass over the data per step."""
 
 
-@one_blas_thread()
-def solve(
-    problem: Problem,
-    *,
-    solver: str = "auto",
-    init: str | Array = "eigen",
-    n_init: int = 1,
-    max_iter: int = 100,
-    tol: float = 5e-3,
-    rng: np.random.Generator | None = None,
-    progress: Progress = silent,
-    checkpoint: str | os.PathLike[str] | None = None,
-) -> Result:
-    """Solve a problem from one or several starts and return the result with the best criterion.
-
-    Parameters
-    ----------
-    problem : Problem
-    solver : {"auto", "basic", "power", "ritz"}, default="auto"
-    init : {"eigen", "random"} or ndarray of shape (n_samples, n_clusters), default="eigen"
-        Starting embedding.
-    n_init : int, default=1
-        Number of random starts; the other starts are always the same and are used once.
-    max_iter, tol
-        Passed to the solver.
-    rng : Generator, optional
-        For random starts.
-    progress : callable
-    checkpoint : path-like, optional
-        Folder for the steps of every start; a run that was interrupted goes on from its last completed step.
-    """
+def solve(problem: Problem, settings: SolveSettings) -> Result:
+    """Solve a problem from one or several starts and return the result with the best criterion."""
     first_pass = problem.n_passes
-    rng = np.random.default_rng() if rng is None else rng
-    restarts = n_init if isinstance(init, str) and init == "random" and problem.fixed_embedding is None else 1
+    rng = np.random.default_rng() if settings.rng is None else settings.rng
+    random = isinstance(settings.init, str) and settings.init == "random" and problem.fixed_embedding is None
+    restarts = settings.n_init if random else 1
+    counted = replace(
+        settings, progress=lambda message: settings.progress(f"{message}, {problem.n_passes - first_pass} passes")
+    )
     best: Result | None = None
-    for attempt in range(restarts):
-        steps = None if checkpoint is None else Checkpoint(Path(checkpoint) / f"start-{attempt}", problem, solver)
-        Q = problem.fixed_embedding
-        if Q is None:
-            Q = starting_embedding(problem, init, rng)
-
-        def report(message: str, attempt: int = attempt) -> None:
-            start = f"start {attempt + 1} of {restarts}, " if restarts > 1 else ""
-            progress(f"{start}{message}, {problem.n_passes - first_pass} passes")
-
-        settings: Any = {"max_iter": max_iter, "tol": tol, "progress": report, "checkpoint": steps}
-        result = SOLVERS[solver](problem, Q, **settings)
-        if best is None or result.objective > best.objective:
-            best = result
+    with one_blas_thread():
+        for attempt in range(restarts):
+            checkpoint = None
+            if settings.checkpoint is not None:
+                checkpoint = Checkpoint(Path(settings.checkpoint) / f"start-{attempt}", problem, settings.solver)
+            Q = problem.fixed_embedding
+            if Q is None:
+                Q = _starting_embedding(problem, settings.init, rng)
+            announced = counted.announced(f"start {attempt + 1} of {restarts}, ") if restarts > 1 else counted
+            result = SOLVERS[settings.solver](problem, Q, announced, checkpoint)
+            if best is None or result.objective > best.objective:
+                best = result
     assert best is not None
     return replace(best, n_passes=problem.n_passes - first_pass)
+
+
+def solve_standard(data: DataMatrix, n_clusters: int, usable: Array, settings: SolveSettings) -> Result:
+    """Solve the papers' first problem: the standard spectrum and the energy criterion, without further knowledge."""
+    return solve(Problem(StandardAffinity(data), n_clusters, TAU["energy"], usable), settings)
+
+
+def _starting_embedding(problem: Problem, init: str | Array, rng: np.random.Generator) -> Array:
+    """Return an orthonormal Q (n_samples, n_clusters): "eigen", "random", or the user's own."""
+    if isinstance(init, str) and init == "eigen":
+        # A third block costs more passes than the steps that it saves.
+        return leading_eigenvectors(problem.affinity, problem.uniform_weights(), problem.n_clusters, max_blocks=2)[1]
+    if isinstance(init, str):
+        directions = rng.standard_normal((problem.n_samples, problem.n_clusters))
+    else:
+        directions = np.asarray(init, dtype=np.float64)
+    Q: Array = np.linalg.qr(directions)[0]
+    return Q

@@ -1,21 +1,17 @@
-"""The topographical map: one solution after the other, each away from those before (2004, section 4)."""
+"""The rounds of the topographical map (2004, section 4).
+
+Every round is a Q-alpha solution that is led away from the features which earlier rounds gave weight to.
+"""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from scipy.sparse.linalg import eigsh
 
-from eigensieve._progress import Progress, silent
 from eigensieve._types import Array
-from eigensieve.operators import Affinity
-from eigensieve.qalpha.half_steps import ProblemGram
+from eigensieve.qalpha.alternating import ProblemGram, leading_vectors
 from eigensieve.qalpha.knowledge.labels import Labels
-from eigensieve.qalpha.knowledge.side import inhibition
-from eigensieve.qalpha.knowledge.steered import Knowledge, solve_steered
-from eigensieve.qalpha.problem import Problem, Result
-
-_DENSE = 40  # below this many features the matrix is formed: ARPACK needs room
+from eigensieve.qalpha.knowledge.steered import Knowledge, inhibition, solve_steered
+from eigensieve.qalpha.problem import Problem, Result, SolveSettings
 
 
 @dataclass(frozen=True)
@@ -38,50 +34,39 @@ class Round:
 
 
 def map_rounds(
-    affinity: Affinity,
-    n_clusters: int,
-    tau: float,
-    usable: Array,
+    problem: Problem,
+    settings: SolveSettings,
     *,
     n_rounds: int,
     strength: float,
     side_variances: Array | None = None,
     labels: Labels | None = None,
-    max_iter: int = 200,
-    tol: float = 5e-3,
-    progress: Progress = silent,
 ) -> list[Round]:
-    """Run `n_rounds` rounds; D of a round adds the squares of all earlier weights.
+    """Run `n_rounds` rounds. D of a round is D of the round before plus the squares of its weights.
 
     Parameters
     ----------
-    affinity, n_clusters, tau, usable
-        As in `Problem`.
+    problem : Problem
+        That of the data alone.
+    settings : SolveSettings
+        Of every round.
     n_rounds : int
     strength : float
-        lambda in (D + lambda I)^-1 G. The weights' squares are taken relative to their largest in a round, so that its
-        meaning does not depend on the number of features.
+        lambda in (D + lambda I)^-1 G. The squares of a round's weights are taken relative to the largest of them, so
+        the meaning of lambda does not depend on the number of features.
     side_variances : ndarray of shape (n_features,), optional
         D of side data, added in all rounds.
     labels : Labels, optional
-        Classes of all or some samples: the embedding of every round is theirs, and the rounds find different features
-        that tell them apart.
-    max_iter, tol, progress
-        As for the solvers.
+        Classes of all or some samples. Every round then has their embedding, and the rounds find different features
+        that tell the classes apart.
     """
-    D = np.zeros(affinity.n_features) if side_variances is None else side_variances
+    D = np.zeros(problem.n_features) if side_variances is None else side_variances
     rounds: list[Round] = []
     for number in range(1, n_rounds + 1):
         scale = inhibition(D, strength)
-        scale = scale / scale.max()
-
-        def report(message: str, number: int = number) -> None:
-            progress(f"round {number} of {n_rounds}, {message}")
-
-        settings: Any = {"max_iter": max_iter, "tol": tol, "progress": report}
-        result = solve_steered(affinity, n_clusters, tau, usable, Knowledge(labels=labels, scale=scale), **settings)
-        plain = Problem(affinity, n_clusters, tau, usable)
-        rounds.append(Round(result, *place_features(plain, result.embedding, result.weights)))
+        knowledge = Knowledge(labels=labels, scale=scale / scale.max())
+        result = solve_steered(problem, knowledge, settings.announced(f"round {number} of {n_rounds}, "))
+        rounds.append(Round(result, *place_features(problem, result.embedding, result.weights)))
         D = D + (result.weights / np.abs(result.weights).max()) ** 2
     return rounds
 
@@ -89,21 +74,14 @@ def map_rounds(
 def place_features(problem: Problem, Q: Array, guess: Array) -> tuple[Array, Array]:
     """Return the leading eigenvector of G for Q, and each feature's direction in the frame of the first two.
 
-    G is that of the data alone, without the inhibition of earlier rounds: a feature that serves this solution and an
-    earlier one is relevant here too, although the round itself was led away from it. The eigenvectors have the lengths
-    of classical scaling, the square roots of their eigenvalues. The sign of the second is free; the feature with the
+    G is that of the data alone, without the inhibition of earlier rounds. A feature that serves both this solution and
+    an earlier one is relevant here, too, although the round was led away from it. The eigenvectors have the lengths of
+    classical scaling, the square roots of their eigenvalues. The sign of the second is free: the feature with the
     largest part in it is put on the positive side.
     """
-    gram = ProblemGram(problem, Q)
-    if problem.n_features <= _DENSE:
-        dense = gram.to_dense()
-        values, vectors = np.linalg.eigh((dense + dense.T) / 2)
-    else:
-        values, vectors = eigsh(gram.as_linear_operator(), k=2, which="LA", v0=guess, tol=1e-6)
-    order = np.argsort(-values)[:2]
-    frame = vectors[:, order] * np.sqrt(np.maximum(values[order], 0.0))
-    relevance = vectors[:, order[0]] * (1.0 if frame[:, 0].sum() >= 0 else -1.0)
-    first = frame[:, 0] * (1.0 if frame[:, 0].sum() >= 0 else -1.0)
-    second = frame[:, 1] if frame.shape[1] > 1 else np.zeros(len(first))
+    values, vectors = leading_vectors(ProblemGram(problem, Q), 2, guess, 1e-6)
+    frame = vectors * np.sqrt(np.maximum(values, 0.0))
+    sign = 1.0 if frame[:, 0].sum() >= 0 else -1.0
+    second = frame[:, 1] if frame.shape[1] > 1 else np.zeros(len(frame))
     second = second * (1.0 if second[np.abs(second).argmax()] >= 0 else -1.0)
-    return relevance, np.arctan2(second, first)
+    return sign * vectors[:, 0], np.arctan2(second, sign * frame[:, 0])

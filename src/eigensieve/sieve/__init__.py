@@ -1,13 +1,27 @@
-"""The recommended selection: graph embedding, scores, greedy pick without near-copies."""
+"""The recommended selection: embed the samples by their neighbours, score the features by it, pick without near-copies.
+
+Read in this order:
+
+rounds.py : weights -> embedding -> scores -> weights, from two starts. The sieve's score is here.
+start.py : whether features are centred, and the weights that the second start begins with.
+embedding.py : one round's embedding: coordinates of the samples, their neighbour graph, its eigenvectors.
+picking.py : the greedy pick of features by score, near-copies last.
+
+Words
+-----
+score : u_i, the agreement of feature i with the embedding over pairs of different samples; about 0 for noise.
+layout : the samples as points, from which a neighbour graph is made.
+cloud : normal points without clusters that a layout is compared with.
+"""
 
 from typing import TYPE_CHECKING
 
 from eigensieve._door import open_door
 
 if TYPE_CHECKING:
-    from eigensieve.sieve.coordinates import sample_coordinates
-    from eigensieve.sieve.origin import zero_is_meaningful
+    from eigensieve.sieve.embedding import sample_coordinates
     from eigensieve.sieve.picking import pick
     from eigensieve.sieve.rounds import SieveResult, sieve, sieve_embedding
+    from eigensieve.sieve.start import zero_is_meaningful
 
 __getattr__, __dir__, __all__ = open_door(__name__, __file__)

@@ -1,20 +1,85 @@
-"""The samples' neighbour graph and its leading eigenvectors, kept from hiding in a few odd samples."""
+"""The embedding of one round: coordinates of the samples, their neighbour graph, its leading eigenvectors, how many."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.sparse import csr_array
-from scipy.sparse.linalg import LinearOperator, eigsh
 
 from eigensieve._types import Array
-from eigensieve.graphs import degrees, knn_graph
+from eigensieve.data import DataMatrix
+from eigensieve.graphs import knn_graph, leading_eigenvectors
+from eigensieve.operators import StandardAffinity
+from eigensieve.operators import leading_eigenvectors as affinity_eigenvectors
+
+EXACT_SAMPLES = 1_000
+"""Most samples for which the samples x samples affinity is formed and decomposed whole."""
+
+N_COORDINATES = 100
+"""Coordinates that are kept. Distances in them are those of the weighted data, up to its weakest directions."""
 
 N_NEIGHBORS = 5
 SMOOTHING = 0.3
-"""Weight of the complete graph mixed in, in mean degrees a sample."""
+"""Weight of the complete graph that is mixed in, in mean degrees per sample."""
 
-_DENSE_SAMPLES = 300
+_IN_MEMORY = 2**22  # most entries of the features with weight that are copied out
+_CLOUDS = 3
+_ONE_CLOUD_SAMPLES = 300  # with more samples the eigenvalues of a cloud hardly differ from draw to draw
+
+
+@dataclass(frozen=True)
+class Coordinates:
+    """Principal coordinates of the samples.
+
+    Attributes
+    ----------
+    points : ndarray of shape (n_samples, n_coordinates)
+        Rows are samples; distances between rows approximate those between samples on sqrt(w_i)-scaled features.
+    eigenvalues : ndarray of shape (n_coordinates,)
+        Of A = sum_i w_i m_i m_i', decreasing.
+    """
+
+    points: Array
+    eigenvalues: Array
+
+
+def sample_coordinates(data: DataMatrix, weights: Array, affinity: Array | None = None) -> Coordinates:
+    """Return U diag(lambda)^(1/2) for the leading eigenvectors U of A = sum_i w_i m_i m_i'.
+
+    This costs one pass and O(n q^2) for few samples, and a dozen passes of O(n q r) for many, with r = 100. `affinity`
+    is A, if it is known already.
+    """
+    count = min(N_COORDINATES, data.n_samples)
+    if data.n_samples <= EXACT_SAMPLES:
+        values, vectors = np.linalg.eigh(sample_affinity(data, weights) if affinity is None else affinity)
+        values, vectors = values[::-1][:count], vectors[:, ::-1][:, :count]
+    else:
+        values, vectors = affinity_eigenvectors(StandardAffinity(data), weights, count, rtol=1e-2, max_blocks=6)
+    values = np.maximum(values, 0.0)
+    return Coordinates(vectors * np.sqrt(values), values)
+
+
+def sample_affinity(data: DataMatrix, weights: Array) -> Array:
+    """Return A = sum_i w_i m_i m_i'. If few features have weight, only these are read."""
+    carrying = np.flatnonzero(weights)
+    if len(carrying) > min(data.n_features // 10, _IN_MEMORY // data.n_samples):
+        return data.gram(weights)
+    Z = np.asarray(data.take(carrying), dtype=np.float64)
+    return np.asarray((Z * weights[carrying]) @ Z.T)
+
+
+def shortened(coordinates: Coordinates, edge: float) -> Array:
+    """Return the points with long directions made shorter.
+
+    On sqrt(w_i)-scaled features direction j has the length sqrt(lambda_j), and one large group of near-copies decides
+    which samples are close. Here direction j gets the length sqrt(log(1 + lambda_j / c)), where c is the mean of the
+    eigenvalues above the noise edge, or the edge if there are none. Weak directions keep their proportions, and
+    directions above the mean hardly grow.
+    """
+    values = coordinates.eigenvalues
+    above = values[values > edge]
+    lengths = np.sqrt(np.log1p(values / (above.mean() if above.size else edge)))
+    roots = np.sqrt(values)
+    return np.asarray(coordinates.points * np.divide(lengths, roots, out=np.zeros_like(roots), where=roots > 0))
 
 
 @dataclass(frozen=True)
@@ -24,7 +89,7 @@ class GraphSpectrum:
     Attributes
     ----------
     points : ndarray of shape (n_samples, n_coordinates)
-        The layout that the graph was made from.
+        The layout that the graph is made from.
     eigenvalues : ndarray
         Decreasing, below 1. k minus the sum of the first k is the smallest normalised cut into k parts (relaxed).
     vectors : ndarray of shape (n_samples, len(eigenvalues))
@@ -43,12 +108,9 @@ class GraphSpectrum:
 def graph_spectrum(points: Array, count: int) -> GraphSpectrum:
     """Return the `count` leading eigenpairs of the samples' smoothed neighbour graph, after the trivial one.
 
-    W is the 5-nearest-neighbour graph of `points`, c its mean degree times 0.3; the matrix is
-
-        (D + cI)^(-1/2) (W + (c/q) 11') (D + cI)^(-1/2).
-
-    Without the complete graph's small share (regularised spectral clustering) a handful of samples that are each
-    other's only neighbours owns an eigenvector at eigenvalue one.
+    The graph joins each sample to its 5 nearest neighbours in `points`. The complete graph is mixed in with a small
+    share (regularised spectral clustering; see :func:`~eigensieve.graphs.spectrum.leading_eigenvectors`). Without it, a
+    handful of samples that are each other's only neighbours has an eigenvector of its own, with eigenvalue one.
 
     Parameters
     ----------
@@ -56,51 +118,57 @@ def graph_spectrum(points: Array, count: int) -> GraphSpectrum:
     count : int
         Below the number of samples.
     """
-    return GraphSpectrum(points, *_smoothed_eigenpairs(_neighbours(points), count))
-
-
-def graph_eigenvalues(points: Array, count: int) -> Array:
-    """Return the eigenvalues of :func:`graph_spectrum` alone."""
-    return _smoothed_eigenpairs(_neighbours(points), count, vectors=False)[0]
+    return GraphSpectrum(points, *_eigenpairs(points, count))
 
 
 def clearest_graph(layouts: Sequence[Array], count: int, n_clusters: int) -> GraphSpectrum:
-    """Return the spectrum of the graph of the layout that falls into `n_clusters` clusters best: that of the least cut.
+    """Return the graph spectrum of the layout that falls into `n_clusters` clusters best, with the least cut.
 
-    The first layout is kept when none does better.
+    The first layout is kept if none is better.
     """
     spectra = [graph_spectrum(points, count) for points in layouts]
     return max(spectra, key=lambda spectrum: float(spectrum.eigenvalues[:n_clusters].sum()))
 
 
-def _neighbours(points: Array) -> csr_array:
-    return knn_graph(points, min(N_NEIGHBORS, len(points) - 1), weights="binary")
+def _eigenpairs(points: Array, count: int, *, vectors: bool = True) -> tuple[Array, Array]:
+    graph = knn_graph(points, min(N_NEIGHBORS, len(points) - 1), weights="binary")
+    return leading_eigenvectors(graph, count, smoothing=SMOOTHING, vectors=vectors)
 
 
-def _smoothed_eigenpairs(graph: csr_array, count: int, *, vectors: bool = True) -> tuple[Array, Array]:
-    q = graph.shape[0]
-    d = degrees(graph)
-    share = SMOOTHING * d.mean()
-    inverse_root = 1.0 / np.sqrt(d + share)
-    trivial = np.sqrt(d + share)
-    trivial /= np.linalg.norm(trivial)
-    if q <= _DENSE_SAMPLES or count > q // 4:
-        whole = (graph.toarray() + share / q) * np.multiply.outer(inverse_root, inverse_root)
-        whole -= 2.0 * np.multiply.outer(trivial, trivial)
-        if not vectors:
-            return np.linalg.eigvalsh(whole)[::-1][:count], np.empty((q, 0))
-        values, basis = np.linalg.eigh(whole)
-        return values[::-1][:count], basis[:, ::-1][:, :count]
+def excess_over_cloud(spectrum: GraphSpectrum, count: int) -> Array:
+    """Return by how much the graph's leading eigenvalues exceed those of normal clouds of the same lengths.
 
-    def matmat(V: Array) -> Array:
-        scaled = V * inverse_root[:, None] if V.ndim == 2 else V * inverse_root
-        mixed = graph @ scaled + (share / q) * scaled.sum(axis=0)
-        mixed = mixed * inverse_root[:, None] if V.ndim == 2 else mixed * inverse_root
-        # Eigenvalues lie in [-1, 1]: this puts the trivial one, 1, below all others.
-        return np.asarray(mixed - 2.0 * np.multiply.outer(trivial, trivial @ V))
+    A graph of samples that lie along one long direction has large eigenvalues without any cluster. So the samples are
+    compared with as many normal points that have the same deviation in every coordinate. d_j is the difference of the
+    j-th eigenvalues, for the largest of three clouds (of one cloud for more than 300 samples). k clear clusters show by
+    d_1, ..., d_(k-1) > 0. The answer is the same on every run.
 
-    operator = LinearOperator((q, q), matvec=matmat, matmat=matmat, dtype=np.float64)
-    start = np.random.default_rng(0).standard_normal(q)
-    values, basis = eigsh(operator, k=count, which="LA", v0=start, tol=1e-4, ncv=min(q - 1, 2 * count + 20))
-    order = np.argsort(-values)
-    return values[order], basis[:, order]
+    Parameters
+    ----------
+    spectrum : GraphSpectrum
+    count : int
+        At most the number of eigenvalues in `spectrum`.
+
+    Returns
+    -------
+    d : ndarray of shape (count,)
+    """
+    rng = np.random.default_rng(0)
+    deviations = spectrum.points.std(axis=0)
+    n_clouds = _CLOUDS if len(spectrum.points) <= _ONE_CLOUD_SAMPLES else 1
+    clouds = (rng.standard_normal(spectrum.points.shape) * deviations for _ in range(n_clouds))
+    largest = np.max([_eigenpairs(cloud, count, vectors=False)[0] for cloud in clouds], axis=0)
+    return np.asarray(spectrum.eigenvalues[:count] - largest)
+
+
+def clear_columns(excess: Array) -> int | None:
+    """Return the c with the largest (d_1 + ... + d_c) / sqrt(c), or None if the graph shows no number of clusters.
+
+    Every further column adds its excess to what the scores show. It also adds to their noise, which grows like sqrt(c):
+    a feature without structure scores 0 with a standard deviation of sqrt(2c) / q. A column no longer pays when d_c
+    falls below half the mean of those before. The answer is None if no sum is positive, so that there are no clusters.
+    It is also None if every column pays, as for neighbourhoods along a manifold, such as images of turning objects.
+    """
+    gains = np.cumsum(excess) / np.sqrt(np.arange(1, len(excess) + 1))
+    best = int(gains.argmax())
+    return best + 1 if gains[best] > 0 and best + 1 < len(excess) else None

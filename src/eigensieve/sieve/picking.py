@@ -8,7 +8,7 @@ from eigensieve.data import DataMatrix
 RIDGE = 1.0
 POWER = 2.0
 MAX_PICKS = 500
-"""Features picked one by one; any beyond follow by score: by then diversity is no concern."""
+"""Most features that are picked one by one. Further ones follow by score: so many are diverse enough."""
 
 _SHORTLIST = 1_000
 
@@ -21,9 +21,9 @@ def pick(data: DataMatrix, scores: Array, candidates: Array, count: int) -> Arra
         r_i = 1 - m_i' P (P'P + I)^-1 P' m_i
 
     is what is left of feature i after a ridge regression on the features P already chosen: 1 at first, 1/2 next to a
-    copy, 1/(c + 1) next to c copies. This is the greedy maximum of the product of the qualities and
-    det(I + P'P), the volume the chosen features span. Unlike a plain projection the ridge keeps its judgement when
-    more features are wanted than there are samples.
+    copy, 1/(c + 1) next to c copies. This is the greedy maximum of the product of the qualities and det(I + P'P), the
+    volume that the chosen features span. Unlike a plain projection, the ridge still tells features apart when more of
+    them are wanted than there are samples.
 
     Parameters
     ----------
@@ -48,14 +48,14 @@ def pick(data: DataMatrix, scores: Array, candidates: Array, count: int) -> Arra
 
 
 def _greedy(Z: Array, quality: Array, count: int) -> Array:
-    """Pick columns of Z by quality times ridge residual; the residual is updated by one column a pick."""
+    """Pick columns of Z by quality times ridge residual. The residual is updated after every pick."""
     n = Z.shape[1]
     residual = np.einsum("ti,ti->i", Z, Z, dtype=np.float64)
     steps = np.empty((count, n))
     open_ = np.ones(n, dtype=bool)
     order = np.empty(count, dtype=np.intp)
     for step in range(count):
-        # Features of no quality come in their order of score once the others are used up.
+        # Features of no quality follow in the order of their scores when the others are used up.
         gain = np.where(open_, quality * residual, -1.0)
         chosen = int(gain.argmax())
         order[step] = chosen

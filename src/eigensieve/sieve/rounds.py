@@ -1,4 +1,4 @@
-"""The rounds: weights -> neighbour graph -> embedding -> scores -> weights, from two starts."""
+"""The rounds of the sieve: weights -> neighbour graph -> embedding -> scores -> weights, from two starts."""
 
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -8,20 +8,26 @@ import numpy as np
 from eigensieve._progress import Progress, silent
 from eigensieve._types import Array
 from eigensieve.data import DataMatrix
-from eigensieve.evidence import agreement, count_spikes
-from eigensieve.sieve.clusters import clear_columns, excess_over_cloud
-from eigensieve.sieve.coordinates import EXACT_SAMPLES, sample_affinity, sample_coordinates, shortened
-from eigensieve.sieve.embedding import clearest_graph
+from eigensieve.evidence import agreement, count_spikes, weighted_noise_edge
+from eigensieve.sieve.embedding import (
+    EXACT_SAMPLES,
+    clear_columns,
+    clearest_graph,
+    excess_over_cloud,
+    sample_affinity,
+    sample_coordinates,
+    shortened,
+)
 from eigensieve.sieve.start import qalpha_weights
 
 N_ROUNDS = 3
-"""Each start is given all but the last; the better one goes on."""
+"""Both starts make all rounds but the last. The better one makes the last."""
 MAX_CLUSTERS = 40
 SEEN_ALONE = 10
-"""Clusters beyond these must show in the features' spectrum, too, not in the graph alone."""
-_CLEARLY_BETTER = 1.1  # the equal start is at home on real data: the other must win by this factor
+"""Most clusters that the graph alone may show. Further ones must show in the features' spectrum, too."""
+_CLEARLY_BETTER = 1.1  # the equal start is better on most real data: the other must win by this factor
 _TOP = 5  # few, so that a small group of relevant features among noise is seen
-_START_CLUSTERS = 5  # k of the Q-alpha start when the number of clusters is not known yet
+_START_CLUSTERS = 5  # k of the Q-alpha start if the number of clusters is not known yet
 
 
 @dataclass(frozen=True)
@@ -31,11 +37,11 @@ class SieveResult:
     Attributes
     ----------
     scores : ndarray of shape (n_features,)
-        Agreement of every feature with the embedding over pairs of different samples; about 0 for noise.
+        Score of every feature; about 0 for noise.
     embedding : ndarray of shape (n_samples, n_columns)
-        Q, the last graph's eigenvectors: as many as clusters, or one fewer.
+        Q, the last graph's eigenvectors: as many as there are clusters, or one fewer.
     eigenvalues : ndarray
-        Of the affinity under the last round's weights, decreasing.
+        Eigenvalues of the affinity under the last round's weights, decreasing.
     n_clusters : int
     start : {"equal", "qalpha"}
         The start that was kept.
@@ -43,7 +49,7 @@ class SieveResult:
     usable : ndarray of bool of shape (n_features,)
         The features that were allowed weight.
     centered : bool
-        Whether the features were; otherwise their means count as agreement, with the constant direction.
+        Whether the features were centred.
     """
 
     scores: Array
@@ -56,13 +62,8 @@ class SieveResult:
     centered: bool
 
     @property
-    def directions(self) -> Array:
-        """The directions that features are scored by: Q, with the constant one before it for uncentred features."""
-        return self.embedding if self.centered else _with_constant(self.embedding)
-
-    @property
     def strength(self) -> float:
-        """Mean score of the best features that were allowed weight: how much of them the embedding explains."""
+        """Mean score of the best features that were allowed weight."""
         scores = self.scores[self.usable]
         count = max(1, min(_TOP, len(scores) // 2))
         return float(np.partition(scores, -count)[-count:].mean())
@@ -79,23 +80,23 @@ def sieve(
 ) -> SieveResult:
     """Find an embedding of the samples and the features that agree with it.
 
-    A round builds the neighbour graph of the samples on sqrt(w_i)-scaled features (with long directions shortened, if
-    that graph falls into clusters better), embeds them by its leading eigenvectors Q, scores
-    u_i = m_i'(QQ' - diag(QQ'))m_i, and puts w_i = max(u_i, 0). Two rounds are run from equal weights and two from
-    Q-alpha's on screened features; the start whose best features score higher is taken on.
+    A round builds the neighbour graph of the samples on sqrt(w_i)-scaled features. Long directions are shortened if
+    that graph falls into clusters better. The samples are embedded by the graph's leading eigenvectors Q, the features
+    are scored (:func:`sieve_scores`), and the next weights are w_i = max(u_i, 0). Two rounds start from equal weights
+    and two from Q-alpha's on screened features. The start whose best features score higher makes the last round.
 
     Parameters
     ----------
     data : DataMatrix
         Columns of unit norm, centred or not (`centered`).
     usable : ndarray of bool of shape (n_features,)
-        Features that may carry weight; the others are scored, and influence nothing.
+        Features that may have weight. The others are scored and have no influence.
     n_clusters : int or "auto"
-        k; "auto" finds it in every round, from the graph and from the spectrum of the weighted features.
+        k. "auto" finds it in every round, from the graph and from the spectrum of the weighted features.
     centered : bool
-        False adds the constant direction to Q in the scores: a mean other than zero is agreement then.
+        Whether the features are centred.
     excess : float
-        Of the features' marginals over light-tailed ones, for the noise edge: see
+        Excess of the features' marginals over light-tailed ones, for the noise edge; see
         :func:`~eigensieve.evidence.noise_edges.permuted_excess`.
     progress : callable
     """
@@ -108,9 +109,20 @@ def sieve(
 def sieve_embedding(
     data: DataMatrix, usable: Array, n_clusters: int | Literal["auto"], *, excess: float = 1.0
 ) -> Array:
-    """Return the embedding of :func:`sieve` for centred features; the scores under it are not made."""
+    """Return the embedding of :func:`sieve` for centred features, without the scores under it."""
     rounds = _Rounds(data, usable, n_clusters, True, excess)
     return rounds.embed(_positive(rounds.better_start(silent).scores, usable))[0]
+
+
+def sieve_scores(data: DataMatrix, Q: Array, *, centered: bool) -> Array:
+    """Return the sieve's score of every feature: its agreement with Q over pairs of different samples.
+
+    u_i = m_i'(QQ' - diag(QQ'))m_i; see :func:`~eigensieve.evidence.scores.agreement`. For uncentred features the
+    constant direction is added to Q, so that a mean other than zero counts as agreement.
+    """
+    if not centered:
+        Q = np.hstack([np.full((len(Q), 1), len(Q) ** -0.5), Q])
+    return agreement(data, Q)
 
 
 @dataclass(frozen=True)
@@ -135,18 +147,19 @@ class _Rounds:
     def run(
         self, weights: Array, start: Literal["equal", "qalpha"], count: int, affinity: Array | None = None
     ) -> SieveResult:
-        """Make some rounds; `affinity` is that of the weights they start from, when it is known already."""
+        """Make `count` rounds. `affinity` is that of the weights they start from, if it is known already."""
         for _ in range(count):
             Q, k, eigenvalues = self.embed(weights, affinity)
             affinity = None
-            scores = agreement(self.data, Q if self.centered else _with_constant(Q))
+            scores = sieve_scores(self.data, Q, centered=self.centered)
             weights = _positive(scores, self.usable)
         return SieveResult(scores, Q, eigenvalues, k, start, count, self.usable, self.centered)
 
     def embed(self, weights: Array, affinity: Array | None = None) -> tuple[Array, int, Array]:
         """Return Q, the number of clusters and the eigenvalues of the affinity under the weights."""
         coordinates = sample_coordinates(self.data, weights, affinity)
-        layouts = [coordinates.points, shortened(coordinates, weights)]
+        edge = weighted_noise_edge(weights, self.data.n_samples - 1)
+        layouts = [coordinates.points, shortened(coordinates, edge)]
         if self.n_clusters == "auto":
             Q, k = self._clusters_found(layouts, self._shown_by_features(coordinates.eigenvalues, weights))
         else:
@@ -154,7 +167,7 @@ class _Rounds:
         return Q, k, coordinates.eigenvalues
 
     def _clusters_given(self, layouts: list[Array], k: int) -> tuple[Array, int]:
-        """Embed by k eigenvectors, or by the k - 1 that separate k clusters if the last one does not stand out."""
+        """Embed by k eigenvectors, or by k - 1 if the last one does not stand out: k - 1 separate k clusters."""
         columns = min(k, max(1, self.data.n_samples - 2))
         spectrum = clearest_graph(layouts, columns, columns)
         if columns > 1 and excess_over_cloud(spectrum, columns)[-1] <= 0:
@@ -162,7 +175,7 @@ class _Rounds:
         return spectrum.embedding(columns), k
 
     def _clusters_found(self, layouts: list[Array], shown: int) -> tuple[Array, int]:
-        """Embed by the eigenvectors that make clusters; where the graph shows no number, by as many as features do."""
+        """Embed by the eigenvectors that show clusters. If the graph shows no number, take that of the features."""
         q = self.data.n_samples
         count = min(max(1, q - 2), max(2, min(MAX_CLUSTERS, q // 4)))
         spectrum = clearest_graph(layouts, count, shown)
@@ -173,14 +186,10 @@ class _Rounds:
         return spectrum.embedding(clear), clear + 1
 
     def _shown_by_features(self, eigenvalues: Array, weights: Array) -> int:
-        """Count the clusters that the features' spectrum shows: c of them span c - 1 directions when centred."""
+        """Count the clusters that the features' spectrum shows: c of them span c - 1 directions if centred."""
         q = self.data.n_samples
         found = count_spikes(eigenvalues, weights, q - 1, self.excess) + int(self.centered)
         return min(max(1, q - 2), max(2, min(found, MAX_CLUSTERS, q // 4)))
-
-
-def _with_constant(Q: Array) -> Array:
-    return np.hstack([np.full((len(Q), 1), len(Q) ** -0.5), Q])
 
 
 def _positive(scores: Array, usable: Array) -> Array:

@@ -1,4 +1,4 @@
-"""Compiled loops over pairs of samples; imported only when pairs are given."""
+"""The compiled loops of `pairs.py`. They are imported only when pairs are given."""
 
 import numba
 

@@ -1,63 +1,62 @@
-"""A few labels: the embedding is given on the labelled rows and free on the others."""
+"""A few labels: the embedding is fixed on the labelled rows and free on the others."""
 
 from dataclasses import replace
 
 import numpy as np
 
-from eigensieve._progress import Progress, silent
+from eigensieve._progress import silent
 from eigensieve._types import Array
 from eigensieve.qalpha.knowledge.labels import UNLABELLED, class_span
-from eigensieve.qalpha.problem import Problem, Result, Status
+from eigensieve.qalpha.problem import Problem, Result, SolveSettings, Status
 from eigensieve.qalpha.subspace import solve_subspace
 
 ANCHOR = 0.8
-"""Least share of the embedding's energy that the labelled rows hold, however few they are."""
+"""Least share of the embedding's energy on the labelled rows, for any number of them."""
 
 _INNER = 4  # steps on the weights between two steps on the embedding
 
 
-def solve_anchored(
-    problem: Problem, codes: Array, *, max_iter: int = 100, tol: float = 1e-3, progress: Progress = silent
-) -> Result:
+def solve_anchored(problem: Problem, codes: Array, settings: SolveSettings) -> Result:
     """Maximise the criterion over the weights and the unlabelled rows of Q.
 
-    Q = [sqrt(s) C; sqrt(1 - s) U]: C spans the centred class indicators on the labelled rows, U is orthonormal and
-    free, and s = 0.8 + 0.2 (labelled / samples) is the share of the labelled rows. With all samples labelled this is
-    the supervised problem.
+    Q = [sqrt(s) C; sqrt(1 - s) U]. C spans the centred class indicators on the labelled rows. U is orthonormal and
+    free. s = 0.8 + 0.2 (labelled / samples) is the share of the labelled rows. With all samples labelled this is the
+    supervised problem.
 
     Parameters
     ----------
     problem : Problem
-        Without an embedding; `n_clusters` is replaced by the number of classes minus 1.
+        Without an embedding. `n_clusters` is replaced by the number of classes minus 1.
     codes : ndarray of int of shape (n_samples,)
         Classes, -1 where unknown.
-    max_iter, tol, progress
-        As for the other solvers.
+    settings : SolveSettings
+        `max_iter`, `tol` and `progress` are used.
 
     Notes
     -----
-    trace(Q'L^2Q) is convex in Q, so U = the polar factor of the unlabelled rows of L^2 Q never lowers it; the weights
-    are improved by the usual solver with Q fixed. The natural share, labelled / samples, lets a handful of labels
-    drown: with 9 or 15 labels of 150 on data with two solutions it selects what is selected without labels.
+    trace(Q'L^2Q) is convex in Q, so it never falls when U becomes the polar factor of the unlabelled rows of L^2 Q. The
+    weights are improved by the usual solver with Q fixed. The natural share, labelled / samples, is too small for a
+    handful of labels: with 9 or 15 labels of 150 samples, on data with two solutions, the labels change nothing.
     """
     first_pass = problem.n_passes
     free = codes == UNLABELLED
     share = ANCHOR + (1 - ANCHOR) * float(np.mean(~free))
     Q = class_span(codes)
-    result = solve_subspace(_fixed(problem, Q, None), Q, max_iter=max_iter, tol=tol)
+    quiet = replace(settings, progress=silent)
+    result = solve_subspace(_fixed(problem, Q, None), Q, quiet)
     Q = np.sqrt(share) * Q
     history: list[float] = []
     status: Status = "max_iter"
     n_iter = 0
-    for n_iter in range(1, max_iter + 1):
+    for n_iter in range(1, settings.max_iter + 1):
         Q = _extend(problem, result.weights, Q, free, share)
         before = result.weights
-        result = solve_subspace(_fixed(problem, Q, before), Q, max_iter=_INNER, tol=tol)
+        result = solve_subspace(_fixed(problem, Q, before), Q, replace(quiet, max_iter=_INNER))
         change = float(np.linalg.norm(result.weights - before))
         gain = result.objective - history[-1] if history else np.inf
         history.append(max(result.objective, history[-1]) if history else result.objective)
-        progress(f"step {n_iter}: criterion {result.objective:.6g}, weights moved {change:.1e}")
-        if change <= tol and gain <= tol**2 * abs(result.objective):
+        settings.progress(f"step {n_iter}: criterion {result.objective:.6g}, weights moved {change:.1e}")
+        if change <= settings.tol and gain <= settings.tol**2 * abs(result.objective):
             status = "converged"
             break
     passes = problem.n_passes - first_pass

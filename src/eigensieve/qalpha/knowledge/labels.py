@@ -1,4 +1,4 @@
-"""Labels: which samples are known to belong together, and the embedding they span."""
+"""Labels: which samples are known to belong together, and the embedding that they span."""
 
 from dataclasses import dataclass
 from numbers import Integral
@@ -20,7 +20,7 @@ class Labels:
     Attributes
     ----------
     codes : ndarray of int of shape (n_samples,)
-        Number of the class; -1 where it is not known.
+        Number of the class, or -1 if it is not known.
     classes : ndarray of shape (n_classes,)
         The user's names of the classes.
     """
@@ -35,12 +35,12 @@ class Labels:
 
 
 def read_labels(y: Any, n_samples: int, owner: str) -> Labels:
-    """Read labels of any kind; -1 marks a sample without one (scikit-learn's convention).
+    """Read labels of any kind. -1 marks a sample without one (scikit-learn's convention).
 
     Parameters
     ----------
     y : array-like of shape (n_samples,)
-        Numbers, strings or booleans; in arrays of objects the number -1 may stand beside strings.
+        Numbers, strings or booleans. In arrays of objects the number -1 may stand beside strings.
     n_samples : int
     owner : str
         Name of the estimator, for messages.
@@ -66,8 +66,8 @@ def read_labels(y: Any, n_samples: int, owner: str) -> Labels:
     if known.all() and counts.min() < 2:
         raise ValueError(
             f"{owner} needs at least 2 samples of every class. Got 1 of class {classes[counts.argmin()]!r} instead: "
-            "one "
-            "sample says nothing about its class. Leave it out, merge the class with another, or mark it -1 (no label)."
+            "one sample says nothing about its class. Leave it out, merge the class with another, or mark it -1 (no "
+            "label)."
         )
     codes = np.full(n_samples, UNLABELLED)
     codes[known] = inverse.reshape(-1)
@@ -86,8 +86,7 @@ def class_span(codes: Array) -> Array:
     Notes
     -----
     m'QQ'm is then the part of a feature's sum of squares that the classes explain. The basis is orthonormal, so a class
-    counts by what it explains, not by the length of its indicator; with two classes their sizes do not matter to Q at
-    all.
+    counts by what it explains and not by the length of its indicator. With two classes their sizes do not matter to Q.
     """
     known = codes != UNLABELLED
     indicators = (codes[known, None] == np.unique(codes[known])).astype(np.float64)

@@ -1,20 +1,21 @@
-"""From what the user knows to a problem for the solver, and from its result to weights."""
+"""From what the user knows to a problem for the solver, and from its result to weights.
 
-import os
-from dataclasses import dataclass
-from typing import Any
+Side data are samples that vary in ways that are not wanted (2004, section 3). They act by a scale per feature.
+"""
+
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from eigensieve._progress import Progress, silent
 from eigensieve._types import Array
-from eigensieve.operators import Affinity, ScaledAffinity
+from eigensieve.data import ColumnStats
+from eigensieve.operators import ScaledAffinity
 from eigensieve.qalpha.class_blocks import BlockSettings, solve_blocks
 from eigensieve.qalpha.knowledge.anchored import solve_anchored
+from eigensieve.qalpha.knowledge.checks import Pairs
 from eigensieve.qalpha.knowledge.labels import Labels, class_span
-from eigensieve.qalpha.knowledge.pairs import PairPenalty, Pairs
-from eigensieve.qalpha.knowledge.side import unscaled
-from eigensieve.qalpha.problem import Problem, Result
+from eigensieve.qalpha.knowledge.pairs import PairPenalty
+from eigensieve.qalpha.problem import Problem, Result, SolveSettings
 from eigensieve.qalpha.solving import solve
 
 
@@ -26,7 +27,7 @@ class Knowledge:
     ----------
     labels : Labels or None
     blocks : BlockSettings or None
-        Settings of the class-block criterion; None for the span of the class indicators.
+        Settings of the class-block criterion. None uses the span of the class indicators.
     scale : ndarray of shape (n_features,) or None
         s_i = (D_i + lambda)^-1/2 from side data or earlier rounds.
     pairs : Pairs or None
@@ -40,39 +41,44 @@ class Knowledge:
     pair_strength: float = 0.0
 
 
-def solve_steered(
-    affinity: Affinity,
-    n_clusters: int,
-    tau: float,
-    usable: Array,
-    knowledge: Knowledge,
-    *,
-    solver: str = "auto",
-    init: str | Array = "eigen",
-    n_init: int = 1,
-    max_iter: int = 200,
-    tol: float = 5e-3,
-    rng: np.random.Generator | None = None,
-    progress: Progress = silent,
-    checkpoint: str | os.PathLike[str] | None = None,
-) -> Result:
-    """Find the weights for the data and the knowledge; the parameters are those of `solve`."""
-    scale, labels = knowledge.scale, knowledge.labels
-    penalty = None
+def side_variances(main: ColumnStats, side: ColumnStats) -> Array:
+    """Return D: each feature's variance over the side samples, in units of its variance over the main samples.
+
+    Features that are constant in the main data get 0.
+    """
+    ratio = np.zeros(len(main.mean))
+    np.divide(np.sqrt(side.variance), np.sqrt(main.variance), out=ratio, where=~main.constant)
+    return ratio**2
+
+
+def inhibition(variances: Array, strength: float) -> Array:
+    """Return s_i = (D_i + lambda)^-1/2. The leading eigenvector of (D + lambda I)^-1 G is S b for the b of S G S."""
+    return 1.0 / np.sqrt(variances + strength)
+
+
+def solve_steered(problem: Problem, knowledge: Knowledge, settings: SolveSettings) -> Result:
+    """Find the weights for the data's problem and the knowledge. Labels set the number of clusters."""
+    scale, labels, affinity = knowledge.scale, knowledge.labels, problem.affinity
     if knowledge.pairs is not None and knowledge.pair_strength > 0:
-        penalty = PairPenalty(affinity.data, knowledge.pairs, knowledge.pair_strength, scale)
-    steered = affinity if scale is None else ScaledAffinity(affinity, scale)
-    fixed = None
+        problem = replace(problem, penalty=PairPenalty(affinity.data, knowledge.pairs, knowledge.pair_strength, scale))
+    if scale is not None:
+        problem = replace(problem, affinity=ScaledAffinity(affinity, scale))
     if labels is not None:
-        n_clusters = len(labels.classes) - 1
-        fixed = class_span(labels.codes) if labels.complete and knowledge.blocks is None else None
-    problem = Problem(steered, n_clusters, tau, usable, fixed, penalty)
-    limits: Any = {"max_iter": max_iter, "tol": tol, "progress": progress}
-    if labels is not None and knowledge.blocks is not None:
-        result = solve_blocks(problem, labels.codes, knowledge.blocks, **limits)
-    elif labels is not None and not labels.complete:
-        result = solve_anchored(problem, labels.codes, **limits)
+        problem = replace(problem, n_clusters=len(labels.classes) - 1)
+    if labels is None:
+        result = solve(problem, settings)
+    elif knowledge.blocks is not None:
+        result = solve_blocks(problem, labels.codes, knowledge.blocks, settings)
+    elif not labels.complete:
+        result = solve_anchored(problem, labels.codes, settings)
     else:
-        start: Any = {"solver": solver, "init": init, "n_init": n_init, "rng": rng, "checkpoint": checkpoint}
-        result = solve(problem, **start, **limits)
-    return result if scale is None else unscaled(result, scale)
+        result = solve(replace(problem, fixed_embedding=class_span(labels.codes)), settings)
+    return result if scale is None else _unscaled(result, scale)
+
+
+def _unscaled(result: Result, scale: Array) -> Result:
+    """Turn the solution b of the symmetric form into unit weights w = S b / |S b|."""
+    weights = scale * result.weights
+    size = float(np.linalg.norm(weights))
+    sign = -1.0 if weights.sum() < 0 else 1.0
+    return replace(result, weights=sign * weights / size, eigenvalues=sign * result.eigenvalues / size)

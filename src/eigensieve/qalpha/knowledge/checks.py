@@ -1,17 +1,80 @@
-"""Which kinds of knowledge go together: the one place that refuses those that do not, and says why."""
+"""What the user says: pairs are read here, and settings that contradict each other are refused, with the reason."""
 
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
 
+from eigensieve._types import Array
 from eigensieve.qalpha.knowledge.labels import UNLABELLED, Labels
-from eigensieve.qalpha.knowledge.pairs import Pairs
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """Distinct unordered pairs of samples, each list with shape (n_pairs, 2)."""
+
+    cannot: Array
+    must: Array
+
+
+def read_pairs(cannot_link: Any, must_link: Any, n_samples: int, owner: str) -> Pairs | None:
+    """Check the user's pairs and leave out repeated ones. Return None when there are none.
+
+    Raises
+    ------
+    ValueError
+        For indices out of range, a sample paired with itself, or lists that contradict each other: directly, or because
+        a chain of must-link pairs joins two samples of a cannot-link pair.
+    """
+    if cannot_link is None and must_link is None:
+        return None
+    cannot = _tidy(cannot_link, "cannot_link", n_samples, owner)
+    must = _tidy(must_link, "must_link", n_samples, owner)
+    if not len(cannot) and not len(must):
+        raise ValueError(f"The pairs given to {owner} are empty. Leave out cannot_link and must_link instead.")
+    if len(must):
+        graph = coo_array((np.ones(len(must)), (must[:, 0], must[:, 1])), shape=(n_samples, n_samples))
+        group = connected_components(graph, directed=False)[1]
+        clash = np.flatnonzero(group[cannot[:, 0]] == group[cannot[:, 1]])
+        if len(clash):
+            x, y = cannot[clash[0]]
+            raise ValueError(
+                f"The pairs given to {owner} contradict each other: samples {x} and {y} are in cannot_link, and "
+                f"must_link joins them (directly or through others; {len(clash)} such pairs). Remove one of the two."
+            )
+    return Pairs(cannot, must)
+
+
+def _tidy(pairs: Any, name: str, n_samples: int, owner: str) -> Array:
+    given = np.asarray([] if pairs is None else pairs)
+    if given.size == 0:
+        return np.empty((0, 2), dtype=np.int64)
+    if given.ndim != 2 or given.shape[1] != 2 or given.dtype.kind not in "iu":
+        raise ValueError(
+            f"The '{name}' parameter of {owner}.fit must be integer indices of samples with shape (n_pairs, 2). "
+            f"Got shape {given.shape} and type {given.dtype} instead."
+        )
+    if given.min() < 0 or given.max() >= n_samples:
+        raise ValueError(
+            f"The '{name}' parameter of {owner}.fit must hold indices from 0 to {n_samples - 1} (X has {n_samples} "
+            f"samples). Got indices from {given.min()} to {given.max()} instead."
+        )
+    if np.any(given[:, 0] == given[:, 1]):
+        where = int(np.flatnonzero(given[:, 0] == given[:, 1])[0])
+        raise ValueError(
+            f"The '{name}' parameter of {owner}.fit must pair different samples. "
+            f"Got sample {given[where, 0]} with itself (row {where}) instead."
+        )
+    low, high = given.min(axis=1).astype(np.int64), given.max(axis=1).astype(np.int64)
+    code = np.unique(low * n_samples + high)
+    return np.column_stack([code // n_samples, code % n_samples])
 
 
 @dataclass(frozen=True)
 class Request:
-    """What a user asked for, as far as parts of it can contradict each other.
+    """The parts of a user's request that can contradict each other.
 
     Attributes
     ----------
@@ -20,7 +83,7 @@ class Request:
     spectrum, criterion, normalize, solver
         Its parameters of the same names.
     supervision : {"span", "blocks"} or None
-        How labels are used; None without labels.
+        How labels are used. None without labels.
     labels : Labels or None
     pairs : Pairs or None
     """
@@ -104,7 +167,7 @@ def _labels_against_pairs(request: Request) -> None:
 
 
 def check_start(owner: str, n_clusters: Any, init: Any, n_init: int, n_samples: int) -> None:
-    """Raise a ValueError when number of clusters, start and number of starts do not fit each other or the data."""
+    """Raise a ValueError when the number of clusters, the start and the number of starts do not go together."""
     if n_clusters != "auto" and n_clusters > n_samples:
         raise ValueError(
             f"The 'n_clusters' parameter of {owner} must be at most the number of samples. "
