@@ -2,12 +2,10 @@
 
 import json
 import os
-import tempfile
 import zipfile
 from copy import copy
 from datetime import UTC, datetime
 from importlib import import_module
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,6 +13,7 @@ from sklearn.base import BaseEstimator
 
 from eigensieve import __version__
 from eigensieve._extras import require
+from eigensieve._files import staged
 
 FORMAT = 1
 HEADER = "eigensieve.json"
@@ -66,20 +65,10 @@ def save_model(model: BaseEstimator, path: str | os.PathLike[str], *, about: dic
         "selection": selected_features(model) if hasattr(model, "get_support") else None,
         "about": about or {},
     }
-    path = Path(path)
-    handle, staged = tempfile.mkstemp(prefix=".eigensieve-", suffix=".skops", dir=path.parent)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(sio.dumps(bare))
-        with zipfile.ZipFile(staged, "a") as archive:
+    with staged(path) as file:
+        file.write_bytes(sio.dumps(bare))
+        with zipfile.ZipFile(file, "a") as archive:
             archive.writestr(HEADER, json.dumps(header, ensure_ascii=False))
-        mask = os.umask(0)
-        os.umask(mask)
-        os.chmod(staged, 0o666 & ~mask)  # mkstemp makes files private; a model is shared like any other file
-        os.replace(staged, path)
-    except BaseException:
-        Path(staged).unlink(missing_ok=True)
-        raise
 
 
 def read_model_header(path: str | os.PathLike[str]) -> dict[str, Any]:
