@@ -1,48 +1,44 @@
 """QAlphaSelector: the papers' method as a scikit-learn selector."""
 
 import os
-import warnings
-from numbers import Integral, Real
-from typing import Any
+from typing import Any, Literal, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, _fit_context
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_consistent_length, check_random_state
-from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import check_is_fitted
+from sklearn.base import _fit_context
+from sklearn.utils._param_validation import StrOptions
 
 from eigensieve._progress import Progress, progress_for
-from eigensieve._types import Array
 from eigensieve.data import DataMatrix
-from eigensieve.estimators.fitting import (
+from eigensieve.estimators.base import (
+    AT_LEAST_ONE,
+    AUTO,
+    COUNT,
+    INSIDE_0_1,
+    NOT_NEGATIVE,
+    STEPS,
+    BaseSelector,
     all_or_nothing,
-    check_data,
-    check_some_vary,
+    generator,
     rank_features,
-    resolve_count,
-    warn_of_nothing,
 )
-from eigensieve.estimators.knowledge import side_scale
+from eigensieve.estimators.knowledge import Known, side_scale
 from eigensieve.estimators.qalpha_search import Search
-from eigensieve.estimators.sources import AnySizeSelectorMixin
 from eigensieve.evidence import Discoveries
 from eigensieve.qalpha import (
     SOLVERS,
     TAU,
     Knowledge,
-    Labels,
     Request,
     Result,
     check_combination,
+    check_start,
     read_labels,
     read_pairs,
     read_settings,
-    sparsity_gap,
 )
 
 
-class QAlphaSelector(AnySizeSelectorMixin, BaseEstimator):
+class QAlphaSelector(BaseSelector):
     """Select features whose weighted affinity clusters the samples best (Q-alpha).
 
     Finds unit weights alpha and orthonormal Q (n_samples, n_clusters) that maximise trace(Q' A A Q), where
@@ -164,40 +160,35 @@ class QAlphaSelector(AnySizeSelectorMixin, BaseEstimator):
     """
 
     _parameter_constraints: dict = {
-        "n_features_to_select": [
-            StrOptions({"auto"}),
-            Interval(Integral, 1, None, closed="left"),
-            Interval(Real, 0, 1, closed="right"),
-        ],
-        "n_clusters": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left")],
+        "n_features_to_select": COUNT,
+        "n_clusters": [AUTO, AT_LEAST_ONE],
         "spectrum": [StrOptions({"standard", "laplacian"})],
         "criterion": [StrOptions(set(TAU))],
         "normalize": [StrOptions({"auto", "center", "unit", "none"})],
         "solver": [StrOptions(set(SOLVERS))],
         "supervision": [StrOptions({"auto", "span", "blocks", "ignore"})],
         "init": [StrOptions({"eigen", "random"}), np.ndarray],
-        "n_init": [Interval(Integral, 1, None, closed="left")],
-        "side_strength": [Interval(Real, 0, None, closed="left")],
-        "pair_strength": [Interval(Real, 0, None, closed="left")],
-        "block_gamma": [Interval(Real, 0, None, closed="left")],
+        "n_init": [AT_LEAST_ONE],
+        "side_strength": [NOT_NEGATIVE],
+        "pair_strength": [NOT_NEGATIVE],
+        "block_gamma": [NOT_NEGATIVE],
         "block_clusters": [tuple],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "tol": [Interval(Real, 0, None, closed="left")],
+        **STEPS,
         "checkpoint": [str, os.PathLike, None],
-        "fdr": [Interval(Real, 0, 1, closed="neither")],
+        "fdr": [INSIDE_0_1],
         "random_state": ["random_state"],
         "verbose": ["verbose"],
     }
 
     def __init__(
         self,
-        n_features_to_select: Any = "auto",
-        n_clusters: Any = "auto",
+        n_features_to_select: int | float | Literal["auto"] = "auto",
+        n_clusters: int | Literal["auto"] = "auto",
         *,
-        spectrum: str = "standard",
-        criterion: str = "energy",
-        normalize: str = "auto",
-        supervision: str = "auto",
+        spectrum: Literal["standard", "laplacian"] = "standard",
+        criterion: Literal["energy", "gap"] = "energy",
+        normalize: Literal["auto", "center", "unit", "none"] = "auto",
+        supervision: Literal["auto", "span", "blocks", "ignore"] = "auto",
         solver: str = "auto",
         init: Any = "eigen",
         n_init: int = 1,
@@ -233,9 +224,7 @@ class QAlphaSelector(AnySizeSelectorMixin, BaseEstimator):
         self.verbose = verbose
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(
-        self, X: Any, y: Any = None, *, side: Any = None, cannot_link: Any = None, must_link: Any = None
-    ) -> "QAlphaSelector":
+    def fit(self, X: Any, y: Any = None, *, side: Any = None, cannot_link: Any = None, must_link: Any = None) -> Self:
         """Learn the weights.
 
         Parameters
@@ -254,37 +243,28 @@ class QAlphaSelector(AnySizeSelectorMixin, BaseEstimator):
         self : QAlphaSelector
         """
         with all_or_nothing(self):
-            self._fit(X, y, side, cannot_link, must_link, progress_for(type(self).__name__, self.verbose))
+            known = Known(y, side, cannot_link, must_link)
+            self._fit(X, known, progress_for(type(self).__name__, self.verbose))
         return self
 
-    def _fit(self, X: Any, y: Any, side: Any, cannot_link: Any, must_link: Any, progress: Progress) -> None:
-        supervision = self._supervision(y)
+    def _fit(self, X: Any, known: Known, progress: Progress) -> None:
+        supervision = self._supervision(known.y)
         normalize = self._normalization(supervision)
-        if y is not None:
-            check_consistent_length(X, y)
-        raw = check_data(self, X)
-        usable = check_some_vary(self, raw)
-        fixed_count = None
-        if self.n_features_to_select != "auto":
-            fixed_count = resolve_count(self, self.n_features_to_select, usable)
+        raw = self._check_data(X, known.y)
+        usable = self._check_some_vary(raw)
+        count = self._count(usable)
         self._check_range(raw, normalize)
-        knowledge = self._knowledge(raw, supervision, normalize, y, side, cannot_link, must_link)
+        knowledge = self._knowledge(raw, supervision, normalize, known)
         self._check_checkpoint(knowledge)
-        rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
-        search = Search(self, raw, usable, normalize, knowledge, rng)
+        check_start(type(self).__name__, self.n_clusters, self.init, self.n_init, raw.n_samples)
+        search = Search(self, raw, usable, normalize, knowledge, generator(self.random_state))
         result = search.solve(usable, progress=progress, checkpoint=self.checkpoint)
-        found = search.discover(progress) if fixed_count is None else None
-        self._learn(result, search, fixed_count, found)
+        found = search.discover(progress) if count is None else None
+        self._learn(result, search, count, found)
 
     def _supervision(self, y: Any) -> str | None:
         """How labels are used: "span", "blocks", or None for not at all."""
-        if self.supervision in ("span", "blocks") and y is None:
-            raise ValueError(
-                f"The 'supervision' parameter of QAlphaSelector is {self.supervision!r}, which requires y to be "
-                "passed, but "
-                "the target y is None. Pass y, or leave supervision at 'auto'."
-            )
-        if y is None or self.supervision == "ignore":
+        if not self._uses(y):
             return None
         return "span" if self.supervision == "auto" else self.supervision
 
@@ -301,23 +281,14 @@ class QAlphaSelector(AnySizeSelectorMixin, BaseEstimator):
             return self.normalize
         return "unit" if self.spectrum == "laplacian" or supervision == "blocks" else "center"
 
-    def _knowledge(
-        self,
-        raw: DataMatrix,
-        supervision: str | None,
-        normalize: str,
-        y: Any,
-        side: Any,
-        cannot_link: Any,
-        must_link: Any,
-    ) -> Knowledge:
+    def _knowledge(self, raw: DataMatrix, supervision: str | None, normalize: str, known: Known) -> Knowledge:
         """Read all that was given besides X, and refuse what does not go together."""
         name = type(self).__name__
-        labels: Labels | None = None if supervision is None else read_labels(y, raw.n_samples, name)
-        pairs = read_pairs(cannot_link, must_link, raw.n_samples, name)
+        labels = None if supervision is None else read_labels(known.y, raw.n_samples, name)
+        pairs = read_pairs(known.cannot_link, known.must_link, raw.n_samples, name)
         settings = (self.spectrum, self.criterion, normalize, self.solver)
         check_combination(Request(name, *settings, supervision, labels, pairs))
-        scale = None if side is None else side_scale(self, raw, side, self.side_strength)
+        scale = None if known.side is None else side_scale(self, raw, known.side, self.side_strength)
         blocks = read_settings(self.block_gamma, self.block_clusters, name) if supervision == "blocks" else None
         return Knowledge(labels, blocks, scale, pairs, self.pair_strength)
 
@@ -334,41 +305,13 @@ class QAlphaSelector(AnySizeSelectorMixin, BaseEstimator):
             )
 
     def _learn(self, result: Result, search: Search, count: int | None, found: Discoveries | None) -> None:
-        """Set the learned attributes, all of them at once."""
-        usable, raw = search.usable, search.raw
-        weights = result.weights
-        ranking = rank_features(weights, usable)
-        support = np.zeros(len(weights), dtype=bool)
-        support[ranking[:count] if found is None else found.selected] = True
-        self.weights_ = weights
-        self.ranking_ = ranking
-        self.support_ = support
+        ranking = rank_features(result.weights, search.usable)
+        self._learn_selection(ranking, ranking[:count] if found is None else found.selected)
+        self._learn_solution(result, search.usable)
         self.p_values_ = None if found is None else found.p_values
         self.embedding_ = result.embedding
-        self.eigenvalues_ = result.eigenvalues
         self.n_clusters_ = result.embedding.shape[1]
-        self.objective_ = result.objective
         self.objective_history_ = result.history
-        self.n_iter_ = result.n_iter
-        self.n_passes_ = raw.n_passes
-        self.converged_ = result.converged
-        self.sparsity_gap_ = 1.0 if support.all() or not support.any() else sparsity_gap(weights, support)
-        self.negative_weight_fraction_ = float(np.mean(weights[usable] < 0))
-        if not result.converged:
-            warnings.warn(
-                f"QAlphaSelector stopped after max_iter={self.max_iter} steps before the weights settled to "
-                f"tol={self.tol}. The ranking may still change: increase max_iter, or accept a larger tol.",
-                ConvergenceWarning,
-                stacklevel=5,
-            )
-        if not support.any():
-            warn_of_nothing(self, "the labels" if search.follows_labels else "the others' structure", stacklevel=6)
-
-    def _get_support_mask(self) -> Array:
-        check_is_fitted(self)
-        return self.support_
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
+        self.n_passes_ = search.n_passes
+        if not self.support_.any():
+            self._warn_nothing_selected("the labels" if search.follows_labels else "the others' structure")
