@@ -15,7 +15,7 @@ from sklearn.utils import check_consistent_length, check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from eigensieve._progress import progress_for
+from eigensieve._progress import Progress, progress_for
 from eigensieve._types import Array
 from eigensieve.data import DataMatrix, as_data, is_stored
 from eigensieve.qalpha import Result, sparsity_gap
@@ -53,6 +53,11 @@ def warn_user(message: str, category: type[Warning] = UserWarning) -> None:
     warnings.warn(message, category, stacklevel=level)
 
 
+def progress_of(estimator: BaseEstimator) -> Progress:
+    """Return the callback that prints progress if the estimator's `verbose` asks for it."""
+    return progress_for(type(estimator).__name__, getattr(estimator, "verbose", 0))
+
+
 def generator(random_state: Any) -> np.random.Generator:
     """Return the random numbers that scikit-learn's `random_state` stands for."""
     return np.random.default_rng(check_random_state(random_state).randint(2**31))
@@ -87,7 +92,7 @@ def check_stored(estimator: BaseEstimator, X: Any, *, reset: bool = True, min_sa
             del estimator.feature_names_in_
     else:
         _check_same_features(estimator, data)
-    data.report_to(progress_for(name, getattr(estimator, "verbose", 0)))
+    data.report_to(progress_of(estimator))
     return data
 
 

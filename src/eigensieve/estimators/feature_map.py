@@ -9,7 +9,7 @@ from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from eigensieve._extras import require
-from eigensieve._progress import Progress, progress_for
+from eigensieve._progress import Progress
 from eigensieve._types import Array
 from eigensieve.data import DataMatrix
 from eigensieve.estimators.base import (
@@ -19,6 +19,7 @@ from eigensieve.estimators.base import (
     STEPS,
     BaseSelector,
     all_or_nothing,
+    progress_of,
     rank_features,
 )
 from eigensieve.estimators.knowledge import read_side_variances
@@ -165,7 +166,7 @@ class FeatureMap(BaseSelector):
         self : FeatureMap
         """
         with all_or_nothing(self):
-            self._fit(X, y, side, progress_for(type(self).__name__, self.verbose))
+            self._fit(X, y, side, progress_of(self))
         return self
 
     def _fit(self, X: Any, y: Any, side: Any, progress: Progress) -> None:

@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.base import _fit_context
 from sklearn.utils._param_validation import StrOptions
 
-from eigensieve._progress import Progress, progress_for
+from eigensieve._progress import Progress
 from eigensieve._types import Array
 from eigensieve.data import DataMatrix, as_data
 from eigensieve.estimators.base import (
@@ -18,6 +18,7 @@ from eigensieve.estimators.base import (
     BaseSelector,
     all_or_nothing,
     generator,
+    progress_of,
     rank_features,
     warn_user,
 )
@@ -195,7 +196,7 @@ class KernelQAlphaSelector(BaseSelector):
         self : KernelQAlphaSelector
         """
         with all_or_nothing(self):
-            self._fit(X, y, progress_for(type(self).__name__, self.verbose))
+            self._fit(X, y, progress_of(self))
         return self
 
     def _fit(self, X: Any, y: Any, progress: Progress) -> None:

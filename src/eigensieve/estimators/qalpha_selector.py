@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.base import _fit_context
 from sklearn.utils._param_validation import StrOptions
 
-from eigensieve._progress import Progress, progress_for
+from eigensieve._progress import Progress
 from eigensieve.data import DataMatrix
 from eigensieve.estimators.base import (
     AT_LEAST_ONE,
@@ -19,6 +19,7 @@ from eigensieve.estimators.base import (
     BaseSelector,
     all_or_nothing,
     generator,
+    progress_of,
     rank_features,
 )
 from eigensieve.estimators.knowledge import Known, side_scale
@@ -52,53 +53,56 @@ class QAlphaSelector(BaseSelector):
     Parameters
     ----------
     n_features_to_select : int, float or "auto", default="auto"
-        How many features to keep: a number, a fraction of all features, or ``"auto"``: all features that follow a
-        structure shown by the other features (with labels for all samples: that follow the labels), at a false
-        discovery rate of `fdr`. On data without structure that is none, and a warning says so.
+        How many features to keep: a number, a fraction of all features, or ``"auto"``. ``"auto"`` keeps all features
+        that follow a structure shown by the other features, at a false discovery rate of `fdr`; if all samples have
+        labels, all features that follow the labels. On data without structure nothing is selected, and a warning says
+        so.
     n_clusters : int or "auto", default="auto"
         k, the number of leading eigenvectors whose energy is maximised. ``"auto"`` counts the eigenvalues of the
-        equally weighted affinity above those of permuted features (at most 10). With labels the classes take its place.
+        equally weighted affinity above those of permuted features (at most 10). With labels, k is the
+        number of classes minus 1.
     spectrum : {"standard", "laplacian"}, default="standard"
         Use the affinity A, or its Laplacian A - diag(A1) + dI.
     criterion : {"energy", "gap"}, default="energy"
         Maximise the sum of the k largest squared eigenvalues, or that minus the sum of all others. The gap is more
-        robust with many noise features, may give negative weights, and costs O(n_features * n_samples^2) a step.
+        robust with many noise features, may give negative weights, and costs O(n_features * n_samples^2) per step.
     normalize : {"auto", "center", "unit", "none"}, default="auto"
         ``"center"``: centred columns of unit norm. ``"unit"``: unit norm, not centred. ``"none"``: as they are.
         ``"auto"``: ``"center"`` for the standard spectrum, ``"unit"`` for the Laplacian (which centring would undo) and
         for ``supervision="blocks"``.
     supervision : {"auto", "span", "blocks", "ignore"}, default="auto"
-        What labels are used for. ``"span"``: Q is the span of the centred class indicators (on the labelled samples,
-        when some are -1) and only the weights are sought. ``"blocks"``: the papers' criterion, energy within classes
-        minus `block_gamma` times the energy across classes; it suits classes that are orthogonal rather than opposite,
-        and is usually worse. ``"ignore"``: no use of y, as in a Pipeline whose last step needs it. ``"auto"``:
-        ``"span"`` when y is given.
+        What labels are used for. ``"span"``: Q is the span of the centred class indicators, and only the weights are
+        sought; if some labels are -1, this holds for the labelled samples. ``"blocks"``: the papers' criterion, energy
+        within classes minus `block_gamma` times the energy across classes. It suits classes that are orthogonal rather
+        than opposite, and is usually worse. ``"ignore"``: y is not used, as in a Pipeline whose last step needs it.
+        ``"auto"``: ``"span"`` when y is given.
     solver : {"auto", "basic", "power", "ritz"}, default="auto"
-        ``"auto"`` improves weights and embedding together, one pass over the data a step. The others are the papers'
-        algorithms; they find the same maximum with many more passes.
+        ``"auto"`` improves weights and embedding together, with one pass over the data per step. The others are the
+        papers' algorithms. They find the same maximum with many more passes.
     init : {"eigen", "random"} or ndarray of shape (n_samples, n_clusters), default="eigen"
         Starting embedding: leading eigenvectors of the equally weighted affinity, random directions, or the user's own.
-        Random starts often end in poor local maxima; use them with `n_init`. With labels these take its place.
+        Random starts often end in poor local maxima; use them with `n_init`. Not used with labels.
     n_init : int, default=1
         Number of random starts, of which the one with the best criterion is kept. Must be 1 for other starts.
     side_strength : float, default=0.1
-        lambda in (D + lambda I)^-1 G, where D holds the side data's variances in units of X's own: the smaller, the
-        more the side data counts.
+        lambda in (D + lambda I)^-1 G, where D holds the variances of the side data in units of the variances of X. The
+        smaller, the more the side data counts.
     pair_strength : float, default=2.0
-        What the mean of (x'y)^2 over the pairs counts, taken for all pairs of samples, against the criterion.
+        Weight of the pairs against the criterion. The mean of (x'y)^2 over the given pairs is multiplied by this number
+        and by the number of all pairs of samples.
     block_gamma : float, default=0.5
         For ``supervision="blocks"``: weight of the energy across classes.
     block_clusters : tuple of 2 ints, default=(2, 1)
         For ``supervision="blocks"``: number of eigenvalues of a block within a class and of one across two classes.
     max_iter : int, default=200
-        Most steps of the solver.
+        Largest number of steps of the solver.
     tol : float, default=5e-3
-        The solver stops when the weights' residual |G alpha - rho alpha| / rho is below this and the last step's gain
-        is below tol^2, relative.
+        The solver stops when the residual |G alpha - rho alpha| / rho of the weights is below `tol` and the relative
+        gain of the last step is below tol^2.
     checkpoint : path-like or None, default=None
-        Folder in which every completed step is kept. A fit that was interrupted goes on from there when it is called
-        again with the same data and settings, and ends with the same result. Not with labels for some samples only,
-        nor with ``supervision="blocks"``. The folds of the automatic choice are fitted anew.
+        Folder in which the last completed step is kept. If a fit was interrupted, call it again with the same data and
+        settings: it continues from there and ends with the same result. Not possible with labels for some samples
+        only, nor with ``supervision="blocks"``. The folds of the automatic choice are fitted anew.
     fdr : float, default=0.1
         Expected fraction of false selections to allow when `n_features_to_select` is ``"auto"``.
     random_state : int, RandomState or None, default=None
@@ -115,8 +119,8 @@ class QAlphaSelector(BaseSelector):
     support_ : ndarray of bool of shape (n_features,)
         The selected features: the first of `ranking_` when their number was given, else those with small p-values.
     p_values_ : ndarray of shape (n_features,) or None
-        For ``n_features_to_select="auto"``: chance of a permuted copy agreeing as well with an embedding of other
-        features (with labels for all samples: with the labels); else None.
+        For ``n_features_to_select="auto"``: the chance that a permuted copy of the feature agrees as well with an
+        embedding of other features; if all samples have labels, with the labels. Otherwise None.
     embedding_ : ndarray of shape (n_samples, n_clusters)
         Q: leading eigenvectors of the weighted affinity of the samples; with labels, the span of the class indicators.
     eigenvalues_ : ndarray of shape (n_clusters,)
@@ -230,11 +234,11 @@ class QAlphaSelector(BaseSelector):
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
-            float32 and float64 are worked on as they are; other numeric types are converted a block at a time.
+            float32 and float64 are used as they are. Other numeric types are converted block by block.
         y : array-like of shape (n_samples,), optional
             Class labels, numbers or strings; -1 marks samples without label. Used as `supervision` says.
         side : array-like or sparse matrix of shape (n_side_samples, n_features), optional
-            Samples that vary only in ways that are not wanted: features that vary among them get less weight.
+            Samples that vary only in unwanted ways. Features that vary among them get less weight.
         cannot_link, must_link : array-like of int of shape (n_pairs, 2), optional
             Pairs of samples that belong to different clusters, or to the same.
 
@@ -244,7 +248,7 @@ class QAlphaSelector(BaseSelector):
         """
         with all_or_nothing(self):
             known = Known(y, side, cannot_link, must_link)
-            self._fit(X, known, progress_for(type(self).__name__, self.verbose))
+            self._fit(X, known, progress_of(self))
         return self
 
     def _fit(self, X: Any, known: Known, progress: Progress) -> None:
@@ -293,7 +297,7 @@ class QAlphaSelector(BaseSelector):
         return Knowledge(labels, blocks, scale, pairs, self.pair_strength)
 
     def _check_range(self, raw: DataMatrix, normalize: str) -> None:
-        """Without normalisation the criterion is of the fourth power of the values."""
+        """Refuse values whose fourth power overflows. Without normalisation the criterion is of that order."""
         if normalize != "none":
             return
         largest = float(raw.stats().norm.max())

@@ -5,7 +5,7 @@ from typing import Any, Literal, Self
 import numpy as np
 from sklearn.base import _fit_context
 
-from eigensieve._progress import Progress, progress_for
+from eigensieve._progress import Progress
 from eigensieve._types import Array
 from eigensieve.data import DataMatrix
 from eigensieve.estimators.base import (
@@ -15,6 +15,7 @@ from eigensieve.estimators.base import (
     BaseSelector,
     all_or_nothing,
     generator,
+    progress_of,
     rank_features,
 )
 from eigensieve.evidence import Discoveries, NullSample, discover, permuted_excess, restricted
@@ -151,7 +152,7 @@ class SieveSelector(BaseSelector):
         self : SieveSelector
         """
         with all_or_nothing(self):
-            self._fit(X, y, progress_for(type(self).__name__, self.verbose))
+            self._fit(X, y, progress_of(self))
         return self
 
     def _fit(self, X: Any, y: Any, progress: Progress) -> None:

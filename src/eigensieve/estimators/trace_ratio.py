@@ -11,7 +11,7 @@ from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from eigensieve._progress import Progress, progress_for, silent
+from eigensieve._progress import Progress, silent
 from eigensieve._types import Array
 from eigensieve.data import DataMatrix, as_data, is_stored
 from eigensieve.estimators.base import (
@@ -22,6 +22,7 @@ from eigensieve.estimators.base import (
     all_or_nothing,
     check_finite,
     check_stored,
+    progress_of,
     warn_user,
 )
 from eigensieve.estimators.trace_ratio_scores import ARRAY_RULES, class_codes
@@ -67,7 +68,7 @@ class TraceRatioSelector(BaseSelector):
 
     The score of a subset I is sum_{i in I} b_i / sum_{i in I} e_i, where b_i is the scatter of feature i
     between samples that should differ and e_i the scatter within samples that should be alike (nie-2008).
-    The best subset of a given size is found by Dinkelbach's iteration, for the cost of the usual ranking.
+    The best subset of a given size is found by Dinkelbach's iteration. It costs no more than ranking single features.
 
     Parameters
     ----------
@@ -76,7 +77,7 @@ class TraceRatioSelector(BaseSelector):
         usable, all of them are selected, with a warning.
     score : {"fisher", "laplacian", "semi-supervised"}, default="fisher"
         "fisher" uses the labels in y, "laplacian" the nearest-neighbour graph of the samples and no labels.
-        "semi-supervised" adds both: Fisher on the labelled samples, Laplacian on all; -1 in y marks a sample
+        "semi-supervised" adds both: Fisher on the labelled samples, Laplacian on all. There -1 in y marks a sample
         without label. On the instance, :meth:`score` is a method; ``get_params()["score"]`` is this option.
     level : {"subset", "feature"}, default="subset"
         "subset" finds the best subset, "feature" ranks features one at a time by b_i / e_i.
@@ -85,18 +86,18 @@ class TraceRatioSelector(BaseSelector):
     weights : {"heat", "binary"}, default="heat"
         Edge weights: exp(-distance^2 / bandwidth), or 1.
     bandwidth : float or "auto", default="auto"
-        Of the heat weights; "auto" is the mean squared distance between neighbours.
+        Bandwidth of the heat weights. "auto" is the mean squared distance between neighbours.
     neighbors : {"auto", "exact", "approximate"}, default="auto"
         How neighbours are found: "exact" by scikit-learn, "approximate" by pynndescent; "auto" is exact up to
         20,000 samples.
     laplacian_weight : float, default=0.5
         Share of the Laplacian part in the semi-supervised score, from 0 to 1.
     within : sparse matrix of shape (n_samples, n_samples), default=None
-        A graph of your own of samples that should be alike: symmetric, non-negative. It takes the place of
-        the labels or of the neighbour graph; in the semi-supervised score, of the neighbour graph.
+        Your own graph of samples that should be alike: symmetric, non-negative. It is used instead of the labels or the
+        neighbour graph. In the semi-supervised score it is used instead of the neighbour graph.
     between : sparse matrix of shape (n_samples, n_samples), default=None
-        A graph of your own of samples that should differ; needs `within`. Without it, every pair of samples
-        counts in proportion to their degrees in `within`, as in the Laplacian score.
+        Your own graph of samples that should differ. It needs `within`. Without it, every pair of samples counts in
+        proportion to the degrees of the two samples in `within`, as in the Laplacian score.
     random_state : int, RandomState or None, default=0
         Used by the approximate neighbour search only.
     verbose : int, default=0
@@ -114,7 +115,7 @@ class TraceRatioSelector(BaseSelector):
     n_iter_ : int
         Steps of the iteration; 0 when none was needed.
     history_ : list of float
-        Subset scores on the way, rising.
+        The subset score after each step. It never falls.
     between_scatter_, within_scatter_ : ndarray of shape (n_features,)
         b and e.
     graph_ : scipy.sparse.csr_array or None
@@ -188,18 +189,18 @@ class TraceRatioSelector(BaseSelector):
         Parameters
         ----------
         X : array-like, sparse matrix, or data on disk or on Dask, of shape (n_samples, n_features)
-            Where neighbours are needed of data that is not in memory, they are those of its principal coordinates:
-            all of them up to 1,000 samples, the 100 leading ones beyond.
+            If the data is not in memory, neighbours are found by its principal coordinates: all of them up to 1,000
+            samples, the 100 leading ones beyond.
         y : array-like of shape (n_samples,), default=None
             Class labels; -1 means unlabelled when ``score="semi-supervised"``. Ignored by the Laplacian score
-            and when `within` takes the place of the labels.
+            and when `within` is used instead of the labels.
 
         Returns
         -------
         self : TraceRatioSelector
         """
         with all_or_nothing(self):
-            self._fit(X, y, progress_for(type(self).__name__, self.verbose))
+            self._fit(X, y, progress_of(self))
         return self
 
     def _fit(self, X: Any, y: Any, progress: Progress) -> None:
@@ -245,7 +246,7 @@ class TraceRatioSelector(BaseSelector):
         return {**super().get_params(deep=deep), "score": vars(self)["score"]}
 
     def path(self) -> TraceRatioPath:
-        """The best subset and its score for every size, from the scatters found by fit.
+        """Return the best subset and its score for every size, from the scatters found by `fit`.
 
         Returns
         -------
