@@ -76,6 +76,30 @@ def test_a_door_opens(room: str) -> None:
         assert name not in files
 
 
+@pytest.mark.parametrize("path", sorted(ROOT.glob("*/*/__init__.py")), ids=lambda path: path.parent.name)
+def test_a_room_inside_a_room_says_what_it_owns(path: Path) -> None:
+    assert len((ast.get_docstring(ast.parse(path.read_text())) or "").splitlines()) >= 3
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_functions_stay_readable(path: Path) -> None:
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.FunctionDef):
+            body = node.body[1:] if ast.get_docstring(node) is not None else node.body
+            if body:
+                length = (body[-1].end_lineno or 0) - body[0].lineno + 1
+                assert length <= 60, f"{node.name} has {length} lines"
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_things_with_one_home_are_nowhere_else(path: Path) -> None:
+    text = path.read_text()
+    if path.name != "_files.py":
+        assert "os.replace(" not in text, "files are written by eigensieve._files.staged"
+    if path.name != "_types.py":
+        assert "\nArray = " not in text, "the array type is eigensieve._types.Array"
+
+
 @pytest.mark.parametrize("path", COMPILED, ids=lambda path: path.name)
 def test_compiled_loops_stand_beside_what_they_compile(path: Path) -> None:
     assert path.name.startswith("_")

@@ -1,4 +1,17 @@
-"""eigensieve: find the few features that matter in wide data, with or without labels."""
+"""eigensieve: find the few features that matter in wide data, with or without labels.
+
+This file lists the public names and nothing else. The code lives in rooms (folders). Each room has a door (its
+``__init__``) that says what the room owns and exports what other rooms may use. A room imports only from the rooms
+below it:
+
+``cli``, ``report``, ``plotting``, ``experiments``         what people run and look at
+``estimators``                                             what faces scikit-learn
+``sieve``, ``qalpha``, ``traceratio``, ``elements``        the methods
+``evidence``, ``graphs``, ``operators``                    what the methods share
+``data``, ``tables``, ``datasets``                         matrices, files, examples
+
+All rooms may use the files beside this one: ``_door``, ``_extras``, ``_files``, ``_progress``, ``_types``.
+"""
 
 from typing import TYPE_CHECKING
 

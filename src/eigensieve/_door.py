@@ -1,4 +1,4 @@
-"""The door of a room: its ``__init__`` lists what others may use, and each name is imported when it is first used."""
+"""The door of a room: its ``__init__`` lists what other rooms may use. Each name is imported when it is first used."""
 
 import ast
 from collections.abc import Callable

@@ -14,14 +14,13 @@ from eigensieve import QAlphaSelector
 from eigensieve.estimators.persistence import (
     FORMAT,
     HEADER,
-    TRUSTED,
     ModelFileError,
-    estimator_class,
     load_model,
     read_model_header,
     save_model,
     selected_features,
 )
+from eigensieve.estimators.registry import ESTIMATORS, estimator_class
 
 pytest.importorskip("skops", reason="model files need skops")
 
@@ -224,6 +223,6 @@ def test_every_estimator_survives_the_disk(estimator, tmp_path):
 
 def test_every_public_estimator_may_be_stored():
     public = {name for name in eigensieve.__all__ if isinstance(getattr(eigensieve, name), type)}
-    assert {name for name in public if issubclass(getattr(eigensieve, name), BaseEstimator)} == set(TRUSTED)
-    for name in TRUSTED:
+    assert {name for name in public if issubclass(getattr(eigensieve, name), BaseEstimator)} == set(ESTIMATORS)
+    for name in ESTIMATORS:
         assert estimator_class(name) is getattr(eigensieve, name)

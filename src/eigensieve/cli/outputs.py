@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
 
+from eigensieve._files import StagedFile
 from eigensieve.cli.errors import OutputProblem, disk_full, explain_os_error, one_line
 
 STDOUT = "-"
@@ -29,7 +30,7 @@ class Outputs:
 
     def __init__(self, *, force: bool) -> None:
         self.force = force
-        self._staged: list[tuple[Path, Path | None, Path]] = []  # folder, destination (None: standard output), file
+        self._staged: list[tuple[str, StagedFile]] = []  # place, file
         self.written: dict[str, str] = {}
 
     def __enter__(self) -> "Outputs":
@@ -38,8 +39,8 @@ class Outputs:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        for folder, _, _ in self._staged:
-            shutil.rmtree(folder, ignore_errors=True)
+        for _, file in self._staged:
+            file.discard()
 
     def check(self, *places: str | None) -> None:
         """Refuse, before any work is done, places that could not be written at the end."""
@@ -79,14 +80,10 @@ class Outputs:
         suffix : str
             Suffix of the file's name when the destination is standard output.
         """
-        destination = None if place == STDOUT else Path(place)
         try:
-            folder = Path(
-                tempfile.mkdtemp(prefix=".eigensieve-", dir=None if destination is None else destination.parent)
-            )
-            staged = folder / (f"stdout{suffix}" if destination is None else destination.name)
-            self._staged.append((folder, destination, staged))
-            writer(staged)
+            file = StagedFile(Path(tempfile.gettempdir()) / f"stdout{suffix}" if place == STDOUT else place)
+            self._staged.append((place, file))
+            writer(file.path)
         except OSError as error:
             raise OutputProblem(explain_os_error(error, place, "writing")) from error
         except Exception as error:
@@ -101,13 +98,12 @@ class Outputs:
 
     def commit(self) -> None:
         """Move every staged file to its place."""
-        for _, destination, staged in self._staged:
-            place = STDOUT if destination is None else destination
+        for place, file in self._staged:
             try:
-                if destination is None:
-                    _copy_to_stdout(staged)
+                if place == STDOUT:
+                    _copy_to_stdout(file.path)
                 else:
-                    _move(staged, destination)
+                    file.publish()
             except BrokenPipeError:
                 raise
             except OSError as error:
@@ -118,12 +114,6 @@ def _replaceable_folder(path: Path) -> bool:
     """A folder is replaced only where it holds nothing but the files of a 10x Matrix Market folder."""
     names = {entry.name.removesuffix(".gz") for entry in path.iterdir()}
     return names <= {"matrix.mtx", "features.tsv", "genes.tsv", "barcodes.tsv"}
-
-
-def _move(staged: Path, destination: Path) -> None:
-    if destination.is_dir() and not destination.is_symlink():
-        shutil.rmtree(destination)
-    os.replace(staged, destination)
 
 
 def _copy_to_stdout(staged: Path) -> None:

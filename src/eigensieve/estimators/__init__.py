@@ -1,18 +1,41 @@
-"""The selectors and classifiers: the only code that faces scikit-learn."""
+"""The selectors and classifiers: the only code that faces scikit-learn.
+
+The room checks the input, calls the rooms below, sets the learned attributes (names that end in ``_``), and saves and
+loads fitted models. It holds no algorithm. Read the files in this order:
+
+``registry``            the one table of estimator classes
+``base``                what all share: input checks, all-or-nothing fitting, warnings, and the base of the selectors
+``sieve_selector``      SieveSelector, the recommended selector: the shortest way from `fit` to the learned attributes
+``knowledge``           what the user knows besides X; side data are read here
+``qalpha_selector``     QAlphaSelector, the papers' method
+``qalpha_search``       its search on all features, and on parts of them for the automatic number of features
+``kernel_qalpha``       KernelQAlphaSelector: Q-alpha on features that a kernel maps to another space
+``feature_map``         FeatureMap: several rounds of Q-alpha
+``trace_ratio``         TraceRatioSelector
+``trace_ratio_scores``  the scores of single features as functions
+``kernel_machine``      from a scikit-learn SVC to its kernel expansion
+``small_machine``       base of the two rewritten SVCs, and the threshold set on held-out samples
+``element_svc``         ElementSelectedSVC
+``reduced_set``         ReducedSetSVC
+``rejection_cascade``   RejectionCascade: a cheap classifier in front of a full one
+``genes``               selection for AnnData
+``persistence``         models on disk
+
+Words: a feature is *usable* when it varies. *Known* is what the user passes to `fit` besides X. *Stored* data are on
+disk or on a cluster, not an array in memory.
+"""
 
 from typing import TYPE_CHECKING
 
 from eigensieve._door import open_door
 
 if TYPE_CHECKING:
-    from eigensieve.estimators.calibration import positive_scores
     from eigensieve.estimators.element_svc import ElementSelectedSVC
     from eigensieve.estimators.feature_map import FeatureMap
     from eigensieve.estimators.genes import select_genes
     from eigensieve.estimators.kernel_qalpha import KernelQAlphaSelector
     from eigensieve.estimators.persistence import (
         ModelFileError,
-        estimator_class,
         load_model,
         read_model_header,
         save_model,
@@ -20,8 +43,10 @@ if TYPE_CHECKING:
     )
     from eigensieve.estimators.qalpha_selector import QAlphaSelector
     from eigensieve.estimators.reduced_set import ReducedSetSVC
+    from eigensieve.estimators.registry import ESTIMATORS, estimator_class
     from eigensieve.estimators.rejection_cascade import RejectionCascade
     from eigensieve.estimators.sieve_selector import SieveSelector
+    from eigensieve.estimators.small_machine import positive_scores
     from eigensieve.estimators.trace_ratio import TraceRatioSelector
     from eigensieve.estimators.trace_ratio_scores import fisher_score, laplacian_score
 

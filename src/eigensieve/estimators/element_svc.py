@@ -1,19 +1,16 @@
 """A kernel SVM rewritten with a few (feature, support vector) elements."""
 
-import warnings
 from numbers import Integral, Real
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csc_array
 from sklearn.base import BaseEstimator, _fit_context
-from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from eigensieve._progress import progress_for
+from eigensieve._types import Array
 from eigensieve.data import one_blas_thread
 from eigensieve.elements import (
     Column,
@@ -27,8 +24,9 @@ from eigensieve.elements import (
     select,
     solve_weights,
 )
-from eigensieve.estimators.kernel_machine import KernelMachine, resolve_machine
-from eigensieve.estimators.small_machine import FLOATS, SmallMachine
+from eigensieve.estimators.base import AT_LEAST_ONE, NOT_NEGATIVE, all_or_nothing, generator, warn_user
+from eigensieve.estimators.kernel_machine import KernelMachine
+from eigensieve.estimators.small_machine import SmallMachine
 
 
 class ElementSelectedSVC(SmallMachine):
@@ -36,19 +34,20 @@ class ElementSelectedSVC(SmallMachine):
 
     A trained machine f(x) = sum_j alpha_j k(x, b_j) is approximated by
 
-        f(x) ~ intercept + sum_j beta_j k(x seen through m_j, b_j seen through m_j)
+        f(x) ~ intercept + sum_j beta_j k(x * m_j, b_j * m_j)
 
-    where only a few hundred entries of the binary mask M = (m_1, ..., m_n) are one (Avidan, "Joint feature-basis subset
-    selection"). Prediction reads a few hundred numbers a sample instead of features x support vectors.
+    with a binary mask M = (m_1, ..., m_n). Column m_j says which features support vector b_j uses. Only a few hundred
+    entries of M are one (Avidan, "Joint feature-basis subset selection"). Prediction then reads a few hundred numbers
+    per sample instead of features x support vectors.
 
     Parameters
     ----------
     estimator : SVC, default=None
-        The machine to rewrite, with kernel "rbf", "poly" or "linear". A fitted one is used as it is (wrap it in
-        :class:`sklearn.frozen.FrozenEstimator` where `clone` must not forget the fit); an unfitted one is fitted first,
-        one-vs-rest beyond two classes. None means ``SVC()``.
+        The machine to rewrite, with kernel "rbf", "poly" or "linear". A fitted one is used as it is; wrap it in
+        :class:`sklearn.frozen.FrozenEstimator` if `clone` must not forget the fit. An unfitted one is fitted first,
+        one-vs-rest if there are more than two classes. None means ``SVC()``.
     n_elements : int, default=200
-        Entries of the mask to keep. If there are fewer, a warning says so and all are used.
+        Entries of the mask to keep. If the mask has fewer, all are used and a warning says so.
     shape : {"element", "feature", "basis", "joint", "prototypes"}, default="element"
         "element": any entries. "feature": the same features for all support vectors. "basis": whole support vectors.
         "joint": the same features for some support vectors (rank 1). "prototypes": each used support vector sees one of
@@ -60,17 +59,17 @@ class ElementSelectedSVC(SmallMachine):
         For shape "element". "guided" scores all first elements by histograms and grows the best; "probabilistic" is the
         paper's section 4.1; "exact" tries every element with every sample at every step and is for small problems.
     widths : {"auto", "native"}, default="auto"
-        "native" keeps gamma for every masked column, as printed. "auto" also lets columns with p of d features use a
-        gamma larger by d / p, at which they are as local as the full kernel.
+        "native" keeps gamma for every masked column, as in the paper. "auto" also lets columns with p of d features use
+        a gamma that is d / p times as large. They are then as local as the full kernel.
     n_candidates : int, default=60
-        Random elements (for shapes "feature" and "joint": rows or columns) compared for one choice; not used by
-        "guided" and "exact".
+        Random elements that are compared for one choice (for shapes "feature" and "joint": rows or columns). Not used
+        by "guided" and "exact".
     sample_fraction : float, default=0.1
         Share of the samples on which candidates are compared; "guided" and the shapes use at least 350.
     chunk_size : int, default=10
         "probabilistic": elements chosen ahead in one try.
     n_tries : int, default=3
-        "probabilistic": tries a chunk, of which the best is kept. "guided": support vectors grown for each width and
+        "probabilistic": tries per chunk, of which the best is kept. "guided": support vectors grown per width and
         choice.
     n_prototypes : int, default=4
         Shape "prototypes": number of feature subsets.
@@ -79,14 +78,14 @@ class ElementSelectedSVC(SmallMachine):
     tol : float, default=1e-6
         Stop early when an element lowers the relative error by less than this.
     refine : bool, default=False
-        Afterwards move the values of all chosen elements together, a few steps, to match the machine better: they are
-        then no longer those of support vectors. As good a machine takes fewer elements; fitting takes longer. With
-        a few hundred samples it fits these and no others: check on held-out data.
+        Move the values of all chosen elements together at the end, a few steps, so that they match the machine better.
+        They are then no longer values of support vectors. Fewer elements give the same accuracy, and fitting takes
+        longer. With only a few hundred samples this overfits: check on held-out data.
     ridge : float, default=1e-6
         Strength of the ridge term when the weights are solved.
     table_size : int, default=None
-        If given, columns with one element are evaluated by look-up tables with so many entries a feature;
-        `table_error_bound_` says how far that can be off. None evaluates the kernel itself.
+        If given, columns with one element are evaluated by look-up tables with this many entries per feature.
+        `table_error_bound_` says how far the result can be off. None evaluates the kernel itself.
     warm_start : bool, default=False
         Keep the elements of the last fit and add to them up to `n_elements`.
     random_state : int, RandomState instance or None, default=None
@@ -130,20 +129,20 @@ class ElementSelectedSVC(SmallMachine):
 
     _parameter_constraints: dict = {
         "estimator": [None, BaseEstimator],
-        "n_elements": [Interval(Integral, 1, None, closed="left")],
+        "n_elements": [AT_LEAST_ONE],
         "shape": [StrOptions({"element", "feature", "basis", "joint", "prototypes"})],
         "match": [StrOptions({"decision", "kernel"})],
         "search": [StrOptions({"guided", "probabilistic", "exact"})],
         "widths": [StrOptions({"auto", "native"})],
-        "n_candidates": [Interval(Integral, 1, None, closed="left")],
+        "n_candidates": [AT_LEAST_ONE],
         "sample_fraction": [Interval(Real, 0, 1, closed="right")],
-        "chunk_size": [Interval(Integral, 1, None, closed="left")],
-        "n_tries": [Interval(Integral, 1, None, closed="left")],
-        "n_prototypes": [Interval(Integral, 1, None, closed="left")],
-        "prototype_size": [Interval(Integral, 1, None, closed="left")],
-        "tol": [Interval(Real, 0, None, closed="left")],
+        "chunk_size": [AT_LEAST_ONE],
+        "n_tries": [AT_LEAST_ONE],
+        "n_prototypes": [AT_LEAST_ONE],
+        "prototype_size": [AT_LEAST_ONE],
+        "tol": [NOT_NEGATIVE],
         "refine": ["boolean"],
-        "ridge": [Interval(Real, 0, None, closed="left")],
+        "ridge": [NOT_NEGATIVE],
         "table_size": [None, Interval(Integral, 2, None, closed="left")],
         "warm_start": ["boolean"],
         "random_state": ["random_state"],
@@ -155,10 +154,10 @@ class ElementSelectedSVC(SmallMachine):
         estimator: Any = None,
         *,
         n_elements: int = 200,
-        shape: str = "element",
-        match: str = "decision",
-        search: str = "guided",
-        widths: str = "auto",
+        shape: Literal["element", "feature", "basis", "joint", "prototypes"] = "element",
+        match: Literal["decision", "kernel"] = "decision",
+        search: Literal["guided", "probabilistic", "exact"] = "guided",
+        widths: Literal["auto", "native"] = "auto",
         n_candidates: int = 60,
         sample_fraction: float = 0.1,
         chunk_size: int = 10,
@@ -207,23 +206,26 @@ class ElementSelectedSVC(SmallMachine):
         -------
         self : ElementSelectedSVC
         """
+        with all_or_nothing(self):
+            self._fit(X, y)
+        return self
+
+    def _fit(self, X: Any, y: Any) -> None:
         again = self.warm_start and hasattr(self, "mask_")
-        X_valid, y = validate_data(self, X, y, dtype=FLOATS, reset=not again)
-        check_classification_targets(y)
-        if again:
-            machine = self._machine.matched_on(X, X_valid.shape[0])
-        else:
-            machine = resolve_machine(self.estimator, type(self).__name__, X, X_valid, y)
+        X_valid, y = self._read(X, y, reset=not again)
+        machine = self._machine.matched_on(X, X_valid.shape[0]) if again else self._resolve(X, X_valid, y)
         # The products are small: several BLAS threads would wait for each other.
         with one_blas_thread():
             selection = self._select(machine, X_valid, self._columns if again else [])
             basis = self._refined(machine, X_valid, selection.columns) if self.refine else machine.basis
             design = SelectionState(machine.kernel, X_valid, basis, machine.decisions).design(selection.columns)
             weights, intercept = solve_weights(design, machine.decisions, self.ridge)
-        self._store(machine, basis, selection, weights, intercept, X_valid)
-        return self
+        expansion = ElementExpansion.build(machine.kernel, basis, selection.columns, weights, intercept)
+        self._learn_predictor(expansion, X_valid)
+        self._learn_elements(machine, basis, selection, weights)
+        self._learn_machine(machine, intercept)
 
-    def _select(self, machine: KernelMachine, X: NDArray, kept: list[Column]) -> Selection:
+    def _select(self, machine: KernelMachine, X: Array, kept: list[Column]) -> Selection:
         n_basis, n_features = machine.basis.shape
         plan = Plan(
             n_elements=self._budget(n_basis, n_features),
@@ -256,10 +258,9 @@ class ElementSelectedSVC(SmallMachine):
         state = SelectionState(machine.kernel, X, machine.basis, targets)
         for column in kept:
             state.add_column(column.basis, column.features, column.factor)
-        seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
-        return select(plan, state, machine.alpha, np.random.default_rng(seed))
+        return select(plan, state, machine.alpha, generator(self.random_state))
 
-    def _refined(self, machine: KernelMachine, X: NDArray, columns: list[Column]) -> NDArray:
+    def _refined(self, machine: KernelMachine, X: Array, columns: list[Column]) -> Array:
         from eigensieve.elements import refine_values
 
         progress = progress_for(type(self).__name__, self.verbose)
@@ -271,29 +272,13 @@ class ElementSelectedSVC(SmallMachine):
         """Return `n_elements`, or all there are, with a warning."""
         available = n_basis * n_features
         if self.n_elements > available:
-            warnings.warn(
+            warn_user(
                 f"n_elements={self.n_elements} is more than the {available} elements that exist "
-                f"({n_features} features x {n_basis} support vectors): all of them may be used.",
-                UserWarning,
-                stacklevel=4,
+                f"({n_features} features x {n_basis} support vectors): all of them may be used."
             )
         return min(self.n_elements, available)
 
-    def _store(
-        self,
-        machine: KernelMachine,
-        basis: NDArray,
-        selection: Selection,
-        weights: NDArray,
-        intercept: NDArray,
-        X: NDArray,
-    ) -> None:
-        n_basis, n_features = machine.basis.shape
-        columns = selection.columns
-        owners = np.array([column.basis for column in columns], dtype=np.int64)
-        expansion = ElementExpansion.build(machine.kernel, basis, columns, weights, intercept)
-        self._machine = machine
-        self._columns = columns
+    def _learn_predictor(self, expansion: ElementExpansion, X: Array) -> None:
         self._expansion = expansion
         self._predictor: Predictor
         if self.table_size is None:
@@ -301,25 +286,28 @@ class ElementSelectedSVC(SmallMachine):
         else:
             self._predictor = TablePredictor.build(expansion, X, self.table_size)
             self.table_error_bound_ = float(self._predictor.error_bound.max())
+
+    def _learn_elements(self, machine: KernelMachine, basis: Array, selection: Selection, weights: Array) -> None:
+        n_basis, n_features = machine.basis.shape
+        columns = selection.columns
+        owners = np.array([column.basis for column in columns], dtype=np.int64)
         rows = [i for column in columns for i in column.features]
         cols = np.repeat(owners, [len(column.features) for column in columns])
         ones = np.ones(len(rows), dtype=np.int8)
+        self._machine = machine
+        self._columns = columns
         self.mask_ = csc_array((ones, (rows, cols)), shape=(n_features, n_basis))
         self.support_vectors_ = basis
-        self.dual_coef_ = np.zeros((intercept.size, n_basis))
+        self.dual_coef_ = np.zeros((weights.shape[1], n_basis))
         self.dual_coef_[:, owners] = weights.T
         self.widths_ = np.zeros(n_basis)
         self.widths_[owners] = [column.factor for column in columns]
-        self.intercept_ = intercept
         self.n_elements_ = len(rows)
         self.path_ = np.array(selection.path)
-        self.estimator_ = machine.source
-        self.classes_ = machine.classes
-        self.threshold_ = 0.0
         if self.shape == "prototypes":
             self.prototypes_ = selection.prototypes
 
-    def _decisions(self, X: NDArray) -> NDArray:
+    def _decisions(self, X: Array) -> Array:
         return self._predictor.decision(X)
 
     def to_c(self, name: str = "eigensieve") -> str:

@@ -1,29 +1,32 @@
 """FeatureMap: the topographical map of all relevant feature subsets, and a selector that covers them."""
 
-import warnings
 from importlib import import_module
-from numbers import Integral, Real
-from typing import Any
+from typing import Any, Literal, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, _fit_context
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_consistent_length
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.base import _fit_context
+from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from eigensieve._extras import require
-from eigensieve._progress import Progress, progress_for
+from eigensieve._progress import Progress
 from eigensieve._types import Array
 from eigensieve.data import DataMatrix
-from eigensieve.estimators.fitting import all_or_nothing, check_data, check_some_vary, rank_features, resolve_count
+from eigensieve.estimators.base import (
+    AT_LEAST_ONE,
+    COUNT,
+    POSITIVE,
+    STEPS,
+    BaseSelector,
+    all_or_nothing,
+    progress_of,
+    rank_features,
+)
 from eigensieve.estimators.knowledge import read_side_variances
-from eigensieve.estimators.sources import AnySizeSelectorMixin
 from eigensieve.evidence import two_level_cut
 from eigensieve.operators import Affinity, LaplacianAffinity, StandardAffinity
 from eigensieve.qalpha import (
     TAU,
-    Labels,
     Problem,
     Request,
     Round,
@@ -35,20 +38,20 @@ from eigensieve.qalpha import (
 )
 
 
-class FeatureMap(AnySizeSelectorMixin, BaseEstimator):
-    """Map the features by the several solutions the data has, one round of Q-alpha for each.
+class FeatureMap(BaseSelector):
+    """Find several different groups of relevant features, one per round of Q-alpha, and map all features by them.
 
-    The first round is Q-alpha. Every further round is Q-alpha with side information whose variances are the squares of
-    all earlier weights, so it is led to features that no earlier round chose. Per round a feature has a magnitude, its
-    weight, and a coordinate, its direction in the frame of G's two leading eigenvectors: with two rounds every feature
-    is an ellipse in the plane (:meth:`plot`). As a selector the map takes the best features of every round, so that
-    several dimensions of the data are covered.
+    The first round is Q-alpha. Every further round is Q-alpha with side data whose variances are the squares of all
+    earlier weights. This leads the round to features that no earlier round chose. In each round a feature has a
+    magnitude (its weight) and a coordinate (its direction in the frame of G's two leading eigenvectors). With two
+    rounds every feature is an ellipse in the plane (:meth:`plot`). As a selector the map takes the best features of
+    every round, so that several dimensions of the data are covered.
 
     Parameters
     ----------
     n_features_to_select : int, float or "auto", default="auto"
-        How many features to keep in all: a number or a fraction, taken from the rounds in turn; or ``"auto"``, from
-        each round the upper level of its weights.
+        How many features to keep in all: a number or a fraction, taken from the rounds in turn, or ``"auto"``.
+        ``"auto"`` takes the upper level of the weights of each round.
     n_rounds : int, default=2
         Number of solutions to look for.
     n_clusters : int, default=2
@@ -58,8 +61,8 @@ class FeatureMap(AnySizeSelectorMixin, BaseEstimator):
         lambda in (D + lambda I)^-1 G, relative to the largest squared weight of a round: the smaller, the more earlier
         rounds are avoided. Very small values lead into features that are relevant to nothing.
     side_strength : float, default=0.1
-        With side data: what its variances, in units of X's own, are divided by before they are added to D times
-        `round_strength`; the smaller, the more the side data counts.
+        For side data. Their variances, in units of the variances of X, are divided by this number, multiplied by
+        `round_strength` and added to D. The smaller, the more the side data counts.
     supervision : {"auto", "span", "ignore"}, default="auto"
         ``"span"``: the embedding of every round is the span of the class indicators of y, so that the rounds find
         different groups of features that tell the classes apart. ``"ignore"``: no use of y. ``"auto"``: ``"span"`` when
@@ -69,7 +72,7 @@ class FeatureMap(AnySizeSelectorMixin, BaseEstimator):
     normalize : {"auto", "center", "unit", "none"}, default="auto"
         As for :class:`QAlphaSelector`.
     max_iter : int, default=200
-        Most steps of the solver in a round.
+        Largest number of steps of the solver in a round.
     tol : float, default=5e-3
         Precision of the weights.
     verbose : int, default=0
@@ -117,34 +120,29 @@ class FeatureMap(AnySizeSelectorMixin, BaseEstimator):
     """
 
     _parameter_constraints: dict = {
-        "n_features_to_select": [
-            StrOptions({"auto"}),
-            Interval(Integral, 1, None, closed="left"),
-            Interval(Real, 0, 1, closed="right"),
-        ],
-        "n_rounds": [Interval(Integral, 1, None, closed="left")],
-        "n_clusters": [Interval(Integral, 1, None, closed="left")],
-        "round_strength": [Interval(Real, 0, None, closed="neither")],
-        "side_strength": [Interval(Real, 0, None, closed="neither")],
+        "n_features_to_select": COUNT,
+        "n_rounds": [AT_LEAST_ONE],
+        "n_clusters": [AT_LEAST_ONE],
+        "round_strength": [POSITIVE],
+        "side_strength": [POSITIVE],
         "supervision": [StrOptions({"auto", "span", "ignore"})],
         "spectrum": [StrOptions({"standard", "laplacian"})],
         "normalize": [StrOptions({"auto", "center", "unit", "none"})],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "tol": [Interval(Real, 0, None, closed="left")],
+        **STEPS,
         "verbose": ["verbose"],
     }
 
     def __init__(
         self,
-        n_features_to_select: Any = "auto",
+        n_features_to_select: int | float | Literal["auto"] = "auto",
         n_rounds: int = 2,
         n_clusters: int = 2,
         *,
         round_strength: float = 0.5,
         side_strength: float = 0.1,
-        supervision: str = "auto",
-        spectrum: str = "standard",
-        normalize: str = "auto",
+        supervision: Literal["auto", "span", "ignore"] = "auto",
+        spectrum: Literal["standard", "laplacian"] = "standard",
+        normalize: Literal["auto", "center", "unit", "none"] = "auto",
         max_iter: int = 200,
         tol: float = 5e-3,
         verbose: int = 0,
@@ -162,7 +160,7 @@ class FeatureMap(AnySizeSelectorMixin, BaseEstimator):
         self.verbose = verbose
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any = None, *, side: Any = None) -> "FeatureMap":
+    def fit(self, X: Any, y: Any = None, *, side: Any = None) -> Self:
         """Find the rounds.
 
         Parameters
@@ -178,22 +176,19 @@ class FeatureMap(AnySizeSelectorMixin, BaseEstimator):
         self : FeatureMap
         """
         with all_or_nothing(self):
-            self._fit(X, y, side, progress_for(type(self).__name__, self.verbose))
+            self._fit(X, y, side, progress_of(self))
         return self
 
     def _fit(self, X: Any, y: Any, side: Any, progress: Progress) -> None:
         normalize = self._normalization()
-        if y is not None:
-            check_consistent_length(X, y)
-        raw = check_data(self, X)
-        usable = check_some_vary(self, raw)
-        count = None
-        if self.n_features_to_select != "auto":
-            count = resolve_count(self, self.n_features_to_select, usable)
-        check_start(type(self).__name__, self.n_clusters, "eigen", 1, raw.n_samples)
-        labels = self._labels(y, raw)
+        name = type(self).__name__
+        raw = self._check_data(X, y)
+        usable = self._check_some_vary(raw)
+        count = self._count(usable)
+        check_start(name, self.n_clusters, "eigen", 1, raw.n_samples)
+        labels = read_labels(y, raw.n_samples, name) if self._uses(y) else None
         settings = (self.spectrum, "energy", normalize, "auto")
-        check_combination(Request(type(self).__name__, *settings, None if labels is None else "span", labels, None))
+        check_combination(Request(name, *settings, None if labels is None else "span", labels, None))
         variances = None
         if side is not None:
             variances = read_side_variances(self, raw, side) * (self.round_strength / self.side_strength)
@@ -207,15 +202,6 @@ class FeatureMap(AnySizeSelectorMixin, BaseEstimator):
         )
         self._learn(rounds, usable, count)
 
-    def _labels(self, y: Any, raw: DataMatrix) -> Labels | None:
-        if self.supervision == "span" and y is None:
-            raise ValueError(
-                "The 'supervision' parameter of FeatureMap is 'span', which requires y to be passed, but the target y "
-                "is "
-                "None. Pass y, or leave supervision at 'auto'."
-            )
-        return None if y is None or self.supervision == "ignore" else read_labels(y, raw.n_samples, "FeatureMap")
-
     def _normalization(self) -> str:
         if self.normalize != "auto":
             return self.normalize
@@ -225,14 +211,11 @@ class FeatureMap(AnySizeSelectorMixin, BaseEstimator):
         return LaplacianAffinity(data) if self.spectrum == "laplacian" else StandardAffinity(data)
 
     def _learn(self, rounds: list[Round], usable: Array, count: int | None) -> None:
-        """Set the learned attributes, all of them at once."""
         weights = np.column_stack([each.result.weights for each in rounds])
         rankings = [rank_features(column, usable) for column in weights.T]
         wanted = None if count is not None else [two_level_cut(column[usable]) for column in weights.T]
         ranking, taken = _take_in_turn(rankings, wanted)
-        chosen = ranking[: int(np.count_nonzero(taken >= 0)) if count is None else count]
-        support = np.zeros(len(usable), dtype=bool)
-        support[chosen] = True
+        self._learn_selection(ranking, ranking[: int(np.count_nonzero(taken >= 0)) if count is None else count])
         self.weights_ = weights
         self.relevance_ = np.column_stack([each.relevance for each in rounds])
         self.coordinates_ = np.where(usable[:, None], np.column_stack([each.coordinates for each in rounds]), 0.0)
@@ -240,22 +223,13 @@ class FeatureMap(AnySizeSelectorMixin, BaseEstimator):
         self.objectives_ = np.array([each.result.objective for each in rounds])
         self.n_iter_ = sum(each.result.n_iter for each in rounds)
         self.converged_ = all(each.result.converged for each in rounds)
-        self.ranking_ = ranking
-        self.support_ = support
-        self.rounds_ = np.where(support, taken, -1)
+        self.rounds_ = np.where(self.support_, taken, -1)
         late = [number for number, each in enumerate(rounds, 1) if not each.result.converged]
         if late:
-            warnings.warn(
-                f"FeatureMap stopped round {', '.join(map(str, late))} after max_iter={self.max_iter} steps before the "
-                f"weights settled to tol={self.tol}. The ranking may still change: increase max_iter, or accept a "
-                "larger "
-                "tol.",
-                ConvergenceWarning,
-                stacklevel=4,
-            )
+            self._warn_not_converged(f"round {', '.join(map(str, late))} ")
 
     def to_frame(self) -> Any:
-        """Return the map as a pandas DataFrame: one row a feature; weight, relevance and coordinate of every round.
+        """Return the map as a pandas DataFrame: one row per feature, with weight, relevance and coordinate per round.
 
         Returns
         -------
@@ -292,22 +266,13 @@ class FeatureMap(AnySizeSelectorMixin, BaseEstimator):
             With attributes `ax_` and `figure_`.
         """
         check_is_fitted(self)
-        # by name: drawing stands above the estimators, which must not depend on it
+        # Imported by name: drawing stands above the estimators, and they must not depend on it.
         display = import_module("eigensieve.plotting.feature_map").FeatureMapDisplay
         return display(self.coordinates_, self.relevance_, self._names()).plot(rounds=rounds, n_labels=n_labels, ax=ax)
 
     def _names(self) -> list[str]:
         names = getattr(self, "feature_names_in_", None)
         return [f"x{i}" for i in range(self.n_features_in_)] if names is None else [str(name) for name in names]
-
-    def _get_support_mask(self) -> Array:
-        check_is_fitted(self)
-        return self.support_
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
 
 
 def _take_in_turn(rankings: list[Array], wanted: list[int] | None) -> tuple[Array, Array]:
@@ -318,7 +283,7 @@ def _take_in_turn(rankings: list[Array], wanted: list[int] | None) -> tuple[Arra
     rankings : list of ndarray
         Features of each round, best first.
     wanted : list of int or None
-        How far each round may go down its own ranking; what is left follows in the order of the first round.
+        How far each round may go down its own ranking. All other features follow in the order of the first round.
 
     Returns
     -------

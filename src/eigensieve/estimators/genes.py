@@ -1,4 +1,4 @@
-"""Selection for AnnData in the manner of scanpy's preprocessing functions: results land in the object itself."""
+"""Selection for AnnData, in the style of scanpy's preprocessing functions: results are kept in the object itself."""
 
 from typing import Any
 
@@ -17,19 +17,19 @@ def select_genes(
     subset: bool = False,
     copy: bool = False,
 ) -> Any:
-    """Select the genes that structure the cells, and note the result in `adata`.
+    """Select the genes that follow the clusters of the cells, and keep the result in `adata`.
 
     Parameters
     ----------
     adata : AnnData
-        Cells x genes, in memory or backed by a file; dense, sparse or Dask. Counts should be normalised and logged
+        Cells x genes, in memory or backed by a file; dense, sparse or Dask. Normalise the counts and take logarithms
         first, as for other methods.
     selector : selector, optional
-        Any of the library's selectors, with its settings; `SieveSelector()` when left out. It is cloned, not changed.
+        Any of the library's selectors, with its settings. None means `SieveSelector()`. It is cloned, not changed.
     layer : str, optional
         Use this layer instead of ``adata.X``.
     key_added : str, default="eigensieve"
-        Beginning of the names under which results are kept.
+        The names under which results are kept begin with this.
     subset : bool, default=False
         Keep the selected genes only.
     copy : bool, default=False

@@ -5,20 +5,20 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.svm import SVC, NuSVC
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import _is_fitted, validate_data
 
+from eigensieve._types import Array
 from eigensieve.elements import FullExpansion, MaskedKernel, check_kernel_name
 
 
 @dataclass(frozen=True, eq=False)
 class KernelMachine:
-    """A fitted machine f(x) = sum_j alpha_j k(x, b_j) + intercept, one f a class beyond two classes.
+    """A fitted machine f(x) = sum_j alpha_j k(x, b_j) + intercept. Beyond two classes there is one f per class.
 
     Parameters
     ----------
@@ -34,22 +34,22 @@ class KernelMachine:
     """
 
     source: Any
-    classes: NDArray
+    classes: Array
     kernel: MaskedKernel
-    basis: NDArray
-    alpha: NDArray
-    decisions: NDArray
+    basis: Array
+    alpha: Array
+    decisions: Array
 
     def matched_on(self, X: Any, n_samples: int) -> "KernelMachine":
         """Return the machine with its decision values on other samples."""
         return replace(self, decisions=_one_vs_rest(self.source, X).reshape(n_samples, -1))
 
 
-def resolve_machine(estimator: Any, owner: str, X: Any, X_valid: NDArray, y: NDArray) -> KernelMachine:
+def resolve_machine(estimator: Any, owner: str, X: Any, X_valid: Array, y: Array) -> KernelMachine:
     """Return the expansion of a fitted SVC, or of one fitted here on (X, y).
 
-    A fitted SVC, plain or inside `FrozenEstimator`, is used as it is. Beyond two classes an unfitted one is fitted
-    one-vs-rest; a fitted one is matched by its own one-vs-rest decision values.
+    A fitted SVC, plain or inside `FrozenEstimator`, is used as it is. With more than two classes an unfitted SVC is
+    fitted one-vs-rest. A fitted one is matched by its own one-vs-rest decision values.
     """
     svc = SVC() if estimator is None else estimator
     frozen = isinstance(svc, FrozenEstimator)
@@ -69,27 +69,19 @@ def resolve_machine(estimator: Any, owner: str, X: Any, X_valid: NDArray, y: NDA
     return _from_one_vs_rest(OneVsRestClassifier(clone(svc)).fit(X_valid, y), X_valid)
 
 
-def _is_fitted(svc: Any) -> bool:
-    try:
-        check_is_fitted(svc)
-    except NotFittedError:
-        return False
-    return True
-
-
-def _one_vs_rest(source: Any, X: Any) -> NDArray:
-    """Return decision values, one column a class even if the SVC was asked for one-vs-one."""
+def _one_vs_rest(source: Any, X: Any) -> Array:
+    """Return decision values with one column per class, even if the SVC was asked for one-vs-one."""
     if hasattr(source, "decision_function_shape"):
         source = copy.copy(source)
         source.decision_function_shape = "ovr"
     return source.decision_function(X)
 
 
-def _dense(vectors: Any) -> NDArray:
+def _dense(vectors: Any) -> Array:
     return np.asarray(vectors.toarray() if hasattr(vectors, "toarray") else vectors)
 
 
-def _from_fitted(svc: Any, X: Any, X_valid: NDArray) -> KernelMachine:
+def _from_fitted(svc: Any, X: Any, X_valid: Array) -> KernelMachine:
     # X as the user gave it: feature names and counts are compared with those the SVC was fitted on.
     validate_data(svc, X, reset=False, skip_check_array=True)
     kernel = MaskedKernel.from_svc(svc)
@@ -103,7 +95,7 @@ def _from_fitted(svc: Any, X: Any, X_valid: NDArray) -> KernelMachine:
     return KernelMachine(svc, svc.classes_, kernel, basis, alpha, decisions)
 
 
-def _from_one_vs_rest(machine: Any, X: NDArray) -> KernelMachine:
+def _from_one_vs_rest(machine: Any, X: Array) -> KernelMachine:
     parts = machine.estimators_
     rows = np.unique(np.concatenate([part.support_ for part in parts]))
     alpha = np.zeros((rows.size, len(parts)))
@@ -113,8 +105,8 @@ def _from_one_vs_rest(machine: Any, X: NDArray) -> KernelMachine:
     return KernelMachine(machine, machine.classes_, kernel, X[rows], alpha, machine.decision_function(X))
 
 
-def _ridge_weights(K: NDArray, decisions: NDArray) -> NDArray:
-    """Weights that reproduce one-vs-rest values (no single expansion yields their votes exactly)."""
+def _ridge_weights(K: Array, decisions: Array) -> Array:
+    """Return weights that come close to one-vs-rest values. No single expansion yields their votes exactly."""
     centred = K - K.mean(axis=0)
     gram = centred.T @ centred
     gram[np.diag_indices_from(gram)] += 1e-6 * K.shape[0]

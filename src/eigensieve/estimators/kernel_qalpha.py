@@ -1,21 +1,27 @@
 """KernelQAlphaSelector: Q-alpha on features mapped by a kernel."""
 
-import warnings
-from numbers import Integral, Real
-from typing import Any
+from typing import Any, Literal, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, _fit_context
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.feature_selection import SelectorMixin
-from sklearn.utils import check_consistent_length, check_random_state
-from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import check_is_fitted
+from sklearn.base import _fit_context
+from sklearn.utils._param_validation import StrOptions
 
-from eigensieve._progress import Progress, progress_for
+from eigensieve._progress import Progress
 from eigensieve._types import Array
 from eigensieve.data import DataMatrix, as_data
-from eigensieve.estimators.fitting import all_or_nothing, check_data, check_some_vary, rank_features, resolve_count
+from eigensieve.estimators.base import (
+    AT_LEAST_ONE,
+    COUNT,
+    NOT_NEGATIVE,
+    POSITIVE,
+    STEPS,
+    BaseSelector,
+    all_or_nothing,
+    generator,
+    progress_of,
+    rank_features,
+    warn_user,
+)
 from eigensieve.evidence import two_level_cut
 from eigensieve.qalpha import (
     KERNELS,
@@ -31,24 +37,23 @@ from eigensieve.qalpha import (
     kernel_function,
     nystroem_factor,
     solve_standard,
-    sparsity_gap,
 )
 
-_MUCH = 0.2  # share of the kernel's trace left out from which on the ranking cannot be trusted
+_MUCH = 0.2  # the ranking cannot be trusted when a larger share of the kernel's trace is left out
 
 
-class KernelQAlphaSelector(SelectorMixin, BaseEstimator):
-    """Select features by Q-alpha on the features' images under a kernel.
+class KernelQAlphaSelector(BaseSelector):
+    """Select features by Q-alpha on features that a kernel maps to another space.
 
-    Q-alpha sees features through their inner products m_i'm_j. Where relevant features are related in other ways (by
-    their squares, or up to a sign that changes from session to session), a kernel k(m_i, m_j) over features brings
-    these relations in: the affinity is A = sum_i alpha_i phi(m_i) phi(m_i)' in the kernel's space.
+    Q-alpha compares features by their inner products m_i'm_j. Relevant features can be related in other ways: by their
+    squares, or up to a sign that changes from session to session. A kernel k(m_i, m_j) over features captures such
+    relations. The affinity is then A = sum_i alpha_i phi(m_i) phi(m_i)' in the space of the kernel.
 
     Parameters
     ----------
     n_features_to_select : int, float or "auto", default="auto"
-        How many features to keep: a number, a fraction of all features, or ``"auto"``, the upper level of the sorted
-        weights (the split into two groups with the least variance within).
+        How many features to keep: a number, a fraction of all features, or ``"auto"``. ``"auto"`` splits the sorted
+        weights into two groups with the least variance within, and keeps the upper group.
     n_clusters : int, default=3
         k, the number of leading eigenvectors whose energy is maximised.
     kernel : {"linear", "poly", "rbf", "sections", "precomputed"} or callable, default="poly"
@@ -68,11 +73,11 @@ class KernelQAlphaSelector(SelectorMixin, BaseEstimator):
         ``"center"``: centred columns of unit norm. ``"unit"``: unit norm, not centred. Both also scale the mapped
         features to unit norm, V_ij / sqrt(V_ii V_jj). ``"none"``: neither. A precomputed kernel is not centred.
     n_components : int or None, default=None
-        None: the whole kernel matrix, n_features x n_features. A number: Nystroem's approximation from so many of its
-        columns, with memory n_features x n_components; `approximation_error_` bounds what it leaves out. The features
-        drawn are favoured by what is left out; above 0.2 a warning says so.
+        None: the whole kernel matrix, n_features x n_features. A number: Nystroem's approximation from this many of its
+        columns, with memory n_features x n_components. `approximation_error_` bounds what it leaves out. What is left
+        out favours the features that were drawn; above 0.2 a warning says so.
     max_iter : int, default=200
-        Most steps of the solver.
+        Largest number of steps of the solver.
     tol : float, default=5e-3
         Precision of the weights.
     random_state : int, RandomState or None, default=None
@@ -128,28 +133,23 @@ class KernelQAlphaSelector(SelectorMixin, BaseEstimator):
     """
 
     _parameter_constraints: dict = {
-        "n_features_to_select": [
-            StrOptions({"auto"}),
-            Interval(Integral, 1, None, closed="left"),
-            Interval(Real, 0, 1, closed="right"),
-        ],
-        "n_clusters": [Interval(Integral, 1, None, closed="left")],
+        "n_features_to_select": COUNT,
+        "n_clusters": [AT_LEAST_ONE],
         "kernel": [StrOptions(set(KERNELS)), callable],
-        "degree": [Interval(Integral, 1, None, closed="left")],
-        "coef0": [Interval(Real, 0, None, closed="left")],
-        "gamma": [Interval(Real, 0, None, closed="neither")],
-        "section_size": [Interval(Integral, 1, None, closed="left")],
+        "degree": [AT_LEAST_ONE],
+        "coef0": [NOT_NEGATIVE],
+        "gamma": [POSITIVE],
+        "section_size": [AT_LEAST_ONE],
         "normalize": [StrOptions({"center", "unit", "none"})],
-        "n_components": [None, Interval(Integral, 1, None, closed="left")],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "tol": [Interval(Real, 0, None, closed="left")],
+        "n_components": [None, AT_LEAST_ONE],
+        **STEPS,
         "random_state": ["random_state"],
         "verbose": ["verbose"],
     }
 
     def __init__(
         self,
-        n_features_to_select: Any = "auto",
+        n_features_to_select: int | float | Literal["auto"] = "auto",
         n_clusters: int = 3,
         *,
         kernel: Any = "poly",
@@ -157,7 +157,7 @@ class KernelQAlphaSelector(SelectorMixin, BaseEstimator):
         coef0: float = 0.0,
         gamma: float = 1.0,
         section_size: int = 8,
-        normalize: str = "center",
+        normalize: Literal["center", "unit", "none"] = "center",
         n_components: int | None = None,
         max_iter: int = 200,
         tol: float = 5e-3,
@@ -179,7 +179,7 @@ class KernelQAlphaSelector(SelectorMixin, BaseEstimator):
         self.verbose = verbose
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any = None) -> "KernelQAlphaSelector":
+    def fit(self, X: Any, y: Any = None) -> Self:
         """Learn the weights.
 
         Parameters
@@ -194,16 +194,12 @@ class KernelQAlphaSelector(SelectorMixin, BaseEstimator):
         self : KernelQAlphaSelector
         """
         with all_or_nothing(self):
-            self._fit(X, y, progress_for(type(self).__name__, self.verbose))
+            self._fit(X, y, progress_of(self))
         return self
 
     def _fit(self, X: Any, y: Any, progress: Progress) -> None:
-        if y is not None:
-            check_consistent_length(X, y)
-        kernel, usable = self._feature_kernel(check_data(self, X))
-        count = None
-        if self.n_features_to_select != "auto":
-            count = resolve_count(self, self.n_features_to_select, usable)
+        kernel, usable = self._feature_kernel(self._check_data(X, y))
+        count = self._count(usable)
         progress(f"kernel of {kernel.n_features} features")
         factor = self._factor(kernel if self.normalize == "none" else UnitKernel(kernel))
         phi = np.where(usable[:, None], factor.phi, 0.0)
@@ -222,58 +218,30 @@ class KernelQAlphaSelector(SelectorMixin, BaseEstimator):
                 )
             V = np.asarray(raw.take(np.arange(raw.n_features)), dtype=np.float64)
             return GivenKernel(V), np.diag(V) > 0
-        usable = check_some_vary(self, raw)
+        usable = self._check_some_vary(raw)
         settings = KernelSettings(self.degree, self.coef0, self.gamma, self.section_size)
         return ComputedKernel(raw.standardized(self.normalize), kernel_function(self.kernel, settings)), usable
 
     def _factor(self, kernel: FeatureKernel) -> Factor:
         if self.n_components is None:
             return exact_factor(kernel, type(self).__name__)
-        rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
-        return nystroem_factor(kernel, int(self.n_components), rng, type(self).__name__)
+        return nystroem_factor(kernel, int(self.n_components), generator(self.random_state), type(self).__name__)
 
     def _learn(self, result: Result, usable: Array, phi: Array, factor: Factor, count: int | None) -> None:
-        """Set the learned attributes, all of them at once."""
-        weights = result.weights
-        ranking = rank_features(weights, usable)
-        if count is None:
-            count = two_level_cut(weights[usable])
-        support = np.zeros(len(weights), dtype=bool)
-        support[ranking[:count]] = True
-        self.weights_ = weights
-        self.ranking_ = ranking
-        self.support_ = support
+        ranking = rank_features(result.weights, usable)
+        self._learn_selection(ranking, ranking[: two_level_cut(result.weights[usable]) if count is None else count])
+        self._learn_solution(result, usable)
         self.projections_ = phi @ result.embedding
-        self.eigenvalues_ = result.eigenvalues
         self.approximation_error_ = factor.error
         self.n_components_ = phi.shape[1]
-        self.objective_ = result.objective
-        self.n_iter_ = result.n_iter
-        self.converged_ = result.converged
-        self.sparsity_gap_ = 1.0 if support.all() else sparsity_gap(weights, support)
-        self.negative_weight_fraction_ = float(np.mean(weights[usable] < 0))
         if factor.error > _MUCH:
-            warnings.warn(
+            warn_user(
                 f"The approximation of the kernel from n_components={self.n_components} columns leaves out "
                 f"{factor.error:.0%} of its trace, and favours the features it drew. Increase n_components, or use a "
-                "kernel of lower rank.",
-                UserWarning,
-                stacklevel=4,
+                "kernel of lower rank."
             )
-        if not result.converged:
-            warnings.warn(
-                f"KernelQAlphaSelector stopped after max_iter={self.max_iter} steps before the weights settled to "
-                f"tol={self.tol}. The ranking may still change: increase max_iter, or accept a larger tol.",
-                ConvergenceWarning,
-                stacklevel=4,
-            )
-
-    def _get_support_mask(self) -> Array:
-        check_is_fitted(self)
-        return self.support_
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
         tags.input_tags.pairwise = isinstance(self.kernel, str) and self.kernel == "precomputed"
         return tags

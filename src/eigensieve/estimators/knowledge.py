@@ -1,5 +1,6 @@
-"""Reading what the user knows besides X: side data, checked against the data it belongs to."""
+"""What the user knows besides X. Side data are checked here against X; labels and pairs in :mod:`eigensieve.qalpha`."""
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -9,17 +10,27 @@ from sklearn.utils.validation import _get_feature_names
 
 from eigensieve._types import Array
 from eigensieve.data import DataMatrix, as_data, is_stored
-from eigensieve.estimators.fitting import name_columns
+from eigensieve.estimators.base import check_finite, name_columns
 from eigensieve.qalpha import inhibition, side_variances
 
 
+@dataclass(frozen=True, eq=False)
+class Known:
+    """What was passed to `fit` besides X, as the user gave it."""
+
+    y: Any = None
+    side: Any = None
+    cannot_link: Any = None
+    must_link: Any = None
+
+
 def read_side_variances(estimator: BaseEstimator, main: DataMatrix, side: Any) -> Array:
-    """Return D_i, the variances of side data given by the user in units of the main data's."""
+    """Return D_i, the variance of each feature of the side data in units of its variance in the main data."""
     return side_variances(main.stats(), _read_side(estimator, main, side).stats())
 
 
 def side_scale(estimator: BaseEstimator, main: DataMatrix, side: Any, strength: float) -> Array:
-    """Return s_i = (D_i + lambda)^-1/2 for side data given by the user."""
+    """Return s_i = (D_i + lambda)^-1/2 for the side data."""
     name = type(estimator).__name__
     variances = read_side_variances(estimator, main, side)
     flat = np.flatnonzero((variances == 0) & ~main.stats().constant)
@@ -52,23 +63,15 @@ def _read_side(estimator: BaseEstimator, main: DataMatrix, side: Any) -> DataMat
     if side.shape[1] != main.n_features:
         raise ValueError(
             f"The 'side' parameter of {name}.fit must have the same columns as X. X has {main.n_features} features, "
-            "side "
-            f"has {side.shape[1]}."
+            f"side has {side.shape[1]}."
         )
     if side.shape[0] < 2:
         raise ValueError(
             f"The 'side' parameter of {name}.fit must hold at least 2 samples, so that its features have a variance. "
-            "Got "
-            f"{side.shape[0]} instead. Without side data, leave it out."
+            f"Got {side.shape[0]} instead. Without side data, leave it out."
         )
     data = as_data(side)
-    bad = np.flatnonzero(~data.stats().finite)
-    if len(bad):
-        raise ValueError(
-            f"Input side contains NaN or infinity in {len(bad)} of {data.n_features} columns: "
-            f"{name_columns(estimator, bad)}. Fill in missing values first, for example with "
-            "sklearn.impute.SimpleImputer."
-        )
+    check_finite(estimator, data, "side")
     return data
 
 

@@ -2,12 +2,9 @@
 
 import json
 import os
-import tempfile
 import zipfile
 from copy import copy
 from datetime import UTC, datetime
-from importlib import import_module
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,21 +12,11 @@ from sklearn.base import BaseEstimator
 
 from eigensieve import __version__
 from eigensieve._extras import require
+from eigensieve._files import staged
+from eigensieve.estimators.registry import ESTIMATORS
 
 FORMAT = 1
 HEADER = "eigensieve.json"
-
-TRUSTED = {
-    "SieveSelector": "eigensieve.estimators.sieve_selector",
-    "QAlphaSelector": "eigensieve.estimators.qalpha_selector",
-    "KernelQAlphaSelector": "eigensieve.estimators.kernel_qalpha",
-    "FeatureMap": "eigensieve.estimators.feature_map",
-    "TraceRatioSelector": "eigensieve.estimators.trace_ratio",
-    "ElementSelectedSVC": "eigensieve.estimators.element_svc",
-    "ReducedSetSVC": "eigensieve.estimators.reduced_set",
-    "RejectionCascade": "eigensieve.estimators.rejection_cascade",
-}
-"""The estimators a model file may hold, besides scikit-learn's own; nothing else is built from a file."""
 
 
 class ModelFileError(ValueError):
@@ -39,9 +26,8 @@ class ModelFileError(ValueError):
 def save_model(model: BaseEstimator, path: str | os.PathLike[str], *, about: dict[str, Any] | None = None) -> None:
     """Write a fitted estimator to a file without pickle.
 
-    The file is a skops archive with one more member, ``eigensieve.json``: which version wrote it, the names
-    of the
-    features it was fitted on, the selected ones, and `about`. It appears whole or not at all.
+    The file is a skops archive with one more member, ``eigensieve.json``. That member holds the version that wrote the
+    file, the names of the features, which of them are selected, and `about`. The file appears whole or not at all.
 
     Parameters
     ----------
@@ -55,7 +41,7 @@ def save_model(model: BaseEstimator, path: str | os.PathLike[str], *, about: dic
     sio = require("skops.io", extra="models")
     names = getattr(model, "feature_names_in_", None)
     bare = copy(model)
-    if names is not None:  # skops stores an object array one node a name; the header holds them in one list
+    if names is not None:  # skops would store one node per name; the header holds them in one list
         del bare.feature_names_in_
     header = {
         "eigensieve": __version__,
@@ -66,20 +52,10 @@ def save_model(model: BaseEstimator, path: str | os.PathLike[str], *, about: dic
         "selection": selected_features(model) if hasattr(model, "get_support") else None,
         "about": about or {},
     }
-    path = Path(path)
-    handle, staged = tempfile.mkstemp(prefix=".eigensieve-", suffix=".skops", dir=path.parent)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(sio.dumps(bare))
-        with zipfile.ZipFile(staged, "a") as archive:
+    with staged(path) as file:
+        file.write_bytes(sio.dumps(bare))
+        with zipfile.ZipFile(file, "a") as archive:
             archive.writestr(HEADER, json.dumps(header, ensure_ascii=False))
-        mask = os.umask(0)
-        os.umask(mask)
-        os.chmod(staged, 0o666 & ~mask)  # mkstemp makes files private; a model is shared like any other file
-        os.replace(staged, path)
-    except BaseException:
-        Path(staged).unlink(missing_ok=True)
-        raise
 
 
 def read_model_header(path: str | os.PathLike[str]) -> dict[str, Any]:
@@ -93,8 +69,7 @@ def read_model_header(path: str | os.PathLike[str]) -> dict[str, Any]:
     -------
     header : dict
         ``eigensieve`` (version that wrote it), ``format``, ``estimator``, ``written``, ``feature_names``,
-        ``selection``
-        and ``about``.
+        ``selection`` and ``about``.
     """
     try:
         with zipfile.ZipFile(path) as archive:
@@ -124,9 +99,8 @@ _REFIT = "Fit and save the model again."
 def load_model(path: str | os.PathLike[str]) -> BaseEstimator:
     """Read a fitted estimator from a file written by :func:`save_model`.
 
-    Nothing in the file is executed: only eigensieve's estimators, scikit-learn's and plain arrays are built;
-    a file that
-    names anything else is refused before it is loaded.
+    Nothing in the file is executed. Only eigensieve's estimators, scikit-learn's estimators and plain arrays are built.
+    A file that names anything else is refused before it is loaded.
 
     Parameters
     ----------
@@ -148,8 +122,7 @@ def load_model(path: str | os.PathLike[str]) -> BaseEstimator:
         foreign = set(sio.get_untrusted_types(file=path)) - _trusted_types()
         if foreign:
             raise ModelFileError(
-                f"'{path}' holds types that are not trusted: {', '.join(sorted(foreign)[:5])}. It was not "
-                "loaded; "
+                f"'{path}' holds types that are not trusted: {', '.join(sorted(foreign)[:5])}. It was not loaded; "
                 "fit the model again from data you trust."
             )
         model = sio.load(path, trusted=sorted(_trusted_types()))
@@ -157,14 +130,14 @@ def load_model(path: str | os.PathLike[str]) -> BaseEstimator:
         raise
     except Exception as error:
         raise ModelFileError(f"'{path}' is damaged ({type(error).__name__} while reading it). {_REFIT}") from error
-    if type(model).__name__ not in TRUSTED:
+    if type(model).__name__ not in ESTIMATORS:
         raise ModelFileError(f"'{path}' holds a {type(model).__name__}, not a model of eigensieve. {_REFIT}")
     _restore_names(model, header, path)
     return model
 
 
 def _trusted_types() -> set[str]:
-    return {f"{module}.{name}" for name, module in TRUSTED.items()} | _HELPER_TYPES
+    return {f"{module}.{name}" for name, module in ESTIMATORS.items()} | _HELPER_TYPES
 
 
 _HELPER_TYPES = {
@@ -203,8 +176,7 @@ def selected_features(model: Any) -> dict[str, Any]:
     Returns
     -------
     selection : dict
-        ``n_features_in``, ``selected`` (column indices, best first), ``names`` (None when X had no column
-        names) and
+        ``n_features_in``, ``selected`` (column indices, best first), ``names`` (None when X had no column names) and
         ``weights`` of the selected features.
     """
     support = model.get_support()
@@ -225,8 +197,3 @@ def selected_features(model: Any) -> dict[str, Any]:
 def _finite(value: Any) -> float | None:
     """JSON has no infinity."""
     return float(value) if np.isfinite(value) else None
-
-
-def estimator_class(name: str) -> type:
-    """Return one of eigensieve's estimator classes by name."""
-    return getattr(import_module(TRUSTED[name]), name)

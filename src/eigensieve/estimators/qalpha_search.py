@@ -10,9 +10,9 @@ from eigensieve._types import Array
 from eigensieve.data import DataMatrix
 from eigensieve.evidence import MAX_CLUSTERS, Discoveries, count_clusters, discover, follow, permuted_excess, restricted
 from eigensieve.operators import Affinity, LaplacianAffinity, StandardAffinity, leading_eigenvectors
-from eigensieve.qalpha import TAU, Knowledge, Problem, Result, SolveSettings, check_start, class_span, solve_steered
+from eigensieve.qalpha import TAU, Knowledge, Problem, Result, SolveSettings, class_span, solve_steered
 
-_FOLD_TOL = 1e-2  # an embedding that features are only compared with need not be polished
+_FOLD_TOL = 1e-2  # features are only compared with this embedding: it need not be precise
 
 
 class Search:
@@ -46,8 +46,7 @@ class Search:
         self.knowledge = knowledge
         self.rng = rng
         self.data = raw.standardized(normalize)
-        check_start(type(settings).__name__, settings.n_clusters, settings.init, settings.n_init, raw.n_samples)
-        # Of the marginals alone, which permuting leaves as they are: folds may share it.
+        # It depends on the marginals alone, and permuting does not change these: the folds may share it.
         self.excess = permuted_excess(raw.standardized("center"), usable) if self._counts_clusters else 1.0
 
     def solve(
@@ -58,7 +57,7 @@ class Search:
         progress: Progress = silent,
         checkpoint: str | os.PathLike[str] | None = None,
     ) -> Result:
-        """Find weights and embedding from the active features; the others are not looked at."""
+        """Find weights and embedding from the active features. The others are not read."""
         settings = self.settings
         data = self.data if active is self.usable else restricted(self.data, active)
         affinity: Affinity = LaplacianAffinity(data) if settings.spectrum == "laplacian" else StandardAffinity(data)
@@ -78,8 +77,9 @@ class Search:
     def discover(self, progress: Progress) -> Discoveries:
         """Find the features that follow the structure; see :mod:`eigensieve.evidence.discoveries`.
 
-        A feature that takes no part gets the weight m_i' Q diag(lambda) Q' m_i, up to a factor, so Q diag(lambda)^(1/2)
-        is what features are compared with. Labels for all samples are an embedding that no feature took part in.
+        A feature that takes no part gets the weight m_i' Q diag(lambda) Q' m_i, up to a factor. Features are therefore
+        compared with Q diag(lambda)^(1/2). If all samples have labels, features are compared with the labels: no
+        feature took part in these.
         """
         centered = self.raw.standardized("center")
         limits: Any = {"fdr": self.settings.fdr, "rng": self.rng}
@@ -94,6 +94,11 @@ class Search:
         return discover(centered, self.usable, fit, progress=progress, **limits)
 
     @property
+    def n_passes(self) -> int:
+        """Times the data was read so far."""
+        return self.raw.n_passes
+
+    @property
     def follows_labels(self) -> bool:
         """Whether features are compared with the labels themselves."""
         labels = self.knowledge.labels
@@ -105,7 +110,7 @@ class Search:
         return not given and self.knowledge.labels is None
 
     def _clusters_and_start(self, affinity: Affinity, active: Array) -> tuple[int, str | Array]:
-        """Return k and the start; eigenvectors that were needed to find k are used again as the start."""
+        """Return k and the start. Eigenvectors that were computed to find k serve again as the start."""
         settings, labels, n_samples = self.settings, self.knowledge.labels, affinity.n_samples
         if labels is not None:
             return len(labels.classes) - 1, "eigen"

@@ -1,48 +1,45 @@
 """QAlphaSelector: the papers' method as a scikit-learn selector."""
 
 import os
-import warnings
-from numbers import Integral, Real
-from typing import Any
+from typing import Any, Literal, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, _fit_context
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_consistent_length, check_random_state
-from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import check_is_fitted
+from sklearn.base import _fit_context
+from sklearn.utils._param_validation import StrOptions
 
-from eigensieve._progress import Progress, progress_for
-from eigensieve._types import Array
+from eigensieve._progress import Progress
 from eigensieve.data import DataMatrix
-from eigensieve.estimators.fitting import (
+from eigensieve.estimators.base import (
+    AT_LEAST_ONE,
+    AUTO,
+    COUNT,
+    INSIDE_0_1,
+    NOT_NEGATIVE,
+    STEPS,
+    BaseSelector,
     all_or_nothing,
-    check_data,
-    check_some_vary,
+    generator,
+    progress_of,
     rank_features,
-    resolve_count,
-    warn_of_nothing,
 )
-from eigensieve.estimators.knowledge import side_scale
+from eigensieve.estimators.knowledge import Known, side_scale
 from eigensieve.estimators.qalpha_search import Search
-from eigensieve.estimators.sources import AnySizeSelectorMixin
 from eigensieve.evidence import Discoveries
 from eigensieve.qalpha import (
     SOLVERS,
     TAU,
     Knowledge,
-    Labels,
     Request,
     Result,
     check_combination,
+    check_start,
     read_labels,
     read_pairs,
     read_settings,
-    sparsity_gap,
 )
 
 
-class QAlphaSelector(AnySizeSelectorMixin, BaseEstimator):
+class QAlphaSelector(BaseSelector):
     """Select features whose weighted affinity clusters the samples best (Q-alpha).
 
     Finds unit weights alpha and orthonormal Q (n_samples, n_clusters) that maximise trace(Q' A A Q), where
@@ -56,53 +53,56 @@ class QAlphaSelector(AnySizeSelectorMixin, BaseEstimator):
     Parameters
     ----------
     n_features_to_select : int, float or "auto", default="auto"
-        How many features to keep: a number, a fraction of all features, or ``"auto"``: all features that follow a
-        structure shown by the other features (with labels for all samples: that follow the labels), at a false
-        discovery rate of `fdr`. On data without structure that is none, and a warning says so.
+        How many features to keep: a number, a fraction of all features, or ``"auto"``. ``"auto"`` keeps all features
+        that follow a structure shown by the other features, at a false discovery rate of `fdr`; if all samples have
+        labels, all features that follow the labels. On data without structure nothing is selected, and a warning says
+        so.
     n_clusters : int or "auto", default="auto"
         k, the number of leading eigenvectors whose energy is maximised. ``"auto"`` counts the eigenvalues of the
-        equally weighted affinity above those of permuted features (at most 10). With labels the classes take its place.
+        equally weighted affinity above those of permuted features (at most 10). With labels, k is the
+        number of classes minus 1.
     spectrum : {"standard", "laplacian"}, default="standard"
         Use the affinity A, or its Laplacian A - diag(A1) + dI.
     criterion : {"energy", "gap"}, default="energy"
         Maximise the sum of the k largest squared eigenvalues, or that minus the sum of all others. The gap is more
-        robust with many noise features, may give negative weights, and costs O(n_features * n_samples^2) a step.
+        robust with many noise features, may give negative weights, and costs O(n_features * n_samples^2) per step.
     normalize : {"auto", "center", "unit", "none"}, default="auto"
         ``"center"``: centred columns of unit norm. ``"unit"``: unit norm, not centred. ``"none"``: as they are.
         ``"auto"``: ``"center"`` for the standard spectrum, ``"unit"`` for the Laplacian (which centring would undo) and
         for ``supervision="blocks"``.
     supervision : {"auto", "span", "blocks", "ignore"}, default="auto"
-        What labels are used for. ``"span"``: Q is the span of the centred class indicators (on the labelled samples,
-        when some are -1) and only the weights are sought. ``"blocks"``: the papers' criterion, energy within classes
-        minus `block_gamma` times the energy across classes; it suits classes that are orthogonal rather than opposite,
-        and is usually worse. ``"ignore"``: no use of y, as in a Pipeline whose last step needs it. ``"auto"``:
-        ``"span"`` when y is given.
+        What labels are used for. ``"span"``: Q is the span of the centred class indicators, and only the weights are
+        sought; if some labels are -1, this holds for the labelled samples. ``"blocks"``: the papers' criterion, energy
+        within classes minus `block_gamma` times the energy across classes. It suits classes that are orthogonal rather
+        than opposite, and is usually worse. ``"ignore"``: y is not used, as in a Pipeline whose last step needs it.
+        ``"auto"``: ``"span"`` when y is given.
     solver : {"auto", "basic", "power", "ritz"}, default="auto"
-        ``"auto"`` improves weights and embedding together, one pass over the data a step. The others are the papers'
-        algorithms; they find the same maximum with many more passes.
+        ``"auto"`` improves weights and embedding together, with one pass over the data per step. The others are the
+        papers' algorithms. They find the same maximum with many more passes.
     init : {"eigen", "random"} or ndarray of shape (n_samples, n_clusters), default="eigen"
         Starting embedding: leading eigenvectors of the equally weighted affinity, random directions, or the user's own.
-        Random starts often end in poor local maxima; use them with `n_init`. With labels these take its place.
+        Random starts often end in poor local maxima; use them with `n_init`. Not used with labels.
     n_init : int, default=1
         Number of random starts, of which the one with the best criterion is kept. Must be 1 for other starts.
     side_strength : float, default=0.1
-        lambda in (D + lambda I)^-1 G, where D holds the side data's variances in units of X's own: the smaller, the
-        more the side data counts.
+        lambda in (D + lambda I)^-1 G, where D holds the variances of the side data in units of the variances of X. The
+        smaller, the more the side data counts.
     pair_strength : float, default=2.0
-        What the mean of (x'y)^2 over the pairs counts, taken for all pairs of samples, against the criterion.
+        Weight of the pairs against the criterion. The mean of (x'y)^2 over the given pairs is multiplied by this number
+        and by the number of all pairs of samples.
     block_gamma : float, default=0.5
         For ``supervision="blocks"``: weight of the energy across classes.
     block_clusters : tuple of 2 ints, default=(2, 1)
         For ``supervision="blocks"``: number of eigenvalues of a block within a class and of one across two classes.
     max_iter : int, default=200
-        Most steps of the solver.
+        Largest number of steps of the solver.
     tol : float, default=5e-3
-        The solver stops when the weights' residual |G alpha - rho alpha| / rho is below this and the last step's gain
-        is below tol^2, relative.
+        The solver stops when the residual |G alpha - rho alpha| / rho of the weights is below `tol` and the relative
+        gain of the last step is below tol^2.
     checkpoint : path-like or None, default=None
-        Folder in which every completed step is kept. A fit that was interrupted goes on from there when it is called
-        again with the same data and settings, and ends with the same result. Not with labels for some samples only,
-        nor with ``supervision="blocks"``. The folds of the automatic choice are fitted anew.
+        Folder in which the last completed step is kept. If a fit was interrupted, call it again with the same data and
+        settings: it continues from there and ends with the same result. Not possible with labels for some samples
+        only, nor with ``supervision="blocks"``. The folds of the automatic choice are fitted anew.
     fdr : float, default=0.1
         Expected fraction of false selections to allow when `n_features_to_select` is ``"auto"``.
     random_state : int, RandomState or None, default=None
@@ -119,8 +119,8 @@ class QAlphaSelector(AnySizeSelectorMixin, BaseEstimator):
     support_ : ndarray of bool of shape (n_features,)
         The selected features: the first of `ranking_` when their number was given, else those with small p-values.
     p_values_ : ndarray of shape (n_features,) or None
-        For ``n_features_to_select="auto"``: chance of a permuted copy agreeing as well with an embedding of other
-        features (with labels for all samples: with the labels); else None.
+        For ``n_features_to_select="auto"``: the chance that a permuted copy of the feature agrees as well with an
+        embedding of other features; if all samples have labels, with the labels. Otherwise None.
     embedding_ : ndarray of shape (n_samples, n_clusters)
         Q: leading eigenvectors of the weighted affinity of the samples; with labels, the span of the class indicators.
     eigenvalues_ : ndarray of shape (n_clusters,)
@@ -164,40 +164,35 @@ class QAlphaSelector(AnySizeSelectorMixin, BaseEstimator):
     """
 
     _parameter_constraints: dict = {
-        "n_features_to_select": [
-            StrOptions({"auto"}),
-            Interval(Integral, 1, None, closed="left"),
-            Interval(Real, 0, 1, closed="right"),
-        ],
-        "n_clusters": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left")],
+        "n_features_to_select": COUNT,
+        "n_clusters": [AUTO, AT_LEAST_ONE],
         "spectrum": [StrOptions({"standard", "laplacian"})],
         "criterion": [StrOptions(set(TAU))],
         "normalize": [StrOptions({"auto", "center", "unit", "none"})],
         "solver": [StrOptions(set(SOLVERS))],
         "supervision": [StrOptions({"auto", "span", "blocks", "ignore"})],
         "init": [StrOptions({"eigen", "random"}), np.ndarray],
-        "n_init": [Interval(Integral, 1, None, closed="left")],
-        "side_strength": [Interval(Real, 0, None, closed="left")],
-        "pair_strength": [Interval(Real, 0, None, closed="left")],
-        "block_gamma": [Interval(Real, 0, None, closed="left")],
+        "n_init": [AT_LEAST_ONE],
+        "side_strength": [NOT_NEGATIVE],
+        "pair_strength": [NOT_NEGATIVE],
+        "block_gamma": [NOT_NEGATIVE],
         "block_clusters": [tuple],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "tol": [Interval(Real, 0, None, closed="left")],
+        **STEPS,
         "checkpoint": [str, os.PathLike, None],
-        "fdr": [Interval(Real, 0, 1, closed="neither")],
+        "fdr": [INSIDE_0_1],
         "random_state": ["random_state"],
         "verbose": ["verbose"],
     }
 
     def __init__(
         self,
-        n_features_to_select: Any = "auto",
-        n_clusters: Any = "auto",
+        n_features_to_select: int | float | Literal["auto"] = "auto",
+        n_clusters: int | Literal["auto"] = "auto",
         *,
-        spectrum: str = "standard",
-        criterion: str = "energy",
-        normalize: str = "auto",
-        supervision: str = "auto",
+        spectrum: Literal["standard", "laplacian"] = "standard",
+        criterion: Literal["energy", "gap"] = "energy",
+        normalize: Literal["auto", "center", "unit", "none"] = "auto",
+        supervision: Literal["auto", "span", "blocks", "ignore"] = "auto",
         solver: str = "auto",
         init: Any = "eigen",
         n_init: int = 1,
@@ -233,19 +228,17 @@ class QAlphaSelector(AnySizeSelectorMixin, BaseEstimator):
         self.verbose = verbose
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(
-        self, X: Any, y: Any = None, *, side: Any = None, cannot_link: Any = None, must_link: Any = None
-    ) -> "QAlphaSelector":
+    def fit(self, X: Any, y: Any = None, *, side: Any = None, cannot_link: Any = None, must_link: Any = None) -> Self:
         """Learn the weights.
 
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
-            float32 and float64 are worked on as they are; other numeric types are converted a block at a time.
+            float32 and float64 are used as they are. Other numeric types are converted block by block.
         y : array-like of shape (n_samples,), optional
             Class labels, numbers or strings; -1 marks samples without label. Used as `supervision` says.
         side : array-like or sparse matrix of shape (n_side_samples, n_features), optional
-            Samples that vary only in ways that are not wanted: features that vary among them get less weight.
+            Samples that vary only in unwanted ways. Features that vary among them get less weight.
         cannot_link, must_link : array-like of int of shape (n_pairs, 2), optional
             Pairs of samples that belong to different clusters, or to the same.
 
@@ -254,37 +247,28 @@ class QAlphaSelector(AnySizeSelectorMixin, BaseEstimator):
         self : QAlphaSelector
         """
         with all_or_nothing(self):
-            self._fit(X, y, side, cannot_link, must_link, progress_for(type(self).__name__, self.verbose))
+            known = Known(y, side, cannot_link, must_link)
+            self._fit(X, known, progress_of(self))
         return self
 
-    def _fit(self, X: Any, y: Any, side: Any, cannot_link: Any, must_link: Any, progress: Progress) -> None:
-        supervision = self._supervision(y)
+    def _fit(self, X: Any, known: Known, progress: Progress) -> None:
+        supervision = self._supervision(known.y)
         normalize = self._normalization(supervision)
-        if y is not None:
-            check_consistent_length(X, y)
-        raw = check_data(self, X)
-        usable = check_some_vary(self, raw)
-        fixed_count = None
-        if self.n_features_to_select != "auto":
-            fixed_count = resolve_count(self, self.n_features_to_select, usable)
+        raw = self._check_data(X, known.y)
+        usable = self._check_some_vary(raw)
+        count = self._count(usable)
         self._check_range(raw, normalize)
-        knowledge = self._knowledge(raw, supervision, normalize, y, side, cannot_link, must_link)
+        knowledge = self._knowledge(raw, supervision, normalize, known)
         self._check_checkpoint(knowledge)
-        rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
-        search = Search(self, raw, usable, normalize, knowledge, rng)
+        check_start(type(self).__name__, self.n_clusters, self.init, self.n_init, raw.n_samples)
+        search = Search(self, raw, usable, normalize, knowledge, generator(self.random_state))
         result = search.solve(usable, progress=progress, checkpoint=self.checkpoint)
-        found = search.discover(progress) if fixed_count is None else None
-        self._learn(result, search, fixed_count, found)
+        found = search.discover(progress) if count is None else None
+        self._learn(result, search, count, found)
 
     def _supervision(self, y: Any) -> str | None:
         """How labels are used: "span", "blocks", or None for not at all."""
-        if self.supervision in ("span", "blocks") and y is None:
-            raise ValueError(
-                f"The 'supervision' parameter of QAlphaSelector is {self.supervision!r}, which requires y to be "
-                "passed, but "
-                "the target y is None. Pass y, or leave supervision at 'auto'."
-            )
-        if y is None or self.supervision == "ignore":
+        if not self._uses(y):
             return None
         return "span" if self.supervision == "auto" else self.supervision
 
@@ -301,28 +285,19 @@ class QAlphaSelector(AnySizeSelectorMixin, BaseEstimator):
             return self.normalize
         return "unit" if self.spectrum == "laplacian" or supervision == "blocks" else "center"
 
-    def _knowledge(
-        self,
-        raw: DataMatrix,
-        supervision: str | None,
-        normalize: str,
-        y: Any,
-        side: Any,
-        cannot_link: Any,
-        must_link: Any,
-    ) -> Knowledge:
+    def _knowledge(self, raw: DataMatrix, supervision: str | None, normalize: str, known: Known) -> Knowledge:
         """Read all that was given besides X, and refuse what does not go together."""
         name = type(self).__name__
-        labels: Labels | None = None if supervision is None else read_labels(y, raw.n_samples, name)
-        pairs = read_pairs(cannot_link, must_link, raw.n_samples, name)
+        labels = None if supervision is None else read_labels(known.y, raw.n_samples, name)
+        pairs = read_pairs(known.cannot_link, known.must_link, raw.n_samples, name)
         settings = (self.spectrum, self.criterion, normalize, self.solver)
         check_combination(Request(name, *settings, supervision, labels, pairs))
-        scale = None if side is None else side_scale(self, raw, side, self.side_strength)
+        scale = None if known.side is None else side_scale(self, raw, known.side, self.side_strength)
         blocks = read_settings(self.block_gamma, self.block_clusters, name) if supervision == "blocks" else None
         return Knowledge(labels, blocks, scale, pairs, self.pair_strength)
 
     def _check_range(self, raw: DataMatrix, normalize: str) -> None:
-        """Without normalisation the criterion is of the fourth power of the values."""
+        """Refuse values whose fourth power overflows. Without normalisation the criterion is of that order."""
         if normalize != "none":
             return
         largest = float(raw.stats().norm.max())
@@ -334,41 +309,13 @@ class QAlphaSelector(AnySizeSelectorMixin, BaseEstimator):
             )
 
     def _learn(self, result: Result, search: Search, count: int | None, found: Discoveries | None) -> None:
-        """Set the learned attributes, all of them at once."""
-        usable, raw = search.usable, search.raw
-        weights = result.weights
-        ranking = rank_features(weights, usable)
-        support = np.zeros(len(weights), dtype=bool)
-        support[ranking[:count] if found is None else found.selected] = True
-        self.weights_ = weights
-        self.ranking_ = ranking
-        self.support_ = support
+        ranking = rank_features(result.weights, search.usable)
+        self._learn_selection(ranking, ranking[:count] if found is None else found.selected)
+        self._learn_solution(result, search.usable)
         self.p_values_ = None if found is None else found.p_values
         self.embedding_ = result.embedding
-        self.eigenvalues_ = result.eigenvalues
         self.n_clusters_ = result.embedding.shape[1]
-        self.objective_ = result.objective
         self.objective_history_ = result.history
-        self.n_iter_ = result.n_iter
-        self.n_passes_ = raw.n_passes
-        self.converged_ = result.converged
-        self.sparsity_gap_ = 1.0 if support.all() or not support.any() else sparsity_gap(weights, support)
-        self.negative_weight_fraction_ = float(np.mean(weights[usable] < 0))
-        if not result.converged:
-            warnings.warn(
-                f"QAlphaSelector stopped after max_iter={self.max_iter} steps before the weights settled to "
-                f"tol={self.tol}. The ranking may still change: increase max_iter, or accept a larger tol.",
-                ConvergenceWarning,
-                stacklevel=5,
-            )
-        if not support.any():
-            warn_of_nothing(self, "the labels" if search.follows_labels else "the others' structure", stacklevel=6)
-
-    def _get_support_mask(self) -> Array:
-        check_is_fitted(self)
-        return self.support_
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
+        self.n_passes_ = search.n_passes
+        if not self.support_.any():
+            self._warn_nothing_selected("the labels" if search.follows_labels else "the others' structure")

@@ -1,22 +1,18 @@
 """A kernel SVM with few whole vectors: Burges' reduced sets."""
 
-import warnings
-from numbers import Integral, Real
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, _fit_context
-from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import validate_data
+from sklearn.utils._param_validation import StrOptions
 
 from eigensieve._progress import progress_for
+from eigensieve._types import Array
 from eigensieve.data import one_blas_thread
 from eigensieve.elements import FullExpansion, construct_vectors, refine_vectors, select_vectors, solve_weights
-from eigensieve.estimators.kernel_machine import KernelMachine, resolve_machine
-from eigensieve.estimators.small_machine import FLOATS, SmallMachine
+from eigensieve.estimators.base import AT_LEAST_ONE, NOT_NEGATIVE, all_or_nothing, generator, warn_user
+from eigensieve.estimators.kernel_machine import KernelMachine
+from eigensieve.estimators.small_machine import SmallMachine
 
 
 class ReducedSetSVC(SmallMachine):
@@ -31,12 +27,12 @@ class ReducedSetSVC(SmallMachine):
     estimator : SVC, default=None
         As in :class:`ElementSelectedSVC`.
     n_vectors : int, default=10
-        Vectors wanted. "selection" cannot have more than there are support vectors: a warning says so.
+        Number of vectors. "selection" cannot take more vectors than there are support vectors; a warning says so.
     method : {"construction", "selection"}, default="construction"
         Construct new vectors (more accurate) or select support vectors.
     n_features_per_vector : int, default=None
-        If given, every constructed vector keeps only so many features that differ from the centre of the support
-        vectors (its largest deviations) and the others stay at the centre: sparse vectors, the paper's future work.
+        If given, every constructed vector differs from the centre of the support vectors in this many features only,
+        those with the largest deviations. Such sparse vectors are the paper's future work.
     refine : bool, default=True
         Move all constructed vectors together at the end by gradient descent (Burges' second phase).
     n_starts : int, default=5
@@ -54,7 +50,8 @@ class ReducedSetSVC(SmallMachine):
     dual_coef_ : ndarray of shape (n_outputs, n_vectors)
     intercept_ : ndarray of shape (n_outputs,)
     n_iter_ : int
-        Iterations of the refinement, without it the most that one start took; vectors selected for "selection".
+        Iterations of the refinement. Without refinement, the largest number that one start took. For "selection", the
+        number of vectors selected.
     n_numbers_ : int
         Numbers that must be stored to predict.
     threshold_ : float
@@ -65,13 +62,13 @@ class ReducedSetSVC(SmallMachine):
 
     _parameter_constraints: dict = {
         "estimator": [None, BaseEstimator],
-        "n_vectors": [Interval(Integral, 1, None, closed="left")],
+        "n_vectors": [AT_LEAST_ONE],
         "method": [StrOptions({"construction", "selection"})],
-        "n_features_per_vector": [None, Interval(Integral, 1, None, closed="left")],
+        "n_features_per_vector": [None, AT_LEAST_ONE],
         "refine": ["boolean"],
-        "n_starts": [Interval(Integral, 1, None, closed="left")],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "ridge": [Interval(Real, 0, None, closed="left")],
+        "n_starts": [AT_LEAST_ONE],
+        "max_iter": [AT_LEAST_ONE],
+        "ridge": [NOT_NEGATIVE],
         "random_state": ["random_state"],
         "verbose": ["verbose"],
     }
@@ -81,7 +78,7 @@ class ReducedSetSVC(SmallMachine):
         estimator: Any = None,
         *,
         n_vectors: int = 10,
-        method: str = "construction",
+        method: Literal["construction", "selection"] = "construction",
         n_features_per_vector: int | None = None,
         refine: bool = True,
         n_starts: int = 5,
@@ -114,14 +111,18 @@ class ReducedSetSVC(SmallMachine):
         -------
         self : ReducedSetSVC
         """
-        X_valid, y = validate_data(self, X, y, dtype=FLOATS)
-        check_classification_targets(y)
+        with all_or_nothing(self):
+            self._fit(X, y)
+        return self
+
+    def _fit(self, X: Any, y: Any) -> None:
+        X_valid, y = self._read(X, y)
         if self.method == "selection" and self.n_features_per_vector is not None:
             raise ValueError(
                 "The 'n_features_per_vector' parameter of ReducedSetSVC must be None for method='selection'. "
                 f"Got {self.n_features_per_vector} instead; selected vectors are whole (use ElementSelectedSVC)."
             )
-        machine = resolve_machine(self.estimator, type(self).__name__, X, X_valid, y)
+        machine = self._resolve(X, X_valid, y)
         # The products are small: several BLAS threads would wait for each other.
         with one_blas_thread():
             vectors, n_free, n_iter = self._vectors(machine)
@@ -130,29 +131,22 @@ class ReducedSetSVC(SmallMachine):
         self.vectors_ = vectors
         self.n_iter_ = n_iter
         self.dual_coef_ = weights.T
-        self.intercept_ = intercept
         self.n_numbers_ = int(n_free + weights.size + intercept.size)
-        self.estimator_ = machine.source
-        self.classes_ = machine.classes
-        self.threshold_ = 0.0
         self._expansion = FullExpansion(machine.kernel, vectors, weights, intercept)
-        return self
+        self._learn_machine(machine, intercept)
 
-    def _vectors(self, machine: KernelMachine) -> tuple[NDArray, int, int]:
+    def _vectors(self, machine: KernelMachine) -> tuple[Array, int, int]:
         """Return the vectors, how many numbers describe them, and the iterations."""
         B = machine.basis.astype(np.float64)
         progress = progress_for(type(self).__name__, self.verbose)
         if self.method == "selection":
             if self.n_vectors > B.shape[0]:
-                warnings.warn(
+                warn_user(
                     f"n_vectors={self.n_vectors} is more than the {B.shape[0]} support vectors that exist: "
-                    f"all of them may be used.",
-                    UserWarning,
-                    stacklevel=4,
+                    f"all of them may be used."
                 )
             chosen = select_vectors(machine.kernel, B, machine.alpha, min(self.n_vectors, B.shape[0]), progress)
             return B[chosen], chosen.size * B.shape[1], chosen.size
-        seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
         centre = B.mean(axis=0)
         sparse = self.n_features_per_vector
         vectors, n_iter = construct_vectors(
@@ -162,7 +156,7 @@ class ReducedSetSVC(SmallMachine):
             self.n_vectors,
             n_starts=self.n_starts,
             max_iter=self.max_iter,
-            rng=np.random.default_rng(seed),
+            rng=generator(self.random_state),
             progress=progress,
             shape_vector=None if sparse is None else lambda z: _sparsified(z, centre, sparse),
         )
@@ -172,11 +166,11 @@ class ReducedSetSVC(SmallMachine):
         described = int(free.sum()) + (0 if sparse is None else centre.size)
         return vectors, described, n_iter
 
-    def _decisions(self, X: NDArray) -> NDArray:
+    def _decisions(self, X: Array) -> Array:
         return self._expansion.decision(X)
 
 
-def _sparsified(z: NDArray, centre: NDArray, n_kept: int) -> NDArray:
+def _sparsified(z: Array, centre: Array, n_kept: int) -> Array:
     """Return z with all but its `n_kept` largest deviations from the centre set to the centre."""
     kept = np.argsort(-np.abs(z - centre), kind="stable")[:n_kept]
     sparse = centre.copy()

@@ -1,25 +1,24 @@
 """A cheap rejector in front of a full classifier."""
 
 import time
-from numbers import Real
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, _fit_context, clone
-from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import train_test_split
 from sklearn.svm import SVC
 from sklearn.utils import Tags, check_array
 from sklearn.utils._indexing import _safe_indexing
-from sklearn.utils._param_validation import HasMethods, Interval
+from sklearn.utils._param_validation import HasMethods
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import _is_fitted, check_is_fitted, validate_data
 
+from eigensieve._types import Array
 from eigensieve.elements import KIND_NAMES, FullExpansion, MaskedKernel, rejection_rates, rejection_threshold
-from eigensieve.estimators.calibration import calibration_scores, positive_scores
+from eigensieve.estimators.base import INSIDE_0_1, all_or_nothing
 from eigensieve.estimators.element_svc import ElementSelectedSVC
+from eigensieve.estimators.small_machine import calibration_scores, positive_scores
 
 
 class RejectionCascade(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
@@ -38,13 +37,13 @@ class RejectionCascade(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         Any classifier; None means ``SVC()``.
     max_false_negative_rate : float, default=0.02
     calibration_size : float, default=0.25
-        Share of the training data held out from the rejector for its threshold; the classifier is fitted on all. Not
-        used when the rejector is fitted already (plain or in :class:`sklearn.frozen.FrozenEstimator`): then `fit`
-        expects data that the rejector has not seen and all of it sets the threshold.
+        Share of the training data that is held out from the rejector to set its threshold. The classifier is fitted on
+        all data. Not used when the rejector is fitted already (plain or in :class:`sklearn.frozen.FrozenEstimator`):
+        `fit` then expects data that the rejector has not seen, and uses all of it to set the threshold.
     matrix_products : bool, default=True
-        Evaluate a fitted two-class `SVC` (rbf, poly, linear) behind the rejector by matrix products, which gives the
-        same decision values to rounding an order of magnitude sooner than its own `predict`. Other classifiers are
-        always called.
+        Evaluate a two-class `SVC` (rbf, poly, linear) behind the rejector by matrix products. This gives the same
+        decision values up to rounding and is about ten times as fast as its own `predict`. Other classifiers are always
+        called.
     random_state : int, RandomState instance or None, default=None
 
     Attributes
@@ -71,8 +70,8 @@ class RejectionCascade(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     _parameter_constraints: dict = {
         "rejector": [None, HasMethods(["fit", "predict"])],
         "classifier": [None, HasMethods(["fit", "predict"])],
-        "max_false_negative_rate": [Interval(Real, 0, 1, closed="neither")],
-        "calibration_size": [Interval(Real, 0, 1, closed="neither")],
+        "max_false_negative_rate": [INSIDE_0_1],
+        "calibration_size": [INSIDE_0_1],
         "matrix_products": ["boolean"],
         "random_state": ["random_state"],
     }
@@ -113,6 +112,11 @@ class RejectionCascade(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         -------
         self : RejectionCascade
         """
+        with all_or_nothing(self):
+            self._fit(X, y)
+        return self
+
+    def _fit(self, X: Any, y: Any) -> None:
         X_valid, y = validate_data(self, X, y, dtype="numeric")
         X = _named_or_valid(X, X_valid)
         check_classification_targets(y)
@@ -145,21 +149,20 @@ class RejectionCascade(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         self.classes_ = np.asarray(rejector.classes_)
         self.threshold_ = threshold
         self.rejection_rate_, self.false_negative_rate_ = rates
-        return self
 
-    def rejected(self, X: Any) -> NDArray:
-        """Return which samples the rejector turns away (boolean, one a sample)."""
+    def rejected(self, X: Any) -> Array:
+        """Return which samples the rejector turns away, one boolean per sample."""
         return self._rejected(self._checked(X))
 
     def _checked(self, X: Any) -> Any:
         check_is_fitted(self)
         return _named_or_valid(X, validate_data(self, X, reset=False, dtype="numeric"))
 
-    def _rejected(self, X: Any) -> NDArray:
+    def _rejected(self, X: Any) -> Array:
         return positive_scores(self.rejector_, X) < self.threshold_
 
-    def predict(self, X: Any) -> NDArray:
-        """Return the predicted classes; the full classifier sees only what was not rejected.
+    def predict(self, X: Any) -> Array:
+        """Return the predicted classes. The full classifier sees only the samples that were not rejected.
 
         Parameters
         ----------
@@ -189,14 +192,14 @@ class RejectionCascade(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         ----------
         X : array-like of shape (n_samples, n_features)
         n_repeats : int, default=3
-            The cascade and the full classifier are timed so often, in turn; medians are compared.
+            The cascade and the full classifier are timed this many times, in turn. Medians are compared.
 
         Returns
         -------
         report : dict
             rejection_rate : share of the samples rejected.
-            kernel_evaluations : kernel evaluations a sample, rejector included; NaN where the classifier has no
-            support vectors.
+            kernel_evaluations : kernel evaluations per sample, rejector included; NaN if the classifier has no support
+            vectors.
             full_kernel_evaluations : the same without the cascade.
             speed_up : time of the full classifier over time of the cascade.
         """
@@ -219,15 +222,11 @@ class RejectionCascade(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
 
 def _prepared(estimator: Any) -> tuple[Any, bool]:
     """Return a fitted estimator as it is, or a fresh clone of an unfitted one, and whether it is fitted."""
-    try:
-        check_is_fitted(estimator)
-    except NotFittedError:
-        return clone(estimator), False
-    return estimator, True
+    return (estimator, True) if _is_fitted(estimator) else (clone(estimator), False)
 
 
-def _named_or_valid(X: Any, X_valid: NDArray) -> Any:
-    """Return a data frame as it is, for estimators that look at names, and the checked array for all else."""
+def _named_or_valid(X: Any, X_valid: Array) -> Any:
+    """Return a data frame as it is, because estimators may compare names. Otherwise return the checked array."""
     return X if hasattr(X, "columns") else X_valid
 
 

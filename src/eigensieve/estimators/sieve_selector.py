@@ -1,43 +1,49 @@
 """SieveSelector: the recommended selector, which needs no labels and nothing to tune."""
 
-from numbers import Integral, Real
-from typing import Any
+from typing import Any, Literal, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, _fit_context
-from sklearn.utils import check_consistent_length, check_random_state
-from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import check_is_fitted
+from sklearn.base import _fit_context
 
-from eigensieve._progress import Progress, progress_for
+from eigensieve._progress import Progress
 from eigensieve._types import Array
 from eigensieve.data import DataMatrix
-from eigensieve.estimators.fitting import all_or_nothing, check_data, check_some_vary, resolve_count, warn_of_nothing
-from eigensieve.estimators.sources import AnySizeSelectorMixin
-from eigensieve.evidence import NullSample, discover, permuted_excess, restricted
+from eigensieve.estimators.base import (
+    AT_LEAST_ONE,
+    AUTO,
+    INSIDE_0_1,
+    BaseSelector,
+    all_or_nothing,
+    generator,
+    progress_of,
+    rank_features,
+)
+from eigensieve.evidence import Discoveries, NullSample, discover, permuted_excess, restricted
 from eigensieve.sieve import SieveResult, pick, sieve, sieve_embedding, zero_is_meaningful
 
 
-class SieveSelector(AnySizeSelectorMixin, BaseEstimator):
-    """Select features that agree with the neighbourhoods of the samples, and not with each other's echo.
+class SieveSelector(BaseSelector):
+    """Select features that follow the clusters of the samples, without near-copies among them.
 
-    Three rounds of: a nearest-neighbour graph of the samples under the current feature weights, its leading
-    eigenvectors Q, and new weights u_i = m_i'(QQ' - diag(QQ'))m_i, the agreement of feature i with Q over pairs of
-    different samples. The rounds start from equal weights or from Q-alpha's weights on a screened part of the features,
-    whichever leads to higher scores. Features are then picked one by one by score and by what the picked ones do not
-    yet say. No label is needed; time is linear in the number of features; sparse input is never densified.
+    The method works in three rounds. Each round builds a nearest-neighbour graph of the samples under the current
+    feature weights, takes its leading eigenvectors Q, and computes new weights u_i = m_i'(QQ' - diag(QQ'))m_i: the
+    agreement of feature i with Q over pairs of different samples. The rounds start from equal weights, or from
+    Q-alpha's weights on a screened part of the features; the start that leads to higher scores is kept. Features are
+    then picked one by one, by their score times the part of them that the picked features do not explain.
+
+    No label is needed. Time is linear in the number of features. Sparse input is never densified.
 
     Parameters
     ----------
     n_features_to_select : int, float or "auto", default="auto"
-        How many features to keep: a number, a fraction of all features, or ``"auto"``: all features that follow a
-        structure shown by the other features, at a false discovery rate of `fdr`. On data without structure that is
-        none, and a warning says so.
+        How many features to keep: a number, a fraction of all features, or ``"auto"``. ``"auto"`` keeps all features
+        that follow a structure shown by the other features, at a false discovery rate of `fdr`. On data without
+        structure nothing is selected, and a warning says so.
     n_clusters : int or "auto", default="auto"
-        k, the expected number of clusters: the features are judged by k eigenvectors of the graph, or k - 1 when the
+        k, the expected number of clusters. The features are judged by k eigenvectors of the graph, or by k - 1 when the
         last one does not stand out. ``"auto"`` takes the eigenvectors that stand out over those of normal clouds of the
-        same shape; where these have no end, as many as there are eigenvalues of the weighted affinity above the noise
-        edge, and one more.
+        same shape. If all of them stand out, k is one more than the number of eigenvalues of the weighted affinity
+        above the noise edge.
     fdr : float, default=0.1
         Expected fraction of false selections to allow when `n_features_to_select` is ``"auto"``; also the tail
         probability of `null_quantile_`.
@@ -50,17 +56,17 @@ class SieveSelector(AnySizeSelectorMixin, BaseEstimator):
     Attributes
     ----------
     weights_ : ndarray of shape (n_features,)
-        u: how much of a feature's variance the embedding explains over pairs of different samples; about 0 for noise,
-        below 1, and 0 for constant features.
+        u: the share of a feature's variance that the embedding explains over pairs of different samples. Below 1,
+        about 0 for noise, and 0 for constant features.
     ranking_ : ndarray of shape (n_features,)
-        Indices of all features, best first: those selected in the order of the pick, then the others by weight, then
-        constant ones.
+        Indices of all features, best first: the selected ones in the order of the pick, then the others by weight, then
+        the constant ones.
     selection_order_ : ndarray of shape (n_selected,)
         Indices of the selected features in the order in which they were picked.
     support_ : ndarray of bool of shape (n_features,)
         The selected features.
     embedding_ : ndarray of shape (n_samples, n_columns)
-        Q: centred orthonormal eigenvectors of the last graph, `n_clusters_` of them or one fewer.
+        Q: centred orthonormal eigenvectors of the last graph. There are `n_clusters_` of them or one fewer.
     eigenvalues_ : ndarray
         Leading eigenvalues of the affinity under the last weights.
     n_clusters_ : int
@@ -68,17 +74,17 @@ class SieveSelector(AnySizeSelectorMixin, BaseEstimator):
     null_quantile_ : float
         Weight that a permuted copy of a feature exceeds with probability `fdr`.
     p_values_ : ndarray of shape (n_features,) or None
-        For ``n_features_to_select="auto"``: chance of a permuted copy reaching the feature's score against an embedding
-        of other features; else None.
+        For ``n_features_to_select="auto"``: the chance that a permuted copy of the feature reaches its score against an
+        embedding of other features. Otherwise None.
     start_ : {"equal", "qalpha"}
         The start that led to the higher scores.
     centered_ : bool
-        Whether features were centred. With a given number of features, data that lie mostly evenly about zero are not:
-        a mean other than zero, beyond chance, counts as structure there.
+        Whether features were centred. If the number of features is given and most features lie evenly about zero,
+        they are not centred: a mean that differs from zero by more than chance then counts as structure.
     objective_ : float
         Mean weight of the best 5 features.
     n_iter_ : int
-        Rounds behind the result.
+        Number of rounds that led to the result.
     n_passes_ : int
         Times the data was read.
     converged_ : bool
@@ -108,21 +114,17 @@ class SieveSelector(AnySizeSelectorMixin, BaseEstimator):
     """
 
     _parameter_constraints: dict[str, list[Any]] = {
-        "n_features_to_select": [
-            StrOptions({"auto"}),
-            Interval(Integral, 1, None, closed="left"),
-            Interval(Real, 0, 1, closed="neither"),
-        ],
-        "n_clusters": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left")],
-        "fdr": [Interval(Real, 0, 1, closed="neither")],
+        "n_features_to_select": [AUTO, AT_LEAST_ONE, INSIDE_0_1],
+        "n_clusters": [AUTO, AT_LEAST_ONE],
+        "fdr": [INSIDE_0_1],
         "random_state": ["random_state"],
         "verbose": ["verbose"],
     }
 
     def __init__(
         self,
-        n_features_to_select: Any = "auto",
-        n_clusters: Any = "auto",
+        n_features_to_select: int | float | Literal["auto"] = "auto",
+        n_clusters: int | Literal["auto"] = "auto",
         *,
         fdr: float = 0.1,
         random_state: Any = None,
@@ -135,7 +137,7 @@ class SieveSelector(AnySizeSelectorMixin, BaseEstimator):
         self.verbose = verbose
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any = None) -> "SieveSelector":
+    def fit(self, X: Any, y: Any = None) -> Self:
         """Learn which features to keep.
 
         Parameters
@@ -150,89 +152,65 @@ class SieveSelector(AnySizeSelectorMixin, BaseEstimator):
         self : SieveSelector
         """
         with all_or_nothing(self):
-            self._fit(X, y, progress_for(type(self).__name__, self.verbose))
+            self._fit(X, y, progress_of(self))
         return self
 
     def _fit(self, X: Any, y: Any, progress: Progress) -> None:
-        if y is not None:
-            check_consistent_length(X, y)
-        raw = check_data(self, X, min_samples=4)
-        usable = check_some_vary(self, raw)
-        count = None
-        if self.n_features_to_select != "auto":
-            count = resolve_count(self, self.n_features_to_select, usable)
+        raw = self._check_data(X, y, min_samples=4)
+        usable = self._check_some_vary(raw)
+        count = self._count(usable)
         if self.n_clusters != "auto" and self.n_clusters > raw.n_samples - 2:
             raise ValueError(
                 "The 'n_clusters' parameter of SieveSelector must be at most the number of samples minus 2. "
                 f"Got n_clusters={self.n_clusters} with n_samples={raw.n_samples} instead."
             )
         raw.report_to(progress)
-        # Permuted copies keep their means: what a mean shows has no null to calibrate the automatic choice against.
+        # The automatic choice compares features with permuted copies. These keep their means, so means must not count.
         centered = count is None or not zero_is_meaningful(raw.stats())
         data = raw.standardized("center" if centered else "unit")
-        rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
-        # Of the marginals alone, which permuting leaves as they are: the folds of the automatic choice may share it.
+        rng = generator(self.random_state)
+        # It depends on the marginals alone, and permuting does not change these: the folds may share it.
         excess = permuted_excess(raw.standardized("center"), usable) if self.n_clusters == "auto" else 1.0
         result = sieve(data, usable, self.n_clusters, centered=centered, excess=excess, progress=progress)
-        self._learn(data, result, usable, count, excess, rng, progress)
-
-    def _learn(
-        self,
-        data: DataMatrix,
-        result: SieveResult,
-        usable: Array,
-        count: int | None,
-        excess: float,
-        rng: np.random.Generator,
-        progress: Progress,
-    ) -> None:
-        candidates = usable
-        p_values = None
+        candidates, self.p_values_ = usable, None
         if count is None:
-            found = discover(
-                data,
-                usable,
-                lambda active: sieve_embedding(restricted(data, active), active, self.n_clusters, excess=excess),
-                fdr=self.fdr,
-                rng=rng,
-                progress=progress,
-            )
-            candidates, p_values, count = found.selected, found.p_values, found.count
+            found = self._discover(data, usable, excess, rng, progress)
+            candidates, count, self.p_values_ = found.selected, found.count, found.p_values
         null = NullSample(data, [rng.permutation(np.flatnonzero(usable))]).scores(result.embedding, 0, rng)
-        progress(f"picking {count} features")
+        self.null_quantile_ = float(np.quantile(null, 1.0 - self.fdr))
         scores = np.where(usable, result.scores, 0.0)
+        progress(f"picking {count} features")
         order = pick(data, scores, np.flatnonzero(candidates), count)
-        support = np.zeros(data.n_features, dtype=bool)
-        support[order] = True
-        rest = np.lexsort((-scores, ~usable))
+        self.n_passes_ = data.n_passes
+        self._learn(result, scores, order, usable)
+
+    def _discover(
+        self, data: DataMatrix, usable: Array, excess: float, rng: np.random.Generator, progress: Progress
+    ) -> Discoveries:
+        """Find the features that follow a structure shown by the others."""
+
+        def embed(active: Array) -> Array:
+            return sieve_embedding(restricted(data, active), active, self.n_clusters, excess=excess)
+
+        return discover(data, usable, embed, fdr=self.fdr, rng=rng, progress=progress)
+
+    def _learn(self, result: SieveResult, scores: Array, order: Array, usable: Array) -> None:
+        rest = rank_features(scores, usable)
+        self._learn_selection(np.concatenate([order, rest[~np.isin(rest, order)]]), order)
         self.weights_ = scores
         self.selection_order_ = order
-        self.ranking_ = np.concatenate([order, rest[~support[rest]]])
-        self.support_ = support
         self.embedding_ = result.embedding
         self.eigenvalues_ = result.eigenvalues
         self.n_clusters_ = result.n_clusters
-        self.null_quantile_ = float(np.quantile(null, 1.0 - self.fdr))
-        self.p_values_ = p_values
         self.start_ = result.start
         self.centered_ = result.centered
         self.objective_ = result.strength
         self.n_iter_ = result.n_rounds
-        self.n_passes_ = data.n_passes
         self.converged_ = True
-        self.sparsity_gap_ = _gap(scores, support, usable)
+        self.sparsity_gap_ = _gap(scores, self.support_, usable)
         self.negative_weight_fraction_ = float(np.mean(scores[usable] < 0))
-        if count == 0:
-            warn_of_nothing(self, stacklevel=6)
-
-    def _get_support_mask(self) -> Array:
-        check_is_fitted(self)
-        return self.support_
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
+        if len(order) == 0:
+            self._warn_nothing_selected()
 
 
 def _gap(scores: Array, support: Array, usable: Array) -> float:

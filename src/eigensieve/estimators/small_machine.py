@@ -1,30 +1,49 @@
-"""What every rewritten kernel machine does once it is fitted: decide, predict, and have its threshold set."""
+"""Kernel machines written with few numbers: what all of them do, and how a threshold is set on held-out samples."""
 
 from abc import abstractmethod
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
+from eigensieve._types import Array
 from eigensieve.elements import rejection_threshold
-from eigensieve.estimators.calibration import calibration_scores
+from eigensieve.estimators.kernel_machine import KernelMachine, resolve_machine
 
 FLOATS = [np.float64, np.float32]
 
 
 class SmallMachine(ClassifierMixin, BaseEstimator):
-    """A classifier with decision values f(x); `fit` sets `classes_` and `threshold_`."""
+    """A classifier with decision values f(x). `fit` of a subclass begins with `_read`, ends with `_learn_machine`."""
 
-    classes_: NDArray
+    estimator: Any
+    classes_: Array
     threshold_: float
 
+    def _read(self, X: Any, y: Any, *, reset: bool = True) -> tuple[Array, Array]:
+        """Return the samples and their classes, checked."""
+        X, y = validate_data(self, X, y, dtype=FLOATS, reset=reset)
+        check_classification_targets(y)
+        return X, y
+
+    def _resolve(self, X: Any, X_valid: Array, y: Array) -> KernelMachine:
+        """Return the machine to rewrite, fitted here if it was not."""
+        return resolve_machine(self.estimator, type(self).__name__, X, X_valid, y)
+
+    def _learn_machine(self, machine: KernelMachine, intercept: Array) -> None:
+        """Set the learned attributes that all small machines have."""
+        self.estimator_ = machine.source
+        self.classes_ = machine.classes
+        self.intercept_ = intercept
+        self.threshold_ = 0.0
+
     @abstractmethod
-    def _decisions(self, X: NDArray) -> NDArray:
+    def _decisions(self, X: Array) -> Array:
         """Return f (samples x outputs)."""
 
-    def decision_function(self, X: Any) -> NDArray:
+    def decision_function(self, X: Any) -> Array:
         """Return the decision values of the small machine.
 
         Parameters
@@ -39,7 +58,7 @@ class SmallMachine(ClassifierMixin, BaseEstimator):
         decisions = self._decisions(validate_data(self, X, dtype=FLOATS, reset=False))
         return decisions[:, 0] if decisions.shape[1] == 1 else decisions
 
-    def predict(self, X: Any) -> NDArray:
+    def predict(self, X: Any) -> Array:
         """Return the predicted classes; with two classes, the second where the decision value exceeds `threshold_`.
 
         Parameters
@@ -74,3 +93,38 @@ class SmallMachine(ClassifierMixin, BaseEstimator):
         # `predict` takes what exceeds the threshold, a rejector what is not below it.
         self.threshold_ = float(np.nextafter(rejection_threshold(scores[positive], max_false_negative_rate), -np.inf))
         return self
+
+
+def positive_scores(estimator: Any, X: Any) -> Array:
+    """Return one score per sample, larger for the second class."""
+    if hasattr(estimator, "decision_function"):
+        return np.asarray(estimator.decision_function(X), dtype=np.float64)
+    if hasattr(estimator, "predict_proba"):
+        return np.asarray(estimator.predict_proba(X)[:, 1], dtype=np.float64)
+    raise ValueError(
+        f"The 'rejector' must have decision_function or predict_proba. Got {type(estimator).__name__} instead."
+    )
+
+
+def calibration_scores(estimator: Any, X: Any, y: Any, max_false_negative_rate: float) -> tuple[Array, Array]:
+    """Return the scores, and which samples are of the second class. Raise when a class is missing."""
+    check_is_fitted(estimator)
+    classes = estimator.classes_
+    if not 0 < max_false_negative_rate < 1:
+        raise ValueError(
+            f"The 'max_false_negative_rate' parameter must be a float in the range (0, 1). "
+            f"Got {max_false_negative_rate!r} instead."
+        )
+    if len(classes) != 2:
+        raise ValueError(f"A threshold can be calibrated for two classes only. Got {len(classes)} classes instead.")
+    y = column_or_1d(y)
+    for label in classes:
+        if not np.any(y == label):
+            raise ValueError(
+                f"Class {label!r} is missing from the calibration data. Calibrate on held-out samples of both classes, "
+                f"{classes[0]!r} and {classes[1]!r}."
+            )
+    unknown = np.setdiff1d(y, classes)
+    if unknown.size:
+        raise ValueError(f"The calibration data hold labels that were not seen in fit: {unknown.tolist()}.")
+    return positive_scores(estimator, X), y == classes[1]

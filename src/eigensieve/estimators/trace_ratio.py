@@ -1,24 +1,33 @@
 """Trace ratio for scikit-learn: the selector."""
 
-import warnings
 from collections.abc import Callable
-from numbers import Integral, Real
+from numbers import Real
 from types import MethodType
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_array
-from sklearn.base import BaseEstimator, _fit_context
+from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from eigensieve._progress import Progress, progress_for, silent
+from eigensieve._progress import Progress, silent
+from eigensieve._types import Array
 from eigensieve.data import DataMatrix, as_data, is_stored
-from eigensieve.estimators.fitting import check_data
-from eigensieve.estimators.sources import AnySizeSelectorMixin, check_stored, thin_points
+from eigensieve.estimators.base import (
+    AT_LEAST_ONE,
+    AUTO,
+    POSITIVE,
+    BaseSelector,
+    all_or_nothing,
+    check_finite,
+    check_stored,
+    progress_of,
+    warn_user,
+)
 from eigensieve.estimators.trace_ratio_scores import ARRAY_RULES, class_codes
 from eigensieve.graphs import check_graph, knn_graph
+from eigensieve.sieve import sample_coordinates
 from eigensieve.traceratio import (
     FisherPair,
     GivenPair,
@@ -35,14 +44,12 @@ from eigensieve.traceratio import (
     usable_features,
 )
 
-Vector = NDArray[np.float64]
-
 
 class _OptionAndMethod:
-    """Lets `score` be a constructor option, and on the instance the method scikit-learn expects there.
+    """Let `score` be an option of the constructor and also the method that scikit-learn expects on the instance.
 
-    The option is kept in the instance's dictionary (and so is cloned, pickled and printed as usual);
-    reading the attribute gives the method.
+    The option is kept in the instance's dictionary, so it is cloned, pickled and printed as usual. Reading the
+    attribute gives the method.
     """
 
     def __init__(self, method: Callable[..., float]) -> None:
@@ -56,12 +63,12 @@ class _OptionAndMethod:
         return self.method if instance is None else MethodType(self.method, instance)
 
 
-class TraceRatioSelector(AnySizeSelectorMixin, BaseEstimator):
+class TraceRatioSelector(BaseSelector):
     """Select the subset of features with the largest trace ratio, exactly.
 
     The score of a subset I is sum_{i in I} b_i / sum_{i in I} e_i, where b_i is the scatter of feature i
     between samples that should differ and e_i the scatter within samples that should be alike (nie-2008).
-    The best subset of a given size is found by Dinkelbach's iteration, for the cost of the usual ranking.
+    The best subset of a given size is found by Dinkelbach's iteration. It costs no more than ranking single features.
 
     Parameters
     ----------
@@ -70,7 +77,7 @@ class TraceRatioSelector(AnySizeSelectorMixin, BaseEstimator):
         usable, all of them are selected, with a warning.
     score : {"fisher", "laplacian", "semi-supervised"}, default="fisher"
         "fisher" uses the labels in y, "laplacian" the nearest-neighbour graph of the samples and no labels.
-        "semi-supervised" adds both: Fisher on the labelled samples, Laplacian on all; -1 in y marks a sample
+        "semi-supervised" adds both: Fisher on the labelled samples, Laplacian on all. There -1 in y marks a sample
         without label. On the instance, :meth:`score` is a method; ``get_params()["score"]`` is this option.
     level : {"subset", "feature"}, default="subset"
         "subset" finds the best subset, "feature" ranks features one at a time by b_i / e_i.
@@ -79,18 +86,18 @@ class TraceRatioSelector(AnySizeSelectorMixin, BaseEstimator):
     weights : {"heat", "binary"}, default="heat"
         Edge weights: exp(-distance^2 / bandwidth), or 1.
     bandwidth : float or "auto", default="auto"
-        Of the heat weights; "auto" is the mean squared distance between neighbours.
+        Bandwidth of the heat weights. "auto" is the mean squared distance between neighbours.
     neighbors : {"auto", "exact", "approximate"}, default="auto"
         How neighbours are found: "exact" by scikit-learn, "approximate" by pynndescent; "auto" is exact up to
         20,000 samples.
     laplacian_weight : float, default=0.5
         Share of the Laplacian part in the semi-supervised score, from 0 to 1.
     within : sparse matrix of shape (n_samples, n_samples), default=None
-        A graph of your own of samples that should be alike: symmetric, non-negative. It takes the place of
-        the labels or of the neighbour graph; in the semi-supervised score, of the neighbour graph.
+        Your own graph of samples that should be alike: symmetric, non-negative. It is used instead of the labels or the
+        neighbour graph. In the semi-supervised score it is used instead of the neighbour graph.
     between : sparse matrix of shape (n_samples, n_samples), default=None
-        A graph of your own of samples that should differ; needs `within`. Without it, every pair of samples
-        counts in proportion to their degrees in `within`, as in the Laplacian score.
+        Your own graph of samples that should differ. It needs `within`. Without it, every pair of samples counts in
+        proportion to the degrees of the two samples in `within`, as in the Laplacian score.
     random_state : int, RandomState or None, default=0
         Used by the approximate neighbour search only.
     verbose : int, default=0
@@ -108,7 +115,7 @@ class TraceRatioSelector(AnySizeSelectorMixin, BaseEstimator):
     n_iter_ : int
         Steps of the iteration; 0 when none was needed.
     history_ : list of float
-        Subset scores on the way, rising.
+        The subset score after each step. It never falls.
     between_scatter_, within_scatter_ : ndarray of shape (n_features,)
         b and e.
     graph_ : scipy.sparse.csr_array or None
@@ -132,12 +139,12 @@ class TraceRatioSelector(AnySizeSelectorMixin, BaseEstimator):
     """
 
     _parameter_constraints: dict[str, list[Any]] = {
-        "n_features_to_select": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
+        "n_features_to_select": [AT_LEAST_ONE, AUTO],
         "score": [StrOptions({"fisher", "laplacian", "semi-supervised"})],
         "level": [StrOptions({"subset", "feature"})],
-        "n_neighbors": [Interval(Integral, 1, None, closed="left")],
+        "n_neighbors": [AT_LEAST_ONE],
         "weights": [StrOptions({"heat", "binary"})],
-        "bandwidth": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
+        "bandwidth": [POSITIVE, AUTO],
         "neighbors": [StrOptions({"auto", "exact", "approximate"})],
         "laplacian_weight": [Interval(Real, 0, 1, closed="both")],
         "within": ["array-like", "sparse matrix", None],
@@ -150,12 +157,12 @@ class TraceRatioSelector(AnySizeSelectorMixin, BaseEstimator):
         self,
         n_features_to_select: int | Literal["auto"] = 10,
         *,
-        score: str = "fisher",
-        level: str = "subset",
+        score: Literal["fisher", "laplacian", "semi-supervised"] = "fisher",
+        level: Literal["subset", "feature"] = "subset",
         n_neighbors: int = 5,
-        weights: str = "heat",
+        weights: Literal["heat", "binary"] = "heat",
         bandwidth: float | Literal["auto"] = "auto",
-        neighbors: str = "auto",
+        neighbors: Literal["auto", "exact", "approximate"] = "auto",
         laplacian_weight: float = 0.5,
         within: Any = None,
         between: Any = None,
@@ -176,41 +183,42 @@ class TraceRatioSelector(AnySizeSelectorMixin, BaseEstimator):
         self.verbose = verbose
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any = None) -> "TraceRatioSelector":
+    def fit(self, X: Any, y: Any = None) -> Self:
         """Find the best subset.
 
         Parameters
         ----------
         X : array-like, sparse matrix, or data on disk or on Dask, of shape (n_samples, n_features)
-            Where neighbours are needed of data that is not in memory, they are those of its principal coordinates:
-            all of them up to 1,000 samples, the 100 leading ones beyond.
+            If the data is not in memory, neighbours are found by its principal coordinates: all of them up to 1,000
+            samples, the 100 leading ones beyond.
         y : array-like of shape (n_samples,), default=None
             Class labels; -1 means unlabelled when ``score="semi-supervised"``. Ignored by the Laplacian score
-            and when `within` takes the place of the labels.
+            and when `within` is used instead of the labels.
 
         Returns
         -------
         self : TraceRatioSelector
         """
-        stored = is_stored(X)
-        X = check_data(self, X) if stored else validate_data(self, X, ensure_min_samples=2, **ARRAY_RULES)
-        progress = progress_for(type(self).__name__, self.verbose)
+        with all_or_nothing(self):
+            self._fit(X, y, progress_of(self))
+        return self
+
+    def _fit(self, X: Any, y: Any, progress: Progress) -> None:
+        X = self._checked(X, reset=True)
+        if isinstance(X, DataMatrix):
+            check_finite(self, X)
         pair, graph = self._graph_pair(X, y, progress)
         b, e = diagonals(as_data(X), pair, progress)
         m = self._size(b, e)
         result = (best_subset if self.level == "subset" else feature_subset)(b, e, m)
-
+        self._learn_selection(result.ranking, result.subset)
         self.between_scatter_ = b
         self.within_scatter_ = e
         self.graph_ = graph
         self.scores_ = feature_scores(b, e)
         self.subset_score_ = result.score
-        self.ranking_ = result.ranking
         self.n_iter_ = result.n_iter
         self.history_ = list(result.history)
-        self.support_ = np.zeros(len(b), dtype=bool)
-        self.support_[result.subset] = True
-        return self
 
     @_OptionAndMethod
     def score(self, X: Any, y: Any = None) -> float:
@@ -228,10 +236,7 @@ class TraceRatioSelector(AnySizeSelectorMixin, BaseEstimator):
             Infinite when the selected features have no within scatter in X.
         """
         check_is_fitted(self, "support_")
-        if is_stored(X):
-            X = check_stored(self, X, reset=False, min_samples=2)
-        else:
-            X = validate_data(self, X, reset=False, ensure_min_samples=2, **ARRAY_RULES)
+        X = self._checked(X, reset=False)
         pair, _ = self._graph_pair(X, y, silent)
         b, e = diagonals(as_data(X), pair)
         return subset_ratio(b, e, np.flatnonzero(self.support_))
@@ -241,7 +246,7 @@ class TraceRatioSelector(AnySizeSelectorMixin, BaseEstimator):
         return {**super().get_params(deep=deep), "score": vars(self)["score"]}
 
     def path(self) -> TraceRatioPath:
-        """The best subset and its score for every size, from the scatters found by fit.
+        """Return the best subset and its score for every size, from the scatters found by `fit`.
 
         Returns
         -------
@@ -252,8 +257,13 @@ class TraceRatioSelector(AnySizeSelectorMixin, BaseEstimator):
         check_is_fitted(self, "support_")
         return trace_ratio_path(self.between_scatter_, self.within_scatter_)
 
-    def _size(self, b: Vector, e: Vector) -> int:
-        """Number of features to select, after saying what the data does not allow."""
+    def _checked(self, X: Any, *, reset: bool) -> Any:
+        if is_stored(X):
+            return check_stored(self, X, reset=reset, min_samples=2)
+        return validate_data(self, X, reset=reset, ensure_min_samples=2, **ARRAY_RULES)
+
+    def _size(self, b: Array, e: Array) -> int:
+        """Return the number of features to select. Warn if the data does not allow what was asked for."""
         n_usable = int(np.count_nonzero(usable_features(b, e)))
         if n_usable == 0:
             raise ValueError(
@@ -261,25 +271,21 @@ class TraceRatioSelector(AnySizeSelectorMixin, BaseEstimator):
                 f"Check that X has features that are not constant."
             )
         if not e.any():
-            warnings.warn(
+            warn_user(
                 "No feature has any within scatter: all scores are infinite and features are ordered by "
-                "their between scatter. Check that classes or neighbourhoods hold more than one sample.",
-                UserWarning,
-                stacklevel=4,
+                "their between scatter. Check that classes or neighbourhoods hold more than one sample."
             )
         if self.n_features_to_select == "auto":
             return trace_ratio_path(b, e).choose()
         if self.n_features_to_select > n_usable:
-            warnings.warn(
+            warn_user(
                 f"n_features_to_select={self.n_features_to_select} is greater than the {n_usable} usable "
-                f"features (of {len(b)}; constant features are never selected). All usable are selected.",
-                UserWarning,
-                stacklevel=4,
+                f"features (of {len(b)}; constant features are never selected). All usable are selected."
             )
         return int(min(self.n_features_to_select, n_usable))
 
     def _graph_pair(self, X: Any, y: Any, progress: Progress) -> tuple[GraphPair, csr_array | None]:
-        """The graph pair that the parameters ask for, and its within graph if that is not the labels'."""
+        """Return the graph pair that the parameters ask for, and the within graph unless it comes from labels."""
         name, score = type(self).__name__, vars(self)["score"]
         semi = score == "semi-supervised"
         if self.between is not None and (self.within is None or semi):
@@ -290,15 +296,15 @@ class TraceRatioSelector(AnySizeSelectorMixin, BaseEstimator):
         if score == "fisher" and self.within is None:
             return FisherPair(class_codes(y, X.shape[0], score, name)), None
         # Labels first: they are cheap to refuse, the graph is not cheap to build.
-        codes = class_codes(y, X.shape[0], score, name, unlabelled=-1) if semi else None
+        codes = class_codes(y, X.shape[0], score, name) if semi else None
         if self.within is None:
             progress(f"neighbours of {X.shape[0]} samples")
             graph = knn_graph(
-                thin_points(X) if isinstance(X, DataMatrix) else X,
+                _thin_points(X) if isinstance(X, DataMatrix) else X,
                 self.n_neighbors,
-                weights=self.weights,  # type: ignore[arg-type]
+                weights=self.weights,
                 bandwidth=self.bandwidth,
-                method=self.neighbors,  # type: ignore[arg-type]
+                method=self.neighbors,
                 random_state=self.random_state,
                 name=name,
             )
@@ -310,14 +316,19 @@ class TraceRatioSelector(AnySizeSelectorMixin, BaseEstimator):
             return GivenPair(graph, check_graph(self.between, X.shape[0], name="between")), graph
         return LaplacianPair(graph), graph
 
-    def _get_support_mask(self) -> NDArray[np.bool_]:
-        check_is_fitted(self, "support_")
-        return self.support_
-
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
         score = vars(self)["score"]
         fisher_needs_y = score == "fisher" and self.within is None
         tags.target_tags.required = fisher_needs_y or score == "semi-supervised"
         return tags
+
+
+def _thin_points(data: DataMatrix) -> Array:
+    """Return a thin array whose rows lie as far apart as the samples do, for a graph of samples that are not in memory.
+
+    Its columns are the principal coordinates of the centred data: all of them up to 1,000 samples, the 100 leading ones
+    beyond.
+    """
+    centered = data.rescaled(data.stats().mean, None)
+    return sample_coordinates(centered, np.ones(data.n_features)).points

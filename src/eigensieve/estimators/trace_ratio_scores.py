@@ -3,20 +3,18 @@
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
-from sklearn.utils import check_array, check_consistent_length, column_or_1d
-from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils import check_array
 
+from eigensieve._types import Array
 from eigensieve.data import as_data
 from eigensieve.graphs import check_graph, knn_graph
+from eigensieve.qalpha import read_labels
 from eigensieve.traceratio import FisherPair, LaplacianPair, diagonals, feature_scores
-
-Vector = NDArray[np.float64]
 
 ARRAY_RULES: dict[str, Any] = {"accept_sparse": ("csc", "csr"), "dtype": (np.float64, np.float32)}
 
 
-def fisher_score(X: Any, y: Any) -> Vector:
+def fisher_score(X: Any, y: Any) -> Array:
     """Fisher score of every feature: scatter between the class means over scatter within the classes.
 
     Larger is better; F-test statistic = score * (n_samples - n_classes) / (n_classes - 1). Usable with
@@ -47,7 +45,7 @@ def laplacian_score(
     weights: Literal["heat", "binary"] = "heat",
     bandwidth: float | Literal["auto"] = "auto",
     neighbors: Literal["auto", "exact", "approximate"] = "auto",
-) -> Vector:
+) -> Array:
     """Laplacian score of every feature: overall scatter over scatter between neighbours, no labels needed.
 
     Larger is better: this is the reciprocal of the score of He, Cai and Niyogi (2005), as in nie-2008. Usable
@@ -83,21 +81,19 @@ def laplacian_score(
     return feature_scores(*diagonals(as_data(X), LaplacianPair(graph)))
 
 
-def class_codes(y: Any, n_samples: int, score: str, name: str, unlabelled: int | None = None) -> NDArray[np.intp]:
-    """Classes numbered from 0, and -1 for samples without label."""
+def class_codes(y: Any, n_samples: int, score: str, name: str) -> Array:
+    """Number the classes from 0. In the semi-supervised score -1 marks a sample without label."""
     if y is None:
         raise ValueError(
             f"{name} with score='{score}' requires y to be passed, but the target y is None. "
             f"Pass class labels, or use score='laplacian', which needs none."
         )
-    y = column_or_1d(y, warn=True)
-    check_consistent_length(np.empty(n_samples), y)
-    check_classification_targets(y)
-    labelled = np.ones(len(y), dtype=bool) if unlabelled is None else y != unlabelled
-    codes = np.full(len(y), -1, dtype=np.intp)
-    classes, codes[labelled] = np.unique(y[labelled], return_inverse=True)
-    if len(classes) < 2:
-        raise ValueError(
-            f"{name} with score='{score}' needs labels of at least 2 classes. Got {len(classes)} class(es) instead."
-        )
-    return codes
+    labels = read_labels(
+        y,
+        n_samples,
+        f"{name} with score='{score}'",
+        some_unlabelled=score == "semi-supervised",
+        lone_samples=True,
+        instead="use score='laplacian'",
+    )
+    return labels.codes

@@ -13,6 +13,7 @@ from joblib import Parallel, delayed
 from sklearn.base import clone
 from sklearn.utils import _safe_indexing
 
+from eigensieve._files import staged
 from eigensieve._progress import Progress, progress_for
 from eigensieve._types import Array
 
@@ -164,7 +165,5 @@ class _Store:
             return
         runs = sorted(self.selections)
         packed = np.packbits(np.stack([self.selections[r] for r in runs]), axis=1)
-        temporary = self.path.with_name(self.path.name + ".part")
-        with temporary.open("wb") as stream:
+        with staged(self.path) as file, file.open("wb") as stream:
             np.savez(stream, runs=np.array(runs), selections=packed, fingerprint=np.array(self.fingerprint))
-        temporary.replace(self.path)

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from eigensieve._files import PREFIX, staged
 from eigensieve.data import DataMatrix
 from eigensieve.qalpha.problem import Problem
 
@@ -39,24 +40,22 @@ class Checkpoint:
 
     def save(self, step: int, small: Mapping[str, Any], features: Mapping[str, Any]) -> None:
         """Write a completed step: small arrays, and arrays per feature, which may be distributed."""
-        partial, whole = self.folder / f"step-{step:06d}.partial", self.folder / f"step-{step:06d}"
+        whole = self.folder / f"step-{step:06d}"
         try:
-            shutil.rmtree(partial, ignore_errors=True)
-            partial.mkdir(parents=True)
-            for name, array in features.items():
-                self.data.save_array(array, partial / f"{name}.npy")
-            np.savez(partial / "small.npz", **small)
-            (partial / "problem.json").write_text(json.dumps(self.identity))
-            shutil.rmtree(whole, ignore_errors=True)
-            partial.rename(whole)
+            self.folder.mkdir(parents=True, exist_ok=True)
+            with staged(whole) as partial:
+                partial.mkdir()
+                for name, array in features.items():
+                    self.data.save_array(array, partial / f"{name}.npy")
+                np.savez(partial / "small.npz", **small)
+                (partial / "problem.json").write_text(json.dumps(self.identity))
         except OSError as error:
-            shutil.rmtree(partial, ignore_errors=True)
             raise OSError(
                 error.errno,
                 f"The checkpoint of step {step} could not be written to {self.folder}: {error.strerror or error}. "
                 "Earlier checkpoints are intact: make room or name another folder, then call fit again to go on.",
             ) from error
-        for older in self._steps():
+        for older in [*self._steps(), *self.folder.glob(f"{PREFIX}*")]:  # a killed process leaves the second kind
             if older != whole:
                 shutil.rmtree(older, ignore_errors=True)
 
@@ -78,7 +77,7 @@ class Checkpoint:
         return small, features
 
     def _steps(self) -> list[Path]:
-        return sorted(path for path in self.folder.glob("step-*") if path.suffix != ".partial")
+        return sorted(self.folder.glob("step-*"))
 
     def _check(self, stored: dict[str, Any]) -> None:
         """Refuse another problem's steps."""

@@ -1,10 +1,9 @@
 """Report: the page of one fitted selector, for notebooks and files."""
 
 import os
-import tempfile
-from pathlib import Path
 from typing import Any
 
+from eigensieve._files import staged
 from eigensieve.report.rendering import render, render_fragment
 from eigensieve.report.summary import summarize
 
@@ -45,11 +44,8 @@ class Report:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the page; the file appears whole or not at all."""
-        path = Path(path)
-        with tempfile.TemporaryDirectory(dir=path.parent, prefix=".eigensieve-") as folder:
-            staged = Path(folder) / path.name
-            staged.write_text(render(self.summary), encoding="utf-8")
-            os.replace(staged, path)
+        with staged(path) as file:
+            file.write_text(render(self.summary), encoding="utf-8")
 
     def _repr_html_(self) -> str:
         return render_fragment(self.summary)

@@ -15,7 +15,7 @@ from eigensieve._types import Array
 from eigensieve.data import DataMatrix, without_feature_directions, without_sample_directions
 from eigensieve.evidence import count_spikes
 from eigensieve.operators import StandardAffinity
-from eigensieve.sieve.coordinates import sample_coordinates
+from eigensieve.sieve.embedding import sample_coordinates
 
 MAX_DIRECTIONS = 20
 """Directions of side data or of differences that are taken out at most."""

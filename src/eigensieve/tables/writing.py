@@ -1,6 +1,5 @@
 """Writing a table so that the file appears whole or not at all."""
 
-import os
 import shutil
 import sys
 import tempfile
@@ -10,6 +9,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike
 
+from eigensieve._files import staged
 from eigensieve.tables.content import STDIN, format_of
 from eigensieve.tables.table import DataError, Table
 
@@ -53,15 +53,8 @@ def write_table(
         raise DataError(f"'{place}' cannot be written: its folder does not exist. Create it first.")
     if place.exists() and not force:
         raise DataError(f"'{place}' exists already. Choose another name, or force to replace it.")
-    with tempfile.TemporaryDirectory(dir=place.parent, prefix=f".{place.name}.") as folder:
-        # the same name as the place, because libraries tell formats and compression from it
-        staged = Path(folder) / place.name
-        _write(staged, chosen, format)
-        _flush(staged)
-        if place.is_dir() and not place.is_symlink():
-            os.replace(place, Path(folder) / "replaced")
-        os.replace(staged, place)
-    _flush_folder(place.parent)
+    with staged(place, flush=True) as path:
+        _write(path, chosen, format)
 
 
 def _format(place: Path, table: Table) -> str:
@@ -106,25 +99,8 @@ def _to_stdout(table: Table) -> None:
         raise DataError("A 10x folder cannot go to standard output. Name a folder to write to.")
     with tempfile.TemporaryDirectory() as folder:
         # .txt keeps the delimiter the table was read with
-        staged = Path(folder) / ("table.txt" if table.format == "csv" else f"table.{table.format}")
-        _write(staged, table, table.format)
-        with staged.open("rb") as file:
+        path = Path(folder) / ("table.txt" if table.format == "csv" else f"table.{table.format}")
+        _write(path, table, table.format)
+        with path.open("rb") as file:
             shutil.copyfileobj(file, sys.stdout.buffer)
     sys.stdout.buffer.flush()
-
-
-def _flush(path: Path) -> None:
-    """Have the system put a file, or every file in a folder, on the disk."""
-    for file in path.iterdir() if path.is_dir() else [path]:
-        with file.open("rb+") as handle:
-            os.fsync(handle.fileno())
-
-
-def _flush_folder(folder: Path) -> None:
-    """Have the rename itself put on the disk, where the system allows folders to be opened."""
-    if os.name == "posix":
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)

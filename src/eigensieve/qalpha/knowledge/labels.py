@@ -34,8 +34,16 @@ class Labels:
         return bool((self.codes != UNLABELLED).all())
 
 
-def read_labels(y: Any, n_samples: int, owner: str) -> Labels:
-    """Read labels of any kind. -1 marks a sample without one (scikit-learn's convention).
+def read_labels(
+    y: Any,
+    n_samples: int,
+    owner: str,
+    *,
+    some_unlabelled: bool = True,
+    lone_samples: bool = False,
+    instead: str = "use supervision='ignore'",
+) -> Labels:
+    """Read labels of any kind. All estimators that number classes do it here.
 
     Parameters
     ----------
@@ -44,26 +52,32 @@ def read_labels(y: Any, n_samples: int, owner: str) -> Labels:
     n_samples : int
     owner : str
         Name of the estimator, for messages.
+    some_unlabelled : bool, default=True
+        Whether -1 marks a sample without label (scikit-learn's convention). Otherwise -1 is a class like any other.
+    lone_samples : bool, default=False
+        Whether a class may have one sample only.
+    instead : str
+        What to do without classes, for messages.
     """
     y = column_or_1d(y, warn=True)
     check_consistent_length(np.empty((n_samples, 0)), y)
-    known = _known(y)
+    known = _known(y) if some_unlabelled else np.ones(len(y), dtype=bool)
     named = y[known]
     if named.dtype == object and all(isinstance(label, str) for label in named):
         named = named.astype(str)
     if len(named) and type_of_target(named, input_name="y").startswith(("continuous", "unknown")):
         raise ValueError(
             f"Unknown label type: {owner} needs the classes of the samples in y, numbers without fraction or strings. "
-            f"Got {type_of_target(named)} values instead. With a target that is no class, use supervision='ignore'."
+            f"Got {type_of_target(named)} values instead. With a target that is no class, {instead}."
         )
     classes, inverse, counts = np.unique(named, return_inverse=True, return_counts=True)
     if len(classes) < 2:
         marked = " (-1 marks a sample without label; if -1 is a class, rename it)" if not known.all() else ""
         raise ValueError(
             f"{owner} needs samples of at least 2 classes in y. Got {len(classes)} class{'es' * (len(classes) != 1)} "
-            f"instead{marked}. Without labels to tell apart, use supervision='ignore'."
+            f"instead{marked}. Without labels to tell apart, {instead}."
         )
-    if known.all() and counts.min() < 2:
+    if known.all() and counts.min() < 2 and not lone_samples:
         raise ValueError(
             f"{owner} needs at least 2 samples of every class. Got 1 of class {classes[counts.argmin()]!r} instead: "
             "one sample says nothing about its class. Leave it out, merge the class with another, or mark it -1 (no "

@@ -1,0 +1,83 @@
+"""Files and folders that appear whole or not at all."""
+
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+PREFIX = ".eigensieve-"
+"""The hidden folders in which files are written begin with this. A killed process may leave one behind."""
+
+
+class StagedFile:
+    """A file or folder that is written beside its destination and then moved there.
+
+    Use :func:`staged` for one file. This class serves those who write several files before they move any.
+
+    Parameters
+    ----------
+    destination : path-like
+        Its folder must exist.
+
+    Attributes
+    ----------
+    path : Path
+        Write here. It lies in a hidden folder beside the destination, so that the move is a rename. It has the name of
+        the destination, because libraries tell formats and compression by the name.
+    """
+
+    def __init__(self, destination: str | os.PathLike[str]) -> None:
+        self.destination = Path(destination)
+        self._folder = Path(tempfile.mkdtemp(prefix=PREFIX, dir=self.destination.parent))
+        self.path = self._folder / self.destination.name
+
+    def publish(self, *, flush: bool = False) -> None:
+        """Move what was written to the destination. This replaces what is there.
+
+        Parameters
+        ----------
+        flush : bool, default=False
+            Have the system put everything on the disk first, so that not even a power failure leaves half a file.
+        """
+        if flush:
+            for file in self.path.iterdir() if self.path.is_dir() else [self.path]:
+                _put_on_disk(file, os.O_RDWR)
+        if self.destination.is_dir() and not self.destination.is_symlink():
+            # A folder cannot be replaced in one step: it is moved aside and then discarded.
+            os.replace(self.destination, self._folder / f"{PREFIX}replaced")
+        os.replace(self.path, self.destination)
+        if flush and os.name == "posix":  # elsewhere a folder cannot be opened
+            _put_on_disk(self.destination.parent, os.O_RDONLY)
+
+    def discard(self) -> None:
+        """Remove the hidden folder with all that is left in it."""
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+
+@contextmanager
+def staged(destination: str | os.PathLike[str], *, flush: bool = False) -> Iterator[Path]:
+    """Give a path to write to. It becomes the destination at the end, unless an exception or an interruption came.
+
+    Parameters
+    ----------
+    destination : path-like
+        A file or a folder. What is there is replaced.
+    flush : bool, default=False
+        As in :meth:`StagedFile.publish`.
+    """
+    file = StagedFile(destination)
+    try:
+        yield file.path
+        file.publish(flush=flush)
+    finally:
+        file.discard()
+
+
+def _put_on_disk(path: Path, mode: int) -> None:
+    handle = os.open(path, mode)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

@@ -1,0 +1,277 @@
+"""What the estimators share: checks of the input, fitting all or nothing, warnings, and the base of the selectors."""
+
+import sys
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.feature_selection import SelectorMixin
+from sklearn.utils import check_consistent_length, check_random_state
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from eigensieve._progress import Progress, progress_for
+from eigensieve._types import Array
+from eigensieve.data import DataMatrix, as_data, is_stored
+from eigensieve.qalpha import Result, sparsity_gap
+
+AUTO = StrOptions({"auto"})
+AT_LEAST_ONE = Interval(Integral, 1, None, closed="left")
+NOT_NEGATIVE = Interval(Real, 0, None, closed="left")
+POSITIVE = Interval(Real, 0, None, closed="neither")
+INSIDE_0_1 = Interval(Real, 0, 1, closed="neither")
+COUNT = [AUTO, AT_LEAST_ONE, Interval(Real, 0, 1, closed="right")]
+"""Constraint of `n_features_to_select`: "auto", a number, or a fraction of all features."""
+STEPS: dict[str, list[Any]] = {"max_iter": [AT_LEAST_ONE], "tol": [NOT_NEGATIVE]}
+"""Constraints of what ends an iteration."""
+
+_NAMED = 5  # columns that an error names
+
+
+@contextmanager
+def all_or_nothing(estimator: BaseEstimator) -> Iterator[None]:
+    """Leave the estimator as it was when fitting is interrupted or fails."""
+    before = dict(estimator.__dict__)
+    try:
+        yield
+    except BaseException:
+        estimator.__dict__.clear()
+        estimator.__dict__.update(before)
+        raise
+
+
+def warn_user(message: str, category: type[Warning] = UserWarning) -> None:
+    """Warn at the user's line: the nearest caller outside eigensieve and scikit-learn."""
+    level, frame = 1, sys._getframe()
+    while frame.f_back is not None and frame.f_globals["__name__"].partition(".")[0] in ("eigensieve", "sklearn"):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, category, stacklevel=level)
+
+
+def progress_of(estimator: BaseEstimator) -> Progress:
+    """Return the callback that prints progress if the estimator's `verbose` asks for it."""
+    return progress_for(type(estimator).__name__, getattr(estimator, "verbose", 0))
+
+
+def generator(random_state: Any) -> np.random.Generator:
+    """Return the random numbers that scikit-learn's `random_state` stands for."""
+    return np.random.default_rng(check_random_state(random_state).randint(2**31))
+
+
+def check_stored(estimator: BaseEstimator, X: Any, *, reset: bool = True, min_samples: int = 1) -> DataMatrix:
+    """Do for stored or distributed data what scikit-learn's ``validate_data`` does for arrays.
+
+    Set or compare `n_features_in_` and `feature_names_in_`. Check the number of samples. Print the progress of every
+    pass where the estimator's `verbose` asks for it. The values are not read.
+
+    Parameters
+    ----------
+    estimator : BaseEstimator
+    X : DataMatrix or anything for which ``is_stored(X)`` is true
+    reset : bool, default=True
+        True in `fit`: remember names and number of features. False: compare them.
+    min_samples : int, default=1
+    """
+    data = as_data(X)
+    name = type(estimator).__name__
+    if data.n_samples < min_samples:
+        raise ValueError(
+            f"Found array with {data.n_samples} sample(s) (shape={data.shape}) while a minimum of {min_samples} is "
+            f"required by {name}."
+        )
+    if reset:
+        estimator.n_features_in_ = data.n_features
+        if data.feature_names is not None:
+            estimator.feature_names_in_ = data.feature_names
+        elif hasattr(estimator, "feature_names_in_"):
+            del estimator.feature_names_in_
+    else:
+        _check_same_features(estimator, data)
+    data.report_to(progress_of(estimator))
+    return data
+
+
+def _check_same_features(estimator: Any, data: DataMatrix) -> None:
+    name = type(estimator).__name__
+    if data.n_features != estimator.n_features_in_:
+        raise ValueError(
+            f"X has {data.n_features} features, but {name} is expecting {estimator.n_features_in_} features as input."
+        )
+    known = getattr(estimator, "feature_names_in_", None)
+    if known is not None and data.feature_names is not None and not np.array_equal(known, data.feature_names):
+        raise ValueError(
+            "The feature names should match those that were passed during fit. "
+            f"{int(np.count_nonzero(known != data.feature_names))} of {len(known)} differ."
+        )
+
+
+def name_columns(estimator: BaseEstimator, indices: Sequence[int] | Array) -> str:
+    """List a few columns, by name if the user gave names."""
+    names = getattr(estimator, "feature_names_in_", None)
+    shown = [str(i) if names is None else repr(str(names[i])) for i in indices[:_NAMED]]
+    more = f" and {len(indices) - _NAMED} more" if len(indices) > _NAMED else ""
+    return ", ".join(shown) + more
+
+
+def check_finite(estimator: BaseEstimator, data: DataMatrix, given: str = "X") -> None:
+    """Raise when a column holds NaN or infinity. Name the columns and the fix."""
+    bad = np.flatnonzero(~data.stats().finite)
+    if len(bad):
+        raise ValueError(
+            f"Input {given} contains NaN or infinity in {len(bad)} of {data.n_features} columns: "
+            f"{name_columns(estimator, bad)}. {type(estimator).__name__} does not accept missing values: fill them in "
+            "first, for example with sklearn.impute.SimpleImputer in a Pipeline, or drop those columns."
+        )
+
+
+class BaseSelector(SelectorMixin, BaseEstimator):
+    """Base of all selectors. `fit` of a subclass sets `support_`.
+
+    `transform` also takes stored and distributed data. Dask arrays and dataframes stay what they are, an AnnData is
+    sliced. Everything else on disk comes back as an array in memory that holds the selected columns.
+    """
+
+    n_features_to_select: Any
+    max_iter: int
+    tol: float
+    fdr: float
+    supervision: str
+    support_: Array
+    ranking_: Array
+
+    def transform(self, X: Any) -> Any:
+        """Reduce X to the selected features.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, or stored or distributed data, of shape (n_samples, n_features)
+
+        Returns
+        -------
+        X_selected : of shape (n_samples, n_selected_features)
+            Dask for Dask, AnnData for AnnData; for data on disk an array in memory.
+        """
+        if not is_stored(X):
+            return super().transform(X)
+        check_is_fitted(self, "support_")
+        data = check_stored(self, X, reset=False)
+        chosen = self.get_support(indices=True)
+        if hasattr(X, "__dask_graph__"):
+            return X[list(X.columns[chosen])] if hasattr(X, "columns") else X[:, chosen]
+        if hasattr(X, "var_names"):
+            return X[:, chosen]
+        return data.take(chosen)
+
+    def _get_support_mask(self) -> Array:
+        check_is_fitted(self, "support_")
+        return self.support_
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    def _check_data(self, X: Any, y: Any = None, *, min_samples: int = 2) -> DataMatrix:
+        """Validate X as scikit-learn does and return its data matrix. Nothing is copied that need not be.
+
+        Floating, integer and boolean types are kept. Missing and infinite values raise an error that names the columns.
+        """
+        if y is not None:
+            check_consistent_length(X, y)
+        if is_stored(X):
+            data = check_stored(self, X, min_samples=min_samples)
+        else:
+            X = validate_data(
+                self,
+                X,
+                accept_sparse=("csr", "csc"),
+                dtype="numeric",
+                ensure_all_finite=False,
+                ensure_min_samples=min_samples,
+            )
+            data = as_data(X)
+        check_finite(self, data)
+        return data
+
+    def _check_some_vary(self, data: DataMatrix) -> Array:
+        """Return the mask of the features that vary. Raise when none does."""
+        usable = ~data.stats().constant
+        if not usable.any():
+            raise ValueError(
+                f"No feature varies: all {data.n_features} columns of X are constant over the {data.n_samples} "
+                f"samples, so {type(self).__name__} has nothing to choose from. Check that X holds samples in rows."
+            )
+        return usable
+
+    def _count(self, usable: Array) -> int | None:
+        """Return `n_features_to_select` as a number of features, or None for "auto"."""
+        wanted = self.n_features_to_select
+        if wanted == "auto":
+            return None
+        name = type(self).__name__
+        n_features, n_usable = len(usable), int(np.count_nonzero(usable))
+        count = int(wanted) if isinstance(wanted, Integral) else max(1, round(float(wanted) * n_features))
+        if count > n_features:
+            raise ValueError(
+                f"The 'n_features_to_select' parameter of {name} must be at most the number of features in X "
+                f"({n_features}). Got {wanted} instead."
+            )
+        if count > n_usable:
+            raise ValueError(
+                f"The 'n_features_to_select' parameter of {name} must be at most {n_usable}, the number of features "
+                f"that vary ({n_features - n_usable} of {n_features} columns are constant). Got {wanted} instead."
+            )
+        return count
+
+    def _uses(self, y: Any) -> bool:
+        """Whether `supervision` asks for the labels. Raise when it needs them and there are none."""
+        if self.supervision in ("span", "blocks") and y is None:
+            raise ValueError(
+                f"The 'supervision' parameter of {type(self).__name__} is {self.supervision!r}, which requires y to be "
+                "passed, but the target y is None. Pass y, or leave supervision at 'auto'."
+            )
+        return y is not None and self.supervision != "ignore"
+
+    def _learn_selection(self, ranking: Array, chosen: Array) -> None:
+        """Set `ranking_` and `support_`. `chosen` holds indices or a mask."""
+        self.ranking_ = ranking
+        self.support_ = np.zeros(len(ranking), dtype=bool)
+        self.support_[chosen] = True
+
+    def _learn_solution(self, result: Result, usable: Array) -> None:
+        """Set what one solve of Q-alpha tells, once `support_` is there."""
+        weights, support = result.weights, self.support_
+        self.weights_ = weights
+        self.eigenvalues_ = result.eigenvalues
+        self.objective_ = result.objective
+        self.n_iter_ = result.n_iter
+        self.converged_ = result.converged
+        self.sparsity_gap_ = 1.0 if support.all() or not support.any() else sparsity_gap(weights, support)
+        self.negative_weight_fraction_ = float(np.mean(weights[usable] < 0))
+        if not result.converged:
+            self._warn_not_converged()
+
+    def _warn_not_converged(self, part: str = "") -> None:
+        warn_user(
+            f"{type(self).__name__} stopped {part}after max_iter={self.max_iter} steps before the weights settled to "
+            f"tol={self.tol}. The ranking may still change: increase max_iter, or accept a larger tol.",
+            ConvergenceWarning,
+        )
+
+    def _warn_nothing_selected(self, followed: str = "the others' structure") -> None:
+        """Say that the automatic choice selects no feature, and what to do about it."""
+        warn_user(
+            f"{type(self).__name__} found no feature that follows {followed} at fdr={self.fdr}: the data may be "
+            "without structure, or hold too few samples to show it. Nothing is selected; set n_features_to_select to a "
+            "number to take the best features all the same."
+        )
+
+
+def rank_features(weights: Array, usable: Array) -> Array:
+    """Return the indices of all features, best first: by weight, equal weights in column order, constant ones last."""
+    return np.lexsort((-weights, ~usable))

@@ -1,0 +1,97 @@
+"""What all estimators share, tested on every class of the table."""
+
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.datasets import make_classification
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
+
+from eigensieve.estimators import ESTIMATORS, QAlphaSelector, TraceRatioSelector, estimator_class
+from eigensieve.report import texts
+
+SMALL = {
+    "ElementSelectedSVC": {"n_elements": 5, "random_state": 0},
+    "ReducedSetSVC": {"n_vectors": 2, "random_state": 0},
+    "RejectionCascade": {"random_state": 0},
+}
+LAST_STEP = {
+    "ElementSelectedSVC": "eigensieve.estimators.small_machine.SmallMachine._learn_machine",
+    "ReducedSetSVC": "eigensieve.estimators.small_machine.SmallMachine._learn_machine",
+    "RejectionCascade": "eigensieve.estimators.rejection_cascade.rejection_rates",
+}
+
+
+def small(name):
+    return estimator_class(name)(**SMALL.get(name, {"n_features_to_select": 3}))
+
+
+@pytest.fixture(scope="module")
+def data():
+    return make_classification(n_samples=80, n_features=8, n_informative=4, random_state=0)
+
+
+def test_other_lists_of_estimators_name_nothing_else():
+    from eigensieve.cli.methods import METHODS
+
+    assert {method.estimator for method in METHODS.values()} <= set(ESTIMATORS)
+    assert set(texts._HOW) <= set(ESTIMATORS)
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+@pytest.mark.parametrize("reason", [KeyboardInterrupt, MemoryError])
+def test_an_interrupted_fit_leaves_the_estimator_as_it_was(name, reason, data, monkeypatch):
+    X, y = data
+    model = small(name).fit(X, y)
+    before = dict(vars(model))
+
+    def stop(*args, **kwargs):
+        raise reason
+
+    monkeypatch.setattr(LAST_STEP.get(name, "eigensieve.estimators.base.BaseSelector._learn_selection"), stop)
+    with pytest.raises(reason):
+        model.fit(X[:, :5], y)
+    assert vars(model) == before or all(vars(model)[key] is value for key, value in before.items())
+    assert set(vars(model)) == set(before) and model.n_features_in_ == 8
+    fresh = small(name)
+    with pytest.raises(reason):
+        fresh.fit(X, y)
+    assert vars(fresh) == vars(small(name))
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_parameters_survive_cloning_and_fitting(name, data):
+    model = small(name)
+    params = model.get_params(deep=False)
+    model.fit(*data)
+    assert model.get_params(deep=False) == params == clone(model).get_params(deep=False)
+    assert set(params) == set(type(model)._parameter_constraints)
+
+
+def test_a_selector_that_is_not_fitted_says_so():
+    for name in ESTIMATORS:
+        if hasattr(estimator_class(name), "get_support"):
+            with pytest.raises(NotFittedError):
+                small(name).get_support()
+
+
+@pytest.mark.parametrize(
+    ("model", "category"),
+    [(QAlphaSelector(2, 2, max_iter=1, tol=0), ConvergenceWarning), (TraceRatioSelector(20), UserWarning)],
+)
+def test_a_warning_points_at_the_line_of_the_user(model, category, data):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model.fit(*data)
+    assert [(warning.category, warning.filename) for warning in caught] == [(category, __file__)]
+
+
+def test_trace_ratio_reads_labels_as_its_score_says():
+    X = np.random.default_rng(0).standard_normal((20, 6))
+    y = np.where(np.arange(20) % 2, -1, 1)
+    TraceRatioSelector(2).fit(X, y)  # -1 is a class for Fisher's score
+    with pytest.raises(ValueError, match=r"at least 2 classes .*-1 marks a sample without label.*score='laplacian'"):
+        TraceRatioSelector(2, score="semi-supervised").fit(X, y)
+    y[0] = 7
+    TraceRatioSelector(2).fit(X, y)  # one sample may be a class of its own
