@@ -108,9 +108,7 @@ def follow(data: DataMatrix, usable: Array, embedding: Array, *, fdr: float, rng
 def restricted(data: DataMatrix, active: Array) -> DataMatrix:
     """Return a view of standardised data in which all but the active features are zero: nothing can look at them."""
     assert data.scale is not None
-    view = data.rescaled(data.center, np.where(active, data.scale, 0.0))
-    view.far = data.far
-    return view
+    return data.rescaled(data.center, np.where(active, data.scale, 0.0), data.far)
 
 
 class NullSample:

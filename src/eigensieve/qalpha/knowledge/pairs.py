@@ -134,7 +134,9 @@ class PairPenalty:
             return out
 
         total = np.zeros(len(first))
-        for part in self.data._run(segment):  # a list of one array a block would hold a million numbers many times
+        for part in self.data.each_segment(
+            segment
+        ):  # a list of one array a block would hold a million numbers many times
             total += part
         return total
 
