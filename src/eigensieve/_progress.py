@@ -9,11 +9,11 @@ Progress = Callable[[str], None]
 
 
 def silent(message: str) -> None:
-    """Swallow progress; the default when nobody asked for any."""
+    """Ignore progress: the default when nobody asked for any."""
 
 
 class Printer:
-    """Print progress lines to standard error, at most a few a second.
+    """Print progress lines to standard error, at most a few per second.
 
     Parameters
     ----------

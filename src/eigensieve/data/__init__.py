@@ -21,8 +21,8 @@ Words for a part of the data; no others are used:
 - piece: what is in memory at once, as a data matrix of its own. In memory this is all of the data.
 - chunk: what the storage, or Dask, keeps together.
 
-A feature array has one row per feature. A pass reads all of the data once. A sweep is a pass with a product there and
-a product back.
+A feature array has one row per feature. A pass reads all of the data once. A sweep is a pass with two products:
+forward from samples to features, and backward from features to samples.
 """
 
 from typing import TYPE_CHECKING
@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from eigensieve.data.blocks import BackwardSum, Block
     from eigensieve.data.dense import StoredColumns
     from eigensieve.data.disk.opening import open_data
-    from eigensieve.data.matrix import DataMatrix, Sweep, as_data, is_stored
-    from eigensieve.data.stats import NORMALIZATIONS, ColumnStats
+    from eigensieve.data.matrix import DataMatrix, as_data, is_stored
+    from eigensieve.data.stats import ColumnStats
     from eigensieve.data.threads import one_blas_thread, ordered_map, thread_count
 
 __getattr__, __dir__, __all__ = open_door(__name__, __file__)

@@ -6,9 +6,9 @@ import numpy as np
 
 @numba.njit(cache=True, nogil=True)
 def dense_grouped_sums(Z, codes, shift, sums, squares):  # type: ignore[no-untyped-def]
-    """sums[c] += z_t - shift over the samples t of class c, squares += (z_t - shift)^2; class -1 is left out.
+    """sums[c] += z_t - shift over the samples t of group c, squares += (z_t - shift)^2; group -1 is left out.
 
-    Every column is summed in the same order whatever its place in the block, so copies of a column stay equal.
+    Every column is summed in the same order, so that copies of a column stay equal wherever they are in the block.
     """
     for t in range(Z.shape[0]):
         c = codes[t]

@@ -25,7 +25,7 @@ def csc_forward(indptr, indices, values, center, scale, V, sums, out):  # type: 
 def csc_forward_narrow(indptr, indices, values, center, scale, V, sums, out):  # type: ignore[no-untyped-def]
     """The same as csc_forward for 4 to 8 columns, a third faster: the sums of a feature stay in registers.
 
-    They are kept as two groups of four columns, the first and the last, which overlap for fewer than eight.
+    They are kept as the first four and the last four columns, which overlap where there are fewer than eight.
     """
     first = np.uintp(0)  # unsigned: a signed index would be tested for counting from the end
     last = np.uintp(V.shape[1] - 4)
@@ -103,7 +103,7 @@ def csc_moments(indptr, indices, values, n_samples, mean, centered_norm, finite,
 
 @numba.njit(cache=True, nogil=True)
 def csc_grouped_sums(indptr, indices, values, codes, sums, squares):  # type: ignore[no-untyped-def]
-    """sums[c, i] += x_ti over the non-zeros t of class c, squares[i] += x_ti^2; class -1 is left out."""
+    """sums[c, i] += x_ti over the non-zeros t of group c, squares[i] += x_ti^2; group -1 is left out."""
     for i in range(squares.shape[0]):
         for p in range(indptr[i], indptr[i + 1]):
             c = codes[indices[p]]

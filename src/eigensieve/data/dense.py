@@ -17,9 +17,9 @@ from eigensieve.data.thin import contiguous_rows, dense_moments, left_product, r
 _BLOCK_BYTES = 1 << 22  # in the shared cache, and long enough for the work to outweigh the calls
 
 FARTHEST = {np.dtype(np.float32): 4.0, np.dtype(np.float64): 1e3}
-"""How many standard deviations from zero a column's mean may be: taking it out afterwards loses that much precision."""
+"""How many standard deviations from zero a column's mean may be: centring a product loses that much precision."""
 
-_CARRYING = 0.75  # with weights on a smaller share of the columns, taking those out first saves time
+_CARRYING = 0.75  # where a smaller share of the columns has weight, copying those first saves time
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ class DenseData(DataMatrix):
         return StoredColumns(rows, center, self.scale[here])
 
     def _as_stored(self, here: slice) -> bool:
-        """Whether products of these columns may be centred afterwards."""
+        """True where products of these columns may be centred afterwards."""
         near = self.far is not None and self.far[here].max(initial=0.0) <= FARTHEST[self.dtype]
         return bool(near) and self.X.dtype == self.dtype
 
@@ -87,7 +87,7 @@ class DenseData(DataMatrix):
         return self._standardise(self.X[:, indices], indices)
 
     def _standardise(self, Z: Array, where: Any) -> Array:
-        # In memory of our own from the first change on: fresh memory is cleared every time.
+        # in memory of our own from the first change on: fresh memory is cleared every time
         own = Z if Z.base is None and Z is not self.X and Z.dtype == self.dtype else None
         if self.center is not None:
             Z = own = np.subtract(Z, self.center[where].astype(self.dtype), dtype=self.dtype, out=own)
@@ -154,9 +154,9 @@ class DenseBlock:
 class RawBlock(DenseBlock):
     """A block held as stored.
 
-    With centres c and scales s, M_b V = s * (X_b'V - c 1'V) and M_b'W = X_b (s * W) - 1 (c * s)'W: no copy
-    of the block is made, which is most of the time of a product with few columns. Good for columns whose
-    mean is near zero compared with their spread; the others are centred first, by the plain block.
+    With centres c and scales s, M_b V = s * (X_b'V - c 1'V) and M_b'W = X_b (s * W) - 1 (c * s)'W. No copy of the block
+    is made; a copy would take most of the time of a product with few columns. This is for columns whose mean is near
+    zero compared with their spread. The others are centred first, as a `DenseBlock`.
 
     Parameters
     ----------
@@ -166,7 +166,7 @@ class RawBlock(DenseBlock):
     center : ndarray of shape (stop - start,) or None
     scale : ndarray of shape (stop - start,)
     standardise : callable
-        Returns the centred and scaled columns, for what is not a product with a thin matrix.
+        Returns the centred and scaled columns, for everything that is not a product with few columns.
     """
 
     def __init__(
@@ -234,7 +234,7 @@ class RawBlock(DenseBlock):
         weights = np.asarray(weights, dtype=np.float64)
         weighted_moments(weights, *rows, values, squares)
         if self.center is not None:
-            # sum w (x - c)^2; c is a few deviations at most, so that little cancels
+            # sum w (x - c)^2; c is at most a few standard deviations, so that little cancels
             squares += self.center * (self.center * weights.sum() - 2.0 * values)
         return squares * self.scale**2
 
@@ -266,7 +266,7 @@ _kept = threading.local()
 
 
 def _scratch(name: str, shape: tuple[int, ...], dtype: Any) -> Array:
-    """An array to write to, the same memory for every block of a thread: fresh memory is cleared every time."""
+    """Return an array to write to, the same memory for every block of a thread: fresh memory is cleared every time."""
     size = int(np.prod(shape)) * np.dtype(dtype).itemsize
     buffer: Array | None = getattr(_kept, name, None)
     if buffer is None or buffer.nbytes < size:

@@ -33,12 +33,12 @@ _SEGMENTS = 32  # fixed, so that sums do not depend on the number of threads
 
 @dataclass(frozen=True)
 class Sweep:
-    """What a fused pass returns.
+    """What a sweep returns.
 
     Attributes
     ----------
     state : tuple of feature arrays
-        What the block function returned for each feature, put together (first axis: features).
+        What the block function returned, put together over all features (first axis).
     back : ndarray of shape (n_samples, n_columns) or None
         Sum over blocks of M_b' W_b, in float64.
     total : ndarray or None
@@ -48,10 +48,6 @@ class Sweep:
     state: tuple[Array, ...]
     back: Array | None
     total: Array | None
-
-    def __sizeof__(self) -> int:
-        """Bytes of the arrays: schedulers that keep sweeps on workers ask for it."""
-        return sum(array.nbytes for array in (*self.state, self.back, self.total) if array is not None)
 
 
 BlockFunction = Callable[..., tuple[tuple[Array, ...], Array | None, Array | None]]
@@ -194,7 +190,7 @@ class DataMatrix(ABC):
         return [result for results in self.each_segment(segment) for result in results]
 
     def sweep(self, V: Array | None, fn: BlockFunction, state: Sequence[Array] = (), *, donate: bool = False) -> Sweep:
-        """One fused pass: forward product, any function of each feature alone, backward product.
+        """One pass with two products: forward, any function of each feature alone, backward.
 
         For every block b of features: T_b = M_b V, ``new_state_b, W_b, total_b = fn(T_b, *state_b)``; M_b' W_b and
         total_b are summed over the blocks. The block is read once for both products.
@@ -284,15 +280,15 @@ class DataMatrix(ABC):
     # -- feature arrays: one row per feature, kept where the backend wants them -----------------------
 
     def inner(self, A: Array, B: Array) -> Array:
-        """Return A'B, small, for two feature arrays that a sweep returned."""
+        """Return A'B, which is small, for two feature arrays of a sweep."""
         return np.asarray(A.T @ B)
 
     def collect(self, A: Array) -> Array:
-        """Return a feature array that a sweep returned as a numpy array."""
+        """Return a feature array of a sweep as a numpy array."""
         return np.asarray(A)
 
     def place(self, A: Array) -> Array:
-        """Put a numpy array with one row a feature where this backend keeps feature arrays."""
+        """Put a numpy array with one row per feature where this backend keeps feature arrays."""
         return A
 
     def save_array(self, A: Array, path: Path) -> None:
@@ -300,7 +296,7 @@ class DataMatrix(ABC):
         np.save(path, A)
 
     def load_array(self, path: Path) -> Array:
-        """Read a feature array that `save_array` wrote, to where this backend keeps them."""
+        """Read a feature array that `save_array` wrote, and put it where this backend keeps them."""
         return np.asarray(np.load(path))
 
     # -- inner ---------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Scipy sparse matrices and arrays: compressed columns, centring and scaling never applied to the values."""
+"""Scipy sparse matrices and arrays: compressed columns, whose values are never centred or scaled."""
 
 from itertools import pairwise
 from typing import Any
@@ -12,7 +12,7 @@ from eigensieve.data.matrix import DataMatrix, Ranges
 
 _BLOCK_NONZEROS = 1 << 17
 _BLOCK_FEATURES = 1 << 10
-_FEATURE_COST = 16  # what a feature costs beside its non-zeros, in non-zeros
+_FEATURE_COST = 16  # a feature costs as much time as so many non-zeros, on top of its own
 
 
 class SparseData(DataMatrix):
@@ -165,7 +165,7 @@ class SparseBlock:
         csc_back(self.indptr, self.indices, self.values, *self._transform(), W, shift, values)
 
     def _transform(self) -> tuple[Array, Array]:
-        """Centre and scale of every column, also where there is nothing to do."""
+        """Return centre and scale of every column, also where they change nothing."""
         size = self.stop - self.start
         center = np.zeros(size) if self.center is None else self.center
         return center, np.ones(size) if self.scale is None else self.scale
@@ -212,11 +212,11 @@ class SparseBlock:
         return _standardised(self._matrix().toarray(), self.center, self.scale, self.dtype)
 
     def _matrix(self) -> Any:
-        """This block's raw values as a scipy matrix in compressed columns."""
+        """Return the raw values of this block as a scipy matrix in compressed columns."""
         first, last = int(self.indptr[0]), int(self.indptr[-1])
         rows = self.indices[first:last].astype(self.indptr.dtype, copy=False)
-        parts = (self.values[first:last], rows, self.indptr - first)
-        return csc_array(parts, shape=(self.n_samples, self.stop - self.start)).astype(np.float64, copy=False)
+        arrays = (self.values[first:last], rows, self.indptr - first)
+        return csc_array(arrays, shape=(self.n_samples, self.stop - self.start)).astype(np.float64, copy=False)
 
 
 def _at(column: Array | None, where: Any) -> Array | None:
@@ -240,8 +240,8 @@ def _smallest_exact(values: Array) -> Array:
     """Return the values in single precision where that changes none of them (counts, for example), else as they are."""
     single = np.empty(len(values), dtype=np.float32)
     for start in range(0, len(values), _BLOCK_NONZEROS):
-        part = slice(start, start + _BLOCK_NONZEROS)
-        single[part] = values[part]
-        if not np.array_equal(single[part], values[part]):
+        some = slice(start, start + _BLOCK_NONZEROS)
+        single[some] = values[some]
+        if not np.array_equal(single[some], values[some]):
             return values if values.dtype.kind == "f" else values.astype(np.float64)
     return single

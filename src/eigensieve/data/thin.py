@@ -1,11 +1,11 @@
-"""Products of a dense block with a few columns: compiled loops where they are faster, the BLAS elsewhere."""
+"""Products of dense columns with a few vectors, and their statistics: compiled loops where they are faster."""
 
 import numpy as np
 
 from eigensieve._types import Array
 
 _ENTRIES = 1 << 18  # smaller blocks are in cache, where the BLAS's own copies cost little
-_ACROSS = range(2, 7)  # numbers of columns for which the compiled loops were found faster, each kind of loop its own
+_ACROSS = range(2, 7)  # numbers of vectors for which each compiled loop was measured to be faster
 _ALONG = range(2, 21)
 _SAFE = 1e140  # squares of magnitudes between 1/_SAFE and _SAFE neither overflow nor vanish
 
@@ -63,13 +63,13 @@ def contiguous_rows(Z: Array) -> tuple[Array, int, int, int] | None:
 
 
 def dense_moments(Z: Array) -> tuple[Array, Array, Array, Array]:
-    """Mean, norm about the mean, finiteness and exact constancy of the columns of a dense block."""
+    """Return mean, norm about the mean, finiteness and exact constancy of the columns of a dense block."""
     rows = contiguous_rows(Z)
     return (None if rows is None else _ordinary_moments(*rows)) or _any_moments(Z)
 
 
 def _ordinary_moments(flat: Array, stride: int, height: int, width: int) -> tuple[Array, Array, Array, Array] | None:
-    """The same in one compiled loop; None where a value is missing, infinite, or has no square."""
+    """The same in one compiled loop; None where a value is not finite, or its square overflows or vanishes."""
     from eigensieve.data._thin_numba import column_moments
 
     low, high = np.empty((2, width), dtype=flat.dtype)
