@@ -25,7 +25,7 @@ _LIMIT = Path("/sys/fs/cgroup/memory.max")
 
 @dataclass(frozen=True)
 class Rows:
-    """Where rows are in a file: `count` rows of `size` bytes, the first at `first`, each `step` after the one before."""
+    """Where rows are in a file: `count` rows of `size` bytes, the first at `first`, the next `step` bytes on."""
 
     first: int
     step: int
