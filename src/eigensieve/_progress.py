@@ -14,7 +14,7 @@ silent: Progress = deque[str](maxlen=0).append
 
 
 class Printer:
-    """Print progress lines to standard error, at most a few a second.
+    """Print progress lines to standard error, at most a few per second.
 
     Parameters
     ----------

@@ -9,8 +9,8 @@ from sklearn.exceptions import ConvergenceWarning
 
 from eigensieve import QAlphaSelector, SieveSelector, TraceRatioSelector
 from eigensieve.data import as_data, open_data
-from eigensieve.data.disk.opening import stored_kind
 from eigensieve.data.disk.sources import ALIVE
+from eigensieve.data.matrix import stored_kind
 from eigensieve.evidence.stability import selection_stability
 from support.backends import BACKENDS, DASK, ON_DISK, tolerance
 

@@ -12,8 +12,7 @@ import pytest
 
 from eigensieve import QAlphaSelector, SieveSelector, TraceRatioSelector
 from eigensieve.data import as_data
-from eigensieve.data.dask.sums import results, sum_up, sums_from
-from eigensieve.data.dask.tasks import Filled
+from eigensieve.data.dask.tasks import Filled, results, sum_up, sums_from
 from eigensieve.evidence.stability import selection_stability
 
 dask = pytest.importorskip("dask")
@@ -130,7 +129,7 @@ def test_passes_over_several_chunks_at_once(X: np.ndarray, by_columns: Any) -> N
 def test_what_need_not_be_sent_is_not(by_columns: Any) -> None:
     data = as_data(by_columns)
     equal = data.place(np.full((240, 2), 0.5))
-    assert all(isinstance(part, Filled) for part in equal.parts)
+    assert all(isinstance(held, Filled) for held in equal.held)
     np.testing.assert_array_equal(data.collect(equal), np.full((240, 2), 0.5))
     assert data.place(np.arange(240.0)) is data.place(np.arange(240.0))
     assert data.place(np.arange(240.0)) is not data.place(np.arange(240))
@@ -160,7 +159,7 @@ def test_empty_chunks(X: np.ndarray) -> None:
 
 
 def test_a_worker_lost_with_all_its_chunks_changes_nothing(X: np.ndarray, monkeypatch: pytest.MonkeyPatch) -> None:
-    from eigensieve.data.dask import wait as waiting
+    from eigensieve.data.dask import graph as waiting
 
     plain, passes = waiting._wait, iter(range(100))
     with (

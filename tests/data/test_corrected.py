@@ -84,7 +84,7 @@ def test_blocks_add_and_show_the_same() -> None:
     expected = dense()
     data = without_feature_directions(without_sample_directions(as_data(X).standardized("center"), U), V)
     block, W, total = data.block(5, 15), rng.standard_normal((10, 2)), BackwardSum()
-    block.add_back(W, total)
+    block.add_back(W, *total.room(24, 2))
     np.testing.assert_allclose(total.result(), expected[:, 5:15] @ W, atol=1e-12)
     np.testing.assert_allclose(block.back(W), expected[:, 5:15] @ W, atol=1e-12)
     np.testing.assert_allclose(block.gram(W[:, 0]), (expected[:, 5:15] * W[:, 0]) @ expected[:, 5:15].T, atol=1e-12)

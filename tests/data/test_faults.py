@@ -246,7 +246,7 @@ def cluster() -> Any:
 
 def during_pass(monkeypatch: pytest.MonkeyPatch, number: int, action: Any) -> None:
     """Do something when the given pass is about to be waited for."""
-    from eigensieve.data.dask import wait as waiting
+    from eigensieve.data.dask import graph as waiting
 
     passes = iter(range(1, 10**6))
     plain = waiting._wait
@@ -278,7 +278,7 @@ def test_a_killed_worker_changes_nothing(X: np.ndarray, cluster: Any, monkeypatc
 
 
 def test_a_cluster_that_loses_all_workers(X: np.ndarray, monkeypatch: pytest.MonkeyPatch) -> None:
-    from eigensieve.data.dask import wait as waiting
+    from eigensieve.data.dask import graph as waiting
 
     monkeypatch.setattr(waiting, "_PATIENCE", 1.0)
     with (

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from eigensieve.data import NORMALIZATIONS, as_data
+from eigensieve.data import as_data
+from eigensieve.data.stats import NORMALIZATIONS
 from reference.qalpha import standardise
 from support.backends import BACKENDS, passes_of_a_sweep, tolerance
 

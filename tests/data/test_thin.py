@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 from eigensieve.data import as_data, thin
-from eigensieve.data.raw_block import RawBlock
-from eigensieve.data.stats import _any_moments, dense_moments
-from eigensieve.data.thin import contiguous_rows, left_product, right_product
+from eigensieve.data.dense import RawBlock
+from eigensieve.data.thin import _any_moments, contiguous_rows, dense_moments, left_product, right_product
 
 
 @pytest.fixture(autouse=True)

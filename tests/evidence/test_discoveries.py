@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from eigensieve.data import as_data
-from eigensieve.evidence.discoveries import discover, follow, restricted, step_up
+from eigensieve.evidence.discoveries import discover, follow, step_up
 from eigensieve.evidence.noise_edges import (
     count_clusters,
     count_spikes,
@@ -61,7 +61,7 @@ def test_nothing_can_look_at_features_outside_the_restriction() -> None:
     changed = np.where(active, X, rng.standard_normal((20, 12)))
     V = rng.standard_normal((20, 2))
     for kind in ("center", "unit", "none"):
-        first, second = (restricted(as_data(values).standardized(kind), active) for values in (X, changed))
+        first, second = (as_data(values).standardized(kind).restricted(active) for values in (X, changed))
         assert not first.project(V)[~active].any()
         np.testing.assert_array_equal(first.gram(np.ones(12)), second.gram(np.ones(12)))
 
@@ -120,7 +120,7 @@ def test_every_backend_finds_the_features_of_a_shared_structure(backend: str) ->
     data = as_data(FEW[backend](X)).standardized("center")
 
     def fit(active: np.ndarray) -> np.ndarray:
-        return np.linalg.eigh(restricted(data, active).gram(np.ones(200)))[1][:, -1:]
+        return np.linalg.eigh(data.restricted(active).gram(np.ones(200)))[1][:, -1:]
 
     found = discover(data, np.ones(200, dtype=bool), fit, fdr=0.1, rng=np.random.default_rng(1))
     assert found.selected[:10].all()

@@ -1,4 +1,29 @@
-"""What a data matrix can do: products, column statistics, feature blocks, for every kind of storage."""
+"""What a data matrix can do: products, column statistics, blocks of features, for every kind of storage.
+
+The other rooms work with a `DataMatrix` only. They never ask where the data is. This folder holds what is in memory;
+``disk/`` reads files in pieces, ``dask/`` works where a cluster keeps the data.
+
+Read in this order:
+
+- ``matrix.py``: the contract and the passes, written once; `as_data` chooses the backend.
+- ``blocks.py``: what an algorithm may ask of a block of features.
+- ``stats.py``: statistics per feature; centring and scaling.
+- ``dense.py``, ``sparse.py``: arrays in memory, and their blocks.
+- ``thin.py``: products of dense columns with a few vectors, and their statistics.
+- ``threads.py``: ordered work on threads.
+
+Compiled loops stand beside the file that calls them (``thin.py`` and ``_thin_numba.py``).
+
+Words for a part of the data; no others are used:
+
+- block: consecutive features that are handed to an algorithm at once. Small enough for the cache.
+- segment: the blocks that one thread works through in turn. On Dask: the pieces that one task works through.
+- piece: what is in memory at once, as a data matrix of its own. In memory this is all of the data.
+- chunk: what the storage, or Dask, keeps together.
+
+A feature array has one row per feature. A pass reads all of the data once. A sweep is a pass with two products:
+forward from samples to features, and backward from features to samples.
+"""
 
 from typing import TYPE_CHECKING
 
@@ -6,12 +31,11 @@ from eigensieve._door import open_door
 
 if TYPE_CHECKING:
     from eigensieve.data._thin_numba import across, along
-    from eigensieve.data.backends import as_data, is_stored
     from eigensieve.data.blocks import BackwardSum, Block
     from eigensieve.data.corrected import without_feature_directions, without_sample_directions
+    from eigensieve.data.dense import StoredColumns
     from eigensieve.data.disk.opening import open_data
-    from eigensieve.data.matrix import NORMALIZATIONS, DataMatrix, Sweep
-    from eigensieve.data.raw_block import StoredColumns
+    from eigensieve.data.matrix import DataMatrix, as_data, is_stored
     from eigensieve.data.stats import ColumnStats
     from eigensieve.data.threads import one_blas_thread, ordered_map, thread_count
 

@@ -3,14 +3,14 @@
 A library's matrix product first copies both sides into a layout of its own, which for a handful of columns costs more
 than the product. Here every entry of the block is read once, in the order it is stored.
 
-A block is given as flat memory: row t begins at ``t * stride`` and has `width` entries. A view of a wider array as such
-would not be known to be contiguous along its rows, and its loops would not be vectorised.
+A block is given as flat memory: row t begins at ``t * stride`` and has `width` entries. The compiler cannot tell that a
+view of a wider array is contiguous along its rows, and would not vectorise the loops over it.
 """
 
 import numba
 
 _FAST = {"contract", "reassoc", "nsz"}
-_ACROSS = 1024  # entries of a row in flight: a tile of every output row stays in the nearest cache
+_ACROSS = 1024  # entries of a row at a time: as many of every output row stay in the nearest cache
 _ALONG = 1024
 _MOMENTS = 1024
 
@@ -57,7 +57,7 @@ def across(C, flat, stride, height, width, out):  # type: ignore[no-untyped-def]
 def along(flat, stride, height, width, C, out):  # type: ignore[no-untyped-def]
     """out += Z C' for a block Z (height x width) and C (few x width): inner products with the rows of the block.
 
-    The sums of a tile are in the block's type, those of the tiles in that of `out`.
+    Sums of 1,024 entries are in the block's type; these are added up in the type of `out`.
     """
     few = C.shape[0]
     zero = flat.dtype.type(0)
@@ -141,7 +141,7 @@ def weighted_moments(weights, flat, stride, height, width, values, squares):  # 
         for i in range(high - low):
             first[i] = second[i] = 0.0
         for t in range(0, height, 2):
-            # An odd last row meets itself, with no weight.
+            # an odd last row is paired with itself, with no weight
             after = min(t + 1, height - 1)
             x, y = flat[t * stride + low : t * stride + high], flat[after * stride + low : after * stride + high]
             a, b = weights[t], weights[after] if t + 1 < height else 0.0
@@ -156,7 +156,7 @@ def column_moments(flat, stride, height, width, low, high, mean, squares):  # ty
     """Smallest and largest value, mean and sum of squares about the mean of every column of a block.
 
     A value that is not finite shows in the mean; what overflows or vanishes when squared shows in `low` and `high`.
-    Two rows at a time, one quantity a loop: that is what the compiler can vectorise.
+    Two rows at a time, one quantity per loop: that is what the compiler can vectorise.
     """
     for first in range(0, width, _MOMENTS):
         last = min(first + _MOMENTS, width)
@@ -168,7 +168,7 @@ def column_moments(flat, stride, height, width, low, high, mean, squares):  # ty
             total[i] = spread[i] = 0.0
         for t in range(0, height, 2):
             x = flat[t * stride + first : t * stride + last]
-            after = min(t + 1, height - 1) * stride  # an odd last row meets itself: neither smaller nor larger
+            after = min(t + 1, height - 1) * stride  # an odd last row is paired with itself: neither smaller nor larger
             y = flat[after + first : after + last]
             for i in range(size):
                 smaller = x[i] if x[i] < y[i] else y[i]

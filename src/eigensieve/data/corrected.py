@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from eigensieve._types import Array
-from eigensieve.data.blocks import BackwardSum, Block
+from eigensieve.data.blocks import Block
 from eigensieve.data.matrix import BlockFunction, DataMatrix, Sweep
 from eigensieve.data.stats import ColumnStats
 
@@ -86,13 +86,12 @@ class CorrectedData(DataMatrix):
         self.base = base
         self.K = np.ascontiguousarray(K, dtype=np.float64)
         self.L = np.ascontiguousarray(L, dtype=np.float64)
-        self._shared = base._shared  # one count of passes, one set of raw statistics, one progress
+        self.shared = base.shared  # one count of passes, one set of raw statistics, one progress
 
     def scaled(self, factor: Array) -> "CorrectedData":
         """Multiply every feature by a factor."""
         scale = factor if self.base.scale is None else self.base.scale * factor
-        base = self.base.rescaled(self.base.center, scale)
-        base.far = self.base.far
+        base = self.base.rescaled(self.base.center, scale, self.base.far)
         return CorrectedData(base, self.K * factor[:, None], self.L)
 
     def restricted(self, active: Array) -> "CorrectedData":
@@ -167,9 +166,9 @@ class CorrectedBlock:
         product = self.block.back(W)
         return product - (self.L @ (self.K.T @ W)).astype(product.dtype)
 
-    def add_back(self, W: Array, total: BackwardSum) -> None:
-        self.block.add_back(W, total)
-        total.add(-(self.L @ (self.K.T @ W)))
+    def add_back(self, W: Array, values: Array, shift: Array) -> None:
+        self.block.add_back(W, values, shift)
+        values -= self.L @ (self.K.T @ W)
 
     def gram(self, weights: Array) -> Array:
         weighted = weights[:, None] * self.K
@@ -191,10 +190,10 @@ class CorrectedBlock:
         Z = self.block.toarray()
         return Z - (self.L @ self.K.T).astype(Z.dtype)
 
-    def moved(self, offset: int) -> Block:
-        self.block = self.block.moved(offset)
-        self.start, self.stop = self.block.start, self.block.stop
-        return self
+    def grouped_sums(self, codes: Array, n_groups: int) -> tuple[Array, Array, Array]:
+        Z = self.toarray()[codes >= 0].astype(np.float64)
+        groups = np.eye(n_groups)[codes[codes >= 0]]
+        return groups.T @ Z, np.sum(Z**2, axis=0), np.ones(Z.shape[1])
 
 
 class _OnBlock:

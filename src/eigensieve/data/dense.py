@@ -1,17 +1,46 @@
 """Dense arrays in memory: blocks are used as they are or standardised in cache; the matrix is never copied."""
 
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
+from scipy.sparse import diags_array
 
 from eigensieve._types import Array
-from eigensieve.data.blocks import Block, DenseBlock
+from eigensieve.data.blocks import Block
 from eigensieve.data.matrix import DataMatrix
-from eigensieve.data.raw_block import FARTHEST, RawBlock, StoredColumns
-from eigensieve.data.stats import dense_moments
-from eigensieve.data.thin import contiguous_rows
+from eigensieve.data.thin import contiguous_rows, dense_moments, left_product, right_product
 
 _BLOCK_BYTES = 1 << 22  # in the shared cache, and long enough for the work to outweigh the calls
+
+FARTHEST = {np.dtype(np.float32): 4.0, np.dtype(np.float64): 1e3}
+"""How many standard deviations from zero a column's mean may be: centring a product loses that much precision."""
+
+_CARRYING = 0.75  # where a smaller share of the columns has weight, copying those first saves time
+
+
+@dataclass(frozen=True)
+class StoredColumns:
+    """Consecutive dense columns in memory as they are stored, for compiled passes.
+
+    Attributes
+    ----------
+    memory : tuple
+        Flat memory, distance from one row to the next, number of rows, length of a row. A row is a sample.
+    center, scale : ndarray of float64
+        The standardised column is (x - center) * scale.
+    """
+
+    memory: tuple[Array, int, int, int]
+    center: Array
+    scale: Array
+
+    @property
+    def n_samples(self) -> int:
+        return self.memory[2]
 
 
 class DenseData(DataMatrix):
@@ -23,7 +52,7 @@ class DenseData(DataMatrix):
     """
 
     def __init__(self, X: Array) -> None:
-        super().__init__(X.shape[0], X.shape[1], np.float32 if X.dtype == np.float32 else np.float64)
+        super().__init__(X.shape[0], X.shape[1], np.dtype(np.float32 if X.dtype == np.float32 else np.float64))
         self.X = X
 
     def block(self, start: int, stop: int) -> Block:
@@ -44,7 +73,7 @@ class DenseData(DataMatrix):
         return StoredColumns(rows, center, self.scale[here])
 
     def _as_stored(self, here: slice) -> bool:
-        """Whether products of these columns may be centred afterwards."""
+        """True where products of these columns may be centred afterwards."""
         near = self.far is not None and self.far[here].max(initial=0.0) <= FARTHEST[self.dtype]
         return bool(near) and self.X.dtype == self.dtype
 
@@ -58,10 +87,189 @@ class DenseData(DataMatrix):
         return self._standardise(self.X[:, indices], indices)
 
     def _standardise(self, Z: Array, where: Any) -> Array:
-        # In memory of our own from the first change on: fresh memory is cleared every time.
+        # in memory of our own from the first change on: fresh memory is cleared every time
         own = Z if Z.base is None and Z is not self.X and Z.dtype == self.dtype else None
         if self.center is not None:
             Z = own = np.subtract(Z, self.center[where].astype(self.dtype), dtype=self.dtype, out=own)
         if self.scale is not None:
             Z = np.multiply(Z, self.scale[where].astype(self.dtype), dtype=self.dtype, out=own)
         return Z.astype(self.dtype, copy=False)
+
+
+class DenseBlock:
+    """A block held as a dense array that is centred and scaled already.
+
+    Parameters
+    ----------
+    start, stop : int
+        Feature range.
+    Z : ndarray of shape (n_samples, stop - start)
+        The standardised columns.
+    """
+
+    def __init__(self, start: int, stop: int, Z: Array) -> None:
+        self.start = start
+        self.stop = stop
+        self.Z = Z
+
+    def forward(self, V: Array) -> Array:
+        return left_product(V.T.astype(self.Z.dtype, copy=False), self.Z).T
+
+    def back(self, W: Array) -> Array:
+        return right_product(self.Z, W.T.astype(self.Z.dtype, copy=False))
+
+    def add_back(self, W: Array, values: Array, shift: Array) -> None:
+        np.add(values, self.back(W), out=values)
+
+    def gram(self, weights: Array) -> Array:
+        scaled = self.Z * weights.astype(self.Z.dtype, copy=False)
+        return scaled @ self.Z.T
+
+    def quadratic(self, S: Any) -> Array:
+        if isinstance(S, np.ndarray):
+            return np.einsum("tb,tb->b", self.Z, S @ self.Z, dtype=np.float64)
+        from eigensieve.data._dense_numba import dense_quadratic
+
+        rows = S.tocsr()
+        out = np.zeros(self.Z.shape[1])
+        dense_quadratic(np.ascontiguousarray(self.Z), rows.indptr, rows.indices, rows.data, out)
+        return out
+
+    def squares(self, weights: Array) -> Array:
+        return self.quadratic(diags_array(weights).tocsr())
+
+    def grouped_sums(self, codes: Array, n_groups: int) -> tuple[Array, Array, Array]:
+        from eigensieve.data._dense_numba import dense_grouped_sums
+
+        # Offset: a sample's own values, so that large means cancel before anything is squared.
+        offset = self.Z[np.argmax(codes >= 0)].astype(np.float64)
+        sums, squares = np.zeros((n_groups, len(offset))), np.zeros(len(offset))
+        dense_grouped_sums(np.ascontiguousarray(self.Z), codes, offset, sums, squares)
+        return sums, squares, np.ones(len(offset))
+
+    def toarray(self) -> Array:
+        return self.Z
+
+
+class RawBlock(DenseBlock):
+    """A block held as stored.
+
+    With centres c and scales s, M_b V = s * (X_b'V - c 1'V) and M_b'W = X_b (s * W) - 1 (c * s)'W. No copy of the block
+    is made; a copy would take most of the time of a product with few columns. This is for columns whose mean is near
+    zero compared with their spread. The others are centred first, as a `DenseBlock`.
+
+    Parameters
+    ----------
+    start, stop : int
+        Feature range.
+    raw : ndarray of shape (n_samples, stop - start)
+    center : ndarray of shape (stop - start,) or None
+    scale : ndarray of shape (stop - start,)
+    standardise : callable
+        Returns the centred and scaled columns, for everything that is not a product with few columns.
+    """
+
+    def __init__(
+        self,
+        start: int,
+        stop: int,
+        raw: Array,
+        center: Array | None,
+        scale: Array,
+        standardise: Callable[[], Array],
+    ) -> None:
+        self.start = start
+        self.stop = stop
+        self.raw = raw
+        self.center = center
+        self.scale = scale
+        self._standardise = standardise
+
+    @cached_property
+    def Z(self) -> Array:  # type: ignore[override]
+        return self._standardise()
+
+    def forward(self, V: Array) -> Array:
+        dtype = self.raw.dtype
+        # (V'X)' instead of X'V: the wide side of the product runs along contiguous memory
+        projections = left_product(np.ascontiguousarray(V.T, dtype=dtype), self.raw)
+        if self.center is not None:
+            sums = V.sum(axis=0, dtype=np.float64).astype(dtype)
+            projections -= np.multiply.outer(sums, self.center.astype(dtype, copy=False))
+        projections *= self.scale.astype(dtype, copy=False)
+        return projections.T
+
+    def back(self, W: Array) -> Array:
+        dtype = self.raw.dtype
+        rows = np.multiply(W.T, self.scale.astype(dtype, copy=False), order="C", dtype=dtype, casting="same_kind")
+        product = right_product(self.raw, rows)
+        if self.center is not None:
+            product -= (rows.astype(np.float64, copy=False) @ self.center).astype(product.dtype, copy=False)
+        return product
+
+    def quadratic(self, S: Any) -> Array:
+        rows = contiguous_rows(self.raw)
+        if rows is None or not isinstance(S, np.ndarray):
+            return super().quadratic(S)
+        from eigensieve.data._thin_numba import column_dots
+
+        product = np.matmul(
+            S.astype(self.raw.dtype, copy=False), self.raw, out=_scratch("scaled", self.raw.shape, self.raw.dtype)
+        )
+        energy = np.empty(self.raw.shape[1])
+        column_dots(*rows, product, energy)
+        if self.center is not None:
+            degrees = S.sum(axis=1, dtype=np.float64)
+            cross = degrees.astype(self.raw.dtype) @ self.raw
+            energy += self.center * (self.center * degrees.sum() - 2.0 * cross)
+        return energy * self.scale**2
+
+    def squares(self, weights: Array) -> Array:
+        rows = contiguous_rows(self.raw)
+        if rows is None:
+            return super().squares(weights)
+        from eigensieve.data._thin_numba import weighted_moments
+
+        values, squares = np.empty(self.raw.shape[1]), np.empty(self.raw.shape[1])
+        weights = np.asarray(weights, dtype=np.float64)
+        weighted_moments(weights, *rows, values, squares)
+        if self.center is not None:
+            # sum w (x - c)^2; c is at most a few standard deviations, so that little cancels
+            squares += self.center * (self.center * weights.sum() - 2.0 * values)
+        return squares * self.scale**2
+
+    def gram(self, weights: Array) -> Array:
+        dtype = self.raw.dtype
+        weights = np.asarray(weights, dtype=np.float64) * self.scale**2
+        raw, center = self.raw, self.center
+        carrying = np.flatnonzero(weights)
+        if len(carrying) < _CARRYING * len(weights):
+            raw, weights = raw[:, carrying], weights[carrying]
+            center = None if center is None else center[carrying]
+        scaled = _scratch("scaled", raw.shape, dtype)
+        if (weights >= 0).all():  # a product with its own transpose is half the work
+            np.multiply(raw, np.sqrt(weights).astype(dtype), out=scaled)
+            other = scaled.T
+        else:
+            np.multiply(raw, weights.astype(dtype), out=scaled)
+            other = raw.T
+        if center is None:
+            return scaled @ other
+        square = (len(scaled), len(scaled))
+        product = np.matmul(scaled, other, out=_scratch("product", square, dtype))
+        shift = raw @ (weights * center).astype(dtype)
+        shift = shift.astype(np.float64) - float(weights @ center**2) / 2
+        return product - np.add.outer(shift, shift, out=_scratch("shift", square, np.float64))
+
+
+_kept = threading.local()
+
+
+def _scratch(name: str, shape: tuple[int, ...], dtype: Any) -> Array:
+    """Return an array to write to, the same memory for every block of a thread: fresh memory is cleared every time."""
+    size = int(np.prod(shape)) * np.dtype(dtype).itemsize
+    buffer: Array | None = getattr(_kept, name, None)
+    if buffer is None or buffer.nbytes < size:
+        buffer = np.empty(size, dtype=np.uint8)
+        setattr(_kept, name, buffer)
+    return buffer[:size].view(dtype).reshape(shape)

@@ -1,42 +1,44 @@
 """The data matrix: everything an algorithm may ask of the data, wherever the data lives.
 
-Orientation: users hand in X (samples x features, q x n); the papers write M = X' (rows m_i are features). A
-backend says how to get one block of features; the passes below are written once, on top of that.
+Orientation: users hand in X (samples x features, q x n); the papers write M = X' (rows m_i are features). A backend
+says how to get one block of features; the passes below are written once, on top of that.
 """
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
+from scipy.sparse import issparse
 
 from eigensieve._progress import Progress, silent
 from eigensieve._types import Array
 from eigensieve.data.blocks import BackwardSum, Block
-from eigensieve.data.raw_block import StoredColumns, distance_from_zero
-from eigensieve.data.stats import ColumnStats, rounding_constant
+from eigensieve.data.stats import ColumnStats, Moments, joined_moments, standardization
 from eigensieve.data.threads import ordered_map
 
+if TYPE_CHECKING:
+    from eigensieve.data.dense import StoredColumns
+
 Result = TypeVar("Result")
-Spans = Sequence[tuple[int, int]]
+Ranges = Sequence[tuple[int, int]]
+"""Consecutive blocks: first feature of each, and the one after its last."""
 
-NORMALIZATIONS = ("center", "unit", "none")
-
-_SEGMENTS = 32  # parts a pass is cut into: fixed, so that sums do not depend on the number of threads
+_SEGMENTS = 32  # fixed, so that sums do not depend on the number of threads
 
 
 @dataclass(frozen=True)
 class Sweep:
-    """What a fused pass returns.
+    """What a sweep returns.
 
     Attributes
     ----------
     state : tuple of feature arrays
-        What the block function returned for each feature, put together (first axis: features).
+        What the block function returned, put together over all features (first axis).
     back : ndarray of shape (n_samples, n_columns) or None
         Sum over blocks of M_b' W_b, in float64.
     total : ndarray or None
@@ -47,28 +49,36 @@ class Sweep:
     back: Array | None
     total: Array | None
 
-    def __sizeof__(self) -> int:
-        """Bytes of the arrays: schedulers that keep sweeps on workers ask for it."""
-        return sum(array.nbytes for array in (*self.state, self.back, self.total) if array is not None)
-
 
 BlockFunction = Callable[..., tuple[tuple[Array, ...], Array | None, Array | None]]
 """fn(T_b, *state_b) -> (new state of the block, W_b or None, small array to be summed or None).
 
-It may have a method ``fused(columns, V, state_b, new state to fill, backward sum to add to)`` that does the same for
+It may have a method ``fused(columns, V, state_b, new state to fill, backward sum to add to)``. This does the same for
 dense columns as they are stored, products included, and returns the small array; None where it does not apply.
 """
 
+Work = Callable[["DataMatrix", int, Ranges], Result]
+"""What a pass does with one segment: work(piece, its first feature, blocks counted from there)."""
 
-Work = Callable[["DataMatrix", int, Spans], Result]
-"""What a pass does with a few blocks of a piece of the data: work(piece, its first feature, block spans)."""
 
-
-def add_up(total: Array | None, part: Array) -> Array:
+def add_up(total: Array | None, term: Array) -> Array:
     """Add to a sum in float64, in place once it is there."""
-    return part.astype(np.float64) if total is None else np.add(total, part, out=total)
+    return term.astype(np.float64) if total is None else np.add(total, term, out=total)
 
 
+@dataclass
+class Shared:
+    """What all views of the same data share."""
+
+    passes: int = 0
+    stats: ColumnStats | None = None
+    names: Array | None = None
+    progress: Progress = silent
+    kept: dict[str, Any] = field(default_factory=dict)
+    """What a backend keeps from pass to pass."""
+
+
+@dataclass(eq=False, repr=False)
 class DataMatrix(ABC):
     """Samples x features, seen through blocks of features.
 
@@ -78,25 +88,24 @@ class DataMatrix(ABC):
     dtype : dtype
         float32 or float64: the precision of products, the same as the input's where it is floating.
     n_segments : int
-        Parts a pass is cut into for the threads; 1 runs it on the calling thread.
-    n_passes : int
-        How many times the whole data has been read so far, shared by all views of the same data.
+        Segments of a pass; 1 runs it on the calling thread.
+    new_state : tuple of feature arrays or None
+        Where a sweep writes its new state; None takes fresh memory.
+    center, scale : ndarray of shape (n_features,) or None
+        The columns are (x - center) * scale of the raw ones.
+    far : ndarray of shape (n_features,) or None
+        How many standard deviations the mean of each raw column is from zero, where this is known.
     """
 
     n_samples: int
     n_features: int
-    dtype: np.dtype[Any]
-
-    def __init__(self, n_samples: int, n_features: int, dtype: Any) -> None:
-        self.n_samples = n_samples
-        self.n_features = n_features
-        self.dtype = np.dtype(dtype)
-        self.n_segments = _SEGMENTS
-        self.fresh: Callable[..., Array] = np.empty  # where a sweep takes room for its new state from
-        self.center: Array | None = None
-        self.scale: Array | None = None
-        self.far: Array | None = None
-        self._shared: dict[str, Any] = {"passes": 0, "stats": None, "names": None, "progress": silent}
+    dtype: Any
+    n_segments: int = field(default=_SEGMENTS, init=False)
+    new_state: tuple[Array, ...] | None = field(default=None, init=False)
+    center: Array | None = field(default=None, init=False)
+    scale: Array | None = field(default=None, init=False)
+    far: Array | None = field(default=None, init=False)
+    shared: Shared = field(default_factory=Shared, init=False)
 
     # -- what a backend provides ---------------------------------------------------------------------
 
@@ -116,8 +125,8 @@ class DataMatrix(ABC):
     def take(self, indices: Any) -> Array:
         """Return the named features, centred and scaled, as a dense (n_samples, len(indices)) array."""
 
-    def stored(self, start: int, stop: int) -> StoredColumns | None:
-        """Return features start..stop as they lie in memory, for compiled passes; None where they are not such."""
+    def stored(self, start: int, stop: int) -> "StoredColumns | None":
+        """Return features start..stop as they lie in memory, for compiled passes; None where these do not apply."""
         return None
 
     # -- statistics and views ------------------------------------------------------------------------
@@ -128,65 +137,68 @@ class DataMatrix(ABC):
 
     @property
     def n_passes(self) -> int:
-        return int(self._shared["passes"])
+        """How many times the whole data has been read so far, by all views of it."""
+        return self.shared.passes
 
     @property
     def feature_names(self) -> Array | None:
         """Names of the features where the storage knows them."""
-        names: Array | None = self._shared["names"]
-        return names
+        return self.shared.names
 
     def report_to(self, progress: Progress) -> None:
         """Tell `progress` how far each pass has got; only storage slower than memory has something to say."""
-        self._shared["progress"] = progress
+        self.shared.progress = progress
 
     def stats(self) -> ColumnStats:
         """Return the statistics of the raw columns (one pass; remembered)."""
-        if self._shared["stats"] is None:
-            self._shared["stats"] = self._compute_stats()
-        stats: ColumnStats = self._shared["stats"]
-        return stats
+        if self.shared.stats is None:
+            self.shared.stats = self.moments().stats()
+        return self.shared.stats
+
+    def moments(self) -> Moments:
+        """Return the statistics of the raw columns in a form that can be merged with other samples'; one pass."""
+
+        def segment(piece: DataMatrix, offset: int, ranges: Ranges) -> list[tuple[Array, ...]]:
+            return [piece.block_moments(start, stop) for start, stop in ranges]
+
+        blocks = [found for some in self.each_segment(segment) for found in some]
+        return joined_moments(self.n_samples, blocks)
 
     def standardized(self, normalize: str) -> "DataMatrix":
         """Return a view of the same data with implicit centring and scaling.
 
-        ``"center"``: centred columns of unit norm; ``"unit"``: columns of unit norm, not centred; ``"none"``:
-        as they are. Constant columns become exactly zero in all three.
+        ``"center"``: centred columns of unit norm; ``"unit"``: columns of unit norm, not centred; ``"none"``: as they
+        are. Constant columns become exactly zero in all three.
         """
-        if normalize not in NORMALIZATIONS:
-            raise ValueError(f"normalize must be one of {NORMALIZATIONS}. Got {normalize!r} instead.")
-        stats = self.stats()
-        norm = {"center": stats.centered_norm, "unit": stats.norm, "none": np.ones(self.n_features)}[normalize]
-        usable = ~stats.constant & (norm > 0)
-        scale = np.zeros(self.n_features)
-        np.divide(1.0, norm, out=scale, where=usable)
-        view = self.rescaled(stats.mean if normalize == "center" else None, scale)
-        view.far = distance_from_zero(stats.mean, stats.centered_norm, stats.norm, self.n_samples, self.dtype)
-        return view
+        standard = standardization(self.stats(), normalize, self.dtype)
+        return self.rescaled(standard.center, standard.scale, standard.far)
 
-    def rescaled(self, center: Array | None, scale: Array | None) -> "DataMatrix":
+    def rescaled(self, center: Array | None, scale: Array | None, far: Array | None = None) -> "DataMatrix":
         """Return a view whose columns are (x - center) * scale of the raw ones."""
         view = copy(self)
-        view.center = center
-        view.scale = scale
-        view.far = None
+        view.center, view.scale, view.far = center, scale, far
         return view
+
+    def restricted(self, active: Array) -> "DataMatrix":
+        """Return a view of standardised data in which all features but the active ones are zero."""
+        assert self.scale is not None
+        return self.rescaled(self.center, np.where(active, self.scale, 0.0), self.far)
 
     # -- passes --------------------------------------------------------------------------------------
 
     def map_blocks(self, fn: Callable[[Block], Result]) -> list[Result]:
         """Return ``fn(block)`` for consecutive blocks of all features, in order; one pass, on threads."""
 
-        def segment(piece: DataMatrix, offset: int, spans: Spans) -> list[Result]:
-            return [fn(piece.block(start, stop).moved(offset)) for start, stop in spans]
+        def segment(piece: DataMatrix, offset: int, ranges: Ranges) -> list[Result]:
+            return [fn(numbered(piece.block(start, stop), offset + start)) for start, stop in ranges]
 
-        return [result for results in self._run(segment) for result in results]
+        return [result for results in self.each_segment(segment) for result in results]
 
     def sweep(self, V: Array | None, fn: BlockFunction, state: Sequence[Array] = (), *, donate: bool = False) -> Sweep:
-        """One fused pass: forward product, any function of each feature alone, backward product.
+        """One pass with two products: forward, any function of each feature alone, backward.
 
-        For every block b of features: T_b = M_b V, ``new_state_b, W_b, total_b = fn(T_b, *state_b)``; M_b'
-        W_b and total_b are summed over the blocks. The block is read once for both products.
+        For every block b of features: T_b = M_b V, ``new_state_b, W_b, total_b = fn(T_b, *state_b)``; M_b' W_b and
+        total_b are summed over the blocks. The block is read once for both products.
 
         Parameters
         ----------
@@ -211,12 +223,12 @@ class DataMatrix(ABC):
             small: Array | None = fn.fused(columns, V, mine, new, back)  # type: ignore[attr-defined]
             return small
 
-        def segment(piece: DataMatrix, offset: int, spans: Spans) -> tuple[Array | None, Array | None]:
+        def segment(piece: DataMatrix, offset: int, ranges: Ranges) -> tuple[Array | None, Array | None]:
             back = BackwardSum()
-            total = fused(piece, offset, spans[0][0], spans[-1][1], back)
+            total = fused(piece, offset, ranges[0][0], ranges[-1][1], back)
             if total is not None:
                 return back.result(), total
-            for start, stop in spans:
+            for start, stop in ranges:
                 small = fused(piece, offset, start, stop, back)
                 if small is None:
                     block = piece.block(start, stop)
@@ -226,16 +238,15 @@ class DataMatrix(ABC):
                     for target, value in zip(outputs, new, strict=True):
                         target[here] = value
                     if W is not None:
-                        block.add_back(W, back)
+                        block.add_back(W, *back.room(self.n_samples, W.shape[1]))
                 if small is not None:
                     total = add_up(total, small)
             return back.result(), total
 
         back_sum: Array | None = None
         total_sum: Array | None = None
-        for back, total in self._run(segment):
-            if back is not None:
-                back_sum = back if back_sum is None else np.add(back_sum, back, out=back_sum)
+        for back, total in self.each_segment(segment):
+            back_sum = back_sum if back is None else add_up(back_sum, back)
             total_sum = total_sum if total is None else add_up(total_sum, total)
         return Sweep(outputs, back_sum, total_sum)
 
@@ -252,29 +263,37 @@ class DataMatrix(ABC):
     def gram(self, weights: Array) -> Array:
         """Return M' diag(weights) M (samples x samples) in float64; only for few samples."""
 
-        def segment(piece: DataMatrix, offset: int, spans: Spans) -> Array:
+        def segment(piece: DataMatrix, offset: int, ranges: Ranges) -> Array:
             out = np.zeros((self.n_samples, self.n_samples))
-            for start, stop in spans:
+            for start, stop in ranges:
                 out += piece.block(start, stop).gram(weights[offset + start : offset + stop])
             return out
 
         out = np.zeros((self.n_samples, self.n_samples))
-        for part in self._run(segment):
-            out += part
+        for term in self.each_segment(segment):
+            out += term
         return out
 
-    # -- arrays with one row a feature: where they live is the backend's business ----------------------
+    def each_segment(self, work: "Work[Result]") -> Iterator[Result]:
+        """Yield ``work(piece, offset, ranges)`` for all segments, in the order of the features: one pass.
+
+        `piece` holds the features from `offset` on in memory; `ranges` are blocks counted from there.
+        """
+        self.shared.passes += 1
+        yield from ordered_map(lambda ranges: work(self, 0, ranges), self.segments(self.n_segments))
+
+    # -- feature arrays: one row per feature, kept where the backend wants them -----------------------
 
     def inner(self, A: Array, B: Array) -> Array:
-        """Return A'B, small, for two feature arrays that a sweep returned."""
+        """Return A'B, which is small, for two feature arrays of a sweep."""
         return np.asarray(A.T @ B)
 
     def collect(self, A: Array) -> Array:
-        """Return a feature array that a sweep returned as a numpy array."""
+        """Return a feature array of a sweep as a numpy array."""
         return np.asarray(A)
 
     def place(self, A: Array) -> Array:
-        """Put a numpy array with one row a feature where this backend keeps feature arrays."""
+        """Put a numpy array with one row per feature where this backend keeps feature arrays."""
         return A
 
     def save_array(self, A: Array, path: Path) -> None:
@@ -282,41 +301,26 @@ class DataMatrix(ABC):
         np.save(path, A)
 
     def load_array(self, path: Path) -> Array:
-        """Read a feature array that `save_array` wrote, to where this backend keeps them."""
+        """Read a feature array that `save_array` wrote, and put it where this backend keeps them."""
         return np.asarray(np.load(path))
 
     # -- inner ---------------------------------------------------------------------------------------
 
-    def _run(self, work: "Work[Result]") -> Iterator[Result]:
-        """Yield ``work(piece, offset, spans)`` for consecutive segments of all features, in order: one pass.
+    def segments(self, count: int) -> list[Ranges]:
+        """The blocks of all features in at most `count` segments, the same for any number of threads."""
+        ranges = self._ranges()
+        edges = np.linspace(0, len(ranges), min(count, len(ranges)) + 1).round().astype(int)
+        return [ranges[first:last] for first, last in pairwise(edges)]
 
-        `piece` holds features from `offset` on in memory; `spans` are block boundaries relative to the piece.
-        """
-        self._shared["passes"] += 1
-        yield from ordered_map(lambda spans: work(self, 0, spans), self._segments(self.n_segments))
-
-    def _segments(self, count: int) -> list[Spans]:
-        """The blocks of all features in at most `count` groups, the same for any number of threads."""
-        spans = self._spans()
-        edges = np.linspace(0, len(spans), min(count, len(spans)) + 1).round().astype(int)
-        return [spans[first:last] for first, last in pairwise(edges)]
-
-    def _spans(self) -> "Spans":
+    def _ranges(self) -> Ranges:
         """The blocks of all features."""
         size = max(1, min(self.block_size(), self.n_features))
         return [(start, min(start + size, self.n_features)) for start in range(0, self.n_features, size)]
 
-    def _compute_stats(self) -> ColumnStats:
-        def segment(piece: DataMatrix, offset: int, spans: Spans) -> list[tuple[Array, ...]]:
-            return [piece.block_moments(start, stop) for start, stop in spans]
-
-        parts = [moments for some in self._run(segment) for moments in some]
-        mean, centered_norm, finite, constant = (np.concatenate(column) for column in zip(*parts, strict=True))
-        constant |= finite & rounding_constant(mean, centered_norm, self.n_samples)
-        return ColumnStats(mean, centered_norm, finite, constant, self.n_samples)
-
     def _outputs(self, V: Array | None, fn: BlockFunction, state: Sequence[Array], donate: bool) -> tuple[Array, ...]:
-        """Arrays for the new state, found from what `fn` returns for no features at all."""
+        """Arrays for the new state; what `fn` returns for no features at all tells their shapes."""
+        if self.new_state is not None:
+            return self.new_state
         nothing = None if V is None else np.empty((0, V.shape[1]), dtype=self.dtype)
         shapes = fn(nothing, *(array[:0] for array in state))[0]
         spare = list(state) if donate else []
@@ -324,5 +328,73 @@ class DataMatrix(ABC):
         for example in shapes:
             shape = (self.n_features, *example.shape[1:])
             match = next((i for i, old in enumerate(spare) if old.shape == shape and old.dtype == example.dtype), None)
-            outputs.append(self.fresh(shape, example.dtype) if match is None else spare.pop(match))
+            outputs.append(np.empty(shape, example.dtype) if match is None else spare.pop(match))
         return tuple(outputs)
+
+
+def numbered(block: Block, start: int) -> Block:
+    """Number the features of a block as in the whole data, not as in its piece."""
+    block.start, block.stop = start, start + block.stop - block.start
+    return block
+
+
+def as_data(X: Any, max_memory: int | None = None) -> DataMatrix:
+    """Return the data matrix for whatever the user holds: the one place that knows the backends.
+
+    Parameters
+    ----------
+    X : array, sparse matrix, memory map, HDF5 dataset, Zarr array, AnnData, Dask collection or DataMatrix
+    max_memory : int, optional
+        Bytes that data read from disk may take at any time.
+    """
+    if isinstance(X, DataMatrix):
+        return X
+    kind = stored_kind(X)
+    if kind == "dask":
+        from eigensieve.data.dask.matrix import dask_data
+
+        return dask_data(X)
+    if kind == "anndata":
+        data = as_data(X.X, max_memory)
+        data.shared.names = np.asarray(X.var_names, dtype=object)
+        return data
+    if kind is not None:
+        from eigensieve.data.disk.handles import open_handle
+
+        found = open_handle(X, kind, max_memory)
+        if found is not None:
+            return found
+    if issparse(X):
+        from eigensieve.data.sparse import SparseData
+
+        return SparseData(X)
+    if isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind in "fiub":
+        from eigensieve.data.dense import DenseData
+
+        return DenseData(np.asarray(X))
+    raise TypeError(
+        "Data must be a 2-dimensional numeric numpy array or a scipy sparse matrix. "
+        f"Got {type(X).__name__} instead; convert it first, for example with numpy.asarray(X, dtype=float)."
+    )
+
+
+def is_stored(X: Any) -> bool:
+    """True for data that is not, or not only, an array in memory: memory maps, HDF5, Zarr, AnnData, Dask."""
+    return isinstance(X, DataMatrix) or stored_kind(X) is not None
+
+
+def stored_kind(X: Any) -> str | None:
+    """Which kind of stored or distributed data an object is; None for everything else.
+
+    The names of its type tell, so that no optional package is imported to find out that it is not in use.
+    """
+    package, name = type(X).__module__.partition(".")[0], type(X).__name__
+    if isinstance(X, np.memmap):
+        return "memmap" if X.ndim == 2 and X.dtype.kind in "fiub" and X.filename is not None else None
+    if package in ("h5py", "zarr"):
+        return {"Dataset": "hdf5", "Array": "zarr"}.get(name)
+    if package == "anndata":
+        return "anndata" if hasattr(X, "var_names") else "backed sparse" if hasattr(X, "group") else None
+    if package in ("dask", "dask_expr") and hasattr(X, "__dask_graph__"):
+        return "dask"
+    return None

@@ -1,17 +1,18 @@
-"""Scipy sparse matrices and arrays: compressed columns, centring and scaling never applied to the values."""
+"""Scipy sparse matrices and arrays: compressed columns, whose values are never centred or scaled."""
 
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
+from scipy.sparse import csc_array, diags_array
 
 from eigensieve._types import Array
-from eigensieve.data.blocks import Block, SparseBlock
-from eigensieve.data.matrix import DataMatrix, Spans
+from eigensieve.data.blocks import Block
+from eigensieve.data.matrix import DataMatrix, Ranges
 
 _BLOCK_NONZEROS = 1 << 17
 _BLOCK_FEATURES = 1 << 10
-_FEATURE_COST = 16  # what a feature costs beside its non-zeros, in non-zeros
+_FEATURE_COST = 16  # a feature costs as much time as so many non-zeros, on top of its own
 
 
 class SparseData(DataMatrix):
@@ -25,7 +26,7 @@ class SparseData(DataMatrix):
     """
 
     def __init__(self, X: Any) -> None:
-        super().__init__(X.shape[0], X.shape[1], np.float32 if X.dtype == np.float32 else np.float64)
+        super().__init__(X.shape[0], X.shape[1], np.dtype(np.float32 if X.dtype == np.float32 else np.float64))
         columns = X.tocsc()
         if not columns.has_canonical_format:
             columns = columns.copy() if columns is X else columns
@@ -35,7 +36,7 @@ class SparseData(DataMatrix):
             del columns
             self.values = _smallest_exact(self.values)
             self.indices = _smallest_index(self.indices, self.n_samples)
-        # each segment adds up a result with one row a sample, so it should hold many more non-zeros than samples
+        # each segment adds up a result with one row per sample, so it should hold many more non-zeros than samples
         self.n_segments = int(np.clip(len(self.values) // (64 * self.n_samples), 2, self.n_segments))
 
     def block(self, start: int, stop: int) -> Block:
@@ -46,13 +47,13 @@ class SparseData(DataMatrix):
             self.indices,
             self.values,
             self.n_samples,
-            None if self.center is None else self.center[start:stop],
-            None if self.scale is None else self.scale[start:stop],
+            _at(self.center, slice(start, stop)),
+            _at(self.scale, slice(start, stop)),
             self.dtype,
         )
 
     def block_moments(self, start: int, stop: int) -> tuple[Array, Array, Array, Array]:
-        from eigensieve.data._blocks_numba import csc_moments
+        from eigensieve.data._sparse_numba import csc_moments
 
         size = stop - start
         mean, centered_norm = np.empty(size), np.empty(size)
@@ -73,7 +74,7 @@ class SparseData(DataMatrix):
         per_feature = max(1.0, len(self.values) / max(1, self.n_features))
         return max(64, int(_BLOCK_NONZEROS / per_feature))
 
-    def _spans(self) -> Spans:
+    def _ranges(self) -> Ranges:
         """Blocks of about equal numbers of non-zeros: in counts of words a few columns hold most of them."""
         count = max(1, round(len(self.values) / _BLOCK_NONZEROS))
         heavy = np.searchsorted(self.indptr, np.linspace(0, self.indptr[-1], count + 1)[1:-1])
@@ -81,27 +82,153 @@ class SparseData(DataMatrix):
         edges = np.unique(np.concatenate([[0, self.n_features], heavy, light])).tolist()
         return list(pairwise(edges))
 
-    def _segments(self, count: int) -> list[Spans]:
-        """Groups of blocks that take about equal time: they run side by side."""
-        spans = self._spans()
-        stops = np.array([stop for _, stop in spans])
+    def segments(self, count: int) -> list[Ranges]:
+        """Segments that take about equal time: they run side by side."""
+        ranges = self._ranges()
+        stops = np.array([stop for _, stop in ranges])
         cost = self.indptr[stops] + _FEATURE_COST * stops
-        edges = np.searchsorted(cost, np.linspace(0, cost[-1], min(count, len(spans)) + 1)[1:-1]) + 1
-        return [spans[first:last] for first, last in pairwise([0, *edges.tolist(), len(spans)]) if last > first]
+        edges = np.searchsorted(cost, np.linspace(0, cost[-1], min(count, len(ranges)) + 1)[1:-1]) + 1
+        return [ranges[first:last] for first, last in pairwise([0, *edges.tolist(), len(ranges)]) if last > first]
 
     def take(self, indices: Any) -> Array:
-        from scipy.sparse import csc_array
-
         raw = csc_array(
             (self.values, self.indices.astype(self.indptr.dtype, copy=False), self.indptr),
             shape=(self.n_samples, self.n_features),
         )
-        Z = raw[:, indices].toarray().astype(self.dtype, copy=False)
-        if self.center is not None:
-            Z = Z - self.center[indices].astype(self.dtype)
+        where = _at(self.center, indices), _at(self.scale, indices)
+        return _standardised(raw[:, indices].toarray(), *where, self.dtype)
+
+
+class SparseBlock:
+    """A block in compressed sparse columns with *implicit* centring and scaling.
+
+    The standardised column is (x_i - mean_i) * scale_i; the mean is a rank-one correction of every product,
+    so nothing is ever densified.
+
+    Parameters
+    ----------
+    start, stop : int
+        Feature range.
+    indptr, indices, values : ndarray
+        Compressed columns of this range; `indptr` may start anywhere in `indices`.
+    n_samples : int
+        Number of rows.
+    center : ndarray of shape (stop - start,) or None
+        Subtracted from each column.
+    scale : ndarray of shape (stop - start,) or None
+        Multiplies each column after centring.
+    dtype : dtype
+        Floating type of all results.
+    """
+
+    def __init__(
+        self,
+        start: int,
+        stop: int,
+        indptr: Array,
+        indices: Array,
+        values: Array,
+        n_samples: int,
+        center: Array | None,
+        scale: Array | None,
+        dtype: Any,
+    ) -> None:
+        self.start = start
+        self.stop = stop
+        self.indptr = indptr
+        self.indices = indices
+        self.values = values
+        self.n_samples = n_samples
+        self.center = center
+        self.scale = scale
+        self.dtype = np.dtype(dtype)
+
+    def forward(self, V: Array) -> Array:
+        from eigensieve.data._sparse_numba import csc_forward, csc_forward_narrow
+
+        V = np.ascontiguousarray(V, dtype=self.dtype)
+        out = np.empty((self.stop - self.start, V.shape[1]), dtype=self.dtype)
+        sums = np.ones(len(V)) @ V  # a product with ones is far faster than a sum along the first axis
+        product = csc_forward_narrow if 4 <= V.shape[1] <= 8 else csc_forward
+        product(self.indptr, self.indices, self.values, *self._transform(), V, sums, out)
+        return out
+
+    def back(self, W: Array) -> Array:
+        values, shift = np.zeros((self.n_samples, W.shape[1])), np.zeros(W.shape[1])
+        self.add_back(W, values, shift)
+        return values - shift
+
+    def add_back(self, W: Array, values: Array, shift: Array) -> None:
+        from eigensieve.data._sparse_numba import csc_back
+
+        W = np.ascontiguousarray(W, dtype=self.dtype)
+        csc_back(self.indptr, self.indices, self.values, *self._transform(), W, shift, values)
+
+    def _transform(self) -> tuple[Array, Array]:
+        """Return centre and scale of every column, also where they change nothing."""
+        size = self.stop - self.start
+        center = np.zeros(size) if self.center is None else self.center
+        return center, np.ones(size) if self.scale is None else self.scale
+
+    def gram(self, weights: Array) -> Array:
+        weights = np.asarray(weights, dtype=np.float64)
         if self.scale is not None:
-            Z = Z * self.scale[indices].astype(self.dtype)
-        return Z
+            weights = weights * self.scale**2
+        raw = self._matrix()
+        out = (raw.multiply(weights[None, :]) @ raw.T).toarray().astype(np.float64)
+        if self.center is not None:
+            shift = np.asarray(raw @ (weights * self.center)).reshape(-1)
+            out -= shift[:, None] + shift[None, :]
+            out += float(np.sum(weights * self.center**2))
+        return out
+
+    def quadratic(self, S: Any) -> Array:
+        raw = self._matrix()
+        product = S @ raw
+        if hasattr(product, "multiply"):
+            energy = np.asarray(product.multiply(raw).sum(axis=0)).reshape(-1)
+        else:
+            energy = np.asarray(raw.multiply(np.asarray(product)).sum(axis=0)).reshape(-1)
+        if self.center is not None:
+            degree = np.asarray(S.sum(axis=1)).reshape(-1)
+            cross = np.asarray(raw.T @ degree).reshape(-1)
+            energy = energy - 2.0 * self.center * cross + self.center**2 * degree.sum()
+        if self.scale is not None:
+            energy = energy * self.scale**2
+        return np.asarray(energy, dtype=np.float64)
+
+    def squares(self, weights: Array) -> Array:
+        return self.quadratic(diags_array(weights).tocsr())
+
+    def grouped_sums(self, codes: Array, n_groups: int) -> tuple[Array, Array, Array]:
+        from eigensieve.data._sparse_numba import csc_grouped_sums
+
+        size = self.stop - self.start
+        sums, squares = np.zeros((n_groups, size)), np.zeros(size)
+        csc_grouped_sums(self.indptr, self.indices, self.values, codes, sums, squares)
+        return sums, squares, self._transform()[1]
+
+    def toarray(self) -> Array:
+        return _standardised(self._matrix().toarray(), self.center, self.scale, self.dtype)
+
+    def _matrix(self) -> Any:
+        """Return the raw values of this block as a scipy matrix in compressed columns."""
+        first, last = int(self.indptr[0]), int(self.indptr[-1])
+        rows = self.indices[first:last].astype(self.indptr.dtype, copy=False)
+        arrays = (self.values[first:last], rows, self.indptr - first)
+        return csc_array(arrays, shape=(self.n_samples, self.stop - self.start)).astype(np.float64, copy=False)
+
+
+def _at(column: Array | None, where: Any) -> Array | None:
+    return None if column is None else column[where]
+
+
+def _standardised(Z: Array, center: Array | None, scale: Array | None, dtype: Any) -> Array:
+    """Centre and scale dense columns."""
+    Z = Z.astype(dtype, copy=False)
+    if center is not None:
+        Z = Z - center.astype(dtype)
+    return Z if scale is None else Z * scale.astype(dtype)
 
 
 def _smallest_index(indices: Array, count: int) -> Array:
@@ -113,8 +240,8 @@ def _smallest_exact(values: Array) -> Array:
     """Return the values in single precision where that changes none of them (counts, for example), else as they are."""
     single = np.empty(len(values), dtype=np.float32)
     for start in range(0, len(values), _BLOCK_NONZEROS):
-        part = slice(start, start + _BLOCK_NONZEROS)
-        single[part] = values[part]
-        if not np.array_equal(single[part], values[part]):
+        some = slice(start, start + _BLOCK_NONZEROS)
+        single[some] = values[some]
+        if not np.array_equal(single[some], values[some]):
             return values if values.dtype.kind == "f" else values.astype(np.float64)
     return single

@@ -1,13 +1,15 @@
-"""Per-feature statistics, and what they say about a column."""
+"""Statistics per feature, and the centring and scaling that follow from them."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from eigensieve._types import Array
-from eigensieve.data.thin import contiguous_rows
 
-_SAFE = 1e140  # squares of magnitudes between 1/_SAFE and _SAFE neither overflow nor vanish
+NORMALIZATIONS = ("center", "unit", "none")
+
+_FEATURES = 8192  # features standardised at once: their numbers stay in cache
 
 
 @dataclass(frozen=True)
@@ -42,53 +44,116 @@ class ColumnStats:
         """Variance of the column (divided by the number of samples)."""
         return (self.centered_norm / np.sqrt(self.n_samples)) ** 2
 
-
-def dense_moments(Z: Array) -> tuple[Array, Array, Array, Array]:
-    """Mean, norm about the mean, finiteness and exact constancy of the columns of a dense block."""
-    rows = contiguous_rows(Z)
-    return (None if rows is None else _ordinary_moments(*rows)) or _any_moments(Z)
-
-
-def _ordinary_moments(flat: Array, stride: int, height: int, width: int) -> tuple[Array, Array, Array, Array] | None:
-    """The same in one compiled loop; None where a value is missing, infinite, or has no square."""
-    from eigensieve.data._thin_numba import column_moments
-
-    low, high = np.empty((2, width), dtype=flat.dtype)
-    mean, squares = np.empty((2, width))
-    column_moments(flat, stride, height, width, low, high, mean, squares)
-    biggest = np.maximum(np.abs(high), np.abs(low)).astype(np.float64)
-    if not np.isfinite(mean).all() or ((biggest != 0) & ((biggest > _SAFE) | (biggest < 1 / _SAFE))).any():
-        return None
-    constant = high == low
-    norm = np.where(constant, 0.0, np.sqrt(squares))
-    return np.where(constant, low, mean), norm, np.ones(width, dtype=bool), constant
+    def cut(self, where: Any) -> "ColumnStats":
+        """Return the statistics of some features."""
+        columns = (self.mean[where], self.centered_norm[where], self.finite[where], self.constant[where])
+        return ColumnStats(*columns, self.n_samples)
 
 
-def _any_moments(Z: Array) -> tuple[Array, Array, Array, Array]:
-    """The same for any values."""
-    high = Z.max(axis=0)
-    low = Z.min(axis=0)
-    constant = high == low
-    high, low = high.astype(np.float64), low.astype(np.float64)
-    biggest = np.maximum(np.abs(high), np.abs(low))
-    finite = np.isfinite(biggest)
-    Z = Z.astype(np.float64)
-    if not finite.all():
-        Z[:, ~finite] = 0.0
-        biggest[~finite] = 0.0
-    extreme = (biggest > 0) & ((biggest > _SAFE) | (biggest < 1 / _SAFE))
-    unit = np.where(extreme, biggest, 1.0)
-    if extreme.any():
-        Z /= unit
-    mean = Z.mean(axis=0)
-    Z -= mean
-    centered_norm = np.sqrt(np.einsum("tb,tb->b", Z, Z)) * unit
-    centered_norm[constant] = 0.0
-    mean = np.where(constant & finite, low, mean * unit)
-    return mean, centered_norm, finite, constant
+@dataclass(frozen=True)
+class Moments:
+    """Statistics of every feature over some of the samples; those of two sets of samples can be merged.
+
+    Attributes
+    ----------
+    count : int
+        Number of samples.
+    mean, centered_norm : ndarray of float64
+        The mean of a constant feature is its value, exactly.
+    finite, constant : ndarray of bool
+        `constant` is exact: all values so far are the same.
+    """
+
+    count: int
+    mean: Array
+    centered_norm: Array
+    finite: Array
+    constant: Array
+
+    def merged(self, other: "Moments") -> "Moments":
+        """Return the statistics over both sets of samples (Chan, Golub and LeVeque's update; no square overflows)."""
+        count = self.count + other.count
+        finite = self.finite & other.finite
+        apart = np.where(finite, other.mean - self.mean, 0.0)
+        constant = self.constant & other.constant & (self.mean == other.mean)
+        between = np.abs(apart) * np.sqrt(self.count / count * other.count)
+        norm = np.hypot(np.hypot(self.centered_norm, other.centered_norm), between)
+        return Moments(
+            count,
+            np.where(constant, self.mean, self.mean + apart * (other.count / count)),
+            np.where(constant, 0.0, norm),
+            finite,
+            constant,
+        )
+
+    def stats(self) -> ColumnStats:
+        """Return the statistics of the columns.
+
+        A column counts as constant when its spread is no more than the rounding of its mean can explain.
+        """
+        rounding = self.count**1.5 * np.abs(self.mean) * np.finfo(np.float64).eps
+        constant = self.constant | (self.finite & (self.centered_norm <= rounding))
+        return ColumnStats(self.mean, self.centered_norm, self.finite, constant, self.count)
 
 
-def rounding_constant(mean: Array, centered_norm: Array, n_samples: int) -> Array:
-    """True where the spread of a column is no more than the rounding of its mean can explain."""
-    noise = n_samples**1.5 * np.abs(mean) * np.finfo(np.float64).eps
-    return np.asarray(centered_norm <= noise)
+def joined_moments(count: int, blocks: list[tuple[Array, ...]]) -> Moments:
+    """Put together mean, norm about the mean, finiteness and exact constancy of consecutive blocks of features."""
+    return Moments(count, *(np.concatenate(column) for column in zip(*blocks, strict=True)))
+
+
+@dataclass(frozen=True, eq=False)
+class Standard:
+    """How columns are standardised: to (x - center) * scale.
+
+    Attributes
+    ----------
+    center, scale : ndarray or None
+        None leaves the columns as they are.
+    far : ndarray or None
+        How many standard deviations each column's mean is from zero, where this is known.
+    """
+
+    center: Array | None = None
+    scale: Array | None = None
+    far: Array | None = None
+
+    def cut(self, where: Any) -> "Standard":
+        """Return the same for some features."""
+        return Standard(*(None if column is None else column[where] for column in (self.center, self.scale, self.far)))
+
+    def __sizeof__(self) -> int:
+        return sum(column.nbytes for column in (self.center, self.scale, self.far) if column is not None)
+
+
+def standardization(stats: ColumnStats, normalize: str, dtype: Any) -> Standard:
+    """Return the centring and scaling that `normalize` asks for; constant columns become exactly zero.
+
+    Parameters
+    ----------
+    stats : ColumnStats
+    normalize : {"center", "unit", "none"}
+        ``"center"``: centred columns of unit norm; ``"unit"``: columns of unit norm, not centred; ``"none"``: as they
+        are.
+    dtype : dtype
+        The precision of products, which decides how large values may be.
+    """
+    if normalize not in NORMALIZATIONS:
+        raise ValueError(f"normalize must be one of {NORMALIZATIONS}. Got {normalize!r} instead.")
+    size = len(stats.mean)
+    scale, far = np.zeros(size), np.full(size, np.inf, dtype=np.float32)
+    for start in range(0, size, _FEATURES):
+        here = slice(start, start + _FEATURES)
+        some = stats.cut(here)
+        norm = {"center": some.centered_norm, "unit": some.norm, "none": np.ones(len(some.mean))}[normalize]
+        np.divide(1.0, norm, out=scale[here], where=~some.constant & (norm > 0))
+        _distance_from_zero(some, dtype, far[here])
+    return Standard(stats.mean if normalize == "center" else None, scale, far)
+
+
+def _distance_from_zero(stats: ColumnStats, dtype: Any, out: Array) -> None:
+    """Count the standard deviations from zero to each column's mean; what could overflow or vanish stays infinite."""
+    largest = float(np.finfo(dtype).max) ** 0.4
+    safe = (stats.norm < largest) & (stats.centered_norm > 1 / largest)
+    distance = np.abs(stats.mean) * np.sqrt(stats.n_samples)
+    np.divide(distance, stats.centered_norm, out=out, where=safe, casting="same_kind")
+    out[stats.centered_norm == 0] = 0.0

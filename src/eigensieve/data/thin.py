@@ -1,12 +1,13 @@
-"""Products of a dense block with a few columns: compiled loops where they are faster, the BLAS elsewhere."""
+"""Products of dense columns with a few vectors, and their statistics: compiled loops where they are faster."""
 
 import numpy as np
 
 from eigensieve._types import Array
 
 _ENTRIES = 1 << 18  # smaller blocks are in cache, where the BLAS's own copies cost little
-_ACROSS = range(2, 7)  # numbers of columns for which the compiled loops were found faster, each kind of loop its own
+_ACROSS = range(2, 7)  # numbers of vectors for which each compiled loop was measured to be faster
 _ALONG = range(2, 21)
+_SAFE = 1e140  # squares of magnitudes between 1/_SAFE and _SAFE neither overflow nor vanish
 
 
 def left_product(C: Array, Z: Array) -> Array:
@@ -59,3 +60,48 @@ def contiguous_rows(Z: Array) -> tuple[Array, int, int, int] | None:
         return None
     flat = np.lib.stride_tricks.as_strided(Z, ((height - 1) * stride + width,), (size,))
     return flat, stride, height, width
+
+
+def dense_moments(Z: Array) -> tuple[Array, Array, Array, Array]:
+    """Return mean, norm about the mean, finiteness and exact constancy of the columns of a dense block."""
+    rows = contiguous_rows(Z)
+    return (None if rows is None else _ordinary_moments(*rows)) or _any_moments(Z)
+
+
+def _ordinary_moments(flat: Array, stride: int, height: int, width: int) -> tuple[Array, Array, Array, Array] | None:
+    """The same in one compiled loop; None where a value is not finite, or its square overflows or vanishes."""
+    from eigensieve.data._thin_numba import column_moments
+
+    low, high = np.empty((2, width), dtype=flat.dtype)
+    mean, squares = np.empty((2, width))
+    column_moments(flat, stride, height, width, low, high, mean, squares)
+    biggest = np.maximum(np.abs(high), np.abs(low)).astype(np.float64)
+    if not np.isfinite(mean).all() or ((biggest != 0) & ((biggest > _SAFE) | (biggest < 1 / _SAFE))).any():
+        return None
+    constant = high == low
+    norm = np.where(constant, 0.0, np.sqrt(squares))
+    return np.where(constant, low, mean), norm, np.ones(width, dtype=bool), constant
+
+
+def _any_moments(Z: Array) -> tuple[Array, Array, Array, Array]:
+    """The same for any values."""
+    high = Z.max(axis=0)
+    low = Z.min(axis=0)
+    constant = high == low
+    high, low = high.astype(np.float64), low.astype(np.float64)
+    biggest = np.maximum(np.abs(high), np.abs(low))
+    finite = np.isfinite(biggest)
+    Z = Z.astype(np.float64)
+    if not finite.all():
+        Z[:, ~finite] = 0.0
+        biggest[~finite] = 0.0
+    extreme = (biggest > 0) & ((biggest > _SAFE) | (biggest < 1 / _SAFE))
+    unit = np.where(extreme, biggest, 1.0)
+    if extreme.any():
+        Z /= unit
+    mean = Z.mean(axis=0)
+    Z -= mean
+    centered_norm = np.sqrt(np.einsum("tb,tb->b", Z, Z)) * unit
+    centered_norm[constant] = 0.0
+    mean = np.where(constant & finite, low, mean * unit)
+    return mean, centered_norm, finite, constant

@@ -33,7 +33,7 @@ _pool_size: ContextVar[int | None] = ContextVar("pool_size", default=None)
 
 
 def thread_count() -> int:
-    """Threads to use: what the BLAS was allowed, and never more than this process may run on."""
+    """Return how many threads to use: as many as the BLAS may, and no more than this process has processors."""
     remembered = _pool_size.get()
     if remembered is not None:
         return remembered
@@ -42,15 +42,15 @@ def thread_count() -> int:
 
 
 def limited_blas() -> Any:
-    """A context in which the BLAS uses one thread: the blocks already run on all of them."""
+    """Return a context in which the BLAS uses one thread: the blocks already run on all of them."""
     return _controller().limit(limits=1, user_api="blas")
 
 
 @contextmanager
 def one_blas_thread() -> Iterator[None]:
-    """Context in which the BLAS uses one thread, and passes over the data still as many as before.
+    """Context in which the BLAS uses one thread, while passes over the data use as many as before.
 
-    The BLAS's own threads keep spinning for a while after every product, on cores that the passes need; for the small
+    The BLAS's own threads keep spinning for a while after every product, on cores that the passes need. For the small
     matrices between two passes they gain nothing.
     """
     token = _pool_size.set(thread_count())
@@ -64,9 +64,8 @@ def one_blas_thread() -> Iterator[None]:
 def ordered_map(fn: Callable[[Item], Result], items: Sequence[Item]) -> Iterator[Result]:
     """Yield ``fn(item)`` in the order of `items`, computed on threads.
 
-    Only as many results as there are threads (plus one) are alive at a time, so that summing them up as
-    they come needs little memory; the order is fixed, so that the sum is the same on every run and for
-    every number of threads.
+    At most one result more than there are threads is alive at a time, so that adding them up needs little memory. The
+    order is fixed, so that the sum is the same on every run and for every number of threads.
     """
     if len(items) <= 1:
         yield from map(fn, items)

@@ -8,7 +8,7 @@ import numpy as np
 from eigensieve._progress import Progress, silent
 from eigensieve._types import Array
 from eigensieve.data import DataMatrix
-from eigensieve.evidence import MAX_CLUSTERS, Discoveries, count_clusters, discover, follow, permuted_excess, restricted
+from eigensieve.evidence import MAX_CLUSTERS, Discoveries, count_clusters, discover, follow, permuted_excess
 from eigensieve.operators import Affinity, LaplacianAffinity, StandardAffinity, leading_eigenvectors
 from eigensieve.qalpha import TAU, Knowledge, Problem, Result, SolveSettings, class_span, solve_steered
 
@@ -59,7 +59,7 @@ class Search:
     ) -> Result:
         """Find weights and embedding from the active features. The others are not read."""
         settings = self.settings
-        data = self.data if active is self.usable else restricted(self.data, active)
+        data = self.data if active is self.usable else self.data.restricted(active)
         affinity: Affinity = LaplacianAffinity(data) if settings.spectrum == "laplacian" else StandardAffinity(data)
         k, init = self._clusters_and_start(affinity, active)
         how = SolveSettings(

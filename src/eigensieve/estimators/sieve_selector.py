@@ -18,7 +18,7 @@ from eigensieve.estimators.base import (
     progress_of,
     rank_features,
 )
-from eigensieve.evidence import Discoveries, NullSample, discover, permuted_excess, restricted
+from eigensieve.evidence import Discoveries, NullSample, discover, permuted_excess
 from eigensieve.sieve import SieveResult, pick, sieve, sieve_embedding, zero_is_meaningful
 
 
@@ -190,7 +190,7 @@ class SieveSelector(BaseSelector):
         """Find the features that follow a structure shown by the others."""
 
         def embed(active: Array) -> Array:
-            return sieve_embedding(restricted(data, active), active, self.n_clusters, excess=excess)
+            return sieve_embedding(data.restricted(active), active, self.n_clusters, excess=excess)
 
         return discover(data, usable, embed, fdr=self.fdr, rng=rng, progress=progress)
 

@@ -23,7 +23,7 @@ from eigensieve._door import open_door
 
 if TYPE_CHECKING:
     from eigensieve.evidence.curve import two_level_cut
-    from eigensieve.evidence.discoveries import Discoveries, discover, follow, restricted
+    from eigensieve.evidence.discoveries import Discoveries, discover, follow
     from eigensieve.evidence.noise_edges import (
         MAX_CLUSTERS,
         count_clusters,

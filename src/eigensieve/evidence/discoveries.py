@@ -61,7 +61,8 @@ def discover(
     usable : ndarray of bool of shape (n_features,)
         Features that vary.
     fit : callable
-        Learns an embedding from the features of a mask and looks at no others; see :func:`restricted`.
+        Learns an embedding from the features of a mask and looks at no others; see
+        :meth:`~eigensieve.data.DataMatrix.restricted`.
     fdr : float
         Expected fraction of false selections to allow.
     rng : Generator
@@ -99,14 +100,6 @@ def follow(data: DataMatrix, usable: Array, embedding: Array, *, fdr: float, rng
     selected = np.zeros(data.n_features, dtype=bool)
     selected[candidates[step_up(p_values[candidates], fdr)]] = True
     return Discoveries(p_values, selected)
-
-
-def restricted(data: DataMatrix, active: Array) -> DataMatrix:
-    """Return a view of standardised data in which all features but the active ones are zero."""
-    assert data.scale is not None
-    view = data.rescaled(data.center, np.where(active, data.scale, 0.0))
-    view.far = data.far
-    return view
 
 
 def step_up(p_values: Array, fdr: float) -> Array:

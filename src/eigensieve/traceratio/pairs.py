@@ -90,7 +90,7 @@ class FisherPair:
         self.rows_per_column = len(codes)
 
     def fast(self, data: DataMatrix) -> Scatters:
-        found = data.map_blocks(lambda block: block.class_scatter(self.codes, self.counts))
+        found = data.map_blocks(lambda block: class_scatter(block, self.codes, self.counts))
         between, total, energy = _stack(found)
         return Scatters(between, total - between, energy)
 
@@ -104,6 +104,18 @@ class FisherPair:
             within += ((deviation - middle) ** 2).sum(axis=0)
             means.append(rows[0] + middle)
         return _weighted_scatter(np.array(means), self.counts), within
+
+
+def class_scatter(block: Block, codes: Array, counts: Array) -> tuple[Array, Array, Array]:
+    """Return every feature's scatter of the class means and its total scatter, about its mean, in float64.
+
+    Third comes the sum of squares that both are differences of, the measure of their rounding. `codes` numbers the
+    class of every sample from 0, -1 leaves a sample out; `counts` are the class sizes.
+    """
+    sums, squares, unit = block.grouped_sums(codes, len(counts))
+    mean_energy = sums.sum(axis=0) ** 2 / counts.sum()
+    between = (sums**2 / counts[:, None]).sum(axis=0) - mean_energy
+    return between * unit**2, (squares - mean_energy) * unit**2, squares * unit**2
 
 
 class LaplacianPair:

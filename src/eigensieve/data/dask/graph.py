@@ -1,24 +1,28 @@
-"""The tasks of one pass as one Dask graph, put together by hand.
+"""The tasks of one pass as one Dask graph: put together by hand, run, and waited for.
 
 A pass is a handful of tasks. Made one by one as delayed objects, each would carry a graph of its own, and merging
-those takes the client longer than the smaller passes take the workers.
+those takes the client longer than the smaller passes take the workers. A cluster without workers is an error, not an
+endless wait.
 """
 
+import time
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from eigensieve.data.dask.tasks import sum_of
-from eigensieve.data.dask.wait import computed
+from eigensieve.data.dask.tasks import sum_up
+from eigensieve.data.threads import limited_blas
 
-_FAN = 8  # sums of this many parts at a time, so that no worker needs them all
-_FEW = 4  # as many parts come to the client, and as many tasks get their own copy of what it sends
+_FAN = 8  # terms that one task adds up, so that no worker needs them all
+_FEW = 4  # so many sums come to the client, and so many tasks get their own copy of what it sends
+_PATIENCE = 30.0  # seconds a cluster may be without any worker
+_LOOK = 1.0
 
 
 @dataclass(frozen=True, eq=False)
 class Held:
-    """What a task left on the workers, or in this process where Dask runs in it; `which`: one array of several."""
+    """What a task left on the workers, or in this process where Dask runs here; `which` names one array of several."""
 
     key: str
     value: Any
@@ -51,27 +55,27 @@ class PassGraph:
         return key
 
     def sent(self, value: Any, n_tasks: int) -> Any:
-        """A value for all tasks: within them where they are few, else a task that workers get it from one another."""
+        """A value for all tasks: sent within them where they are few, else once, and workers pass it on."""
         if n_tasks <= _FEW:
             return value
         key = f"eigensieve-{self._name}"
         self._sent[key] = value
         return key
 
-    def summed(self, parts: list[str]) -> list[str]:
+    def summed(self, terms: list[str]) -> list[str]:
         """Add up small arrays on the workers, a few at a time, until few enough are left for the client."""
-        while len(parts) > _FEW:
-            parts = [self.task(sum_of, parts[at : at + _FAN]) for at in range(0, len(parts), _FAN)]
-        return parts
+        while len(terms) > _FEW:
+            terms = [self.task(sum_up, terms[at : at + _FAN]) for at in range(0, len(terms), _FAN)]
+        return terms
 
     def run(self, wanted: Sequence[str], keep: Sequence[str] = ()) -> tuple[list[Any], list[Held]]:
         """Compute and return `wanted`; `keep` is computed too, but stays on the workers."""
-        results, held = computed(_Tasks(self._graph(), [*wanted, *keep]), len(wanted))
+        results, held = _computed(_Tasks(self._graph(), [*wanted, *keep]), len(wanted))
         return results, [Held(key, value) for key, value in zip(keep, held, strict=True)]
 
     def _argument(self, value: Any) -> Any:
         if isinstance(value, list):
-            return [self._argument(part) for part in value]
+            return [self._argument(item) for item in value]
         if not isinstance(value, Held):
             return value
         self._sent[value.key] = value.value
@@ -131,3 +135,66 @@ class _Tasks:
         from dask.threaded import get
 
         return get(*arguments, **settings)
+
+
+def _computed(tasks: Any, n_wanted: int) -> tuple[list[Any], list[Any]]:
+    """Compute tasks; return the first values, and handles on the others, which stay where they are.
+
+    Parameters
+    ----------
+    tasks : dask collection
+        Persisting it gives a list of futures, or of values where Dask runs in this process.
+    n_wanted : int
+    """
+    import dask
+
+    with limited_blas():
+        (held,) = dask.persist(tasks, optimize_graph=False)
+        wanted, rest = held[:n_wanted], held[n_wanted:]
+        if wanted and _is_future(wanted[0]):
+            _wait(wanted)
+            wanted = wanted[0].client.gather(wanted)
+    return list(wanted), list(rest)  # what goes wrong with the rest shows in the pass that needs it
+
+
+def _is_future(value: Any) -> bool:
+    try:
+        from distributed import Future
+    except ImportError:
+        return False
+    return isinstance(value, Future)
+
+
+def _wait(futures: list[Any]) -> None:
+    from distributed import wait
+
+    client = futures[0].client
+    seen = time.monotonic()
+    while True:
+        try:
+            wait(futures, timeout=_LOOK, return_when="ALL_COMPLETED")
+            break
+        except TimeoutError:
+            if client.nthreads():
+                seen = time.monotonic()
+            elif time.monotonic() - seen > _PATIENCE:
+                raise RuntimeError(
+                    f"The Dask cluster has had no workers for {_PATIENCE:.0f} seconds, so the pass cannot go on. "
+                    "Start workers again and call fit once more; with checkpoint= it resumes from the last completed "
+                    "step."
+                ) from None
+    for future in futures:
+        if future.status == "error":
+            error = future.exception()
+            if type(error).__name__ == "KilledWorker":
+                raise RuntimeError(
+                    "Dask gave up on a chunk because the workers that held it died one after the other, usually "
+                    "because they ran out of memory. Give the workers more memory or make the chunks smaller, then "
+                    "call fit once more."
+                ) from error
+            raise error
+        if future.status in ("cancelled", "lost"):
+            raise RuntimeError(
+                "The Dask scheduler lost or cancelled the tasks of this pass. Check that the cluster is still running "
+                "and that the input was not cancelled, then call fit once more."
+            )

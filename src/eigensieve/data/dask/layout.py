@@ -1,8 +1,15 @@
-"""How a Dask array is laid out in tasks: groups of features, bundles of groups, and feature arrays cut like them."""
+"""How a Dask array is laid out: pieces, segments, the workers they are on, and feature arrays cut like them.
 
+Tasks and feature arrays are asked to stay beside their chunks. Dask weighs the time to move a chunk against the work
+that waits where it is, from guesses of both; a chunk of a hundred megabytes moved on a wrong guess costs more than the
+pass. It is only asked: tasks run elsewhere when the worker is gone.
+"""
+
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from math import ceil
 from typing import Any
 
 import numpy as np
@@ -10,28 +17,28 @@ import numpy as np
 from eigensieve._types import Array
 from eigensieve.data.dask.graph import Held
 from eigensieve.data.dask.tasks import Chunk, Filled
-from eigensieve.data.dask.where import bundles, homes, threads_of
 
-_GROUP = 1 << 18  # features a group has at most where chunks span all features
+_PIECE = 1 << 18  # features that a piece has at most where samples are spread over several chunks
+_SEGMENT = 1 << 29  # bytes of data that a task works on at most, unless one chunk has more
 
 
 @dataclass(frozen=True)
-class Bundle:
-    """Groups of features that one task works on: keys and places of their chunks, and where they are."""
+class Segment:
+    """Pieces that one task works on: keys and places of their chunks, and the worker they are on."""
 
     raws: list[list[Any]]
     chunks: list[list[Chunk]]
     home: str | None
 
     @property
-    def spans(self) -> list[tuple[int, int]]:
-        """The features of every group."""
+    def features(self) -> list[tuple[int, int]]:
+        """The features of every piece."""
         return [places[0].features for places in self.chunks]
 
     @property
     def edges(self) -> list[int]:
-        """Where the groups begin and end in the bundle's feature arrays."""
-        return [0, *np.cumsum([last - first for first, last in self.spans]).tolist()]
+        """Where the pieces begin and end in the segment's feature arrays."""
+        return [0, *np.cumsum([last - first for first, last in self.features]).tolist()]
 
     @property
     def size(self) -> int:
@@ -40,20 +47,20 @@ class Bundle:
 
     @property
     def in_one_chunk(self) -> bool:
-        """Whether all samples of a group are in one chunk."""
+        """Whether all samples of a piece are in one chunk."""
         return len(self.raws[0]) == 1
 
     def rows(self) -> Iterator[tuple[slice, slice]]:
-        """For every group: its features, and its rows in the bundle's feature arrays."""
-        for (first, last), (start, stop) in zip(self.spans, pairwise(self.edges), strict=True):
+        """For every piece: its features, and its rows in the segment's feature arrays."""
+        for (first, last), (start, stop) in zip(self.features, pairwise(self.edges), strict=True):
             yield slice(first, last), slice(start, stop)
 
     def cut(self, A: Array) -> Array:
-        """The rows of a feature array that belong to the bundle."""
+        """Return the rows of a feature array that belong to the segment."""
         return np.concatenate([A[features] for features, _ in self.rows()])
 
 
-def grid_of(X: Any, keys: Array, futures: Mapping[Any, Any]) -> list[Bundle]:
+def grid_of(X: Any, keys: Array, futures: Mapping[Any, Any]) -> list[Segment]:
     """Lay out an array.
 
     Parameters
@@ -65,51 +72,122 @@ def grid_of(X: Any, keys: Array, futures: Mapping[Any, Any]) -> list[Bundle]:
         The chunks that are on workers already.
     """
     rows = list(_edges(X.chunks[0]))
-    groups: list[tuple[list[Any], list[Chunk]]] = []  # the chunks that hold some features, samples in order
+    pieces: list[tuple[list[Any], list[Chunk]]] = []  # keys and places of the chunks of some features, samples in order
     for j, (first, last) in _edges(X.chunks[1]):
-        for start, stop in _groups(first, last, len(rows)):
+        for start, stop in _cut_wide(first, last, len(rows)):
             columns = (start - first, stop - first)
             chunks = [Chunk(some, (start, stop), columns, last - first) for _, some in rows]
-            groups.append(([keys[i, j] for i, _ in rows], chunks))
-    where = homes(futures, [raws for raws, _ in groups])
-    together = [[g] for g in range(len(groups))]
+            pieces.append(([keys[i, j] for i, _ in rows], chunks))
+    where = homes(futures, [raws for raws, _ in pieces])
+    together = [[p] for p in range(len(pieces))]
     if len(rows) == 1:
-        sizes = [float(X.dtype.itemsize * X.shape[0] * chunks[0].width) for _, chunks in groups]
-        together = bundles(where, sizes, threads_of(futures))
-    return [Bundle([groups[g][0] for g in some], [groups[g][1] for g in some], where[some[0]]) for some in together]
+        sizes = [float(X.dtype.itemsize * X.shape[0] * chunks[0].width) for _, chunks in pieces]
+        together = segments_of(where, sizes, _threads_of(futures))
+    return [Segment([pieces[p][0] for p in some], [pieces[p][1] for p in some], where[some[0]]) for some in together]
 
 
-def joined(grid: Sequence[Bundle], parts: Sequence[Array], shape: tuple[int, ...], dtype: Any) -> Array:
-    """A feature array from those of the bundles."""
+def joined(grid: Sequence[Segment], arrays: Sequence[Array], shape: tuple[int, ...], dtype: Any) -> Array:
+    """Return a feature array from those of the segments."""
     out = np.empty(shape, dtype)
-    for bundle, part in zip(grid, parts, strict=True):
-        for features, here in bundle.rows():
-            out[features] = part[here]
+    for segment, array in zip(grid, arrays, strict=True):
+        for features, here in segment.rows():
+            out[features] = array[here]
     return out
 
 
 def _edges(sizes: Sequence[int]) -> Iterator[tuple[int, tuple[int, int]]]:
-    """Number and range of every chunk along an axis; empty ones are left out."""
+    """Yield number and range of every chunk along an axis; empty ones are left out."""
     edges = np.concatenate([[0], np.cumsum(sizes)]).astype(int)
     for number, (first, last) in enumerate(pairwise(edges.tolist())):
         if last > first:
             yield number, (first, last)
 
 
-def _groups(first: int, last: int, n_row_chunks: int) -> list[tuple[int, int]]:
-    """Cut the features of a chunk that spans many of them, when samples are spread over several chunks."""
+def _cut_wide(first: int, last: int, n_row_chunks: int) -> list[tuple[int, int]]:
+    """Cut the features of a chunk into pieces where samples are spread over several chunks."""
     if n_row_chunks == 1:
         return [(first, last)]
-    count = max(-(-(last - first) // _GROUP), min(n_row_chunks, (last - first) // 1024), 1)
+    count = max(-(-(last - first) // _PIECE), min(n_row_chunks, (last - first) // 1024), 1)
     edges = np.linspace(first, last, count + 1).round().astype(int)
     return [(int(start), int(stop)) for start, stop in pairwise(edges)]
 
 
+def futures_in(X: Any) -> dict[Any, Any]:
+    """Return the chunks of a Dask collection that are on workers already, or on their way there, by their keys."""
+    try:
+        from distributed import futures_of
+    except ImportError:
+        return {}
+    return {future.key: future for future in futures_of(X)}
+
+
+def homes(futures: Mapping[Any, Any], pieces: Sequence[Sequence[Any]]) -> list[str | None]:
+    """Return the worker that holds most chunks of each piece; None where there is none yet.
+
+    Several workers may hold equally many, because copies stay behind when chunks have been looked at elsewhere. Then
+    the one with the least to do is chosen: otherwise one worker might be given everything.
+
+    Parameters
+    ----------
+    futures : mapping
+        What `futures_in` found.
+    pieces : sequence of lists of keys
+        The chunks of each piece.
+    """
+    if not futures:
+        return [None] * len(pieces)
+    holders = next(iter(futures.values())).client.who_has(list(futures.values()))
+    choices = [_most(Counter(w for chunk in chunks for w in holders.get(chunk, ()))) for chunks in pieces]
+    found: list[str | None] = [None] * len(pieces)
+    given: Counter[str] = Counter()
+    for p in sorted(range(len(pieces)), key=lambda p: len(choices[p])):  # those without a choice first
+        if choices[p]:
+            home = min(choices[p], key=lambda worker: (given[worker], worker))
+            found[p] = home
+            given[home] += 1
+    return found
+
+
+def _most(count: "Counter[str]") -> list[str]:
+    """The workers with the highest count."""
+    return [worker for worker, held in count.items() if held == max(count.values())]
+
+
+def segments_of(homes: Sequence[str | None], sizes: Sequence[float], threads: Mapping[str, int]) -> list[list[int]]:
+    """Put pieces that are on the same worker together, into as many segments as it has threads.
+
+    One more task costs the scheduler more than the arithmetic of a small piece. Pieces without a home stay alone, and
+    no segment is large: when its worker is lost, another must take all of it.
+
+    Parameters
+    ----------
+    homes : sequence of str or None
+        The worker of each piece.
+    sizes : sequence of float
+        Bytes of each piece.
+    threads : mapping
+        Threads of each worker.
+    """
+    found = [[p] for p, home in enumerate(homes) if home is None]
+    for worker in sorted({home for home in homes if home is not None}):
+        mine = [p for p, home in enumerate(homes) if home == worker]
+        total = sum(sizes[p] for p in mine)
+        count = min(len(mine), max(threads.get(worker, 1), ceil(total / _SEGMENT)))
+        edges = [len(mine) * i // count for i in range(count + 1)]
+        found += [mine[first:last] for first, last in pairwise(edges)]
+    return sorted(found)
+
+
+def _threads_of(futures: Mapping[Any, Any]) -> dict[str, int]:
+    """Threads of every worker of the cluster that holds chunks; none where Dask runs in this process."""
+    return dict(next(iter(futures.values())).client.nthreads()) if futures else {}
+
+
 @dataclass(frozen=True)
 class WorkerArray:
-    """A feature array on the workers, cut like the data: for every bundle what is held there, or how to fill it."""
+    """A feature array on the workers, cut like the data: per segment what is held there, or how to fill it."""
 
-    parts: tuple[Held | Filled, ...]
+    held: tuple[Held | Filled, ...]
     shape: tuple[int, ...]
     dtype: Any
 
@@ -122,7 +200,7 @@ class WorkerArray:
 
 @dataclass(frozen=True)
 class WorkerProduct:
-    """A feature array times a small matrix, to be collected: made on the workers, so that no more than it travels."""
+    """A feature array times a small matrix, made on the workers when it is collected: only the product travels."""
 
     left: WorkerArray
     right: Array

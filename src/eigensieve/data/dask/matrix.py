@@ -2,12 +2,13 @@
 
 Feature arrays (weights, projections, statistics) are made on the workers and stay there. A pass sends the columns V
 and the block function, and brings back the sum of the backward products, added up on the workers. All of it is plain
-Dask tasks, so that a lost worker's part is computed again from what it came from.
+Dask tasks, so that what is lost with a worker is computed again.
 """
 
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from copy import copy
+from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -18,14 +19,10 @@ from eigensieve._types import Array
 from eigensieve.data.blocks import Block
 from eigensieve.data.dask import tasks
 from eigensieve.data.dask.graph import Held, PassGraph
-from eigensieve.data.dask.layout import WorkerArray, WorkerProduct, grid_of, joined
-from eigensieve.data.dask.stats import WorkerStats
-from eigensieve.data.dask.sums import results
-from eigensieve.data.dask.tasks import Filled, Job
-from eigensieve.data.dask.where import futures_in
-from eigensieve.data.disk.stream import float_type
-from eigensieve.data.matrix import NORMALIZATIONS, BlockFunction, DataMatrix, Sweep, Work
-from eigensieve.data.stats import ColumnStats
+from eigensieve.data.dask.layout import WorkerArray, WorkerProduct, futures_in, grid_of, joined
+from eigensieve.data.dask.tasks import Filled, Job, results
+from eigensieve.data.matrix import BlockFunction, DataMatrix, Sweep, Work
+from eigensieve.data.stats import NORMALIZATIONS, ColumnStats, Standard, standardization
 
 Result = TypeVar("Result")
 
@@ -43,12 +40,12 @@ class DaskData(DataMatrix):
     """
 
     def __init__(self, X: Any, feature_names: Array | None = None) -> None:
+        dtype = np.dtype(np.float32 if X.dtype == np.float32 else np.float64)
+        super().__init__(int(X.shape[0]), int(X.shape[1]), dtype)
         self._normalize: str | None = None
-        self._numbers: dict[str, Array | None] | None = {}
-        self._standard: Sequence[Any] | None = None
-        super().__init__(int(X.shape[0]), int(X.shape[1]), float_type(X.dtype))
-        self._shared["names"] = feature_names
-        self._shared["placed"] = []
+        self._here: Standard | None = Standard()
+        self._there: Sequence[Any] | None = None
+        self.shared.names = feature_names
         self.X = X  # chunks that were persisted are dropped with the last reference to their array
         stored = X.to_delayed()
         self.source = stored[0, 0].dask
@@ -59,7 +56,7 @@ class DaskData(DataMatrix):
         self.grid = grid_of(X, keys, self.futures)
 
     def __reduce__(self) -> Any:
-        # block functions hold the object they came from; the data itself must never travel with them
+        # a block function may hold this object, but the data must never travel with it
         return _elsewhere, ()
 
     def __copy__(self) -> "DaskData":
@@ -76,105 +73,129 @@ class DaskData(DataMatrix):
         raise TypeError("Blocks of Dask data exist on the workers only: use stats.")
 
     def block_size(self) -> int:
-        return max(last - first for bundle in self.grid for first, last in bundle.spans)
+        return max(last - first for segment in self.grid for first, last in segment.features)
 
     def take(self, indices: Any) -> Array:
         wanted = np.arange(self.n_features)[indices]
         out = np.empty((self.n_samples, len(wanted)), dtype=self.dtype)
         graph = self._graph()
         where, found = [], []
-        for bundle, standard in zip(self.grid, self._standard_parts(), strict=True):
-            for g, (start, stop) in enumerate(bundle.spans):
+        for segment, standard in zip(self.grid, self._standards(), strict=True):
+            for p, (start, stop) in enumerate(segment.features):
                 here = np.flatnonzero((wanted >= start) & (wanted < stop))
                 if len(here):
-                    group = (bundle.raws[g], bundle.chunks[g], standard, bundle.edges[g], wanted[here] - start)
+                    piece = (segment.raws[p], segment.chunks[p], standard, segment.edges[p], wanted[here] - start)
                     where.append(here)
-                    found.append(graph.task(tasks.take_from, *group, home=bundle.home))
-        for here, part in zip(where, graph.run(found)[0], strict=True):
-            out[:, here] = part
+                    found.append(graph.task(tasks.take_from, *piece, home=segment.home))
+        for here, columns in zip(where, graph.run(found)[0], strict=True):
+            out[:, here] = columns
         return out
 
-    # -- centring and scaling ------------------------------------------------------------------------
+    # -- statistics, centring and scaling ------------------------------------------------------------
+
+    def stats(self) -> ColumnStats:
+        if self.shared.stats is None:
+            self.shared.stats = self._compute_stats()
+        return self.shared.stats
+
+    def _compute_stats(self) -> ColumnStats:
+        """One pass. Means and norms stay on the workers; finiteness and constancy come here as bits."""
+        self.shared.passes += 1
+        graph = self._graph()
+        made = []
+        for segment in self.grid:
+            if segment.in_one_chunk:
+                made.append(graph.task(tasks.segment_moments, segment.raws, segment.chunks, home=segment.home))
+            else:
+                several = zip(segment.raws[0], segment.chunks[0], strict=True)
+                some = [graph.task(tasks.chunk_moments, raw, chunk) for raw, chunk in several]
+                made.append(graph.task(tasks.merged_moments, some, home=segment.home))
+        flags, self.shared.kept["moments"] = graph.run([graph.task(tasks.flags_of, found) for found in made], made)
+
+        def unpacked(which: int) -> Array:
+            bits = [np.unpackbits(f[which], count=s.size) for f, s in zip(flags, self.grid, strict=True)]
+            return joined(self.grid, bits, (self.n_features,), bool)
+
+        return WorkerStats(unpacked(0), unpacked(1), self.n_samples, self._statistic)
+
+    def _statistic(self, name: str) -> Array:
+        """Bring a statistic of all features here."""
+        graph = self._graph()
+        found = [graph.task(tasks.statistic_of, moments, name) for moments in self.shared.kept["moments"]]
+        return joined(self.grid, graph.run(found)[0], (self.n_features,), np.float64)
 
     def standardized(self, normalize: str) -> "DataMatrix":
         if normalize not in NORMALIZATIONS:
-            return super().standardized(normalize)
+            raise ValueError(f"normalize must be one of {NORMALIZATIONS}. Got {normalize!r} instead.")
         self.stats()
+        return self._view(normalize, None)
+
+    def rescaled(self, center: Array | None, scale: Array | None, far: Array | None = None) -> "DataMatrix":
+        return self._view(None, Standard(center, scale, far))
+
+    def _view(self, normalize: str | None, here: Standard | None) -> "DaskData":
         view = copy(self)
-        view._normalize, view._numbers, view._standard = normalize, None, None
+        view._normalize, view._here, view._there = normalize, here, None
         return view
 
-    def rescaled(self, center: Array | None, scale: Array | None) -> "DataMatrix":
-        view = copy(self)
-        view._normalize, view._numbers, view._standard = None, {"center": center, "scale": scale}, None
-        return view
-
-    def _number(self, name: str) -> Array | None:
-        """Centres, scales or distances from zero; those the workers made are brought here when they are asked for."""
-        if self._numbers is None:
+    def _standard(self) -> Standard:
+        """Centres, scales and distances from zero; those that the workers made are brought here when asked for."""
+        if self._here is None:
             assert self._normalize is not None
-            view = super().standardized(self._normalize)
-            assert isinstance(view, DaskData)
-            self._numbers = view._numbers
-        assert self._numbers is not None
-        return self._numbers.get(name)
+            self._here = standardization(self.stats(), self._normalize, self.dtype)
+        return self._here
 
-    def _set_number(self, name: str, value: Array | None) -> None:
-        self._number(name)
-        self._numbers = {**(self._numbers or {}), name: value}
-        self._normalize = self._standard = None
+    center = property(lambda self: self._standard().center)
+    scale = property(lambda self: self._standard().scale)
+    far = property(lambda self: self._standard().far)
 
-    center = property(lambda self: self._number("center"), lambda self, value: self._set_number("center", value))
-    scale = property(lambda self: self._number("scale"), lambda self, value: self._set_number("scale", value))
-    far = property(lambda self: self._number("far"), lambda self, value: self._set_number("far", value))
-
-    def _standard_parts(self) -> Sequence[Any]:
-        """What centring and scaling need beside each bundle."""
-        if self._standard is None and self._normalize is not None:
+    def _standards(self) -> Sequence[Any]:
+        """Centres, scales and distances from zero of each segment, as they are on the workers."""
+        if self._there is None and self._normalize is not None:
             graph = self._graph()
             arguments = (self._normalize, self.dtype)
             made = [
-                graph.task(tasks.standard_of, part, *arguments, home=bundle.home)
-                for part, bundle in zip(self._shared["moments"], self.grid, strict=True)
+                graph.task(tasks.standard_of, moments, *arguments, home=segment.home)
+                for moments, segment in zip(self.shared.kept["moments"], self.grid, strict=True)
             ]
-            self._standard = graph.run([], made)[1]
-        elif self._standard is None:
-            numbers = [self._number(name) for name in ("center", "scale", "far")]
-            if all(array is None for array in numbers[:2]):
+            self._there = graph.run([], made)[1]
+        elif self._there is None:
+            known = self._standard()
+            if known.center is None and known.scale is None:
                 return [None] * len(self.grid)
-            placed = [None if array is None else self.place(array).parts for array in numbers]
-            self._standard = [[None if part is None else part[j] for part in placed] for j in range(len(self.grid))]
-        return self._standard
+            columns = (known.center, known.scale, known.far)
+            placed = [[None] * len(self.grid) if A is None else self.place(A).held for A in columns]
+            self._there = [list(some) for some in zip(*placed, strict=True)]
+        return self._there
 
     # -- passes --------------------------------------------------------------------------------------
 
-    def _run(self, work: Work[Result]) -> Iterator[Result]:
-        self._shared["passes"] += 1
+    def each_segment(self, work: Work[Result]) -> Iterator[Result]:
+        self.shared.passes += 1
         graph = self._graph()
         job = graph.sent(Job(work), len(self.grid))
-        found = graph.run(self._each(graph, tasks.run_groups, job))[0]
-        by_group = [
-            (span, part)
-            for bundle, some in zip(self.grid, found, strict=True)
-            for span, part in zip(bundle.spans, some, strict=True)
+        found = graph.run(self._each(graph, tasks.run_pieces, job))[0]
+        by_piece = [
+            (features, result)
+            for segment, some in zip(self.grid, found, strict=True)
+            for features, result in zip(segment.features, some, strict=True)
         ]
-        yield from (part for _, part in sorted(by_group, key=lambda item: item[0]))
+        yield from (result for _, result in sorted(by_piece, key=lambda item: item[0]))
 
     def sweep(self, V: Array | None, fn: BlockFunction, state: Sequence[Any] = (), *, donate: bool = False) -> Sweep:
-        self._shared["passes"] += 1
+        self.shared.passes += 1
         nothing = None if V is None else np.empty((0, V.shape[1]), dtype=self.dtype)
         examples = fn(nothing, *(np.empty((0, *array.shape[1:]), array.dtype) for array in state))[0]
         graph = self._graph()
         placed = [self.place(array) for array in state]
-        standard = self._standard_parts()
-        job = graph.sent(Job(fn, V), len(self.grid) * len(self.grid[0].raws[0]))
+        job = graph.sent(Job(fn, V, examples), len(self.grid) * len(self.grid[0].raws[0]))
         if self.grid[0].in_one_chunk:
             found = self._each(graph, tasks.sweep_whole, job, *placed)
             wanted = graph.summed([graph.task(tasks.sums_of, done) for done in found])
         else:
-            found, wanted = self._sweep_by_rows(graph, job, V is not None, placed, standard)
-        parts, kept = graph.run(wanted, found)
-        back_sum, total_sum = results(parts)
+            found, wanted = self._sweep_by_rows(graph, job, V is not None, placed)
+        sums, kept = graph.run(wanted, found)
+        back_sum, total_sum = results(sums)
         new: list[Any] = []
         for which, example in enumerate(examples):
             here = tuple(Held(done.key, done.value, which) for done in kept)
@@ -182,44 +203,42 @@ class DaskData(DataMatrix):
         return Sweep(tuple(new), back_sum, total_sum)
 
     def _sweep_by_rows(
-        self, graph: PassGraph, job: Any, forward: bool, placed: list[WorkerArray], standard: Sequence[Any]
+        self, graph: PassGraph, job: Any, forward: bool, placed: list[WorkerArray]
     ) -> tuple[list[str], list[str]]:
-        """The same when samples are spread over several chunks: there and back in tasks of their own."""
+        """The same when samples are spread over several chunks: each product is a task of its own."""
         found: list[str] = []
-        backs: list[list[str]] = []  # for every group, the products of its chunks
-        for j, bundle in enumerate(self.grid):
-            several = list(zip(bundle.raws[0], bundle.chunks[0], strict=True))
-            T = [graph.task(tasks.forward, job, *some, standard[j]) for some in several] if forward else None
-            found.append(graph.task(tasks.apply, job, T, *(array.parts[j] for array in placed)))
-            backs.append([graph.task(tasks.backward, found[-1], *some, standard[j]) for some in several])
+        backs: list[list[str]] = []  # for every piece, the products of its chunks
+        for j, (segment, standard) in enumerate(zip(self.grid, self._standards(), strict=True)):
+            several = list(zip(segment.raws[0], segment.chunks[0], strict=True))
+            T = [graph.task(tasks.forward, job, *some, standard) for some in several] if forward else None
+            found.append(graph.task(tasks.apply, job, T, *(array.held[j] for array in placed)))
+            backs.append([graph.task(tasks.backward, found[-1], *some, standard) for some in several])
         rows = [graph.summed(list(row)) for row in zip(*backs, strict=True)]
         totals = graph.summed([graph.task(tasks.sums_of, done) for done in found])
         return found, [graph.task(tasks.stacked, rows, totals)]
 
     def gram(self, weights: Array) -> Array:
-        self._shared["passes"] += 1
+        self.shared.passes += 1
         graph = self._graph()
-        parts = self._each(graph, tasks.gram_of, None, self.place(np.asarray(weights)))
-        return np.asarray(results(graph.run(graph.summed(parts))[0])[0])
+        return _total(graph, self._each(graph, tasks.gram_of, None, self.place(np.asarray(weights))))
 
     # -- feature arrays ------------------------------------------------------------------------------
 
     def inner(self, A: Any, B: Any) -> Array:
         graph = self._graph()
-        both = zip(self.place(A).parts, self.place(B).parts, self.grid, strict=True)
-        parts = [graph.task(tasks.inner_of, a, b, bundle.edges) for a, b, bundle in both]
-        return np.asarray(results(graph.run(graph.summed(parts))[0])[0])
+        both = zip(self.place(A).held, self.place(B).held, self.grid, strict=True)
+        return _total(graph, [graph.task(tasks.inner_of, a, b, segment.edges) for a, b, segment in both])
 
     def collect(self, A: Any) -> Array:
         graph = self._graph()
         if isinstance(A, WorkerProduct):
             right, left = A.right, A.left
-            parts = graph.run([graph.task(tasks.product_of, part, right) for part in left.parts])[0]
-            return joined(self.grid, parts, (self.n_features, *right.shape[1:]), np.result_type(left.dtype, right))
+            found = graph.run([graph.task(tasks.product_of, held, right) for held in left.held])[0]
+            return joined(self.grid, found, (self.n_features, *right.shape[1:]), np.result_type(left.dtype, right))
         if not isinstance(A, WorkerArray):
             return np.asarray(A)
-        parts = graph.run([graph.task(tasks.picked, part) for part in A.parts])[0]
-        return joined(self.grid, parts, A.shape, A.dtype)
+        found = graph.run([graph.task(tasks.picked, held) for held in A.held])[0]
+        return joined(self.grid, found, A.shape, A.dtype)
 
     def place(self, A: Any) -> Any:
         """Send an array to the workers, or find it there: those sent last are kept for the next passes."""
@@ -227,27 +246,27 @@ class DaskData(DataMatrix):
             return A
         if A.size == 0 or (A.flat[0] == A).all():
             value = A.flat[0] if A.size else 0
-            filled = tuple(Filled(value, (bundle.size, *A.shape[1:]), A.dtype) for bundle in self.grid)
+            filled = tuple(Filled(value, (segment.size, *A.shape[1:]), A.dtype) for segment in self.grid)
             return WorkerArray(filled, A.shape, A.dtype)
-        kept: list[tuple[Array, WorkerArray]] = self._shared["placed"]
+        kept: list[tuple[Array, WorkerArray]] = self.shared.kept.get("placed", [])
         for seen, placed in kept:
             if seen.dtype == A.dtype and np.array_equal(seen[:64], A[:64]) and np.array_equal(seen, A):
                 return placed
         graph = self._graph()
-        sent = [graph.task(tasks.given, bundle.cut(A), home=bundle.home) for bundle in self.grid]
+        sent = [graph.task(tasks.given, segment.cut(A), home=segment.home) for segment in self.grid]
         with warnings.catch_warnings():
-            # within a task and not scattered, for what is scattered is gone with its worker
+            # within a task and not scattered: what is scattered is lost with its worker
             warnings.filterwarnings("ignore", "Sending large graph")
             placed = WorkerArray(tuple(graph.run([], sent)[1]), A.shape, A.dtype)
-        self._shared["placed"] = [*kept[-_PLACED + 1 :], (A.copy(), placed)]
+        self.shared.kept["placed"] = [*kept[-_PLACED + 1 :], (A.copy(), placed)]
         return placed
 
     def save_array(self, A: Any, path: Path) -> None:
         out = np.lib.format.open_memmap(path, mode="w+", dtype=A.dtype, shape=A.shape)
-        for part, bundle in zip(self.place(A).parts, self.grid, strict=True):
+        for held, segment in zip(self.place(A).held, self.grid, strict=True):
             graph = self._graph()
-            (found,) = graph.run([graph.task(tasks.picked, part)])[0]
-            for features, here in bundle.rows():
+            (found,) = graph.run([graph.task(tasks.picked, held)])[0]
+            for features, here in segment.rows():
                 out[features] = found[here]
         out.flush()
 
@@ -260,47 +279,47 @@ class DaskData(DataMatrix):
         return PassGraph(self.source, self.futures)
 
     def _each(self, graph: PassGraph, fn: Any, job: Any, *arrays: WorkerArray) -> list[str]:
-        """One task for every bundle, where its chunks are."""
+        """One task per segment, where its chunks are."""
         out = []
-        for j, (bundle, standard) in enumerate(zip(self.grid, self._standard_parts(), strict=True)):
-            arguments = (bundle.raws, bundle.chunks, standard, *(array.parts[j] for array in arrays))
-            out.append(graph.task(fn, *(() if job is None else (job,)), *arguments, home=bundle.home))
+        for j, (segment, standard) in enumerate(zip(self.grid, self._standards(), strict=True)):
+            arguments = (segment.raws, segment.chunks, standard, *(array.held[j] for array in arrays))
+            out.append(graph.task(fn, *(() if job is None else (job,)), *arguments, home=segment.home))
         return out
 
-    def _compute_stats(self) -> ColumnStats:
-        self._shared["passes"] += 1
-        graph = self._graph()
-        made = []
-        for bundle in self.grid:
-            if bundle.in_one_chunk:
-                made.append(graph.task(tasks.bundle_moments, bundle.raws, bundle.chunks, home=bundle.home))
-            else:
-                several = zip(bundle.raws[0], bundle.chunks[0], strict=True)
-                some = [graph.task(tasks.chunk_moments, raw, chunk) for raw, chunk in several]
-                made.append(graph.task(tasks.merged_moments, some, home=bundle.home))
-        flags, held = graph.run([graph.task(tasks.flags_of, part) for part in made], made)
-        self._shared["moments"] = held
-        sizes = [bundle.size for bundle in self.grid]
-        finite, constant = (
-            joined(
-                self.grid,
-                [np.unpackbits(part[which], count=size) for part, size in zip(flags, sizes, strict=True)],
-                (self.n_features,),
-                bool,
-            )
-            for which in (0, 1)
-        )
-        return WorkerStats(finite, constant, self.n_samples, self._statistic)
 
-    def _statistic(self, name: str) -> Array:
-        """A statistic of all features, brought here."""
-        graph = self._graph()
-        parts = [graph.task(tasks.statistic_of, part, name) for part in self._shared["moments"]]
-        return joined(self.grid, graph.run(parts)[0], (self.n_features,), np.float64)
+class WorkerStats(ColumnStats):
+    """Statistics of the columns. Flags are here; means and norms are brought from the workers when asked for.
+
+    Parameters
+    ----------
+    finite, constant : ndarray of bool
+    n_samples : int
+    bring : callable
+        Returns a statistic of all features, by name.
+    """
+
+    _bring: Callable[[str], Array]
+
+    def __init__(self, finite: Array, constant: Array, n_samples: int, bring: Callable[[str], Array]) -> None:
+        for name, value in (("finite", finite), ("constant", constant), ("n_samples", n_samples), ("_bring", bring)):
+            object.__setattr__(self, name, value)
+
+    @cached_property
+    def mean(self) -> Array:  # type: ignore[override]
+        return self._bring("mean")
+
+    @cached_property
+    def centered_norm(self) -> Array:  # type: ignore[override]
+        return self._bring("centered_norm")
+
+
+def _total(graph: PassGraph, terms: list[str]) -> Array:
+    """Add up one small array per segment, and bring the sum here."""
+    return np.asarray(results(graph.run(graph.summed(terms))[0])[0])
 
 
 def dask_data(X: Any) -> DaskData:
-    """The data matrix of a Dask array or dataframe; unknown chunk sizes are found out first."""
+    """Return the data matrix of a Dask array or dataframe; unknown chunk sizes are computed first."""
     require("dask.array", extra="dask")
     names = None
     if hasattr(X, "to_dask_array"):
@@ -313,8 +332,7 @@ def dask_data(X: Any) -> DaskData:
     if any(np.isnan(size) for sizes in X.chunks for size in sizes):
         warnings.warn(
             "The Dask array has chunks of unknown size; they are computed now, which reads the data once. "
-            "Call "
-            "X.compute_chunk_sizes() on the array beforehand to avoid this.",
+            "Call X.compute_chunk_sizes() on the array beforehand to avoid this.",
             UserWarning,
             stacklevel=2,
         )
@@ -329,12 +347,11 @@ def _from_dataframe(frame: Any) -> tuple[Any, Array]:
     if wrong:
         more = f" and {len(wrong) - 5} more" if len(wrong) > 5 else ""
         raise ValueError(
-            f"All columns of a Dask dataframe must be numeric. Got {', '.join(map(repr, wrong[:5]))}{more} "
-            "of other types "
-            "instead; drop or encode them first."
+            f"All columns of a Dask dataframe must be numeric. Got {', '.join(map(repr, wrong[:5]))}{more} of other "
+            "types instead; drop or encode them first."
         )
     return frame.to_dask_array(lengths=True), np.asarray([str(name) for name in frame.columns], dtype=object)
 
 
 def _elsewhere() -> None:
-    """What a worker sees in place of the data matrix: nothing, for it must not ask."""
+    """Return what a worker sees in place of the data matrix: nothing, because it must not use it."""

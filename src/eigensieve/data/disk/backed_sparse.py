@@ -13,7 +13,7 @@ _SCAN = 1 << 22  # non-zeros read at once when features must be picked out of co
 class SparseSource(Source):
     """Compressed columns (read along the features) or compressed rows (read along the samples).
 
-    Only the pointers, one for each column or row, are held in memory.
+    Only the pointers, one per column or row, are held in memory.
 
     Parameters
     ----------
@@ -43,12 +43,10 @@ class SparseSource(Source):
         stored = int(self.indptr[-1])
         if len(self.indptr) != shape[0 if by_rows else 1] + 1 or stored != self.values.shape[0]:
             raise ValueError(
-                f"{name} is not a whole compressed matrix: shape {shape}, {len(self.indptr)} pointers, "
-                f"{stored} "
-                f"entries announced, {self.values.shape[0]} stored. The file may be truncated; write it "
-                "again."
+                f"{name} is not a whole compressed matrix: shape {shape}, {len(self.indptr)} pointers, {stored} "
+                f"entries announced, {self.values.shape[0]} stored. The file may be truncated; write it again."
             )
-        # compressed rows are turned into columns piece by piece: twice the room
+        # Compressed rows take twice the room: each piece is turned into columns.
         entry = (dtype.itemsize + np.dtype(self.indices.dtype).itemsize) * (2 if by_rows else 1)
         super().__init__(name, shape, dtype, entry * max(1, stored) / max(1, shape[0] * shape[1]))
         self.entry = entry
@@ -89,8 +87,7 @@ def sparse_source(group: Any, name: str, path: Any = None, feature_names: Array 
     kind = group.attrs.get("encoding-type", "")
     if kind not in ("csr_matrix", "csc_matrix"):
         raise ValueError(
-            f"{name} must be a dense array or a sparse matrix in AnnData's encoding ('csr_matrix', "
-            "'csc_matrix'). "
+            f"{name} must be a dense array or a sparse matrix in AnnData's encoding ('csr_matrix', 'csc_matrix'). "
             f"Got encoding {kind!r} instead."
         )
     rows, columns = (int(size) for size in group.attrs["shape"])

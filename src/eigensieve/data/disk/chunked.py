@@ -10,7 +10,7 @@ from eigensieve.data.disk.sources import ALIVE, FileWatch, Source
 
 
 class ChunkedSource(Source):
-    """A chunked array, read along whichever axis lets each chunk be read once a pass.
+    """A chunked array, read along the axis that lets each chunk be read once per pass.
 
     Parameters
     ----------
@@ -19,8 +19,7 @@ class ChunkedSource(Source):
     chunks : tuple of int or None
         Shape of the stored chunks; None for contiguous storage.
     max_memory : int
-        Decides whether a whole row of chunks across all samples fits: if not, and a column of chunks does,
-        the data is read along the samples.
+        Bytes. The data is read along the features where all chunks of some features fit, else along the samples.
     path : path-like, optional
         File to watch for changes.
     feature_names : ndarray of str, optional
@@ -37,9 +36,8 @@ class ChunkedSource(Source):
     ) -> None:
         if len(array.shape) != 2 or array.dtype.kind not in "fiub":
             raise ValueError(
-                f"{name} must be a 2-dimensional numeric array (samples x features). Got shape "
-                f"{array.shape} and type "
-                f"{array.dtype} instead."
+                f"{name} must be a 2-dimensional numeric array (samples x features). "
+                f"Got shape {array.shape} and type {array.dtype} instead."
             )
         super().__init__(name, (int(array.shape[0]), int(array.shape[1])), array.dtype)
         self.array = array
@@ -56,12 +54,10 @@ class ChunkedSource(Source):
             self.by_samples, self.step = True, high
         else:
             raise ValueError(
-                f"The 'max_memory' parameter of open_data must be at least "
-                f"{show_bytes(min(by_features, by_samples))} for {name}: its chunks are {chunks[0]} samples "
-                "x "
-                f"{chunks[1]} features, and {ALIVE} rows or columns of chunks must fit, or every chunk "
-                "would be "
-                f"read many times a pass. Got {show_bytes(max_memory)} instead."
+                "The 'max_memory' parameter of open_data must be at least "
+                f"{show_bytes(min(by_features, by_samples))} for {name}: its chunks are {chunks[0]} samples x "
+                f"{chunks[1]} features, and {ALIVE} rows or columns of chunks must fit, or every chunk would be "
+                f"read many times per pass. Got {show_bytes(max_memory)} instead."
             )
 
     def columns(self, start: int, stop: int, buffer: Array | None = None) -> Array:
@@ -88,7 +84,7 @@ def hdf5_source(
 
 
 def zarr_source(array: Any, max_memory: int) -> ChunkedSource:
-    """A source for an open Zarr array; a shard counts as a chunk, for it is read as a whole."""
+    """A source for an open Zarr array; a shard counts as a chunk, because it is read as a whole."""
     chunks = getattr(array, "shards", None) or array.chunks
     source = ChunkedSource(array, str(array.store_path if hasattr(array, "store_path") else array), chunks, max_memory)
     source.threads = 2

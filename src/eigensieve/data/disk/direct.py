@@ -1,7 +1,8 @@
-"""Reads that go around the operating system's cache of files.
+"""Reads that bypass the operating system's cache of files.
 
-A file larger than memory is never found in that cache again: going through it means a copy of everything and the work
-of making room, several times the cost of the transfer itself when rows of a matrix are read in parts.
+A file larger than memory is never found in that cache again. Reading through it means a copy of everything and the
+work of making room: several times the cost of the transfer itself when rows of a matrix are read a few columns at a
+time.
 """
 
 import os
@@ -15,16 +16,16 @@ import numpy as np
 from eigensieve._types import Array
 
 BLOCK = 4096
-"""What positions, lengths and memory of such reads are multiples of."""
+"""Positions, lengths and memory of such reads are multiples of this number of bytes."""
 
-_THREADS = 8  # reads in flight for a piece: with fewer the storage has nothing to do between two
-_CACHED_SHARE = 0.5  # of the memory: larger files will not stay in the cache from one pass to the next
+_THREADS = 8  # reads at the same time for a piece: with fewer, the storage idles between two
+_CACHED_SHARE = 0.5  # of the memory: a larger file does not stay in the cache from one pass to the next
 _LIMIT = Path("/sys/fs/cgroup/memory.max")
 
 
 @dataclass(frozen=True)
 class Rows:
-    """Bytes of a file: `count` stretches of `size` bytes, the first at `first`, each `step` after the one before."""
+    """Where rows are in a file: `count` rows of `size` bytes, the first at `first`, the next `step` bytes on."""
 
     first: int
     step: int
@@ -33,7 +34,7 @@ class Rows:
 
     @property
     def distance(self) -> int:
-        """Bytes from one stretch to the next in memory: as far apart as in the file but for whole blocks."""
+        """Bytes from one row to the next in memory: as in the file, less a multiple of the block size."""
         return self.size + 2 * BLOCK + (self.step - self.size) % BLOCK
 
     @property
@@ -51,7 +52,7 @@ def memory_size() -> int:
 
 
 def goes_around(path: Path, nbytes: float) -> bool:
-    """True where a file will not stay in the cache, and its file system can read around it."""
+    """True where a file will not stay in the cache, and its file system can bypass it."""
     if not hasattr(os, "O_DIRECT") or nbytes <= _CACHED_SHARE * memory_size():
         return False
     memory = aligned_memory(BLOCK)
@@ -76,10 +77,10 @@ def aligned_memory(size: int) -> Array:
 
 
 def read_rows(path: Path, rows: Rows, memory: Array, dtype: Any) -> Array:
-    """Read the rows into aligned memory and return them as a matrix there; their distance is not their length.
+    """Read rows into aligned memory and return them as a matrix there, with gaps between its rows.
 
-    Every row is read from the block it begins in to the block it ends in. Rows as far apart in memory as in the file,
-    but for whole blocks, have their first entries at equal distances, so nothing needs to be moved afterwards.
+    Every row is read from the block it begins in to the block it ends in. In memory the rows are as far apart as in the
+    file, less a multiple of the block size. So their first entries are at equal distances, and nothing is moved.
     """
     lead = rows.first % BLOCK
     target = memory.data
@@ -92,12 +93,12 @@ def read_rows(path: Path, rows: Rows, memory: Array, dtype: Any) -> Array:
 
     file = os.open(path, os.O_RDONLY | os.O_DIRECT)
     try:
-        parts = [range(first, rows.count, _THREADS) for first in range(min(_THREADS, rows.count))]
-        if len(parts) == 1:
-            read(parts[0])
+        shares = [range(first, rows.count, _THREADS) for first in range(min(_THREADS, rows.count))]
+        if len(shares) == 1:
+            read(shares[0])
         else:
-            with ThreadPoolExecutor(len(parts), thread_name_prefix="eigensieve-read") as pool:
-                list(pool.map(read, parts))
+            with ThreadPoolExecutor(len(shares), thread_name_prefix="eigensieve-read") as pool:
+                list(pool.map(read, shares))
     finally:
         os.close(file)
     size = np.dtype(dtype).itemsize

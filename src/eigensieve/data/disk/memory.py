@@ -3,6 +3,9 @@
 import re
 from numbers import Real
 
+DEFAULT_MEMORY = "1GB"
+"""What data read from disk may take where the user says nothing."""
+
 _UNITS = {
     "": 1,
     "k": 10**3,
@@ -27,8 +30,7 @@ def parse_bytes(amount: float | str) -> int:
             size = int(float(match[1]) * _UNITS[match[2] or ""])
     if size is None or size < 1:
         raise ValueError(
-            "The 'max_memory' parameter of open_data must be a number of bytes or text such as '500MB' or "
-            "'2GiB'. "
+            "The 'max_memory' parameter of open_data must be a number of bytes or text such as '500MB' or '2GiB'. "
             f"Got {amount!r} instead."
         )
     return size

@@ -1,7 +1,6 @@
 """Arrays in .npy files and memory maps, read with plain file reads.
 
-A memory map of a file that shrinks kills the process (SIGBUS); a read that comes up short is an error that
-can be told.
+A memory map of a file that shrinks kills the process (SIGBUS). A read that comes up short can be reported as an error.
 """
 
 import os
@@ -14,7 +13,7 @@ from eigensieve._types import Array
 from eigensieve.data.disk.direct import BLOCK, Rows, aligned_memory, goes_around, read_rows
 from eigensieve.data.disk.sources import FileWatch, Source
 
-_SHORTEST = 16 * BLOCK  # of the stretches worth reading around the cache: whole blocks are read at both ends
+_SHORTEST = 16 * BLOCK  # shorter rows go through the cache: around it, whole blocks are read at both ends
 
 
 class NpySource(Source):
@@ -104,7 +103,7 @@ def npy_source(path: Path) -> NpySource:
 
 
 def memmap_source(view: "np.memmap[Any, Any]") -> NpySource | None:
-    """The file behind a memory map; None where the map is a strided part of it or differs from the file."""
+    """Return the file behind a memory map; None where the map skips entries of it or differs from it."""
     base = view.base
     while isinstance(base, np.ndarray):
         base = base.base

@@ -1,4 +1,4 @@
-"""Open stored data: one function that knows files by their suffix and open handles by their type."""
+"""Open stored data: one function for files, known by their suffix, and for open handles."""
 
 import os
 from pathlib import Path
@@ -8,11 +8,10 @@ import numpy as np
 
 from eigensieve._extras import require
 from eigensieve._types import Array
-from eigensieve.data.disk.memory import parse_bytes
+from eigensieve.data.disk.handles import streamed
+from eigensieve.data.disk.memory import DEFAULT_MEMORY, parse_bytes
 from eigensieve.data.disk.sources import Source
-from eigensieve.data.matrix import DataMatrix
-
-DEFAULT_MEMORY = "1GB"
+from eigensieve.data.matrix import DataMatrix, as_data
 
 
 def open_data(source: Any, *, max_memory: float | str = DEFAULT_MEMORY, dataset: str | None = None) -> DataMatrix:
@@ -25,9 +24,8 @@ def open_data(source: Any, *, max_memory: float | str = DEFAULT_MEMORY, dataset:
         `numpy.memmap`, `h5py.Dataset`, `zarr.Array`, `AnnData`, Dask array or Dask dataframe. Samples in
         rows, features in columns.
     max_memory : int or str, default="1GB"
-        Bytes that data read from disk may take at any time, for example ``"500MB"``. What the selectors keep
-        for each feature (a few dozen bytes, see the guide) comes on top. Dask manages its own memory and
-        ignores this.
+        Bytes that data read from disk may take at any time, for example ``"500MB"``. What the selectors keep per
+        feature (a few dozen bytes, see the guide) comes on top. Dask manages its own memory and ignores this.
     dataset : str, optional
         Which array of an HDF5 file or Zarr group; needed when there is more than one. For ``.h5ad`` the
         default is ``X``, and ``"layers/counts"`` names a layer.
@@ -51,91 +49,13 @@ def open_data(source: Any, *, max_memory: float | str = DEFAULT_MEMORY, dataset:
     """
     memory = parse_bytes(max_memory)
     if isinstance(source, str | os.PathLike):
-        return stream(_open_path(Path(source), memory, dataset), memory)
+        return streamed(_open_path(Path(source), memory, dataset), memory)
     if dataset is not None:
         raise ValueError(
             "The 'dataset' parameter of open_data must be None unless a path is given. "
             f"Got {dataset!r} for {type(source).__name__} instead."
         )
-    if stored_kind(source) is not None:
-        return open_stored(source, memory)
-    from eigensieve.data.backends import as_data
-
-    return as_data(source)
-
-
-def stored_kind(X: Any) -> str | None:
-    """Which kind of stored or distributed data an object is; None for everything else.
-
-    Told from the names of its type, so that no optional package is imported to find out that it is not in
-    use.
-    """
-    package, name = type(X).__module__.partition(".")[0], type(X).__name__
-    if isinstance(X, np.memmap):
-        return "memmap" if X.ndim == 2 and X.dtype.kind in "fiub" and X.filename is not None else None
-    if package in ("h5py", "zarr"):
-        return {"Dataset": "hdf5", "Array": "zarr"}.get(name)
-    if package == "anndata":
-        return "anndata" if hasattr(X, "var_names") else "backed sparse"
-    if package in ("dask", "dask_expr") and hasattr(X, "__dask_graph__"):
-        return "dask"
-    return None
-
-
-def open_stored(X: Any, max_memory: int | None = None) -> DataMatrix:
-    """The data matrix for an open handle on stored or distributed data."""
-    memory = parse_bytes(DEFAULT_MEMORY) if max_memory is None else max_memory
-    kind = stored_kind(X)
-    if kind == "dask":
-        from eigensieve.data.dask.matrix import dask_data
-
-        return dask_data(X)
-    if kind == "anndata":
-        data = _open_matrix(X.X, memory)
-        data._shared["names"] = np.asarray(X.var_names, dtype=object)
-        return data
-    return _open_matrix(X, memory)
-
-
-def _open_matrix(X: Any, max_memory: int) -> DataMatrix:
-    source: Source | None = None
-    kind = stored_kind(X)
-    if kind == "memmap":
-        from eigensieve.data.disk.npy import memmap_source
-
-        source = memmap_source(X)
-        if source is None:
-            from eigensieve.data.dense import DenseData
-
-            return DenseData(np.asarray(X))
-    elif kind == "hdf5":
-        from eigensieve.data.disk.chunked import hdf5_source
-
-        source = hdf5_source(X, max_memory)
-    elif kind == "zarr":
-        from eigensieve.data.disk.chunked import zarr_source
-
-        source = zarr_source(X, max_memory)
-    elif kind == "backed sparse":
-        from eigensieve.data.disk.backed_sparse import sparse_source
-
-        path = X.group.file.filename
-        source = sparse_source(X.group, f"{path}:{X.group.name}", path)
-    if source is not None:
-        return stream(source, max_memory)
-    from eigensieve.data.backends import as_data
-
-    return as_data(np.asarray(X) if kind is None and isinstance(X, np.ndarray) else X)
-
-
-def stream(source: Source, max_memory: int) -> DataMatrix:
-    """Read a source along the axis its layout favours."""
-    from eigensieve.data.disk.rows import RowStreamedData
-    from eigensieve.data.disk.stream import StreamedData
-
-    if min(source.shape) == 0:
-        raise ValueError(f"{source.name} must hold at least one sample and one feature. Got shape {source.shape}.")
-    return (RowStreamedData if source.by_samples else StreamedData)(source, max_memory)
+    return as_data(source, memory)
 
 
 def _open_path(path: Path, max_memory: int, dataset: str | None) -> Source:
@@ -160,8 +80,7 @@ def _open_path(path: Path, max_memory: int, dataset: str | None) -> Source:
     if suffix == ".zarr":
         return _open_zarr(path, max_memory, dataset)
     raise ValueError(
-        "The 'source' parameter of open_data must be a path ending in .npy, .h5, .hdf5, .zarr, .h5ad or "
-        ".parquet. "
+        "The 'source' parameter of open_data must be a path ending in .npy, .h5, .hdf5, .zarr, .h5ad or .parquet. "
         f"Got {str(path)!r} instead."
     )
 

@@ -1,4 +1,4 @@
-"""Parquet files: stored by columns, so that a group of features is read without touching the others."""
+"""Parquet files: stored by columns, so that some features are read without touching the others."""
 
 from pathlib import Path
 
@@ -30,8 +30,7 @@ class ParquetSource(Source):
         if wrong:
             raise ValueError(
                 f"All columns of {path} must be numeric. Got {', '.join(wrong[:5])}"
-                f"{f' and {len(wrong) - 5} more' if len(wrong) > 5 else ''} instead; drop or encode them "
-                "first."
+                f"{f' and {len(wrong) - 5} more' if len(wrong) > 5 else ''} instead; drop or encode them first."
             )
         single = all(field.type == arrow.float32() for field in schema)
         shape = (self.file.metadata.num_rows, len(schema))

@@ -1,8 +1,7 @@
 """Data on disk that is cheap to read along the samples only: row-chunked arrays, compressed sparse rows.
 
-A fused pass needs the projections of whole features before it can go back, so it reads the data twice: once
-to add up T = sum_t x_t v_t' over the samples, once for the backward product. Projections of all features are
-held in memory.
+A sweep needs the projections of whole features before it can go back, so it reads the data twice: once to add up
+T = sum_t x_t v_t' over the samples, once for the backward product. Projections of all features are held in memory.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -14,21 +13,18 @@ import numpy as np
 
 from eigensieve._types import Array
 from eigensieve.data.disk.memory import show_bytes
-from eigensieve.data.disk.sources import ALIVE, Source, read_failure
+from eigensieve.data.disk.sources import ALIVE, Source
 from eigensieve.data.disk.stream import StreamedData
-from eigensieve.data.matrix import BlockFunction, DataMatrix, Sweep, add_up
-from eigensieve.data.moments import Moments, moments
-from eigensieve.data.stats import ColumnStats
+from eigensieve.data.matrix import BlockFunction, DataMatrix, Sweep, add_up, as_data
+from eigensieve.data.stats import Moments
 from eigensieve.data.threads import ordered_map
-
-_GROUPS = 32
 
 
 class RowStreamedData(StreamedData):
     """A stored matrix read in pieces of consecutive samples.
 
-    Functions of whole feature blocks (`map_blocks`, `gram`) still read along the features, in pieces as wide
-    as the memory allows.
+    Passes that need whole features (`map_blocks`, `gram`) still read along the features, in pieces as wide as the
+    memory allows.
 
     Parameters
     ----------
@@ -45,9 +41,8 @@ class RowStreamedData(StreamedData):
             height = (height + 1) // 2
         if source.largest(height) > max_memory / ALIVE:
             raise ValueError(
-                "The 'max_memory' parameter of open_data must be at least "
-                f"{show_bytes(source.largest(1) * ALIVE)} for "
-                f"{source.name}, to hold {ALIVE} samples. Got {show_bytes(max_memory)} instead."
+                f"The 'max_memory' parameter of open_data must be at least {show_bytes(source.largest(1) * ALIVE)} "
+                f"for {source.name}, to hold {ALIVE} samples. Got {show_bytes(max_memory)} instead."
             )
         self.height = height // source.step * source.step if height > source.step else height
 
@@ -59,89 +54,79 @@ class RowStreamedData(StreamedData):
         return out
 
     def sweep(self, V: Array | None, fn: BlockFunction, state: Sequence[Array] = (), *, donate: bool = False) -> Sweep:
-        groups = self._groups()
-        T = None if V is None else self._forward(V, groups)
+        segments = self._feature_segments()
+        T = None if V is None else self._forward(V, segments)
         outputs = self._outputs(V, fn, state, donate)
         backs: dict[int, Array] = {}
 
-        def apply(group: tuple[int, int]) -> Array | None:
-            here = slice(*group)
+        def apply(segment: tuple[int, int]) -> Array | None:
+            here = slice(*segment)
             new, W, small = fn(None if T is None else T[here], *(array[here] for array in state))
             for target, value in zip(outputs, new, strict=True):
                 target[here] = value
             if W is not None:
-                backs[group[0]] = W
+                backs[segment[0]] = W
             return small
 
         total: Array | None = None
-        for small in ordered_map(apply, groups):
+        for small in ordered_map(apply, segments):
             total = total if small is None else add_up(total, small)
-        return Sweep(outputs, self._backward(backs, groups) if backs else None, total)
+        return Sweep(outputs, self._backward(backs, segments) if backs else None, total)
 
     # -- inner ---------------------------------------------------------------------------------------
 
-    def _groups(self) -> list[tuple[int, int]]:
-        """Feature ranges the threads share: fixed, so that sums do not depend on the number of threads."""
-        edges = np.linspace(0, self.n_features, min(_GROUPS, self.n_features) + 1).round().astype(int)
+    def _feature_segments(self) -> list[tuple[int, int]]:
+        """Ranges of features for the threads: fixed, so that sums do not depend on the number of threads."""
+        edges = np.linspace(0, self.n_features, min(self.n_segments, self.n_features) + 1).round().astype(int)
         return [(int(first), int(last)) for first, last in pairwise(edges)]
 
-    def _forward(self, V: Array, groups: list[tuple[int, int]]) -> Array:
+    def _forward(self, V: Array, segments: list[tuple[int, int]]) -> Array:
         """Return M V, added up over pieces of samples."""
         T = np.zeros((self.n_features, V.shape[1]), dtype=self.dtype)
         for first, last, piece in self._row_pieces():
             some = np.ascontiguousarray(V[first:last])
 
-            def add(group: tuple[int, int], piece: DataMatrix = piece, some: Array = some) -> None:
-                for start, stop in _blocks(piece, *group):
+            def add(segment: tuple[int, int], piece: DataMatrix = piece, some: Array = some) -> None:
+                for start, stop in _blocks(piece, *segment):
                     T[start:stop] += piece.block(start, stop).forward(some)
 
-            _exhaust(ordered_map(add, groups))
+            _exhaust(ordered_map(add, segments))
         return T
 
-    def _backward(self, backs: dict[int, Array], groups: list[tuple[int, int]]) -> Array:
+    def _backward(self, backs: dict[int, Array], segments: list[tuple[int, int]]) -> Array:
         """Return M' W, a piece of samples at a time."""
         columns = next(iter(backs.values())).shape[1]
         out = np.zeros((self.n_samples, columns))
         for first, last, piece in self._row_pieces():
 
-            def part(group: tuple[int, int], piece: DataMatrix = piece) -> Array:
+            def term(segment: tuple[int, int], piece: DataMatrix = piece) -> Array:
                 back: Array | None = None
-                W = backs[group[0]]
-                for start, stop in _blocks(piece, *group):
-                    back = add_up(back, piece.block(start, stop).back(W[start - group[0] : stop - group[0]]))
+                W = backs[segment[0]]
+                for start, stop in _blocks(piece, *segment):
+                    back = add_up(back, piece.block(start, stop).back(W[start - segment[0] : stop - segment[0]]))
                 assert back is not None
                 return back
 
-            for back in ordered_map(part, groups):
+            for back in ordered_map(term, segments):
                 out[first:last] += back
         return out
 
-    def _compute_stats(self) -> ColumnStats:
+    def moments(self) -> Moments:
         found: Moments | None = None
-        for _, _, piece in self._row_pieces(of=moments):
-            found = piece if found is None else found.merged(piece)
+        for _, _, some in self._row_pieces(of=_moments):
+            found = some if found is None else found.merged(some)
         assert found is not None
-        return found.stats()
+        return found
 
-    def _row_pieces(self, of: Callable[[Any], Any] | None = None) -> Iterator[tuple[int, int, Any]]:
-        """One pass along the samples: the next piece is read while this one is used."""
-        from eigensieve.data.backends import as_data
-
-        self._shared["passes"] += 1
+    def _row_pieces(self, of: Callable[[DataMatrix], Any] | None = None) -> Iterator[tuple[int, int, Any]]:
+        """One pass along the samples: the next piece, or what `of` makes of it, is read while this one is used."""
+        self.shared.passes += 1
         self.source.check()
 
         def read(first: int) -> Any:
             last = min(first + self.height, self.n_samples)
-            try:
-                raw = self.source.rows(first, last)
-            except Exception as error:
-                self.source.check()
-                raise read_failure(self.source.name, f"samples {first} to {last - 1}", error) from error
-            if of is not None:
-                return of(raw)
-            piece = as_data(raw).rescaled(self.center, self.scale)
-            piece.far = self.far
-            return piece
+            piece = as_data(self._guarded(lambda: self.source.rows(first, last), "samples", first, last))
+            return piece.rescaled(self.center, self.scale, self.far) if of is None else of(piece)
 
         starts = range(0, self.n_samples, self.height)
         with ThreadPoolExecutor(1, thread_name_prefix="eigensieve-read") as reader:
@@ -152,9 +137,13 @@ class RowStreamedData(StreamedData):
                 if last < self.n_samples:
                     waiting = reader.submit(read, last)
                 yield first, last, piece
-                done, size = last / self.n_samples, show_bytes(self.source.nbytes)
-                self._shared["progress"](f"pass {self.n_passes}: {done:.0%} of {size} read from {self.source.name}")
+                self._report(last / self.n_samples)
         self.source.check()
+
+
+def _moments(piece: DataMatrix) -> Moments:
+    piece.n_segments = 1  # on the thread that read it
+    return piece.moments()
 
 
 def _blocks(piece: DataMatrix, first: int, last: int) -> Iterator[tuple[int, int]]:

@@ -1,4 +1,4 @@
-"""How stored data is read: the few calls each kind of storage answers, and the watch over its file."""
+"""How stored data is read: the few calls that each kind of storage answers, some of its samples, and a file watch."""
 
 import os
 from abc import ABC, abstractmethod
@@ -10,7 +10,7 @@ import numpy as np
 from eigensieve._types import Array
 
 ALIVE = 3
-"""Pieces in memory at a time: one in use, one being read, one being finished or read into already."""
+"""Pieces in memory at a time: one in use, one being read, and one that is being finished or filled again."""
 
 
 class Source(ABC):
@@ -27,7 +27,7 @@ class Source(ABC):
     itemsize : float
         Bytes one entry takes in memory, on average (for sparse data much less than a dense entry takes).
     step : int
-        Features that are stored together along the way this source is read: reads begin at multiples of it.
+        Features that one chunk holds (samples, with `by_samples`): reads begin at multiples of it.
     by_samples : bool
         True where reading whole samples is much cheaper than reading whole features.
     feature_names : ndarray of str or None
@@ -102,22 +102,66 @@ class FileWatch:
             raise OSError(f"{self.path} was removed while it was being read. Restore it and run again.") from error
         if now[0] != self.seen[0]:
             raise OSError(
-                f"{self.path} changed size while it was being read: {self.seen[0]} bytes when opened, "
-                f"{now[0]} now. "
+                f"{self.path} changed size while it was being read: {self.seen[0]} bytes when opened, {now[0]} now. "
                 "Let whatever writes it finish, then open it again."
             )
         if now != self.seen:
             raise OSError(
-                f"{self.path} was written to or replaced while it was being read. Let whatever writes it "
-                "finish, "
-                "then open it again."
+                f"{self.path} was written to or replaced while it was being read. "
+                "Let whatever writes it finish, then open it again."
             )
 
 
-def read_failure(name: str, what: str, error: BaseException) -> OSError:
-    """The error for a read that storage refused."""
-    return OSError(
-        f"Reading {what} of {name} failed: {error}. The file may be truncated, damaged or still being "
-        "written; check "
-        "it, then open it again."
-    )
+class SampleSubset(Source):
+    """Some of the samples of another source, for subsamples and folds.
+
+    Everything is read and the other samples are left out, so a pass takes as long as over the whole.
+
+    Parameters
+    ----------
+    base : Source
+    rows : ndarray of int
+        Which samples, in increasing order.
+    """
+
+    def __init__(self, base: Source, rows: Array) -> None:
+        super().__init__(f"{base.name} ({len(rows)} samples)", (len(rows), base.shape[1]), base.dtype, base.itemsize)
+        self.base = base
+        self.chosen = rows
+        self.step, self.by_samples, self.threads = base.step, base.by_samples, base.threads
+        self.feature_names, self.watch = base.feature_names, base.watch
+        if self.by_samples:
+            self.step = 1
+
+    def largest(self, count: int) -> float:
+        if not self.by_samples:
+            return self.base.largest(count) + super().largest(count)
+        last = np.minimum(np.arange(count - 1, len(self.chosen) + count - 1), len(self.chosen) - 1)
+        read = int((self.chosen[last] - self.chosen).max()) + 1
+        return self.base.largest(read) + super().largest(count)
+
+    def memory(self, count: int) -> Array:
+        return self.base.memory(count)
+
+    def settle(self, count: int) -> None:
+        self.base.settle(count)
+
+    def columns(self, start: int, stop: int, buffer: Array | None = None) -> Any:
+        return self.base.columns(start, stop, buffer)[self.chosen]
+
+    def rows(self, start: int, stop: int) -> Any:
+        wanted = self.chosen[start:stop]
+        first = int(wanted[0])
+        return self.base.rows(first, int(wanted[-1]) + 1)[wanted - first]
+
+
+def chosen_samples(key: Any, n_samples: int) -> Array:
+    """Return the samples that an index names: indices or a mask for the first axis, everything for the second."""
+    if isinstance(key, tuple):
+        key, *others = key
+        if any(other is not Ellipsis and other != slice(None) for other in others):
+            raise TypeError("Stored data is indexed by samples only; use take for features.")
+    rows = np.atleast_1d(np.arange(n_samples)[key])
+    if rows.ndim > 1 or len(rows) == 0 or (np.diff(rows) <= 0).any():
+        raise IndexError("Samples of stored data must be named once each, in increasing order, and at least one.")
+    return rows

@@ -11,20 +11,14 @@ import numpy as np
 from eigensieve._types import Array
 from eigensieve.data.blocks import Block
 from eigensieve.data.disk.memory import show_bytes
-from eigensieve.data.disk.samples import SampleSubset, chosen_samples
-from eigensieve.data.disk.sources import ALIVE, Source, read_failure
-from eigensieve.data.matrix import DataMatrix, Work
+from eigensieve.data.disk.sources import ALIVE, SampleSubset, Source, chosen_samples
+from eigensieve.data.matrix import DataMatrix, Work, as_data, numbered
 from eigensieve.data.threads import limited_blas, thread_count
 
 Result = TypeVar("Result")
 
-_PIECE_BYTES = 130_000_000  # long stretches of every sample, and still little memory
-_SEGMENTS = 8  # parts a piece is cut into for the threads: fixed, so that sums do not depend on their number
-
-
-def float_type(dtype: Any) -> Any:
-    """The type products are computed in: float32 stays, everything else is float64."""
-    return np.float32 if np.dtype(dtype) == np.float32 else np.float64
+_PIECE_BYTES = 130_000_000  # long reads of every sample, and still little memory
+_SEGMENTS = 8  # of each piece: fixed, so that sums do not depend on the number of threads
 
 
 class StreamedData(DataMatrix):
@@ -38,20 +32,18 @@ class StreamedData(DataMatrix):
     """
 
     def __init__(self, source: Source, max_memory: int) -> None:
-        super().__init__(source.shape[0], source.shape[1], float_type(source.dtype))
+        super().__init__(*source.shape, np.dtype(np.float32 if source.dtype == np.float32 else np.float64))
         self.source = source
         self.max_memory = max_memory
         self.width = piece_width(source, max_memory)
         self.reuses_memory = True
-        self._shared["names"] = source.feature_names
-        self._shared["buffers"] = []
+        self.shared.names = source.feature_names
 
     def block(self, start: int, stop: int) -> Block:
-        piece = self._piece(start, self._read(start, stop, None))
-        return piece.block(0, stop - start).moved(start)
+        return numbered(self._piece(start, stop).block(0, stop - start), start)
 
     def block_moments(self, start: int, stop: int) -> tuple[Array, Array, Array, Array]:
-        return self._piece(start, self._read(start, stop, None)).block_moments(0, stop - start)
+        return self._piece(start, stop).block_moments(0, stop - start)
 
     def block_size(self) -> int:
         return self.width
@@ -67,55 +59,59 @@ class StreamedData(DataMatrix):
             last = position + int(np.searchsorted(wanted[order[position:]], first + self.width))
             some = order[position:last]
             stop = int(wanted[some[-1]]) + 1
-            piece = self._piece(first, self._read(first, stop, None))
-            out[:, some] = piece.take(wanted[some] - first)
+            out[:, some] = self._piece(first, stop).take(wanted[some] - first)
             position = last
         return out
 
     def map_blocks(self, fn: Callable[[Block], Result]) -> list[Result]:
-        # what fn returns may be a view of the block, so that nothing may be read over it
+        # what fn returns may be a view of the block, whose memory must not be used again
         view = copy(self)
         view.reuses_memory = False
         return super(StreamedData, view).map_blocks(fn)
 
     def __getitem__(self, key: Any) -> DataMatrix:
-        """Some samples, as data that is read in the same way: ``data[rows]``, for subsamples and folds."""
-        from eigensieve.data.disk.opening import stream
-
+        """Return some samples, as data that is read in the same way: ``data[rows]``, for subsamples and folds."""
         if self.center is not None or self.scale is not None:
             raise TypeError("Samples are taken from the raw data, before it is centred and scaled.")
-        return stream(SampleSubset(self.source, chosen_samples(key, self.n_samples)), self.max_memory)
+        return type(self)(SampleSubset(self.source, chosen_samples(key, self.n_samples)), self.max_memory)
 
     def toarray(self) -> Array:
-        """Everything in memory, as a dense array."""
+        """Return everything as a dense array in memory."""
         return self.take(np.arange(self.n_features))
 
     # -- inner ---------------------------------------------------------------------------------------
 
-    def _piece(self, start: int, raw: Any) -> DataMatrix:
-        """What was read, as a data matrix in memory that is centred and scaled like this one."""
-        from eigensieve.data.backends import as_data
+    def _piece(self, start: int, stop: int) -> DataMatrix:
+        """Read some features on their own, outside of a pass."""
+        return self._standardised(start, self._read(start, stop, None))
 
+    def _standardised(self, start: int, raw: Any) -> DataMatrix:
+        """Return what was read as a data matrix in memory that is centred and scaled like this one."""
         here = slice(start, start + raw.shape[1])
-        center = None if self.center is None else self.center[here]
-        scale = None if self.scale is None else self.scale[here]
-        piece = as_data(raw).rescaled(center, scale)
-        piece.far = None if self.far is None else self.far[here]
-        return piece
+        columns = (self.center, self.scale, self.far)
+        return as_data(raw).rescaled(*(None if column is None else column[here] for column in columns))
 
     def _read(self, start: int, stop: int, buffer: Array | None) -> Any:
+        return self._guarded(lambda: self.source.columns(start, stop, buffer), "features", start, stop)
+
+    def _guarded(self, read: Callable[[], Any], axis: str, start: int, stop: int) -> Any:
+        """Read, and say what could not be read."""
+        shape = (self.n_samples, stop - start) if axis == "features" else (stop - start, self.n_features)
         try:
-            raw = self.source.columns(start, stop, buffer)
+            raw = read()
+            if raw.shape != shape:
+                raise ValueError(f"got {raw.shape}")
         except Exception as error:
             self.source.check()
-            raise read_failure(self.source.name, f"features {start} to {stop - 1}", error) from error
-        if raw.shape != (self.n_samples, stop - start):
-            raise read_failure(self.source.name, f"features {start} to {stop - 1}", ValueError(f"got {raw.shape}"))
+            raise OSError(
+                f"Reading {axis} {start} to {stop - 1} of {self.source.name} failed: {error}. The file may be "
+                "truncated, damaged or still being written; check it, then open it again."
+            ) from error
         return raw
 
-    def _run(self, work: Work[Result]) -> Iterator[Result]:
-        """One pass: reading threads stay in front, working threads use them in order."""
-        self._shared["passes"] += 1
+    def each_segment(self, work: Work[Result]) -> Iterator[Result]:
+        """One pass: some threads read ahead, others work on what was read, in order."""
+        self.shared.passes += 1
         self.source.check()
         threads = thread_count()
         starts = deque(range(0, self.n_features, self.width))
@@ -141,55 +137,49 @@ class StreamedData(DataMatrix):
                 read_on()
                 while reads:
                     start, buffer, future = reads.popleft()
-                    piece = self._piece(start, future.result())
-                    segments = piece._segments(_SEGMENTS)
-                    active.append((buffer, [workers.submit(work, piece, start, spans) for spans in segments]))
+                    piece = self._standardised(start, future.result())
+                    segments = piece.segments(_SEGMENTS)
+                    active.append((buffer, [workers.submit(work, piece, start, ranges) for ranges in segments]))
                     if len(active) > 1:
                         yield from finished()
                     read_on()
-                    self._report(start + piece.n_features)
+                    self._report((start + piece.n_features) / self.n_features)
                 while active:
                     yield from finished()
             if self.reuses_memory:
-                self._shared["buffers"] = [buffer for buffer in free if buffer is not None]
+                self.shared.kept["buffers"] = [buffer for buffer in free if buffer is not None]
             self.source.check()
         finally:
             readers.shutdown(cancel_futures=True)
             workers.shutdown(cancel_futures=True)
 
     def _buffers(self) -> list[Array | None]:
-        """Memory the pieces are read into, kept from pass to pass: fresh memory is cleared every time."""
+        """Memory that pieces are read into, kept from pass to pass: fresh memory is cleared every time."""
         if not self.reuses_memory or self.source.itemsize != self.source.dtype.itemsize:
             return [None] * ALIVE
-        buffers = self._shared.pop("buffers", [])  # taken, not lent: another pass at the same time makes its own
+        buffers = self.shared.kept.pop("buffers", [])  # taken, not lent: another pass at the same time makes its own
         while len(buffers) < ALIVE:
             buffers.append(self.source.memory(min(self.width, self.n_features)))
         return buffers
 
-    def _report(self, done: int) -> None:
-        share = done / self.n_features
+    def _report(self, share: float) -> None:
         size = show_bytes(self.source.nbytes)
-        self._shared["progress"](f"pass {self.n_passes}: {share:.0%} of {size} read from {self.source.name}")
+        self.shared.progress(f"pass {self.n_passes}: {share:.0%} of {size} read from {self.source.name}")
 
 
 def piece_width(source: Source, max_memory: int) -> int:
-    """How many features a piece holds: whole stored chunks, within the memory allowed."""
+    """Return how many features a piece holds: whole chunks, within the memory allowed."""
     n_samples, n_features = source.shape
     per_feature = max(1e-9, n_samples * source.itemsize)
     allowed = max_memory / ALIVE / per_feature
     if allowed < 1:
         need = int(np.ceil(per_feature * ALIVE))
         raise ValueError(
-            f"The 'max_memory' parameter of open_data must be at least {show_bytes(need)} for "
-            f"{source.name}: {ALIVE} "
-            f"pieces of one feature with {n_samples} samples each. Got {show_bytes(max_memory)} instead."
+            f"The 'max_memory' parameter of open_data must be at least {show_bytes(need)} for {source.name}: "
+            f"{ALIVE} pieces of one feature with {n_samples} samples each. Got {show_bytes(max_memory)} instead."
         )
-    width = int(
-        max(
-            1,
-            min(allowed, max(_PIECE_BYTES / per_feature, 1 if source.by_samples else source.step), n_features),
-        )
-    )
+    wanted = max(_PIECE_BYTES / per_feature, 1 if source.by_samples else source.step)
+    width = int(max(1, min(allowed, wanted, n_features)))
     source.settle(width)
     while width > 1 and not source.by_samples and source.largest(width) > max_memory / ALIVE:
         width = (width + 1) // 2

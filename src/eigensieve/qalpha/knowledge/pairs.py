@@ -66,7 +66,7 @@ class PairPenalty:
             return out
 
         total = np.zeros(len(first))
-        for part in self.data._run(segment):  # summed as they come: a list of all parts would hold the pairs many times
+        for part in self.data.each_segment(segment):  # summed as they come: a list would hold the pairs many times
             total += part
         return total
 

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from eigensieve.data import as_data
+from eigensieve.traceratio.pairs import class_scatter
 from support.backends import BACKENDS, tolerance
 
 
@@ -16,7 +17,7 @@ def test_class_scatter_equals_numpy(backend, normalize):
     codes = rng.integers(-1, 3, 30)
     counts = np.bincount(codes[codes >= 0]).astype(float)
     data = as_data(BACKENDS[backend](X)).standardized(normalize)
-    parts = data.map_blocks(lambda block: block.class_scatter(codes, counts))
+    parts = data.map_blocks(lambda block: class_scatter(block, codes, counts))
     between, total, energy = (np.concatenate(part) for part in zip(*parts, strict=True))
     Z = np.asarray(data.take(np.arange(200)), dtype=float)
     mean = Z[codes >= 0].mean(axis=0)
@@ -33,6 +34,6 @@ def test_copies_of_a_column_have_bitwise_equal_scatter():
     codes = np.arange(50) % 4
     counts = np.bincount(codes).astype(float)
     for X in (np.repeat(column, 333, axis=1), np.asfortranarray(np.repeat(column, 333, axis=1))):
-        parts = as_data(X).map_blocks(lambda block: block.class_scatter(codes, counts))
+        parts = as_data(X).map_blocks(lambda block: class_scatter(block, codes, counts))
         for part in zip(*parts, strict=True):
             assert len(set(np.concatenate(part))) == 1

@@ -2,7 +2,7 @@
 
 from types import SimpleNamespace
 
-from eigensieve.data.dask.where import bundles, homes
+from eigensieve.data.dask.layout import homes, segments_of
 
 
 def homes_of(holders: dict[str, tuple[str, ...]]) -> list[str | None]:
@@ -20,13 +20,13 @@ def test_chunks_with_several_holders_are_shared_out() -> None:
     assert homes_of(holders) == ["a", "b", "a", "b"]
 
 
-def test_groups_of_a_worker_are_put_together() -> None:
+def test_pieces_of_a_worker_are_put_together() -> None:
     """Into as many tasks as it has threads; those without a home stay alone."""
     homes = ["a", "b", "a", None, "b", "a"]
-    assert bundles(homes, [1.0] * 6, {"a": 1, "b": 2}) == [[0, 2, 5], [1], [3], [4]]
-    assert bundles(homes, [1.0] * 6, {}) == [[0, 2, 5], [1, 4], [3]]  # a worker that has just gone
+    assert segments_of(homes, [1.0] * 6, {"a": 1, "b": 2}) == [[0, 2, 5], [1], [3], [4]]
+    assert segments_of(homes, [1.0] * 6, {}) == [[0, 2, 5], [1, 4], [3]]  # a worker that has just gone
 
 
-def test_no_bundle_is_large() -> None:
-    assert bundles(["a"] * 4, [2.0**29] * 4, {"a": 1}) == [[0], [1], [2], [3]]
-    assert bundles(["a"] * 4, [2.0**28] * 4, {"a": 1}) == [[0, 1], [2, 3]]
+def test_no_segment_is_large() -> None:
+    assert segments_of(["a"] * 4, [2.0**29] * 4, {"a": 1}) == [[0], [1], [2], [3]]
+    assert segments_of(["a"] * 4, [2.0**28] * 4, {"a": 1}) == [[0, 1], [2, 3]]

@@ -1,4 +1,4 @@
-"""Compiled loops over blocks of features; they release the GIL, so blocks run on threads."""
+"""Compiled loops over compressed columns; they release the GIL, so that blocks run on threads."""
 
 import numba
 import numpy as np
@@ -25,7 +25,7 @@ def csc_forward(indptr, indices, values, center, scale, V, sums, out):  # type: 
 def csc_forward_narrow(indptr, indices, values, center, scale, V, sums, out):  # type: ignore[no-untyped-def]
     """The same as csc_forward for 4 to 8 columns, a third faster: the sums of a feature stay in registers.
 
-    They are kept as two groups of four columns, the first and the last, which overlap for fewer than eight.
+    They are kept as the first four and the last four columns, which overlap where there are fewer than eight.
     """
     first = np.uintp(0)  # unsigned: a signed index would be tested for counting from the end
     last = np.uintp(V.shape[1] - 4)
@@ -102,26 +102,8 @@ def csc_moments(indptr, indices, values, n_samples, mean, centered_norm, finite,
 
 
 @numba.njit(cache=True, nogil=True)
-def dense_class_sums(Z, codes, shift, sums, squares):  # type: ignore[no-untyped-def]
-    """sums[c] += z_t - shift over the samples t of class c, squares += (z_t - shift)^2; class -1 is left out.
-
-    Every column is summed in the same order whatever its place in the block, so copies of a column stay equal.
-    """
-    for t in range(Z.shape[0]):
-        c = codes[t]
-        if c < 0:
-            continue
-        row = Z[t]
-        target = sums[c]
-        for i in range(Z.shape[1]):
-            deviation = float(row[i]) - shift[i]
-            target[i] += deviation
-            squares[i] += deviation * deviation
-
-
-@numba.njit(cache=True, nogil=True)
-def csc_class_sums(indptr, indices, values, codes, sums, squares):  # type: ignore[no-untyped-def]
-    """sums[c, i] += x_ti over the non-zeros t of class c, squares[i] += x_ti^2; class -1 is left out."""
+def csc_grouped_sums(indptr, indices, values, codes, sums, squares):  # type: ignore[no-untyped-def]
+    """sums[c, i] += x_ti over the non-zeros t of group c, squares[i] += x_ti^2; group -1 is left out."""
     for i in range(squares.shape[0]):
         for p in range(indptr[i], indptr[i + 1]):
             c = codes[indices[p]]
@@ -129,29 +111,3 @@ def csc_class_sums(indptr, indices, values, codes, sums, squares):  # type: igno
                 value = float(values[p])
                 sums[c, i] += value
                 squares[i] += value * value
-
-
-@numba.njit(cache=True, nogil=True)
-def dense_quadratic(Z, indptr, indices, values, out):  # type: ignore[no-untyped-def]
-    """out[i] = z_i' S z_i for every column z_i of Z and symmetric S in compressed rows, of which one half is read.
-
-    Some columns at a time, so that their rows stay in the cache; every column is summed in the same order.
-    """
-    width = 256
-    inner = np.empty(width)
-    for start in range(0, Z.shape[1], width):
-        stop = min(start + width, Z.shape[1])
-        for t in range(Z.shape[0]):
-            for c in range(stop - start):
-                inner[c] = 0.0
-            for p in range(indptr[t], indptr[t + 1]):
-                s = indices[p]
-                if s < t:
-                    continue
-                value = values[p] if s == t else 2.0 * values[p]
-                row = Z[s, start:stop]
-                for c in range(stop - start):
-                    inner[c] += value * row[c]
-            row = Z[t, start:stop]
-            for c in range(stop - start):
-                out[start + c] += inner[c] * row[c]
