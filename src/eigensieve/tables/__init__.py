@@ -32,7 +32,7 @@ from typing import TYPE_CHECKING
 from eigensieve._door import open_door
 
 if TYPE_CHECKING:
-    from eigensieve.tables.formats import FORMATS, format_in_place, format_of
+    from eigensieve.tables.formats import FORMATS, format_of
     from eigensieve.tables.reading import read_table
     from eigensieve.tables.table import DataError, Table
     from eigensieve.tables.writing import write_table

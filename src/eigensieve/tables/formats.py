@@ -88,27 +88,26 @@ def ending_of(path: Path) -> str:
     return Path(path.name.lower().removesuffix(".gz")).suffix
 
 
-def format_of(path: Path) -> Format:
-    """The format in which ``read_table`` reads and ``write_table`` writes a file of that name."""
-    found = _look_up(path)
-    if found is None or not found.reader:
-        other = " This one opens with eigensieve.data.open_data." if found else ""
-        raise DataError(
-            f"'{path}' has an unsupported file ending. Use one of {_endings('reader')} (text formats also with .gz), "
-            f"or a folder with matrix.mtx.{other}"
-        )
-    return found
+def format_of(path: Path, *, in_place: bool = False) -> Format:
+    """The format that a file's name stands for.
 
-
-def format_in_place(path: Path) -> Format:
-    """The format of a file that ``open_data`` reads part by part."""
+    Parameters
+    ----------
+    path : Path
+    in_place : bool
+        Whether the format must be one that ``open_data`` reads part by part, and not one that ``read_table`` and
+        ``write_table`` know.
+    """
     found = _look_up(path)
-    if found is None or not found.in_place:
-        other = " This one is read into memory by eigensieve.tables.read_table." if found else ""
-        raise DataError(
-            f"'{path}' has an unsupported file ending. open_data takes one of {_endings('in_place')}.{other}"
-        )
-    return found
+    if found is not None and (found.in_place if in_place else found.reader):
+        return found
+    if in_place:
+        known = f"one of {_endings('in_place')}"
+        other = " Read it into memory with eigensieve.tables.read_table." if found else ""
+    else:
+        known = f"one of {_endings('reader')} (text formats also with .gz), or a folder with matrix.mtx"
+        other = " Open it with eigensieve.data.open_data." if found else ""
+    raise DataError(f"'{path}' has an unsupported file ending. Use {known}.{other}")
 
 
 def format_of_stream(content: bytes) -> Format:

@@ -11,7 +11,7 @@ from eigensieve._types import Array
 from eigensieve.data.disk.memory import parse_bytes
 from eigensieve.data.disk.sources import Source
 from eigensieve.data.matrix import DataMatrix
-from eigensieve.tables import format_in_place
+from eigensieve.tables import format_of
 
 DEFAULT_MEMORY = "1GB"
 
@@ -142,7 +142,7 @@ def stream(source: Source, max_memory: int) -> DataMatrix:
 def _open_path(path: Path, max_memory: int, dataset: str | None) -> Source:
     if not path.exists():
         raise FileNotFoundError(f"There is no file {path}.")
-    format = format_in_place(path).name
+    format = format_of(path, in_place=True).name
     if format in ("npy", "parquet") and dataset is not None:
         raise ValueError(
             f"The 'dataset' parameter of open_data must be None for {path.suffix} files, which hold one matrix. "
