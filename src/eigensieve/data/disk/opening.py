@@ -11,7 +11,6 @@ from eigensieve._types import Array
 from eigensieve.data.disk.memory import parse_bytes
 from eigensieve.data.disk.sources import Source
 from eigensieve.data.matrix import DataMatrix
-from eigensieve.tables import format_of
 
 DEFAULT_MEMORY = "1GB"
 
@@ -140,6 +139,8 @@ def stream(source: Source, max_memory: int) -> DataMatrix:
 
 
 def _open_path(path: Path, max_memory: int, dataset: str | None) -> Source:
+    from eigensieve.tables import format_of
+
     if not path.exists():
         raise FileNotFoundError(f"There is no file {path}.")
     format = format_of(path, in_place=True).name
