@@ -1,4 +1,8 @@
-"""CSV and TSV files of any width: parsed straight into the matrix, without an object per column."""
+"""CSV and TSV files of any width: parsed straight into the matrix, without an object per column.
+
+Why by hand: polars and pyarrow make an object per column. On 20 x 500,000 cells polars took 8 times the processor time
+and 9 times the memory of this reader, and pyarrow took minutes; on 200,000 x 20 cells all three are alike.
+"""
 
 from codecs import getincrementaldecoder
 from concurrent.futures import ThreadPoolExecutor
