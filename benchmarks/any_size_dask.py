@@ -2,7 +2,7 @@
 
 Run: python benchmarks/any_size_dask.py [--features 1000000] [--samples 200] [--chunks 8]
 
-Time: the same selector on the same numbers, in turns. Bytes an iteration: the difference between a long and a short
+Time: the same selector on the same numbers, in turns. Bytes per iteration: the difference between a long and a short
 run, from Dask's own counters:
 
 messages
@@ -128,7 +128,7 @@ def main() -> None:
         )
         del X, local
         small = n // 10
-        print("bytes an iteration   features  samples  chunks   k    messages     results  between workers")
+        print("bytes per iteration  features  samples  chunks   k    messages     results  between workers")
         for features, samples, pieces, clusters in (
             (small, q, chunks, K),
             (2 * small, q, chunks, K),

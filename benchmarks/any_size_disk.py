@@ -110,12 +110,12 @@ def compare(path: Path, cached: bool, arguments: list[str]) -> None:
     print(f"-- {'in memory' if in_memory else 'from the cache' if cached else 'from storage'}")
     print(f"fit               {figures['seconds']:.1f} s, {figures['steps']} steps, {passes} passes")
     busy = figures["busy"]
-    print(f"processor time    {busy:.1f} s, {busy / passes:.2f} s a pass ({cores} processors)")
+    print(f"processor time    {busy:.1f} s, {busy / passes:.2f} s per pass ({cores} processors)")
     print(
         f"load              {os.getloadavg()[0]:.1f}: above {cores}, other work slows the fit more than the plain read"
     )
     if not in_memory:
-        print(f"reading only      {once * passes:.1f} s ({once:.2f} s a pass, {size / once:.2f} GB/s)")
+        print(f"reading only      {once * passes:.1f} s ({once:.2f} s per pass, {size / once:.2f} GB/s)")
         print(f"ratio             {figures['seconds'] / once / passes:.2f} (wanted: at most 1.5)")
     if cached and not in_memory:
         print(f"ratio to fromfile {figures['seconds'] / passes / fromfile_seconds(path):.2f}")

@@ -95,7 +95,7 @@ def cascade(name: str, X: np.ndarray, X_test: np.ndarray, y: np.ndarray, y_test:
     called = model.report(X_test, n_repeats=5)
     print(
         f"{name:22s} {report['speed_up']:.1f}x SVC.predict, accuracy {accuracy:.4f} (SVM alone {reference:.4f}), "
-        f"rejected {report['rejection_rate']:.2f}, kernel evaluations a sample {report['kernel_evaluations']:.0f} of "
+        f"rejected {report['rejection_rate']:.2f}, kernel evaluations per sample {report['kernel_evaluations']:.0f} of "
         f"{report['full_kernel_evaluations']:.0f}; calling SVC.predict on the rest: {called['speed_up']:.1f}x"
     )
 

@@ -12,12 +12,12 @@ import numpy as np
 from sklearn.feature_selection import f_classif
 
 from eigensieve.datasets import (
+    SyntheticData,
     make_class_scaleup,
     make_gene_expression,
     make_planted_clusters,
     make_weston_linear,
 )
-from eigensieve.datasets.synthetic.result import SyntheticData
 from eigensieve.estimators.qalpha_selector import QAlphaSelector
 from eigensieve.estimators.sieve_selector import SieveSelector
 from eigensieve.graphs import knn_graph

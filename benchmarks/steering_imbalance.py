@@ -1,4 +1,4 @@
-"""Unequal classes: the span of the indicators against two ways of giving every class the same say.
+"""Unequal classes: the span of the indicators against two ways of giving every class the same weight.
 
 Three classes, 200 features of which 12 differ between the classes; precision of the 12 largest weights and balanced
 accuracy of a linear SVM on them, mean of 20 draws.

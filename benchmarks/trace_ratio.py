@@ -19,7 +19,7 @@ import numpy as np
 from scipy.sparse import coo_array
 from sklearn.feature_selection import f_classif
 
-from eigensieve.datasets.real import load_real
+from eigensieve.datasets import load_real
 from eigensieve.estimators.trace_ratio import TraceRatioSelector
 from eigensieve.estimators.trace_ratio_scores import fisher_score, laplacian_score
 

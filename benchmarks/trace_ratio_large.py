@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from eigensieve.datasets.real import load_real
+from eigensieve.datasets import load_real
 from eigensieve.estimators.trace_ratio import TraceRatioSelector
 from eigensieve.graphs import knn_graph
 

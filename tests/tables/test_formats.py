@@ -4,13 +4,15 @@ import gzip
 import io
 import sys
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 from scipy.io import mmwrite, savemat
 from scipy.sparse import csc_matrix, csr_matrix, issparse, random_array, save_npz
 
-from eigensieve.tables import FORMATS, DataError, Table, read_table, write_table
+from eigensieve.tables import FORMATS, DataError, Table, format_of, read_table, write_table
+from eigensieve.tables.formats import ALL
 
 X = np.round(np.random.default_rng(0).normal(size=(6, 5)), 3)
 S = csr_matrix(random_array((6, 5), density=0.5, rng=np.random.default_rng(1), format="csr"))
@@ -397,6 +399,24 @@ def test_missing_package_names_the_extra(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(ImportError, match=r'pip install "eigensieve\[cli\]"'):
         read_table(tmp_path / "t.parquet")
+
+
+@pytest.mark.parametrize(
+    ("name", "in_place", "message"),
+    [
+        ("a.zarr", False, r"unsupported file ending. Use one of .csv, .* Open it with eigensieve.data.open_data"),
+        ("a.csv", True, r"unsupported file ending. Use one of .parquet, .* Read it into memory with .*read_table"),
+        ("a.xyz", True, r"unsupported file ending. Use one of .parquet, .*\.zarr\.$"),
+    ],
+)
+def test_a_file_for_the_other_function_is_sent_there(name, in_place, message):
+    with pytest.raises(DataError, match=message):
+        format_of(Path(name), in_place=in_place)
+
+
+def test_endings_and_first_bytes_mean_one_format_each():
+    for entries in ([e for format in ALL for e in format.endings], [m for format in ALL for m in format.magic]):
+        assert len(set(entries)) == len(entries)
 
 
 def test_numbered_names_are_a_sequence():

@@ -1,4 +1,19 @@
-"""Data sets: the papers' synthetic generators and real data."""
+"""Data sets: the papers' synthetic generators, and real data.
+
+The room makes or fetches data for the demo, the examples, the experiments and the tests. No data file is part of the
+package. Files of the user's own tables are read by :mod:`eigensieve.tables`.
+
+Reading order
+-------------
+synthetic  generators whose relevant features are known
+demo       the demo's data: real measurements hidden among shuffled copies
+real       real sets in a folder that the environment variable ``EIGENSIEVE_DATA`` names
+openml     public copies of standard sets, from OpenML
+
+Words
+-----
+relevant  a feature that carries the structure of the samples (clusters or classes)
+"""
 
 from typing import TYPE_CHECKING
 

@@ -3,15 +3,16 @@
 import numpy as np
 from sklearn.utils import Bunch
 
+from eigensieve.datasets.synthetic.result import features_at
+
 
 def load_demo(n_features: int = 2000, *, random_state: int | np.random.Generator | None = 0) -> Bunch:
     """Load real tumour measurements hidden among shuffled copies of themselves.
 
-    The 30 measurements of the 569 tumours in scikit-learn's breast cancer data (Wisconsin, 1995) are the
-    relevant features. Every other feature is a copy of one of them with its values dealt out again at
-    random over the tumours: the same distribution, so nothing about a single column gives it away, but no
-    relation to anything else. Relevant features stand at random positions. No file comes with eigensieve
-    and nothing is downloaded.
+    The 30 measurements of the 569 tumours in scikit-learn's breast cancer data (Wisconsin, 1995) are the relevant
+    features. Every other feature is a copy of one of them whose values are shuffled over the tumours. A copy has the
+    distribution of its original, so no single column gives it away, but it has no relation to anything else. Relevant
+    features stand at random positions. No file comes with eigensieve and nothing is downloaded.
 
     Parameters
     ----------
@@ -56,13 +57,11 @@ def load_demo(n_features: int = 2000, *, random_state: int | np.random.Generator
         column, name = real.data[:, source], str(real.feature_names[source])
         data[:, place] = rng.permutation(column) if copy else column
         names[place] = f"shuffled {name} ({copy})" if copy else name
-    relevant = np.zeros(n_features, dtype=bool)
-    relevant[places[:n_relevant]] = True
     return Bunch(
         data=data,
         target=real.target,
         feature_names=names,
         class_names=[str(name) for name in real.target_names],
-        relevant=relevant,
+        relevant=features_at(places[:n_relevant], n_features),
         source="scikit-learn's load_breast_cancer (Wisconsin diagnostic breast cancer, 1995)",
     )

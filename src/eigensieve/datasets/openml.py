@@ -7,9 +7,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.utils import Bunch
 
+from eigensieve.datasets.real import real_bunch
+
 
 class OpenMLEntry(NamedTuple):
-    """Where a set is kept and what it must look like; a wrong shape is an error, not a surprise later."""
+    """Where a set is kept, and the shape it must have."""
 
     data_id: int
     n_samples: int
@@ -78,15 +80,12 @@ def fetch_real(name: str, *, data_home: str | Path | None = None) -> Bunch:
     target, class_names = _encoded(fetched.target)
     categories: dict[Hashable, Any] = dict(fetched.get("categories") or {})
     feature_names = [str(feature) for feature in fetched.feature_names]
-    return Bunch(
+    return real_bunch(
         name=name,
         data=data,
         target=target,
         feature_names=feature_names,
         class_names=class_names,
-        image_shape=None,
-        image_order=None,
-        is_train=None,
         categorical=np.array([feature in categories for feature in feature_names]),
         categories=categories,
         source=f"openml:{entry.data_id}",

@@ -16,6 +16,8 @@ from sklearn.utils import Bunch
 DATA_VARIABLE = "EIGENSIEVE_DATA"
 
 _CSR_PARTS = ("X_data", "X_indices", "X_indptr", "X_shape")
+_KEYS = ["name", "data", "target", "feature_names", "class_names", "image_shape", "image_order", "is_train"]
+_KEYS += ["categorical", "categories", "source"]
 _RENAMED = {"X": "data", "y": "target"}
 
 
@@ -41,7 +43,7 @@ def real_data_folder() -> Path:
         if not folder.is_dir():
             raise FileNotFoundError(
                 f"The environment variable {DATA_VARIABLE} names '{named}', which is not a folder. "
-                f"Set it to a folder that holds NAME.npz files."
+                "Set it to a folder that holds NAME.npz files."
             )
         return folder
     repository = Path(__file__).resolve().parents[3]
@@ -108,21 +110,14 @@ def load_real(name: str) -> Bunch:
     return _as_bunch(name, entries)
 
 
+def real_bunch(**entries: Any) -> Bunch:
+    """A Bunch with every key that :func:`load_real` documents, None where `entries` has no such key."""
+    return Bunch(**{**dict.fromkeys(_KEYS), **entries})
+
+
 def _as_bunch(name: str, entries: dict[str, Any]) -> Bunch:
     """Arrange the arrays of a file in a Bunch whose usual keys are always present."""
-    bunch = Bunch(
-        name=name,
-        data=None,
-        target=None,
-        feature_names=None,
-        class_names=None,
-        image_shape=None,
-        image_order=None,
-        is_train=None,
-        categorical=None,
-        categories=None,
-        source=None,
-    )
+    bunch = real_bunch(name=name)
     if "X_data" in entries:
         data, indices, indptr, shape = (entries.pop(part) for part in _CSR_PARTS)
         entries.pop("format", None)

@@ -1,11 +1,38 @@
-"""Files in, files out: tables in the formats people have, read into one shape and written back in theirs."""
+"""Files in, files out: tables in the formats people have, read into one shape and written back in the same format.
+
+The room owns file formats: what an ending and the first bytes mean, how each file is parsed, and errors that name the
+file, the problem and the fix. Computing with data is the task of :mod:`eigensieve.data`, whose ``open_data`` looks file
+endings up here.
+
+Reading order
+-------------
+table              `Table`, what every reader returns; `Request`, what it was asked for; `DataError`
+formats            the one table of formats: endings, first bytes, reader, writer
+reading, writing   `read_table` and `write_table`: look the format up, call its reader or writer
+content            bytes of a file, a compressed file or standard input
+delimited          CSV and TSV: find the lines, then the header, then parse (`_delimited_numba`)
+dialect            delimiter, decimal mark, header: how a text file is laid out
+orientation        are the samples in rows or in columns?
+delimited_writing  CSV and TSV again, in the layout they came in
+columnar           Parquet and Feather
+matrix             a table around one bare matrix, shared by the four files below
+arrays, matlab, matrix_market, h5ad   .npy and .npz, .mat, .mtx and 10x folders, .h5ad
+svmlight           svmlight text
+
+Words
+-----
+label        the column with the classes of the samples, set apart from the features
+id           the column with the names of the samples
+orientation  "rows" where the samples stand in the rows of the file, "columns" where they stand in its columns
+ending       the file's suffix in lower case, without ``.gz``
+"""
 
 from typing import TYPE_CHECKING
 
 from eigensieve._door import open_door
 
 if TYPE_CHECKING:
-    from eigensieve.tables.content import FORMATS, format_of
+    from eigensieve.tables.formats import FORMATS, format_of
     from eigensieve.tables.reading import read_table
     from eigensieve.tables.table import DataError, Table
     from eigensieve.tables.writing import write_table

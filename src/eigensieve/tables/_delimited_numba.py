@@ -1,6 +1,8 @@
 """Compiled parsing of delimited numbers: rows of text into rows of a matrix, exactly and without copies.
 
-Imported only when a file is read, so that numba does not slow the import of the package.
+A number is read as ``mantissa * 10^exponent`` and rounded to the nearest float by the method of Eisel and Lemire (D.
+Lemire, "Number parsing at a gigabyte per second", Software: Practice and Experience 51, 2021, section 5). This file is
+imported when a file is read, so that numba does not slow the import of the package.
 """
 
 import math
@@ -8,7 +10,7 @@ import math
 import numba
 import numpy as np
 
-from eigensieve.tables.powers import SMALLEST
+from eigensieve.tables.dialect import MISSING_WORDS, TRUTH_WORDS
 
 NUMBER, MISSING, TEXT, LONG = 0, 1, 2, 3
 """What a cell can be; LONG is a number with too many digits, for Python's own float()."""
@@ -24,11 +26,29 @@ def _packed(word: str) -> int:
     return int.from_bytes(word.encode(), "little")
 
 
-_NA, _NAN, _NULL, _NONE, _N_A, _HASH_NA = map(_packed, ("na", "nan", "null", "none", "n/a", "#n/a"))
-_QUESTION, _DASH, _DOT = map(_packed, ("?", "-", "."))
+_MISSING = tuple(map(_packed, MISSING_WORDS))
+_FALSE, _TRUE = map(_packed, TRUTH_WORDS)
 _INF, _PLUS_INF, _MINUS_INF, _INFINITY = map(_packed, ("inf", "+inf", "-inf", "infinity"))
-_TRUE, _FALSE = map(_packed, ("true", "false"))
 _POWERS_OF_TEN = np.array([10.0**e for e in range(23)])
+_SMALLEST, _LARGEST = -342, 308
+"""Outside these decimal exponents, a number with a 64-bit mantissa is zero or infinite."""
+
+
+def _power_of_five(q: int) -> int:
+    """``5^q`` scaled to [2^127, 2^128): rounded down where q is positive, up where it is negative."""
+    power = 5 ** abs(q)
+    if q >= 0:
+        shift = 128 - power.bit_length()
+        return power << shift if shift >= 0 else power >> -shift
+    # 2^b / 5^-q with b large enough for 128 bits of quotient
+    fraction = (1 << (power.bit_length() + 128)) // power
+    fraction >>= fraction.bit_length() - 128
+    return min(fraction + 1, (1 << 128) - 1)
+
+
+_POWERS_OF_FIVE = [_power_of_five(q) for q in range(_SMALLEST, _LARGEST + 1)]
+_HIGH = np.array([power >> 64 for power in _POWERS_OF_FIVE], dtype=np.uint64)
+_LOW = np.array([power & (2**64 - 1) for power in _POWERS_OF_FIVE], dtype=np.uint64)
 
 
 @numba.njit(cache=True, nogil=True)
@@ -91,7 +111,7 @@ def _word(text, first, last):  # type: ignore[no-untyped-def]
         if 65 <= byte <= 90:
             byte += 32
         packed = (packed << 8) | np.int64(byte)
-    if packed in (_NA, _NAN, _NULL, _NONE, _N_A, _HASH_NA, _QUESTION, _DASH, _DOT):
+    if packed in _MISSING:
         return MISSING, np.nan
     if packed in (_INF, _PLUS_INF, _INFINITY):
         return NUMBER, np.inf
@@ -118,19 +138,19 @@ def _product(a, b):  # type: ignore[no-untyped-def]
 
 
 @numba.njit(cache=True, nogil=True)
-def _exact(mantissa, exponent, high, low):  # type: ignore[no-untyped-def]
-    """The float nearest to ``mantissa * 10^exponent`` (Eisel and Lemire), or a refusal in the rare open cases."""
-    if exponent < SMALLEST or exponent > SMALLEST + high.size - 1:
+def _exact(mantissa, exponent):  # type: ignore[no-untyped-def]
+    """The float nearest to ``mantissa * 10^exponent``, or a refusal in the rare cases that the method leaves open."""
+    if exponent < _SMALLEST or exponent > _LARGEST:
         return False, 0.0
     w = mantissa
     zeros = 0
     while w < np.uint64(1 << 63):
         w <<= np.uint64(1)
         zeros += 1
-    index = exponent - SMALLEST
-    upper, lower = _product(w, high[index])
+    index = exponent - _SMALLEST
+    upper, lower = _product(w, _HIGH[index])
     if upper & np.uint64(0x1FF) == np.uint64(0x1FF):
-        second, _ = _product(w, low[index])
+        second, _ = _product(w, _LOW[index])
         lower += second
         if lower < second:
             upper += np.uint64(1)
@@ -150,7 +170,7 @@ def _exact(mantissa, exponent, high, low):  # type: ignore[no-untyped-def]
 
 
 @numba.njit(cache=True, nogil=True)
-def _number(text, first, last, decimal, high, low):  # type: ignore[no-untyped-def]
+def _number(text, first, last, decimal):  # type: ignore[no-untyped-def]
     """Read one cell: its kind and, for numbers, its value."""
     while first < last and text[first] == _SPACE:
         first += 1
@@ -205,14 +225,14 @@ def _number(text, first, last, decimal, high, low):  # type: ignore[no-untyped-d
         value = np.float64(mantissa)
         value = value / _POWERS_OF_TEN[-exponent] if exponent < 0 else value * _POWERS_OF_TEN[exponent]
     else:
-        done, value = _exact(mantissa, exponent, high, low)
+        done, value = _exact(mantissa, exponent)
         if not done:
             return LONG, np.nan
     return NUMBER, -value if negative else value
 
 
 @numba.njit(cache=True, nogil=True)
-def parse_rows(text, begins, ends, delimiter, decimal, targets, high, low, out, cells, odd):  # type: ignore[no-untyped-def]
+def parse_rows(text, begins, ends, delimiter, decimal, targets, out, cells, odd):  # type: ignore[no-untyped-def]
     """Parse lines of text into the rows of `out`.
 
     Parameters
@@ -225,8 +245,6 @@ def parse_rows(text, begins, ends, delimiter, decimal, targets, high, low, out, 
         The bytes that end a cell and that mark decimals.
     targets : int64 array of shape (n_columns,)
         Column of `out` that a column of the file goes to, -1 to skip it.
-    high, low : uint64 arrays
-        From :func:`~eigensieve.tables.powers.powers_of_five`.
     out : float64 array of shape (n_rows, n_features)
         Receives the values; NaN where missing.
     cells : int64 array of shape (n_rows,)
@@ -242,12 +260,11 @@ def parse_rows(text, begins, ends, delimiter, decimal, targets, high, low, out, 
     n_odd = 0
     for row in range(begins.size):
         position = begins[row]
-        end = ends[row]
         column = 0
-        while True:
-            first, last, position = _next_cell(text, position, end, delimiter)
+        while position <= ends[row]:
+            first, last, position = _next_cell(text, position, ends[row], delimiter)
             if column < targets.size and targets[column] >= 0:
-                kind, value = _number(text, first, last, decimal, high, low)
+                kind, value = _number(text, first, last, decimal)
                 out[row, targets[column]] = value
                 if kind in (TEXT, LONG):
                     if n_odd < odd.shape[0]:
@@ -258,8 +275,6 @@ def parse_rows(text, begins, ends, delimiter, decimal, targets, high, low, out, 
                         odd[n_odd, 4] = kind
                     n_odd += 1
             column += 1
-            if position >= end:
-                break
             position += 1
         cells[row] = column
     return n_odd
@@ -271,17 +286,14 @@ def locate_column(text, begins, ends, delimiter, wanted):  # type: ignore[no-unt
     firsts = np.full(begins.size, -1, np.int64)
     lasts = np.full(begins.size, -1, np.int64)
     for row in range(begins.size):
+        first = last = -1
         position = begins[row]
-        end = ends[row]
-        column = 0
-        while True:
-            first, last, position = _next_cell(text, position, end, delimiter)
-            if column == wanted:
-                firsts[row] = first
-                lasts[row] = last
-                break
-            column += 1
-            if position >= end:
-                break
+        skipped = -1
+        while skipped < wanted and position <= ends[row]:
+            first, last, position = _next_cell(text, position, ends[row], delimiter)
+            skipped += 1
             position += 1
+        if skipped == wanted:
+            firsts[row] = first
+            lasts[row] = last
     return firsts, lasts

@@ -6,54 +6,34 @@ from typing import Any
 import numpy as np
 
 from eigensieve._extras import require
+from eigensieve.tables.formats import format_of
 from eigensieve.tables.orientation import place_of_samples
-from eigensieve.tables.table import (
-    DataError,
-    Samples,
-    Table,
-    as_labels,
-    listed,
-    position,
-    refuse_duplicates,
-)
+from eigensieve.tables.table import Request, Table, as_labels, damaged, position, refuse_duplicates, text_among_numbers
 
 
-def read_columnar(path: Path, format: str, *, label: str | None, id: str | None, samples: Samples) -> Table:
+def read_columnar(path: Path, request: Request) -> Table:
     """Read a Parquet or Feather file."""
-    arrow = _load(path, format)
+    arrow = _load(path, request.format)
     names = [str(name) for name in arrow.column_names]
     refuse_duplicates(names, path, "column")
     text_columns = [column for column in range(len(names)) if not _is_numeric(arrow.column(column).type)]
-    wanted = [name for name in (label, id) if name is not None]
-    notes: list[str] = []
-    named_rows = text_columns == [0] and id is None
-    orientation, reason = place_of_samples(
-        samples,
-        corner=names[0] if names else "",
+    named_rows = text_columns == [0] and request.id is None
+    orientation, notes = place_of_samples(
+        request,
         column_names=names,
         row_names=_texts(arrow.column(0)) if named_rows else None,
-        wanted=wanted,
         values=lambda: _numbers(arrow, np.arange(1, len(names))),
     )
-    if reason:
-        notes.append(reason)
     if orientation == "columns":
-        return _samples_in_columns(arrow, names, path, format, label, notes)
-    return _samples_in_rows(arrow, names, path, format, label, id, text_columns, notes)
+        return _samples_in_columns(arrow, names, request, notes)
+    return _samples_in_rows(arrow, names, request, text_columns, notes)
 
 
 def _samples_in_rows(
-    arrow: Any,
-    names: list[str],
-    path: Path,
-    format: str,
-    label: str | None,
-    id: str | None,
-    text_columns: list[int],
-    notes: list[str],
+    arrow: Any, names: list[str], request: Request, text_columns: list[int], notes: list[str]
 ) -> Table:
-    label_column = None if label is None else position(label, names, path, "label")
-    id_column = None if id is None else position(id, names, path, "id")
+    places = {role: position(name, names, request.path, role) for role, name in request.named.items()}
+    label_column, id_column = places.get("label"), places.get("id")
     if id_column is None:
         id_column = _index_column(arrow, names, text_columns, label_column)
         if id_column is not None:
@@ -61,57 +41,51 @@ def _samples_in_rows(
     aside = {label_column, id_column}
     text = [names[column] for column in text_columns if column not in aside]
     if text:
-        raise DataError(
-            f"'{path}' has text in {len(text):,} numeric column{'s' if len(text) > 1 else ''}: {listed(text)}. "
-            "Name the label or id column, or remove or encode the text."
-        )
+        raise text_among_numbers(request.path, text)
     features = np.array([column for column in range(len(names)) if column not in aside], dtype=int)
     return Table(
         X=_numbers(arrow, features),
         feature_names=[names[column] for column in features],
         sample_names=None if id_column is None else _texts(arrow.column(id_column)),
         label=None if label_column is None else as_labels(_texts(arrow.column(label_column))),
-        format=format,
+        format=request.format,
         notes=notes,
-        label_name=label,
+        label_name=request.label,
         id_name=None if id_column is None else names[id_column],
     )
 
 
-def _samples_in_columns(
-    arrow: Any, names: list[str], path: Path, format: str, label: str | None, notes: list[str]
-) -> Table:
+def _samples_in_columns(arrow: Any, names: list[str], request: Request, notes: list[str]) -> Table:
     row_names = _texts(arrow.column(0))
     values = _numbers(arrow, np.arange(1, len(names)))
     labels = None
-    if label is not None:
-        row = position(label, row_names, path, "label", "row")
+    if request.label is not None:
+        row = position(request.label, row_names, request.path, "label", "row")
         labels = as_labels([repr(float(value)) for value in values[row]])
         values = np.delete(values, row, axis=0)
         del row_names[row]
-    refuse_duplicates(row_names, path, "feature")
+    refuse_duplicates(row_names, request.path, "feature")
     return Table(
         X=values.T,
         feature_names=row_names,
         sample_names=names[1:],
         label=labels,
-        format=format,
+        format=request.format,
         orientation="columns",
         notes=notes,
-        label_name=label,
+        label_name=request.label,
         id_name=names[0],
     )
 
 
-def write_columnar(path: Path, table: Table, format: str) -> None:
+def write_columnar(path: Path, table: Table) -> None:
     """Write a Parquet or Feather file."""
     pa = require("pyarrow", extra="cli")
-    X = table.X if isinstance(table.X, np.ndarray) else table.X.toarray()
+    X = table.dense
     columns: dict[str, Any] = {}
     if table.orientation == "columns":
         columns[table.id_name or "feature"] = list(table.feature_names)
-        samples = table.sample_names or [f"s{row}" for row in range(table.n_samples)]
-        columns |= {name: np.ascontiguousarray(row) for name, row in zip(samples, X, strict=True)}
+        columns |= {name: np.ascontiguousarray(row) for name, row in zip(table.sample_names_or_numbers, X, strict=True)}
     else:
         if table.sample_names is not None:
             columns[table.id_name or "id"] = table.sample_names
@@ -119,7 +93,7 @@ def write_columnar(path: Path, table: Table, format: str) -> None:
         if table.label is not None:
             columns[table.label_name or "label"] = table.label
     arrow = pa.table(columns)
-    if format == "parquet":
+    if format_of(path).name == "parquet":
         require("pyarrow.parquet", extra="cli").write_table(arrow, path)
     else:
         require("pyarrow.feather", extra="cli").write_feather(arrow, str(path), version=2)
@@ -132,9 +106,7 @@ def _load(path: Path, format: str) -> Any:
             return require("pyarrow.parquet", extra="cli").read_table(path)
         return require("pyarrow.feather", extra="cli").read_table(path)
     except (pa.ArrowException, OSError) as error:
-        raise DataError(
-            f"'{path}' is damaged or not a {format.capitalize()} file. Get or write the file again."
-        ) from error
+        raise damaged(path, f"a {format.capitalize()} file") from error
 
 
 def _is_numeric(type: Any) -> bool:

@@ -1,80 +1,44 @@
-"""The bytes of an input: a file, a compressed file, or standard input, and which format they are in."""
+"""The bytes of an input: a file, a compressed file, or standard input."""
 
 import gzip
+import io
 import mmap
 import sys
 import zlib
 from pathlib import Path
-from typing import Any
+from typing import IO, Any, cast
 
 from eigensieve.tables.table import DataError
 
 STDIN = "-"
+Source = Path | io.BytesIO
+"""Where a reader takes its bytes from."""
 
-SUFFIXES = {
-    ".csv": "csv",
-    ".txt": "csv",
-    ".tsv": "csv",
-    ".tab": "csv",
-    ".parquet": "parquet",
-    ".pq": "parquet",
-    ".feather": "feather",
-    ".arrow": "feather",
-    ".npy": "npy",
-    ".npz": "npz",
-    ".mat": "mat",
-    ".svm": "svmlight",
-    ".svmlight": "svmlight",
-    ".libsvm": "svmlight",
-    ".mtx": "mtx",
-    ".h5ad": "h5ad",
-}
-FORMATS = tuple(dict.fromkeys(SUFFIXES.values()))
-"""Formats that can be read and written; "mtx" includes folders as 10x Genomics writes them."""
-
-_COMPRESSIBLE = ("csv", "svmlight", "mtx")
-_MAGIC = {
-    b"PAR1": "parquet",
-    b"ARROW1": "feather",
-    b"FEA1": "feather",
-    b"\x93NUMPY": "npy",
-    b"PK\x03\x04": "npz",
-    b"MATLAB 5": "mat",
-    b"\x89HDF\r\n": "h5ad",
-    b"%%MatrixMarket": "mtx",
-}
+_BROKEN = (EOFError, zlib.error, gzip.BadGzipFile)
 
 
-def format_of(path: Path) -> tuple[str, str]:
-    """Format and file ending (without ``.gz``) that a path's name stands for."""
-    name = path.name.lower()
-    compressed = name.endswith(".gz")
-    ending = Path(name.removesuffix(".gz")).suffix
-    found = SUFFIXES.get(ending)
-    if found is None or (compressed and found not in _COMPRESSIBLE):
-        known = ", ".join(SUFFIXES)
-        raise DataError(
-            f"'{path}' has an unsupported file ending. Use one of {known} (text formats also with .gz), "
-            "or a folder with matrix.mtx."
-        )
-    return found, ending
-
-
-def format_of_stream(content: bytes) -> str:
-    """Format of bytes without a name: known by their first bytes, otherwise delimited text."""
-    return next((name for magic, name in _MAGIC.items() if content.startswith(magic)), "csv")
-
-
-def read_content(path: Path) -> Any:
-    """Return the bytes of a text file: mapped where possible, decompressed where needed."""
+def read_content(source: Source) -> Any:
+    """Return the bytes of a source: mapped where possible, decompressed where needed."""
+    if isinstance(source, io.BytesIO):
+        return source.getvalue()
     try:
-        if path.name.lower().endswith(".gz"):
-            with gzip.open(path) as stream:
+        if _is_compressed(source):
+            with gzip.open(source) as stream:
                 return stream.read()
-        with path.open("rb") as file:
+        with source.open("rb") as file:
             return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise DataError(f"'{path}' is damaged: {error}. Get the file again.") from error
+    except _BROKEN as error:
+        raise DataError(f"'{source}' is damaged: {error}. Get the file again.") from error
+
+
+def as_stream(source: Source) -> io.BytesIO:
+    """The bytes of a source, decompressed, as a file in memory."""
+    return source if isinstance(source, io.BytesIO) else io.BytesIO(read_content(source)[:])
+
+
+def open_for_writing(path: Path) -> IO[bytes]:
+    """Open a file for bytes; a name ending in ``.gz`` is compressed."""
+    return cast(IO[bytes], gzip.open(path, "wb") if _is_compressed(path) else path.open("wb"))
 
 
 def read_stdin() -> bytes:
@@ -86,7 +50,7 @@ def read_stdin() -> bytes:
         return content
     try:
         return gzip.decompress(content)
-    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+    except _BROKEN as error:
         raise DataError(f"Standard input is damaged: {error}. Send the file again.") from error
 
 
@@ -104,3 +68,7 @@ def check_readable(path: Path) -> None:
         raise DataError(f"'{path}' cannot be read: no permission. Change its permissions.") from None
     except OSError as error:
         raise DataError(f"'{path}' cannot be read: {error.strerror or error}. Check the file.") from error
+
+
+def _is_compressed(path: Path) -> bool:
+    return path.name.lower().endswith(".gz")

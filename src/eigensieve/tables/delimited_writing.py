@@ -1,7 +1,6 @@
 """Writing CSV and TSV, in the layout the table was read with."""
 
 import csv
-import gzip
 import io
 from collections.abc import Iterator
 from dataclasses import replace
@@ -10,25 +9,26 @@ from typing import IO
 
 import numpy as np
 
-from eigensieve.tables.dialect import Dialect
+from eigensieve.tables.content import open_for_writing
+from eigensieve.tables.dialect import TAB_ENDINGS, Dialect
+from eigensieve.tables.formats import ending_of
 from eigensieve.tables.table import Table
 
 
-def write_delimited(path: Path, table: Table) -> None:
+def write_csv(path: Path, table: Table) -> None:
     """Write a table as delimited text; a name ending in ``.gz`` is compressed."""
     dialect = _dialect(path, table)
-    opener = gzip.open if path.name.lower().endswith(".gz") else open
-    with opener(path, "wb") as binary, io.TextIOWrapper(binary, "utf-8", newline="") as file:
+    with open_for_writing(path) as binary, io.TextIOWrapper(binary, "utf-8", newline="") as file:
         _write(file, table, dialect)
 
 
 def _dialect(path: Path, table: Table) -> Dialect:
     """The layout the table was read with, as far as the file's ending allows it."""
     dialect: Dialect = table.details.get("dialect", Dialect())
-    ending = path.name.lower().removesuffix(".gz").rpartition(".")[2]
-    if ending in ("tsv", "tab"):
+    ending = ending_of(path)
+    if ending in TAB_ENDINGS:
         return replace(dialect, delimiter="\t")
-    if ending == "csv" and dialect.delimiter == "\t":
+    if ending == ".csv" and dialect.delimiter == "\t":
         return replace(dialect, delimiter="," if dialect.decimal == "." else ";")
     return dialect
 
@@ -56,8 +56,7 @@ def _sample_rows(table: Table, dialect: Dialect) -> Iterator[list[str]]:
 
 
 def _feature_rows(table: Table, dialect: Dialect) -> Iterator[list[str]]:
-    samples = table.sample_names or [f"s{row}" for row in range(table.n_samples)]
-    yield [table.id_name or "", *samples]
+    yield [table.id_name or "", *table.sample_names_or_numbers]
     if table.label is not None:
         yield [table.label_name or "label", *map(str, table.label)]
     X = table.X if isinstance(table.X, np.ndarray) else table.X.tocsc()

@@ -10,7 +10,11 @@ from eigensieve.tables.table import DataError
 DELIMITERS = ",\t;| "
 _DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+([eE][+-]?\d+)?")
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?inf(inity)?", re.IGNORECASE)
-_MISSING = {"", "na", "nan", "null", "none", "n/a", "#n/a", "?", "-", ".", "true", "false"}
+MISSING_WORDS = ("na", "nan", "null", "none", "n/a", "#n/a", "?", "-", ".")
+"""How a missing value is written, in lower case; an empty cell is missing too."""
+TRUTH_WORDS = ("false", "true")
+TAB_ENDINGS = (".tsv", ".tab")
+"""File endings that fix the delimiter to a tab."""
 
 
 @dataclass(frozen=True)
@@ -36,14 +40,14 @@ class Dialect:
     def is_number(self, cell: str) -> bool:
         """Whether a cell is a number, a truth value or missing."""
         text = cell.strip()
-        if text.lower() in _MISSING:
+        if text.lower() in ("", *MISSING_WORDS, *TRUTH_WORDS):
             return True
         if self.decimal == ",":
             text = text.replace(",", ".", 1)
         return _NUMBER.fullmatch(text) is not None
 
 
-def detect(lines: list[bytes], path: str | Path, suffix: str, encoding: str) -> Dialect:
+def detect(lines: list[bytes], path: str | Path, ending: str, encoding: str) -> Dialect:
     """Work the layout out from the first lines of a file, header included.
 
     Parameters
@@ -52,11 +56,11 @@ def detect(lines: list[bytes], path: str | Path, suffix: str, encoding: str) -> 
         The first few lines that are not blank.
     path : str or Path
         Named in errors.
-    suffix : str
-        ".tsv" and ".tab" fix the delimiter to a tab.
+    ending : str
+        The file's ending; some fix the delimiter, see :data:`TAB_ENDINGS`.
     encoding : str
     """
-    delimiter = "\t" if suffix in (".tsv", ".tab") else _delimiter([line.decode(encoding) for line in lines[:2]])
+    delimiter = "\t" if ending in TAB_ENDINGS else _delimiter([line.decode(encoding) for line in lines[:2]])
     dialect = Dialect(delimiter, ".", encoding)
     body = [dialect.cells(line) for line in lines[1:]]
     if delimiter != "," and any(_DECIMAL_COMMA.fullmatch(cell.strip()) for row in body for cell in row):
@@ -68,9 +72,9 @@ def detect(lines: list[bytes], path: str | Path, suffix: str, encoding: str) -> 
 
 
 def _delimiter(lines: list[str]) -> str:
-    """The commonest of ``, tab ; |`` that cuts both lines into as many cells; the space where none occurs at all.
+    """The most frequent of ``, tab ; |`` that cuts both lines into equally many cells; a space where none occurs.
 
-    A second line with one cell more is as good: the first column is then row names without a header.
+    The second line may have one cell more than the first: then the first column holds row names and has no header.
     """
     unquoted = [re.sub(r'"[^"]*"', "", line) for line in lines]
     counts = {mark: [line.count(mark) for line in unquoted] for mark in DELIMITERS[:-1]}
@@ -83,8 +87,8 @@ def _delimiter(lines: list[str]) -> str:
 def _has_header(dialect: Dialect, first: list[str], body: list[list[str]]) -> bool:
     """Whether the first line names the columns rather than holding a sample.
 
-    It does when it has text where the next line has numbers, or when it counts 0, 1, 2, ... or 1, 2, 3, ...
-    as data frames without names do.
+    It does when it has text where the next line has numbers. It also does when it counts 0, 1, 2, ... or 1, 2, 3, ...,
+    as the header of a data frame without names does.
     """
     if not body:
         return not all(map(dialect.is_number, first))
@@ -98,5 +102,5 @@ def _has_header(dialect: Dialect, first: list[str], body: list[list[str]]) -> bo
     start = 0 if counted[:1] == ["0"] else 1
     if len(counted) > 1 and counted == [str(number) for number in range(start, start + len(counted))]:
         return True
-    # columns of text above text only: names differ from every entry below them
+    # a line of distinct texts above a line of texts
     return all(not dialect.is_number(cell) for cell in first) and len(set(first)) == len(first)

@@ -5,20 +5,14 @@ from pathlib import Path
 import numpy as np
 
 from eigensieve._extras import require
-from eigensieve.tables.arrays import as_matrix, damaged
-from eigensieve.tables.table import (
-    DataError,
-    Samples,
-    Table,
-    as_labels,
-    make_unique,
-    position,
-)
+from eigensieve.tables.matrix import as_matrix
+from eigensieve.tables.table import DataError, Request, Table, as_labels, damaged, make_unique, position
 
 
-def read_h5ad(path: Path, *, label: str | None, id: str | None, samples: Samples) -> Table:
-    """Read an .h5ad file: `X`, names of variables and observations; `label` and `id` are columns of ``obs``."""
-    if samples == "columns":
+def read_h5ad(path: Path, request: Request) -> Table:
+    """Read an .h5ad file: `X`, names of variables and observations; label and id are columns of ``obs``."""
+    label, id = request.label, request.id
+    if request.samples == "columns":
         raise DataError(f"'{path}' has samples in rows: .h5ad files always do. Leave it at rows or auto.")
     anndata = require("anndata", extra="anndata")
     try:
@@ -28,9 +22,8 @@ def read_h5ad(path: Path, *, label: str | None, id: str | None, samples: Samples
     if stored.X is None:
         raise DataError(f"'{path}' has no X. Store the matrix to select from in X.")
     columns = [str(name) for name in stored.obs.columns]
-    for name, role in ((label, "label"), (id, "id")):
-        if name is not None:
-            position(name, columns, path, role)
+    for role, name in request.named.items():
+        position(name, columns, path, role)
     notes: list[str] = []
     identity = stored.obs_names if id is None else stored.obs[id]
     return Table(
@@ -38,7 +31,7 @@ def read_h5ad(path: Path, *, label: str | None, id: str | None, samples: Samples
         feature_names=make_unique([str(name) for name in stored.var_names], notes),
         sample_names=[str(name) for name in identity],
         label=None if label is None else as_labels([str(entry) for entry in stored.obs[label]]),
-        format="h5ad",
+        format=request.format,
         notes=notes,
         label_name=label,
         id_name=id,
@@ -56,8 +49,7 @@ def write_h5ad(path: Path, table: Table) -> None:
         chosen.var_names = list(table.feature_names)
     else:
         pandas = require("pandas", extra="cli")
-        samples = table.sample_names or [f"s{row}" for row in range(table.n_samples)]
-        obs = pandas.DataFrame(index=pandas.Index(samples))
+        obs = pandas.DataFrame(index=pandas.Index(table.sample_names_or_numbers))
         if table.label is not None:
             obs[table.label_name or "label"] = table.label
         chosen = anndata.AnnData(table.X, obs=obs, var=pandas.DataFrame(index=list(table.feature_names)))

@@ -1,5 +1,6 @@
 """MATLAB files, up to version 7 through scipy and version 7.3 (HDF5) through h5py."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -7,33 +8,27 @@ import numpy as np
 from scipy.sparse import csc_matrix
 
 from eigensieve._extras import require
-from eigensieve.tables.arrays import as_matrix, check_length, damaged, matrix_table
-from eigensieve.tables.table import DataError, Samples, Table, listed, position
+from eigensieve.tables.matrix import as_matrix, check_length, matrix_table, only_matrix
+from eigensieve.tables.table import Request, Table, damaged, position
 
 
-def read_mat(path: Path, *, label: str | None, id: str | None, samples: Samples) -> Table:
+def read_mat(path: Path, request: Request) -> Table:
     """Read a .mat file.
 
-    The matrix is the variable ``X``, or ``data``, or the only matrix of numbers with more than one column;
-    `label` and `id` name variables with one entry a sample.
+    The matrix is the variable ``X``, or ``data``, or the only matrix of numbers with more than one column. The label
+    and the id are variables with one entry per sample.
     """
+    label, id = request.label, request.id
     variables = _load(path)
-    for name, role in ((label, "label"), (id, "id")):
-        if name is not None:
-            position(name, list(variables), path, role, "variable")
+    for role, variable in request.named.items():
+        position(variable, list(variables), path, role, "variable")
     name = _matrix_name(variables, {label, id}, path)
     names = _texts(variables["feature_names"]) if "feature_names" in variables else None
-    table = matrix_table(as_matrix(variables[name], path), path, "mat", samples, names)
-    return Table(
-        X=table.X,
-        feature_names=table.feature_names,
+    table = matrix_table(as_matrix(variables[name], path), request, names)
+    return replace(
+        table,
         sample_names=None if id is None else [str(entry) for entry in _vector(variables, id, table, path)],
         label=None if label is None else _vector(variables, label, table, path),
-        format="mat",
-        orientation=table.orientation,
-        notes=table.notes,
-        label_name=label,
-        id_name=id,
         details={"matrix": name},
     )
 
@@ -42,7 +37,7 @@ def write_mat(path: Path, table: Table) -> None:
     """Write a version 5 .mat file with the matrix, the chosen features' names and the label."""
     from scipy.io import savemat
 
-    X = table.X if table.orientation == "rows" else table.X.T
+    X = table.stored
     variables: dict[str, Any] = {
         str(table.details.get("matrix", "X")): X if isinstance(X, np.ndarray) else csc_matrix(X),
         "feature_names": np.array(list(table.feature_names), dtype=object),
@@ -95,10 +90,7 @@ def _matrix_name(variables: dict[str, Any], aside: set[str | None], path: Path) 
         for name, value in variables.items()
         if name not in aside and getattr(value, "ndim", 0) == 2 and value.dtype.kind in "fiub" and value.shape[1] > 1
     ]
-    if len(matrices) != 1:
-        found = f"several matrices: {listed(matrices)}" if matrices else "no matrix of numbers"
-        raise DataError(f"'{path}' holds {found}. Call the one to read 'X'.")
-    return matrices[0]
+    return only_matrix(matrices, path)
 
 
 def _vector(variables: dict[str, Any], name: str, table: Table, path: Path) -> np.ndarray:

@@ -1,38 +1,35 @@
 """Matrix Market files, alone or in a folder with names as 10x Genomics writes them."""
 
 import gzip
-import io
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from scipy.sparse import coo_matrix, csr_matrix, issparse
 
-from eigensieve.tables.arrays import as_matrix, damaged, matrix_table, refuse_names
-from eigensieve.tables.content import read_content
-from eigensieve.tables.table import DataError, Matrix, Samples, Table, make_unique
+from eigensieve.tables.content import Source, as_stream, open_for_writing, read_content
+from eigensieve.tables.matrix import as_matrix, matrix_table, refuse_names
+from eigensieve.tables.table import DataError, Matrix, Request, Table, damaged, make_unique
 
 _FEATURES = ("features.tsv.gz", "features.tsv", "genes.tsv.gz", "genes.tsv")
 _BARCODES = ("barcodes.tsv.gz", "barcodes.tsv")
 _MATRIX = ("matrix.mtx.gz", "matrix.mtx")
 
 
-def read_mtx(
-    content: Path | io.BytesIO, path: str | Path, *, label: str | None, id: str | None, samples: Samples
-) -> Table:
+def read_mtx(source: Source, request: Request) -> Table:
     """Read one Matrix Market file; samples in rows unless told otherwise."""
-    refuse_names(path, "a Matrix Market file", label, id)
-    return matrix_table(_load(content, path), path, "mtx", samples)
+    refuse_names("a Matrix Market file", request)
+    return matrix_table(_load(source, request.path), request)
 
 
-def read_10x(folder: Path, *, label: str | None, id: str | None, samples: Samples) -> Table:
+def read_10x(folder: Path, request: Request) -> Table:
     """Read a folder with matrix.mtx, features.tsv (or genes.tsv) and barcodes.tsv, plain or .gz.
 
     The matrix is features x cells; cells are the samples. Features are called by their symbol (second
     column), with repeated symbols numbered.
     """
-    refuse_names(folder, "a 10x folder", label, id)
-    if samples == "rows":
+    refuse_names("a 10x folder", request)
+    if request.samples == "rows":
         raise DataError(f"'{folder}' has samples in columns: 10x folders always do. Leave it at columns or auto.")
     matrix = _find(folder, _MATRIX)
     X = csr_matrix(_load(matrix, matrix).T)
@@ -62,7 +59,7 @@ def write_mtx(path: Path, table: Table) -> None:
     if table.details.get("folder"):
         _write_10x(path, table)
         return
-    _save(path, table.X if table.orientation == "rows" else table.X.T)
+    _save(path, table.stored)
 
 
 def _write_10x(folder: Path, table: Table) -> None:
@@ -82,8 +79,7 @@ def _save(path: Path, X: Any) -> None:
     sparse: bool = issparse(X)
     values = X.data if sparse else X
     whole = bool(np.all(values == np.round(values)))
-    opener: Any = gzip.open if path.name.lower().endswith(".gz") else open
-    with opener(path, "wb") as file:
+    with open_for_writing(path) as file:
         mmwrite(
             file,
             (coo_matrix(X) if sparse else X).astype(np.int64 if whole else np.float64),
@@ -91,13 +87,11 @@ def _save(path: Path, X: Any) -> None:
         )
 
 
-def _load(content: Path | io.BytesIO, path: str | Path) -> Matrix:
+def _load(source: Source, path: str | Path) -> Matrix:
     from scipy.io import mmread
 
-    if isinstance(content, Path):
-        content = io.BytesIO(read_content(content)[:])
     try:
-        X = mmread(content)
+        X = mmread(as_stream(source))
     except (ValueError, OverflowError, EOFError, IndexError) as error:
         raise damaged(path, "a Matrix Market file") from error
     return as_matrix(X, path)

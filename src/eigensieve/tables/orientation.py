@@ -5,7 +5,7 @@ from typing import Literal
 
 import numpy as np
 
-from eigensieve.tables.table import Samples
+from eigensieve.tables.table import Request
 
 _FEATURES = """gene genes geneid genename genesymbol symbol hgncsymbol ensembl ensemblid ensemblgeneid entrez entrezid
 transcript transcriptid probe probeid probeset probesetid idref feature features featureid featurename protein proteinid
@@ -19,62 +19,52 @@ SAMPLE_WORDS = frozenset(_SAMPLES.split())
 
 
 def place_of_samples(
-    told: Samples,
-    *,
-    corner: str,
-    column_names: list[str],
-    row_names: list[str] | None,
-    wanted: list[str],
-    values: Callable[[], np.ndarray],
-) -> tuple[Literal["rows", "columns"], str | None]:
-    """Say whether samples stand in rows or columns, and why when it is not the usual "rows".
+    request: Request, *, column_names: list[str], row_names: list[str] | None, values: Callable[[], np.ndarray]
+) -> tuple[Literal["rows", "columns"], list[str]]:
+    """Say whether samples stand in rows or in columns.
 
     Parameters
     ----------
-    told : {"auto", "rows", "columns"}
-        What the user said.
-    corner : str
-        Name of the first column.
+    request : Request
+        Says where the samples stand ("auto" to find out), and names the label and the id.
     column_names : list of str
         Names of all columns.
     row_names : list of str or None
-        The first column where it holds text, and is the only column that does.
-    wanted : list of str
-        Names the user gave for the label and the id.
+        The first column where it holds text and is the only column that does.
     values : callable
         Returns some of the numbers, rows x columns.
 
     Returns
     -------
     orientation : {"rows", "columns"}
-    reason : str or None
-        For the table's notes.
+    notes : list of str
+        For the table's notes: the reason, when "columns" was found out. Empty otherwise.
     """
-    if told != "auto":
-        return told, None
+    if request.samples != "auto":
+        return request.samples, []
+    wanted = request.named.values()
     if row_names is None or len(column_names) < 2 or any(name in column_names for name in wanted):
-        return "rows", None
+        return "rows", []
     if any(name in row_names for name in wanted):
-        return "columns", "samples in columns: the label is the name of a row"
-    word = "".join(character for character in corner.lower() if character.isalnum())
+        return "columns", ["samples in columns: the label is the name of a row"]
+    word = "".join(character for character in column_names[0].lower() if character.isalnum())
     if word in FEATURE_WORDS:
-        return "columns", f"samples in columns: the first column is called '{corner}'"
+        return "columns", [f"samples in columns: the first column is called '{column_names[0]}'"]
     if word in SAMPLE_WORDS or len(row_names) <= 2 * (len(column_names) - 1):
-        return "rows", None
-    between_rows, between_columns = spread_of_means(values())
+        return "rows", []
+    between_rows, between_columns = _spread_of_means(values())
     if between_rows > 0.2 and between_rows > 3 * between_columns:
-        return "columns", (
+        return "columns", [
             f"samples in columns: {len(row_names):,} named rows differ in level far more than "
             f"{len(column_names) - 1:,} columns do"
-        )
-    return "rows", None
+        ]
+    return "rows", []
 
 
-def spread_of_means(values: np.ndarray) -> tuple[float, float]:
+def _spread_of_means(values: np.ndarray) -> tuple[float, float]:
     """Fractions of the variance that lie between the means of rows and between the means of columns.
 
-    Features differ in level and scale far more than samples do, so the larger of the two tells where they
-    are.
+    Features differ in level and scale far more than samples do, so the larger of the two tells where the features are.
     """
     finite = np.where(np.isfinite(values), values, np.nan)
     total = float(np.nanvar(finite)) if np.isfinite(finite).any() else 0.0

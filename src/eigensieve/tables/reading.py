@@ -1,19 +1,14 @@
 """One function that reads a table from any supported file."""
 
 import io
+import tempfile
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 
-from eigensieve.tables.content import (
-    FORMATS,
-    STDIN,
-    check_readable,
-    format_of,
-    format_of_stream,
-    read_content,
-    read_stdin,
-)
-from eigensieve.tables.table import DataError, Samples, Table, checked
+from eigensieve.tables.content import STDIN, Source, check_readable, read_stdin
+from eigensieve.tables.formats import FORMATS, Format, ending_of, format_of, format_of_stream, function, named
+from eigensieve.tables.table import DataError, Request, Samples, Table, checked
 
 
 def read_table(
@@ -64,80 +59,37 @@ def read_table(
             f"The 'format' parameter of read_table must be one of {', '.join(FORMATS)}. Got {format!r} instead."
         )
     if str(path) == STDIN:
-        return checked(_from_stdin(format, label, id, samples), "standard input")
+        request = Request("standard input", label, id, samples)
+        return checked(_from_stdin(format, request), request.path)
     file = Path(path)
     check_readable(file)
-    return checked(_from_file(file, format, label, id, samples), path=file)
+    return checked(_from_file(file, format, Request(file, label, id, samples)), file)
 
 
-def _from_file(path: Path, format: str | None, label: str | None, id: str | None, samples: Samples) -> Table:
-    if path.is_dir():
+def _from_file(file: Path, format: str | None, request: Request) -> Table:
+    if file.is_dir():
         from eigensieve.tables.matrix_market import read_10x
 
-        return read_10x(path, label=label, id=id, samples=samples)
-    ending = ""
-    if format is None:
-        format, ending = format_of(path)
-    if format in ("parquet", "feather"):
-        from eigensieve.tables.columnar import read_columnar
-
-        return read_columnar(path, format, label=label, id=id, samples=samples)
-    if format == "mat":
-        from eigensieve.tables.matlab import read_mat
-
-        return read_mat(path, label=label, id=id, samples=samples)
-    if format == "h5ad":
-        from eigensieve.tables.h5ad import read_h5ad
-
-        return read_h5ad(path, label=label, id=id, samples=samples)
-    return _from_stream(path, path, format, ending, label, id, samples)
+        return read_10x(file, request)
+    found = format_of(file) if format is None else named(format)
+    ending = ending_of(file) if format is None else ""
+    return _read(found, file, replace(request, ending=ending))
 
 
-def _from_stdin(format: str | None, label: str | None, id: str | None, samples: Samples) -> Table:
+def _from_stdin(format: str | None, request: Request) -> Table:
     content = read_stdin()
-    format = format or format_of_stream(content)
-    if format in ("parquet", "feather", "mat", "h5ad"):
-        import tempfile
-
-        # their libraries want a file they can seek in
-        with tempfile.TemporaryDirectory() as folder:
-            file = Path(folder) / f"stdin.{format}"
-            file.write_bytes(content)
-            try:
-                return _from_file(file, format, label, id, samples)
-            except DataError as error:
-                raise DataError(str(error).replace(str(file), "standard input")) from error
-    return _from_stream(content, "standard input", format, "", label, id, samples)
+    found = format_of_stream(content) if format is None else named(format)
+    if not found.file_only:
+        return _read(found, io.BytesIO(content), request)
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / f"stdin{found.endings[0]}"
+        file.write_bytes(content)
+        try:
+            return _read(found, file, replace(request, path=file))
+        except DataError as error:
+            raise DataError(str(error).replace(str(file), "standard input")) from error
 
 
-def _from_stream(
-    content: Path | bytes,
-    path: str | Path,
-    format: str,
-    ending: str,
-    label: str | None,
-    id: str | None,
-    samples: Samples,
-) -> Table:
-    """Read the formats whose parsers take bytes as well as files."""
-    if format == "csv":
-        from eigensieve.tables.delimited import read_delimited
-
-        text = read_content(content) if isinstance(content, Path) else content
-        return read_delimited(text, path, ending, label=label, id=id, samples=samples)
-    source = content if isinstance(content, Path) else io.BytesIO(content)
-    if format == "npy":
-        from eigensieve.tables.arrays import read_npy
-
-        return read_npy(source, path, label=label, id=id, samples=samples)
-    if format == "npz":
-        from eigensieve.tables.arrays import read_npz
-
-        return read_npz(source, path, label=label, id=id, samples=samples)
-    if format == "svmlight":
-        from eigensieve.tables.svmlight import read_svmlight
-
-        return read_svmlight(source, path, label=label, id=id, samples=samples)
-    from eigensieve.tables.matrix_market import read_mtx
-
-    return read_mtx(source, path, label=label, id=id, samples=samples)
+def _read(format: Format, source: Source, request: Request) -> Table:
+    table: Table = function(format.reader)(source, replace(request, format=format.name))
+    return table

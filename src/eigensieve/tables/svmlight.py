@@ -1,41 +1,34 @@
 """svmlight / libsvm text files."""
 
-import gzip
-import io
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_matrix
 
-from eigensieve.tables.arrays import damaged
-from eigensieve.tables.content import read_content
-from eigensieve.tables.table import DataError, NumberedNames, Samples, Table
+from eigensieve.tables.content import Source, as_stream, open_for_writing
+from eigensieve.tables.table import DataError, NumberedNames, Request, Table, damaged
 
 LABEL = "label"
 """What the format's target column is called here."""
 
 
-def read_svmlight(
-    content: Path | io.BytesIO, path: str | Path, *, label: str | None, id: str | None, samples: Samples
-) -> Table:
+def read_svmlight(source: Source, request: Request) -> Table:
     """Read a svmlight file.
 
-    Every line begins with a target. It becomes the table's label only when asked for as "label"; otherwise
-    it is kept aside and written again with the chosen features.
+    Every line begins with a target. It becomes the table's label when the caller asks for "label". Otherwise it is kept
+    aside and written again with the chosen features.
     """
     from sklearn.datasets import load_svmlight_file
 
-    if id is not None:
-        raise DataError(f"'{path}' has no id column '{id}': the svmlight format has none. Leave the id out.")
+    path, label = request.path, request.label
+    if request.id is not None:
+        raise DataError(f"'{path}' has no id column '{request.id}': the svmlight format has none. Leave the id out.")
     if label not in (None, LABEL):
         raise DataError(f"'{path}' has no label column '{label}'. In svmlight files it is called '{LABEL}'.")
-    if samples == "columns":
+    if request.samples == "columns":
         raise DataError(f"'{path}' has samples in rows: the svmlight format allows nothing else. Leave it at rows.")
-    if isinstance(content, Path):
-        content = io.BytesIO(read_content(content)[:])
     try:
-        X, y = load_svmlight_file(content)
+        X, y = load_svmlight_file(as_stream(source))
     except (ValueError, IndexError, OverflowError, UnicodeDecodeError) as error:
         raise damaged(path, "a svmlight file") from error
     target = y.astype(np.int64) if np.all(y == np.round(y)) and np.all(np.abs(y) < 2**53) else y
@@ -44,7 +37,7 @@ def read_svmlight(
         feature_names=NumberedNames(X.shape[1]),
         sample_names=None,
         label=target if label else None,
-        format="svmlight",
+        format=request.format,
         label_name=label,
         details={"target": target},
     )
@@ -59,6 +52,5 @@ def write_svmlight(path: Path, table: Table) -> None:
         target = np.zeros(table.n_samples)
     if np.asarray(target).dtype.kind not in "fiub":
         _, target = np.unique(target, return_inverse=True)
-    opener: Any = gzip.open if path.name.lower().endswith(".gz") else open
-    with opener(path, "wb") as file:
+    with open_for_writing(path) as file:
         dump_svmlight_file(table.X, target, file, zero_based=False)

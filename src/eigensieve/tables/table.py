@@ -18,9 +18,44 @@ class DataError(ValueError):
     """A file cannot be read or written as asked; one line names the file, the problem and the fix."""
 
 
+def damaged(path: str | Path, what: str) -> DataError:
+    """The error for a file that its own library refuses."""
+    return DataError(f"'{path}' is damaged or not {what}. Get or write the file again.")
+
+
+@dataclass(frozen=True)
+class Request:
+    """What to read from a file, as the caller of :func:`~eigensieve.tables.read_table` asked for it.
+
+    Attributes
+    ----------
+    path : str or Path
+        What errors call the file.
+    label, id : str or None
+        Names of the label and id columns.
+    samples : {"auto", "rows", "columns"}
+        Where the samples stand in the file.
+    ending : str
+        The file's ending where it tells the format; empty otherwise.
+    format : str
+        Name of the file's format.
+    """
+
+    path: str | Path
+    label: str | None = None
+    id: str | None = None
+    samples: Samples = "auto"
+    ending: str = ""
+    format: str = ""
+
+    @property
+    def named(self) -> dict[str, str]:
+        """The names that the caller gave, by role: "label", "id"."""
+        return {role: name for role, name in (("label", self.label), ("id", self.id)) if name is not None}
+
+
 class NumberedNames(Sequence[str]):
-    """The names "x0", "x1", ... of features that have none in their file, without storing millions of
-    them."""
+    """The names "x0", "x1", ... of features that have none in their file. They are made when asked for."""
 
     def __init__(self, count: int) -> None:
         self._numbers = range(count)
@@ -47,7 +82,7 @@ class Table:
     X : ndarray or scipy.sparse.csr_matrix of shape (n_samples, n_features)
         Numbers; NaN where a value is missing.
     feature_names : sequence of str
-        One name a feature; "x0", "x1", ... where the file has none.
+        One name per feature; "x0", "x1", ... where the file has none.
     sample_names : list of str or None
         Names of the samples: the id column, row names, barcodes.
     label : ndarray or None
@@ -55,7 +90,7 @@ class Table:
     format : str
         Name of the file's format, one of :data:`~eigensieve.tables.FORMATS`.
     orientation : {"rows", "columns"}
-        Where the samples stood in the file. `X` has them in rows always.
+        Where the samples stood in the file. `X` always has them in rows.
     notes : list of str
         What was assumed or noticed: missing values, detected orientation, renamed features.
     label_name, id_name : str or None
@@ -84,6 +119,21 @@ class Table:
     def n_features(self) -> int:
         """Number of features."""
         return int(self.X.shape[1])
+
+    @property
+    def dense(self) -> np.ndarray:
+        """`X` as a dense array."""
+        return self.X if isinstance(self.X, np.ndarray) else self.X.toarray()
+
+    @property
+    def stored(self) -> Any:
+        """`X` as it stood in the file: transposed where samples stood in columns."""
+        return self.X if self.orientation == "rows" else self.X.T
+
+    @property
+    def sample_names_or_numbers(self) -> list[str]:
+        """Names of the samples; "s0", "s1", ... where they have none."""
+        return self.sample_names or [f"s{row}" for row in range(self.n_samples)]
 
     def take(self, columns: np.ndarray) -> "Table":
         """Return the table with only the features at the positions `columns`, in that order."""
@@ -128,6 +178,14 @@ def refuse_duplicates(names: Sequence[str], path: str | Path, what: str) -> None
         )
 
 
+def text_among_numbers(path: str | Path, columns: Sequence[str], example: str = "") -> DataError:
+    """The error for columns that should hold numbers but hold text."""
+    return DataError(
+        f"'{path}' has text in {len(columns):,} numeric column{'s' if len(columns) > 1 else ''}: "
+        f"{listed(columns)}{example}. Name the label or id column, or remove or encode the text."
+    )
+
+
 def listed(names: Sequence[str], at_most: int = 5) -> str:
     """Quote the first few of many names."""
     shown = ", ".join(f"'{name}'" for name in names[:at_most])
@@ -135,7 +193,7 @@ def listed(names: Sequence[str], at_most: int = 5) -> str:
 
 
 def position(name: str, names: Sequence[str], path: str | Path, role: str, what: str = "column") -> int:
-    """Position of a name the user gave, or an error that offers the nearest ones."""
+    """Position of a name that the user gave, or an error that offers the nearest ones."""
     try:
         return names.index(name)
     except ValueError:
@@ -147,7 +205,7 @@ def position(name: str, names: Sequence[str], path: str | Path, role: str, what:
 def as_labels(texts: Sequence[str]) -> np.ndarray:
     """Labels as integers or floats where every one is a number or missing, as strings otherwise."""
     strings = np.array([text.strip() for text in texts], dtype=str)
-    blank = np.isin(np.char.lower(strings), ("", "na", "nan"))
+    blank = _is_blank(strings)
     for dtype in (np.int64, np.float64):
         try:
             return np.where(blank, "nan", strings).astype(dtype)
@@ -189,5 +247,10 @@ def _count_unlabelled(label: np.ndarray) -> int:
     if label.dtype.kind == "f":
         return int(np.isnan(label).sum())
     if label.dtype.kind == "U":
-        return int(np.isin(np.char.lower(label), ("", "na", "nan")).sum())
+        return int(_is_blank(label).sum())
     return 0
+
+
+def _is_blank(labels: np.ndarray) -> np.ndarray:
+    """Which labels are missing."""
+    return np.isin(np.char.lower(labels), ("", "na", "nan"))

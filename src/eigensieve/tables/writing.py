@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from eigensieve._files import staged
-from eigensieve.tables.content import STDIN, format_of
+from eigensieve.tables.content import STDIN
+from eigensieve.tables.formats import Format, format_of, function, named
 from eigensieve.tables.table import DataError, Table
 
 
@@ -22,8 +23,8 @@ def write_table(
     Parameters
     ----------
     path : str or path-like
-        Where to. The format follows from the ending, and a table from a 10x folder goes to a folder when
-        there is no ending; ``-`` writes the table's own format to standard output.
+        Where to write. The format follows from the ending. Without an ending, a table from a 10x folder goes to a
+        folder. ``-`` writes the table's own format to standard output.
     table : Table
         As :func:`~eigensieve.tables.read_table` returned it.
     columns : array-like of int or bool, optional
@@ -54,44 +55,13 @@ def write_table(
     if place.exists() and not force:
         raise DataError(f"'{place}' exists already. Choose another name, or force to replace it.")
     with staged(place, flush=True) as path:
-        _write(path, chosen, format)
+        function(format.writer)(path, chosen)
 
 
-def _format(place: Path, table: Table) -> str:
+def _format(place: Path, table: Table) -> Format:
     if table.details.get("folder") and place.suffix == "":
-        return "mtx"
-    return format_of(place)[0]
-
-
-def _write(path: Path, table: Table, format: str) -> None:
-    if format == "csv":
-        from eigensieve.tables.delimited_writing import write_delimited
-
-        write_delimited(path, table)
-    elif format in ("parquet", "feather"):
-        from eigensieve.tables.columnar import write_columnar
-
-        write_columnar(path, table, format)
-    elif format in ("npy", "npz"):
-        from eigensieve.tables.arrays import write_npy, write_npz
-
-        (write_npy if format == "npy" else write_npz)(path, table)
-    elif format == "mat":
-        from eigensieve.tables.matlab import write_mat
-
-        write_mat(path, table)
-    elif format == "svmlight":
-        from eigensieve.tables.svmlight import write_svmlight
-
-        write_svmlight(path, table)
-    elif format == "mtx":
-        from eigensieve.tables.matrix_market import write_mtx
-
-        write_mtx(path, table)
-    else:
-        from eigensieve.tables.h5ad import write_h5ad
-
-        write_h5ad(path, table)
+        return named("mtx")
+    return format_of(place)
 
 
 def _to_stdout(table: Table) -> None:
@@ -100,7 +70,7 @@ def _to_stdout(table: Table) -> None:
     with tempfile.TemporaryDirectory() as folder:
         # .txt keeps the delimiter the table was read with
         path = Path(folder) / ("table.txt" if table.format == "csv" else f"table.{table.format}")
-        _write(path, table, table.format)
+        function(named(table.format).writer)(path, table)
         with path.open("rb") as file:
             shutil.copyfileobj(file, sys.stdout.buffer)
     sys.stdout.buffer.flush()

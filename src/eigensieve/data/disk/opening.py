@@ -59,30 +59,27 @@ def open_data(source: Any, *, max_memory: float | str = DEFAULT_MEMORY, dataset:
 
 
 def _open_path(path: Path, max_memory: int, dataset: str | None) -> Source:
+    from eigensieve.tables import format_of
+
     if not path.exists():
         raise FileNotFoundError(f"There is no file {path}.")
-    suffix = path.suffix.lower()
-    if suffix in (".npy", ".parquet") and dataset is not None:
+    format = format_of(path, in_place=True).name
+    if format in ("npy", "parquet") and dataset is not None:
         raise ValueError(
-            f"The 'dataset' parameter of open_data must be None for {suffix} files, which hold one matrix. "
+            f"The 'dataset' parameter of open_data must be None for {path.suffix} files, which hold one matrix. "
             f"Got {dataset!r} instead."
         )
-    if suffix == ".npy":
+    if format == "npy":
         from eigensieve.data.disk.npy import npy_source
 
         return npy_source(path)
-    if suffix == ".parquet":
+    if format == "parquet":
         from eigensieve.data.disk.parquet import ParquetSource
 
         return ParquetSource(path)
-    if suffix in (".h5", ".hdf5", ".h5ad"):
-        return _open_hdf5(path, max_memory, dataset or ("X" if suffix == ".h5ad" else None))
-    if suffix == ".zarr":
+    if format == "zarr":
         return _open_zarr(path, max_memory, dataset)
-    raise ValueError(
-        "The 'source' parameter of open_data must be a path ending in .npy, .h5, .hdf5, .zarr, .h5ad or .parquet. "
-        f"Got {str(path)!r} instead."
-    )
+    return _open_hdf5(path, max_memory, dataset or ("X" if format == "h5ad" else None))
 
 
 def _open_hdf5(path: Path, max_memory: int, dataset: str | None) -> Source:

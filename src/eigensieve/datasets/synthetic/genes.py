@@ -43,8 +43,8 @@ def make_gene_expression(
     Notes
     -----
     The scales differ by orders of magnitude between relevant and irrelevant features, and a relevant
-    feature has a non-zero mean. Q-alpha finds them from features scaled to unit length without centring
-    (``normalize="unit"``).
+    feature has a non-zero mean. Q-alpha finds the relevant features when features are scaled to unit length without
+    centring (``normalize="unit"``).
     """
     check_at_least(
         "make_gene_expression", n_features=(n_features, 1), n_class_a=(n_class_a, 0), n_class_b=(n_class_b, 0)

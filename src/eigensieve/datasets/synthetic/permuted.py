@@ -5,13 +5,7 @@ from typing import Literal
 
 import numpy as np
 
-from eigensieve.datasets.synthetic.result import (
-    RandomState,
-    SyntheticData,
-    check_at_least,
-    first_features,
-    normal_clusters,
-)
+from eigensieve.datasets.synthetic.result import RandomState, SyntheticData, check_at_least, first_features
 
 
 def make_class_scaleup(
@@ -22,16 +16,16 @@ def make_class_scaleup(
 ) -> SyntheticData:
     """Clusters in a few features beside features whose clusters do not agree, for any number of classes.
 
-    Irrelevant features are made exactly like the relevant ones and then permuted over the samples, each on
-    its own: no single feature tells whether it is relevant, only its agreement with others does.
+    Irrelevant features are made exactly like the relevant ones. Then each of them is permuted over the samples on its
+    own. No single feature tells whether it is relevant; only its agreement with others does.
 
     Parameters
     ----------
     n_classes : int
     design : {"2003", "2005"}
-        "2003" (section 6 and Fig. 2b there): 3 relevant and 70 irrelevant features, 20 samples a class,
+        "2003" (section 6 and Fig. 2b there): 3 relevant and 70 irrelevant features, 20 samples per class,
         centres uniform in [-3, 3], unit variance. "2005" (section 6 and Fig. 3b there): 5 relevant and 120
-        irrelevant features, ``ceil(60 / n_classes)`` samples a class, centres uniform in [-1, 1], the
+        irrelevant features, ``ceil(60 / n_classes)`` samples per class, centres uniform in [-1, 1], the
         variance of each feature in each class uniform in [0, 0.02].
     random_state : int, numpy.random.Generator or None
 
@@ -53,8 +47,7 @@ def make_class_scaleup(
     n_features = n_relevant + n_irrelevant
     y = np.repeat(np.arange(n_classes), per_class)
     centers = rng.uniform(-edge, edge, size=(n_classes, n_features))
-    X = normal_clusters(rng, y, centers, variances)
-    X[:, n_relevant:] = rng.permuted(X[:, n_relevant:], axis=0)
+    X = _clusters(rng, y, centers, variances, n_relevant)
     return SyntheticData(X, y, first_features(n_relevant, n_features))
 
 
@@ -71,12 +64,11 @@ def make_hidden_signs(
 ) -> SyntheticData:
     """Clusters hidden by a sign that flips from section to section of the samples, feature by feature.
 
-    The data for kernel Q-alpha (2003 paper, section 6.1; 2005 paper, "Kernel Q-alpha experiments"). Cluster
-    means are uniform in the unit hypercube, the variance of each feature in each cluster is uniform in
-    [spread, 2 spread]; irrelevant features are made alike and permuted over the samples, each on its own.
-    Then every feature is centred and multiplied by a hidden sign, drawn anew every `section` samples: any
-    two features are uncorrelated in expectation, and only higher-order products within sections tell the
-    relevant ones.
+    The data for kernel Q-alpha (2003 paper, section 6.1; 2005 paper, "Kernel Q-alpha experiments"). Cluster means are
+    uniform in the unit hypercube. The variance of each feature in each cluster is uniform in [spread, 2 spread].
+    Irrelevant features are made in the same way; then each is permuted over the samples on its own. At last every
+    feature is centred and multiplied by a hidden sign, which is drawn anew every `section` samples. Any two features
+    are then uncorrelated in expectation, and only higher-order products within sections tell which are relevant.
 
     Parameters
     ----------
@@ -97,9 +89,8 @@ def make_hidden_signs(
 
     Notes
     -----
-    The papers do not say when the data is centred. Centring after the signs would leave the signs' own mean
-    in play, centring before makes the products vanish in expectation as the papers state, so it is done
-    here, before.
+    The papers do not say when the data is centred. Here it is centred before the signs are applied: the products then
+    vanish in expectation, as the papers state. Centring afterwards would leave an effect of the signs' own mean.
     """
     check_at_least(
         "make_hidden_signs",
@@ -114,9 +105,21 @@ def make_hidden_signs(
     if shuffle:
         y = rng.permutation(y)
     centers = rng.uniform(0.0, 1.0, size=(n_clusters, n_features))
-    X = normal_clusters(rng, y, centers, (spread, 2.0 * spread))
-    X[:, n_relevant:] = rng.permuted(X[:, n_relevant:], axis=0)
+    X = _clusters(rng, y, centers, (spread, 2.0 * spread), n_relevant)
     X -= X.mean(axis=0)
     signs = rng.choice([-1.0, 1.0], size=(ceil(n_samples / section), n_features))
     X *= np.repeat(signs, section, axis=0)[:n_samples]
     return SyntheticData(X, y, first_features(n_relevant, n_features))
+
+
+def _clusters(
+    rng: np.random.Generator, y: np.ndarray, centers: np.ndarray, variances: tuple[float, float], n_relevant: int
+) -> np.ndarray:
+    """Draw one sample per label from axis-parallel normals, then permute each irrelevant feature over the samples.
+
+    The variance of each feature in each cluster is uniform in `variances`, (lowest, highest).
+    """
+    deviations = np.sqrt(rng.uniform(*variances, size=centers.shape))
+    X = centers[y] + deviations[y] * rng.normal(size=(y.size, centers.shape[1]))
+    X[:, n_relevant:] = rng.permuted(X[:, n_relevant:], axis=0)
+    return X

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from eigensieve.datasets.synthetic.result import RandomState, SyntheticData, check_at_least
+from eigensieve.datasets.synthetic.result import RandomState, SyntheticData, check_at_least, features_at
 
 BLOCK_SIZE = 2**20
 """Values drawn from one stream of random numbers."""
@@ -24,10 +24,9 @@ def make_planted_clusters(
 ) -> SyntheticData:
     """Plant clusters in a few features among pure noise.
 
-    Feature `i` of a sample in cluster `c` is ``mu_ci + N(0, 1)`` when relevant, with
-    ``mu_ci ~ N(0, center_scale^2)``, and ``N(0, 1)`` otherwise. Clusters are as equal in size as possible,
-    samples in random order, relevant features at random positions, so that breaking ties by position gains
-    nothing.
+    Feature `i` of a sample in cluster `c` is ``mu_ci + N(0, 1)`` when relevant, with ``mu_ci ~ N(0, center_scale^2)``,
+    and ``N(0, 1)`` otherwise. Clusters are as equal in size as possible. Samples come in random order. Relevant
+    features stand at random positions, so that breaking ties by position gains nothing.
 
     Parameters
     ----------
@@ -45,8 +44,8 @@ def make_planted_clusters(
 
     Notes
     -----
-    The noise is drawn straight into the result, on threads, so no second array of its size ever exists. The
-    result depends on `random_state` alone, not on the number of threads.
+    The noise is drawn straight into the result, by several threads, so no second array of its size exists. The result
+    depends on `random_state` alone, not on the number of threads.
 
     Examples
     --------
@@ -73,9 +72,7 @@ def make_planted_clusters(
     X = _noise(rng, n_samples, n_features, dtype)
     for row, cluster in zip(X, y, strict=True):
         row[columns] += centers[cluster]
-    relevant = np.zeros(n_features, dtype=bool)
-    relevant[columns] = True
-    return SyntheticData(X, y, relevant)
+    return SyntheticData(X, y, features_at(columns, n_features))
 
 
 def _noise(rng: np.random.Generator, n_samples: int, n_features: int, dtype: Any) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""What the synthetic generators return, and the checks they share."""
+"""What the synthetic generators return, and what they share."""
 
 from typing import NamedTuple
 
@@ -29,15 +29,11 @@ def first_features(count: int, n_features: int) -> np.ndarray:
     return np.arange(n_features) < count
 
 
-def normal_clusters(
-    rng: np.random.Generator, y: np.ndarray, centers: np.ndarray, variances: tuple[float, float]
-) -> np.ndarray:
-    """Draw one sample a label from axis-parallel normals.
-
-    The variance of each feature in each cluster is uniform in `variances`, (lowest, highest).
-    """
-    deviations = np.sqrt(rng.uniform(*variances, size=centers.shape))
-    return centers[y] + deviations[y] * rng.normal(size=(y.size, centers.shape[1]))
+def features_at(positions: np.ndarray, n_features: int) -> np.ndarray:
+    """Mask of the features at `positions`."""
+    mask = np.zeros(n_features, dtype=bool)
+    mask[positions] = True
+    return mask
 
 
 def check_at_least(generator: str, **sizes: tuple[int, int]) -> None:

@@ -58,11 +58,11 @@ def make_two_solutions(
 
     Notes
     -----
-    The paper does not print the clusters' places. Here both solutions have clusters of 50, independent of
-    each other; cluster j of a solution is centred on the j-th unit vector of its three features. Any other
-    choice of three centres gives the three features unequal parts. At `second_scale` 1 the solutions are
-    exchangeable and the strongest direction of the data is their common one, the hybrids'; the default puts
-    the first solution first.
+    The paper does not print where the clusters are. Here both solutions have clusters of 50 samples, independent of
+    each other. Cluster j of a solution is centred on the j-th unit vector of its three features; any other choice of
+    three centres gives the three features unequal parts. At `second_scale` 1 the solutions are exchangeable, and the
+    strongest direction of the data is the one they share, that of the hybrids. The default makes the first solution the
+    stronger.
     """
     rng = np.random.default_rng(random_state)
     blocks = np.repeat(np.arange(N_CLUSTERS), N_SAMPLES // N_CLUSTERS)

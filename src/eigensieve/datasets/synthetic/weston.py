@@ -43,9 +43,7 @@ def make_weston_linear(
     means = np.zeros((n_samples, 6))
     means[first, :3] = [1.0, 2.0, 3.0]
     means[~first, 3:] = [1.0, 2.0, 3.0]
-    X = rng.normal(scale=noise_scale, size=(n_samples, n_features))
-    X[:, :6] = y[:, None] * means + rng.normal(size=(n_samples, 6))
-    return SyntheticData(X, y, first_features(6, n_features))
+    return _among_noise(rng, y, y[:, None] * means, n_features, noise_scale)
 
 
 def make_weston_nonlinear(
@@ -82,6 +80,14 @@ def make_weston_nonlinear(
     y = rng.choice([-1, 1], size=n_samples)
     side = rng.choice([-1, 1], size=n_samples)
     center = np.where(y[:, None] == -1, [0.75, 3.0], [-3.0, 3.0])
-    X = rng.normal(scale=noise_scale, size=(n_samples, n_features))
-    X[:, :2] = side[:, None] * center + rng.normal(size=(n_samples, 2))
-    return SyntheticData(X, y, first_features(2, n_features))
+    return _among_noise(rng, y, side[:, None] * center, n_features, noise_scale)
+
+
+def _among_noise(
+    rng: np.random.Generator, y: np.ndarray, means: np.ndarray, n_features: int, noise_scale: float
+) -> SyntheticData:
+    """Draw unit normals about `means` in the first features, and noise in all others."""
+    n_relevant = means.shape[1]
+    X = rng.normal(scale=noise_scale, size=(len(y), n_features))
+    X[:, :n_relevant] = means + rng.normal(size=means.shape)
+    return SyntheticData(X, y, first_features(n_relevant, n_features))

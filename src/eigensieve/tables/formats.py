@@ -1,0 +1,131 @@
+"""The file formats: their endings, their first bytes, and the functions that read and write them.
+
+The knowledge stands here once. :func:`~eigensieve.tables.read_table`, :func:`~eigensieve.tables.write_table` and
+:func:`~eigensieve.data.open_data` all look a file up in this table.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from eigensieve.tables.table import DataError
+
+
+@dataclass(frozen=True)
+class Format:
+    """One file format.
+
+    Attributes
+    ----------
+    name : str
+    endings : tuple of str
+        File endings, in lower case.
+    reader, writer : str
+        ``"file.function"`` in this room; empty where only ``open_data`` knows the format.
+    magic : tuple of bytes
+        First bytes of such a file. They tell the format of standard input.
+    text : bool
+        Whether it is text, which may also be compressed (``.gz``).
+    file_only : bool
+        Whether its library reads files only, not bytes in memory.
+    in_place : bool
+        Whether ``open_data`` can leave the data in the file and read parts of it.
+    """
+
+    name: str
+    endings: tuple[str, ...]
+    reader: str = ""
+    writer: str = ""
+    magic: tuple[bytes, ...] = ()
+    text: bool = False
+    file_only: bool = False
+    in_place: bool = False
+
+
+ALL = (
+    Format("csv", (".csv", ".txt", ".tsv", ".tab"), "delimited.read_csv", "delimited_writing.write_csv", text=True),
+    Format(
+        "parquet",
+        (".parquet", ".pq"),
+        "columnar.read_columnar",
+        "columnar.write_columnar",
+        (b"PAR1",),
+        file_only=True,
+        in_place=True,
+    ),
+    Format(
+        "feather",
+        (".feather", ".arrow"),
+        "columnar.read_columnar",
+        "columnar.write_columnar",
+        (b"ARROW1", b"FEA1"),
+        file_only=True,
+    ),
+    Format("npy", (".npy",), "arrays.read_npy", "arrays.write_npy", (b"\x93NUMPY",), in_place=True),
+    Format("npz", (".npz",), "arrays.read_npz", "arrays.write_npz", (b"PK\x03\x04",)),
+    Format("mat", (".mat",), "matlab.read_mat", "matlab.write_mat", (b"MATLAB 5",), file_only=True),
+    Format(
+        "svmlight", (".svm", ".svmlight", ".libsvm"), "svmlight.read_svmlight", "svmlight.write_svmlight", text=True
+    ),
+    Format("mtx", (".mtx",), "matrix_market.read_mtx", "matrix_market.write_mtx", (b"%%MatrixMarket",), text=True),
+    Format("h5ad", (".h5ad",), "h5ad.read_h5ad", "h5ad.write_h5ad", (b"\x89HDF\r\n",), file_only=True, in_place=True),
+    Format("hdf5", (".h5", ".hdf5"), in_place=True),
+    Format("zarr", (".zarr",), in_place=True),
+)
+FORMATS = tuple(format.name for format in ALL if format.reader)
+"""Names of the formats that can be read and written; "mtx" includes folders as 10x Genomics writes them."""
+
+
+def named(name: str) -> Format:
+    """The format of that name."""
+    return next(format for format in ALL if format.name == name)
+
+
+def ending_of(path: Path) -> str:
+    """A file's ending in lower case, without ``.gz``."""
+    return Path(path.name.lower().removesuffix(".gz")).suffix
+
+
+def format_of(path: Path, *, in_place: bool = False) -> Format:
+    """The format that a file's name stands for.
+
+    Parameters
+    ----------
+    path : Path
+    in_place : bool
+        Whether the format must be one that ``open_data`` reads part by part, and not one that ``read_table`` and
+        ``write_table`` know.
+    """
+    found = _look_up(path)
+    if found is not None and (found.in_place if in_place else found.reader):
+        return found
+    if in_place:
+        known = f"one of {_endings('in_place')}"
+        other = " Read it into memory with eigensieve.tables.read_table." if found else ""
+    else:
+        known = f"one of {_endings('reader')} (text formats also with .gz), or a folder with matrix.mtx"
+        other = " Open it with eigensieve.data.open_data." if found else ""
+    raise DataError(f"'{path}' has an unsupported file ending. Use {known}.{other}")
+
+
+def format_of_stream(content: bytes) -> Format:
+    """The format of bytes without a name: told by their first bytes, otherwise delimited text."""
+    return next((format for format in ALL if content.startswith(format.magic)), named("csv"))
+
+
+def function(place: str) -> Callable[..., Any]:
+    """Import a reader or writer when it is first needed."""
+    file, name = place.split(".")
+    found: Callable[..., Any] = getattr(import_module(f"eigensieve.tables.{file}"), name)
+    return found
+
+
+def _look_up(path: Path) -> Format | None:
+    ending, compressed = ending_of(path), path.name.lower().endswith(".gz")
+    return next((format for format in ALL if ending in format.endings and (format.text or not compressed)), None)
+
+
+def _endings(use: str) -> str:
+    return ", ".join(ending for format in ALL if getattr(format, use) for ending in format.endings)

@@ -1,0 +1,79 @@
+"""A table around one matrix: what the formats share that store arrays and no columns."""
+
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from scipy.sparse import csr_matrix, issparse
+
+from eigensieve.tables.table import DataError, Matrix, NumberedNames, Request, Table, as_floats, listed
+
+
+def as_matrix(values: Any, path: str | Path) -> Matrix:
+    """A matrix of floats, CSR where it is sparse; or an error that says what was found instead."""
+    sparse: bool = issparse(values)
+    if sparse:
+        return csr_matrix(values, dtype=as_floats(values.data[:1]).dtype)
+    values = np.asarray(values)
+    if values.ndim != 2 or values.dtype.kind not in "fiub":
+        raise DataError(
+            f"'{path}' holds an array of {values.ndim} dimension(s) and type {values.dtype}, not a matrix of numbers. "
+            "Store a samples x features matrix."
+        )
+    return as_floats(values)
+
+
+def matrix_table(X: Matrix, request: Request, names: np.ndarray | None = None) -> Table:
+    """A table around a bare matrix.
+
+    Samples are in rows, with two exceptions: the user said otherwise, or the number of feature `names` agrees with the
+    number of rows only.
+    """
+    notes = []
+    orientation: Literal["rows", "columns"] = "columns" if request.samples == "columns" else "rows"
+    if request.samples == "auto" and names is not None and len(names) != X.shape[1] and len(names) == X.shape[0]:
+        orientation = "columns"
+        notes.append("samples in columns: there are as many feature names as rows")
+    if orientation == "columns":
+        X = X.T if isinstance(X, np.ndarray) else csr_matrix(X.T)
+    if names is not None and len(names) != X.shape[1]:
+        raise DataError(
+            f"'{request.path}' has {len(names):,} feature_names for {X.shape[1]:,} features. "
+            "Say where the samples stand, or write the file again."
+        )
+    return Table(
+        X=X,
+        feature_names=NumberedNames(X.shape[1]) if names is None else [str(name) for name in names],
+        sample_names=None,
+        label=None,
+        format=request.format,
+        orientation=orientation,
+        notes=notes,
+        label_name=request.label,
+        id_name=request.id,
+    )
+
+
+def only_matrix(matrices: list[str], path: str | Path) -> str:
+    """The name of the one matrix there is, or an error that lists them."""
+    if len(matrices) != 1:
+        found = f"several matrices: {listed(matrices)}" if matrices else "no matrix of numbers"
+        raise DataError(f"'{path}' holds {found}. Call the one to read 'X'.")
+    return matrices[0]
+
+
+def check_length(values: np.ndarray, n_samples: int, path: str | Path, name: str) -> None:
+    """Refuse an array that does not have one entry per sample."""
+    if values.shape != (n_samples,):
+        raise DataError(
+            f"'{path}': array '{name}' has shape {values.shape} where ({n_samples},) is needed. "
+            "Name an array with one entry per sample."
+        )
+
+
+def refuse_names(what: str, request: Request) -> None:
+    """Refuse a label or id where the format has no names."""
+    for role, name in request.named.items():
+        raise DataError(
+            f"'{request.path}' has no {role} column '{name}': {what} holds no names. Use a format with named columns."
+        )
