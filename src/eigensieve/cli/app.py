@@ -1,11 +1,14 @@
-"""The application: commands, the one place where errors become exit codes."""
+"""The application: how a function becomes a command, and how an error becomes an exit code."""
 
 import os
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import MISSING, fields, is_dataclass
+from functools import wraps
+from inspect import Parameter, signature
 from types import FrameType
-from typing import Annotated, Any
+from typing import Annotated, Any, get_type_hints
 
 import typer
 
@@ -28,7 +31,6 @@ _CLICK_ERROR: type[Exception] = next(  # its home differs between versions of ty
     cls for cls in typer.BadParameter.__mro__ if cls.__name__ == "ClickException"
 )
 
-
 _INTERRUPTED = "Interrupted. Nothing was written; run the command again to start over."
 
 
@@ -47,6 +49,52 @@ def _main(
     ] = False,
 ) -> None:
     pass
+
+
+def command(**about: Any) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Register a function as a command; `about` goes to typer.
+
+    A parameter whose type is a dataclass takes its fields as options of their own, so that commands pass settings on as
+    one object. Typer itself knows only flat parameters, so the function it calls has all the fields.
+    """
+
+    def register(function: Callable[..., None]) -> Callable[..., None]:
+        groups: dict[str, Any] = {}
+        flat: list[Parameter] = []
+        for parameter in signature(function, eval_str=True).parameters.values():
+            if is_dataclass(parameter.annotation):
+                groups[parameter.name] = parameter.annotation
+                flat += _options(parameter.annotation)
+            else:
+                flat.append(parameter.replace(kind=Parameter.KEYWORD_ONLY))
+
+        @wraps(function)
+        def call(**given: Any) -> None:
+            settings = {
+                name: group(**{field.name: given.pop(field.name) for field in fields(group)})
+                for name, group in groups.items()
+            }
+            function(**settings, **given)
+
+        call.__signature__ = signature(function).replace(parameters=flat)  # type: ignore[attr-defined]
+        call.__annotations__ = {parameter.name: parameter.annotation for parameter in flat}
+        return app.command(**about)(call)
+
+    return register
+
+
+def _options(group: Any) -> list[Parameter]:
+    """The fields of a settings class as parameters."""
+    hints = get_type_hints(group, include_extras=True)
+    return [
+        Parameter(
+            field.name,
+            Parameter.KEYWORD_ONLY,
+            default=Parameter.empty if field.default is MISSING else field.default,
+            annotation=hints[field.name],
+        )
+        for field in fields(group)
+    ]
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -84,7 +132,7 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _outcome(code: Any) -> int:
-    """What typer returned; newer versions of it catch Ctrl-C themselves and only tell by the code."""
+    """The exit code for what typer returned. Newer versions catch Ctrl-C themselves and only return its code."""
     if code == ExitCode.INTERRUPTED:
         return _fail(_INTERRUPTED, ExitCode.INTERRUPTED)
     return code if isinstance(code, int) else ExitCode.OK
@@ -120,5 +168,5 @@ def _fail(message: str, code: ExitCode, problem: BaseException | None = None) ->
 
 
 def _silence_stdout() -> None:
-    """The reader of our output has gone (``| head``): keep Python from complaining about it at exit."""
+    """Keep Python from complaining at exit that the reader of our output has gone (``| head``)."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

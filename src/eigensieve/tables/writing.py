@@ -101,6 +101,11 @@ def _write(path: Path, table: Table, format: str) -> None:
         write_h5ad(path, table)
 
 
+def write_in_place(path: Path, table: Table) -> None:
+    """Write a table straight to its place, for callers that stage their files themselves."""
+    _write(path, table, _format(path, table))
+
+
 def _to_stdout(table: Table) -> None:
     if table.details.get("folder"):
         raise DataError("A 10x folder cannot go to standard output. Name a folder to write to.")
