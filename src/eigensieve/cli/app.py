@@ -12,6 +12,8 @@ from typing import Annotated, Any, get_type_hints
 
 import typer
 
+from eigensieve.cli.commands import COMMANDS
+from eigensieve.cli.console import printable
 from eigensieve.cli.errors import MEANING, CommandError, ExitCode, Terminated, one_line
 
 _CODES = "\n\n".join(f"{int(code)}  {meaning}" for code, meaning in MEANING.items())
@@ -51,36 +53,32 @@ def _main(
     pass
 
 
-def command(**about: Any) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Register a function as a command; `about` goes to typer.
+def _with_flat_options(function: Callable[..., None]) -> Callable[..., None]:
+    """Return the function as typer wants it.
 
-    A parameter whose type is a dataclass takes its fields as options of their own, so that commands pass settings on as
-    one object. Typer itself knows only flat parameters, so the function it calls has all the fields.
+    A command takes settings as dataclasses. Typer knows only flat parameters, so the function returned has one
+    parameter per field and puts the fields together again.
     """
+    groups: dict[str, Any] = {}
+    flat: list[Parameter] = []
+    for parameter in signature(function, eval_str=True).parameters.values():
+        if is_dataclass(parameter.annotation):
+            groups[parameter.name] = parameter.annotation
+            flat += _options(parameter.annotation)
+        else:
+            flat.append(parameter.replace(kind=Parameter.KEYWORD_ONLY))
 
-    def register(function: Callable[..., None]) -> Callable[..., None]:
-        groups: dict[str, Any] = {}
-        flat: list[Parameter] = []
-        for parameter in signature(function, eval_str=True).parameters.values():
-            if is_dataclass(parameter.annotation):
-                groups[parameter.name] = parameter.annotation
-                flat += _options(parameter.annotation)
-            else:
-                flat.append(parameter.replace(kind=Parameter.KEYWORD_ONLY))
+    @wraps(function)
+    def call(**given: Any) -> None:
+        settings = {
+            name: group(**{field.name: given.pop(field.name) for field in fields(group)})
+            for name, group in groups.items()
+        }
+        function(**settings, **given)
 
-        @wraps(function)
-        def call(**given: Any) -> None:
-            settings = {
-                name: group(**{field.name: given.pop(field.name) for field in fields(group)})
-                for name, group in groups.items()
-            }
-            function(**settings, **given)
-
-        call.__signature__ = signature(function).replace(parameters=flat)  # type: ignore[attr-defined]
-        call.__annotations__ = {parameter.name: parameter.annotation for parameter in flat}
-        return app.command(**about)(call)
-
-    return register
+    call.__signature__ = signature(function).replace(parameters=flat)  # type: ignore[attr-defined]
+    call.__annotations__ = {parameter.name: parameter.annotation for parameter in flat}
+    return call
 
 
 def _options(group: Any) -> list[Parameter]:
@@ -97,10 +95,13 @@ def _options(group: Any) -> list[Parameter]:
     ]
 
 
+for _name, (_function, _examples) in COMMANDS.items():
+    _title = "Examples" if len(_examples) > 1 else "Example"
+    app.command(name=_name, epilog="\n\n".join([f"[bold]{_title}[/bold]", *_examples]))(_with_flat_options(_function))
+
+
 def run(arguments: Sequence[str]) -> int:
     """Run one command line and return its exit code; print at most one line about what went wrong."""
-    from eigensieve.cli import commands  # noqa: F401  (registers the commands)
-
     previous = signal.signal(signal.SIGTERM, _on_terminate)
     try:
         outcome = app(args=list(arguments), prog_name="eigensieve", standalone_mode=False)
@@ -161,8 +162,6 @@ def _fail(message: str, code: ExitCode, problem: BaseException | None = None) ->
         import traceback
 
         traceback.print_exception(problem)
-    from eigensieve.cli.console import printable
-
     print(f"error: {printable(message)}", file=sys.stderr)
     return code
 

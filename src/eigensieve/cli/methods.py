@@ -1,14 +1,10 @@
 """The methods of the command line in one table: a name, an estimator, the options that belong to it."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 Params = dict[str, Any]
-
-
-def _never(params: Params) -> bool:
-    return False
 
 
 @dataclass(frozen=True)
@@ -37,9 +33,9 @@ class Method:
     estimator: str
     options: dict[str, str]
     summary: str
-    needs_label: Callable[[Params], bool] = _never
-    uses_label: Callable[[Params], bool] = _never
-    needs_array: Callable[[Params], bool] = _never
+    needs_label: Callable[[Params], bool] = field(default=lambda params: False)
+    uses_label: Callable[[Params], bool] = field(default=lambda params: False)
+    needs_array: Callable[[Params], bool] = field(default=lambda params: False)
     takes_side_data: bool = False
 
 

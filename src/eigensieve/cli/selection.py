@@ -1,6 +1,7 @@
 """Fitting a method on samples, and what came of it: tables, figures, the report."""
 
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -165,9 +166,16 @@ class Selection:
     estimator: Any
     frequency: Array | None
 
+    @cached_property
+    def found(self) -> Any:
+        """What the estimator says about its features."""
+        from eigensieve.estimators import Findings
+
+        return Findings.of(self.estimator)
+
     @property
     def support(self) -> Array:
-        return np.asarray(self.estimator.support_, dtype=bool)
+        return self.found.support
 
     @property
     def headline(self) -> str:
@@ -189,9 +197,7 @@ class Selection:
 
     def weights_table(self) -> dict[str, Any]:
         """All features, best first."""
-        from eigensieve.estimators import findings
-
-        found = findings(self.estimator)
+        found = self.found
         order, null = found.ranking, found.null_quantiles
         columns = {
             "feature": [str(self.samples.features[i]) for i in order],

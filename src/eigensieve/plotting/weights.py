@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from eigensieve._types import Array
-from eigensieve.estimators import findings
+from eigensieve.estimators import Findings
 from eigensieve.plotting.axes import Display, axes_or_new
 
 
@@ -82,7 +82,7 @@ class WeightsDisplay(Display):
         -------
         display : WeightsDisplay
         """
-        found = findings(estimator)
+        found = Findings.of(estimator)
         names = feature_names if feature_names is not None else getattr(estimator, "feature_names_in_", None)
         display = cls(
             weights=found.weights,

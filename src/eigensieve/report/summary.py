@@ -9,7 +9,7 @@ import numpy as np
 from eigensieve import __version__
 from eigensieve._types import Array
 from eigensieve.data import as_data
-from eigensieve.estimators import Findings, findings
+from eigensieve.estimators import Findings
 from eigensieve.report.texts import methods_text
 from eigensieve.report.trust import trust_cards
 from eigensieve.report.views import Limits, heat_map, numbers, redundancy, sample_view, topographical_map
@@ -60,7 +60,7 @@ def summarize(
     data = as_data(X).standardized("center")
     constant = data.stats().constant
     names = _names(model, data.n_features, feature_names)
-    found = findings(model)
+    found = Findings.of(model)
     chosen, order = _selected_first(found)
     shown = _shown(order, names, limits)
     position = np.full(data.n_features, -1)

@@ -1,5 +1,6 @@
 """A paragraph of methods text for each selector, with its citation."""
 
+from inspect import signature
 from typing import Any
 
 from eigensieve import __version__
@@ -69,10 +70,10 @@ def methods_text(model: Any, support: Array, labels_used: bool) -> dict[str, Any
 
 def _changed(model: Any) -> list[str]:
     """Parameters that differ from their defaults, as text."""
-    defaults = type(model)().get_params(deep=False)
+    defaults = signature(type(model)).parameters
     changed = []
     for key, value in model.get_params(deep=False).items():
-        if key != "verbose" and repr(value) != repr(defaults[key]):
+        if key != "verbose" and repr(value) != repr(defaults[key].default):
             shown = repr(value)
             changed.append(f"{key}={shown if len(shown) <= 60 else f'({type(value).__name__})'}")
     return changed

@@ -5,19 +5,18 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
-from eigensieve.cli.app import command
 from eigensieve.cli.console import Console
 from eigensieve.cli.errors import ModelProblem, explain_os_error
 from eigensieve.cli.options import Force, PrintOptions, TableOptions
 from eigensieve.cli.outputs import Outputs, check_table_name, save_table
 from eigensieve.cli.reading import find_columns, read_table
 
-
-@command(
-    name="apply",
-    epilog="[bold]Examples[/bold]\n\neigensieve apply genes.skops new.csv -o new-chosen.csv\n\n"
+EXAMPLES = (
+    "eigensieve apply genes.skops new.csv -o new-chosen.csv",
     "cat new.csv | eigensieve apply genes.skops - > new-chosen.csv",
 )
+
+
 def apply_model(
     model: Annotated[str, typer.Argument(metavar="MODEL", help="A model written by 'eigensieve select --model'.")],
     reading: TableOptions,

@@ -9,13 +9,17 @@ import numpy as np
 import typer
 
 from eigensieve._types import Array
-from eigensieve.cli.app import command
 from eigensieve.cli.console import Console
 from eigensieve.cli.errors import InputProblem, UsageProblem
 from eigensieve.cli.options import Force, LabelledOptions, PrintOptions, Seed
 from eigensieve.cli.outputs import Outputs, check_frame_name, save_frame
 from eigensieve.cli.reading import Samples, dense, read_samples
 from eigensieve.cli.selection import Fitting
+
+EXAMPLES = (
+    "eigensieve compare genes.csv --label tissue",
+    "eigensieve compare genes.csv --label tissue --methods sieve,variance,f-test --n-features 20,50 -o table.csv",
+)
 
 Chooser = Callable[[Any, Array, int, int], Array]
 """Training samples, their labels, how many, a seed -> columns."""
@@ -96,11 +100,7 @@ class CompareOptions:
         return counts
 
 
-@command(
-    epilog="[bold]Examples[/bold]\n\neigensieve compare genes.csv --label tissue\n\n"
-    "eigensieve compare genes.csv --label tissue --methods sieve,variance,f-test --n-features 20,50 -o table.csv",
-)
-def compare(
+def compare_selectors(
     reading: LabelledOptions,
     options: CompareOptions,
     printing: PrintOptions,

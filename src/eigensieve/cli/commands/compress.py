@@ -7,12 +7,17 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
-from eigensieve.cli.app import command
 from eigensieve.cli.console import Console
 from eigensieve.cli.errors import InputProblem, ModelProblem, UsageProblem, explain_os_error, input_errors
 from eigensieve.cli.options import Force, LabelledOptions, Model, PrintOptions, Seed
 from eigensieve.cli.outputs import Outputs, save_model
 from eigensieve.cli.reading import read_samples
+
+EXAMPLES = (
+    "eigensieve compress faces.npz --label y --elements 200 --c faces.c --onnx faces.onnx",
+    "eigensieve compress faces.npz --label y --cascade --model faces.skops",
+    "eigensieve compress faces.npz --label y --svm trained.skops --json",
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,13 +50,9 @@ class WriteOptions:
     force: Force = False
 
 
-@command(
-    epilog="[bold]Examples[/bold]\n\n"
-    "eigensieve compress faces.npz --label y --elements 200 --c faces.c --onnx faces.onnx\n\n"
-    "eigensieve compress faces.npz --label y --cascade --model faces.skops\n\n"
-    "eigensieve compress faces.npz --label y --svm trained.skops --json",
-)
-def compress(reading: LabelledOptions, machine: MachineOptions, writing: WriteOptions, printing: PrintOptions) -> None:
+def compress_svm(
+    reading: LabelledOptions, machine: MachineOptions, writing: WriteOptions, printing: PrintOptions
+) -> None:
     """Make a kernel SVM cheap: few (feature, support vector) elements, or a rejector in front of it.
 
     Columns are used as they are: scale them first where their units differ. Accuracy and speed are measured on samples

@@ -5,16 +5,16 @@ from typing import Annotated
 
 import typer
 
-from eigensieve.cli.app import command
 from eigensieve.cli.console import Console
 from eigensieve.cli.methods import DEFAULT_METHOD
 from eigensieve.cli.options import PrintOptions
 from eigensieve.cli.outputs import Outputs
 from eigensieve.cli.selection import Fitting, report_page
 
+EXAMPLES = ("eigensieve demo -o demo.html",)
 
-@command(epilog="[bold]Example[/bold]\n\neigensieve demo -o demo.html")
-def demo(
+
+def run_demo(
     printing: PrintOptions,
     output: Annotated[
         str, typer.Option("--output", "-o", help="Where the report goes; an earlier demo report is replaced.")

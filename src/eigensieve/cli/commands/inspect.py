@@ -4,20 +4,20 @@ from typing import Any
 
 import numpy as np
 
-from eigensieve.cli.app import command
 from eigensieve.cli.console import Console
 from eigensieve.cli.methods import DEFAULT_METHOD, METHODS
 from eigensieve.cli.options import PrintOptions, TableOptions
 from eigensieve.cli.reading import dense, read_table
 
+EXAMPLES = (
+    "eigensieve inspect genes.csv",
+    "eigensieve inspect genes.tsv.gz --samples columns --json",
+)
+
 _BLOCK = 4096
 
 
-@command(
-    epilog="[bold]Examples[/bold]\n\neigensieve inspect genes.csv\n\n"
-    "eigensieve inspect genes.tsv.gz --samples columns --json",
-)
-def inspect(reading: TableOptions, printing: PrintOptions) -> None:
+def inspect_table(reading: TableOptions, printing: PrintOptions) -> None:
     """Look at a table: shape, types, missing values, constant columns, and what would be done with it."""
     console = Console(printing)
     found = _look_at(read_table(reading, console))

@@ -7,13 +7,17 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
-from eigensieve.cli.app import command
 from eigensieve.cli.console import Console
 from eigensieve.cli.errors import UsageProblem
 from eigensieve.cli.options import Force, PrintOptions, SampleOptions
 from eigensieve.cli.outputs import Outputs, check_frame_name, save_frame, save_model
 from eigensieve.cli.reading import Samples, read_samples, read_side
 from eigensieve.cli.selection import count_or_auto
+
+EXAMPLES = (
+    "eigensieve map genes.csv -o map.csv --figure map.svg",
+    "eigensieve map faces.npz --rounds 3 --side one-person.npz --json",
+)
 
 _FIGURES = (".png", ".svg", ".pdf")
 
@@ -43,11 +47,6 @@ class WriteOptions:
     force: Force = False
 
 
-@command(
-    name="map",
-    epilog="[bold]Examples[/bold]\n\neigensieve map genes.csv -o map.csv --figure map.svg\n\n"
-    "eigensieve map faces.npz --rounds 3 --side one-person.npz --json",
-)
 def map_features(reading: SampleOptions, fit: FitOptions, writing: WriteOptions, printing: PrintOptions) -> None:
     """Map the features: several rounds of Q-alpha, each of which looks for another structure of the data.
 

@@ -2,12 +2,10 @@
 
 import json
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from eigensieve.cli.app import command
 from eigensieve.cli.console import Console
 from eigensieve.cli.errors import UsageProblem, input_errors
 from eigensieve.cli.methods import DEFAULT_METHOD, METHODS
@@ -15,6 +13,13 @@ from eigensieve.cli.options import Force, Model, PrintOptions, SampleOptions, Se
 from eigensieve.cli.outputs import Outputs, check_frame_name, check_table_name, save_frame, save_model, save_table
 from eigensieve.cli.reading import Samples, read_pairs, read_samples, read_side
 from eigensieve.cli.selection import Fitting, Selection, as_text, count_or_auto
+
+EXAMPLES = (
+    "eigensieve select genes.csv -o chosen.csv --report report.html",
+    "eigensieve select genes.tsv.gz --label tissue --method trace-ratio --n-features 40 --weights weights.csv",
+    "eigensieve select cells.h5ad --model cells.skops --json > result.json",
+    "cat genes.csv | eigensieve select - -o - > chosen.csv",
+)
 
 _METHODS = "; ".join(f"{name}: {method.summary}" for name, method in METHODS.items())
 
@@ -93,14 +98,7 @@ class WriteOptions:
     force: Force = False
 
 
-@command(
-    epilog="[bold]Examples[/bold]\n\n"
-    "eigensieve select genes.csv -o chosen.csv --report report.html\n\n"
-    "eigensieve select genes.tsv.gz --label tissue --method trace-ratio --n-features 40 --weights weights.csv\n\n"
-    "eigensieve select cells.h5ad --model cells.skops --json > result.json\n\n"
-    "cat genes.csv | eigensieve select - -o - > chosen.csv",
-)
-def select(
+def select_features(
     reading: SampleOptions,
     fit: FitOptions,
     writing: WriteOptions,
@@ -149,14 +147,6 @@ def _selection(
 
 
 def _write(selection: Selection, wanted: WriteOptions, outputs: Outputs, console: Console) -> None:
-    def save_selected(path: Path) -> None:
-        path.write_text(json.dumps(selection.chosen(), ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
-
-    def save_report(path: Path) -> None:
-        with console.working("Drawing the report"):
-            page = selection.report()
-        path.write_text(page, encoding="utf-8")
-
     if wanted.output is not None and not selection.support.any():
         console.note("No table was written: nothing is selected. --n-features N takes the best N all the same.")
     elif wanted.output is not None:
@@ -166,7 +156,8 @@ def _write(selection: Selection, wanted: WriteOptions, outputs: Outputs, console
         table = selection.weights_table()
         outputs.write("weights", wanted.weights, lambda path: save_frame(table, path), suffix=".csv")
     if wanted.selected is not None:
-        outputs.write("selected", wanted.selected, save_selected, suffix=".json")
+        text = json.dumps(selection.chosen(), ensure_ascii=False, indent=1) + "\n"
+        outputs.write("selected", wanted.selected, lambda path: path.write_text(text, encoding="utf-8"), suffix=".json")
     if wanted.model is not None:
         prepared = selection.samples.prepared
         outputs.write(
@@ -176,7 +167,17 @@ def _write(selection: Selection, wanted: WriteOptions, outputs: Outputs, console
             suffix=".skops",
         )
     if wanted.report is not None:
-        outputs.write("report", wanted.report, save_report, suffix=".html")
+        outputs.write(
+            "report",
+            wanted.report,
+            lambda path: path.write_text(_page(selection, console), encoding="utf-8"),
+            suffix=".html",
+        )
+
+
+def _page(selection: Selection, console: Console) -> str:
+    with console.working("Drawing the report"):
+        return selection.report()
 
 
 def _show(selection: Selection, console: Console, top: int, written: dict[str, str]) -> None:
