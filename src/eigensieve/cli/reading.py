@@ -34,11 +34,13 @@ def read_table(wanted: TableOptions, console: Console) -> Any:
         )
 
 
-def read_samples(wanted: SampleOptions, console: Console) -> "Samples":
-    """Read a table and do with its missing values what ``--missing`` says."""
+def read_samples(wanted: SampleOptions, console: Console, *, notes: bool = False) -> "Samples":
+    """Read a table, print what was noticed where `notes` asks for it, and treat missing values as ``--missing`` says."""
     if wanted.missing not in MISSING:
         raise UsageProblem(f"--missing must be one of {', '.join(MISSING)}. Got '{wanted.missing}' instead.")
     table = read_table(wanted, console)
+    for note in table.notes if notes else ():
+        console.note(note)
     rows, columns = (np.arange(length) for length in table.X.shape)
     samples = Samples(table, table.X, table.feature_names, table.sample_names, table.label, rows, columns)
     return _without_missing(samples, wanted.missing, wanted.source)

@@ -57,9 +57,7 @@ def map_features(reading: SampleOptions, fit: FitOptions, writing: WriteOptions,
     console = Console(printing, writing.output)
     with Outputs(force=writing.force) as outputs:
         outputs.check(writing.output, writing.figure, writing.model)
-        samples = read_samples(reading, console)
-        for note in samples.table.notes:
-            console.note(note)
+        samples = read_samples(reading, console, notes=True)
         fitted = _fit(samples, fit, console, reading.source)
         columns = _columns(fitted)
         if writing.output is not None:

@@ -116,9 +116,7 @@ def select_features(
     console = Console(printing, writing.output, writing.weights, writing.selected)
     with Outputs(force=writing.force) as outputs:
         outputs.check(writing.output, writing.weights, writing.model, writing.report, writing.selected)
-        samples = read_samples(reading, console)
-        for note in samples.table.notes:
-            console.note(note)
+        samples = read_samples(reading, console, notes=True)
         selection = _selection(fitting, samples, reading, fit, console)
         _write(selection, writing, outputs, console)
         outputs.commit()
