@@ -35,7 +35,7 @@ def read_table(wanted: TableOptions, console: Console) -> Any:
 
 
 def read_samples(wanted: SampleOptions, console: Console, *, notes: bool = False) -> "Samples":
-    """Read a table, print what was noticed where `notes` asks for it, and treat missing values as ``--missing`` says."""
+    """Read a table, print its notes if `notes` is set, and do with missing values what ``--missing`` says."""
     if wanted.missing not in MISSING:
         raise UsageProblem(f"--missing must be one of {', '.join(MISSING)}. Got '{wanted.missing}' instead.")
     table = read_table(wanted, console)
