@@ -3,7 +3,9 @@
 import sys
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 
 Progress = Callable[[str], None]
 """Called with one short line each time a long computation has got further."""
@@ -37,6 +39,25 @@ class Printer:
             print(f"[{self.name}] {now - self.start:6.1f}s  {message}", file=sys.stderr, flush=True)
 
 
+_listener: ContextVar[Progress | None] = ContextVar("_listener", default=None)
+
+
+@contextmanager
+def progress_to(listener: Progress) -> Iterator[None]:
+    """Send the progress of every fit in this block to `listener`, whatever `verbose` says.
+
+    For programs that show progress in their own way. It holds for the calling thread or task only.
+    """
+    token = _listener.set(listener)
+    try:
+        yield
+    finally:
+        _listener.reset(token)
+
+
 def progress_for(name: str, verbose: int | bool) -> Progress:
-    """Return the progress callback that `verbose` asks for."""
+    """Return the callback set by :func:`progress_to`, or else the printer that `verbose` asks for."""
+    listener = _listener.get()
+    if listener is not None:
+        return listener
     return Printer(name, int(verbose)) if verbose else silent

@@ -57,7 +57,7 @@ def program(*arguments: object, **options: object) -> "subprocess.Popen[bytes]":
     """Start the command line as a process of its own."""
     environment = {**os.environ, "NUMBA_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
     return subprocess.Popen(
-        [sys.executable, "-m", "eigensieve.cli", *map(str, arguments)],
+        [sys.executable, "-m", "eigensieve", *map(str, arguments)],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         env=environment,

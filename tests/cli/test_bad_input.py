@@ -159,7 +159,7 @@ def test_an_output_that_cannot_be_made_leaves_the_others_unwritten(cli, table, t
     def broken(*args, **kwargs):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("eigensieve.cli.reporting.write_report", broken)
+    monkeypatch.setattr("eigensieve.cli.selection.report_page", broken)
     before = sorted(tmp_path.iterdir())
     code, _, err = cli(*SELECT, table, "--label", "tissue", "-o", tmp_path / "o.csv", "-r", tmp_path / "r.html")
     assert code == 4 and "No space left" in one_line(err) and sorted(tmp_path.iterdir()) == before
@@ -224,7 +224,7 @@ def test_interrupted_while_outputs_are_staged(cli, table, tmp_path, monkeypatch)
     def interrupt(*args, **kwargs):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("eigensieve.cli.reporting.write_report", interrupt)
+    monkeypatch.setattr("eigensieve.cli.selection.report_page", interrupt)
     before = sorted(tmp_path.iterdir())
     code, _, err = cli(*SELECT, table, "--label", "tissue", "-o", tmp_path / "o.csv", "-r", tmp_path / "r.html")
     assert code == 130 and "Interrupted" in one_line(err) and sorted(tmp_path.iterdir()) == before
@@ -279,7 +279,7 @@ def test_an_unexpected_failure_says_how_to_report_it(cli, table, monkeypatch):
     def broken(*args, **kwargs):
         raise RuntimeError("a\nbug")
 
-    monkeypatch.setattr("eigensieve.cli.select.fit", broken)
+    monkeypatch.setattr("eigensieve.cli.selection.Fitting.fit", broken)
     code, _, err = cli(*SELECT, table, "--label", "tissue")
     assert code == 1 and "RuntimeError: a bug" in one_line(err) and "EIGENSIEVE_DEBUG" in err
 

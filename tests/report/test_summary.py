@@ -124,7 +124,7 @@ def test_fifty_thousand_features_stay_under_five_megabytes():
 
 
 def test_names_of_another_length_are_refused(selection):
-    with pytest.raises(ValueError, match=r"one name a column of X \(300\)"):
+    with pytest.raises(ValueError, match=r"one name per column of X \(300\)"):
         summarize(selection["model"], selection["X"], feature_names=["a"])
 
 

@@ -1,4 +1,20 @@
-"""The command line: select, inspect, apply, map, compress, compare, demo."""
+"""The command line: it reads tables, calls the estimators, and writes files. It owns no algorithm.
+
+Read in this order:
+
+- ``app``: how a function becomes a command, and how an error becomes an exit code
+- ``errors``: the kinds of problems, with their exit codes
+- ``commands/``: one file per command; ``select`` is the longest walk
+- ``options``: the options that several commands share, as settings objects
+- ``reading``: from a file to samples that can be fitted (missing values, side data, pairs)
+- ``methods``: the selectors by their names on the command line
+- ``selection``: fitting a method, and what came of it (tables, figures, report)
+- ``outputs``: files that appear all together or not at all
+- ``console``: what is printed, for people, pipes and scripts
+
+Words: *settings* are frozen dataclasses whose fields are options; *samples* are what a fit receives; a *selection* is a
+fitted method with its samples; a *place* is where an output goes, a path or ``-`` for standard output.
+"""
 
 import sys
 

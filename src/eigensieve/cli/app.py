@@ -1,14 +1,19 @@
-"""The application: commands, the one place where errors become exit codes."""
+"""The application: how a function becomes a command, and how an error becomes an exit code."""
 
 import os
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import MISSING, fields, is_dataclass
+from functools import wraps
+from inspect import Parameter, signature
 from types import FrameType
-from typing import Annotated, Any
+from typing import Annotated, Any, get_type_hints
 
 import typer
 
+from eigensieve.cli.commands import COMMANDS
+from eigensieve.cli.console import printable
 from eigensieve.cli.errors import MEANING, CommandError, ExitCode, Terminated, one_line
 
 _CODES = "\n\n".join(f"{int(code)}  {meaning}" for code, meaning in MEANING.items())
@@ -27,7 +32,6 @@ app = typer.Typer(
 _CLICK_ERROR: type[Exception] = next(  # its home differs between versions of typer
     cls for cls in typer.BadParameter.__mro__ if cls.__name__ == "ClickException"
 )
-
 
 _INTERRUPTED = "Interrupted. Nothing was written; run the command again to start over."
 
@@ -49,10 +53,55 @@ def _main(
     pass
 
 
+def _with_flat_options(function: Callable[..., None]) -> Callable[..., None]:
+    """Return the function as typer wants it.
+
+    A command takes settings as dataclasses. Typer knows only flat parameters, so the function returned has one
+    parameter per field and puts the fields together again.
+    """
+    groups: dict[str, Any] = {}
+    flat: list[Parameter] = []
+    for parameter in signature(function, eval_str=True).parameters.values():
+        if is_dataclass(parameter.annotation):
+            groups[parameter.name] = parameter.annotation
+            flat += _options(parameter.annotation)
+        else:
+            flat.append(parameter.replace(kind=Parameter.KEYWORD_ONLY))
+
+    @wraps(function)
+    def call(**given: Any) -> None:
+        settings = {
+            name: group(**{field.name: given.pop(field.name) for field in fields(group)})
+            for name, group in groups.items()
+        }
+        function(**settings, **given)
+
+    call.__signature__ = signature(function).replace(parameters=flat)  # type: ignore[attr-defined]
+    call.__annotations__ = {parameter.name: parameter.annotation for parameter in flat}
+    return call
+
+
+def _options(group: Any) -> list[Parameter]:
+    """The fields of a settings class as parameters."""
+    hints = get_type_hints(group, include_extras=True)
+    return [
+        Parameter(
+            field.name,
+            Parameter.KEYWORD_ONLY,
+            default=Parameter.empty if field.default is MISSING else field.default,
+            annotation=hints[field.name],
+        )
+        for field in fields(group)
+    ]
+
+
+for _name, (_function, _examples) in COMMANDS.items():
+    _title = "Examples" if len(_examples) > 1 else "Example"
+    app.command(name=_name, epilog="\n\n".join([f"[bold]{_title}[/bold]", *_examples]))(_with_flat_options(_function))
+
+
 def run(arguments: Sequence[str]) -> int:
     """Run one command line and return its exit code; print at most one line about what went wrong."""
-    from eigensieve.cli import commands  # noqa: F401  (registers the commands)
-
     previous = signal.signal(signal.SIGTERM, _on_terminate)
     try:
         outcome = app(args=list(arguments), prog_name="eigensieve", standalone_mode=False)
@@ -84,7 +133,7 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _outcome(code: Any) -> int:
-    """What typer returned; newer versions of it catch Ctrl-C themselves and only tell by the code."""
+    """The exit code for what typer returned. Newer versions catch Ctrl-C themselves and only return its code."""
     if code == ExitCode.INTERRUPTED:
         return _fail(_INTERRUPTED, ExitCode.INTERRUPTED)
     return code if isinstance(code, int) else ExitCode.OK
@@ -113,12 +162,10 @@ def _fail(message: str, code: ExitCode, problem: BaseException | None = None) ->
         import traceback
 
         traceback.print_exception(problem)
-    from eigensieve.cli.console import printable
-
     print(f"error: {printable(message)}", file=sys.stderr)
     return code
 
 
 def _silence_stdout() -> None:
-    """The reader of our output has gone (``| head``): keep Python from complaining about it at exit."""
+    """Keep Python from complaining at exit that the reader of our output has gone (``| head``)."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,47 +1,45 @@
 """What the commands print: for people on a terminal, for pipes, for scripts."""
 
 import contextlib
-import io
 import json
 import re
 import sys
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
-from eigensieve.cli.errors import one_line
+from eigensieve._progress import Progress, progress_to, silent
+from eigensieve.cli.errors import UsageProblem, input_errors, one_line
+from eigensieve.cli.options import PrintOptions
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 _PIPE_WIDTH = 120
-_VERBOSE_LINE = re.compile(r"^\[[^\]]+\]\s+[\d.]+s\s+")
 
 
 def printable(text: object) -> str:
-    """Names come from files: what would steer a terminal is shown as a replacement character."""
+    """Return text without characters that control a terminal; names come from files and may hold some."""
     return _CONTROL.sub("\ufffd", str(text))
 
 
 class Console:
-    """Print results on standard output and progress on standard error.
+    """Print results on standard output, notes and progress on standard error.
 
     Parameters
     ----------
-    quiet : bool
-        Print nothing but errors and what was asked for as data.
-    as_json : bool
-        Print one JSON document instead of tables.
-    stdout_is_data : bool
-        A table goes to standard output: everything for people goes to standard error.
+    printing : PrintOptions
+    *places : str or None
+        Where the command's tables go. When one goes to standard output, everything for people goes to standard error.
     """
 
-    def __init__(self, *, quiet: bool = False, as_json: bool = False, stdout_is_data: bool = False) -> None:
+    def __init__(self, printing: PrintOptions, *places: str | None) -> None:
         from rich.console import Console as RichConsole
 
-        self.quiet = quiet
-        self.as_json = as_json
-        out = sys.stderr if stdout_is_data else sys.stdout
+        if printing.as_json and "-" in places:
+            raise UsageProblem("--json prints to standard output, so no other output can be '-'. Name a file for it.")
+        self.quiet = printing.quiet
+        self.as_json = printing.as_json
+        out = sys.stderr if "-" in places else sys.stdout
         self._out = RichConsole(file=out, width=None if out.isatty() else _PIPE_WIDTH, highlight=False)
-        # The stream is taken now: during a fit sys.stderr is where the estimator's own lines are caught.
         self._err = RichConsole(file=sys.stderr, highlight=False)
 
     @property
@@ -82,58 +80,56 @@ class Console:
             table.add_row(*(Text(printable(cell)) for cell in row))
         self._out.print(table)
 
+    def places(self, written: dict[str, str]) -> None:
+        """Print where each output went."""
+        for role, place in written.items():
+            if place != "-":
+                self.text(f"{role}: {place}")
+
     def document(self, content: dict[str, Any]) -> None:
         """Print the JSON document for scripts."""
         if self.as_json:
             print(json.dumps(content, ensure_ascii=False, allow_nan=False, default=_plain))
 
     @contextlib.contextmanager
-    def working(self, what: str) -> Iterator[Callable[[str], None]]:
-        """Show `what` is going on: a spinner with the estimator's progress on a terminal, nothing in a pipe.
+    def working(self, what: str, about: str | None = None) -> Iterator[Progress]:
+        """Show `what` is going on: a spinner on a terminal, nothing in a pipe. Warnings become notes.
 
-        Yields a function that changes the text.
+        Parameters
+        ----------
+        what : str
+            What is done, for the spinner.
+        about : str, optional
+            The data it is done with. Given it, errors about the data become input problems.
+
+        Yields
+        ------
+        progress : callable
+            Shows a line of progress beside the spinner.
         """
-        if not (self.for_people and self._err.is_terminal):
-            with _warnings_as_notes(self):
-                yield lambda message: None
-            return
-        from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+        problems = contextlib.nullcontext() if about is None else input_errors(about)
+        with _warnings_as_notes(self), problems:
+            if not (self.for_people and self._err.is_terminal):
+                yield silent
+                return
+            from rich.progress import Progress as Bar
+            from rich.progress import SpinnerColumn, TextColumn, TimeElapsedColumn
 
-        columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn())
-        with Progress(*columns, console=self._err, transient=True) as bar:
-            task = bar.add_task(what)
+            columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn())
+            with Bar(*columns, console=self._err, transient=True) as bar:
+                task = bar.add_task(what)
+                yield lambda message: bar.update(task, description=f"{what}: {printable(message)}")
 
-            def show(message: str) -> None:
-                bar.update(task, description=f"{what}: {printable(message)}")
-
-            catcher = _LineCatcher(show)
-            with contextlib.redirect_stderr(catcher), _warnings_as_notes(self):
-                yield show
-
-    @property
-    def verbosity(self) -> int:
-        """The estimators' `verbose`: their lines are caught and shown beside the spinner."""
-        return 2 if self.for_people and self._err.is_terminal else 0
-
-
-class _LineCatcher(io.TextIOBase):
-    """Hand on what an estimator prints with ``verbose``, without its name and clock."""
-
-    def __init__(self, show: Callable[[str], None]) -> None:
-        self.show = show
-        self.rest = ""
-
-    def write(self, text: str) -> int:
-        *lines, self.rest = (self.rest + text).split("\n")
-        for line in lines:
-            if line.strip():
-                self.show(_VERBOSE_LINE.sub("", line))
-        return len(text)
+    @contextlib.contextmanager
+    def fitting(self, what: str, about: str) -> Iterator[None]:
+        """As :meth:`working`, and the estimators fitted inside tell their progress beside the spinner."""
+        with self.working(what, about) as progress, progress_to(progress):
+            yield
 
 
 @contextlib.contextmanager
 def _warnings_as_notes(console: Console) -> Iterator[None]:
-    """Print each warning meant for users once, as a note; deprecations in libraries are not theirs."""
+    """Print each warning once, as a note. Deprecations in libraries are left out: users cannot mend them."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         yield
@@ -147,7 +143,7 @@ def _warnings_as_notes(console: Console) -> Iterator[None]:
 
 
 def _plain(value: Any) -> Any:
-    """Numpy scalars and arrays in JSON."""
+    """Return numpy scalars and arrays as what JSON knows."""
     if hasattr(value, "tolist"):
         return value.tolist()
     raise TypeError(f"{type(value).__name__} is not JSON")

@@ -1,4 +1,4 @@
-"""What can go wrong on the command line: an exit code for each kind of problem, one line a message."""
+"""What can go wrong on the command line: one exit code per kind of problem, one line per message."""
 
 import errno
 from collections.abc import Iterator
@@ -72,7 +72,7 @@ _FULL_WORDS = ("No space left", "quota exceeded", "File too large")
 
 
 def disk_full(error: BaseException) -> bool:
-    """Whether the system ran out of room; some libraries tell it only in words."""
+    """Whether the disk is full; some libraries say so only in the text of the error."""
     return getattr(error, "errno", None) in _FULL or any(words in str(error) for words in _FULL_WORDS)
 
 
@@ -90,7 +90,8 @@ def explain_os_error(error: Exception, path: object, doing: str) -> str:
 
 @contextmanager
 def input_errors(path: object) -> Iterator[None]:
-    """Turn what a reader or an estimator says about the data into an input problem."""
+    """Turn what a reader or an estimator says about the data into an input problem, about a parameter into a usage
+    problem."""
     try:
         yield
     except CommandError:
@@ -98,7 +99,10 @@ def input_errors(path: object) -> Iterator[None]:
     except OSError as error:
         raise InputProblem(explain_os_error(error, path, "reading")) from error
     except (ValueError, TypeError) as error:
-        raise InputProblem(one_line(error)) from error
+        from sklearn.utils._param_validation import InvalidParameterError
+
+        kind = UsageProblem if isinstance(error, InvalidParameterError) else InputProblem
+        raise kind(one_line(error)) from error
     except MemoryError as error:
         raise InputProblem(f"Not enough memory for '{path}': {one_line(error)}".rstrip(": ") + ".") from error
 

@@ -1,4 +1,4 @@
-"""Files that appear whole or not at all."""
+"""Files that appear all together or not at all, and the formats of tables written."""
 
 import os
 import shutil
@@ -7,9 +7,10 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
+from typing import Any
 
 from eigensieve._files import StagedFile
-from eigensieve.cli.errors import OutputProblem, disk_full, explain_os_error, one_line
+from eigensieve.cli.errors import OutputProblem, UsageProblem, disk_full, explain_os_error, one_line
 
 STDOUT = "-"
 
@@ -17,10 +18,8 @@ STDOUT = "-"
 class Outputs:
     """Stage every output of a command beside its place, and move all of them there at the end.
 
-    Each file is first written in a hidden folder next to its destination (so that the move is a rename), and
-    nothing is
-    moved before everything is written: a command that fails, is interrupted or runs out of disk leaves no
-    output at all.
+    Each file is first written in a hidden folder next to its destination, so that the move is a rename. Nothing is
+    moved before everything is written: a command that fails, is interrupted or runs out of disk leaves no output.
 
     Parameters
     ----------
@@ -103,7 +102,7 @@ class Outputs:
                 if place == STDOUT:
                     _copy_to_stdout(file.path)
                 else:
-                    file.publish()
+                    file.publish(flush=True)
             except BrokenPipeError:
                 raise
             except OSError as error:
@@ -120,3 +119,62 @@ def _copy_to_stdout(staged: Path) -> None:
     with staged.open("rb") as source:
         shutil.copyfileobj(source, sys.stdout.buffer)
     sys.stdout.buffer.flush()
+
+
+def check_table_name(place: str | None, source: str) -> None:
+    """Refuse, before the work, a name from which no format can be told."""
+    from eigensieve.tables import DataError, format_of
+
+    folder = Path(source).is_dir()
+    if place is None:
+        return
+    if place == STDOUT:
+        if folder:
+            raise UsageProblem("A 10x folder cannot go to standard output. Name a folder or file with -o.")
+        return
+    if folder and Path(place).suffix == "":
+        return
+    try:
+        format_of(Path(place))
+    except DataError as error:
+        raise UsageProblem(f"Output {error}") from error
+
+
+def save_table(table: Any, path: Path) -> None:
+    """Write a table in the format its name says."""
+    from eigensieve.tables import write_in_place
+
+    write_in_place(path, table)
+
+
+def save_model(model: Any, path: Path, **about: Any) -> None:
+    """Write a fitted model, and with it what is known about its data."""
+    from eigensieve import estimators
+
+    estimators.save_model(model, path, about=about)
+
+
+_FRAMES = (".csv", ".tsv", ".parquet", ".feather", ".json")
+
+
+def check_frame_name(place: str | None) -> None:
+    """Refuse a name whose suffix :func:`save_frame` does not know."""
+    if place is not None and place != STDOUT and Path(place).suffix.lower() not in _FRAMES:
+        raise UsageProblem(f"The name '{place}' must end in one of {', '.join(_FRAMES)}.")
+
+
+def save_frame(columns: dict[str, Any], path: Path) -> None:
+    """Write a small table of results, such as weights, in the format its name says."""
+    from eigensieve._extras import require
+
+    polars = require("polars", extra="cli")
+    frame = polars.DataFrame(columns)
+    suffix = path.suffix.lower()
+    if suffix == ".parquet":
+        frame.write_parquet(path)
+    elif suffix == ".feather":
+        frame.write_ipc(path)
+    elif suffix == ".json":
+        path.write_text(frame.write_json(), encoding="utf-8")
+    else:
+        frame.write_csv(path, separator="\t" if suffix == ".tsv" else ",")

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from eigensieve.estimators.feature_map import FeatureMap
     from eigensieve.estimators.genes import select_genes
     from eigensieve.estimators.kernel_qalpha import KernelQAlphaSelector
+    from eigensieve.estimators.outcome import Findings
     from eigensieve.estimators.persistence import (
         ModelFileError,
         load_model,

@@ -1,4 +1,17 @@
-"""Matplotlib displays in scikit-learn's convention: ``SomethingDisplay.from_estimator(model)``."""
+"""Matplotlib displays in scikit-learn's convention: ``SomethingDisplay.from_estimator(model)``.
+
+A display holds the numbers it draws. ``from_estimator`` takes them from a fitted model and draws them; ``plot`` draws
+them again, on other axes if wanted. Afterwards ``ax_`` and ``figure_`` are there to be changed.
+
+Read in this order; each file is one kind of picture, and none needs another:
+
+- ``axes``: what all displays share
+- ``weights``: the sorted weights of a selector and the cut
+- ``stability``: how often features are selected on subsamples
+- ``path``: the trace ratio against the number of features
+- ``feature_map``: the topographical map
+- ``elements``: the mask, the error path and the rejection curves of element selection
+"""
 
 from typing import TYPE_CHECKING
 
@@ -7,7 +20,6 @@ from eigensieve._door import open_door
 if TYPE_CHECKING:
     from eigensieve.plotting.elements import ElementMaskDisplay, ElementPathDisplay, RejectionCurveDisplay
     from eigensieve.plotting.feature_map import FeatureMapDisplay
-    from eigensieve.plotting.null import null_quantiles, null_weight
     from eigensieve.plotting.path import TraceRatioPathDisplay
     from eigensieve.plotting.stability import StabilityDisplay
     from eigensieve.plotting.weights import WeightsDisplay

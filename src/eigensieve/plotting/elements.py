@@ -4,19 +4,15 @@ from collections.abc import Mapping
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.metrics import roc_auc_score
 from sklearn.utils.validation import check_is_fitted
 
-from eigensieve._extras import require
+from eigensieve._types import Array
 from eigensieve.estimators import positive_scores
+from eigensieve.plotting.axes import Display, axes_or_new
 
 
-def _axes(ax: Any) -> Any:
-    return require("matplotlib.pyplot", extra="plot").subplots()[1] if ax is None else ax
-
-
-class ElementMaskDisplay:
+class ElementMaskDisplay(Display):
     """How often each feature is used by the masked support vectors, as an image or as bars.
 
     Parameters
@@ -33,9 +29,7 @@ class ElementMaskDisplay:
     figure_ : matplotlib Figure
     """
 
-    def __init__(
-        self, counts: NDArray, *, image_shape: tuple[int, int] | None = None, feature_names: Any = None
-    ) -> None:
+    def __init__(self, counts: Array, *, image_shape: tuple[int, int] | None = None, feature_names: Any = None) -> None:
         self.counts = counts
         self.image_shape = image_shape
         self.feature_names = feature_names
@@ -59,7 +53,7 @@ class ElementMaskDisplay:
 
     def plot(self, ax: Any = None, **kwargs: Any) -> Self:
         """Draw; keywords go to `imshow` or `barh`."""
-        ax = _axes(ax)
+        ax = self.ax_ = axes_or_new(ax)
         if self.image_shape is not None:
             image = ax.imshow(self.counts.reshape(self.image_shape), **{"cmap": "magma", **kwargs})
             ax.figure.colorbar(image, ax=ax, label="elements")
@@ -70,11 +64,10 @@ class ElementMaskDisplay:
             names = used.astype(str) if self.feature_names is None else np.asarray(self.feature_names)[used]
             ax.barh(np.arange(used.size), self.counts[used], **kwargs)
             ax.set(yticks=np.arange(used.size), yticklabels=names, xlabel="elements", ylabel="feature")
-        self.ax_, self.figure_ = ax, ax.figure
         return self
 
 
-class ElementPathDisplay:
+class ElementPathDisplay(Display):
     """The relative error after each addition (the paper's figures 3 and 5, for the matched values).
 
     Parameters
@@ -87,7 +80,7 @@ class ElementPathDisplay:
     ax_, line_, figure_ : matplotlib artists
     """
 
-    def __init__(self, path: NDArray, *, label: str | None = None) -> None:
+    def __init__(self, path: Array, *, label: str | None = None) -> None:
         self.path = path
         self.label = label
 
@@ -99,19 +92,18 @@ class ElementPathDisplay:
 
     def plot(self, ax: Any = None, **kwargs: Any) -> Self:
         """Draw; keywords go to the line."""
-        ax = _axes(ax)
+        ax = self.ax_ = axes_or_new(ax)
         (self.line_,) = ax.plot(np.arange(1, self.path.size + 1), self.path, label=self.label, **kwargs)
         ax.set(xlabel="elements", ylabel="relative squared error", yscale="log")
         if self.label is not None:
             ax.legend()
-        self.ax_, self.figure_ = ax, ax.figure
         return self
 
 
-class RejectionCurveDisplay:
-    """Share of the negatives rejected against share of the positives lost, a line a model (the paper's figures 2, 4).
+class RejectionCurveDisplay(Display):
+    """Negatives rejected against positives lost, one line per model (the paper's figures 2 and 4).
 
-    The ROC curve from the rejector's side: at a threshold, x is the false-negative rate and y the true-negative rate.
+    The ROC curve seen from the rejector: x is the false-negative rate at a threshold and y the true-negative rate.
 
     Parameters
     ----------
@@ -122,7 +114,7 @@ class RejectionCurveDisplay:
     ax_, lines_, figure_ : matplotlib artists
     """
 
-    def __init__(self, curves: Mapping[str, tuple[NDArray, NDArray, float]]) -> None:
+    def __init__(self, curves: Mapping[str, tuple[Array, Array, float]]) -> None:
         self.curves = dict(curves)
 
     @classmethod
@@ -136,7 +128,7 @@ class RejectionCurveDisplay:
         return cls.from_scores(scores, positive, ax=ax, **kwargs)
 
     @classmethod
-    def from_scores(cls, scores: Mapping[str, NDArray], positive: NDArray, *, ax: Any = None, **kwargs: Any) -> Self:
+    def from_scores(cls, scores: Mapping[str, Array], positive: Array, *, ax: Any = None, **kwargs: Any) -> Self:
         """Draw one line for each named list of scores; `positive` marks the samples of the second class."""
         curves = {}
         for name, values in scores.items():
@@ -148,7 +140,7 @@ class RejectionCurveDisplay:
 
     def plot(self, ax: Any = None, **kwargs: Any) -> Self:
         """Draw; keywords go to every line."""
-        ax = _axes(ax)
+        ax = self.ax_ = axes_or_new(ax)
         self.lines_ = [
             ax.plot(lost, rejected, label=f"{name} (area {area:.4f})", **kwargs)[0]
             for name, (lost, rejected, area) in self.curves.items()
@@ -156,5 +148,4 @@ class RejectionCurveDisplay:
         ax.axvline(0.02, color="0.7", linewidth=1, linestyle=":")
         ax.set(xlabel="positives lost", ylabel="negatives rejected", xlim=(0, 0.2), ylim=(0, 1.02))
         ax.legend(loc="lower right")
-        self.ax_, self.figure_ = ax, ax.figure
         return self

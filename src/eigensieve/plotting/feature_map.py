@@ -1,4 +1,4 @@
-"""The topographical map as a picture: an ellipse a feature (2004, Fig. 2)."""
+"""The topographical map as a picture: one ellipse per feature (2004, Fig. 2)."""
 
 from typing import Any
 
@@ -6,12 +6,13 @@ import numpy as np
 
 from eigensieve._extras import require
 from eigensieve._types import Array
+from eigensieve.plotting.axes import Display, axes_or_new
 
 _SMALLEST = 0.006  # share of the axes' range: irrelevant features stay visible as dots
 _LARGEST = 0.13
 
 
-class FeatureMapDisplay:
+class FeatureMapDisplay(Display):
     """Draw features at their coordinates in two rounds, as ellipses whose axes are their relevance.
 
     Parameters
@@ -26,7 +27,7 @@ class FeatureMapDisplay:
     ax_ : matplotlib Axes
     figure_ : matplotlib Figure
     ellipses_ : list of matplotlib Ellipse
-        One a feature, in column order.
+        One per feature, in column order.
     """
 
     def __init__(self, coordinates: Array, relevance: Array, feature_names: list[str]) -> None:
@@ -53,10 +54,8 @@ class FeatureMapDisplay:
         -------
         self : FeatureMapDisplay
         """
-        pyplot = require("matplotlib.pyplot", extra="plot")
         x, y = self._rounds(rounds)
-        if ax is None:
-            _, ax = pyplot.subplots(figsize=(6.4, 6.0), layout="constrained")
+        ax = self.ax_ = axes_or_new(ax, figsize=(6.4, 6.0), layout="constrained")
         limit = 1.05 * max(0.4, float(np.abs(self.coordinates[:, [x, y]]).max()))
         sizes = self._sizes(2 * limit, x, y)
         self.ellipses_ = self._draw(ax, x, y, sizes)
@@ -64,8 +63,6 @@ class FeatureMapDisplay:
         ax.set(xlim=(-limit, limit), ylim=(-limit, limit), aspect="equal")
         ax.set_xlabel(f"direction in round {x + 1} (radians); width: relevance in round {x + 1}")
         ax.set_ylabel(f"direction in round {y + 1} (radians); height: relevance in round {y + 1}")
-        self.ax_ = ax
-        self.figure_ = ax.figure
         return self
 
     def _rounds(self, rounds: tuple[int, int]) -> tuple[int, int]:
@@ -73,8 +70,7 @@ class FeatureMapDisplay:
         if len(rounds) != 2 or not all(0 <= number < available for number in rounds):
             raise ValueError(
                 f"The 'rounds' parameter of plot must be two numbers from 0 to {available - 1} (the map has "
-                f"{available} "
-                f"rounds). Got {rounds!r} instead."
+                f"{available} rounds). Got {rounds!r} instead."
             )
         return rounds
 

@@ -4,12 +4,12 @@ from typing import Any
 
 import numpy as np
 
-from eigensieve._extras import require
 from eigensieve.estimators import TraceRatioSelector
+from eigensieve.plotting.axes import Display, axes_or_new
 from eigensieve.traceratio import TraceRatioPath
 
 
-class TraceRatioPathDisplay:
+class TraceRatioPathDisplay(Display):
     """Score of the best subset against its size, beside the score of the feature-level ranking.
 
     Create it with :meth:`from_estimator`, or from a path; draw it (again) with :meth:`plot`.
@@ -57,8 +57,7 @@ class TraceRatioPathDisplay:
 
     def plot(self, ax: Any = None, *, log: bool = True) -> "TraceRatioPathDisplay":
         """Draw, and return self. Sizes whose score is infinite are left out and named in the axis label."""
-        if ax is None:
-            _, ax = require("matplotlib.pyplot", extra="plot").subplots(layout="constrained")
+        ax = self.ax_ = axes_or_new(ax, layout="constrained")
         path = self.path
         size = path.choose() if self.n_selected is None else self.n_selected
         finite = np.isfinite(path.scores)
@@ -79,6 +78,4 @@ class TraceRatioPathDisplay:
         note = f" (infinite up to {infinite})" if infinite else ""
         ax.set(xlabel=f"number of features{note}", ylabel="trace ratio of the subset")
         ax.legend()
-        self.ax_ = ax
-        self.figure_ = ax.figure
         return self

@@ -4,17 +4,17 @@ from typing import Any
 
 import numpy as np
 
-from eigensieve._extras import require
 from eigensieve.evidence import Stability
+from eigensieve.plotting.axes import Display, axes_or_new
 
 
-class StabilityDisplay:
+class StabilityDisplay(Display):
     """The most frequently selected features and their selection frequencies.
 
     Parameters
     ----------
     stability : Stability
-        From :func:`eigensieve.evidence.stability.selection_stability`.
+        From :func:`eigensieve.evidence.selection_stability`.
 
     Attributes
     ----------
@@ -32,7 +32,7 @@ class StabilityDisplay:
         return cls(stability).plot(ax=ax, **kwargs)
 
     def plot(self, *, ax: Any = None, max_features: int = 40, threshold: float = 0.6) -> "StabilityDisplay":
-        """Draw one bar a feature, most frequent first.
+        """Draw one bar per feature, most frequent first.
 
         Parameters
         ----------
@@ -42,13 +42,11 @@ class StabilityDisplay:
         threshold : float, default=0.6
             Frequency from which a feature counts as stable; drawn as a line.
         """
-        pyplot = require("matplotlib.pyplot", extra="plot")
         frequencies = self.stability.frequencies
         order = np.lexsort((np.arange(len(frequencies)), -frequencies))[:max_features]
         names = self.stability.feature_names
         labels = [str(i) if names is None else str(names[i]) for i in order]
-        if ax is None:
-            _, ax = pyplot.subplots(layout="constrained")
+        ax = self.ax_ = axes_or_new(ax, layout="constrained")
         colors = np.where(frequencies[order] >= threshold, "C0", "0.75")
         self.bars_ = ax.bar(range(len(order)), frequencies[order], color=colors)
         ax.axhline(threshold, color="black", linewidth=0.8, linestyle="--")
@@ -58,6 +56,4 @@ class StabilityDisplay:
         ax.set_ylim(0, 1)
         ax.set_xlabel("feature")
         ax.set_ylabel(f"selected on a fraction of {len(self.stability.selections)} subsamples")
-        self.ax_ = ax
-        self.figure_ = ax.figure
         return self

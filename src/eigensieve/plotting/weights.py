@@ -4,14 +4,13 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
-from eigensieve._extras import require
 from eigensieve._types import Array
-from eigensieve.plotting.null import null_weight
+from eigensieve.estimators import Findings
+from eigensieve.plotting.axes import Display, axes_or_new
 
 
-class WeightsDisplay:
+class WeightsDisplay(Display):
     """Weights of all features, largest first, with the selected ones marked.
 
     Make it with :meth:`from_estimator`; call :meth:`plot` to draw it again.
@@ -83,21 +82,14 @@ class WeightsDisplay:
         -------
         display : WeightsDisplay
         """
-        check_is_fitted(estimator)
-        by_weight = hasattr(estimator, "weights_") and np.ndim(estimator.weights_) == 1
-        if not by_weight and not hasattr(estimator, "scores_"):
-            raise TypeError(
-                "The 'estimator' parameter of WeightsDisplay.from_estimator must be a fitted selector with "
-                "'weights_' "
-                f"or 'scores_'. Got {type(estimator).__name__} instead."
-            )
+        found = Findings.of(estimator)
         names = feature_names if feature_names is not None else getattr(estimator, "feature_names_in_", None)
         display = cls(
-            weights=np.asarray(estimator.weights_ if by_weight else estimator.scores_, dtype=np.float64),
-            support=np.asarray(estimator.get_support(), dtype=bool),
+            weights=found.weights,
+            support=found.support,
             feature_names=names,
-            null_weight=null_weight(estimator) if by_weight else None,
-            ylabel="weight" if by_weight else "score",
+            null_weight=found.null_weight,
+            ylabel=found.weight_name,
         )
         return display.plot(ax=ax, **kwargs)
 
@@ -116,9 +108,7 @@ class WeightsDisplay:
         -------
         self : WeightsDisplay
         """
-        plt = require("matplotlib.pyplot", extra="plot")
-        if ax is None:
-            _, ax = plt.subplots()
+        ax = self.ax_ = axes_or_new(ax)
         finite = np.isfinite(self.weights)
         shown = np.where(finite, self.weights, self.weights[finite].max() if finite.any() else 0.0)
         order = np.argsort(-shown, kind="stable")
@@ -144,6 +134,4 @@ class WeightsDisplay:
             )
         ax.set(xscale="log", xlabel="rank", ylabel=self.ylabel)
         ax.legend()
-        self.ax_ = ax
-        self.figure_ = ax.figure
         return self

@@ -1,4 +1,18 @@
-"""The report: fitted model -> plain dict (`summarize`) -> one self-contained HTML page (`render`)."""
+"""The report about a fitted selector: model -> plain dict (`summarize`) -> one self-contained HTML page (`render`).
+
+Read in this order:
+
+- ``report``: the class `Report`, for notebooks and files
+- ``summary``: collects everything the page shows into one dict of plain JSON values
+- ``views``: the numbers behind the pictures (samples, heat map, redundancy, topographical map), and `Limits`
+- ``trust``: the cards that say how far to trust the selection
+- ``texts``: the paragraph for the methods section of a paper
+- ``rendering``: from the dict to HTML; it knows no model
+- ``assets/``: page, styles and script
+
+Words: *chosen* are the columns that the model selected, best first; *shown* are the features that have a row of their
+own on the page; *position* is the row of a column on the page, or -1.
+"""
 
 from typing import TYPE_CHECKING
 
@@ -7,6 +21,7 @@ from eigensieve._door import open_door
 if TYPE_CHECKING:
     from eigensieve.report.rendering import render, render_fragment
     from eigensieve.report.report import Report
-    from eigensieve.report.summary import Limits, summarize
+    from eigensieve.report.summary import summarize
+    from eigensieve.report.views import Limits
 
 __getattr__, __dir__, __all__ = open_door(__name__, __file__)

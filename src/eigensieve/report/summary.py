@@ -1,7 +1,6 @@
 """From a fitted selector and its data to a plain dict: everything the page shows, and nothing else."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
@@ -9,32 +8,11 @@ import numpy as np
 
 from eigensieve import __version__
 from eigensieve._types import Array
-from eigensieve.data import DataMatrix, as_data
-from eigensieve.plotting import null_quantiles, null_weight
-from eigensieve.report.encode import numbers
+from eigensieve.data import as_data
+from eigensieve.estimators import Findings
 from eigensieve.report.texts import methods_text
-from eigensieve.report.trust import trust
-from eigensieve.report.views import (
-    heat_map,
-    redundancy,
-    sample_view,
-    topographical_map,
-)
-
-
-@dataclass(frozen=True)
-class Limits:
-    """How much a page holds; what exceeds a limit is summarised and the page says so."""
-
-    features: int = 50_000
-    name_bytes: int = 1_500_000
-    name_length: int = 200
-    map_features: int = 300
-    heat_features: int = 60
-    heat_samples: int = 400
-    samples: int = 3_000
-    redundancy_features: int = 80
-    curve_points: int = 1_200
+from eigensieve.report.trust import trust_cards
+from eigensieve.report.views import Limits, heat_map, numbers, redundancy, sample_view, topographical_map
 
 
 def summarize(
@@ -55,19 +33,18 @@ def summarize(
     Parameters
     ----------
     model : estimator
-        A fitted selector: `support_`, `ranking_`, and `weights_` or `scores_`; `embedding_` and the
-        diagnostics of
-        Q-alpha are used where they exist.
-    X : array-like or sparse matrix of shape (n_samples, n_features)
-        The data it was fitted on.
+        A fitted selector with `ranking_` and `weights_` or `scores_`. Its embedding and its diagnostics are used where
+        they exist.
+    X : array-like, sparse matrix or DataMatrix of shape (n_samples, n_features)
+        The data it was fitted on. A data matrix brings its column statistics along.
     feature_names, sample_ids : sequence of str, optional
         Default: the model's own names, or ``feature 0``, ``sample 0``...
     labels : sequence, optional
         Known classes of the samples; shown beside the clusters.
     title : str
     source : dict, optional
-        What the page should say about the input: ``name``, ``prepared`` (list of sentences), ``labels_used``
-        (bool).
+        What the page should say about the input: ``name``, ``prepared`` (list of sentences), ``labels`` (name of the
+        label column), ``labels_used`` (bool).
     draw_map : bool, default=True
         Whether to fit two rounds of Q-alpha on the best features for the topographical map.
     stability : ndarray of shape (n_features,), optional
@@ -81,45 +58,48 @@ def summarize(
     """
     limits = limits or Limits()
     data = as_data(X).standardized("center")
+    constant = data.stats().constant
     names = _names(model, data.n_features, feature_names)
-    support = np.asarray(model.get_support(), dtype=bool)
-    weights = _weights(model)
-    ranking = np.asarray(model.ranking_)
-    chosen = ranking[support[ranking]]
-    shown = _shown(ranking, support, names, limits)
+    found = Findings.of(model)
+    chosen, order = _selected_first(found)
+    shown = _shown(order, names, limits)
     position = np.full(data.n_features, -1)
     position[shown] = np.arange(len(shown))
     samples, clusters = sample_view(model, data, chosen, sample_ids, labels, limits)
     copies, redundant = redundancy(data, chosen, position, limits)
-    source = dict(source or {})
+    drawn = order[: limits.map_features] if draw_map else order[:0]
+    about = _source(source or {}, found, constant)
     summary = {
         "format": 1,
         "version": __version__,
         "created": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
         "title": title,
-        "source": _source(source, data, model),
-        "method": methods_text(model, source.get("labels_used", False)),
+        "source": about,
+        "method": methods_text(model, found.support, about["labels_used"]),
         "counts": {
             "samples": data.n_samples,
             "features": data.n_features,
             "selected": len(chosen),
             "clusters": int(getattr(model, "n_clusters_", 0)),
         },
-        "features": _feature_table(model, names, weights, ranking, support, shown, copies, stability, limits),
-        "curve": _curve(weights, support, position, limits) | {"null": null_weight(model)},
-        "map": topographical_map(data, _best(ranking, support, limits), position) if draw_map else None,
+        "features": _feature_table(found, names, shown, limits.name_length)
+        | {"stability": None if stability is None else numbers(np.asarray(stability)[shown], 3)}
+        | {"copy": numbers(copies[shown], 3)},
+        "curve": _curve(found, position, limits),
+        "map": topographical_map(data, drawn[~constant[drawn]], position),
         "samples": samples,
         "heat": heat_map(data, chosen, position, samples, clusters, limits),
         "redundancy": redundant,
     }
-    summary["trust"] = trust(model, summary, stability, labels)
+    summary["trust"] = trust_cards(model, found, stability, redundant, samples)
     return summary
 
 
-def _best(ranking: Array, support: Array, limits: Limits) -> Array:
-    """Columns the map is drawn of: the selected ones, then the best of the others."""
-    chosen = support[ranking]
-    return np.concatenate([ranking[chosen], ranking[~chosen]])[: limits.map_features]
+def _selected_first(found: Findings) -> tuple[Array, Array]:
+    """The selected columns, best first; and all columns, the selected ones first."""
+    selected = found.support[found.ranking]
+    chosen = found.ranking[selected]
+    return chosen, np.concatenate([chosen, found.ranking[~selected]])
 
 
 def _names(model: Any, n_features: int, given: Sequence[str] | None) -> list[str]:
@@ -127,64 +107,51 @@ def _names(model: Any, n_features: int, given: Sequence[str] | None) -> list[str
     if names is None:
         return [f"feature {i}" for i in range(n_features)]
     if len(names) != n_features:
-        raise ValueError(f"feature_names must have one name a column of X ({n_features}). Got {len(names)} instead.")
+        raise ValueError(f"feature_names must have one name per column of X ({n_features}). Got {len(names)} instead.")
     return [str(name) for name in names]
 
 
-def _weights(model: Any) -> Array:
-    weights = np.asarray(model.weights_ if hasattr(model, "weights_") else model.scores_, dtype=np.float64)
-    finite = np.isfinite(weights)
-    largest = weights[finite].max() if finite.any() else 1.0
-    return np.where(finite, weights, np.where(weights > 0, largest, 0.0))  # a score may be +inf: show it at the top
-
-
-def _shown(ranking: Array, support: Array, names: list[str], limits: Limits) -> Array:
-    """Indices of the features that get a row of their own: the selected, then the best, within the limits."""
-    order = np.concatenate([ranking[support[ranking]], ranking[~support[ranking]]])[: limits.features]
+def _shown(order: Array, names: list[str], limits: Limits) -> Array:
+    """The features that get a row of their own: the first in this order, within the limits."""
+    order = order[: limits.features]
     sizes = np.cumsum([min(len(names[i].encode()), limits.name_length) for i in order])
     return order[: max(1, int(np.searchsorted(sizes, limits.name_bytes, side="right")))]
 
 
-def _source(source: dict[str, Any], data: DataMatrix, model: Any) -> dict[str, Any]:
-    constant = int(np.count_nonzero(data.stats().constant))
+def _source(source: dict[str, Any], found: Findings, constant: Array) -> dict[str, Any]:
     return {
         "name": str(source.get("name", "data in memory")),
         "prepared": [str(sentence) for sentence in source.get("prepared", [])],
-        "constant": constant,
+        "constant": int(np.count_nonzero(constant)),
         "labels": source.get("labels"),
         "labels_used": bool(source.get("labels_used", False)),
-        "weight_name": "weight" if hasattr(model, "weights_") else "score",
+        "weight_name": found.weight_name,
     }
 
 
-def _feature_table(
-    model: Any,
-    names: list[str],
-    weights: Array,
-    ranking: Array,
-    support: Array,
-    shown: Array,
-    copies: Array,
-    stability: Array | None,
-    limits: Limits,
-) -> dict[str, Any]:
-    rank = np.empty(len(ranking), dtype=np.int64)
-    rank[ranking] = np.arange(1, len(ranking) + 1)
-    null = null_quantiles(model)
+def _finite(weights: Array) -> Array:
+    """Weights that can be drawn: an infinite score becomes the largest finite one."""
+    finite = np.isfinite(weights)
+    largest = weights[finite].max() if finite.any() else 1.0
+    return np.where(finite, weights, np.where(weights > 0, largest, 0.0))
+
+
+def _feature_table(found: Findings, names: list[str], shown: Array, name_length: int) -> dict[str, Any]:
+    rank = np.empty(len(found.ranking), dtype=np.int64)
+    rank[found.ranking] = np.arange(1, len(rank) + 1)
+    weights, null = _finite(found.weights), found.null_quantiles
     hidden = np.ones(len(weights), dtype=bool)
     hidden[shown] = False
     rest = weights[hidden]
     return {
-        "names": [_short(names[i], limits.name_length) for i in shown],
+        "names": [_short(names[i], name_length) for i in shown],
         "weight": numbers(weights[shown]),
         "rank": [int(r) for r in rank[shown]],
-        "selected": [int(s) for s in support[shown]],
+        "selected": [int(s) for s in found.support[shown]],
         "null": None if null is None else numbers(null[shown], 4),
-        "stability": None if stability is None else numbers(np.asarray(stability)[shown], 3),
-        "copy": numbers(copies[shown], 3),
         "rest": {
             "count": int(hidden.sum()),
-            "selected": int(support[hidden].sum()),
+            "selected": int(found.support[hidden].sum()),
             "largest": float(rest.max()) if len(rest) else None,
             "mean": float(rest.mean()) if len(rest) else None,
         },
@@ -195,8 +162,9 @@ def _short(name: str, length: int) -> str:
     return name if len(name) <= length else name[: length - 1] + "…"
 
 
-def _curve(weights: Array, support: Array, position: Array, limits: Limits) -> dict[str, Any]:
-    """Sorted weights at every one of the first ranks and at geometrically spaced later ones."""
+def _curve(found: Findings, position: Array, limits: Limits) -> dict[str, Any]:
+    """Sorted weights at all of the first ranks and at geometrically spaced later ones."""
+    weights, support = _finite(found.weights), found.support
     order = np.argsort(-weights, kind="stable")
     n = len(order)
     head = min(n, limits.curve_points // 2)
@@ -210,4 +178,5 @@ def _curve(weights: Array, support: Array, position: Array, limits: Limits) -> d
         "selected": [int(s) for s in support[order[at]]],
         "cut": count if count and support[order[:count]].all() else None,
         "total": n,
+        "null": found.null_weight,
     }

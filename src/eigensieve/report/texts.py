@@ -1,18 +1,18 @@
 """A paragraph of methods text for each selector, with its citation."""
 
+from inspect import signature
 from typing import Any
 
 from eigensieve import __version__
+from eigensieve._types import Array
 
 _WOLF_2005 = (
-    "L. Wolf and A. Shashua. Feature Selection for Unsupervised and Supervised Inference: The Emergence of "
-    "Sparsity in a "
-    "Weight-Based Approach. Journal of Machine Learning Research 6, 2005."
+    "L. Wolf and A. Shashua. Feature Selection for Unsupervised and Supervised Inference: The Emergence of Sparsity in "
+    "a Weight-Based Approach. Journal of Machine Learning Research 6, 2005."
 )
 _WOLF_2003 = (
-    "L. Wolf and A. Shashua. Feature Selection for Unsupervised and Supervised Inference: the Emergence of "
-    "Sparsity in a "
-    "Weighted-based Approach. International Conference on Computer Vision, 2003."
+    "L. Wolf and A. Shashua. Feature Selection for Unsupervised and Supervised Inference: the Emergence of Sparsity in "
+    "a Weighted-based Approach. International Conference on Computer Vision, 2003."
 )
 _SHASHUA_2004 = (
     "A. Shashua and L. Wolf. Kernel Feature Selection with Side Data Using a Spectral Approach. "
@@ -25,43 +25,35 @@ _NIE_2008 = (
 
 _HOW = {
     "SieveSelector": (
-        "Each feature was scored by how much of its variation follows the leading non-trivial eigenvectors "
-        "of a "
-        "nearest-neighbour graph of the samples, the graph itself being built on features weighted by "
-        "earlier scores. "
-        "Features were then taken greedily, each by its score times the part of it that the features "
-        "already taken do "
-        "not explain, so that near-copies of one feature are not taken again.",
+        "Each feature was scored by how much of its variation follows the leading non-trivial eigenvectors of a "
+        "nearest-neighbour graph of the samples. The graph was built on features weighted by earlier scores. Features "
+        "were then taken one at a time, each by its score times the part of it that the features already taken do not "
+        "explain, so that near-copies of one feature are not taken again.",
         [_WOLF_2005],
     ),
     "QAlphaSelector": (
-        "Feature weights alpha of unit norm maximise the energy of the leading eigenvalues of the samples' "
-        "affinity "
-        "A = sum_i alpha_i m_i m_i', where m_i is feature i over the samples (the Q-alpha method). Neither "
-        "sparsity nor "
-        "positivity of the weights is imposed.",
+        "Feature weights alpha of unit norm maximise the energy of the leading eigenvalues of the samples' affinity "
+        "A = sum_i alpha_i m_i m_i', where m_i is feature i over the samples (the Q-alpha method). Neither sparsity "
+        "nor positivity of the weights is imposed.",
         [_WOLF_2005, _WOLF_2003],
     ),
     "KernelQAlphaSelector": (
-        "Feature weights come from the kernel form of the Q-alpha method, in which inner products of "
-        "features are "
+        "Feature weights come from the kernel form of the Q-alpha method, in which inner products of features are "
         "replaced by a kernel.",
         [_SHASHUA_2004, _WOLF_2005],
     ),
     "TraceRatioSelector": (
-        "The subset of the wanted size with the largest ratio of between-graph to within-graph scatter was "
-        "found exactly "
-        "by Dinkelbach's iteration (the trace ratio criterion).",
+        "The subset of the wanted size with the largest ratio of between-graph to within-graph scatter was found "
+        "exactly by Dinkelbach's iteration (the trace ratio criterion).",
         [_NIE_2008],
     ),
 }
 
 
-def methods_text(model: Any, labels_used: bool) -> dict[str, Any]:
+def methods_text(model: Any, support: Array, labels_used: bool) -> dict[str, Any]:
     """Return what to write in a paper about how the features were selected."""
     name = type(model).__name__
     how, citations = _HOW.get(name, (f"Features were selected with {name}.", []))
-    support = model.get_support()
     k = getattr(model, "n_clusters_", None)
     clusters = f" {k} clusters were assumed." if k else ""
     labels = " The labels of the samples steered the selection." if labels_used else ""
@@ -70,8 +62,7 @@ def methods_text(model: Any, labels_used: bool) -> dict[str, Any]:
         f" Settings other than the defaults: {', '.join(changed)}." if changed else " All settings were defaults."
     )
     text = (
-        f"{int(support.sum())} of {len(support)} features were selected with {name} of eigensieve "
-        f"{__version__}. "
+        f"{int(support.sum())} of {len(support)} features were selected with {name} of eigensieve {__version__}. "
         f"{how}{clusters}{labels}{settings}"
     )
     return {"name": name, "text": text, "citations": citations, "parameters": changed}
@@ -79,10 +70,10 @@ def methods_text(model: Any, labels_used: bool) -> dict[str, Any]:
 
 def _changed(model: Any) -> list[str]:
     """Parameters that differ from their defaults, as text."""
-    defaults = type(model)().get_params(deep=False)
+    defaults = signature(type(model)).parameters
     changed = []
     for key, value in model.get_params(deep=False).items():
-        if key != "verbose" and repr(value) != repr(defaults[key]):
+        if key != "verbose" and repr(value) != repr(defaults[key].default):
             shown = repr(value)
             changed.append(f"{key}={shown if len(shown) <= 60 else f'({type(value).__name__})'}")
     return changed

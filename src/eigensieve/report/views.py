@@ -1,18 +1,44 @@
 """The pictures of the report as plain numbers: samples, heat map, redundancy, topographical map."""
 
+import base64
 import warnings
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from eigensieve._types import Array
 from eigensieve.data import DataMatrix
-from eigensieve.report.encode import bytes_of, numbers
 
 _COPY = 0.9
 _EFFECTIVE_FEATURES = 2_000
 _CLIP = 2.5
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How much a page holds; what exceeds a limit is summarised and the page says so."""
+
+    features: int = 50_000
+    name_bytes: int = 1_500_000
+    name_length: int = 200
+    map_features: int = 300
+    heat_features: int = 60
+    heat_samples: int = 400
+    samples: int = 3_000
+    redundancy_features: int = 80
+    curve_points: int = 1_200
+
+
+def numbers(values: Array, digits: int = 5) -> list[float | None]:
+    """Return floats with so many significant digits; NaN and infinities become null."""
+    return [float(f"{v:.{digits}g}") if np.isfinite(v) else None for v in np.asarray(values, dtype=np.float64)]
+
+
+def _bytes_of(values: Array) -> str:
+    """Return uint8 values as base64 text."""
+    return base64.b64encode(np.ascontiguousarray(values, dtype=np.uint8).tobytes()).decode("ascii")
 
 
 def sample_view(
@@ -21,9 +47,9 @@ def sample_view(
     chosen: Array,
     ids: Sequence[str] | None,
     labels: Sequence[Any] | None,
-    limits: Any,
+    limits: Limits,
 ) -> tuple[dict[str, Any], Array]:
-    """Two coordinates a sample, its cluster and its label; also return the clusters of all samples."""
+    """Return, per sample, two coordinates, its cluster and its label; and the clusters of all samples."""
     points, axes = _plane(model, data, chosen)
     clusters = _clusters(model)
     n_samples = data.n_samples
@@ -92,7 +118,7 @@ def _codes(labels: Sequence[Any] | None, n_samples: int) -> tuple[Array | None, 
 
 
 def heat_map(
-    data: DataMatrix, chosen: Array, position: Array, samples: dict[str, Any], clusters: Array, limits: Any
+    data: DataMatrix, chosen: Array, position: Array, samples: dict[str, Any], clusters: Array, limits: Limits
 ) -> dict[str, Any]:
     """Standardised values of the best chosen features, samples ordered by cluster, features by likeness."""
     columns = chosen[: limits.heat_features]
@@ -109,7 +135,7 @@ def heat_map(
         "features": [int(i) for i in position[columns[arranged]]],
         "samples": [where.get(int(i), -1) for i in rows],
         "clusters": [int(c) for c in clusters[rows]],
-        "values": bytes_of(np.round(127.5 * (values + 1))),
+        "values": _bytes_of(np.round(127.5 * (values + 1))),
         "clip": _CLIP,
         "of_features": len(chosen),
         "of_samples": data.n_samples,
@@ -155,12 +181,11 @@ _NO_REDUNDANCY: dict[str, Any] = {
 }
 
 
-def redundancy(data: DataMatrix, chosen: Array, position: Array, limits: Any) -> tuple[Array, dict[str, Any]]:
-    """Correlations among the chosen features, their effective number, and for each its likest other one.
+def redundancy(data: DataMatrix, chosen: Array, position: Array, limits: Limits) -> tuple[Array, dict[str, Any]]:
+    """Return the largest correlation of each chosen feature with another one, and the matrix of correlations.
 
-    The effective number of m features with correlation matrix R is m^2 / |R|_F^2: m when they are
-    uncorrelated, 1 when
-    they are copies of one.
+    The effective number of m features with correlation matrix R is m^2 / |R|_F^2: m when they are uncorrelated, 1
+    when they are copies of one.
     """
     used = chosen[:_EFFECTIVE_FEATURES]
     if not len(used):
@@ -177,7 +202,7 @@ def redundancy(data: DataMatrix, chosen: Array, position: Array, limits: Any) ->
     shown = shown[_by_likeness(np.asarray(data.take(used[shown]), dtype=np.float64))]
     return likest, {
         "features": [int(i) for i in position[used[shown]]],
-        "r": bytes_of(np.round(127.5 * (R[np.ix_(shown, shown)] + 1))),
+        "r": _bytes_of(np.round(127.5 * (R[np.ix_(shown, shown)] + 1))),
         "effective": float(m**2 / (R**2).sum()),
         "used": m,
         "of_features": len(chosen),
@@ -188,15 +213,15 @@ def redundancy(data: DataMatrix, chosen: Array, position: Array, limits: Any) ->
 
 
 def topographical_map(data: DataMatrix, columns: Array, position: Array) -> dict[str, Any] | None:
-    """An ellipse a feature: where it lies in two rounds of Q-alpha, and how much it weighs in each.
+    """Return an ellipse per feature: where it lies in two rounds of Q-alpha, and how much it weighs in each.
 
-    Shashua and Wolf 2004, section 4, on the given columns. None when there are too few of them, or too few samples.
+    Shashua and Wolf 2004, section 4, on the given columns, none of them constant. None when there are too few columns
+    or too few samples.
     """
     from sklearn.exceptions import ConvergenceWarning
 
     from eigensieve.estimators import FeatureMap
 
-    columns = columns[~data.stats().constant[columns]]
     if len(columns) < 3 or data.n_samples < 4:
         return None
     with warnings.catch_warnings():

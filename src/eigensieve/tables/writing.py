@@ -64,6 +64,11 @@ def _format(place: Path, table: Table) -> Format:
     return format_of(place)
 
 
+def write_in_place(path: Path, table: Table) -> None:
+    """Write a table straight to its place, for callers that stage their files themselves."""
+    function(_format(path, table).writer)(path, table)
+
+
 def _to_stdout(table: Table) -> None:
     if table.details.get("folder"):
         raise DataError("A 10x folder cannot go to standard output. Name a folder to write to.")

@@ -4,61 +4,39 @@ from typing import Any
 
 import numpy as np
 
-from eigensieve.cli.app import app
 from eigensieve.cli.console import Console
-from eigensieve.cli.methods import METHODS, default_method
-from eigensieve.cli.options import AsJson, Format, Ident, Input, Label, Orientation, Quiet
-from eigensieve.cli.tables import load_table
+from eigensieve.cli.methods import DEFAULT_METHOD, METHODS
+from eigensieve.cli.options import PrintOptions, TableOptions
+from eigensieve.cli.reading import dense, read_table
+
+EXAMPLES = (
+    "eigensieve inspect genes.csv",
+    "eigensieve inspect genes.tsv.gz --samples columns --json",
+)
 
 _BLOCK = 4096
 
 
-@app.command(
-    epilog="[bold]Examples[/bold]\n\neigensieve inspect genes.csv\n\n"
-    "eigensieve inspect genes.tsv.gz --samples columns --json",
-)
-def inspect(
-    source: Input,
-    label: Label = None,
-    ident: Ident = None,
-    orientation: Orientation = "auto",
-    form: Format = None,
-    quiet: Quiet = False,
-    as_json: AsJson = False,
-) -> None:
+def inspect_table(reading: TableOptions, printing: PrintOptions) -> None:
     """Look at a table: shape, types, missing values, constant columns, and what would be done with it."""
-    console = Console(quiet=quiet, as_json=as_json)
-    with console.working(f"Reading {source}"):
-        table = load_table(source, label=label, ident=ident, samples=orientation, form=form)
-    found = look_at(table)
-    found["input"] = source
+    console = Console(printing)
+    found = _look_at(read_table(reading, console))
+    found["input"] = reading.source
     found["would"] = _plan(found)
-    console.table(f"{source}", ["", ""], [(key, text) for key, text in _lines(found)])
+    console.table(reading.source, ["", ""], _lines(found))
     for sentence in found["would"]:
         console.text(f"- {sentence}")
     console.document(found)
 
 
-def look_at(table: Any) -> dict[str, Any]:
-    """Count what matters before a selection.
-
-    Parameters
-    ----------
-    table : Table
-        As the readers return it.
-
-    Returns
-    -------
-    found : dict
-        Plain JSON values.
-    """
+def _look_at(table: Any) -> dict[str, Any]:
+    """Count what matters before a selection, as plain JSON values."""
     X = table.X
     kinds = {"constant": 0, "binary": 0, "whole numbers": 0, "real numbers": 0}
     n_missing, with_missing, samples_missing = 0, 0, np.zeros(table.n_samples, dtype=bool)
     constant: list[str] = []
     for start in range(0, table.n_features, _BLOCK):
-        block = X[:, start : start + _BLOCK]
-        block = np.asarray(block.toarray() if hasattr(block, "toarray") else block, dtype=np.float64)
+        block = dense(X[:, start : start + _BLOCK])
         holes = ~np.isfinite(block)
         n_missing += int(holes.sum())
         with_missing += int(holes.any(axis=0).sum())
@@ -115,7 +93,6 @@ def _label(table: Any) -> dict[str, Any] | None:
 
 def _plan(found: dict[str, Any]) -> list[str]:
     """What ``eigensieve select`` would do, and what it would ask for first."""
-    name = default_method()
     plan = []
     if found["missing_values"]:
         plan.append(
@@ -132,25 +109,20 @@ def _plan(found: dict[str, Any]) -> list[str]:
     if found["label"] is not None and found["label"]["classes"] > max(20, found["samples"] // 2):
         plan.append(f"the label '{found['label']['name']}' takes {found['label']['classes']:,} values; is it a class?")
     usable = found["features"] - found["types"]["constant"]
-    plan.append(f"--method {name} ({METHODS[name].summary}) would choose among {usable:,} features")
+    plan.append(f"--method {DEFAULT_METHOD} ({METHODS[DEFAULT_METHOD].summary}) would choose among {usable:,} features")
     return plan
 
 
 def _lines(found: dict[str, Any]) -> list[tuple[str, str]]:
+    where = ""
+    if found["missing_values"]:
+        where = f" in {found['features_with_missing']:,} features and {found['samples_with_missing']:,} samples"
     lines = [
         ("samples", f"{found['samples']:,} (in {found['samples_in']} of the file)"),
         ("features", f"{found['features']:,}"),
         ("format", found["format"] + (f", sparse ({100 * found['density']:.2g} % filled)" if found["sparse"] else "")),
         ("types", ", ".join(f"{count:,} {kind}" for kind, count in found["types"].items() if count)),
-        (
-            "missing values",
-            f"{found['missing_values']:,}"
-            + (
-                f" in {found['features_with_missing']:,} features and {found['samples_with_missing']:,} samples"
-                if found["missing_values"]
-                else ""
-            ),
-        ),
+        ("missing values", f"{found['missing_values']:,}{where}"),
     ]
     if found["constant_features"]:
         more = " ..." if found["types"]["constant"] > len(found["constant_features"]) else ""

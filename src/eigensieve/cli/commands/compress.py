@@ -1,97 +1,97 @@
 """``eigensieve compress``: a kernel SVM rewritten with a few elements, or a cheap rejector in front of it."""
 
 import time
-from pathlib import Path
+from dataclasses import dataclass
 from typing import Annotated, Any
 
 import numpy as np
 import typer
 
-from eigensieve.cli.app import app
 from eigensieve.cli.console import Console
 from eigensieve.cli.errors import InputProblem, ModelProblem, UsageProblem, explain_os_error, input_errors
-from eigensieve.cli.options import AsJson, Force, Format, Ident, Input, Missing, Orientation, Quiet, Seed
-from eigensieve.cli.outputs import Outputs
-from eigensieve.cli.prepare import Samples, handle_missing
-from eigensieve.cli.tables import load_table
+from eigensieve.cli.options import Force, LabelledOptions, Model, PrintOptions, Seed
+from eigensieve.cli.outputs import Outputs, save_model
+from eigensieve.cli.reading import read_samples
 
-
-@app.command(
-    epilog="[bold]Examples[/bold]\n\n"
-    "eigensieve compress faces.npz --label y --elements 200 --c faces.c --onnx faces.onnx\n\n"
-    "eigensieve compress faces.npz --label y --cascade --model faces.skops\n\n"
+EXAMPLES = (
+    "eigensieve compress faces.npz --label y --elements 200 --c faces.c --onnx faces.onnx",
+    "eigensieve compress faces.npz --label y --cascade --model faces.skops",
     "eigensieve compress faces.npz --label y --svm trained.skops --json",
 )
-def compress(
-    source: Input,
-    label: Annotated[str, typer.Option("--label", "-l", metavar="COLUMN", help="Column with the classes.")],
+
+
+@dataclass(frozen=True, kw_only=True)
+class MachineOptions:
+    """Which machine to make."""
+
     svm: Annotated[
         str | None, typer.Option("--svm", help="A fitted SVC (skops file); without it one is trained on the input.")
-    ] = None,
-    elements: Annotated[int, typer.Option("--elements", "-e", min=1, help="Elements to keep.")] = 200,
-    shape: Annotated[str, typer.Option("--shape", help="element, feature, basis, joint or prototypes.")] = "element",
+    ] = None
+    elements: Annotated[int, typer.Option("--elements", "-e", min=1, help="Elements to keep.")] = 200
+    shape: Annotated[str, typer.Option("--shape", help="element, feature, basis, joint or prototypes.")] = "element"
     cascade: Annotated[
         bool, typer.Option("--cascade", help="Put the elements as a rejector in front of the SVM (two classes).")
-    ] = False,
+    ] = False
     false_negatives: Annotated[
         float, typer.Option("--false-negatives", help="Cascade: share of the second class that may be lost.")
-    ] = 0.02,
-    penalty: Annotated[float, typer.Option("--penalty", "-C", help="C of the SVM that is trained.")] = 10.0,
-    test: Annotated[float, typer.Option("--test", help="Share of the samples held out to measure on.")] = 0.25,
-    c_file: Annotated[str | None, typer.Option("--c", help="The machine as one C file.")] = None,
-    onnx: Annotated[str | None, typer.Option("--onnx", help="The machine as an ONNX model.")] = None,
-    model: Annotated[str | None, typer.Option("--model", "-m", help="The fitted model (.skops).")] = None,
-    ident: Ident = None,
-    orientation: Orientation = "auto",
-    form: Format = None,
-    missing: Missing = "error",
-    seed: Seed = None,
-    force: Force = False,
-    quiet: Quiet = False,
-    as_json: AsJson = False,
+    ] = 0.02
+    penalty: Annotated[float, typer.Option("--penalty", "-C", help="C of the SVM that is trained.")] = 10.0
+    test: Annotated[float, typer.Option("--test", help="Share of the samples held out to measure on.")] = 0.25
+    seed: Seed = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class WriteOptions:
+    """What to write, and where."""
+
+    c_file: Annotated[str | None, typer.Option("--c", help="The machine as one C file.")] = None
+    onnx: Annotated[str | None, typer.Option("--onnx", help="The machine as an ONNX model.")] = None
+    model: Model = None
+    force: Force = False
+
+
+def compress_svm(
+    reading: LabelledOptions, machine: MachineOptions, writing: WriteOptions, printing: PrintOptions
 ) -> None:
     """Make a kernel SVM cheap: few (feature, support vector) elements, or a rejector in front of it.
 
     Columns are used as they are: scale them first where their units differ. Accuracy and speed are measured on samples
     that neither machine has seen.
     """
-    _check_request(cascade, c_file, onnx, test, false_negatives)
-    console = Console(quiet=quiet, as_json=as_json)
-    with Outputs(force=force) as outputs:
-        outputs.check(c_file, onnx, model)
-        with console.working(f"Reading {source}"):
-            table = load_table(source, label=label, ident=ident, samples=orientation, form=form)
-        samples = handle_missing(Samples.of(table), missing, source)
-        X, y = _dense(samples.X), np.asarray(samples.labels)
-        train, held_out = _split(y, test, seed, source)
-        full = _machine(svm, X, y, train, penalty, console, source)
-        options = {"n_elements": elements, "shape": shape, "random_state": seed, "verbose": console.verbosity}
-        small = _rewrite(full, options, cascade, false_negatives, X[train], y[train], seed, console, source)
+    _check_request(machine, writing)
+    console = Console(printing)
+    with Outputs(force=writing.force) as outputs:
+        outputs.check(writing.c_file, writing.onnx, writing.model)
+        samples = read_samples(reading, console)
+        X, y = _in_memory(samples.X), np.asarray(samples.labels)
+        train, held_out = _split(y, machine, reading.source)
+        full = _full_machine(machine, X[train], y[train], console, reading.source)
+        small = _small_machine(machine, full, X[train], y[train], console, reading.source)
         measured = _measure(full, small, X[held_out], y[held_out])
         small.feature_names_in_ = np.array([str(name) for name in samples.features], dtype=object)
-        if c_file is not None:
-            outputs.write("c", c_file, lambda path: path.write_text(small.to_c(), encoding="utf-8"))
-        if onnx is not None:
-            outputs.write("onnx", onnx, lambda path: path.write_bytes(small.to_onnx().SerializeToString()))
-        if model is not None:
-            outputs.write("model", model, lambda path: _save(small, source, path))
+        if writing.c_file is not None:
+            outputs.write("c", writing.c_file, lambda path: path.write_text(small.to_c(), encoding="utf-8"))
+        if writing.onnx is not None:
+            outputs.write("onnx", writing.onnx, lambda path: path.write_bytes(small.to_onnx().SerializeToString()))
+        if writing.model is not None:
+            outputs.write("model", writing.model, lambda path: save_model(small, path, input=reading.source))
         outputs.commit()
     _show(small, measured, console, outputs.written)
 
 
-def _check_request(cascade: bool, c_file: str | None, onnx: str | None, test: float, false_negatives: float) -> None:
-    if cascade and (c_file or onnx):
+def _check_request(machine: MachineOptions, writing: WriteOptions) -> None:
+    if machine.cascade and (writing.c_file or writing.onnx):
         raise UsageProblem("--c and --onnx write the elements alone. Drop --cascade to export them.")
-    for flag, value in (("--test", test), ("--false-negatives", false_negatives)):
+    for flag, value in (("--test", machine.test), ("--false-negatives", machine.false_negatives)):
         if not 0 < value < 1:
             raise UsageProblem(f"{flag} must lie between 0 and 1. Got {value} instead.")
 
 
-def _dense(X: Any) -> Any:
+def _in_memory(X: Any) -> Any:
     return X.toarray() if hasattr(X, "toarray") else X
 
 
-def _split(y: Any, test: float, seed: int | None, source: str) -> tuple[Any, Any]:
+def _split(y: Any, machine: MachineOptions, source: str) -> tuple[Any, Any]:
     from sklearn.model_selection import train_test_split
 
     values, counts = np.unique(y, return_counts=True)
@@ -101,20 +101,21 @@ def _split(y: Any, test: float, seed: int | None, source: str) -> tuple[Any, Any
             "with at least 3 samples. Check --label."
         )
     with input_errors(source):
-        return tuple(train_test_split(np.arange(len(y)), test_size=test, stratify=y, random_state=seed or 0))
+        rows = np.arange(len(y))
+        return tuple(train_test_split(rows, test_size=machine.test, stratify=y, random_state=machine.seed or 0))
 
 
-def _machine(path: str | None, X: Any, y: Any, train: Any, penalty: float, console: Console, source: str) -> Any:
+def _full_machine(options: MachineOptions, X: Any, y: Any, console: Console, source: str) -> Any:
     """The SVM to rewrite: the user's own, or one trained here."""
     from sklearn.svm import SVC
 
-    if path is None:
-        with console.working("Training the SVM"), input_errors(source):
-            return SVC(C=penalty).fit(X[train], y[train])
-    machine = _open_svc(path)
+    if options.svm is None:
+        with console.working("Training the SVM", source):
+            return SVC(C=options.penalty).fit(X, y)
+    machine = _open_svc(options.svm)
     if machine.n_features_in_ != X.shape[1]:
         raise ModelProblem(
-            f"The SVM '{path}' was fitted on {machine.n_features_in_} features; '{source}' has {X.shape[1]}. "
+            f"The SVM '{options.svm}' was fitted on {machine.n_features_in_} features; '{source}' has {X.shape[1]}. "
             "Give it the same columns."
         )
     return machine
@@ -145,36 +146,27 @@ def _open_svc(path: str) -> Any:
     return machine
 
 
-def _rewrite(
-    full: Any,
-    options: dict[str, Any],
-    cascade: bool,
-    false_negatives: float,
-    X: Any,
-    y: Any,
-    seed: int | None,
-    console: Console,
-    source: str,
-) -> Any:
-    from sklearn.utils._param_validation import InvalidParameterError
-
+def _small_machine(options: MachineOptions, full: Any, X: Any, y: Any, console: Console, source: str) -> Any:
+    """The SVM with few elements, or a cascade of the two."""
     from eigensieve.estimators import ElementSelectedSVC, RejectionCascade
 
-    rejector: Any = ElementSelectedSVC(full, **options)
-    with console.working("Selecting elements"), input_errors(source):
-        try:
-            if not cascade:
-                return rejector.fit(X, y)
-            half = np.random.default_rng(seed or 0).permutation(len(y))
-            fit_rows, held_out = half[len(y) // 4 :], half[: len(y) // 4]
-            rejector.fit(X[fit_rows], y[fit_rows])
-            return RejectionCascade(rejector, full, false_negatives).fit(X[held_out], y[held_out])
-        except InvalidParameterError as error:
-            raise UsageProblem(str(error)) from error
+    rejector: Any = ElementSelectedSVC(
+        full,
+        n_elements=options.elements,
+        shape=options.shape,
+        random_state=options.seed,  # type: ignore[arg-type]  # the estimator checks it
+    )
+    with console.fitting("Selecting elements", source):
+        if not options.cascade:
+            return rejector.fit(X, y)
+        order = np.random.default_rng(options.seed or 0).permutation(len(y))
+        fit_rows, held_out = order[len(y) // 4 :], order[: len(y) // 4]
+        rejector.fit(X[fit_rows], y[fit_rows])
+        return RejectionCascade(rejector, full, options.false_negatives).fit(X[held_out], y[held_out])
 
 
 def _measure(full: Any, small: Any, X: Any, y: Any) -> dict[str, float]:
-    """Accuracy and time of both machines on held-out samples; the time is the best of three."""
+    """Accuracy and time of both machines on held-out samples. The time is the best of three."""
     measured = {}
     for name, machine in (("full", full), ("small", small)):
         machine.predict(X[:2])  # compiled on first use
@@ -188,12 +180,6 @@ def _measure(full: Any, small: Any, X: Any, y: Any) -> dict[str, float]:
     measured["speed_up"] = measured["full_seconds"] / max(measured["small_seconds"], 1e-9)
     measured["held_out"] = len(y)
     return measured
-
-
-def _save(small: Any, source: str, path: Path) -> None:
-    from eigensieve.estimators import save_model
-
-    save_model(small, path, about={"input": source})
 
 
 def _show(small: Any, measured: dict[str, float], console: Console, written: dict[str, str]) -> None:
@@ -217,6 +203,5 @@ def _show(small: Any, measured: dict[str, float], console: Console, written: dic
     if "rejected_negatives" in numbers:
         rows.append(("negatives rejected at once", f"{100 * numbers['rejected_negatives']:.1f} %"))
     console.table(type(small).__name__, ["", ""], rows)
-    for role, place in written.items():
-        console.text(f"{role}: {place}")
+    console.places(written)
     console.document({"command": "compress", "estimator": type(small).__name__, **numbers, "outputs": written})

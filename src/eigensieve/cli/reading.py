@@ -1,21 +1,61 @@
-"""From a table to what a selector can be fitted on: missing values, side data, pairs of samples."""
+"""From a file to what a selector can be fitted on: the table, its missing values, side data, pairs of samples."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from eigensieve._types import Array
+from eigensieve.cli.console import Console
 from eigensieve.cli.errors import InputProblem, UsageProblem
+from eigensieve.cli.options import SampleOptions, TableOptions
+from eigensieve.data import DataMatrix, as_data
 
-MISSING = {
-    "error": "stop and say where they are",
-    "mean": "fill in the column's mean",
-    "median": "fill in the column's median",
-    "drop-features": "leave out columns that have any",
-    "drop-samples": "leave out samples that have any",
-}
+MISSING = ("error", "mean", "median", "drop-features", "drop-samples")
+
+
+def read_table(wanted: TableOptions, console: Console) -> Any:
+    """Read a table from a file, a 10x folder, or standard input."""
+    from eigensieve import tables
+
+    if wanted.orientation not in ("auto", "rows", "columns"):
+        raise UsageProblem(f"--samples must be auto, rows or columns. Got '{wanted.orientation}' instead.")
+    if wanted.form is not None and wanted.form not in tables.FORMATS:
+        raise UsageProblem(f"--format must be one of {', '.join(tables.FORMATS)}. Got '{wanted.form}' instead.")
+    with console.working(f"Reading {wanted.source}", wanted.source):
+        return tables.read_table(
+            wanted.source,
+            label=wanted.label,
+            id=wanted.ident,
+            samples=wanted.orientation,  # type: ignore[arg-type]
+            format=wanted.form,
+        )
+
+
+def read_samples(wanted: SampleOptions, console: Console, *, notes: bool = False) -> "Samples":
+    """Read a table, print its notes if `notes` is set, and do with missing values what ``--missing`` says."""
+    if wanted.missing not in MISSING:
+        raise UsageProblem(f"--missing must be one of {', '.join(MISSING)}. Got '{wanted.missing}' instead.")
+    table = read_table(wanted, console)
+    for note in table.notes if notes else ():
+        console.note(note)
+    rows, columns = (np.arange(length) for length in table.X.shape)
+    samples = Samples(table, table.X, table.feature_names, table.sample_names, table.label, rows, columns)
+    return _without_missing(samples, wanted.missing, wanted.source)
+
+
+def read_side(wanted: SampleOptions, main: "Samples", console: Console) -> Any:
+    """Read side data, with the main data's columns in their order."""
+    side = read_samples(wanted, console)
+    columns = find_columns(side.features, main.features)
+    if columns.absent:
+        raise InputProblem(
+            f"The side data '{wanted.source}' lacks {len(columns.absent)} of the {len(main.features)} features "
+            f"({columns.some}). It must have the same columns as the input."
+        )
+    return side.X[:, columns.found]
 
 
 @dataclass(frozen=True)
@@ -24,6 +64,8 @@ class Samples:
 
     Attributes
     ----------
+    table : Table
+        As it was read.
     X : ndarray or scipy.sparse matrix of shape (n_samples, n_features)
     features : sequence of str
     ids : list of str or None
@@ -34,6 +76,7 @@ class Samples:
         Sentences about what was changed on the way.
     """
 
+    table: Any
     X: Any
     features: Sequence[str]
     ids: list[str] | None
@@ -42,11 +85,10 @@ class Samples:
     columns: Array
     prepared: list[str] = field(default_factory=list)
 
-    @classmethod
-    def of(cls, table: Any) -> "Samples":
-        """Take everything of a table."""
-        rows, columns = np.arange(table.n_samples), np.arange(table.n_features)
-        return cls(table.X, table.feature_names, table.sample_names, table.label, rows, columns)
+    @cached_property
+    def data(self) -> DataMatrix:
+        """X as a data matrix. It remembers its column statistics, so that fit and report need not compute them."""
+        return as_data(self.X)
 
     def keep_samples(self, mask: Array, sentence: str) -> "Samples":
         """Return the samples where `mask` is true."""
@@ -71,18 +113,14 @@ class Samples:
         )
 
 
-def handle_missing(samples: Samples, how: str, source: str) -> Samples:
-    """Do with missing values what ``--missing`` says."""
-    if how not in MISSING:
-        raise UsageProblem(f"--missing must be one of {', '.join(MISSING)}. Got '{how}' instead.")
-    bad = np.flatnonzero(~_finite_columns(samples.X))
+def _without_missing(samples: Samples, how: str, source: str) -> Samples:
+    bad = np.flatnonzero(~samples.data.stats().finite)
     if not len(bad):
         return samples
     if how == "error":
-        some = ", ".join(repr(samples.features[i]) for i in bad[:3]) + (" ..." if len(bad) > 3 else "")
         raise InputProblem(
             f"'{source}' has missing or infinite values in {len(bad)} of {len(samples.features)} columns "
-            f"({some}). "
+            f"({_some([samples.features[i] for i in bad.tolist()])}). "
             "Say what to do with them: --missing mean, median, drop-features or drop-samples."
         )
     if how == "drop-features":
@@ -94,7 +132,7 @@ def handle_missing(samples: Samples, how: str, source: str) -> Samples:
                 "Use --missing mean or median."
             )
         return samples.keep_features(keep, f"{len(bad)} features with missing values left out")
-    block = _dense(samples.X[:, bad])
+    block = dense(samples.X[:, bad])
     holes = ~np.isfinite(block)
     if how == "drop-samples":
         keep = ~holes.any(axis=1)
@@ -110,7 +148,7 @@ def handle_missing(samples: Samples, how: str, source: str) -> Samples:
 def _fill(samples: Samples, bad: Array, block: Array, holes: Array, how: str, source: str) -> Samples:
     empty = holes.all(axis=0)
     if empty.any():
-        names = ", ".join(repr(samples.features[i]) for i in bad[empty][:3])
+        names = _some([samples.features[i] for i in bad[empty].tolist()])
         raise InputProblem(
             f"'{source}' has columns without a single value ({names}), which --missing {how} cannot fill in. "
             "Use --missing drop-features."
@@ -125,31 +163,40 @@ def _fill(samples: Samples, bad: Array, block: Array, holes: Array, how: str, so
     return replace(samples, X=X, prepared=[*samples.prepared, sentence])
 
 
-def _finite_columns(X: Any) -> Array:
-    from eigensieve.data import as_data
-
-    return as_data(X).stats().finite
-
-
-def _dense(X: Any) -> Array:
+def dense(X: Any) -> Array:
+    """Return the values as a dense array of floats."""
     return np.asarray(X.toarray() if hasattr(X, "toarray") else X, dtype=np.float64)
 
 
-def align_side(side: Samples, main: Samples, source: str) -> Any:
-    """Return the side data with the main data's columns, in their order."""
-    place = {name: i for i, name in enumerate(side.features)}
-    absent = [name for name in main.features if name not in place]
-    if absent:
-        some = ", ".join(repr(name) for name in absent[:3]) + (" ..." if len(absent) > 3 else "")
-        raise InputProblem(
-            f"The side data '{source}' lacks {len(absent)} of the {len(main.features)} features ({some}). "
-            "It must have the same columns as the input."
-        )
-    return side.X[:, [place[name] for name in main.features]]
+@dataclass(frozen=True)
+class Columns:
+    """Where wanted features stand among others, and which are not there."""
+
+    found: list[int]
+    absent: list[str]
+
+    @property
+    def some(self) -> str:
+        """The first few absent names, for messages."""
+        return _some(self.absent)
+
+
+def find_columns(names: Sequence[str], wanted: Sequence[str]) -> Columns:
+    """Find features by their names."""
+    place = {str(name): i for i, name in enumerate(names)}
+    found = [place.get(str(name), -1) for name in wanted]
+    return Columns(found, [str(name) for name, i in zip(wanted, found, strict=True) if i < 0])
+
+
+def _some(names: Sequence[str]) -> str:
+    return ", ".join(repr(str(name)) for name in names[:3]) + (" ..." if len(names) > 3 else "")
 
 
 def read_pairs(path: str, samples: Samples) -> dict[str, Array]:
-    """Read pairs of samples: two columns of sample names (or row numbers from 0), and optionally cannot or must."""
+    """Read pairs of samples: two columns of sample names (or row numbers from 0), and optionally cannot or must.
+
+    Returns the arguments `cannot_link` and `must_link` of ``fit``.
+    """
     import csv
 
     known = {name: i for i, name in enumerate(samples.ids)} if samples.ids is not None else {}
@@ -172,7 +219,7 @@ def read_pairs(path: str, samples: Samples) -> dict[str, Array]:
             if kind in links and None not in found:
                 links[kind].append((found[0], found[1]))  # type: ignore[arg-type]
             elif number > 1:  # the first line may be a header
-                _refuse_pair(path, number, row, kind, links, found)
+                _refuse_pair(path, number, row, kind, found)
     if not (links["cannot"] or links["must"]):
         raise InputProblem(f"The pairs file '{path}' holds no pair of samples of the input. Check the names in it.")
     return {f"{kind}_link": np.array(pairs) for kind, pairs in links.items() if pairs}
@@ -184,7 +231,7 @@ def _sample(cell: str, known: dict[str, int], by_row: dict[int, int]) -> int | N
     return by_row.get(int(cell)) if cell.isdecimal() else None
 
 
-def _refuse_pair(path: str, number: int, row: list[str], kind: str, links: object, found: list[int | None]) -> None:
+def _refuse_pair(path: str, number: int, row: list[str], kind: str, found: list[int | None]) -> None:
     if None in found:
         unknown = row[found.index(None)].strip()
         raise InputProblem(

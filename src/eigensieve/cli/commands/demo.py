@@ -5,24 +5,21 @@ from typing import Annotated
 
 import typer
 
-from eigensieve.cli.app import app
 from eigensieve.cli.console import Console
-from eigensieve.cli.errors import input_errors
-from eigensieve.cli.methods import build, default_method
-from eigensieve.cli.options import AsJson, Quiet
+from eigensieve.cli.methods import DEFAULT_METHOD
+from eigensieve.cli.options import PrintOptions
 from eigensieve.cli.outputs import Outputs
+from eigensieve.cli.selection import Fitting, report_page
+
+EXAMPLES = ("eigensieve demo -o demo.html",)
 
 
-@app.command(
-    epilog="[bold]Example[/bold]\n\neigensieve demo -o demo.html",
-)
-def demo(
+def run_demo(
+    printing: PrintOptions,
     output: Annotated[
         str, typer.Option("--output", "-o", help="Where the report goes; an earlier demo report is replaced.")
     ] = "eigensieve-demo.html",
     features: Annotated[int, typer.Option("--features", min=31, help="How many features in all.")] = 2000,
-    quiet: Quiet = False,
-    as_json: AsJson = False,
 ) -> None:
     """Run on bundled real data: 30 tumour measurements hidden among 1,970 shuffled copies of them.
 
@@ -30,33 +27,29 @@ def demo(
     """
     from eigensieve.datasets import load_demo
 
-    console = Console(quiet=quiet, as_json=as_json)
+    console = Console(printing)
     with Outputs(force=True) as outputs:
         outputs.check(output)
         bunch = load_demo(features)
-        method = default_method()
         n_relevant = int(bunch.relevant.sum())
-        model = build(method, {"n_features_to_select": n_relevant}, console.verbosity)
-        with input_errors("the demo data"), console.working(f"Fitting {type(model).__name__}"):
+        model = Fitting(DEFAULT_METHOD, {"n_features_to_select": n_relevant}).estimator()
+        with console.fitting(f"Fitting {type(model).__name__}", "the demo data"):
             model.fit(bunch.data)
-        support = model.get_support()
-        found = int(bunch.relevant[support].sum())
-        from eigensieve.cli.reporting import write_report
+        found = int(bunch.relevant[model.get_support()].sum())
 
-        outputs.write(
-            "report",
-            output,
-            lambda path: write_report(
-                path,
-                console,
-                model,
-                bunch.data,
-                feature_names=bunch.feature_names,
-                labels=[bunch.class_names[i] for i in bunch.target],
-                title="Tumour measurements among shuffled copies",
-                source={"name": bunch.source, "labels": "diagnosis", "labels_used": False},
-            ),
-        )
+        def save(path: Path) -> None:
+            with console.working("Drawing the report"):
+                page = report_page(
+                    model,
+                    bunch.data,
+                    feature_names=bunch.feature_names,
+                    labels=[bunch.class_names[i] for i in bunch.target],
+                    title="Tumour measurements among shuffled copies",
+                    source={"name": bunch.source, "labels": "diagnosis", "labels_used": False},
+                )
+            path.write_text(page, encoding="utf-8")
+
+        outputs.write("report", output, save)
         outputs.commit()
     n_samples, n_features = bunch.data.shape
     console.text(
@@ -68,7 +61,7 @@ def demo(
         {
             "samples": n_samples,
             "features": n_features,
-            "method": method,
+            "method": DEFAULT_METHOD,
             "selected": n_relevant,
             "relevant_found": found,
             "report": str(Path(output).resolve()),

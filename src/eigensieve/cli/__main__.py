@@ -1,6 +1,0 @@
-"""``python -m eigensieve.cli``: the same as the ``eigensieve`` script."""
-
-from eigensieve.cli import main
-
-if __name__ == "__main__":
-    main()

@@ -1,0 +1,85 @@
+"""``eigensieve apply``: a fitted selection on other samples."""
+
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+
+from eigensieve.cli.console import Console
+from eigensieve.cli.errors import ModelProblem, explain_os_error
+from eigensieve.cli.options import Force, PrintOptions, TableOptions
+from eigensieve.cli.outputs import Outputs, check_table_name, save_table
+from eigensieve.cli.reading import find_columns, read_table
+
+EXAMPLES = (
+    "eigensieve apply genes.skops new.csv -o new-chosen.csv",
+    "cat new.csv | eigensieve apply genes.skops - > new-chosen.csv",
+)
+
+
+def apply_model(
+    model: Annotated[str, typer.Argument(metavar="MODEL", help="A model written by 'eigensieve select --model'.")],
+    reading: TableOptions,
+    printing: PrintOptions,
+    output: Annotated[str, typer.Option("--output", "-o", help="Table of the selected features (- for stdout).")] = "-",
+    force: Force = False,
+) -> None:
+    """Keep those features of another table that a fitted model selected. Columns are found by their names."""
+    check_table_name(output, reading.source)
+    console = Console(printing, output)
+    with Outputs(force=force) as outputs:
+        outputs.check(output)
+        estimator, header = _open_model(model)
+        if not hasattr(estimator, "get_support"):
+            raise ModelProblem(f"'{model}' holds a {header['estimator']}, which selects no features.")
+        table = read_table(reading, console)
+        chosen = table.take(_columns(estimator, table, model, reading.source))
+        outputs.write("table", output, lambda path: save_table(chosen, path), suffix=f".{table.format}")
+        outputs.commit()
+    console.text(f"{chosen.n_features:,} of {table.n_features:,} features kept for {table.n_samples:,} samples")
+    console.places(outputs.written)
+    console.document(
+        {
+            "command": "apply",
+            "model": {key: header[key] for key in ("eigensieve", "estimator", "written")},
+            "samples": table.n_samples,
+            "features": [str(name) for name in chosen.feature_names],
+            "outputs": outputs.written,
+        }
+    )
+
+
+def _open_model(path: str) -> tuple[Any, dict[str, Any]]:
+    """Load a model file, or say what is wrong with it."""
+    from eigensieve.estimators import ModelFileError, load_model, read_model_header
+
+    try:
+        return load_model(path), read_model_header(path)
+    except ModelFileError as error:
+        raise ModelProblem(str(error)) from error
+    except OSError as error:
+        raise ModelProblem(explain_os_error(error, path, "reading")) from error
+
+
+def _columns(estimator: Any, table: Any, model: str, source: str) -> Any:
+    """Positions, in the table, of the features the model selected.
+
+    A model that knows names finds columns by name: their order and further columns do not matter. Otherwise columns are
+    found by position, and there must be as many as in the fit.
+    """
+    chosen = np.flatnonzero(estimator.get_support())
+    names = getattr(estimator, "feature_names_in_", None)
+    if names is None:
+        if table.n_features != estimator.n_features_in_:
+            raise ModelProblem(
+                f"The model '{model}' was fitted on {estimator.n_features_in_:,} columns without names; '{source}' has "
+                f"{table.n_features:,}. Give it the same columns."
+            )
+        return chosen
+    columns = find_columns(table.feature_names, [str(names[i]) for i in chosen])
+    if columns.absent:
+        raise ModelProblem(
+            f"'{source}' lacks {len(columns.absent)} of the {len(chosen)} features that the model '{model}' selected "
+            f"({columns.some}). Check the column names, or --samples."
+        )
+    return np.array(columns.found, dtype=np.intp)

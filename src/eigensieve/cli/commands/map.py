@@ -1,0 +1,136 @@
+"""``eigensieve map``: the topographical map of the features."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+
+from eigensieve.cli.console import Console
+from eigensieve.cli.errors import UsageProblem
+from eigensieve.cli.options import Force, PrintOptions, SampleOptions
+from eigensieve.cli.outputs import Outputs, check_frame_name, save_frame, save_model
+from eigensieve.cli.reading import Samples, read_samples, read_side
+from eigensieve.cli.selection import count_or_auto
+
+EXAMPLES = (
+    "eigensieve map genes.csv -o map.csv --figure map.svg",
+    "eigensieve map faces.npz --rounds 3 --side one-person.npz --json",
+)
+
+_FIGURES = (".png", ".svg", ".pdf")
+
+
+@dataclass(frozen=True, kw_only=True)
+class FitOptions:
+    """How to map."""
+
+    rounds: Annotated[int, typer.Option("--rounds", min=1, help="How many different structures to look for.")] = 2
+    clusters: Annotated[int, typer.Option("--clusters", "-k", min=1, help="Leading eigenvectors per round.")] = 2
+    n_features: Annotated[str, typer.Option("--n-features", "-n", help="auto, a number, or a fraction.")] = "auto"
+    side: Annotated[str | None, typer.Option("--side", help="Samples whose variation is not wanted.")] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class WriteOptions:
+    """What to write, and where."""
+
+    output: Annotated[
+        str | None, typer.Option("--output", "-o", help="Table: weight and coordinate of every feature in every round.")
+    ] = None
+    figure: Annotated[
+        str | None, typer.Option("--figure", help="The map as a picture (.png, .svg or .pdf); needs two rounds.")
+    ] = None
+    names: Annotated[int, typer.Option("--names", min=0, help="How many features are named in the picture.")] = 20
+    model: Annotated[str | None, typer.Option("--model", "-m", help="The fitted map (.skops).")] = None
+    force: Force = False
+
+
+def map_features(reading: SampleOptions, fit: FitOptions, writing: WriteOptions, printing: PrintOptions) -> None:
+    """Map the features: several rounds of Q-alpha, each of which looks for another structure of the data.
+
+    Every feature has a weight and a coordinate per round; with two rounds it is an ellipse in the plane.
+    """
+    check_frame_name(writing.output)
+    _check_figure(writing.figure, fit.rounds)
+    console = Console(printing, writing.output)
+    with Outputs(force=writing.force) as outputs:
+        outputs.check(writing.output, writing.figure, writing.model)
+        samples = read_samples(reading, console, notes=True)
+        fitted = _fit(samples, fit, console, reading.source)
+        columns = _columns(fitted)
+        if writing.output is not None:
+            outputs.write("table", writing.output, lambda path: save_frame(columns, path), suffix=".csv")
+        if writing.figure is not None:
+            outputs.write("figure", writing.figure, lambda path: _draw(fitted, writing.names, path))
+        if writing.model is not None:
+            outputs.write("model", writing.model, lambda path: save_model(fitted, path, input=reading.source))
+        outputs.commit()
+    _show(fitted, columns, console, outputs.written)
+
+
+def _check_figure(figure: str | None, rounds: int) -> None:
+    if figure is None:
+        return
+    if Path(figure).suffix.lower() not in _FIGURES:
+        raise UsageProblem(f"--figure must end in one of {', '.join(_FIGURES)}. Got '{figure}' instead.")
+    if rounds < 2:
+        raise UsageProblem("--figure needs two rounds: use --rounds 2 or more.")
+
+
+def _fit(samples: Samples, options: FitOptions, console: Console, source: str) -> Any:
+    from eigensieve.estimators import FeatureMap
+
+    count = count_or_auto(options.n_features, "--n-features")
+    extra = {}
+    if options.side is not None:
+        extra["side"] = read_side(SampleOptions(source=options.side), samples, console)
+    fitted = FeatureMap(count, n_rounds=options.rounds, n_clusters=options.clusters)
+    with console.fitting("Fitting FeatureMap", source):
+        fitted.fit(samples.data, **extra)
+    fitted.feature_names_in_ = np.array([str(name) for name in samples.features], dtype=object)
+    return fitted
+
+
+def _columns(fitted: Any) -> dict[str, Any]:
+    """All features as a table, in the order in which the rounds take them."""
+    order = fitted.ranking_
+    columns: dict[str, Any] = {"feature": [str(fitted.feature_names_in_[i]) for i in order]}
+    for number in range(fitted.weights_.shape[1]):
+        columns[f"weight_{number + 1}"] = fitted.weights_[order, number]
+        columns[f"coordinate_{number + 1}"] = fitted.coordinates_[order, number]
+    columns["selected"] = fitted.support_[order]
+    columns["round"] = [int(r) + 1 if r >= 0 else None for r in fitted.rounds_[order]]
+    return columns
+
+
+def _draw(fitted: Any, names: int, path: Path) -> None:
+    from eigensieve._extras import require
+
+    require("matplotlib", extra="plot").use("Agg")
+    display = fitted.plot(n_labels=names)
+    display.figure_.savefig(path, dpi=150, bbox_inches="tight")
+    require("matplotlib.pyplot", extra="plot").close(display.figure_)
+
+
+def _show(fitted: Any, columns: dict[str, Any], console: Console, written: dict[str, str]) -> None:
+    rounds = range(1, fitted.weights_.shape[1] + 1)
+    chosen = [i for i, selected in enumerate(columns["selected"]) if selected]
+    console.text(f"{len(chosen):,} of {len(columns['feature']):,} features taken from {len(rounds)} rounds")
+    shown = ["feature", "round", *(f"weight_{number}" for number in rounds)]
+    rows = [
+        [columns["feature"][i], columns["round"][i], *(f"{columns[key][i]:.3g}" for key in shown[2:])] for i in chosen
+    ]
+    titles = [title.replace("_", " ") for title in shown]
+    console.table("Taken from the rounds in turn", titles, rows[:20], right=titles[1:])
+    console.places(written)
+    console.document(
+        {
+            "command": "map",
+            "features": len(columns["feature"]),
+            "rounds": [[columns["feature"][i] for i in chosen if columns["round"][i] == number] for number in rounds],
+            "criteria": [float(value) for value in fitted.objectives_],
+            "outputs": written,
+        }
+    )

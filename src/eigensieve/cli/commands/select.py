@@ -1,0 +1,192 @@
+"""``eigensieve select``: from a table to its few features."""
+
+import json
+from dataclasses import dataclass, replace
+from typing import Annotated, Any
+
+import typer
+
+from eigensieve.cli.console import Console
+from eigensieve.cli.errors import UsageProblem, input_errors
+from eigensieve.cli.methods import DEFAULT_METHOD, METHODS
+from eigensieve.cli.options import Force, Model, PrintOptions, SampleOptions, Seed
+from eigensieve.cli.outputs import Outputs, check_frame_name, check_table_name, save_frame, save_model, save_table
+from eigensieve.cli.reading import Samples, read_pairs, read_samples, read_side
+from eigensieve.cli.selection import Fitting, Selection, as_text, count_or_auto
+
+EXAMPLES = (
+    "eigensieve select genes.csv -o chosen.csv --report report.html",
+    "eigensieve select genes.tsv.gz --label tissue --method trace-ratio --n-features 40 --weights weights.csv",
+    "eigensieve select cells.h5ad --model cells.skops --json > result.json",
+    "cat genes.csv | eigensieve select - -o - > chosen.csv",
+)
+
+_METHODS = "; ".join(f"{name}: {method.summary}" for name, method in METHODS.items())
+
+
+def _complete_method(incomplete: str) -> list[tuple[str, str]]:
+    """Shell completion of method names."""
+    return [(name, method.summary) for name, method in METHODS.items() if name.startswith(incomplete)]
+
+
+def _method(flag: str, text: str, *more: str, **details: Any) -> Any:
+    return typer.Option(flag, *more, help=text, rich_help_panel="Method", **details)
+
+
+def _side(flag: str, text: str) -> Any:
+    return typer.Option(flag, help=text, rich_help_panel="Side data")
+
+
+@dataclass(frozen=True, kw_only=True)
+class FitOptions:
+    """How to select."""
+
+    method: Annotated[str, _method("--method", f"{_METHODS}.", autocompletion=_complete_method)] = DEFAULT_METHOD
+    n_features: Annotated[str | None, _method("--n-features", "How many: auto, a number, or a fraction.", "-n")] = None
+    clusters: Annotated[str | None, _method("--clusters", "auto or a number.", "-k")] = None
+    fdr: Annotated[float | None, _method("--fdr", "sieve, qalpha: rate of false selections for -n auto.")] = None
+    criterion: Annotated[str | None, _method("--criterion", "qalpha: energy or gap.")] = None
+    spectrum: Annotated[str | None, _method("--spectrum", "qalpha: standard or laplacian.")] = None
+    normalize: Annotated[str | None, _method("--normalize", "qalpha: auto, center, unit or none.")] = None
+    supervision: Annotated[str | None, _method("--supervision", "qalpha: auto, span, blocks or ignore.")] = None
+    score: Annotated[str | None, _method("--score", "trace-ratio: fisher, laplacian, semi-supervised.")] = None
+    level: Annotated[str | None, _method("--level", "trace-ratio: subset or feature.")] = None
+    neighbors: Annotated[int | None, _method("--neighbors", "trace-ratio: neighbours of each sample.")] = None
+    side: Annotated[str | None, _side("--side", "qalpha: samples whose variation is not wanted.")] = None
+    side_strength: Annotated[float | None, _side("--side-strength", "qalpha: how strongly.")] = None
+    pairs: Annotated[str | None, _side("--pairs", "qalpha: lines 'sample,sample[,cannot|must]'.")] = None
+    pair_strength: Annotated[float | None, _side("--pair-strength", "qalpha: how strongly.")] = None
+    stability: Annotated[
+        int, typer.Option("--stability", min=0, help="Repeat on so many random halves of the samples (0: don't).")
+    ] = 0
+    seed: Seed = None
+
+    def fitting(self, label: str | None) -> Fitting:
+        """The method with its parameters. Options that do not go together are refused before anything is read."""
+        others = {"method", "side", "pairs", "stability"}
+        given = {key: value for key, value in vars(self).items() if key not in others}
+        given["n_features"] = count_or_auto(self.n_features, "--n-features")
+        given["clusters"] = count_or_auto(self.clusters, "--clusters")
+        fitting = Fitting.of_options(self.method, given)
+        if label is None and fitting.method.needs_label(fitting.params):
+            raise UsageProblem(
+                f"--method {self.method} needs labels here. Name their column with --label, or use --score laplacian."
+            )
+        for flag, place in (("--side", self.side), ("--pairs", self.pairs)):
+            if place is not None and not fitting.method.takes_side_data:
+                raise UsageProblem(f"{flag} does nothing with --method {self.method}. Drop it, or use --method qalpha.")
+        return fitting
+
+
+@dataclass(frozen=True, kw_only=True)
+class WriteOptions:
+    """What to write, and where."""
+
+    output: Annotated[
+        str | None,
+        typer.Option(
+            "--output", "-o", help="Table of the selected features, in the format of its name (- for stdout)."
+        ),
+    ] = None
+    weights: Annotated[
+        str | None,
+        typer.Option("--weights", "-w", help="Table of all features: weight, rank, selected, null quantile."),
+    ] = None
+    model: Model = None
+    report: Annotated[str | None, typer.Option("--report", "-r", help="A self-contained HTML report.")] = None
+    selected: Annotated[str | None, typer.Option("--selected", help="The selected features as plain JSON.")] = None
+    force: Force = False
+
+
+def select_features(
+    reading: SampleOptions,
+    fit: FitOptions,
+    writing: WriteOptions,
+    printing: PrintOptions,
+    top: Annotated[int, typer.Option("--top", min=0, help="How many features to print.")] = 20,
+) -> None:
+    """Select the features that matter from a table of samples.
+
+    Reads CSV and TSV (also .gz), Parquet, Feather, .npy, .npz, .mat, svmlight, Matrix Market, 10x folders and .h5ad.
+    The label column is never a feature, and sieve never looks at it.
+    """
+    fitting = fit.fitting(reading.label)
+    check_table_name(writing.output, reading.source)
+    check_frame_name(writing.weights)
+    console = Console(printing, writing.output, writing.weights, writing.selected)
+    with Outputs(force=writing.force) as outputs:
+        outputs.check(writing.output, writing.weights, writing.model, writing.report, writing.selected)
+        samples = read_samples(reading, console, notes=True)
+        selection = _selection(fitting, samples, reading, fit, console)
+        _write(selection, writing, outputs, console)
+        outputs.commit()
+    _show(selection, console, top, outputs.written)
+
+
+def _selection(
+    fitting: Fitting, samples: Samples, reading: SampleOptions, options: FitOptions, console: Console
+) -> Selection:
+    """Read side data and pairs, fit, and repeat the fit on random halves where asked."""
+    extra: dict[str, Any] = {}
+    if options.side is not None:
+        side = replace(reading, source=options.side, label=None, form=None, missing="error")
+        extra["side"] = read_side(side, samples, console)
+    if options.pairs is not None:
+        with input_errors(options.pairs):
+            extra |= read_pairs(options.pairs, samples)
+    with console.fitting(f"Fitting {fitting.method.estimator}", reading.source):
+        estimator = fitting.fit(samples, extra)
+    frequency = None
+    if options.stability:
+        count = int(estimator.support_.sum())
+        with console.working("Stability", "a random half of the samples") as progress:
+            frequency = fitting.frequencies(samples, extra, count, options.stability, progress)
+    return Selection(reading.source, fitting, samples, estimator, frequency)
+
+
+def _write(selection: Selection, wanted: WriteOptions, outputs: Outputs, console: Console) -> None:
+    if wanted.output is not None and not selection.support.any():
+        console.note("No table was written: nothing is selected. --n-features N takes the best N all the same.")
+    elif wanted.output is not None:
+        suffix = f".{selection.samples.table.format}"  # standard output takes the input's own format
+        outputs.write("table", wanted.output, lambda path: save_table(selection.chosen_table(), path), suffix=suffix)
+    if wanted.weights is not None:
+        table = selection.weights_table()
+        outputs.write("weights", wanted.weights, lambda path: save_frame(table, path), suffix=".csv")
+    if wanted.selected is not None:
+        text = json.dumps(selection.chosen(), ensure_ascii=False, indent=1) + "\n"
+        outputs.write("selected", wanted.selected, lambda path: path.write_text(text, encoding="utf-8"), suffix=".json")
+    if wanted.model is not None:
+        prepared = selection.samples.prepared
+        outputs.write(
+            "model",
+            wanted.model,
+            lambda path: save_model(selection.estimator, path, input=selection.source, prepared=prepared),
+            suffix=".skops",
+        )
+    if wanted.report is not None:
+        outputs.write(
+            "report",
+            wanted.report,
+            lambda path: path.write_text(_page(selection, console), encoding="utf-8"),
+            suffix=".html",
+        )
+
+
+def _page(selection: Selection, console: Console) -> str:
+    with console.working("Drawing the report"):
+        return selection.report()
+
+
+def _show(selection: Selection, console: Console, top: int, written: dict[str, str]) -> None:
+    """Print the outcome for people, or as JSON."""
+    console.text(selection.headline)
+    for sentence in selection.samples.prepared:
+        console.text(sentence)
+    figures = ", ".join(f"{key.replace('_', ' ')} {as_text(value)}" for key, value in selection.figures().items())
+    if figures:
+        console.text(figures)
+    if selection.support.any():
+        console.table(*selection.best(top), right=["weight", "rank", "null quantile", "selection frequency"])
+    console.places(written)
+    console.document(selection.document(written))

@@ -1,0 +1,294 @@
+"""Fitting a method on samples, and what came of it: tables, figures, the report."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from eigensieve._progress import Progress
+from eigensieve._types import Array
+from eigensieve.cli.errors import UsageProblem
+from eigensieve.cli.methods import METHODS, Method, Params
+from eigensieve.cli.reading import Samples
+
+_FIGURES = {
+    "converged_": "converged",
+    "n_iter_": "steps",
+    "n_passes_": "data_passes",
+    "n_clusters_": "clusters",
+    "objective_": "criterion",
+    "sparsity_gap_": "sparsity_gap",
+    "negative_weight_fraction_": "negative_weight_fraction",
+    "subset_score_": "subset_score",
+}
+"""Attribute of an estimator -> name of a figure that says how far to trust the selection."""
+
+
+def count_or_auto(text: str | None, flag: str) -> Any:
+    """Parse ``auto``, a whole number, or, for ``--n-features``, a fraction below 1."""
+    if text is None or text == "auto":
+        return text
+    try:
+        number = float(text)
+    except ValueError:
+        number = -1.0
+    if number >= 1 and number == int(number):
+        return int(number)
+    if 0 < number < 1 and flag == "--n-features":
+        return number
+    fraction = ", or a fraction between 0 and 1" if flag == "--n-features" else ""
+    raise UsageProblem(f"{flag} must be 'auto' or a whole number of at least 1{fraction}. Got '{text}' instead.")
+
+
+@dataclass(frozen=True)
+class Fitting:
+    """A method with its parameters, ready to be fitted.
+
+    Attributes
+    ----------
+    name : str
+        Of the method.
+    params : dict
+        Parameters of the estimator; the others keep their defaults.
+    """
+
+    name: str
+    params: Params
+
+    @classmethod
+    def of_options(cls, name: str, given: dict[str, Any]) -> "Fitting":
+        """Turn command-line options into the estimator's parameters; refuse those of another method.
+
+        Parameters
+        ----------
+        name : str
+            The method.
+        given : dict
+            Options by their Python name; None means not given.
+        """
+        if name not in METHODS:
+            raise UsageProblem(f"There is no method '{name}'. Choose one of: {', '.join(METHODS)}.")
+        options = METHODS[name].options
+        params = {}
+        for option, value in given.items():
+            if value is None:
+                continue
+            if option not in options:
+                owner = next(other for other, method in METHODS.items() if option in method.options)
+                flag = "--" + option.replace("_", "-")
+                raise UsageProblem(f"{flag} does nothing with --method {name}. Drop it, or use --method {owner}.")
+            params[options[option]] = value
+        return cls(name, params)
+
+    @property
+    def method(self) -> Method:
+        return METHODS[self.name]
+
+    @property
+    def uses_label(self) -> bool:
+        return self.method.uses_label(self.params)
+
+    def estimator(self) -> Any:
+        """Make the unfitted estimator."""
+        from eigensieve.estimators import estimator_class
+
+        cls: Any = estimator_class(self.method.estimator)
+        return cls(**self.params)
+
+    def fit(self, samples: Samples, extra: dict[str, Any]) -> Any:
+        """Return the estimator, fitted; `extra` holds side data and pairs."""
+        X = samples.X if self.method.needs_array(self.params) else samples.data
+        estimator = self.estimator().fit(X, samples.labels if self.uses_label else None, **extra)
+        estimator.feature_names_in_ = np.array(list(samples.features), dtype=object)
+        return estimator
+
+    def frequencies(
+        self, samples: Samples, extra: dict[str, Any], count: int, repeats: int, progress: Progress
+    ) -> Array:
+        """How often each feature is selected on random halves of the samples, `count` features each time.
+
+        Labels, side data and pairs steer the repetitions as they steered the fit.
+        """
+        from eigensieve.evidence import selection_stability
+
+        n_samples = samples.X.shape[0]
+        if n_samples < 8 or not count:
+            raise UsageProblem("--stability needs at least 8 samples and a selected feature. Drop it.")
+        again = Fitting(self.name, self.params | {"n_features_to_select": count})
+        return selection_stability(
+            again.estimator(),
+            samples.X,
+            samples.labels if self.uses_label else None,
+            fit_params=lambda half: _restricted(extra, half, n_samples),
+            n_subsamples=repeats,
+            random_state=self.params.get("random_state", 0),
+            progress=progress,
+        ).frequencies
+
+
+def _restricted(extra: dict[str, Any], rows: Array, n_samples: int) -> dict[str, Any]:
+    """Side information for some of the samples: a pair is kept when both its samples are."""
+    place = np.full(n_samples, -1)
+    place[rows] = np.arange(len(rows))
+    kept = {}
+    for key, value in extra.items():
+        if not key.endswith("_link"):
+            kept[key] = value
+            continue
+        pairs = place[value]
+        pairs = pairs[(pairs >= 0).all(axis=1)]
+        if len(pairs):
+            kept[key] = pairs
+    return kept
+
+
+@dataclass(frozen=True)
+class Selection:
+    """What a fitted method found.
+
+    Attributes
+    ----------
+    source : str
+        Name of the input.
+    fitting : Fitting
+    samples : Samples
+    estimator : estimator
+        Fitted.
+    frequency : ndarray of shape (n_features,) or None
+        How often each feature was selected on random halves.
+    """
+
+    source: str
+    fitting: Fitting
+    samples: Samples
+    estimator: Any
+    frequency: Array | None
+
+    @cached_property
+    def found(self) -> Any:
+        """What the estimator says about its features."""
+        from eigensieve.estimators import Findings
+
+        return Findings.of(self.estimator)
+
+    @property
+    def support(self) -> Array:
+        return self.found.support
+
+    @property
+    def headline(self) -> str:
+        n_samples, n_features = self.samples.X.shape
+        return (
+            f"{int(self.support.sum()):,} of {n_features:,} features selected from {n_samples:,} samples "
+            f"with {type(self.estimator).__name__}"
+        )
+
+    def chosen(self) -> dict[str, Any]:
+        """The selected features as plain JSON."""
+        from eigensieve.estimators import selected_features
+
+        return selected_features(self.estimator)
+
+    def chosen_table(self) -> Any:
+        """The selected columns of the input, in its own order and values."""
+        return self.samples.table.take(self.samples.columns[self.support])
+
+    def weights_table(self) -> dict[str, Any]:
+        """All features, best first."""
+        found = self.found
+        order, null = found.ranking, found.null_quantiles
+        columns = {
+            "feature": [str(self.samples.features[i]) for i in order],
+            "weight": found.weights[order],
+            "rank": np.arange(1, len(order) + 1),
+            "selected": found.support[order],
+            "null_quantile": [None] * len(order) if null is None else null[order],
+        }
+        if self.frequency is not None:
+            columns["selection_frequency"] = self.frequency[order]
+        return columns
+
+    def figures(self) -> dict[str, Any]:
+        """The figures that say how far to trust the selection."""
+        found = {name: getattr(self.estimator, key) for key, name in _FIGURES.items() if hasattr(self.estimator, key)}
+        if self.frequency is not None:
+            found["stability"] = float(np.mean(self.frequency[self.support]))
+        return {name: _json_number(value) for name, value in found.items()}
+
+    def best(self, top: int) -> tuple[str, list[str], list[list[str]]]:
+        """The best selected features as a table to print: title, columns, rows."""
+        columns = self.weights_table()
+        rows = [i for i, chosen in enumerate(columns["selected"]) if chosen][:top]
+        shown = [key for key in columns if key != "selected" and columns[key][0] is not None]
+        all_shown = len(rows) == sum(columns["selected"])
+        return (
+            "Selected features" if all_shown else f"Best {len(rows)} selected features",
+            [key.replace("_", " ") for key in shown],
+            [[as_text(columns[key][i]) for key in shown] for i in rows],
+        )
+
+    def document(self, written: dict[str, str]) -> dict[str, Any]:
+        """Everything as plain JSON."""
+        from eigensieve import __version__
+
+        table = self.samples.table
+        return {
+            "eigensieve": __version__,
+            "command": "select",
+            "input": {
+                "name": self.source,
+                "format": table.format,
+                "samples": int(self.samples.X.shape[0]),
+                "features": int(self.samples.X.shape[1]),
+                "notes": [*table.notes, *self.samples.prepared],
+            },
+            "method": self.fitting.name,
+            "labels_used": self.fitting.uses_label and self.samples.labels is not None,
+            "diagnostics": self.figures(),
+            **self.chosen(),
+            "outputs": written,
+        }
+
+    def report(self) -> str:
+        """The report as one page."""
+        table = self.samples.table
+        return report_page(
+            self.estimator,
+            self.samples.data,
+            feature_names=[str(name) for name in self.samples.features],
+            sample_ids=self.samples.ids,
+            labels=self.samples.labels,
+            stability=self.frequency,
+            title=f"Features of {Path(self.source).name}" if self.source != "-" else "Selected features",
+            source={
+                "name": self.source,
+                "prepared": [*table.notes, *self.samples.prepared],
+                "labels": table.label_name,
+                "labels_used": self.fitting.uses_label,
+            },
+        )
+
+
+def report_page(model: Any, data: Any, **details: Any) -> str:
+    """Return the page about a fitted model; `details` goes to :func:`eigensieve.report.summarize`."""
+    from eigensieve.report import render, summarize
+
+    return render(summarize(model, data, **details))
+
+
+def as_text(value: Any) -> str:
+    """A figure as people read it."""
+    if isinstance(value, bool | np.bool_):
+        return "yes" if value else "no"
+    return f"{value:.4g}" if isinstance(value, float | np.floating) else str(value)
+
+
+def _json_number(value: Any) -> Any:
+    if isinstance(value, bool | np.bool_):
+        return bool(value)
+    number = float(value)
+    if not np.isfinite(number):
+        return None
+    return int(number) if number == int(number) and not isinstance(value, float | np.floating) else number
