@@ -85,7 +85,7 @@ class Search:
         limits: Any = {"fdr": self.settings.fdr, "rng": self.rng}
         if self.follows_labels:
             assert self.knowledge.labels is not None
-            return follow(centered, self.usable, class_span(self.knowledge.labels.codes), **limits)
+            return follow([centered], self.usable, class_span(self.knowledge.labels.codes), **limits)
 
         def fit(active: Array) -> Array:
             result = self.solve(active, tol=max(_FOLD_TOL, self.settings.tol))

@@ -12,7 +12,7 @@ import numpy as np
 from scipy.sparse import coo_array, csr_array
 
 from eigensieve._types import Array
-from eigensieve.data import DataMatrix, without_feature_directions, without_sample_directions
+from eigensieve.data import DataMatrix, corrected_data, without_feature_directions
 from eigensieve.evidence import count_spikes
 from eigensieve.operators import StandardAffinity
 from eigensieve.sieve.embedding import sample_coordinates
@@ -44,6 +44,10 @@ class Unwanted:
     must: Array | None = None
     n_directions: int | Literal["auto"] = "auto"
 
+    @property
+    def anything(self) -> bool:
+        return self.batches is not None or self.side is not None or (self.must is not None and len(self.must) > 0)
+
 
 @dataclass(frozen=True)
 class Cleaned:
@@ -57,11 +61,17 @@ class Cleaned:
         Features that still vary.
     directions : ndarray of shape (n_features, n_directions)
         V, orthonormal: what was projected out of the feature space. Empty without side data and pairs.
+    batches : ndarray of shape (n_samples, n_batches - 1)
+        U, orthonormal: the span of the centred batch indicators. Empty without batches.
+    share : ndarray of shape (n_features,)
+        Part of each feature's variance that lies within the batches.
     """
 
     data: DataMatrix
     usable: Array
     directions: Array
+    batches: Array
+    share: Array
 
 
 def clean(data: DataMatrix, usable: Array, unwanted: Unwanted) -> Cleaned:
@@ -75,9 +85,14 @@ def clean(data: DataMatrix, usable: Array, unwanted: Unwanted) -> Cleaned:
     unwanted : Unwanted
     """
     directions = np.empty((data.n_features, 0))
+    span, share = np.empty((data.n_samples, 0)), np.ones(data.n_features)
+    if not unwanted.anything:
+        return Cleaned(data, usable, directions, span, share)
     if unwanted.batches is not None:
         span = batch_span(unwanted.batches)
-        data = without_sample_directions(data, span) if span.shape[1] else data
+        between = data.project(span).astype(np.float64)
+        share = np.maximum(1.0 - np.sum(between**2, axis=1), 0.0)
+        data = corrected_data(data, between, span)
     for found in (_of_side, _of_pairs):
         V = found(data, unwanted)
         # What was projected out before is not there any more, but for rounding.
@@ -88,7 +103,7 @@ def clean(data: DataMatrix, usable: Array, unwanted: Unwanted) -> Cleaned:
             directions = np.hstack([directions, V])
     ones = np.ones(data.n_samples)
     left = np.concatenate(data.map_blocks(lambda block: block.squares(ones)))
-    return Cleaned(data, usable & (left > 0.5), directions)
+    return Cleaned(data, usable & (left > 0.5), directions, span, share)
 
 
 def batch_span(batches: Array) -> Array:
