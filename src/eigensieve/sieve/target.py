@@ -124,7 +124,8 @@ def _missing(y: Array) -> Array:
         return np.isnan(y)
     if y.dtype != object:
         return np.zeros(len(y), dtype=bool)
-    return np.array([value is None or value != value or type(value).__name__ == "NAType" for value in y], dtype=bool)
+    # pandas' NA has no truth value: it is told by its type, before it is compared
+    return np.array([value is None or type(value).__name__ == "NAType" or value != value for value in y], dtype=bool)
 
 
 def _as_numbers(y: Array) -> Array | None:
