@@ -19,10 +19,10 @@ class Known:
     """What was passed to `fit` besides X, as the user gave it."""
 
     y: Any = None
-    batches: Any = None
     side: Any = None
     cannot_link: Any = None
     must_link: Any = None
+    batches: Any = None
 
 
 def read_batches(estimator: BaseEstimator, main: DataMatrix, batches: Any) -> Array:

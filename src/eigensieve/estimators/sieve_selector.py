@@ -206,7 +206,7 @@ class SieveSelector(BaseSelector):
         self : SieveSelector
         """
         with all_or_nothing(self):
-            self._fit(X, Known(y, batches, side, cannot_link, must_link), progress_of(self))
+            self._fit(X, Known(y, side, cannot_link, must_link, batches), progress_of(self))
         return self
 
     def _fit(self, X: Any, known: Known, progress: Progress) -> None:

@@ -29,6 +29,6 @@ if TYPE_CHECKING:
     from eigensieve.sieve.search import Search
     from eigensieve.sieve.start import zero_is_meaningful
     from eigensieve.sieve.target import Kind, Target, read_target
-    from eigensieve.sieve.unwanted import Unwanted, clean
+    from eigensieve.sieve.unwanted import Unwanted, clean, unwanted_directions
 
 __getattr__, __dir__, __all__ = open_door(__name__, __file__)

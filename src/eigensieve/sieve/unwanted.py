@@ -5,7 +5,7 @@ are taken off every feature. Side data varies in unwanted ways: its leading dire
 space. Samples that must be linked differ in unwanted ways: so are the leading directions of their differences.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -75,7 +75,7 @@ class Cleaned:
 
 
 def clean(data: DataMatrix, usable: Array, unwanted: Unwanted) -> Cleaned:
-    """Return the data with all unwanted variation taken off: first batches, then side data, then pairs.
+    """Return the data with all unwanted variation taken off: first batches, then side data and pairs.
 
     Parameters
     ----------
@@ -93,17 +93,24 @@ def clean(data: DataMatrix, usable: Array, unwanted: Unwanted) -> Cleaned:
         between = data.project(span).astype(np.float64)
         share = np.maximum(1.0 - np.sum(between**2, axis=1), 0.0)
         data = corrected_data(data, between, span)
-    for found in (_of_side, _of_pairs):
-        V = found(data, unwanted)
-        # What was projected out before is not there any more, but for rounding.
-        V = V - directions @ (directions.T @ V)
-        if V.shape[1]:
-            V = np.linalg.qr(V)[0]
-            data = without_feature_directions(data, V)
-            directions = np.hstack([directions, V])
+    directions = unwanted_directions(data, replace(unwanted, batches=None))
+    if directions.shape[1]:
+        data = without_feature_directions(data, directions)
     ones = np.ones(data.n_samples)
     left = np.concatenate(data.map_blocks(lambda block: block.squares(ones)))
     return Cleaned(data, usable & (left > 0.5), directions, span, share)
+
+
+def unwanted_directions(data: DataMatrix, unwanted: Unwanted) -> Array:
+    """Return V (n_features, n_directions), orthonormal: the directions in which samples vary in unwanted ways.
+
+    Differences between batch means are among them, so that new samples need no batch to be cleaned.
+    """
+    found = [_of_side(data, unwanted), _of_pairs(data, unwanted)]
+    if unwanted.batches is not None:
+        found.append(data.project(batch_span(unwanted.batches)).astype(np.float64))
+    vectors, lengths, _ = np.linalg.svd(np.hstack(found), full_matrices=False)
+    return np.asarray(vectors[:, lengths > 1e-8])
 
 
 def batch_span(batches: Array) -> Array:
