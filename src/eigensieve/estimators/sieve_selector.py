@@ -242,7 +242,9 @@ class SieveSelector(BaseSelector):
         target = None
         if known.y is not None and self.supervision != "ignore":
             target = read_target(known.y, raw.n_samples, name, cast(Kind, self.supervision))
-        pairs = read_pairs(known.cannot_link, known.must_link, raw.n_samples, name)
+        pairs = None
+        if known.cannot_link is not None or known.must_link is not None:
+            pairs = read_pairs(known.cannot_link, known.must_link, raw.n_samples, name)
         unwanted = Unwanted(
             None if known.batches is None else read_batches(self, raw, known.batches),
             None if known.side is None else read_side(self, raw, known.side),
