@@ -10,30 +10,26 @@ import numpy as np
 
 Rng = np.random.Generator
 
-_NUMBERS = (
-    0,
-    1,
-    -1,
-    7,
-    127,
-    255,
-    2**15,
-    2**16 - 1,
-    2**24,
-    2**31 - 1,
-    2**31,
-    2**32 - 1,
-    2**40,
-    2**62,
-    2**63 - 1,
-    2**64 - 1,
+_NUMBERS = (0, 1, -1, 127, 255, 2**15, 2**16 - 1, 2**24, 2**31 - 1, 2**31, 2**32 - 1, 2**40, 2**62, 2**63 - 1)
+_BYTES = (
+    b"\0",
+    b"\r",
+    b"\r\n",
+    b"\n",
+    b"\t",
+    b" ",
+    b"\xff",
+    b"\xef\xbb\xbf",
+    b"\xff\xfe",
+    b"\x1b[2J",
+    "\u0661\u0660".encode(),
 )
-_WORDS = (
-    b"\0", b'"', b'""', b"'", b",", b"\t", b";", b"\n", b"\r", b"\r\n", b" ", b"%", b"#", b":", b"-", b"+", b"_", b"\xff",
-    b"\xef\xbb\xbf", b"\xff\xfe", b"nan", b"NA", b"inf", b"-Infinity", b"1e308", b"1e999", b"-1", b"0", b"1_0", b"0x10",
-    b"9007199254740993", b"2000000000", b"4000000000", b"99999999999999999999", b"1" * 400, b"1e", b"1e-400", b".", b"..",
-    "\u0661\u0660".encode(), b"True", b"=cmd|' /C calc'!A0", b"qid:1", b"symmetric", b"complex", b"pattern", b"array", b"\x1b[2J",
-)  # fmt: skip
+_MARKS = rb"""" "" ' , ; % # : - + _ . .."""
+_CELLS = (
+    b"nan NA inf -Infinity 1e308 1e999 -1 0 1_0 0x10 1e 1e-400 True =1+1 qid:1 9007199254740993 2000000000 4000000000"
+)
+_HEADS = b"symmetric complex pattern array 99999999999999999999 0000000000000000000000000000000000000000000000000001"
+_WORDS = (*_BYTES, *_MARKS.split(), *_CELLS.split(), *_HEADS.split(), b"1" * 400)
 
 
 def damaged_binary(rng: Rng, data: bytes) -> bytes:

@@ -5,7 +5,7 @@ import math
 import zipfile
 from dataclasses import replace
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import IO, Any
 
 import numpy as np
 from scipy.sparse import csc_matrix, csr_matrix
@@ -117,7 +117,7 @@ def _members(source: Source, request: Request) -> dict[str, np.ndarray]:
                     raise damaged(request.path, "an .npz archive that NumPy wrote")
                 claim(sum(values.nbytes for values in entries.values()) + member.file_size, request.path, request.size)
                 with archive.open(member) as stream:
-                    entries[member.filename.removesuffix(".npy")] = _array(cast(IO[bytes], stream), request)
+                    entries[member.filename.removesuffix(".npy")] = _array(stream, request)
     return entries
 
 

@@ -51,7 +51,8 @@ def claim(nbytes: float, path: str | Path, size: int) -> None:
         )
     raise DataError(
         f"'{path}' announces {nbytes / 1e6:,.0f} MB of contents in a file of {size / 1e6:.3g} MB; "
-        f"{allowed / 1e6:,.0f} MB are allowed. It is probably damaged. If it is sound, set {VARIABLE}={need} and read it again."
+        f"{allowed / 1e6:,.0f} MB are allowed. It is probably damaged. "
+        f"If it is sound, set {VARIABLE}={need} and read it again."
     )
 
 

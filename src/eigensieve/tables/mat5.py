@@ -16,21 +16,9 @@ from eigensieve.tables.limits import PER_TEXT, allowance, claim
 from eigensieve.tables.table import Request, damaged
 
 _MATRIX, _COMPRESSED = 14, 15
-_STORED = {
-    1: "i1",
-    2: "u1",
-    3: "i2",
-    4: "u2",
-    5: "i4",
-    6: "u4",
-    7: "f4",
-    9: "f8",
-    12: "i8",
-    13: "u8",
-    16: "u1",
-    17: "u2",
-}
-"""How numbers are stored, by the type of an element; 16 and 17 are UTF-8 and UTF-16."""
+_STORED = {1: "i1", 2: "u1", 3: "i2", 4: "u2", 5: "i4", 6: "u4", 7: "f4", 9: "f8", 12: "i8", 13: "u8"}
+"""How numbers are stored, by the type of an element."""
+_UTF8, _UTF16 = 16, 17
 _CLASSES = {6: "f8", 7: "f4", 8: "i1", 9: "u1", 10: "i2", 11: "u2", 12: "i4", 13: "u4", 14: "i8", 15: "u8"}
 """What an array of numbers is in MATLAB, by its class."""
 _CELL, _CHAR, _SPARSE = 1, 4, 5
@@ -162,9 +150,9 @@ class _Reader:
     def _texts(self, data: bytes, place: int, shape: tuple[int, ...]) -> np.ndarray:
         """The rows of a matrix of characters."""
         kind, stored, _ = self._element(data, place)
-        if kind == 16:
+        if kind == _UTF8:
             text = stored.decode("utf-8")
-        elif kind in (4, 17):
+        elif kind in (4, _UTF16):
             text = stored.decode("utf-16-le" if self.order == "<" else "utf-16-be")
         else:
             text = stored.decode("latin-1")

@@ -62,8 +62,7 @@ def _load(path: Path, request: Request) -> dict[str, Any]:
     if b"MATLAB 7.3" in start or start.startswith(b"\x89HDF"):
         return _load_hdf5(path, request)
     with parsing(path, "a MATLAB file"):
-        with path.open("rb") as file:
-            version = matfile_version(file)[0]
+        version = matfile_version(path)[0]
         if version == 1:
             return read_mat5(read_content(path), request)
         if version == 2:
