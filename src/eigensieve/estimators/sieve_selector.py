@@ -14,22 +14,23 @@ from eigensieve.estimators.base import (
     INSIDE_0_1,
     BaseSelector,
     all_or_nothing,
+    features_by_weight,
     generator,
     progress_of,
-    rank_features,
 )
 from eigensieve.evidence import Discoveries, NullSample, discover, permuted_excess
 from eigensieve.sieve import SieveResult, pick, sieve, sieve_embedding, zero_is_meaningful
 
 
 class SieveSelector(BaseSelector):
-    """Select features that follow the clusters of the samples, without near-copies among them.
+    """Select features that follow the clusters of the samples, and that differ from one another.
 
     The method works in three rounds. Each round builds a nearest-neighbour graph of the samples under the current
     feature weights, takes its leading eigenvectors Q, and computes new weights u_i = m_i'(QQ' - diag(QQ'))m_i: the
     agreement of feature i with Q over pairs of different samples. The rounds start from equal weights, or from
     Q-alpha's weights on a screened part of the features; the start that leads to higher scores is kept. Features are
-    then picked one by one, by their score times the part of them that the picked features do not explain.
+    then picked one by one, by their squared score times the part of them that the picked features do not explain. A
+    copy of a picked feature counts half: it is passed over for features of more than 0.7 times its score.
 
     No label is needed. Time is linear in the number of features. Sparse input is never densified.
 
@@ -58,9 +59,9 @@ class SieveSelector(BaseSelector):
     weights_ : ndarray of shape (n_features,)
         u: the share of a feature's variance that the embedding explains over pairs of different samples. Below 1,
         about 0 for noise, and 0 for constant features.
-    ranking_ : ndarray of shape (n_features,)
-        Indices of all features, best first: the selected ones in the order of the pick, then the others by weight, then
-        the constant ones.
+    ranking_ : ndarray of int of shape (n_features,)
+        Rank of every feature, 1 for the best, as in scikit-learn's RFE: the selected ones in the
+        order of the pick, then the others by weight, then the constant ones.
     selection_order_ : ndarray of shape (n_selected,)
         Indices of the selected features in the order in which they were picked.
     support_ : ndarray of bool of shape (n_features,)
@@ -195,10 +196,9 @@ class SieveSelector(BaseSelector):
         return discover(data, usable, embed, fdr=self.fdr, rng=rng, progress=progress)
 
     def _learn(self, result: SieveResult, scores: Array, order: Array, usable: Array) -> None:
-        rest = rank_features(scores, usable)
+        rest = features_by_weight(scores, usable)
         self._learn_selection(np.concatenate([order, rest[~np.isin(rest, order)]]), order)
         self.weights_ = scores
-        self.selection_order_ = order
         self.embedding_ = result.embedding
         self.eigenvalues_ = result.eigenvalues
         self.n_clusters_ = result.n_clusters

@@ -153,8 +153,8 @@ def _small_machine(options: MachineOptions, full: Any, X: Any, y: Any, console: 
     rejector: Any = ElementSelectedSVC(
         full,
         n_elements=options.elements,
-        shape=options.shape,
-        random_state=options.seed,  # type: ignore[arg-type]  # the estimator checks it
+        shape=options.shape,  # type: ignore[arg-type]  # the estimator checks it
+        random_state=options.seed,
     )
     with console.fitting("Selecting elements", source):
         if not options.cascade:
