@@ -28,6 +28,7 @@ if TYPE_CHECKING:
         RejectionCascade,
         SieveSelector,
         TraceRatioSelector,
+        UnwantedVariationRemover,
         fisher_score,
         laplacian_score,
         load_model,

@@ -140,7 +140,8 @@ def test_auto_follows_labels_pairs_and_few_labels(planted: np.ndarray) -> None:
 @pytest.mark.parametrize("n_features", [60, 1_400])
 def test_fits_of_the_folds_see_nothing_of_the_fold(monkeypatch: pytest.MonkeyPatch, n_features: int) -> None:
     """A fold's features replaced by others: its embedding stays as it was, in both selectors."""
-    from eigensieve.estimators import qalpha_search, sieve_selector
+    from eigensieve.estimators import qalpha_search
+    from eigensieve.sieve import search
 
     rng = np.random.default_rng(0)
     X = rng.standard_normal((25, n_features))
@@ -153,7 +154,7 @@ def test_fits_of_the_folds_see_nothing_of_the_fold(monkeypatch: pytest.MonkeyPat
         seen.append(fit(usable & ~fold))
         return Discoveries(np.ones(n_features), ~fold)
 
-    for module, selector in ((qalpha_search, QAlphaSelector), (sieve_selector, SieveSelector)):
+    for module, selector in ((qalpha_search, QAlphaSelector), (search, SieveSelector)):
         monkeypatch.setattr(module, "discover", once)
         seen.clear()
         for values in (X, changed):

@@ -147,9 +147,9 @@ def test_a_given_embedding_is_followed_by_all_features_at_once() -> None:
     y = np.arange(40) % 2 - 0.5
     X = rng.standard_normal((40, 80))
     X[:, 3] += 4.0 * y
-    found = follow(centred(X), np.ones(80, dtype=bool), y[:, None], fdr=0.1, rng=rng)
+    found = follow([centred(X)], np.ones(80, dtype=bool), y[:, None], fdr=0.1, rng=rng)
     assert found.selected[3] and found.p_values.argmin() == 3
-    nothing = follow(centred(X), np.ones(80, dtype=bool), np.ones((40, 1)), fdr=0.1, rng=rng)
+    nothing = follow([centred(X)], np.ones(80, dtype=bool), np.ones((40, 1)), fdr=0.1, rng=rng)
     assert (nothing.p_values == 1).all()
 
 

@@ -63,22 +63,21 @@ def test_the_directions_of_linked_differences_are_gone(backend: str) -> None:
     np.testing.assert_allclose(found.data.take(slice(None)), unit(Z - Z @ V @ V.T), atol=1e-9)
 
 
-def test_all_of_it_together_is_one_after_the_other() -> None:
+def test_all_of_it_together_is_batches_first_and_then_one_projection() -> None:
     data, everything = as_data(X).standardized("center"), np.ones(60, dtype=bool)
-    unwanted = Unwanted(BATCHES, as_data(SIDE), MUST, 2)
-    found = clean(data, everything, unwanted)
+    found = clean(data, everything, Unwanted(BATCHES, as_data(SIDE), MUST, 2))
     Z = centred(X) / np.linalg.norm(centred(X), axis=0)
     U = batch_span(BATCHES)
     Z = Z - U @ (U.T @ Z)
     scale = 1 / np.linalg.norm(centred(X), axis=0) / np.linalg.norm(Z, axis=0)
     Z = unit(Z)
     V = np.linalg.svd(centred(SIDE) * scale)[2][:2].T
-    Z = unit(Z - Z @ V @ V.T)
-    D = Z[MUST[:, 0]] - Z[MUST[:, 1]]
-    W = np.linalg.svd(D)[2][:2].T
-    W = np.linalg.qr(W - V @ (V.T @ W))[0]
-    np.testing.assert_allclose(found.data.take(slice(None)), unit(Z - Z @ W @ W.T), atol=1e-9)
+    W = np.linalg.svd(Z[MUST[:, 0]] - Z[MUST[:, 1]])[2][:2].T
+    both = np.linalg.qr(np.hstack([V, W]))[0]
+    np.testing.assert_allclose(found.data.take(slice(None)), unit(Z - Z @ both @ both.T), atol=1e-9)
     np.testing.assert_allclose(found.directions.T @ found.directions, np.eye(4), atol=1e-12)
+    variances = np.linalg.norm(X - np.array([X[b == BATCHES].mean(axis=0) for b in BATCHES]), axis=0) ** 2
+    np.testing.assert_allclose(found.share, variances / np.linalg.norm(centred(X), axis=0) ** 2, atol=1e-12)
 
 
 def test_a_feature_that_is_the_batch_alone_is_no_longer_usable() -> None:

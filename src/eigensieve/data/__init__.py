@@ -11,6 +11,8 @@ Read in this order:
 - ``dense.py``, ``sparse.py``: arrays in memory, and their blocks.
 - ``thin.py``: products of dense columns with a few vectors, and their statistics.
 - ``threads.py``: ordered work on threads.
+- ``corrected.py``: data without what is known to be unwanted, on top of any backend.
+- ``squared.py``: the squares of the features, on top of any backend.
 
 Compiled loops stand beside the file that calls them (``thin.py`` and ``_thin_numba.py``).
 
@@ -32,10 +34,11 @@ from eigensieve._door import open_door
 if TYPE_CHECKING:
     from eigensieve.data._thin_numba import across, along
     from eigensieve.data.blocks import BackwardSum, Block
-    from eigensieve.data.corrected import without_feature_directions, without_sample_directions
+    from eigensieve.data.corrected import corrected_data, without_feature_directions
     from eigensieve.data.dense import StoredColumns
     from eigensieve.data.disk.opening import open_data
     from eigensieve.data.matrix import DataMatrix, as_data, is_stored
+    from eigensieve.data.squared import SquaredData, squares_of
     from eigensieve.data.stats import ColumnStats
     from eigensieve.data.threads import one_blas_thread, ordered_map, thread_count
 

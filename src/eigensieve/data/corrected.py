@@ -20,7 +20,7 @@ Result = TypeVar("Result")
 _GONE = 100  # a column of which less than this many roundings is left counts as explained away
 
 
-def corrected(data: DataMatrix, K: Array, L: Array) -> "CorrectedData":
+def corrected_data(data: DataMatrix, K: Array, L: Array) -> "CorrectedData":
     """Return M - K L' with columns of unit norm again, for standardised data.
 
     Features of which nothing is left but rounding become zero.
@@ -44,19 +44,6 @@ def corrected(data: DataMatrix, K: Array, L: Array) -> "CorrectedData":
     return found.scaled(factor)
 
 
-def without_sample_directions(data: DataMatrix, U: Array) -> "CorrectedData":
-    """Return M (I - U U'), columns of unit norm: what the samples share along U is taken off every feature.
-
-    Parameters
-    ----------
-    data : DataMatrix
-        Standardised.
-    U : ndarray of shape (n_samples, n_directions)
-        Orthonormal columns, for example the span of the centred batch indicators.
-    """
-    return corrected(data, data.project(U).astype(np.float64), U)
-
-
 def without_feature_directions(data: DataMatrix, V: Array) -> "CorrectedData":
     """Return (I - V V') M, columns of unit norm: the samples are projected off the directions V.
 
@@ -67,7 +54,7 @@ def without_feature_directions(data: DataMatrix, V: Array) -> "CorrectedData":
     V : ndarray of shape (n_features, n_directions)
         Orthonormal columns.
     """
-    return corrected(data, V, data.combine(V))
+    return corrected_data(data, V, data.combine(V))
 
 
 class CorrectedData(DataMatrix):

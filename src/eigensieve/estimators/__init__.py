@@ -11,6 +11,7 @@ loads fitted models. It holds no algorithm. Read the files in this order:
 ``qalpha_search``       its search on all features, and on parts of them for the automatic number of features
 ``kernel_qalpha``       KernelQAlphaSelector: Q-alpha on features that a kernel maps to another space
 ``feature_map``         FeatureMap: several rounds of Q-alpha
+``variation``           UnwantedVariationRemover: data without unwanted directions
 ``trace_ratio``         TraceRatioSelector
 ``trace_ratio_scores``  the scores of single features as functions
 ``kernel_machine``      from a scikit-learn SVC to its kernel expansion
@@ -50,5 +51,6 @@ if TYPE_CHECKING:
     from eigensieve.estimators.small_machine import positive_scores
     from eigensieve.estimators.trace_ratio import TraceRatioSelector
     from eigensieve.estimators.trace_ratio_scores import fisher_score, laplacian_score
+    from eigensieve.estimators.variation import UnwantedVariationRemover
 
 __getattr__, __dir__, __all__ = open_door(__name__, __file__)

@@ -129,6 +129,33 @@ def check_finite(estimator: BaseEstimator, data: DataMatrix, given: str = "X") -
         )
 
 
+def check_data(
+    estimator: BaseEstimator, X: Any, y: Any = None, *, min_samples: int = 2, reset: bool = True
+) -> DataMatrix:
+    """Validate X as scikit-learn does and return its data matrix. Nothing is copied that need not be.
+
+    Floating, integer and boolean types are kept. Missing and infinite values raise an error that names the columns.
+    With ``reset=False`` the features are compared with those of `fit`.
+    """
+    if y is not None:
+        check_consistent_length(X, y)
+    if is_stored(X):
+        data = check_stored(estimator, X, reset=reset, min_samples=min_samples)
+    else:
+        X = validate_data(
+            estimator,
+            X,
+            reset=reset,
+            accept_sparse=("csr", "csc"),
+            dtype="numeric",
+            ensure_all_finite=False,
+            ensure_min_samples=min_samples,
+        )
+        data = as_data(X)
+    check_finite(estimator, data)
+    return data
+
+
 class BaseSelector(SelectorMixin, BaseEstimator):
     """Base of all selectors. `fit` of a subclass sets `support_`.
 
@@ -178,26 +205,7 @@ class BaseSelector(SelectorMixin, BaseEstimator):
         return tags
 
     def _check_data(self, X: Any, y: Any = None, *, min_samples: int = 2) -> DataMatrix:
-        """Validate X as scikit-learn does and return its data matrix. Nothing is copied that need not be.
-
-        Floating, integer and boolean types are kept. Missing and infinite values raise an error that names the columns.
-        """
-        if y is not None:
-            check_consistent_length(X, y)
-        if is_stored(X):
-            data = check_stored(self, X, min_samples=min_samples)
-        else:
-            X = validate_data(
-                self,
-                X,
-                accept_sparse=("csr", "csc"),
-                dtype="numeric",
-                ensure_all_finite=False,
-                ensure_min_samples=min_samples,
-            )
-            data = as_data(X)
-        check_finite(self, data)
-        return data
+        return check_data(self, X, y, min_samples=min_samples)
 
     def _check_some_vary(self, data: DataMatrix) -> Array:
         """Return the mask of the features that vary. Raise when none does."""

@@ -11,7 +11,6 @@ from sklearn.utils.validation import check_is_fitted
 from eigensieve._extras import require
 from eigensieve._progress import Progress
 from eigensieve._types import Array
-from eigensieve.data import DataMatrix
 from eigensieve.estimators.base import (
     AT_LEAST_ONE,
     COUNT,
@@ -25,7 +24,6 @@ from eigensieve.estimators.base import (
 )
 from eigensieve.estimators.knowledge import read_side_variances
 from eigensieve.evidence import two_level_cut
-from eigensieve.operators import Affinity, LaplacianAffinity, StandardAffinity
 from eigensieve.qalpha import (
     TAU,
     Problem,
@@ -36,6 +34,7 @@ from eigensieve.qalpha import (
     check_start,
     map_rounds,
     read_labels,
+    spectrum_affinity,
 )
 
 _SAME = 0.8  # overlap of two rounds above which they show one structure
@@ -202,8 +201,9 @@ class FeatureMap(BaseSelector):
         variances = None
         if side is not None:
             variances = read_side_variances(self, raw, side) * (self.round_strength / self.side_strength)
+        affinity = spectrum_affinity(raw.standardized(normalize), self.spectrum)
         rounds = map_rounds(
-            Problem(self._affinity(raw.standardized(normalize)), int(self.n_clusters), TAU["energy"], usable),
+            Problem(affinity, int(self.n_clusters), TAU["energy"], usable),
             SolveSettings(max_iter=self.max_iter, tol=self.tol, progress=progress),
             n_rounds=self.n_rounds,
             strength=self.round_strength,
@@ -216,9 +216,6 @@ class FeatureMap(BaseSelector):
         if self.normalize != "auto":
             return self.normalize
         return "unit" if self.spectrum == "laplacian" else "center"
-
-    def _affinity(self, data: DataMatrix) -> Affinity:
-        return LaplacianAffinity(data) if self.spectrum == "laplacian" else StandardAffinity(data)
 
     def _learn(self, rounds: list[Round], usable: Array, count: int | None, *, labelled: bool) -> None:
         weights = np.column_stack([each.result.weights for each in rounds])

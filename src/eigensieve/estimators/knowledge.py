@@ -1,11 +1,11 @@
-"""What the user knows besides X. Side data are checked here against X; labels and pairs in :mod:`eigensieve.qalpha`."""
+"""What the user knows besides X: side data and batches, checked against X. Pairs are checked in ``qalpha``."""
 
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.utils import check_array
+from sklearn.utils import check_array, check_consistent_length, column_or_1d
 from sklearn.utils.validation import _get_feature_names
 
 from eigensieve._types import Array
@@ -22,11 +22,26 @@ class Known:
     side: Any = None
     cannot_link: Any = None
     must_link: Any = None
+    batches: Any = None
+
+
+def read_batches(estimator: BaseEstimator, main: DataMatrix, batches: Any) -> Array:
+    """Return the number of each sample's batch, from names of any type."""
+    name = type(estimator).__name__
+    given = column_or_1d(batches.to_numpy() if hasattr(batches, "to_numpy") else batches)
+    check_consistent_length(np.empty((main.n_samples, 0)), given)
+    words = given.astype(object)
+    if any(value is None or value != value for value in words):
+        raise ValueError(
+            f"The 'batches' parameter of {name}.fit must name the batch of every sample. Got missing values: give "
+            "those samples a batch of their own, or leave them out."
+        )
+    return np.unique([str(value) for value in words], return_inverse=True)[1].reshape(-1)
 
 
 def read_side_variances(estimator: BaseEstimator, main: DataMatrix, side: Any) -> Array:
     """Return D_i, the variance of each feature of the side data in units of its variance in the main data."""
-    return side_variances(main.stats(), _read_side(estimator, main, side).stats())
+    return side_variances(main.stats(), read_side(estimator, main, side).stats())
 
 
 def side_scale(estimator: BaseEstimator, main: DataMatrix, side: Any, strength: float) -> Array:
@@ -44,7 +59,7 @@ def side_scale(estimator: BaseEstimator, main: DataMatrix, side: Any, strength: 
     return inhibition(variances, strength)
 
 
-def _read_side(estimator: BaseEstimator, main: DataMatrix, side: Any) -> DataMatrix:
+def read_side(estimator: BaseEstimator, main: DataMatrix, side: Any) -> DataMatrix:
     name = type(estimator).__name__
     if is_stored(side):
         side = as_data(side)

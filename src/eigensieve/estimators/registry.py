@@ -9,6 +9,7 @@ ESTIMATORS = {
     "KernelQAlphaSelector": "eigensieve.estimators.kernel_qalpha",
     "FeatureMap": "eigensieve.estimators.feature_map",
     "TraceRatioSelector": "eigensieve.estimators.trace_ratio",
+    "UnwantedVariationRemover": "eigensieve.estimators.variation",
     "ElementSelectedSVC": "eigensieve.estimators.element_svc",
     "ReducedSetSVC": "eigensieve.estimators.reduced_set",
     "RejectionCascade": "eigensieve.estimators.rejection_cascade",

@@ -1,9 +1,11 @@
-"""SieveSelector: the recommended selector, which needs no labels and nothing to tune."""
+"""SieveSelector: the recommended selector. It needs no labels and nothing to tune, and uses what the user knows."""
 
-from typing import Any, Literal, Self
+from numbers import Integral
+from typing import Any, Literal, Self, cast
 
 import numpy as np
 from sklearn.base import _fit_context
+from sklearn.utils._param_validation import Interval, StrOptions
 
 from eigensieve._progress import Progress
 from eigensieve._types import Array
@@ -17,22 +19,43 @@ from eigensieve.estimators.base import (
     features_by_weight,
     generator,
     progress_of,
+    warn_user,
 )
-from eigensieve.evidence import Discoveries, NullSample, discover, permuted_excess
-from eigensieve.sieve import SieveResult, pick, sieve, sieve_embedding, zero_is_meaningful
+from eigensieve.estimators.knowledge import Known, read_batches, read_side
+from eigensieve.evidence import permuted_excess
+from eigensieve.qalpha import read_pairs
+from eigensieve.sieve import (
+    Kind,
+    Search,
+    SieveResult,
+    Target,
+    Unwanted,
+    apart_matrix,
+    clean,
+    read_target,
+    shared_with_batches,
+    zero_is_meaningful,
+)
+
+_CONFOUNDED = 0.9  # squared canonical correlation of labels and batches from which on a warning is due
 
 
 class SieveSelector(BaseSelector):
-    """Select features that follow the clusters of the samples, and that differ from one another.
+    """Select the features that matter, with or without labels, and few near-copies among them.
 
-    The method works in three rounds. Each round builds a nearest-neighbour graph of the samples under the current
-    feature weights, takes its leading eigenvectors Q, and computes new weights u_i = m_i'(QQ' - diag(QQ'))m_i: the
-    agreement of feature i with Q over pairs of different samples. The rounds start from equal weights, or from
-    Q-alpha's weights on a screened part of the features; the start that leads to higher scores is kept. Features are
-    then picked one by one, by their squared score times the part of them that the picked features do not explain. A
-    copy of a picked feature counts half: it is passed over for features of more than 0.7 times its score.
+    Without labels the method works in three rounds. Each round builds a nearest-neighbour graph of the samples under
+    the current feature weights, takes its leading eigenvectors Q, and computes new weights
+    u_i = m_i'(QQ' - diag(QQ'))m_i: the agreement of feature i with Q over pairs of different samples. The rounds start
+    from equal weights, or from Q-alpha's weights on a screened part of the features; the start that leads to higher
+    scores is kept.
 
-    No label is needed. Time is linear in the number of features. Sparse input is never densified.
+    With labels or targets, what y says takes the place of Q. Samples without label are guessed from the others.
+    Features are then picked one by one, by their score times the part of them that the picked features do not explain.
+    A copy of a picked feature counts half: it comes late, unless the others score far less.
+
+    What is known to be unwanted is taken off first: differences between batches, the directions in which side data
+    varies, and differences between samples that must be linked. Time is linear in the number of features. Sparse input
+    is never densified.
 
     Parameters
     ----------
@@ -45,6 +68,13 @@ class SieveSelector(BaseSelector):
         last one does not stand out. ``"auto"`` takes the eigenvectors that stand out over those of normal clouds of the
         same shape. If all of them stand out, k is one more than the number of eigenvalues of the weighted affinity
         above the noise edge.
+    supervision : {"auto", "classes", "numbers", "ignore"}, default="auto"
+        How y is used. ``"auto"`` takes numbers with fractions, and whole numbers of many values, as numbers to be
+        predicted, and everything else as classes. ``"classes"`` and ``"numbers"`` say which it is. ``"ignore"`` selects
+        without y, for example inside a Pipeline that passes y on.
+    n_directions : int or "auto", default="auto"
+        How many directions of the side data, and of the differences between samples that must be linked, are projected
+        out. ``"auto"`` takes those that stand out over the noise edge of independent features.
     fdr : float, default=0.1
         Expected fraction of false selections to allow when `n_features_to_select` is ``"auto"``; also the tail
         probability of `null_quantile_`.
@@ -117,6 +147,8 @@ class SieveSelector(BaseSelector):
     _parameter_constraints: dict[str, list[Any]] = {
         "n_features_to_select": [AUTO, AT_LEAST_ONE, INSIDE_0_1],
         "n_clusters": [AUTO, AT_LEAST_ONE],
+        "supervision": [StrOptions({"auto", "classes", "numbers", "ignore"})],
+        "n_directions": [AUTO, Interval(Integral, 0, None, closed="left")],
         "fdr": [INSIDE_0_1],
         "random_state": ["random_state"],
         "verbose": ["verbose"],
@@ -127,37 +159,59 @@ class SieveSelector(BaseSelector):
         n_features_to_select: int | float | Literal["auto"] = "auto",
         n_clusters: int | Literal["auto"] = "auto",
         *,
+        supervision: Kind = "auto",
+        n_directions: int | Literal["auto"] = "auto",
         fdr: float = 0.1,
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:
         self.n_features_to_select = n_features_to_select
         self.n_clusters = n_clusters
+        self.supervision = supervision
+        self.n_directions = n_directions
         self.fdr = fdr
         self.random_state = random_state
         self.verbose = verbose
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        batches: Any = None,
+        side: Any = None,
+        must_link: Any = None,
+        cannot_link: Any = None,
+    ) -> Self:
         """Learn which features to keep.
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
+        X : array-like, sparse matrix, or stored or distributed data, of shape (n_samples, n_features)
             At least 4 samples.
-        y : ignored
-            Only its length is checked.
+        y : array-like of shape (n_samples,) or (n_samples, n_targets), optional
+            Classes of any type, or numbers. None, NaN and, among whole numbers, -1 mark a sample without label; -1 and
+            1 alone are two classes.
+        batches : array-like of shape (n_samples,), optional
+            The batch of each sample. Differences between batches are not structure.
+        side : array-like or sparse matrix of shape (n_side_samples, n_features), optional
+            Samples that vary in unwanted ways. The directions in which they vary are projected out.
+        must_link : array-like of shape (n_pairs, 2), optional
+            Pairs of samples that belong together: the directions in which they differ are projected out.
+        cannot_link : array-like of shape (n_pairs, 2), optional
+            Pairs of samples that belong apart: features that set them apart score higher.
 
         Returns
         -------
         self : SieveSelector
         """
         with all_or_nothing(self):
-            self._fit(X, y, progress_of(self))
+            self._fit(X, Known(y, side, cannot_link, must_link, batches), progress_of(self))
         return self
 
-    def _fit(self, X: Any, y: Any, progress: Progress) -> None:
-        raw = self._check_data(X, y, min_samples=4)
+    def _fit(self, X: Any, known: Known, progress: Progress) -> None:
+        raw = self._check_data(X, known.y, min_samples=4)
         usable = self._check_some_vary(raw)
         count = self._count(usable)
         if self.n_clusters != "auto" and self.n_clusters > raw.n_samples - 2:
@@ -166,34 +220,64 @@ class SieveSelector(BaseSelector):
                 f"Got n_clusters={self.n_clusters} with n_samples={raw.n_samples} instead."
             )
         raw.report_to(progress)
-        # The automatic choice compares features with permuted copies. These keep their means, so means must not count.
-        centered = count is None or not zero_is_meaningful(raw.stats())
-        data = raw.standardized("center" if centered else "unit")
+        search = self._search(raw, usable, known, count, progress)
         rng = generator(self.random_state)
-        # It depends on the marginals alone, and permuting does not change these: the folds may share it.
-        excess = permuted_excess(raw.standardized("center"), usable) if self.n_clusters == "auto" else 1.0
-        result = sieve(data, usable, self.n_clusters, centered=centered, excess=excess, progress=progress)
-        candidates, self.p_values_ = usable, None
+        result = search.result(progress)
+        candidates, self.p_values_ = search.usable, None
         if count is None:
-            found = self._discover(data, usable, excess, rng, progress)
+            found = search.discoveries(self.fdr, rng, progress)
             candidates, count, self.p_values_ = found.selected, found.count, found.p_values
-        null = NullSample(data, [rng.permutation(np.flatnonzero(usable))]).scores(result.embedding, 0, rng)
-        self.null_quantile_ = float(np.quantile(null, 1.0 - self.fdr))
-        scores = np.where(usable, result.scores, 0.0)
+        count = min(count, int(np.count_nonzero(candidates)))
+        self.null_quantile_ = float(np.quantile(search.null_scores(result.embedding, rng), 1.0 - self.fdr))
+        scores = np.where(search.usable, result.scores, 0.0)
         progress(f"picking {count} features")
-        order = pick(data, scores, np.flatnonzero(candidates), count)
-        self.n_passes_ = data.n_passes
+        order = search.pick(scores, np.flatnonzero(candidates), count)
+        self.n_passes_ = raw.n_passes
+        self.n_directions_ = search.cleaned.directions.shape[1]
+        self.supervised_ = search.target is not None
         self._learn(result, scores, order, usable)
 
-    def _discover(
-        self, data: DataMatrix, usable: Array, excess: float, rng: np.random.Generator, progress: Progress
-    ) -> Discoveries:
-        """Find the features that follow a structure shown by the others."""
+    def _search(self, raw: DataMatrix, usable: Array, known: Known, count: int | None, progress: Progress) -> Search:
+        """Read what is known, take off what is unwanted, and return what is to be searched."""
+        name = type(self).__name__
+        target = None
+        if known.y is not None and self.supervision != "ignore":
+            target = read_target(known.y, raw.n_samples, name, cast(Kind, self.supervision))
+        pairs = None
+        if known.cannot_link is not None or known.must_link is not None:
+            pairs = read_pairs(known.cannot_link, known.must_link, raw.n_samples, name)
+        unwanted = Unwanted(
+            None if known.batches is None else read_batches(self, raw, known.batches),
+            None if known.side is None else read_side(self, raw, known.side),
+            None if pairs is None else pairs.must,
+            self.n_directions,
+        )
+        # Means count only where nothing else is known. They have no null, so the automatic choice leaves them out, too.
+        means_count = count is not None and target is None and not unwanted.anything
+        centered = not (means_count and zero_is_meaningful(raw.stats()))
+        cleaned = clean(raw.standardized("center" if centered else "unit"), usable, unwanted)
+        if target is not None and unwanted.batches is not None:
+            self._check_confounding(target, cleaned.batches)
+        # It depends on the marginals alone, and permuting does not change these: the folds may share it.
+        excess = 1.0
+        if self.n_clusters == "auto" and target is None:
+            excess = permuted_excess(raw.standardized("center"), usable)
+        apart = None if pairs is None or not len(pairs.cannot) else apart_matrix(pairs.cannot, raw.n_samples)
+        return Search(cleaned, unwanted.batches, target, self.n_clusters, centered, excess, apart)
 
-        def embed(active: Array) -> Array:
-            return sieve_embedding(data.restricted(active), active, self.n_clusters, excess=excess)
-
-        return discover(data, usable, embed, fdr=self.fdr, rng=rng, progress=progress)
+    def _check_confounding(self, target: Target, batches: Array) -> None:
+        """Refuse labels that the batches determine, and warn about those that they nearly determine."""
+        smallest, largest = shared_with_batches(target, batches)
+        if smallest > 1.0 - 1e-6:
+            raise ValueError(
+                "The 'batches' parameter of SieveSelector.fit coincides with y: every difference that y makes is a "
+                "difference between batches, so nothing can tell them apart. Leave out batches, or y."
+            )
+        if largest > _CONFOUNDED:
+            warn_user(
+                f"y and batches are confounded: the batches explain {largest:.0%} of a difference that y makes. What "
+                "is left after the batches are taken off says little about it. Read the selection with care."
+            )
 
     def _learn(self, result: SieveResult, scores: Array, order: Array, usable: Array) -> None:
         rest = features_by_weight(scores, usable)
@@ -210,7 +294,7 @@ class SieveSelector(BaseSelector):
         self.sparsity_gap_ = _gap(scores, self.support_, usable)
         self.negative_weight_fraction_ = float(np.mean(scores[usable] < 0))
         if len(order) == 0:
-            self._warn_nothing_selected()
+            self._warn_nothing_selected("the labels" if self.supervised_ else "the others' structure")
 
 
 def _gap(scores: Array, support: Array, usable: Array) -> float:

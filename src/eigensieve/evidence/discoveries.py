@@ -1,6 +1,6 @@
 """Which features follow a structure: discoveries at a false discovery rate, by cross-fitting and permuted copies."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -44,6 +44,7 @@ def discover(
     fdr: float,
     rng: np.random.Generator,
     n_folds: int = N_FOLDS,
+    groups: Array | None = None,
     progress: Progress = silent,
 ) -> Discoveries:
     """Find the features that follow a structure which the *other* features show.
@@ -68,6 +69,8 @@ def discover(
         Expected fraction of false selections to allow.
     rng : Generator
     n_folds : int, default=5
+    groups : ndarray of int of shape (n_samples,), optional
+        Copies are permuted within these groups of samples only, for example within batches.
     progress : callable
 
     Notes
@@ -87,7 +90,7 @@ def discover(
     folds = np.array_split(rng.permutation(np.flatnonzero(usable)), n_folds)
     folds = [fold for fold in folds if len(fold)]
     p_values = np.ones(data.n_features)
-    null = NullSample(data, folds) if len(folds) >= 2 else None
+    null = NullSample(data, folds, groups) if len(folds) >= 2 else None
     for current, inside in enumerate(folds if null is not None else []):
         assert null is not None
         progress(f"calibrating, fold {current + 1} of {len(folds)}")
@@ -101,12 +104,34 @@ def discover(
     return Discoveries(p_values, selected & (np.count_nonzero(selected) > 1))
 
 
-def follow(data: DataMatrix, usable: Array, embedding: Array, *, fdr: float, rng: np.random.Generator) -> Discoveries:
-    """Find the features that follow an embedding which was made without any of them, such as labels."""
-    candidates = np.flatnonzero(usable)
-    p_values = np.ones(data.n_features)
-    p_values[candidates] = NullSample(data, [candidates]).p_values(embedding, 0, rng)
-    selected = np.zeros(data.n_features, dtype=bool)
+def follow(
+    views: Sequence[DataMatrix],
+    usable: Array,
+    embedding: Array,
+    *,
+    fdr: float,
+    rng: np.random.Generator,
+    groups: Array | None = None,
+) -> Discoveries:
+    """Find the features that follow an embedding which was made without any of them, such as labels.
+
+    Parameters
+    ----------
+    views : sequence of DataMatrix
+        The features, and other forms of them such as their squares. A feature is selected if one of its forms follows
+        the embedding; its p-value is the smallest, times the number of forms (Bonferroni).
+    usable : ndarray of bool of shape (n_features,)
+    embedding : ndarray of shape (n_samples, n_columns)
+    fdr : float
+    rng : Generator
+    groups : ndarray of int of shape (n_samples,), optional
+        Copies are permuted within these groups of samples only.
+    """
+    candidates = rng.permutation(np.flatnonzero(usable))
+    found = [NullSample(view, [candidates], groups).p_values(embedding, 0, rng) for view in views]
+    p_values = np.ones(views[0].n_features)
+    p_values[candidates] = np.minimum(1.0, len(views) * np.min(found, axis=0))
+    selected = np.zeros(views[0].n_features, dtype=bool)
     selected[candidates[step_up(p_values[candidates], fdr)]] = True
     return Discoveries(p_values, selected)
 

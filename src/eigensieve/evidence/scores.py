@@ -45,7 +45,9 @@ def agreement(data: DataMatrix, embedding: Array) -> Array:
     return np.concatenate(blocks)
 
 
-def null_agreement(features: Array, embedding: Array, n_copies: int, rng: np.random.Generator) -> Array:
+def null_agreement(
+    features: Array, embedding: Array, n_copies: int, rng: np.random.Generator, groups: Array | None = None
+) -> Array:
     """Return the agreement of permuted copies of features: the same marginals, without dependence on the samples.
 
     To permute the entries of m_i is to permute the rows of V. So the copies are never made, and all features share the
@@ -58,6 +60,8 @@ def null_agreement(features: Array, embedding: Array, n_copies: int, rng: np.ran
     embedding : ndarray of shape (n_samples, n_columns)
     n_copies : int
     rng : Generator
+    groups : ndarray of int of shape (n_samples,), optional
+        Samples trade places within their group only. Batches are such groups.
 
     Returns
     -------
@@ -70,11 +74,21 @@ def null_agreement(features: Array, embedding: Array, n_copies: int, rng: np.ran
     at_once = max(1, _BATCH_ENTRIES // (width * max(n_samples, n_features)))
     scores = np.empty((n_features, n_copies))
     for start in range(0, n_copies, at_once):
-        orders = np.stack([rng.permutation(n_samples) for _ in range(start, min(start + at_once, n_copies))], axis=1)
+        orders = _orders(min(at_once, n_copies - start), n_samples, groups, rng)
         products = rows @ V[orders].reshape(n_samples, -1)
         energy = np.square(products, out=products).reshape(n_features, -1, width).sum(axis=2)
         scores[:, start : start + at_once] = energy - squares @ leverage[orders]
     return scores
+
+
+def _orders(count: int, n_samples: int, groups: Array | None, rng: np.random.Generator) -> Array:
+    """Return random orders of the samples, one per column."""
+    if groups is None:
+        return np.stack([rng.permutation(n_samples) for _ in range(count)], axis=1)
+    numbers = np.unique(groups, return_inverse=True)[1].reshape(-1)
+    orders = np.empty((n_samples, count), dtype=np.intp)
+    orders[np.argsort(numbers, kind="stable")] = np.argsort(numbers[:, None] + rng.random((n_samples, count)), axis=0)
+    return orders
 
 
 class NullSample:
@@ -86,11 +100,14 @@ class NullSample:
         Standardised data.
     folds : list of ndarray of int
         Each in random order, so that its first features are a random sample.
+    groups : ndarray of int of shape (n_samples,), optional
+        Copies are permuted within these groups of samples only.
     """
 
-    def __init__(self, data: DataMatrix, folds: list[Array]) -> None:
+    def __init__(self, data: DataMatrix, folds: list[Array], groups: Array | None = None) -> None:
         self.data = data
         self.folds = folds
+        self.groups = groups
         room = max(_FEWEST, _SAMPLE_ENTRIES // (len(folds) * data.n_samples))
         taken = [fold[:room] for fold in folds]
         features = data.take(np.concatenate(taken))
@@ -102,7 +119,7 @@ class NullSample:
         n_features = len(self.folds[fold])
         wanted = max(np.clip(_NULL_PER_FEATURE * n_features, *_NULL_SCORES), _COPIES[0] * n_features)
         copies = int(np.clip(np.ceil(wanted / features.shape[1]), *_COPIES))
-        return null_agreement(features, embedding, copies, rng).ravel()
+        return null_agreement(features, embedding, copies, rng, self.groups).ravel()
 
     def p_values(self, embedding: Array, fold: int, rng: np.random.Generator) -> Array:
         """Return the chance to score as high as each of the fold's features does."""

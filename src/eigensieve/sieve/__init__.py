@@ -2,9 +2,13 @@
 
 Read in this order:
 
+search.py : one selection from data to features.
 rounds.py : weights -> embedding -> scores -> weights, from two starts. The sieve's score is here.
 start.py : whether features are centred, and the weights that the second start begins with.
 embedding.py : one round's embedding: coordinates of the samples, their neighbour graph, its eigenvectors.
+target.py : what y says about the samples, as one orthonormal basis.
+labelled.py : scores with a target instead of the rounds; guesses where few labels are known.
+unwanted.py : batches, side data and linked pairs, taken off the data before anything else.
 picking.py : the greedy pick of features by score, near-copies last.
 
 Words
@@ -20,8 +24,11 @@ from eigensieve._door import open_door
 
 if TYPE_CHECKING:
     from eigensieve.sieve.embedding import sample_coordinates
-    from eigensieve.sieve.picking import pick
-    from eigensieve.sieve.rounds import SieveResult, sieve, sieve_embedding
+    from eigensieve.sieve.labelled import shared_with_batches
+    from eigensieve.sieve.rounds import SieveResult, apart_matrix
+    from eigensieve.sieve.search import Search
     from eigensieve.sieve.start import zero_is_meaningful
+    from eigensieve.sieve.target import Kind, Target, read_target
+    from eigensieve.sieve.unwanted import Unwanted, clean, unwanted_directions
 
 __getattr__, __dir__, __all__ = open_door(__name__, __file__)

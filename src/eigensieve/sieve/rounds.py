@@ -4,6 +4,8 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
+from scipy.sparse import coo_array, csr_array
+from scipy.sparse.linalg import eigsh
 
 from eigensieve._progress import Progress, silent
 from eigensieve._types import Array
@@ -19,6 +21,8 @@ from eigensieve.sieve.embedding import (
     shortened,
 )
 from eigensieve.sieve.start import qalpha_weights
+
+Start = Literal["equal", "qalpha", "labels"]
 
 N_ROUNDS = 3
 """Both starts make all rounds but the last. The better one makes the last."""
@@ -43,8 +47,8 @@ class SieveResult:
     eigenvalues : ndarray
         Eigenvalues of the affinity under the last round's weights, decreasing.
     n_clusters : int
-    start : {"equal", "qalpha"}
-        The start that was kept.
+    start : {"equal", "qalpha", "labels"}
+        The start that was kept; "labels" where a target took the place of the rounds.
     n_rounds : int
     usable : ndarray of bool of shape (n_features,)
         The features that were allowed weight.
@@ -56,7 +60,7 @@ class SieveResult:
     embedding: Array
     eigenvalues: Array
     n_clusters: int
-    start: Literal["equal", "qalpha"]
+    start: Start
     n_rounds: int
     usable: Array
     centered: bool
@@ -76,6 +80,7 @@ def sieve(
     *,
     centered: bool = True,
     excess: float = 1.0,
+    apart: csr_array | None = None,
     progress: Progress = silent,
 ) -> SieveResult:
     """Find an embedding of the samples and the features that agree with it.
@@ -98,19 +103,26 @@ def sieve(
     excess : float
         Excess of the features' marginals over light-tailed ones, for the noise edge; see
         :func:`~eigensieve.evidence.noise_edges.permuted_excess`.
+    apart : sparse array, optional
+        Pairs that cannot be linked, from :func:`apart_matrix`: features that set them apart score higher.
     progress : callable
     """
-    rounds = _Rounds(data, usable, n_clusters, centered, excess)
+    rounds = _Rounds(data, usable, n_clusters, centered, excess, apart)
     best = rounds.better_start(progress)
     progress(f"last round from the {best.start} start")
     return replace(rounds.run(_positive(best.scores, usable), best.start, 1), n_rounds=N_ROUNDS)
 
 
 def sieve_embedding(
-    data: DataMatrix, usable: Array, n_clusters: int | Literal["auto"], *, excess: float = 1.0
+    data: DataMatrix,
+    usable: Array,
+    n_clusters: int | Literal["auto"],
+    *,
+    excess: float = 1.0,
+    apart: csr_array | None = None,
 ) -> Array:
     """Return the embedding of :func:`sieve` for centred features, without the scores under it."""
-    rounds = _Rounds(data, usable, n_clusters, True, excess)
+    rounds = _Rounds(data, usable, n_clusters, True, excess, apart)
     return rounds.embed(_positive(rounds.better_start(silent).scores, usable))[0]
 
 
@@ -125,6 +137,23 @@ def sieve_scores(data: DataMatrix, Q: Array, *, centered: bool) -> Array:
     return agreement(data, Q)
 
 
+def pair_scores(data: DataMatrix, apart: csr_array) -> Array:
+    """Return m_i' B m_i for every feature: how far it sets pairs of samples apart that cannot be linked.
+
+    B = -C / |C|, C the adjacency matrix of the pairs and |C| its largest eigenvalue. A feature that has opposite values
+    in every pair scores at most 1, like one that follows a column of Q; noise scores about 0.
+    """
+    return np.concatenate(data.map_blocks(lambda block: block.quadratic(apart)))
+
+
+def apart_matrix(pairs: Array, n_samples: int) -> csr_array:
+    """Return B of :func:`pair_scores` for pairs of shape (n_pairs, 2)."""
+    rows, columns = np.vstack([pairs, pairs[:, ::-1]]).T
+    graph = coo_array((np.ones(len(rows)), (rows, columns)), shape=(n_samples, n_samples)).tocsr()
+    largest = eigsh(graph, k=1, which="LA", v0=np.ones(n_samples), return_eigenvectors=False)[0]
+    return csr_array(graph * (-1.0 / largest))
+
+
 @dataclass(frozen=True)
 class _Rounds:
     data: DataMatrix
@@ -132,6 +161,7 @@ class _Rounds:
     n_clusters: int | Literal["auto"]
     centered: bool
     excess: float = 1.0
+    apart: csr_array | None = None
 
     def better_start(self, progress: Progress) -> SieveResult:
         """Run the first rounds from both starts."""
@@ -144,14 +174,14 @@ class _Rounds:
         other = self.run(qalpha_weights(self.data, self.usable, k, affinity), "qalpha", N_ROUNDS - 1)
         return other if other.strength > _CLEARLY_BETTER * equal.strength else equal
 
-    def run(
-        self, weights: Array, start: Literal["equal", "qalpha"], count: int, affinity: Array | None = None
-    ) -> SieveResult:
+    def run(self, weights: Array, start: Start, count: int, affinity: Array | None = None) -> SieveResult:
         """Make `count` rounds. `affinity` is that of the weights they start from, if it is known already."""
         for _ in range(count):
             Q, k, eigenvalues = self.embed(weights, affinity)
             affinity = None
             scores = sieve_scores(self.data, Q, centered=self.centered)
+            if self.apart is not None:
+                scores = scores + pair_scores(self.data, self.apart)
             weights = _positive(scores, self.usable)
         return SieveResult(scores, Q, eigenvalues, k, start, count, self.usable, self.centered)
 

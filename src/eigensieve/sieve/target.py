@@ -1,6 +1,6 @@
 """What y says about the samples: classes, numbers or several targets, as one orthonormal basis."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -8,7 +8,7 @@ from sklearn.utils import check_consistent_length
 
 from eigensieve._types import Array
 
-Kind = Literal["classes", "numbers"]
+Kind = Literal["auto", "classes", "numbers", "ignore"]
 
 _FEW_VALUES = 20  # whole numbers with no more distinct values than this are classes
 _SHARE = 0.4  # ... and so are those with fewer distinct values than this share of the samples
@@ -58,16 +58,8 @@ class Target:
         T[self.known] = vectors
         return T
 
-    def guessed(self, guesses: Array) -> "Target":
-        """Return the target with guesses where it is not known: the likeliest class, or the number itself."""
-        filled = np.where(self.known[:, None], self.columns, guesses)
-        if self.kind == "classes":
-            guess = np.eye(self.columns.shape[1])[guesses.argmax(axis=1)]
-            filled = np.where(self.known[:, None], self.columns, guess)
-        return replace(self, columns=filled, known=np.ones(len(filled), dtype=bool))
 
-
-def read_target(y: Any, n_samples: int, owner: str, kind: Kind | Literal["auto"] = "auto") -> Target:
+def read_target(y: Any, n_samples: int, owner: str, kind: Kind = "auto") -> Target:
     """Read what the user says about the samples.
 
     Parameters
@@ -110,7 +102,7 @@ def _as_columns(y: Any, owner: str) -> Array:
     return table
 
 
-def _one_column(y: Array, owner: str, kind: Kind | Literal["auto"]) -> Target:
+def _one_column(y: Array, owner: str, kind: Kind) -> Target:
     known = ~_missing(y)
     numbers = _as_numbers(y[known])
     if numbers is not None and not np.isfinite(numbers).all():
@@ -132,7 +124,8 @@ def _missing(y: Array) -> Array:
         return np.isnan(y)
     if y.dtype != object:
         return np.zeros(len(y), dtype=bool)
-    return np.array([value is None or value != value or type(value).__name__ == "NAType" for value in y], dtype=bool)
+    # pandas' NA has no truth value: it is told by its type, before it is compared
+    return np.array([value is None or type(value).__name__ == "NAType" or value != value for value in y], dtype=bool)
 
 
 def _as_numbers(y: Array) -> Array | None:

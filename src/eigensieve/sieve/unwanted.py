@@ -5,14 +5,14 @@ are taken off every feature. Side data varies in unwanted ways: its leading dire
 space. Samples that must be linked differ in unwanted ways: so are the leading directions of their differences.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
 from scipy.sparse import coo_array, csr_array
 
 from eigensieve._types import Array
-from eigensieve.data import DataMatrix, without_feature_directions, without_sample_directions
+from eigensieve.data import DataMatrix, corrected_data, without_feature_directions
 from eigensieve.evidence import count_spikes
 from eigensieve.operators import StandardAffinity
 from eigensieve.sieve.embedding import sample_coordinates
@@ -44,6 +44,10 @@ class Unwanted:
     must: Array | None = None
     n_directions: int | Literal["auto"] = "auto"
 
+    @property
+    def anything(self) -> bool:
+        return self.batches is not None or self.side is not None or (self.must is not None and len(self.must) > 0)
+
 
 @dataclass(frozen=True)
 class Cleaned:
@@ -57,15 +61,21 @@ class Cleaned:
         Features that still vary.
     directions : ndarray of shape (n_features, n_directions)
         V, orthonormal: what was projected out of the feature space. Empty without side data and pairs.
+    batches : ndarray of shape (n_samples, n_batches - 1)
+        U, orthonormal: the span of the centred batch indicators. Empty without batches.
+    share : ndarray of shape (n_features,)
+        Part of each feature's variance that lies within the batches.
     """
 
     data: DataMatrix
     usable: Array
     directions: Array
+    batches: Array
+    share: Array
 
 
 def clean(data: DataMatrix, usable: Array, unwanted: Unwanted) -> Cleaned:
-    """Return the data with all unwanted variation taken off: first batches, then side data, then pairs.
+    """Return the data with all unwanted variation taken off: first batches, then side data and pairs.
 
     Parameters
     ----------
@@ -75,20 +85,32 @@ def clean(data: DataMatrix, usable: Array, unwanted: Unwanted) -> Cleaned:
     unwanted : Unwanted
     """
     directions = np.empty((data.n_features, 0))
+    span, share = np.empty((data.n_samples, 0)), np.ones(data.n_features)
+    if not unwanted.anything:
+        return Cleaned(data, usable, directions, span, share)
     if unwanted.batches is not None:
         span = batch_span(unwanted.batches)
-        data = without_sample_directions(data, span) if span.shape[1] else data
-    for found in (_of_side, _of_pairs):
-        V = found(data, unwanted)
-        # What was projected out before is not there any more, but for rounding.
-        V = V - directions @ (directions.T @ V)
-        if V.shape[1]:
-            V = np.linalg.qr(V)[0]
-            data = without_feature_directions(data, V)
-            directions = np.hstack([directions, V])
+        between = data.project(span).astype(np.float64)
+        share = np.maximum(1.0 - np.sum(between**2, axis=1), 0.0)
+        data = corrected_data(data, between, span)
+    directions = unwanted_directions(data, replace(unwanted, batches=None))
+    if directions.shape[1]:
+        data = without_feature_directions(data, directions)
     ones = np.ones(data.n_samples)
     left = np.concatenate(data.map_blocks(lambda block: block.squares(ones)))
-    return Cleaned(data, usable & (left > 0.5), directions)
+    return Cleaned(data, usable & (left > 0.5), directions, span, share)
+
+
+def unwanted_directions(data: DataMatrix, unwanted: Unwanted) -> Array:
+    """Return V (n_features, n_directions), orthonormal: the directions in which samples vary in unwanted ways.
+
+    Differences between batch means are among them, so that new samples need no batch to be cleaned.
+    """
+    found = [_of_side(data, unwanted), _of_pairs(data, unwanted)]
+    if unwanted.batches is not None:
+        found.append(data.project(batch_span(unwanted.batches)).astype(np.float64))
+    vectors, lengths, _ = np.linalg.svd(np.hstack(found), full_matrices=False)
+    return np.asarray(vectors[:, lengths > 1e-8])
 
 
 def batch_span(batches: Array) -> Array:

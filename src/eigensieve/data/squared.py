@@ -1,0 +1,80 @@
+"""The squares of features: what a feature says by its distance from the mean, beyond what it says itself."""
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import numpy as np
+
+from eigensieve._types import Array
+from eigensieve.data.blocks import Block
+from eigensieve.data.dense import DenseBlock
+from eigensieve.data.matrix import DataMatrix
+from eigensieve.data.stats import ColumnStats
+
+Result = TypeVar("Result")
+
+
+def squares_of(Z: Array) -> Array:
+    """Return z^2 per column, without its mean and without what z itself says, at unit norm; 0 where nothing is left.
+
+    Parameters
+    ----------
+    Z : ndarray of shape (n_samples, n_features)
+        Centred columns of unit norm, or zero.
+    """
+    S = Z.astype(np.float64) ** 2
+    S -= S.mean(axis=0)
+    S -= Z * np.einsum("ti,ti->i", S, Z)
+    norms = np.linalg.norm(S, axis=0)
+    # The square of a feature with two values is a line in the feature: nothing is left but rounding.
+    kept = norms > 1e-6 / len(Z)
+    return np.divide(S, norms, out=np.zeros_like(S), where=kept)
+
+
+class SquaredData(DataMatrix):
+    """The squares of all features as data of their own, for scores and their null.
+
+    Blocks are made dense one at a time.
+
+    Parameters
+    ----------
+    base : DataMatrix
+        Standardised: centred columns of unit norm.
+    """
+
+    def __init__(self, base: DataMatrix) -> None:
+        super().__init__(base.n_samples, base.n_features, base.dtype)
+        self.base = base
+        self.shared = base.shared
+
+    def stats(self) -> ColumnStats:
+        return self.base.stats()
+
+    def block(self, start: int, stop: int) -> Block:
+        return _squared(self.base.block(start, stop))
+
+    def block_moments(self, start: int, stop: int) -> tuple[Array, Array, Array, Array]:
+        return self.base.block_moments(start, stop)
+
+    def block_size(self) -> int:
+        return self.base.block_size()
+
+    def take(self, indices: Any) -> Array:
+        return squares_of(self.base.take(indices))
+
+    def map_blocks(self, fn: Callable[[Block], Result]) -> list[Result]:
+        return self.base.map_blocks(_OnSquares(fn))
+
+
+class _OnSquares:
+    """A function of squared blocks as a function of the blocks behind them."""
+
+    def __init__(self, fn: Callable[[Block], Any]) -> None:
+        self.fn = fn
+
+    def __call__(self, block: Block) -> Any:
+        return self.fn(_squared(block))
+
+
+def _squared(block: Block) -> Block:
+    return DenseBlock(block.start, block.stop, squares_of(block.toarray()))

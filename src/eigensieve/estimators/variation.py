@@ -1,0 +1,119 @@
+"""UnwantedVariationRemover: data without the directions that are known to be unwanted."""
+
+from numbers import Integral
+from typing import Any, Literal, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin, _fit_context
+from sklearn.utils._param_validation import Interval
+from sklearn.utils.validation import check_is_fitted
+
+from eigensieve._types import Array
+from eigensieve.estimators.base import AUTO, all_or_nothing, check_data
+from eigensieve.estimators.knowledge import read_batches, read_side
+from eigensieve.qalpha import read_pairs
+from eigensieve.sieve import Unwanted, unwanted_directions
+
+
+class UnwantedVariationRemover(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
+    """Take known unwanted variation off the data: batches, side data, differences of samples that belong together.
+
+    Selecting columns cannot remove what every column carries, such as the light on a face. This transformer projects
+    the samples off the unwanted directions V: on standardised features, Z becomes Z (I - V V'). The result is in the
+    units of X. New samples are cleaned in the same way, and need no batch.
+
+    :class:`SieveSelector` does the same inside, for its own decision. Use this transformer when what follows shall work
+    on cleaned data, too.
+
+    Parameters
+    ----------
+    n_directions : int or "auto", default="auto"
+        How many directions of the side data, and of the differences between linked samples, are taken out. ``"auto"``
+        takes those that stand out over the noise edge of independent features.
+
+    Attributes
+    ----------
+    directions_ : ndarray of shape (n_features, n_directions)
+        V: orthonormal directions in the space of the standardised features.
+    n_directions_ : int
+        How many there are.
+    mean_, scale_ : ndarray of shape (n_features,)
+        The standardised feature is (x - mean) * scale.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str
+        When X had column names.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from eigensieve import UnwantedVariationRemover
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((40, 6))
+    >>> batches = np.arange(40) % 2
+    >>> X[batches == 1] += [5, 0, 0, 3, 0, 0]
+    >>> cleaned = UnwantedVariationRemover().fit_transform(X, batches=batches)
+    >>> bool(np.allclose(cleaned[batches == 0].mean(axis=0), cleaned[batches == 1].mean(axis=0)))
+    True
+    """
+
+    _parameter_constraints: dict[str, list[Any]] = {
+        "n_directions": [AUTO, Interval(Integral, 0, None, closed="left")],
+    }
+
+    def __init__(self, n_directions: int | Literal["auto"] = "auto") -> None:
+        self.n_directions = n_directions
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any = None, *, batches: Any = None, side: Any = None, must_link: Any = None) -> Self:
+        """Learn the unwanted directions.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, or stored or distributed data, of shape (n_samples, n_features)
+        y : ignored
+        batches : array-like of shape (n_samples,), optional
+            The batch of each sample. Differences between the batch means are taken out.
+        side : array-like or sparse matrix of shape (n_side_samples, n_features), optional
+            Samples that vary in unwanted ways.
+        must_link : array-like of shape (n_pairs, 2), optional
+            Pairs of samples that belong together. The directions in which they differ are taken out.
+
+        Returns
+        -------
+        self : UnwantedVariationRemover
+        """
+        with all_or_nothing(self):
+            raw = check_data(self, X)
+            pairs = read_pairs(None, must_link, raw.n_samples, type(self).__name__)
+            unwanted = Unwanted(
+                None if batches is None else read_batches(self, raw, batches),
+                None if side is None else read_side(self, raw, side),
+                None if pairs is None else pairs.must,
+                self.n_directions,
+            )
+            data = raw.standardized("center")
+            self.directions_ = unwanted_directions(data, unwanted)
+            self.n_directions_ = self.directions_.shape[1]
+            self.mean_ = raw.stats().mean
+            self.scale_ = np.asarray(data.scale)
+        return self
+
+    def transform(self, X: Any) -> Array:
+        """Return X without the unwanted directions, as a dense array in memory.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, or stored or distributed data, of shape (n_samples, n_features)
+        """
+        check_is_fitted(self)
+        raw = check_data(self, X, reset=False, min_samples=1)
+        # What is taken off is thin: the scores of the samples along the directions, and the directions in X's units.
+        scores = raw.rescaled(self.mean_, self.scale_).combine(self.directions_)
+        units = np.divide(1.0, self.scale_, out=np.zeros_like(self.scale_), where=self.scale_ > 0)
+        taken = scores @ (self.directions_ * units[:, None]).T
+        return np.asarray(raw.take(slice(None)) - taken.astype(raw.dtype, copy=False))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags

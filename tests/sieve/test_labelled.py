@@ -1,0 +1,105 @@
+"""Selection with a target against the dense transcription, on every kind of data."""
+
+import numpy as np
+import pytest
+
+from eigensieve import SieveSelector
+from eigensieve.data import SquaredData, as_data
+from eigensieve.sieve import read_target
+from eigensieve.sieve.labelled import fit_target, guessed_target, shared_with_batches
+from eigensieve.sieve.rounds import apart_matrix, pair_scores
+from eigensieve.sieve.unwanted import batch_span
+from reference import labelled as reference
+from support.backends import FEW, tolerance
+
+rng = np.random.default_rng(3)
+CODES = np.arange(45) % 3
+X = rng.standard_normal((45, 60))
+X[:, :6] += rng.normal(0, 1.5, (3, 6))[CODES]
+X[np.abs(X) < 0.1] = 0.0
+X[:, 30] = X[:, 0] + 0.05 * rng.standard_normal(45)  # a near-copy
+NUMBERS = X[:, 2] ** 2 + X[:, 3] + 0.2 * rng.standard_normal(45)
+
+
+@pytest.mark.parametrize("backend", FEW)
+def test_picks_with_classes_are_those_of_the_transcription(backend: str) -> None:
+    Z, T = reference.standardised(X), reference.class_basis(CODES)
+    found = SieveSelector(10).fit(FEW[backend](X), CODES)
+    np.testing.assert_allclose(found.weights_, reference.agreement(Z, T), atol=tolerance(backend, double=1e-9))
+    if "float32" not in backend:
+        np.testing.assert_array_equal(found.selection_order_, reference.pick(Z, T, 10))
+
+
+@pytest.mark.parametrize("backend", ["dense", "csr", "npy", "dask-columns"])
+def test_picks_with_numbers_are_those_of_the_transcription(backend: str) -> None:
+    Z = reference.standardised(X)
+    T = reference.standardised(NUMBERS[:, None])
+    found = SieveSelector(8).fit(FEW[backend](X), NUMBERS)
+    np.testing.assert_array_equal(found.selection_order_, reference.pick(Z, T, 8, 0.5))
+    assert {2, 3} <= set(found.selection_order_[:3])
+
+
+def test_squares_are_what_the_feature_does_not_say() -> None:
+    Z = reference.standardised(np.column_stack([X, X[:, 0] > 0, np.ones(45)]))
+    found = SquaredData(as_data(Z)).take(slice(None))
+    np.testing.assert_allclose(found, reference.squares(Z), atol=1e-10)
+    assert not found[:, -2:].any(), "two values have no square of their own, and a constant has none"
+
+
+@pytest.mark.parametrize("backend", FEW)
+def test_guesses_are_those_of_the_transcription(backend: str) -> None:
+    known = np.arange(45) < 12
+    target = read_target(np.where(known, CODES, -1), 45, "test")
+    data = as_data(FEW[backend](X)).standardized("center")
+    T = guessed_target(data, np.ones(60, dtype=bool), target)
+    expected = reference.guessed(reference.standardised(X), np.flatnonzero(known), CODES)
+    np.testing.assert_allclose(T @ T.T, expected @ expected.T, atol=tolerance(backend, double=1e-9, single=1e-3))
+
+
+def test_guesses_with_many_samples_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    known = np.arange(45) < 12
+    target = read_target(np.where(known, CODES, -1), 45, "test")
+    data, usable = as_data(X).standardized("center"), np.ones(60, dtype=bool)
+    few = guessed_target(data, usable, target)
+    monkeypatch.setattr("eigensieve.sieve.labelled.EXACT_SAMPLES", 0)
+    many = guessed_target(data, usable, target)
+    np.testing.assert_allclose(many @ many.T, few @ few.T, atol=1e-10)
+
+
+def test_labels_of_shuffled_samples_guess_nothing_better(monkeypatch: pytest.MonkeyPatch) -> None:
+    """More labelled samples than a fit takes: a fixed draw of them stands for all."""
+    monkeypatch.setattr("eigensieve.sieve.labelled._MOST_LABELLED", 9)
+    target = read_target(np.where(np.arange(45) < 30, CODES, -1), 45, "test")
+    T = guessed_target(as_data(X).standardized("center"), np.ones(60, dtype=bool), target)
+    assert T.shape[0] == 45
+    assert np.isfinite(T).all()
+
+
+def test_a_target_without_its_batches_is_orthogonal_to_them() -> None:
+    batches = np.repeat([0, 1, 2], 15)
+    span = batch_span(batches)
+    data = as_data(X).standardized("center")
+    fit = fit_target(data, np.ones(60, dtype=bool), read_target(CODES, 45, "test"), batches=span)
+    np.testing.assert_allclose(span.T @ fit.target, 0.0, atol=1e-12)
+    np.testing.assert_allclose(fit.target.T @ fit.target, np.eye(2), atol=1e-12)
+
+
+def test_what_labels_share_with_batches() -> None:
+    target = read_target(CODES, 45, "test")
+    assert shared_with_batches(target, batch_span(CODES)) == pytest.approx((1.0, 1.0))
+    assert shared_with_batches(target, batch_span(np.repeat([0, 1, 2], 15))) == pytest.approx((0.0, 0.0), abs=1e-12)
+    one = batch_span((CODES == 1).astype(int))
+    smallest, largest = shared_with_batches(target, one)
+    assert smallest == 0.0
+    assert largest == pytest.approx(1.0)
+
+
+def test_pair_scores_are_quadratic_forms() -> None:
+    pairs = np.array([[0, 1], [3, 4], [4, 9]])
+    C = np.zeros((45, 45))
+    for a, b in pairs:
+        C[a, b] = C[b, a] = 1.0
+    B = -C / np.linalg.eigvalsh(C)[-1]
+    Z = reference.standardised(X)
+    found = pair_scores(as_data(X).standardized("center"), apart_matrix(pairs, 45))
+    np.testing.assert_allclose(found, np.einsum("ti,ts,si->i", Z, B, Z), atol=1e-12)
