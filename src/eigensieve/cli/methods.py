@@ -43,7 +43,7 @@ _COMMON = {"n_features": "n_features_to_select"}
 _CALIBRATED = _COMMON | {"clusters": "n_clusters", "fdr": "fdr", "seed": "random_state"}
 
 METHODS = {
-    "sieve": Method("SieveSelector", _CALIBRATED, "recommended: no labels, nothing to tune, no near-copies"),
+    "sieve": Method("SieveSelector", _CALIBRATED, "recommended: no labels, nothing to tune, few near-copies"),
     "qalpha": Method(
         "QAlphaSelector",
         _CALIBRATED

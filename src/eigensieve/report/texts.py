@@ -28,7 +28,7 @@ _HOW = {
         "Each feature was scored by how much of its variation follows the leading non-trivial eigenvectors of a "
         "nearest-neighbour graph of the samples. The graph was built on features weighted by earlier scores. Features "
         "were then taken one at a time, each by its score times the part of it that the features already taken do not "
-        "explain, so that near-copies of one feature are not taken again.",
+        "explain: a copy of a feature already taken counts half.",
         [_WOLF_2005],
     ),
     "QAlphaSelector": (
@@ -55,7 +55,7 @@ def methods_text(model: Any, support: Array, labels_used: bool) -> dict[str, Any
     name = type(model).__name__
     how, citations = _HOW.get(name, (f"Features were selected with {name}.", []))
     k = getattr(model, "n_clusters_", None)
-    clusters = f" {k} clusters were assumed." if k else ""
+    directions = f" The samples were embedded in {k} direction{'s' * (k > 1)}." if k else ""
     labels = " The labels of the samples steered the selection." if labels_used else ""
     changed = _changed(model)
     settings = (
@@ -63,7 +63,7 @@ def methods_text(model: Any, support: Array, labels_used: bool) -> dict[str, Any
     )
     text = (
         f"{int(support.sum())} of {len(support)} features were selected with {name} of eigensieve {__version__}. "
-        f"{how}{clusters}{labels}{settings}"
+        f"{how}{directions}{labels}{settings}"
     )
     return {"name": name, "text": text, "citations": citations, "parameters": changed}
 
