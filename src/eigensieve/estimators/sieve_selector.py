@@ -18,8 +18,16 @@ from eigensieve.estimators.base import (
     progress_of,
     rank_features,
 )
-from eigensieve.evidence import Discoveries, NullSample, discover, permuted_excess
-from eigensieve.sieve import SieveResult, pick, sieve, sieve_embedding, zero_is_meaningful
+from eigensieve.evidence import Discoveries, NullSample, discover
+from eigensieve.sieve import (
+    SieveResult,
+    marginal_excess,
+    pick,
+    representatives,
+    sieve,
+    sieve_embedding,
+    zero_is_meaningful,
+)
 
 
 class SieveSelector(BaseSelector):
@@ -170,7 +178,7 @@ class SieveSelector(BaseSelector):
         data = raw.standardized("center" if centered else "unit")
         rng = generator(self.random_state)
         # It depends on the marginals alone, and permuting does not change these: the folds may share it.
-        excess = permuted_excess(raw.standardized("center"), usable) if self.n_clusters == "auto" else 1.0
+        excess = marginal_excess(raw.standardized("center"), usable) if self.n_clusters == "auto" else 1.0
         result = sieve(data, usable, self.n_clusters, centered=centered, excess=excess, progress=progress)
         candidates, self.p_values_ = usable, None
         if count is None:
@@ -180,7 +188,7 @@ class SieveSelector(BaseSelector):
         self.null_quantile_ = float(np.quantile(null, 1.0 - self.fdr))
         scores = np.where(usable, result.scores, 0.0)
         progress(f"picking {count} features")
-        order = pick(data, scores, np.flatnonzero(candidates), count)
+        order = pick(representatives(data, centered=centered), scores, np.flatnonzero(candidates), count)
         self.n_passes_ = data.n_passes
         self._learn(result, scores, order, usable)
 
@@ -190,7 +198,7 @@ class SieveSelector(BaseSelector):
         """Find the features that follow a structure shown by the others."""
 
         def embed(active: Array) -> Array:
-            return sieve_embedding(data.restricted(active), active, self.n_clusters, excess=excess)
+            return sieve_embedding(data.restricted(active), active, self.n_clusters, excess=excess, progress=progress)
 
         return discover(data, usable, embed, fdr=self.fdr, rng=rng, progress=progress)
 

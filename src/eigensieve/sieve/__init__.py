@@ -5,12 +5,14 @@ Read in this order:
 rounds.py : weights -> embedding -> scores -> weights, from two starts. The sieve's score is here.
 start.py : whether features are centred, and the weights that the second start begins with.
 embedding.py : one round's embedding: coordinates of the samples, their neighbour graph, its eigenvectors.
+landmarks.py : the samples that the graph is made of when there are many, and the way from them to all.
 picking.py : the greedy pick of features by score, near-copies last.
 
 Words
 -----
 score : u_i, the agreement of feature i with the embedding over pairs of different samples; about 0 for noise.
 layout : the samples as points, from which a neighbour graph is made.
+landmark : one of 2,000 samples that the graph is made of when there are more.
 cloud : normal points without clusters that a layout is compared with.
 """
 
@@ -20,6 +22,7 @@ from eigensieve._door import open_door
 
 if TYPE_CHECKING:
     from eigensieve.sieve.embedding import sample_coordinates
+    from eigensieve.sieve.landmarks import landmarks_of, marginal_excess, representatives
     from eigensieve.sieve.picking import pick
     from eigensieve.sieve.rounds import SieveResult, sieve, sieve_embedding
     from eigensieve.sieve.start import zero_is_meaningful
