@@ -10,6 +10,8 @@ Read in this order:
 - ``stats.py``: statistics per feature; centring and scaling.
 - ``dense.py``, ``sparse.py``: arrays in memory, and their blocks.
 - ``thin.py``: products of dense columns with a few vectors, and their statistics.
+- ``samples.py``: some samples of any data, in memory.
+- ``kinds.py``: which kind of stored data an object is.
 - ``threads.py``: ordered work on threads.
 - ``corrected.py``: data without what is known to be unwanted, on top of any backend.
 - ``counts.py``: the logarithms of counts, on top of any backend.

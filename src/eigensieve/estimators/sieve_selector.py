@@ -22,7 +22,6 @@ from eigensieve.estimators.base import (
     warn_user,
 )
 from eigensieve.estimators.knowledge import Known, read_batches, read_side
-from eigensieve.evidence import permuted_excess
 from eigensieve.qalpha import read_pairs
 from eigensieve.sieve import (
     Kind,
@@ -32,6 +31,7 @@ from eigensieve.sieve import (
     Unwanted,
     apart_matrix,
     clean,
+    marginal_excess,
     read_target,
     shared_with_batches,
     zero_is_meaningful,
@@ -261,7 +261,7 @@ class SieveSelector(BaseSelector):
         # It depends on the marginals alone, and permuting does not change these: the folds may share it.
         excess = 1.0
         if self.n_clusters == "auto" and target is None:
-            excess = permuted_excess(raw.standardized("center"), usable)
+            excess = marginal_excess(raw.standardized("center"), usable)
         apart = None if pairs is None or not len(pairs.cannot) else apart_matrix(pairs.cannot, raw.n_samples)
         return Search(cleaned, unwanted.batches, target, self.n_clusters, centered, excess, apart)
 
