@@ -23,6 +23,7 @@ Words
 -----
 label        the column with the classes of the samples, set apart from the features
 id           the column with the names of the samples
+batch        the column with the batches of the samples, set apart from the features, too
 orientation  "rows" where the samples stand in the rows of the file, "columns" where they stand in its columns
 ending       the file's suffix in lower case, without ``.gz``
 """

@@ -31,8 +31,8 @@ class Request:
     ----------
     path : str or Path
         What errors call the file.
-    label, id : str or None
-        Names of the label and id columns.
+    label, id, batch : str or None
+        Names of the columns with labels, names and batches of the samples.
     samples : {"auto", "rows", "columns"}
         Where the samples stand in the file.
     ending : str
@@ -47,11 +47,23 @@ class Request:
     samples: Samples = "auto"
     ending: str = ""
     format: str = ""
+    batch: str | None = None
 
     @property
     def named(self) -> dict[str, str]:
-        """The names that the caller gave, by role: "label", "id"."""
-        return {role: name for role, name in (("label", self.label), ("id", self.id)) if name is not None}
+        """The names that the caller gave, by role: "label", "id", "batch"."""
+        roles = {"label": self.label, "id": self.id, "batch": self.batch}
+        return {role: name for role, name in roles.items() if name is not None}
+
+    def check_roles(self) -> None:
+        """Refuse one column in two roles."""
+        roles: dict[str, str] = {}
+        for role, name in self.named.items():
+            if name in roles:
+                raise DataError(
+                    f"'{self.path}': column '{name}' cannot be {roles[name]} and {role} at once. Name two columns."
+                )
+            roles[name] = role
 
 
 class NumberedNames(Sequence[str]):
@@ -97,6 +109,10 @@ class Table:
         Names of the label and id columns in the file.
     details : dict
         What writing the same format again needs: a CSV's delimiter, unused labels, an AnnData object.
+    batch : ndarray or None
+        The column of batches asked for, as `label`.
+    batch_name : str or None
+        Its name in the file.
     """
 
     X: Matrix
@@ -109,6 +125,8 @@ class Table:
     label_name: str | None = None
     id_name: str | None = None
     details: dict[str, Any] = field(default_factory=dict)
+    batch: np.ndarray | None = None
+    batch_name: str | None = None
 
     @property
     def n_samples(self) -> int:
@@ -134,6 +152,11 @@ class Table:
     def sample_names_or_numbers(self) -> list[str]:
         """Names of the samples; "s0", "s1", ... where they have none."""
         return self.sample_names or [f"s{row}" for row in range(self.n_samples)]
+
+    def set_apart(self, label: str = "label") -> dict[str, np.ndarray]:
+        """Label and batch by the names of their columns; `label` is the name of labels that came without one."""
+        columns = {self.label_name or label: self.label, self.batch_name or "batch": self.batch}
+        return {name: values for name, values in columns.items() if values is not None}
 
     def take(self, columns: np.ndarray) -> "Table":
         """Return the table with only the features at the positions `columns`, in that order."""
@@ -164,6 +187,12 @@ def checked(table: Table, path: str | Path) -> Table:
     unlabelled = 0 if table.label is None else _count_unlabelled(table.label)
     if unlabelled:
         table.notes.append(f"{unlabelled:,} of {table.n_samples:,} samples have no label")
+    homeless = 0 if table.batch is None else _count_unlabelled(table.batch)
+    if homeless:
+        raise DataError(
+            f"'{path}': {homeless:,} of {table.n_samples:,} samples have no batch in column '{table.batch_name}'. "
+            "Fill it in, or give those samples a batch of their own."
+        )
     return table
 
 
