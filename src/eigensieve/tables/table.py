@@ -184,13 +184,13 @@ def checked(table: Table, path: str | Path) -> Table:
         if missing:
             total = table.n_samples * table.n_features
             table.notes.append(f"{missing:,} of {total:,} values are missing ({100 * missing / total:.2g} %)")
-    unlabelled = 0 if table.label is None else _count_unlabelled(table.label)
+    unlabelled = 0 if table.label is None else int(unknown(table.label).sum())
     if unlabelled:
         table.notes.append(f"{unlabelled:,} of {table.n_samples:,} samples have no label")
-    homeless = 0 if table.batch is None else _count_unlabelled(table.batch)
-    if homeless:
+    without_batch = 0 if table.batch is None else int(unknown(table.batch).sum())
+    if without_batch:
         raise DataError(
-            f"'{path}': {homeless:,} of {table.n_samples:,} samples have no batch in column '{table.batch_name}'. "
+            f"'{path}': {without_batch:,} of {table.n_samples:,} samples have no batch in column '{table.batch_name}'. "
             "Fill it in, or give those samples a batch of their own."
         )
     return table
@@ -272,12 +272,11 @@ def _count_missing(values: np.ndarray) -> int:
     return sum(int(np.isnan(values[i : i + rows]).sum()) for i in range(0, len(values), rows))
 
 
-def _count_unlabelled(label: np.ndarray) -> int:
-    if label.dtype.kind == "f":
-        return int(np.isnan(label).sum())
-    if label.dtype.kind == "U":
-        return int(_is_blank(label).sum())
-    return 0
+def unknown(labels: np.ndarray) -> np.ndarray:
+    """Which labels are missing: NaN, or a blank, "NA" or "nan" among words."""
+    if labels.dtype.kind == "f":
+        return np.isnan(labels)
+    return _is_blank(labels) if labels.dtype.kind == "U" else np.zeros(len(labels), dtype=bool)
 
 
 def _is_blank(labels: np.ndarray) -> np.ndarray:
