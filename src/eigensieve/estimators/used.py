@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from eigensieve._types import Array
+from eigensieve.qalpha import read_labels
 from eigensieve.sieve import read_target
 
 
@@ -48,15 +49,21 @@ def known_and_used(
 
 
 def _labels(model: Any, y: Any, name: str | None) -> dict[str, Any]:
-    # Only the sieve takes numbers for a target; the others know classes alone.
-    kind: Any = model.supervision if hasattr(model, "supervised_") else "classes"
-    target = read_target(y, len(y), type(model).__name__, kind)
+    owner, n_samples = type(model).__name__, len(y)
+    kind: str = "classes"
+    if hasattr(model, "supervised_"):
+        target = read_target(y, n_samples, owner, model.supervision)
+        known, kind = target.known, target.kind
+        classes = None if target.classes is None else len(target.classes)
+    else:  # the others know classes alone
+        labels = read_labels(y, n_samples, owner, lone_samples=True)
+        known, classes = labels.codes >= 0, len(labels.classes)
     return {
         "column": name,
-        "kind": target.kind,
-        "classes": None if target.classes is None else len(target.classes),
-        "labelled": int(np.count_nonzero(target.known)),
-        "samples": len(target.known),
+        "kind": kind,
+        "classes": classes,
+        "labelled": int(np.count_nonzero(known)),
+        "samples": n_samples,
     }
 
 

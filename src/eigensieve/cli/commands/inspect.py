@@ -142,9 +142,7 @@ def _label_plan(label: dict[str, Any], n_samples: int) -> str:
     if use != "classes":
         return f"the label '{name}' cannot be used: {use}"
     if label["classes"] > max(20, n_samples // 2):
-        return (
-            f"the label '{name}' takes {label['classes']:,} values; is it a class? --supervision ignore skips it"
-        )
+        return f"the label '{name}' takes {label['classes']:,} values; is it a class? --supervision ignore skips it"
     return f"the label '{name}' would be used: {label['classes']} classes; --supervision ignore leaves it out"
 
 
