@@ -14,6 +14,7 @@ from eigensieve.data import DataMatrix
 _COPY = 0.9
 _EFFECTIVE_FEATURES = 2_000
 _CLIP = 2.5
+_NO_LABEL = ("", "nan", "None", "<NA>")
 
 
 @dataclass(frozen=True)
@@ -121,7 +122,8 @@ def _codes(labels: Sequence[Any] | None, n_samples: int) -> tuple[Array | None, 
     """Labels as small integers; more than 20 different ones are not shown as classes."""
     if labels is None:
         return None, None
-    names, codes = np.unique(np.asarray([str(label) for label in labels]), return_inverse=True)
+    texts = ["no label" if str(label) in _NO_LABEL else str(label) for label in labels]
+    names, codes = np.unique(np.asarray(texts), return_inverse=True)
     if len(names) > 20:
         return None, None
     return codes, [str(name)[:80] for name in names]
