@@ -43,7 +43,9 @@ def write_mat(path: Path, table: Table) -> None:
         str(table.details.get("matrix", "X")): X if isinstance(X, np.ndarray) else csc_matrix(X),
         "feature_names": np.array(list(table.feature_names), dtype=object),
     }
-    variables |= {name: values.reshape(-1, 1) for name, values in table.set_apart("y").items()}
+    for name, values in table.set_apart("y").items():
+        # words as cells: MATLAB's text arrays pad them to one length
+        variables[name] = (values.astype(object) if values.dtype.kind == "U" else values).reshape(-1, 1)
     if table.sample_names is not None:
         variables[table.id_name or "sample_names"] = np.array(table.sample_names, dtype=object)
     savemat(str(path), variables, do_compression=True)
