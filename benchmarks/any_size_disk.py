@@ -93,7 +93,7 @@ def fit(path: str, max_memory: str, n_clusters: int, cached: bool, in_memory: bo
     took, busy = time.perf_counter() - begin, time.process_time() - busy
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
     figures = {"seconds": took, "busy": busy, "passes": model.n_passes_, "steps": model.n_iter_, "peak": peak}
-    print(json.dumps({**figures, "converged": model.converged_, "chosen": model.ranking_[:200].tolist()}))
+    print(json.dumps({**figures, "converged": model.converged_, "chosen": np.argsort(model.ranking_)[:200].tolist()}))
 
 
 def compare(path: Path, cached: bool, arguments: list[str]) -> None:

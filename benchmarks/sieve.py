@@ -39,9 +39,9 @@ def precisions(made, n_clusters: int) -> list[float]:
     """Precision, among as many features as are relevant, of every method in NAMES."""
     count = int(made.relevant.sum())
     orders = [
-        QAlphaSelector(count, n_clusters, normalize="center").fit(made.X).ranking_,
-        QAlphaSelector(count, "auto", normalize="center").fit(made.X).ranking_,
-        QAlphaSelector(count, n_clusters, normalize="unit").fit(made.X).ranking_,
+        QAlphaSelector(count, n_clusters, normalize="center").fit(made.X).selection_order_,
+        QAlphaSelector(count, "auto", normalize="center").fit(made.X).selection_order_,
+        QAlphaSelector(count, n_clusters, normalize="unit").fit(made.X).selection_order_,
         SieveSelector(count, n_clusters).fit(made.X).selection_order_,
         SieveSelector(count).fit(made.X).selection_order_,
         np.argsort(laplacian_score(made.X)),

@@ -16,8 +16,9 @@ from eigensieve.datasets import load_demo
 
 demo = load_demo()
 model = QAlphaSelector(30).fit(demo.data)
-real = np.asarray(demo.relevant)[model.ranking_]
-weights = model.weights_[model.ranking_]
+order = np.argsort(model.ranking_)
+real = np.asarray(demo.relevant)[order]
+weights = model.weights_[order]
 rank = np.arange(1, len(weights) + 1)
 
 figure, axes = plt.subplots(figsize=(8, 3.2), layout="constrained")

@@ -59,7 +59,7 @@ def sieve_given(X, n_clusters, count, seed, y):
 def qalpha(X, n_clusters, count, seed, y):
     from eigensieve.estimators.qalpha_selector import QAlphaSelector
 
-    return QAlphaSelector(count, n_clusters).fit(X).ranking_
+    return QAlphaSelector(count, n_clusters).fit(X).selection_order_
 
 
 def all_features(X, n_clusters, count, seed, y):

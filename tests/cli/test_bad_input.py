@@ -64,7 +64,6 @@ FILES = {
     "not a table": (lambda table, folder: make_binary(folder), (), 3, "not a text table. Give"),
     "unknown ending": (lambda table, folder: rename(table, folder, "bad.xyz"), (), 3, "unsupported file ending. Use"),
     "damaged gzip": (lambda table, folder: rename(table, folder, "bad.csv.gz"), (), 3, "damaged.*Get the file again"),
-    "too many features": (None, ("-n", "61"), 3, "must be at most"),
 }
 
 

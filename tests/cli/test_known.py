@@ -50,7 +50,7 @@ def test_the_sieve_uses_the_labels_and_says_so(cli, source, frame, tmp_path):
     assert code == 0, err
     assert "used the labels of column 'kind': 3 classes" in out
     assert "took off the differences between 2 batches of column 'run'" in out
-    assert "clusters" not in out
+    assert "directions" not in out
     found = document(cli(*options, "--json"))
     model = SieveSelector(4).fit(frame[GENES], frame["kind"], batches=frame["run"])
     assert found["selected"] == model.selection_order_.tolist() and set(found["names"]) == OF_KIND
@@ -107,9 +107,9 @@ def test_side_data_and_pairs_reach_the_sieve(cli, frame, tmp_path):
     side = save(pd.DataFrame(W[:, ::-1], columns=GENES[::-1]), tmp_path / "side.csv")
     found = document(cli("select", plain, "--side", side, "-n", 4, "--json"))
     assert set(found["names"]) == OF_KIND
-    assert found["used"]["side_samples"] == 30 and found["used"]["directions"] == 1
-    wanted = document(cli("select", plain, "--side", side, "--directions", 3, "-n", 4, "--json"))
-    assert wanted["used"]["directions"] == 3
+    assert found["used"]["side_samples"] == 30 and found["used"]["unwanted_directions"] == 1
+    wanted = document(cli("select", plain, "--side", side, "--unwanted", 3, "-n", 4, "--json"))
+    assert wanted["used"]["unwanted_directions"] == 3
     # s0 and s3 are of one kind, in different runs; so are the other linked pairs
     lines = [f"s{i},s{i + 3},must" for i in range(0, 42, 2)] + ["s0,s1,cannot"]
     (tmp_path / "pairs.csv").write_text("\n".join(lines) + "\n")
@@ -171,7 +171,7 @@ def test_the_report_says_what_was_used(cli, source, tmp_path):
     page = (tmp_path / "r.html").read_text()
     assert "<li>Used the labels of column &#x27;kind&#x27;: 3 classes</li>" in page
     assert "<li>Took off the differences between 2 batches of column &#x27;run&#x27;</li>" in page
-    assert "without labels" not in page and "3 clusters" not in page
+    assert "without labels" not in page and "3 directions" not in page
 
 
 LINES = {
@@ -187,8 +187,8 @@ LINES = {
         "--supervision numbers needs numbers in the label",
     ),
     "supervision of qalpha": (("--batch", "run", "--supervision", "span"), 2, "--supervision must be"),
-    "directions of nothing": (("--batch", "run", "--directions", "2"), 2, "nothing without --side or --pairs"),
-    "directions in words": (("--side", "x.csv", "--directions", "few"), 2, "--directions must be 'auto' or a whole"),
+    "directions of nothing": (("--batch", "run", "--unwanted", "2"), 2, "nothing without --side or --pairs"),
+    "directions in words": (("--side", "x.csv", "--unwanted", "few"), 2, "--unwanted must be 'auto' or a whole"),
     "strength of qalpha": (("--batch", "run", "--side-strength", "2"), 2, "--side-strength does nothing"),
 }
 

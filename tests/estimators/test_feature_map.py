@@ -1,5 +1,7 @@
 """FeatureMap as an estimator, a selector and a picture."""
 
+import warnings
+
 import matplotlib as mpl
 import numpy as np
 import pandas as pd
@@ -10,7 +12,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from eigensieve.datasets import make_two_solutions, make_weston_linear
-from eigensieve.estimators.feature_map import FeatureMap
+from eigensieve.estimators.feature_map import FeatureMap, _overlaps
 from eigensieve.plotting.feature_map import FeatureMapDisplay
 
 mpl.use("Agg")
@@ -54,10 +56,10 @@ def test_hybrids_are_relevant_in_both_rounds(fitted):
 def test_a_number_is_taken_from_the_rounds_in_turn(data):
     model = FeatureMap(4).fit(data.X)
     first, second = (np.argsort(-column) for column in model.weights_.T)
-    assert model.ranking_[0] == first[0]
-    assert model.ranking_[1] == second[0]
+    assert model.ranking_[first[0]] == 1
+    assert model.ranking_[second[0]] == 2
     assert np.bincount(model.rounds_[model.support_]).tolist() == [2, 2]
-    assert sorted(model.ranking_) == list(range(20))
+    assert sorted(model.ranking_) == list(range(1, 21))
 
 
 def test_features_on_one_round_are_qalpha(data):
@@ -138,3 +140,25 @@ def test_labels_can_be_ignored_and_partly_unknown(data):
     assert set(np.argsort(-FeatureMap().fit(data.X, few).weights_[:, 0])[:6]) == {3, 4, 5, 6, 7, 8}
     with pytest.raises(ValueError, match="requires y to be passed"):
         FeatureMap(supervision="span").fit(data.X)
+
+
+def test_a_second_round_of_the_same_structure_is_said_to_be_one(data):
+    copies = np.repeat(np.random.default_rng(0).standard_normal((60, 2)), 10, axis=1)
+    copies += 0.1 * np.random.default_rng(1).standard_normal(copies.shape)
+    with pytest.warns(UserWarning, match="no other structure: round 2 groups the samples as an earlier round does"):
+        model = FeatureMap().fit(copies)
+    assert model.overlaps_[0] == 0.0
+    assert model.overlaps_[1] > 0.9
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert FeatureMap().fit(data.X).overlaps_[1] < 0.5
+
+
+def test_overlap_is_the_mean_squared_canonical_correlation():
+    U = np.linalg.qr(np.random.default_rng(0).standard_normal((40, 5)))[0]
+    U -= U.mean(axis=0)
+    U = np.linalg.qr(U)[0]
+    angle = 0.3
+    turned = np.column_stack([np.cos(angle) * U[:, 0] + np.sin(angle) * U[:, 2], U[:, 3]])
+    found = _overlaps(np.stack([U[:, :2], turned, 5 * turned[:, ::-1] + 7]))
+    np.testing.assert_allclose(found, [0, np.cos(angle) ** 2 / 2, 1], atol=1e-12)

@@ -83,7 +83,7 @@ def test_the_file_holds_no_pickle(saved):
 
 def test_selected_features_are_plain_json_best_first(fitted):
     selection = json.loads(json.dumps(selected_features(fitted[0]), allow_nan=False))
-    assert selection["selected"] == fitted[0].ranking_[:5].tolist()
+    assert selection["selected"] == fitted[0].selection_order_.tolist()
     assert selection["weights"] == sorted(selection["weights"], reverse=True)
 
 

@@ -28,7 +28,7 @@ def test_results_land_in_the_object(adata) -> None:  # type: ignore[no-untyped-d
     assert {f"gene{i}" for i in range(8)} <= chosen and len(chosen) <= 10  # one in ten may be false
     np.testing.assert_array_equal(adata.var["eigensieve"], model.support_)
     np.testing.assert_array_equal(adata.var["eigensieve_weight"], model.weights_)
-    assert adata.var["eigensieve_rank"].iloc[model.ranking_[0]] == 0
+    assert adata.var["eigensieve_rank"].iloc[model.selection_order_[0]] == 1
     np.testing.assert_array_equal(adata.obsm["X_eigensieve"], model.embedding_)
     assert adata.uns["eigensieve"]["selector"] == "QAlphaSelector"
 

@@ -1,6 +1,7 @@
 """TraceRatioSelector and the score functions, as a scikit-learn user meets them."""
 
 import pickle
+import warnings
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from sklearn.feature_selection import SelectKBest, f_classif
 from sklearn.model_selection import GridSearchCV, StratifiedKFold
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from eigensieve.datasets.real import list_real, load_real
@@ -62,12 +64,12 @@ def test_learned_attributes_are_what_they_say(wine):
     chosen = selector.get_support(indices=True)
     assert selector.subset_score_ == pytest.approx(b[chosen].sum() / e[chosen].sum())
     assert selector.subset_score_ == pytest.approx(reference.brute_force(b, e)[4])
-    assert set(selector.ranking_[:4]) == set(chosen)
+    assert set(selector.selection_order_) == set(chosen)
     assert selector.history_[-1] == selector.subset_score_ and (np.diff(selector.history_) > 0).all()
     assert selector.n_iter_ >= 1 and selector.support_.sum() == 4
     assert selector.transform(X).shape == (178, 4)
     level = TraceRatioSelector(4, level="feature").fit(X, y)
-    assert level.ranking_.tolist() == np.argsort(-level.scores_, kind="stable").tolist()
+    assert np.argsort(level.ranking_).tolist() == np.argsort(-level.scores_, kind="stable").tolist()
     assert level.subset_score_ <= selector.subset_score_ and level.n_iter_ == 0
 
 
@@ -171,7 +173,7 @@ def test_no_within_scatter_ranks_by_between_scatter_with_a_warning():
     with pytest.warns(UserWarning, match="No feature has any within scatter"):
         selector = TraceRatioSelector(2).fit(X, y)
     assert selector.subset_score_ == np.inf
-    assert selector.ranking_.tolist() == [1, 2, 0]
+    assert np.argsort(selector.ranking_).tolist() == [1, 2, 0]
     assert selector.get_support().tolist() == [False, True, True]
 
 
@@ -302,3 +304,26 @@ def test_at_most_six_steps_on_real_data(name):
             assert result.n_iter <= 6
             assert len(result.subset) == m
             assert all(np.diff(result.history) > 0)
+
+
+@pytest.mark.parametrize("score", ["fisher", "laplacian", "semi-supervised"])
+def test_scaling_is_that_of_a_standard_scaler(score):
+    X, y = load_wine(return_X_y=True)
+    scaled = StandardScaler().fit_transform(X)
+    other = StandardScaler().fit(X).transform(X[::2])
+    ours, peers = TraceRatioSelector(4, score=score, scale=True), TraceRatioSelector(4, score=score)
+    np.testing.assert_array_equal(ours.fit(X, y).support_, peers.fit(scaled, y).support_)
+    np.testing.assert_allclose(ours.subset_score_, peers.subset_score_, rtol=1e-9)
+    np.testing.assert_allclose(ours.score(X[::2], y[::2]), peers.score(other, y[::2]), rtol=1e-9)
+    sparse = TraceRatioSelector(4, score=score, scale=True).fit(csr_array(X), y)
+    np.testing.assert_allclose(sparse.subset_score_, peers.subset_score_, rtol=1e-9)
+
+
+def test_unlike_scales_are_said_and_scaling_is_offered():
+    X, y = load_wine(return_X_y=True)
+    with pytest.warns(UserWarning, match=r"column 12 varies 38. times as much.*scale=True"):
+        TraceRatioSelector(3).fit(X, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        TraceRatioSelector(3, scale=True).fit(X, y)
+        TraceRatioSelector(3, level="feature").fit(X, y)  # ratios of single features have no unit

@@ -232,3 +232,30 @@ def test_dependence_does_not_raise_the_excess() -> None:
     X = rng.standard_normal((80, 400)) + 2.0 * rng.standard_normal((80, 1))
     assert permuted_excess(centred(X), np.ones(400, dtype=bool)) < 1.1
     assert count_clusters(np.linalg.eigvalsh(centred(X).gram(np.ones(400))), 400, 80, centered=True) == 2
+
+
+def test_no_feature_is_left_out_below_the_p_value_of_one_that_is_kept() -> None:
+    """30 of 6,000 features follow a group. Folds get few of them or many, and all are judged by one threshold."""
+    rng = np.random.default_rng(5)
+    X = rng.standard_normal((60, 6_000))
+    group = np.repeat([-1.0, 1.0], 30)
+    X[:, :30] += np.linspace(0.7, 2.0, 30) * group[:, None]
+    found = discover(centred(X), np.ones(6_000, dtype=bool), lambda active: group[:, None] / 60**0.5, fdr=0.1, rng=rng)
+    kept = found.selected
+    assert found.p_values[kept].max() < found.p_values[~kept].min()
+    assert kept[15:30].all()
+    assert kept[30:].sum() <= 2
+
+
+def test_selection_is_benjamini_and_yekutieli() -> None:
+    """scipy adjusts p-values under any dependence."""
+    from scipy.stats import false_discovery_control
+
+    rng = np.random.default_rng(6)
+    X = rng.standard_normal((50, 300))
+    group = np.repeat([-1.0, 1.0], 25)
+    X[:, :40] += np.linspace(0.1, 1.5, 40) * group[:, None]
+    found = discover(centred(X), np.arange(300) > 0, lambda active: group[:, None] / 50**0.5, fdr=0.1, rng=rng)
+    adjusted = false_discovery_control(found.p_values[1:], method="by")
+    np.testing.assert_array_equal(found.selected[1:], adjusted <= 0.1)
+    assert 5 < found.count < 40

@@ -40,7 +40,7 @@ def test_names_are_plain_text(fitted):
     names = [f"$gene_{i}$ <b>" for i in range(50)]
     display = WeightsDisplay.from_estimator(fitted, feature_names=names, n_names=3)
     texts = display.ax_.texts
-    assert [text.get_text() for text in texts] == [names[i] for i in fitted.ranking_[:3]]
+    assert [text.get_text() for text in texts] == [names[i] for i in fitted.selection_order_[:3]]
     assert not any(text.get_parse_math() for text in texts)
     display.figure_.canvas.draw()
 

@@ -7,8 +7,13 @@ import scipy.sparse as sp
 
 from eigensieve import QAlphaSelector
 from eigensieve.data import as_data, open_data
-from eigensieve.operators import FeatureGram, LaplacianAffinity, StandardAffinity, check_symmetric_operator
-from eigensieve.operators.scaled import ScaledAffinity
+from eigensieve.operators import (
+    FeatureGram,
+    LaplacianAffinity,
+    ScaledAffinity,
+    StandardAffinity,
+    check_symmetric_operator,
+)
 from reference import side as naive
 from reference.supervised import unit_rows
 

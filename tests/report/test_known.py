@@ -32,7 +32,7 @@ def test_labels_are_told_and_take_the_place_of_clusters(X):
     summary = summarize(model, X, labels=NAMES, known={"y": NAMES, "y_name": "kind"})
     assert json.loads(json.dumps(summary, allow_nan=False)) == summary
     assert summary["used"]["sentences"] == ["used the labels of column 'kind': 3 classes"]
-    assert summary["source"]["labels_used"] and summary["counts"]["clusters"] == 0
+    assert summary["source"]["labels_used"] and summary["counts"]["directions"] == 0
     card = cards(summary)["What was known"]
     assert card["value"] == "labels" and "has not seen" in card["text"]
     assert "Clusters and labels" not in cards(summary)  # the labels would be compared with themselves
@@ -41,7 +41,7 @@ def test_labels_are_told_and_take_the_place_of_clusters(X):
     assert "principal components" in samples["axes"]
     text = summary["method"]["text"]
     assert "follows the classes" in text and "The selection used the labels of column 'kind': 3 classes." in text
-    assert "nearest-neighbour graph" not in text and "clusters were assumed" not in text
+    assert "nearest-neighbour graph" not in text and "were embedded" not in text
     assert any("Wolf" in entry for entry in summary["method"]["citations"])
     page = render(summary)
     assert "without labels" not in page and "not used for the selection" not in page

@@ -22,9 +22,9 @@ def test_the_summary_is_plain_json(summary):
 def test_features_come_selected_first_with_their_weights(summary, selection):
     features, model = summary["features"], selection["model"]
     assert features["selected"][:12] == [1] * 12 and sum(features["selected"]) == 12
-    expected = [selection["names"][i] for i in model.ranking_[:12]]
+    expected = [selection["names"][i] for i in model.selection_order_[:12]]
     assert features["names"][:12] == expected
-    np.testing.assert_allclose(features["weight"][:12], model.weights_[model.ranking_[:12]], rtol=1e-4)
+    np.testing.assert_allclose(features["weight"][:12], model.weights_[model.selection_order_[:12]], rtol=1e-4)
     assert features["rank"][:12] == list(range(1, 13))
     assert features["rest"]["count"] == 0
 
@@ -140,7 +140,7 @@ def test_an_empty_selection_is_reported_as_such():
 def test_the_map_is_that_of_the_best_features(summary, selection):
     from eigensieve.estimators.feature_map import FeatureMap
 
-    fitted = FeatureMap().fit(selection["X"][:, selection["model"].ranking_])
+    fitted = FeatureMap().fit(selection["X"][:, np.argsort(selection["model"].ranking_)])
     drawn = summary["map"]
     assert drawn["feature"] == list(range(300))
     np.testing.assert_allclose(drawn["rx"], np.abs(fitted.weights_[:, 0]), atol=2e-3)
@@ -159,7 +159,7 @@ def test_calibrated_selectors_show_null_quantiles():
     chosen = np.flatnonzero(summary["features"]["selected"])
     np.testing.assert_allclose(
         [summary["features"]["null"][i] for i in chosen],
-        1 - model.p_values_[model.ranking_[: len(chosen)]],
+        1 - model.p_values_[model.selection_order_[: len(chosen)]],
         rtol=1e-3,
     )
     assert summary["curve"]["null"] == pytest.approx(model.null_quantile_)

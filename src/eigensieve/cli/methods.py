@@ -54,7 +54,7 @@ _CALIBRATED = _COMMON | {"clusters": "n_clusters", "fdr": "fdr", "seed": "random
 METHODS = {
     "sieve": Method(
         "SieveSelector",
-        _CALIBRATED | {"supervision": "supervision", "directions": "n_directions"},
+        _CALIBRATED | {"supervision": "supervision", "unwanted": "n_directions"},
         "recommended: with or without labels, nothing to tune",
         uses_label=_not_ignored,
         knows=("batch", "side", "pairs"),

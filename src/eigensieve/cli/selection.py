@@ -17,7 +17,7 @@ _FIGURES = {
     "converged_": "converged",
     "n_iter_": "steps",
     "n_passes_": "data_passes",
-    "n_clusters_": "clusters",
+    "n_clusters_": "directions",
     "objective_": "criterion",
     "sparsity_gap_": "sparsity_gap",
     "negative_weight_fraction_": "negative_weight_fraction",
@@ -230,11 +230,11 @@ class Selection:
     def weights_table(self) -> dict[str, Any]:
         """All features, best first."""
         found = self.found
-        order, null = found.ranking, found.null_quantiles
+        order, null = found.order, found.null_quantiles
         columns = {
             "feature": [str(self.samples.features[i]) for i in order],
             "weight": found.weights[order],
-            "rank": np.arange(1, len(order) + 1),
+            "rank": found.ranks[order],
             "selected": found.support[order],
             "null_quantile": [None] * len(order) if null is None else null[order],
         }
@@ -245,8 +245,8 @@ class Selection:
     def figures(self) -> dict[str, Any]:
         """The figures that say how far to trust the selection."""
         found = {name: getattr(self.estimator, key) for key, name in _FIGURES.items() if hasattr(self.estimator, key)}
-        if getattr(self.estimator, "supervised_", False):  # labels took the place of clusters
-            del found["clusters"]
+        if getattr(self.estimator, "supervised_", False):  # labels took the place of the embedding
+            del found["directions"]
         if self.frequency is not None:
             found["stability"] = float(np.mean(self.frequency[self.support]))
         return {name: _json_number(value) for name, value in found.items()}

@@ -170,6 +170,7 @@ class BaseSelector(SelectorMixin, BaseEstimator):
     supervision: str
     support_: Array
     ranking_: Array
+    selection_order_: Array
 
     def transform(self, X: Any) -> Any:
         """Reduce X to the selected features.
@@ -217,24 +218,22 @@ class BaseSelector(SelectorMixin, BaseEstimator):
         return usable
 
     def _count(self, usable: Array) -> int | None:
-        """Return `n_features_to_select` as a number of features, or None for "auto"."""
+        """Return `n_features_to_select` as a number of features, or None for "auto".
+
+        A number above what varies is no error: a fold of a cross-validation may hold constant columns, and a search
+        over sizes must not stop there.
+        """
         wanted = self.n_features_to_select
         if wanted == "auto":
             return None
-        name = type(self).__name__
         n_features, n_usable = len(usable), int(np.count_nonzero(usable))
         count = int(wanted) if isinstance(wanted, Integral) else max(1, round(float(wanted) * n_features))
-        if count > n_features:
-            raise ValueError(
-                f"The 'n_features_to_select' parameter of {name} must be at most the number of features in X "
-                f"({n_features}). Got {wanted} instead."
-            )
         if count > n_usable:
-            raise ValueError(
-                f"The 'n_features_to_select' parameter of {name} must be at most {n_usable}, the number of features "
-                f"that vary ({n_features - n_usable} of {n_features} columns are constant). Got {wanted} instead."
+            warn_user(
+                f"{type(self).__name__}(n_features_to_select={wanted}) asks for {count} features, and only {n_usable} "
+                f"of {n_features} vary. All that vary are selected."
             )
-        return count
+        return min(count, n_usable)
 
     def _uses(self, y: Any) -> bool:
         """Whether `supervision` asks for the labels. Raise when it needs them and there are none."""
@@ -245,11 +244,22 @@ class BaseSelector(SelectorMixin, BaseEstimator):
             )
         return y is not None and self.supervision != "ignore"
 
-    def _learn_selection(self, ranking: Array, chosen: Array) -> None:
-        """Set `ranking_` and `support_`. `chosen` holds indices or a mask."""
-        self.ranking_ = ranking
-        self.support_ = np.zeros(len(ranking), dtype=bool)
+    def _learn_selection(self, order: Array, chosen: Array) -> None:
+        """Set `support_`, `selection_order_` and `ranking_`.
+
+        Parameters
+        ----------
+        order : ndarray of int of shape (n_features,)
+            All features, best first.
+        chosen : ndarray
+            The selected features: indices or a mask. They rank before all others.
+        """
+        self.support_ = np.zeros(len(order), dtype=bool)
         self.support_[chosen] = True
+        selected = self.support_[order]
+        self.selection_order_ = order[selected]
+        self.ranking_ = np.empty(len(order), dtype=np.intp)
+        self.ranking_[np.concatenate([self.selection_order_, order[~selected]])] = np.arange(1, len(order) + 1)
 
     def _learn_solution(self, result: Result, usable: Array) -> None:
         """Set what one solve of Q-alpha tells, once `support_` is there."""
@@ -280,6 +290,6 @@ class BaseSelector(SelectorMixin, BaseEstimator):
         )
 
 
-def rank_features(weights: Array, usable: Array) -> Array:
+def features_by_weight(weights: Array, usable: Array) -> Array:
     """Return the indices of all features, best first: by weight, equal weights in column order, constant ones last."""
     return np.lexsort((-weights, ~usable))

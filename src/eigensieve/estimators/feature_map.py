@@ -11,7 +11,6 @@ from sklearn.utils.validation import check_is_fitted
 from eigensieve._extras import require
 from eigensieve._progress import Progress
 from eigensieve._types import Array
-from eigensieve.data import DataMatrix
 from eigensieve.estimators.base import (
     AT_LEAST_ONE,
     COUNT,
@@ -19,12 +18,12 @@ from eigensieve.estimators.base import (
     STEPS,
     BaseSelector,
     all_or_nothing,
+    features_by_weight,
     progress_of,
-    rank_features,
+    warn_user,
 )
 from eigensieve.estimators.knowledge import read_side_variances
 from eigensieve.evidence import two_level_cut
-from eigensieve.operators import Affinity, LaplacianAffinity, StandardAffinity
 from eigensieve.qalpha import (
     TAU,
     Problem,
@@ -35,7 +34,10 @@ from eigensieve.qalpha import (
     check_start,
     map_rounds,
     read_labels,
+    spectrum_affinity,
 )
+
+_SAME = 0.8  # overlap of two rounds above which they show one structure
 
 
 class FeatureMap(BaseSelector):
@@ -92,14 +94,20 @@ class FeatureMap(BaseSelector):
         Q of every round; with labels, the span of the class indicators.
     objectives_ : ndarray of shape (n_rounds,)
         Criterion of every round.
+    overlaps_ : ndarray of shape (n_rounds,)
+        How much of a round's embedding an earlier round shows already: mean squared canonical correlation with the
+        nearest one. 0 for the first round, 1 for the same structure again. Above 0.8 a warning says so.
     n_iter_ : int
         Steps of the solver in all rounds.
     converged_ : bool
         False when `max_iter` ended the search of a round (a ConvergenceWarning says so too).
     rounds_ : ndarray of int of shape (n_features,)
         The round in which a selected feature was taken, from 0; -1 for the others.
-    ranking_ : ndarray of shape (n_features,)
-        Features in the order in which they are taken from the rounds in turn.
+    ranking_ : ndarray of int of shape (n_features,)
+        Rank of every feature, 1 for the best, as in scikit-learn's RFE: in the order in which
+        they are taken from the rounds in turn.
+    selection_order_ : ndarray of int of shape (n_selected,)
+        Indices of the selected features, best first.
     support_ : ndarray of bool of shape (n_features,)
     n_features_in_ : int
     feature_names_in_ : ndarray of str
@@ -167,7 +175,8 @@ class FeatureMap(BaseSelector):
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
         y : array-like of shape (n_samples,), optional
-            Class labels, numbers or strings; -1 marks samples without label. Used as `supervision` says.
+            Class labels, numbers or strings. None, NaN and -1 mark samples without label; if -1 and 1 are the only
+            values, they are two classes. Used as `supervision` says.
         side : array-like or sparse matrix of shape (n_side_samples, n_features), optional
             Samples that vary only in ways that are not wanted; their variances count in every round.
 
@@ -192,41 +201,52 @@ class FeatureMap(BaseSelector):
         variances = None
         if side is not None:
             variances = read_side_variances(self, raw, side) * (self.round_strength / self.side_strength)
+        affinity = spectrum_affinity(raw.standardized(normalize), self.spectrum)
         rounds = map_rounds(
-            Problem(self._affinity(raw.standardized(normalize)), int(self.n_clusters), TAU["energy"], usable),
+            Problem(affinity, int(self.n_clusters), TAU["energy"], usable),
             SolveSettings(max_iter=self.max_iter, tol=self.tol, progress=progress),
             n_rounds=self.n_rounds,
             strength=self.round_strength,
             side_variances=variances,
             labels=labels,
         )
-        self._learn(rounds, usable, count)
+        self._learn(rounds, usable, count, labelled=labels is not None)
 
     def _normalization(self) -> str:
         if self.normalize != "auto":
             return self.normalize
         return "unit" if self.spectrum == "laplacian" else "center"
 
-    def _affinity(self, data: DataMatrix) -> Affinity:
-        return LaplacianAffinity(data) if self.spectrum == "laplacian" else StandardAffinity(data)
-
-    def _learn(self, rounds: list[Round], usable: Array, count: int | None) -> None:
+    def _learn(self, rounds: list[Round], usable: Array, count: int | None, *, labelled: bool) -> None:
         weights = np.column_stack([each.result.weights for each in rounds])
-        rankings = [rank_features(column, usable) for column in weights.T]
+        orders = [features_by_weight(column, usable) for column in weights.T]
         wanted = None if count is not None else [two_level_cut(column[usable]) for column in weights.T]
-        ranking, taken = _take_in_turn(rankings, wanted)
-        self._learn_selection(ranking, ranking[: int(np.count_nonzero(taken >= 0)) if count is None else count])
+        order, taken = _take_in_turn(orders, wanted)
+        self._learn_selection(order, order[: int(np.count_nonzero(taken >= 0)) if count is None else count])
         self.weights_ = weights
         self.relevance_ = np.column_stack([each.relevance for each in rounds])
         self.coordinates_ = np.where(usable[:, None], np.column_stack([each.coordinates for each in rounds]), 0.0)
         self.embeddings_ = np.stack([each.result.embedding for each in rounds])
         self.objectives_ = np.array([each.result.objective for each in rounds])
+        self.overlaps_ = _overlaps(self.embeddings_)
         self.n_iter_ = sum(each.result.n_iter for each in rounds)
         self.converged_ = all(each.result.converged for each in rounds)
         self.rounds_ = np.where(self.support_, taken, -1)
+        if not labelled:
+            self._warn_same_structure()
         late = [number for number, each in enumerate(rounds, 1) if not each.result.converged]
         if late:
             self._warn_not_converged(f"round {', '.join(map(str, late))} ")
+
+    def _warn_same_structure(self) -> None:
+        again = np.flatnonzero(self.overlaps_ > _SAME)
+        if len(again):
+            worst = again[self.overlaps_[again].argmax()]
+            warn_user(
+                f"FeatureMap found no other structure: round {worst + 1} groups the samples as an earlier round does "
+                f"(overlap {self.overlaps_[worst]:.2f} of 1). Its features say the same as the earlier ones. Use fewer "
+                "rounds; a smaller round_strength moves further away."
+            )
 
     def to_frame(self) -> Any:
         """Return the map as a pandas DataFrame: one row per feature, with weight, relevance and coordinate per round.
@@ -275,15 +295,22 @@ class FeatureMap(BaseSelector):
         return [f"x{i}" for i in range(self.n_features_in_)] if names is None else [str(name) for name in names]
 
 
-def _take_in_turn(rankings: list[Array], wanted: list[int] | None) -> tuple[Array, Array]:
-    """Merge rankings: the rounds choose in turn, each its best feature that is not taken yet.
+def _overlaps(embeddings: Array) -> Array:
+    """Mean squared canonical correlation of every round's embedding with the nearest earlier one."""
+    bases = [np.linalg.qr(Q - Q.mean(axis=0))[0] for Q in embeddings]
+    shared = [[float(np.sum((P.T @ Q) ** 2)) / Q.shape[1] for P in bases[:i]] for i, Q in enumerate(bases)]
+    return np.array([max(each, default=0.0) for each in shared])
+
+
+def _take_in_turn(orders: list[Array], wanted: list[int] | None) -> tuple[Array, Array]:
+    """Merge the orders of the rounds: they choose in turn, each its best feature that is not taken yet.
 
     Parameters
     ----------
-    rankings : list of ndarray
+    orders : list of ndarray
         Features of each round, best first.
     wanted : list of int or None
-        How far each round may go down its own ranking. All other features follow in the order of the first round.
+        How far each round may go down its own order. All other features follow in the order of the first round.
 
     Returns
     -------
@@ -292,19 +319,19 @@ def _take_in_turn(rankings: list[Array], wanted: list[int] | None) -> tuple[Arra
     taken : ndarray
         Number of the round that took a feature; -1 where none did.
     """
-    n = len(rankings[0])
-    limits = [n] * len(rankings) if wanted is None else wanted
+    n = len(orders[0])
+    limits = [n] * len(orders) if wanted is None else wanted
     taken = np.full(n, -1)
     order: list[int] = []
-    places = [0] * len(rankings)
+    places = [0] * len(orders)
     while any(place < limit for place, limit in zip(places, limits, strict=True)):
-        for number, ranking in enumerate(rankings):
+        for number, mine in enumerate(orders):
             while places[number] < limits[number]:
-                feature = int(ranking[places[number]])
+                feature = int(mine[places[number]])
                 places[number] += 1
                 if taken[feature] < 0:
                     taken[feature] = number
                     order.append(feature)
                     break
-    rest = [int(feature) for feature in rankings[0] if taken[feature] < 0]
+    rest = [int(feature) for feature in orders[0] if taken[feature] < 0]
     return np.array(order + rest), taken

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-import numpy as np
 from sklearn.base import BaseEstimator, clone
 
 from eigensieve._extras import require
@@ -42,7 +41,7 @@ def select_genes(
 
         ``adata.var["eigensieve"]`` : bool, the selected genes;
         ``adata.var["eigensieve_weight"]`` : float, their weights (or scores);
-        ``adata.var["eigensieve_rank"]`` : int, 0 for the best gene;
+        ``adata.var["eigensieve_rank"]`` : int, 1 for the best gene;
         ``adata.obsm["X_eigensieve"]`` : the cells' embedding, where the selector finds one;
         ``adata.uns["eigensieve"]`` : the settings.
 
@@ -77,9 +76,7 @@ def select_genes(
     weights = getattr(model, "weights_", None)
     adata.var[key_added] = model.get_support()
     adata.var[f"{key_added}_weight"] = model.scores_ if weights is None else weights
-    rank = np.empty(adata.n_vars, dtype=np.int64)
-    rank[model.ranking_] = np.arange(adata.n_vars)
-    adata.var[f"{key_added}_rank"] = rank
+    adata.var[f"{key_added}_rank"] = model.ranking_
     if getattr(model, "embedding_", None) is not None:
         adata.obsm[f"X_{key_added}"] = model.embedding_
     settings = {name: value for name, value in model.get_params().items() if isinstance(value, str | int | float)}

@@ -17,9 +17,9 @@ from eigensieve.estimators.base import (
     STEPS,
     BaseSelector,
     all_or_nothing,
+    features_by_weight,
     generator,
     progress_of,
-    rank_features,
     warn_user,
 )
 from eigensieve.evidence import two_level_cut
@@ -89,8 +89,11 @@ class KernelQAlphaSelector(BaseSelector):
     ----------
     weights_ : ndarray of shape (n_features,)
         alpha: unit norm, positive sum; 0 for constant features.
-    ranking_ : ndarray of shape (n_features,)
-        Indices of the features, best first; constant features last.
+    ranking_ : ndarray of int of shape (n_features,)
+        Rank of every feature, 1 for the best, as in scikit-learn's RFE: by weight,
+        constant features last.
+    selection_order_ : ndarray of int of shape (n_selected,)
+        Indices of the selected features, best first.
     support_ : ndarray of bool of shape (n_features,)
         The selected features.
     projections_ : ndarray of shape (n_features, n_clusters)
@@ -228,8 +231,8 @@ class KernelQAlphaSelector(BaseSelector):
         return nystroem_factor(kernel, int(self.n_components), generator(self.random_state), type(self).__name__)
 
     def _learn(self, result: Result, usable: Array, phi: Array, factor: Factor, count: int | None) -> None:
-        ranking = rank_features(result.weights, usable)
-        self._learn_selection(ranking, ranking[: two_level_cut(result.weights[usable]) if count is None else count])
+        order = features_by_weight(result.weights, usable)
+        self._learn_selection(order, order[: two_level_cut(result.weights[usable]) if count is None else count])
         self._learn_solution(result, usable)
         self.projections_ = phi @ result.embedding
         self.approximation_error_ = factor.error

@@ -16,8 +16,10 @@ class Findings:
     Attributes
     ----------
     support : ndarray of bool of shape (n_features,)
-    ranking : ndarray of int of shape (n_features,)
-        All features, best first.
+    order : ndarray of int of shape (n_features,)
+        All features, best first; the selected ones lead.
+    ranks : ndarray of int of shape (n_features,)
+        Place of every feature in `order`, from 1.
     weights : ndarray of float64 of shape (n_features,)
         Weights, or scores where the selector has no weights. A score may be infinite.
     weight_name : {"weight", "score"}
@@ -28,7 +30,8 @@ class Findings:
     """
 
     support: Array
-    ranking: Array
+    order: Array
+    ranks: Array
     weights: Array
     weight_name: str
     null_quantiles: Array | None
@@ -54,7 +57,8 @@ class Findings:
         known = by_weight and level is not None and np.ndim(level) == 0 and np.isfinite(level)
         return cls(
             support=np.asarray(model.get_support(), dtype=bool),
-            ranking=np.asarray(model.ranking_),
+            order=np.argsort(model.ranking_, kind="stable"),
+            ranks=np.asarray(model.ranking_),
             weights=np.asarray(model.weights_ if by_weight else model.scores_, dtype=np.float64),
             weight_name="weight" if by_weight else "score",
             null_quantiles=None if p_values is None else 1.0 - np.asarray(p_values, dtype=np.float64),

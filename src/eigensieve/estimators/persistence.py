@@ -180,8 +180,7 @@ def selected_features(model: Any) -> dict[str, Any]:
         ``weights`` of the selected features.
     """
     support = model.get_support()
-    ranking = np.asarray(getattr(model, "ranking_", np.arange(len(support))))
-    chosen = ranking[support[ranking]]
+    chosen = model.selection_order_
     names = getattr(model, "feature_names_in_", None)
     weights = getattr(model, "weights_", getattr(model, "scores_", None))
     if weights is not None and np.ndim(weights) != 1:

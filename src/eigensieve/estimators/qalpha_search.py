@@ -9,8 +9,17 @@ from eigensieve._progress import Progress, silent
 from eigensieve._types import Array
 from eigensieve.data import DataMatrix
 from eigensieve.evidence import MAX_CLUSTERS, Discoveries, count_clusters, discover, follow, permuted_excess
-from eigensieve.operators import Affinity, LaplacianAffinity, StandardAffinity, leading_eigenvectors
-from eigensieve.qalpha import TAU, Knowledge, Problem, Result, SolveSettings, class_span, solve_steered
+from eigensieve.operators import Affinity, StandardAffinity, leading_eigenvectors
+from eigensieve.qalpha import (
+    TAU,
+    Knowledge,
+    Problem,
+    Result,
+    SolveSettings,
+    class_span,
+    solve_steered,
+    spectrum_affinity,
+)
 
 _FOLD_TOL = 1e-2  # features are only compared with this embedding: it need not be precise
 
@@ -60,7 +69,7 @@ class Search:
         """Find weights and embedding from the active features. The others are not read."""
         settings = self.settings
         data = self.data if active is self.usable else self.data.restricted(active)
-        affinity: Affinity = LaplacianAffinity(data) if settings.spectrum == "laplacian" else StandardAffinity(data)
+        affinity = spectrum_affinity(data, settings.spectrum)
         k, init = self._clusters_and_start(affinity, active)
         how = SolveSettings(
             solver=settings.solver,

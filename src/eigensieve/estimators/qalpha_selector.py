@@ -18,9 +18,10 @@ from eigensieve.estimators.base import (
     STEPS,
     BaseSelector,
     all_or_nothing,
+    features_by_weight,
     generator,
     progress_of,
-    rank_features,
+    warn_user,
 )
 from eigensieve.estimators.knowledge import Known, side_scale
 from eigensieve.estimators.qalpha_search import Search
@@ -114,10 +115,13 @@ class QAlphaSelector(BaseSelector):
     ----------
     weights_ : ndarray of shape (n_features,)
         alpha: unit norm, positive sum; 0 for constant features.
-    ranking_ : ndarray of shape (n_features,)
-        Indices of the features, best first; constant features last.
+    ranking_ : ndarray of int of shape (n_features,)
+        Rank of every feature, 1 for the best, as in scikit-learn's RFE: the selected ones
+        first, each group by weight; constant features last.
+    selection_order_ : ndarray of int of shape (n_selected,)
+        Indices of the selected features, best first.
     support_ : ndarray of bool of shape (n_features,)
-        The selected features: the first of `ranking_` when their number was given, else those with small p-values.
+        The selected features: those of largest weight when their number was given, else those with small p-values.
     p_values_ : ndarray of shape (n_features,) or None
         For ``n_features_to_select="auto"``: the chance that a permuted copy of the feature agrees as well with an
         embedding of other features; if all samples have labels, with the labels. Otherwise None.
@@ -236,11 +240,14 @@ class QAlphaSelector(BaseSelector):
         X : array-like or sparse matrix of shape (n_samples, n_features)
             float32 and float64 are used as they are. Other numeric types are converted block by block.
         y : array-like of shape (n_samples,), optional
-            Class labels, numbers or strings; -1 marks samples without label. Used as `supervision` says.
+            Class labels, numbers or strings. None, NaN and -1 mark samples without label; if -1 and 1 are the only
+            values, they are two classes. Used as `supervision` says.
         side : array-like or sparse matrix of shape (n_side_samples, n_features), optional
             Samples that vary only in unwanted ways. Features that vary among them get less weight.
-        cannot_link, must_link : array-like of int of shape (n_pairs, 2), optional
-            Pairs of samples that belong to different clusters, or to the same.
+        cannot_link, must_link : array-like of int of shape (n_pairs, 2) or (n_samples,), optional
+            Pairs of samples that belong to different clusters, or to the same: indices of two samples per row; or one
+            group number per sample, -1 for none. Samples of one group belong together in `must_link`, samples of
+            different groups belong apart in `cannot_link`. A cross-validation can slice group numbers only.
 
         Returns
         -------
@@ -290,6 +297,8 @@ class QAlphaSelector(BaseSelector):
         name = type(self).__name__
         labels = None if supervision is None else read_labels(known.y, raw.n_samples, name)
         pairs = read_pairs(known.cannot_link, known.must_link, raw.n_samples, name)
+        if pairs is None and (known.cannot_link is not None or known.must_link is not None):
+            warn_user(f"The group numbers given to {name} pair no two of the {raw.n_samples} samples. It fits without.")
         settings = (self.spectrum, self.criterion, normalize, self.solver)
         check_combination(Request(name, *settings, supervision, labels, pairs))
         scale = None if known.side is None else side_scale(self, raw, known.side, self.side_strength)
@@ -309,8 +318,8 @@ class QAlphaSelector(BaseSelector):
             )
 
     def _learn(self, result: Result, search: Search, count: int | None, found: Discoveries | None) -> None:
-        ranking = rank_features(result.weights, search.usable)
-        self._learn_selection(ranking, ranking[:count] if found is None else found.selected)
+        order = features_by_weight(result.weights, search.usable)
+        self._learn_selection(order, order[:count] if found is None else found.selected)
         self._learn_solution(result, search.usable)
         self.p_values_ = None if found is None else found.p_values
         self.embedding_ = result.embedding

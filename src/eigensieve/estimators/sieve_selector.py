@@ -16,9 +16,9 @@ from eigensieve.estimators.base import (
     INSIDE_0_1,
     BaseSelector,
     all_or_nothing,
+    features_by_weight,
     generator,
     progress_of,
-    rank_features,
     warn_user,
 )
 from eigensieve.estimators.knowledge import Known, read_batches, read_side
@@ -41,7 +41,7 @@ _CONFOUNDED = 0.9  # squared canonical correlation of labels and batches from wh
 
 
 class SieveSelector(BaseSelector):
-    """Select the features that matter, with or without labels, and without near-copies among them.
+    """Select the features that matter, with or without labels, and few near-copies among them.
 
     Without labels the method works in three rounds. Each round builds a nearest-neighbour graph of the samples under
     the current feature weights, takes its leading eigenvectors Q, and computes new weights
@@ -51,6 +51,7 @@ class SieveSelector(BaseSelector):
 
     With labels or targets, what y says takes the place of Q. Samples without label are guessed from the others.
     Features are then picked one by one, by their score times the part of them that the picked features do not explain.
+    A copy of a picked feature counts half: it comes late, unless the others score far less.
 
     What is known to be unwanted is taken off first: differences between batches, the directions in which side data
     varies, and differences between samples that must be linked. Time is linear in the number of features. Sparse input
@@ -88,9 +89,9 @@ class SieveSelector(BaseSelector):
     weights_ : ndarray of shape (n_features,)
         u: the share of a feature's variance that the embedding explains over pairs of different samples. Below 1,
         about 0 for noise, and 0 for constant features.
-    ranking_ : ndarray of shape (n_features,)
-        Indices of all features, best first: the selected ones in the order of the pick, then the others by weight, then
-        the constant ones.
+    ranking_ : ndarray of int of shape (n_features,)
+        Rank of every feature, 1 for the best, as in scikit-learn's RFE: the selected ones in the
+        order of the pick, then the others by weight, then the constant ones.
     selection_order_ : ndarray of shape (n_selected,)
         Indices of the selected features in the order in which they were picked.
     support_ : ndarray of bool of shape (n_features,)
@@ -242,7 +243,9 @@ class SieveSelector(BaseSelector):
         target = None
         if known.y is not None and self.supervision != "ignore":
             target = read_target(known.y, raw.n_samples, name, cast(Kind, self.supervision))
-        pairs = read_pairs(known.cannot_link, known.must_link, raw.n_samples, name)
+        pairs = None
+        if known.cannot_link is not None or known.must_link is not None:
+            pairs = read_pairs(known.cannot_link, known.must_link, raw.n_samples, name)
         unwanted = Unwanted(
             None if known.batches is None else read_batches(self, raw, known.batches),
             None if known.side is None else read_side(self, raw, known.side),
@@ -277,10 +280,9 @@ class SieveSelector(BaseSelector):
             )
 
     def _learn(self, result: SieveResult, scores: Array, order: Array, usable: Array) -> None:
-        rest = rank_features(scores, usable)
+        rest = features_by_weight(scores, usable)
         self._learn_selection(np.concatenate([order, rest[~np.isin(rest, order)]]), order)
         self.weights_ = scores
-        self.selection_order_ = order
         self.embedding_ = result.embedding
         self.eigenvalues_ = result.eigenvalues
         self.n_clusters_ = result.n_clusters

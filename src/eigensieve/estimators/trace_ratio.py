@@ -22,6 +22,7 @@ from eigensieve.estimators.base import (
     all_or_nothing,
     check_finite,
     check_stored,
+    name_columns,
     progress_of,
     warn_user,
 )
@@ -43,6 +44,8 @@ from eigensieve.traceratio import (
     trace_ratio_path,
     usable_features,
 )
+
+_UNLIKE = 10.0  # largest standard deviation over the median one, above which a warning is due
 
 
 class _OptionAndMethod:
@@ -77,8 +80,8 @@ class TraceRatioSelector(BaseSelector):
         usable, all of them are selected, with a warning.
     score : {"fisher", "laplacian", "semi-supervised"}, default="fisher"
         "fisher" uses the labels in y, "laplacian" the nearest-neighbour graph of the samples and no labels.
-        "semi-supervised" adds both: Fisher on the labelled samples, Laplacian on all. There -1 in y marks a sample
-        without label. On the instance, :meth:`score` is a method; ``get_params()["score"]`` is this option.
+        "semi-supervised" adds both: Fisher on the labelled samples, Laplacian on all. There None, NaN and -1 in y mark
+        a sample without label. On the instance, :meth:`score` is a method; ``get_params()["score"]`` is this option.
     level : {"subset", "feature"}, default="subset"
         "subset" finds the best subset, "feature" ranks features one at a time by b_i / e_i.
     n_neighbors : int, default=5
@@ -90,6 +93,9 @@ class TraceRatioSelector(BaseSelector):
     neighbors : {"auto", "exact", "approximate"}, default="auto"
         How neighbours are found: "exact" by scikit-learn, "approximate" by pynndescent; "auto" is exact up to
         20,000 samples.
+    scale : bool, default=False
+        Divide every feature by its standard deviation in the data of `fit`. A subset's score adds up scatters, so
+        features in large units decide it; a warning says so where units differ much. The papers' data is not scaled.
     laplacian_weight : float, default=0.5
         Share of the Laplacian part in the semi-supervised score, from 0 to 1.
     within : sparse matrix of shape (n_samples, n_samples), default=None
@@ -109,8 +115,11 @@ class TraceRatioSelector(BaseSelector):
         Feature-level scores b_i / e_i: infinite where only e_i is zero, NaN where both are.
     subset_score_ : float
         Score of the selected subset.
-    ranking_ : ndarray of shape (n_features,)
-        All features, best first: by b_i - subset_score_ * e_i, or by `scores_` when ``level="feature"``.
+    ranking_ : ndarray of int of shape (n_features,)
+        Rank of every feature, 1 for the best, as in scikit-learn's RFE: by
+        b_i - subset_score_ * e_i, or by `scores_` when ``level="feature"``.
+    selection_order_ : ndarray of int of shape (n_selected,)
+        Indices of the selected features, best first.
     support_ : ndarray of bool of shape (n_features,)
     n_iter_ : int
         Steps of the iteration; 0 when none was needed.
@@ -118,6 +127,8 @@ class TraceRatioSelector(BaseSelector):
         The subset score after each step. It never falls.
     between_scatter_, within_scatter_ : ndarray of shape (n_features,)
         b and e.
+    scale_ : ndarray of shape (n_features,) or None
+        What features were divided by, if `scale` is set.
     graph_ : scipy.sparse.csr_array or None
         The within graph that was used; pass it as `within` to another selector to build it only once.
     n_features_in_ : int
@@ -134,8 +145,8 @@ class TraceRatioSelector(BaseSelector):
     >>> from sklearn.datasets import load_wine
     >>> from eigensieve import TraceRatioSelector
     >>> X, y = load_wine(return_X_y=True)
-    >>> TraceRatioSelector(3).fit(X, y).get_support(indices=True)
-    array([ 6,  7, 10])
+    >>> TraceRatioSelector(3, scale=True).fit(X, y).get_support(indices=True)
+    array([ 6, 11, 12])
     """
 
     _parameter_constraints: dict[str, list[Any]] = {
@@ -146,6 +157,7 @@ class TraceRatioSelector(BaseSelector):
         "weights": [StrOptions({"heat", "binary"})],
         "bandwidth": [POSITIVE, AUTO],
         "neighbors": [StrOptions({"auto", "exact", "approximate"})],
+        "scale": ["boolean"],
         "laplacian_weight": [Interval(Real, 0, 1, closed="both")],
         "within": ["array-like", "sparse matrix", None],
         "between": ["array-like", "sparse matrix", None],
@@ -163,6 +175,7 @@ class TraceRatioSelector(BaseSelector):
         weights: Literal["heat", "binary"] = "heat",
         bandwidth: float | Literal["auto"] = "auto",
         neighbors: Literal["auto", "exact", "approximate"] = "auto",
+        scale: bool = False,
         laplacian_weight: float = 0.5,
         within: Any = None,
         between: Any = None,
@@ -176,6 +189,7 @@ class TraceRatioSelector(BaseSelector):
         self.weights = weights
         self.bandwidth = bandwidth
         self.neighbors = neighbors
+        self.scale = scale
         self.laplacian_weight = laplacian_weight
         self.within = within
         self.between = between
@@ -192,8 +206,8 @@ class TraceRatioSelector(BaseSelector):
             If the data is not in memory, neighbours are found by its principal coordinates: all of them up to 1,000
             samples, the 100 leading ones beyond.
         y : array-like of shape (n_samples,), default=None
-            Class labels; -1 means unlabelled when ``score="semi-supervised"``. Ignored by the Laplacian score
-            and when `within` is used instead of the labels.
+            Class labels; None, NaN and -1 mean unlabelled when ``score="semi-supervised"``. Ignored by the Laplacian
+            score and when `within` is used instead of the labels.
 
         Returns
         -------
@@ -207,8 +221,9 @@ class TraceRatioSelector(BaseSelector):
         X = self._checked(X, reset=True)
         if isinstance(X, DataMatrix):
             check_finite(self, X)
+        self.scale_ = self._spread(as_data(X))
         pair, graph = self._graph_pair(X, y, progress)
-        b, e = diagonals(as_data(X), pair, progress)
+        b, e = self._scatters(X, pair, progress)
         m = self._size(b, e)
         result = (best_subset if self.level == "subset" else feature_subset)(b, e, m)
         self._learn_selection(result.ranking, result.subset)
@@ -238,7 +253,7 @@ class TraceRatioSelector(BaseSelector):
         check_is_fitted(self, "support_")
         X = self._checked(X, reset=False)
         pair, _ = self._graph_pair(X, y, silent)
-        b, e = diagonals(as_data(X), pair)
+        b, e = self._scatters(X, pair)
         return subset_ratio(b, e, np.flatnonzero(self.support_))
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
@@ -261,6 +276,37 @@ class TraceRatioSelector(BaseSelector):
         if is_stored(X):
             return check_stored(self, X, reset=reset, min_samples=2)
         return validate_data(self, X, reset=reset, ensure_min_samples=2, **ARRAY_RULES)
+
+    def _spread(self, data: DataMatrix) -> Array | None:
+        """Return the standard deviations that features are divided by. Warn if they are not, and one outweighs all."""
+        spread = np.sqrt(data.stats().variance)
+        varying = spread[~data.stats().constant]
+        if self.scale:
+            return np.where(data.stats().constant, 1.0, spread)
+        own_graph = self.within is not None or vars(self)["score"] == "fisher"
+        if (self.level == "subset" or not own_graph) and len(varying):
+            ratio = float(varying.max() / np.median(varying))
+            if ratio > _UNLIKE:
+                largest = name_columns(self, np.flatnonzero(spread == varying.max()))
+                warn_user(
+                    f"The features of X have unlike scales: column {largest} varies {ratio:.3g} times as much as the "
+                    f"median feature, and such features decide the score. Use {type(self).__name__}(scale=True), or "
+                    "scale X first, unless all features have the same unit."
+                )
+        return None
+
+    def _scatters(self, X: Any, pair: GraphPair, progress: Progress = silent) -> tuple[Array, Array]:
+        """Return b and e of the features, scaled where `scale` says so: both are of second order in a feature."""
+        b, e = diagonals(as_data(X), pair, progress)
+        return (b, e) if self.scale_ is None else (b / self.scale_**2, e / self.scale_**2)
+
+    def _points(self, X: Any) -> Any:
+        """Return what neighbours are looked for in: X itself, scaled where `scale` says so."""
+        if isinstance(X, DataMatrix):
+            return _thin_points(X, None if self.scale_ is None else 1.0 / self.scale_)
+        if self.scale_ is None:
+            return X
+        return X.multiply(1.0 / self.scale_).tocsr() if hasattr(X, "multiply") else X / self.scale_
 
     def _size(self, b: Array, e: Array) -> int:
         """Return the number of features to select. Warn if the data does not allow what was asked for."""
@@ -300,7 +346,7 @@ class TraceRatioSelector(BaseSelector):
         if self.within is None:
             progress(f"neighbours of {X.shape[0]} samples")
             graph = knn_graph(
-                _thin_points(X) if isinstance(X, DataMatrix) else X,
+                self._points(X),
                 self.n_neighbors,
                 weights=self.weights,
                 bandwidth=self.bandwidth,
@@ -324,11 +370,11 @@ class TraceRatioSelector(BaseSelector):
         return tags
 
 
-def _thin_points(data: DataMatrix) -> Array:
+def _thin_points(data: DataMatrix, scale: Array | None) -> Array:
     """Return a thin array whose rows lie as far apart as the samples do, for a graph of samples that are not in memory.
 
     Its columns are the principal coordinates of the centred data: all of them up to 1,000 samples, the 100 leading ones
     beyond.
     """
-    centered = data.rescaled(data.stats().mean, None)
+    centered = data.rescaled(data.stats().mean, scale)
     return sample_coordinates(centered, np.ones(data.n_features)).points

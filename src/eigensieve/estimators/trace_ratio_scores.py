@@ -82,7 +82,7 @@ def laplacian_score(
 
 
 def class_codes(y: Any, n_samples: int, score: str, name: str) -> Array:
-    """Number the classes from 0. In the semi-supervised score -1 marks a sample without label."""
+    """Number the classes from 0. In the semi-supervised score None, NaN and -1 mark a sample without label."""
     if y is None:
         raise ValueError(
             f"{name} with score='{score}' requires y to be passed, but the target y is None. "
@@ -94,6 +94,6 @@ def class_codes(y: Any, n_samples: int, score: str, name: str) -> Array:
         f"{name} with score='{score}'",
         some_unlabelled=score == "semi-supervised",
         lone_samples=True,
-        instead="use score='laplacian'",
+        instead="use score='semi-supervised' or 'laplacian'",
     )
     return labels.codes

@@ -35,7 +35,7 @@ def known_and_used(
     used : dict
         Plain JSON values, None where nothing was used: ``labels`` (``column``, ``kind``, ``classes``, ``labelled``,
         ``samples``), ``batches`` (``column``, ``count``), ``side_samples``, ``must_link``, ``cannot_link`` (numbers of
-        pairs) and ``directions`` (how many were projected out).
+        pairs) and ``unwanted_directions`` (how many were projected out).
     """
     labelled = y is not None and getattr(model, "supervised_", True)
     return {
@@ -44,7 +44,9 @@ def known_and_used(
         "side_samples": None if side is None else int(side.shape[0]),
         "must_link": None if must_link is None else len(must_link),
         "cannot_link": None if cannot_link is None else len(cannot_link),
-        "directions": getattr(model, "n_directions_", None) if side is not None or must_link is not None else None,
+        "unwanted_directions": getattr(model, "n_directions_", None)
+        if side is not None or must_link is not None
+        else None,
     }
 
 
@@ -80,7 +82,7 @@ def in_words(used: dict[str, Any]) -> list[str]:
     if used["batches"] is not None:
         count = used["batches"]["count"]
         parts.append(f"took off the differences between {count} batches{_of(used['batches']['column'])}")
-    side, must, directions = used["side_samples"], used["must_link"], used["directions"]
+    side, must, directions = used["side_samples"], used["must_link"], used["unwanted_directions"]
     ways = [f"{side:,} side samples vary"] if side else []
     ways += [f"{_pairs(must, 'must')} differ{'s' * (must == 1)}"] if must else []
     if ways and directions is not None:

@@ -52,8 +52,9 @@ def discover(
     A feature that helped to build an embedding agrees with it, even if the feature is noise. So the features are dealt
     into K folds. For each fold the embedding is learned from the other folds, and the fold's features are compared with
     permuted copies (:func:`~eigensieve.evidence.scores.null_agreement`). The p-value of a feature is the share of the
-    fold's null scores that reach its own score. Within each fold Benjamini and Hochberg's rule selects at the rate
-    fdr / K. A lone feature is not selected: a structure is what several features share.
+    fold's null scores that reach its own score. Benjamini and Yekutieli's rule then selects among all features: one
+    threshold for all folds, so a feature is never left out while another with a larger p-value is kept. A lone feature
+    is not selected: a structure is what several features share.
 
     Parameters
     ----------
@@ -74,16 +75,21 @@ def discover(
 
     Notes
     -----
-    Take the features of a fold that are independent of all others. Given the embedding of the other folds, their
-    p-values are independent and uniform for any fit. So E[F_k / R_k] <= fdr / K for F_k false ones among R_k selected.
-    The p-values of all folds together are not independent: embeddings of different folds share features, and two noise
-    features that resemble one another by chance select each other. But F / R <= sum_k F_k / R_k under any dependence,
-    so the expected fraction of false selections is at most `fdr`.
+    Take a feature that is independent of all others. Given the embedding of the other folds, its p-value p is uniform
+    for any fit, so P(p <= t) <= t. The p-values of different features are not independent: embeddings of different
+    folds share features, and two noise features that resemble one another by chance select each other. The rule keeps
+    its promise nevertheless. It selects R features with p <= c R, c = fdr / (n H), H = 1 + 1/2 + ... + 1/n. A false
+    feature adds 1/R to the false fraction if it is selected, and p <= c R. Write 1/R as the sum over r >= R of
+    1/(r (r + 1)). Then
+
+        E[1{p <= c R} / R] <= sum_{r=1}^{n-1} P(p <= c r) / (r (r + 1)) + P(p <= c n) / n
+                           <= c (1/2 + ... + 1/n) + c = c H = fdr / n,
+
+    and the n features together stay below `fdr` (Benjamini and Yekutieli 2001, theorem 1.3).
     """
     folds = np.array_split(rng.permutation(np.flatnonzero(usable)), n_folds)
     folds = [fold for fold in folds if len(fold)]
     p_values = np.ones(data.n_features)
-    selected = np.zeros(data.n_features, dtype=bool)
     null = NullSample(data, folds, groups) if len(folds) >= 2 else None
     for current, inside in enumerate(folds if null is not None else []):
         assert null is not None
@@ -91,7 +97,10 @@ def discover(
         active = usable.copy()
         active[inside] = False
         p_values[inside] = null.p_values(fit(active), current, rng)
-        selected[inside[step_up(p_values[inside], fdr / len(folds))]] = True
+    selected = np.zeros(data.n_features, dtype=bool)
+    n_usable = int(np.count_nonzero(usable))
+    any_dependence = np.sum(1.0 / np.arange(1, n_usable + 1))
+    selected[usable] = step_up(p_values[usable], fdr / any_dependence)
     return Discoveries(p_values, selected & (np.count_nonzero(selected) > 1))
 
 

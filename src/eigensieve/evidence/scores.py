@@ -9,7 +9,8 @@ from eigensieve._types import Array
 from eigensieve.data import DataMatrix
 
 _BATCH_ENTRIES = 2**22  # entries of the products that are made at a time
-_NULL_SCORES = 40_000  # fewest null scores, so that small p-values can be told apart
+_NULL_SCORES = (40_000, 400_000)  # fewest null scores, for few and for many features
+_NULL_PER_FEATURE = 100  # null scores between the two: a handful of features among many must be able to pass
 _COPIES = (10, 1_000)  # fewest and most permuted copies of a feature
 _SAMPLE_ENTRIES = 2**22  # entries of the features that are taken into memory for the null
 _FEWEST = 8  # fewest features that the null is made of, for any number of samples
@@ -115,7 +116,8 @@ class NullSample:
     def scores(self, embedding: Array, fold: int, rng: np.random.Generator) -> Array:
         """Return the scores of permuted copies of the fold's features."""
         features = self.samples[fold]
-        wanted = max(_NULL_SCORES, _COPIES[0] * len(self.folds[fold]))
+        n_features = len(self.folds[fold])
+        wanted = max(np.clip(_NULL_PER_FEATURE * n_features, *_NULL_SCORES), _COPIES[0] * n_features)
         copies = int(np.clip(np.ceil(wanted / features.shape[1]), *_COPIES))
         return null_agreement(features, embedding, copies, rng, self.groups).ravel()
 

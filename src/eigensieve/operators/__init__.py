@@ -3,7 +3,6 @@
 Read in this order:
 
 affinity.py : L(w) = sum_i w_i L_i for the standard and the Laplacian spectrum, its adjoint, its leading eigenvectors.
-scaled.py : an affinity whose features are scaled, for side data and the rounds of the map. symmetric.py : symmetric
 operators known by their products, the matrix G, and the check that every operator passes. steps.py : what one pass of a
 solver step does with each block of features. _steps_numba.py : the same steps compiled, for dense columns in memory.
 The chain of one solver step is in these two files.
@@ -21,8 +20,13 @@ from typing import TYPE_CHECKING
 from eigensieve._door import open_door
 
 if TYPE_CHECKING:
-    from eigensieve.operators.affinity import Affinity, LaplacianAffinity, StandardAffinity, leading_eigenvectors
-    from eigensieve.operators.scaled import ScaledAffinity
+    from eigensieve.operators.affinity import (
+        Affinity,
+        LaplacianAffinity,
+        ScaledAffinity,
+        StandardAffinity,
+        leading_eigenvectors,
+    )
     from eigensieve.operators.steps import ExpandStep, SpreadStep
     from eigensieve.operators.symmetric import FeatureGram, SymmetricOperator, check_symmetric_operator
 

@@ -12,7 +12,7 @@ import scipy.linalg
 
 from eigensieve._types import Array
 from eigensieve.data import DataMatrix, one_blas_thread
-from eigensieve.operators.steps import SpreadStep
+from eigensieve.operators.steps import PullStep, SpreadStep
 
 _EXTRA = 2  # columns beyond those wanted: they make the block method settle in fewer passes
 
@@ -89,14 +89,9 @@ class Affinity(ABC):
 
     def gradient(self, U: Array, V: Array) -> Array:
         """Return <L_i, (UV' + VU')/2> for every feature; one pass."""
-        k = U.shape[1]
-        inner = float(np.sum(U * V))
         columns = np.hstack([U, V, self.companion(U, V)])
-
-        def block(T: Array, *constants: Array) -> Any:
-            return (self.pull(T[:, :k], T[:, k : 2 * k], T[:, 2 * k :], constants, inner),), None, None
-
-        return self.data.collect(self.data.sweep(columns, block, self.constants).state[0])
+        step = PullStep(self, U.shape[1], float(np.sum(U * V)))
+        return self.data.collect(self.data.sweep(columns, step, self.constants).state[0])
 
     def frobenius(self, weights: Array) -> Array:
         """Return the gradient of |L(w)|_F^2 / 2, i.e. g_i = <L_i, L(w)>.
@@ -191,6 +186,49 @@ class LaplacianAffinity(Affinity):
 
 
 @one_blas_thread()
+class ScaledAffinity(Affinity):
+    """L(b) = sum_i b_i s_i L_i of another affinity: the same map for the weights w = S b.
+
+    The weights w are to be the leading eigenvector of S^2 G. Then w = S b, where b is the leading eigenvector of the
+    symmetric matrix S G S (2004, section 3, with S = (D + lambda I)^-1/2). The solver sees a problem of the usual kind.
+
+    Parameters
+    ----------
+    base : Affinity
+        The affinity of the data, with any spectrum.
+    scale : ndarray of shape (n_features,)
+        The positive numbers s_i.
+    """
+
+    per_feature = ("scale",)
+
+    def __init__(self, base: Affinity, scale: Array) -> None:
+        super().__init__(base.data)
+        self.base = base
+        self.scale = scale
+        self.width = base.width
+
+    @property
+    def constants(self) -> tuple[Array, ...]:
+        return (self.scale, *self.base.constants)
+
+    def companion(self, U: Array, V: Array) -> Array:
+        return self.base.companion(U, V)
+
+    def pull(self, TU: Array, TV: Array, extra: Array, constants: tuple[Array, ...], inner: float) -> Array:
+        scaled: Array = constants[0] * self.base.pull(TU, TV, extra, constants[1:], inner)
+        return scaled
+
+    def spread(self, weights: Array, T: Array, constants: tuple[Array, ...]) -> Array:
+        return self.base.spread(constants[0] * weights, T, constants[1:])
+
+    def mass(self, weights: Array, constants: tuple[Array, ...]) -> float:
+        return self.base.mass(constants[0] * weights, constants[1:])
+
+    def gather(self, back: Array, total_weight: float, V: Array) -> Array:
+        return self.base.gather(back, total_weight, V)
+
+
 def leading_eigenvectors(
     affinity: Affinity, weights: Array, count: int, *, rtol: float = 1e-2, max_blocks: int = 3
 ) -> tuple[Array, Array]:

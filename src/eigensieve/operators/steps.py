@@ -1,8 +1,8 @@
 """The steps of the solvers: what is done with every block of features in one pass over the data.
 
 A step stands between two products. It gets the projections M_b V of a block and returns the block's new state, the
-columns of the backward product and numbers to be summed over blocks. Every step also has a compiled form, `fused`, that
-makes both products itself; its loops are in `_steps_numba.py`.
+columns of the backward product and numbers to be summed over blocks. Steps of the fast solver have a compiled form:
+`fused` makes both products itself; its loops are in `_steps_numba.py`.
 """
 
 from dataclasses import dataclass
@@ -18,6 +18,28 @@ _BASIS = 3
 
 MOST_COLUMNS = 50
 """Most columns of a compiled backward product: with more of them the BLAS is as fast."""
+
+
+@dataclass(frozen=True, eq=False)
+class PullStep:
+    """The block function of a gradient: <L_i, (UV' + VU')/2> from the projections of U, V and their companion.
+
+    Parameters
+    ----------
+    affinity : Affinity
+    width : int
+        Columns of U and of V.
+    inner : float
+        <U, V>.
+    """
+
+    affinity: Any
+    width: int
+    inner: float
+
+    def __call__(self, T: Array, *constants: Array) -> Any:
+        k = self.width
+        return (self.affinity.pull(T[:, :k], T[:, k : 2 * k], T[:, 2 * k :], constants, self.inner),), None, None
 
 
 @dataclass(frozen=True, eq=False)

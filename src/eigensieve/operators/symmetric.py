@@ -32,12 +32,8 @@ class SymmetricOperator(ABC):
         return np.column_stack([self.matvec(unit) for unit in np.eye(self.size)])
 
     def as_linear_operator(self) -> LinearOperator:
-        """Return a scipy view, for its eigensolvers."""
-
-        def product(vector: Array) -> Array:
-            return self.matvec(np.asarray(vector).reshape(-1))
-
-        return LinearOperator((self.size, self.size), matvec=product, rmatvec=product, dtype=np.float64)
+        """Return a scipy view, for its eigensolvers, which ask for products with vectors."""
+        return LinearOperator((self.size, self.size), matvec=self.matvec, rmatvec=self.matvec, dtype=np.float64)
 
 
 class FeatureGram(SymmetricOperator):

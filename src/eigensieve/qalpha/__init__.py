@@ -41,7 +41,7 @@ if TYPE_CHECKING:
         UnitKernel,
         kernel_function,
     )
-    from eigensieve.qalpha.problem import TAU, Problem, Result, SolveSettings
+    from eigensieve.qalpha.problem import TAU, Problem, Result, SolveSettings, spectrum_affinity
     from eigensieve.qalpha.solving import SOLVERS, solve_standard
     from eigensieve.qalpha.theory import (
         expected_irrelevant_weight_bound,

@@ -129,7 +129,7 @@ def leading_vector(G: SymmetricOperator, guess: Array, dtype: Any) -> tuple[Arra
 def leading_vectors(G: SymmetricOperator, count: int, guess: Array, tolerance: float) -> tuple[Array, Array]:
     """Return the `count` largest eigenvalues, decreasing, and their eigenvectors."""
     if G.size <= _DENSE:
-        dense = G.to_dense()
+        dense = np.column_stack([G.matvec(unit) for unit in np.eye(G.size)])
         values, vectors = np.linalg.eigh((dense + dense.T) / 2)
     else:
         values, vectors = eigsh(G.as_linear_operator(), k=count, which="LA", v0=guess, tol=tolerance)

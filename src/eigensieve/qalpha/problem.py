@@ -8,7 +8,8 @@ import numpy as np
 
 from eigensieve._progress import Progress, silent
 from eigensieve._types import Array
-from eigensieve.operators import Affinity
+from eigensieve.data import DataMatrix
+from eigensieve.operators import Affinity, LaplacianAffinity, StandardAffinity
 
 Status = Literal["converged", "precision", "max_iter"]
 
@@ -21,6 +22,11 @@ class Penalty(Protocol):
 
     def product(self, weights: Array) -> Array:
         """Return B w."""
+
+
+def spectrum_affinity(data: DataMatrix, spectrum: str) -> Affinity:
+    """Return the affinity of standardised data whose spectrum is sought: "standard" or "laplacian"."""
+    return LaplacianAffinity(data) if spectrum == "laplacian" else StandardAffinity(data)
 
 
 @dataclass(frozen=True)

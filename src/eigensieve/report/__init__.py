@@ -14,14 +14,9 @@ Words: *chosen* are the columns that the model selected, best first; *shown* are
 own on the page; *position* is the row of a column on the page, or -1.
 """
 
-from typing import TYPE_CHECKING
+from eigensieve.report.rendering import render, render_fragment
+from eigensieve.report.report import Report
+from eigensieve.report.summary import summarize
+from eigensieve.report.views import Limits
 
-from eigensieve._door import open_door
-
-if TYPE_CHECKING:
-    from eigensieve.report.rendering import render, render_fragment
-    from eigensieve.report.report import Report
-    from eigensieve.report.summary import summarize
-    from eigensieve.report.views import Limits
-
-__getattr__, __dir__, __all__ = open_door(__name__, __file__)
+__all__ = ["Limits", "Report", "render", "render_fragment", "summarize"]

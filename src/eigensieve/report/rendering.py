@@ -72,8 +72,8 @@ def _headline(summary: dict[str, Any]) -> str:
 def _facts(summary: dict[str, Any]) -> str:
     counts, source = summary["counts"], summary["source"]
     facts = [f"Input: {source['name']}", f"Method: {summary['method']['name']}"]
-    if counts["clusters"]:
-        facts.append(f"{counts['clusters']} clusters")
+    if counts["directions"]:
+        facts.append(f"{counts['directions']} direction{'s' * (counts['directions'] > 1)} of the samples")
     if source["constant"]:
         facts.append(f"{source['constant']:,} constant features left out")
     if source["labels"] and summary["used"]["labels"] is None:

@@ -41,7 +41,7 @@ def summarize(
     feature_names, sample_ids : sequence of str, optional
         Default: the model's own names, or ``feature 0``, ``sample 0``...
     labels : sequence, optional
-        Known classes of the samples; shown beside the clusters.
+        Known classes of the samples; shown beside the groups found.
     title : str
     source : dict, optional
         What the page should say about the input: ``name``, ``prepared`` (list of sentences), ``labels`` (name of the
@@ -65,7 +65,8 @@ def summarize(
     constant = data.stats().constant
     names = _names(model, data.n_features, feature_names)
     found = Findings.of(model)
-    chosen, order = _selected_first(found)
+    order = found.order
+    chosen = order[: int(found.support.sum())]
     shown = _shown(order, names, limits)
     position = np.full(data.n_features, -1)
     position[shown] = np.arange(len(shown))
@@ -86,7 +87,7 @@ def summarize(
             "samples": data.n_samples,
             "features": data.n_features,
             "selected": len(chosen),
-            "clusters": 0 if led_by_labels(model) else int(getattr(model, "n_clusters_", 0)),
+            "directions": 0 if led_by_labels(model) else int(getattr(model, "n_clusters_", 0)),
         },
         "features": _feature_table(found, names, shown, limits.name_length)
         | {"stability": None if stability is None else numbers(np.asarray(stability)[shown], 3)}
@@ -105,13 +106,6 @@ def _used(model: Any, known: dict[str, Any] | None, labels: Sequence[Any] | None
     if known is None:
         known = {"y": labels} if led_by_labels(model) else {}
     return known_and_used(model, **known)
-
-
-def _selected_first(found: Findings) -> tuple[Array, Array]:
-    """The selected columns, best first; and all columns, the selected ones first."""
-    selected = found.support[found.ranking]
-    chosen = found.ranking[selected]
-    return chosen, np.concatenate([chosen, found.ranking[~selected]])
 
 
 def _names(model: Any, n_features: int, given: Sequence[str] | None) -> list[str]:
@@ -149,8 +143,6 @@ def _finite(weights: Array) -> Array:
 
 
 def _feature_table(found: Findings, names: list[str], shown: Array, name_length: int) -> dict[str, Any]:
-    rank = np.empty(len(found.ranking), dtype=np.int64)
-    rank[found.ranking] = np.arange(1, len(rank) + 1)
     weights, null = _finite(found.weights), found.null_quantiles
     hidden = np.ones(len(weights), dtype=bool)
     hidden[shown] = False
@@ -158,7 +150,7 @@ def _feature_table(found: Findings, names: list[str], shown: Array, name_length:
     return {
         "names": [_short(names[i], name_length) for i in shown],
         "weight": numbers(weights[shown]),
-        "rank": [int(r) for r in rank[shown]],
+        "rank": [int(rank) for rank in found.ranks[shown]],
         "selected": [int(s) for s in found.support[shown]],
         "null": None if null is None else numbers(null[shown], 4),
         "rest": {

@@ -38,7 +38,7 @@ _HOW = {
     "SieveSelector": (
         "Each feature was scored by how much of its variation follows the leading non-trivial eigenvectors of a "
         "nearest-neighbour graph of the samples. The graph was built on features weighted by earlier scores. "
-        f"{_PICKED}, so that near-copies of one feature come late.",
+        f"{_PICKED}: a copy of a feature already taken counts half.",
         [_WOLF_2005],
     ),
     "QAlphaSelector": (
@@ -74,9 +74,9 @@ def methods_text(model: Any, support: Array, labels_used: bool, used: dict[str, 
     name = type(model).__name__
     how, citations = _HOW.get(name, (f"Features were selected with {name}.", []))
     k = getattr(model, "n_clusters_", None)
-    clusters = f" {k} clusters were assumed." if k else ""
+    directions = f" The samples were embedded in {k} direction{'s' * (k > 1)}." if k else ""
     if getattr(model, "supervised_", False):  # the sieve's labels take the place of clusters
-        how, clusters = _how_with_labels(used["labels"]), ""
+        how, directions = _how_with_labels(used["labels"]), ""
     if used["side_samples"] or used["must_link"] or used["cannot_link"]:
         citations = list(dict.fromkeys([*citations, _SHASHUA_2004]))
     labels = "".join(f" The selection {part}." for part in in_words(used))
@@ -88,7 +88,7 @@ def methods_text(model: Any, support: Array, labels_used: bool, used: dict[str, 
     )
     text = (
         f"{int(support.sum())} of {len(support)} features were selected with {name} of eigensieve {__version__}. "
-        f"{how}{clusters}{labels}{settings}"
+        f"{how}{directions}{labels}{settings}"
     )
     return {"name": name, "text": text, "citations": citations, "parameters": changed}
 

@@ -160,11 +160,11 @@ def _known(used: dict[str, Any]) -> Card | None:
 
 
 def _labels(samples: dict[str, Any]) -> Card | None:
-    """How well clusters and known labels agree. It is only shown; the selection does not use it."""
+    """How well groups and known labels agree. It is only shown; the selection does not use it."""
     if samples["label"] is None or samples["n_clusters"] < 2:
         return None
     from sklearn.metrics import normalized_mutual_info_score
 
     nmi = normalized_mutual_info_score(samples["label"], samples["cluster"])
-    text = "Normalised mutual information of the clusters found and the labels given (1: the same)."
-    return _card("Clusters and labels", f"{nmi:.2f}", "none", text)
+    text = "Normalised mutual information of the groups found and the labels given (1: the same)."
+    return _card("Groups and labels", f"{nmi:.2f}", "none", text)

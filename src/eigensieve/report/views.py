@@ -232,14 +232,14 @@ def topographical_map(data: DataMatrix, columns: Array, position: Array) -> dict
     """
     from sklearn.exceptions import ConvergenceWarning
 
-    from eigensieve.estimators import FeatureMap
+    from eigensieve.estimators import estimator_class
 
     if len(columns) < 3 or data.n_samples < 4:
         return None
     with warnings.catch_warnings():
         # Coordinates that moved a little more would look the same in a picture.
         warnings.simplefilter("ignore", ConvergenceWarning)
-        fitted = FeatureMap(n_rounds=2).fit(np.asarray(data.take(columns), dtype=np.float64))
+        fitted = estimator_class("FeatureMap")(n_rounds=2).fit(np.asarray(data.take(columns), dtype=np.float64))
     where, weights = fitted.coordinates_, np.abs(fitted.weights_)
     return {
         "feature": [int(i) for i in position[columns]],

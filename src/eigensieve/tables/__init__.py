@@ -28,14 +28,9 @@ orientation  "rows" where the samples stand in the rows of the file, "columns" w
 ending       the file's suffix in lower case, without ``.gz``
 """
 
-from typing import TYPE_CHECKING
+from eigensieve.tables.formats import FORMATS, format_of
+from eigensieve.tables.reading import read_table
+from eigensieve.tables.table import DataError, Table, unknown
+from eigensieve.tables.writing import write_in_place, write_table
 
-from eigensieve._door import open_door
-
-if TYPE_CHECKING:
-    from eigensieve.tables.formats import FORMATS, format_of
-    from eigensieve.tables.reading import read_table
-    from eigensieve.tables.table import DataError, Table, unknown
-    from eigensieve.tables.writing import write_in_place, write_table
-
-__getattr__, __dir__, __all__ = open_door(__name__, __file__)
+__all__ = ["FORMATS", "DataError", "Table", "format_of", "read_table", "unknown", "write_in_place", "write_table"]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from eigensieve.tables.content import STDIN, Source, check_readable, read_stdin
 from eigensieve.tables.formats import FORMATS, Format, ending_of, format_of, format_of_stream, function, named
-from eigensieve.tables.table import DataError, Request, Samples, Table, checked
+from eigensieve.tables.table import DataError, Request, Samples, Table, checked, out_of_memory
 
 
 def read_table(
@@ -68,7 +68,7 @@ def read_table(
         return checked(_from_stdin(format, request), request.path)
     file = Path(path)
     check_readable(file)
-    return checked(_from_file(file, format, request), file)
+    return checked(_from_file(file, format, replace(request, size=file.stat().st_size)), file)
 
 
 def _from_file(file: Path, format: str | None, request: Request) -> Table:
@@ -82,7 +82,8 @@ def _from_file(file: Path, format: str | None, request: Request) -> Table:
 
 
 def _from_stdin(format: str | None, request: Request) -> Table:
-    content = read_stdin()
+    content, size = read_stdin()
+    request = replace(request, size=size)
     found = format_of_stream(content) if format is None else named(format)
     if not found.file_only:
         return _read(found, io.BytesIO(content), request)
@@ -96,5 +97,8 @@ def _from_stdin(format: str | None, request: Request) -> Table:
 
 
 def _read(format: Format, source: Source, request: Request) -> Table:
-    table: Table = function(format.reader)(source, replace(request, format=format.name))
+    try:
+        table: Table = function(format.reader)(source, replace(request, format=format.name))
+    except MemoryError as error:
+        raise out_of_memory(request.path) from error
     return table

@@ -1,8 +1,11 @@
 """A table of samples as the readers hand it over, and the error they raise."""
 
+import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from decimal import Decimal
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Literal, overload
@@ -23,6 +26,31 @@ def damaged(path: str | Path, what: str) -> DataError:
     return DataError(f"'{path}' is damaged or not {what}. Get or write the file again.")
 
 
+@contextmanager
+def parsing(path: str | Path, what: str) -> Iterator[None]:
+    """Whatever a foreign parser raises means that the file is damaged; what we raise ourselves stays as it is.
+
+    Parsers answer damaged files with exceptions of every kind (KeyError, zlib.error, TokenError, RuntimeError...), so
+    only calls of such parsers belong inside.
+    """
+    try:
+        yield
+    except (DataError, ImportError):
+        raise
+    except MemoryError as error:
+        raise out_of_memory(path) from error
+    except Exception as error:
+        raise damaged(path, what) from error
+
+
+def out_of_memory(path: str | Path) -> DataError:
+    """The error for a file that does not fit."""
+    return DataError(
+        f"'{path}' does not fit into memory. Free some, or store it as .npy, .h5ad, .parquet or .zarr and fit on "
+        "eigensieve.data.open_data."
+    )
+
+
 @dataclass(frozen=True)
 class Request:
     """What to read from a file, as the caller of :func:`~eigensieve.tables.read_table` asked for it.
@@ -39,6 +67,8 @@ class Request:
         The file's ending where it tells the format; empty otherwise.
     format : str
         Name of the file's format.
+    size : int
+        Bytes of the file as it was handed in, still compressed.
     """
 
     path: str | Path
@@ -47,6 +77,7 @@ class Request:
     samples: Samples = "auto"
     ending: str = ""
     format: str = ""
+    size: int = 0
     batch: str | None = None
 
     @property
@@ -231,21 +262,75 @@ def position(name: str, names: Sequence[str], path: str | Path, role: str, what:
         raise DataError(f"'{path}' has no {role} {what} '{name}'. {hint}") from None
 
 
-def as_labels(texts: Sequence[str]) -> np.ndarray:
-    """Labels as integers or floats where every one is a number or missing, as strings otherwise."""
-    strings = np.array([text.strip() for text in texts], dtype=str)
+_NUMBER = re.compile(r"[+-]?(0|[1-9][0-9]*)(\.[0-9]*)?([eE][+-]?[0-9]{1,3})?")
+_LARGEST_LABELS = 2**28
+"""Bytes that labels may take as an array of texts of one width."""
+
+
+def as_labels(texts: Sequence[str], path: str | Path = "the table") -> np.ndarray:
+    """Labels as integers or floats where every one is a number or missing, as strings otherwise.
+
+    Two labels become one class only if they are the same number exactly: "1" and "1.0" do. Texts that merely look like
+    numbers ("007", "1_0", digits of other scripts) stay texts, and so do whole numbers that no float can hold.
+    """
+    stripped = [text.strip() for text in texts]
+    longest = max(map(len, stripped), default=0)
+    if 4 * longest * len(stripped) > _LARGEST_LABELS:
+        raise DataError(
+            f"'{path}' has a label of {longest:,} characters. Name the column with the samples' classes as the label."
+        )
+    strings = np.array(stripped, dtype=str)
     blank = _is_blank(strings)
-    for dtype in (np.int64, np.float64):
-        try:
-            return np.where(blank, "nan", strings).astype(dtype)
-        except ValueError:
-            continue
-    return strings
+    numbers = _exact_numbers(set(strings[~blank].tolist()))
+    if numbers is None:
+        return strings
+    if not blank.any() and all(isinstance(number, int) for number in numbers.values()):
+        return np.array([numbers[text] for text in strings.tolist()], dtype=np.int64)
+    if any(isinstance(number, int) and int(float(number)) != number for number in numbers.values()):
+        return strings
+    return np.array([float(numbers.get(text, "nan")) for text in strings.tolist()])
 
 
-def as_floats(values: np.ndarray) -> np.ndarray:
-    """Numbers of any kind as float32 (kept) or float64 (everything else)."""
-    return values if values.dtype in (np.float32, np.float64) else values.astype(np.float64)
+def _exact_numbers(texts: set[str]) -> dict[str, int | float] | None:
+    """The number that each text stands for; None where one is no number, or where two would wrongly become one."""
+    if not all(_NUMBER.fullmatch(text) and len(text) <= 400 for text in texts):
+        return None
+    numbers: dict[str, int | float] = {
+        text: int(text) if text.lstrip("+-").isdecimal() else float(text) for text in texts
+    }
+    distinct = {Decimal(text) for text in texts}
+    if len(distinct) != len(set(numbers.values())) or not all(abs(number) < 2**63 for number in numbers.values()):
+        return None
+    return numbers
+
+
+def as_floats(values: np.ndarray, path: str | Path = "the table") -> np.ndarray:
+    """Numbers of any kind as float32 (kept) or float64 (everything else).
+
+    Whole numbers that no float can hold are refused: as floats, different identifiers would become one value.
+    """
+    if values.dtype in (np.float32, np.float64):
+        return values
+    floats = values.astype(np.float64)
+    if values.dtype.kind in "iu" and values.dtype.itemsize == 8 and values.size:
+        large = np.abs(floats) >= 2.0**53
+        if large.any() and not np.array_equal(_back(floats[large], values.dtype), values[large]):
+            raise too_large(path)
+    return floats
+
+
+def _back(floats: np.ndarray, dtype: np.dtype) -> np.ndarray:
+    """Floats as whole numbers again. The largest ones, which would not fit, become zero."""
+    top = 2.0**63 if dtype.kind == "i" else 2.0**64
+    return np.where(floats < top, floats, 0.0).astype(dtype)
+
+
+def too_large(path: str | Path, where: str = "") -> DataError:
+    """The error for whole numbers that are too large for a float."""
+    return DataError(
+        f"'{path}' has whole numbers above 2^53{where}, which cannot be told apart as measurements. "
+        "Name the column as the id if it identifies the samples, or leave it out."
+    )
 
 
 def make_unique(names: Sequence[str], notes: list[str]) -> list[str]:

@@ -95,7 +95,7 @@ def _fit(samples: Samples, options: FitOptions, console: Console, source: str) -
 
 def _columns(fitted: Any) -> dict[str, Any]:
     """All features as a table, in the order in which the rounds take them."""
-    order = fitted.ranking_
+    order = np.argsort(fitted.ranking_)
     columns: dict[str, Any] = {"feature": [str(fitted.feature_names_in_[i]) for i in order]}
     for number in range(fitted.weights_.shape[1]):
         columns[f"weight_{number + 1}"] = fitted.weights_[order, number]

@@ -54,9 +54,9 @@ class FitOptions:
     level: Annotated[str | None, _method("--level", "trace-ratio: subset or feature.")] = None
     neighbors: Annotated[int | None, _method("--neighbors", "trace-ratio: neighbours of each sample.")] = None
     side: Annotated[str | None, _side("--side", "sieve, qalpha: samples whose variation is not wanted.")] = None
-    directions: Annotated[
+    unwanted: Annotated[
         str | None,
-        _side("--directions", "sieve: directions of side data and must pairs to take out: auto or a number."),
+        _side("--unwanted", "sieve: directions of side data and must pairs to take out: auto or a number."),
     ] = None
     side_strength: Annotated[float | None, _side("--side-strength", "qalpha: how strongly.")] = None
     pairs: Annotated[str | None, _side("--pairs", "sieve, qalpha: lines 'sample,sample[,cannot|must]'.")] = None
@@ -72,7 +72,7 @@ class FitOptions:
         given = {key: value for key, value in vars(self).items() if key not in others}
         given["n_features"] = count_or_auto(self.n_features, "--n-features")
         given["clusters"] = count_or_auto(self.clusters, "--clusters")
-        given["directions"] = count_or_auto(self.directions, "--directions")
+        given["unwanted"] = count_or_auto(self.unwanted, "--unwanted")
         fitting = Fitting.of_options(self.method, given)
         if label is None and fitting.method.needs_label(fitting.params):
             raise UsageProblem(
@@ -85,8 +85,8 @@ class FitOptions:
                 raise UsageProblem(
                     f"--{name} does nothing with --method {self.method}. Drop it, or use --method {DEFAULT_METHOD}."
                 )
-        if self.directions is not None and self.side is None and self.pairs is None:
-            raise UsageProblem("--directions does nothing without --side or --pairs. Drop it, or give one of them.")
+        if self.unwanted is not None and self.side is None and self.pairs is None:
+            raise UsageProblem("--unwanted does nothing without --side or --pairs. Drop it, or give one of them.")
         return fitting
 
 

@@ -22,6 +22,13 @@ class Pairs:
 def read_pairs(cannot_link: Any, must_link: Any, n_samples: int, owner: str) -> Pairs | None:
     """Check the user's pairs and leave out repeated ones. Return None when there are none.
 
+    Parameters
+    ----------
+    cannot_link, must_link : array-like of int of shape (n_pairs, 2) or (n_samples,), or None
+        Pairs of indices; or one group number per sample, -1 for none. Samples of the same group belong together in
+        `must_link`, samples of different groups belong apart in `cannot_link`. Only the second form can be sliced by a
+        cross-validation.
+
     Raises
     ------
     ValueError
@@ -33,6 +40,8 @@ def read_pairs(cannot_link: Any, must_link: Any, n_samples: int, owner: str) -> 
     cannot = _tidy(cannot_link, "cannot_link", n_samples, owner)
     must = _tidy(must_link, "must_link", n_samples, owner)
     if not len(cannot) and not len(must):
+        if any(np.ndim(given) == 1 and np.size(given) for given in (cannot_link, must_link)):
+            return None  # groups of which a fold holds no two samples
         raise ValueError(f"The pairs given to {owner} are empty. Leave out cannot_link and must_link instead.")
     if len(must):
         graph = coo_array((np.ones(len(must)), (must[:, 0], must[:, 1])), shape=(n_samples, n_samples))
@@ -51,15 +60,19 @@ def _tidy(pairs: Any, name: str, n_samples: int, owner: str) -> Array:
     given = np.asarray([] if pairs is None else pairs)
     if given.size == 0:
         return np.empty((0, 2), dtype=np.int64)
+    if given.dtype.kind in "iu" and given.shape == (n_samples,):
+        return _pairs_of_groups(given, together=name == "must_link")
     if given.ndim != 2 or given.shape[1] != 2 or given.dtype.kind not in "iu":
         raise ValueError(
-            f"The '{name}' parameter of {owner}.fit must be integer indices of samples with shape (n_pairs, 2). "
-            f"Got shape {given.shape} and type {given.dtype} instead."
+            f"The '{name}' parameter of {owner}.fit must be integer indices of samples with shape (n_pairs, 2), or one "
+            f"group number per sample with shape ({n_samples},). Got shape {given.shape} and type {given.dtype} "
+            "instead."
         )
     if given.min() < 0 or given.max() >= n_samples:
         raise ValueError(
             f"The '{name}' parameter of {owner}.fit must hold indices from 0 to {n_samples - 1} (X has {n_samples} "
-            f"samples). Got indices from {given.min()} to {given.max()} instead."
+            f"samples). Got indices from {given.min()} to {given.max()} instead. In a cross-validation, which cannot "
+            "slice pairs, give one group number per sample instead, -1 for samples without pairs."
         )
     if np.any(given[:, 0] == given[:, 1]):
         where = int(np.flatnonzero(given[:, 0] == given[:, 1])[0])
@@ -70,6 +83,14 @@ def _tidy(pairs: Any, name: str, n_samples: int, owner: str) -> Array:
     low, high = given.min(axis=1).astype(np.int64), given.max(axis=1).astype(np.int64)
     code = np.unique(low * n_samples + high)
     return np.column_stack([code // n_samples, code % n_samples])
+
+
+def _pairs_of_groups(groups: Array, *, together: bool) -> Array:
+    """All pairs of samples of the same group, or of different groups; samples with a negative number have none."""
+    known = np.flatnonzero(groups >= 0)
+    first, second = np.triu_indices(len(known), 1)
+    chosen = (groups[known[first]] == groups[known[second]]) == together
+    return np.column_stack([known[first[chosen]], known[second[chosen]]]).astype(np.int64)
 
 
 @dataclass(frozen=True)

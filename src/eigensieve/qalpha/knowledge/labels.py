@@ -1,7 +1,7 @@
 """Labels: which samples are known to belong together, and the embedding that they span."""
 
 from dataclasses import dataclass
-from numbers import Integral
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -48,12 +48,13 @@ def read_labels(
     Parameters
     ----------
     y : array-like of shape (n_samples,)
-        Numbers, strings or booleans. In arrays of objects the number -1 may stand beside strings.
+        Numbers, strings or booleans. None, NaN and -1 mark a sample without label; in arrays of objects they may stand
+        beside strings. If -1 and 1 are the only values, they are two classes.
     n_samples : int
     owner : str
         Name of the estimator, for messages.
     some_unlabelled : bool, default=True
-        Whether -1 marks a sample without label (scikit-learn's convention). Otherwise -1 is a class like any other.
+        Whether samples may be without label. Otherwise -1 is a class like any other, and None and NaN are refused.
     lone_samples : bool, default=False
         Whether a class may have one sample only.
     instead : str
@@ -61,8 +62,17 @@ def read_labels(
     """
     y = column_or_1d(y, warn=True)
     check_consistent_length(np.empty((n_samples, 0)), y)
-    known = _known(y) if some_unlabelled else np.ones(len(y), dtype=bool)
+    known = ~_missing(y)
+    if not some_unlabelled and not known.all():
+        raise ValueError(
+            f"{owner} needs a label for every sample. Got NaN or None for {np.count_nonzero(~known)} of {n_samples} "
+            f"samples in y (the first: sample {np.flatnonzero(~known)[0]}). Leave these samples out, or {instead}."
+        )
+    if some_unlabelled:
+        known &= ~_marked(y, known)
     named = y[known]
+    if named.dtype == object and _all_numbers(named):
+        named = named.astype(np.float64)
     if named.dtype == object and all(isinstance(label, str) for label in named):
         named = named.astype(str)
     if len(named) and type_of_target(named, input_name="y").startswith(("continuous", "unknown")):
@@ -72,7 +82,7 @@ def read_labels(
         )
     classes, inverse, counts = np.unique(named, return_inverse=True, return_counts=True)
     if len(classes) < 2:
-        marked = " (-1 marks a sample without label; if -1 is a class, rename it)" if not known.all() else ""
+        marked = "" if known.all() else " (None, NaN and -1 mark a sample without label; if -1 is a class, rename it)"
         raise ValueError(
             f"{owner} needs samples of at least 2 classes in y. Got {len(classes)} class{'es' * (len(classes) != 1)} "
             f"instead{marked}. Without labels to tell apart, {instead}."
@@ -88,10 +98,28 @@ def read_labels(
     return Labels(codes, classes)
 
 
-def _known(y: Array) -> Array:
+def _missing(y: Array) -> Array:
+    """Labels that are None, NaN or pandas' NA."""
     if y.dtype == object:
-        return np.array([not (isinstance(label, Integral) and label == UNLABELLED) for label in y], dtype=bool)
-    return np.asarray(y != UNLABELLED) if y.dtype.kind in "if" else np.ones(len(y), dtype=bool)
+        return np.array([v is None or type(v).__name__ in ("NAType", "NaTType") or v != v for v in y], dtype=bool)
+    return np.isnan(y) if y.dtype.kind == "f" else np.zeros(len(y), dtype=bool)
+
+
+def _marked(y: Array, known: Array) -> Array:
+    """Labels that are the number -1, unless -1 and 1 are the only ones: then they are two classes."""
+    if y.dtype == object:
+        marks = np.array([isinstance(v, Real) and not isinstance(v, bool) and v == UNLABELLED for v in y], dtype=bool)
+    elif y.dtype.kind in "if":
+        marks = np.asarray(y == UNLABELLED)
+    else:
+        return np.zeros(len(y), dtype=bool)
+    others = y[known & ~marks]
+    two_classes = len(others) and all(isinstance(v, Real | np.number) and v == 1 for v in others)
+    return np.zeros(len(y), dtype=bool) if two_classes else marks
+
+
+def _all_numbers(labels: Array) -> bool:
+    return len(labels) > 0 and all(isinstance(v, Real) and not isinstance(v, bool) for v in labels)
 
 
 def class_span(codes: Array) -> Array:

@@ -330,13 +330,13 @@
     });
   }
   const byLabel = S.grouped_by === "label";
-  const clusterEntries = (n) => Array.from({ length: n }, (_, c) => [byLabel ? "label " + S.label_names[c] : `cluster ${c + 1}`, colour(c)]);
+  const clusterEntries = (n) => Array.from({ length: n }, (_, c) => [byLabel ? "label " + S.label_names[c] : `group ${c + 1}`, colour(c)]);
 
   function heat() {
     const H = D.heat, q = H.clusters.length, m = H.features.length;
     if (!m) { byId("heat").hidden = true; byId("heat-hint").textContent = "No feature is selected."; return; }
     byId("heat-hint").textContent = `Standardised values, from −${H.clip} (blue) to ${H.clip} (orange) deviations. ` +
-      (S.n_clusters > 1 ? `Samples are ordered by ${S.grouped_by}, ` : "Samples are ordered along their leading direction, ") + "like features side by side. " +
+      (S.n_clusters > 1 ? `Samples are ordered by ${byLabel ? "label" : "group (k-means on the embedding)"}, ` : "Samples are ordered along their leading direction, ") + "like features side by side. " +
       (m < H.of_features ? `The ${many(m)} best of ${many(H.of_features)} selected features. ` : "") + (q < H.of_samples ? `${many(q)} of ${many(H.of_samples)} samples, evenly taken.` : "");
     const L = narrow ? 92 : 170, T = 4, R = 8, W = narrow ? 380 : 1100, rowHeight = Math.max(13, Math.min(22, 360 / m)), strip = 9;
     const height = T + strip + 3 + m * rowHeight + 6, wide = W - L - R;
@@ -404,7 +404,7 @@
     tooltip(svg, (event) => {
       const frame = svg.getBoundingClientRect();
       const d = nearest((event.clientX - frame.left) * W / frame.width, (event.clientY - frame.top) * H / frame.height);
-      return d ? S.id[d.i] + (S.n_clusters > 1 && !byLabel ? "\ncluster " + (S.cluster[d.i] + 1) : "") + (useLabel ? "\nlabel " + S.label_names[S.label[d.i]] : "") : "";
+      return d ? S.id[d.i] + (S.n_clusters > 1 && !byLabel ? "\ngroup " + (S.cluster[d.i] + 1) : "") + (useLabel ? "\nlabel " + S.label_names[S.label[d.i]] : "") : "";
     });
     watchers.push(() => { for (const d of dots) d.node.classList.toggle("marked", markedSamples.has(d.i)); });
     if (useLabel) legend(byId("samples"), S.label_names.map((name, c) => ["label " + name, colour(c + firstColour)]));

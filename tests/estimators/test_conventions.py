@@ -1,0 +1,102 @@
+"""What scikit-learn's users expect of every selector: ranks, sizes, missing labels, pairs in a cross-validation."""
+
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
+from sklearn.pipeline import make_pipeline
+
+from eigensieve import FeatureMap, KernelQAlphaSelector, QAlphaSelector, SieveSelector, TraceRatioSelector
+
+SELECTORS = [
+    SieveSelector(4),
+    QAlphaSelector(4),
+    QAlphaSelector("auto", random_state=0),
+    KernelQAlphaSelector(4),
+    FeatureMap(4),
+    TraceRatioSelector(4),
+    TraceRatioSelector(4, level="feature"),
+]
+Y = np.arange(60) % 2
+
+
+@pytest.fixture
+def X() -> np.ndarray:
+    values = np.random.default_rng(0).standard_normal((60, 12))
+    values[:, :5] += 4.0 * Y[:, None]
+    values[:, 7] = 3.0
+    return values
+
+
+@pytest.mark.parametrize("selector", SELECTORS, ids=repr)
+def test_ranks_are_those_of_rfe(selector, X) -> None:
+    model = selector.fit(X, Y)
+    assert sorted(model.ranking_) == list(range(1, 13))
+    np.testing.assert_array_equal(model.ranking_[model.selection_order_], np.arange(1, model.support_.sum() + 1))
+    assert set(model.selection_order_) == set(model.get_support(indices=True))
+    assert model.ranking_[7] == 12
+
+
+@pytest.mark.parametrize("selector", [type(s)(20) for s in SELECTORS if s.n_features_to_select == 4][:5], ids=repr)
+def test_a_number_above_what_varies_selects_what_varies(selector, X) -> None:
+    with pytest.warns(UserWarning, match=r"only 11 of 12 vary|the 11 usable"):
+        model = selector.fit(X, Y)
+    np.testing.assert_array_equal(model.support_, np.arange(12) != 7)
+
+
+def test_a_search_over_sizes_has_a_score_for_every_size(X) -> None:
+    X[:, 8] = np.arange(60) == 3  # constant wherever sample 3 is held out
+    for selector in (SieveSelector(), QAlphaSelector(supervision="ignore"), TraceRatioSelector()):
+        steps = make_pipeline(selector, LogisticRegression())
+        search = GridSearchCV(steps, {f"{steps.steps[0][0]}__n_features_to_select": [3, 11, 12]}, cv=KFold(3))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)
+            search.fit(X, Y)
+        assert np.isfinite(search.cv_results_["mean_test_score"]).all()
+
+
+@pytest.mark.parametrize("unknown", [None, np.nan, -1])
+@pytest.mark.parametrize("selector", [QAlphaSelector(4), FeatureMap(4), TraceRatioSelector(4, score="semi-supervised")])
+def test_none_and_nan_mean_unlabelled(selector, unknown, X) -> None:
+    y = np.where(np.arange(60) < 12, Y, -1)
+    by_number = selector.fit(X, y).get_support()
+    some = np.array([value if value >= 0 else unknown for value in y.tolist()], dtype=object)
+    np.testing.assert_array_equal(selector.fit(X, some).get_support(), by_number)
+    words = np.array([["no", "yes"][value] if value >= 0 else unknown for value in y.tolist()], dtype=object)
+    np.testing.assert_array_equal(selector.fit(X, words).get_support(), by_number)
+
+
+def test_fisher_says_what_to_do_about_missing_labels(X) -> None:
+    with pytest.raises(ValueError, match=r"NaN or None for 2 of 60.*sample 0.*Leave these samples out, or use score="):
+        TraceRatioSelector(4).fit(X, np.where(np.arange(60) < 2, np.nan, Y))
+
+
+def test_minus_one_and_one_are_two_classes(X) -> None:
+    signs = 2 * Y - 1
+    for model in (QAlphaSelector(4), FeatureMap(4), TraceRatioSelector(4, score="semi-supervised")):
+        np.testing.assert_array_equal(model.fit(X, signs).get_support(), model.fit(X, Y).get_support())
+        model.fit(X, signs.astype(object))
+
+
+def test_group_numbers_are_pairs(X) -> None:
+    groups = np.full(60, -1)
+    groups[[0, 2, 4, 1, 3]] = [0, 0, 0, 1, 1]
+    together = [(0, 2), (0, 4), (2, 4), (1, 3)]
+    apart = [(x, y) for x in (0, 2, 4) for y in (1, 3)]
+    pairs = QAlphaSelector(4, 2).fit(X, must_link=together, cannot_link=apart)
+    grouped = QAlphaSelector(4, 2).fit(X, must_link=groups, cannot_link=groups)
+    np.testing.assert_allclose(grouped.weights_, pairs.weights_, rtol=1e-10)
+
+
+def test_cross_validation_slices_group_numbers_and_refuses_pairs(X) -> None:
+    groups = np.where(np.arange(60) < 20, Y, -1)
+    steps = make_pipeline(QAlphaSelector(4, 2, supervision="ignore"), LogisticRegression())
+    scores = cross_val_score(steps, X, Y, cv=KFold(3), params={"qalphaselector__cannot_link": groups})
+    assert np.isfinite(scores).all()
+    pairs = {"qalphaselector__cannot_link": np.array([[0, 59]])}
+    with pytest.raises(ValueError, match="one group number per sample instead"):
+        cross_val_score(steps, X, Y, cv=KFold(3), params=pairs, error_score="raise")
+    with pytest.warns(UserWarning, match="pair no two of the 60 samples"):
+        QAlphaSelector(4).fit(X, must_link=np.arange(60))
