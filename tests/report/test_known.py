@@ -35,7 +35,7 @@ def test_labels_are_told_and_take_the_place_of_clusters(X):
     assert summary["source"]["labels_used"] and summary["counts"]["directions"] == 0
     card = cards(summary)["What was known"]
     assert card["value"] == "labels" and "has not seen" in card["text"]
-    assert "Clusters and labels" not in cards(summary)  # the labels would be compared with themselves
+    assert "Groups and labels" not in cards(summary)  # the labels would be compared with themselves
     samples = summary["samples"]
     assert samples["grouped_by"] == "label" and samples["cluster"] == KIND.tolist()
     assert "principal components" in samples["axes"]
@@ -61,7 +61,7 @@ def test_labels_that_were_ignored_are_only_shown(X):
     summary = summarize(model, X, labels=NAMES, known={"y": NAMES, "batches": BATCH}, source={"labels": "kind"})
     assert summary["used"]["labels"] is None and not summary["source"]["labels_used"]
     assert summary["used"]["sentences"] == ["took off the differences between 2 batches"]
-    assert cards(summary)["What was known"]["state"] == "none" and "Clusters and labels" in cards(summary)
+    assert cards(summary)["What was known"]["state"] == "none" and "Groups and labels" in cards(summary)
     assert summary["samples"]["grouped_by"] == "cluster" and "nearest-neighbour graph" in summary["method"]["text"]
     assert "Labels: kind (not used for the selection)" in render(summary)
 
