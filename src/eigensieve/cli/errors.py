@@ -1,9 +1,12 @@
 """What can go wrong on the command line: one exit code per kind of problem, one line per message."""
 
 import errno
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import IntEnum
+
+from eigensieve.cli.methods import FLAGS
 
 
 class ExitCode(IntEnum):
@@ -101,10 +104,32 @@ def input_errors(path: object) -> Iterator[None]:
     except (ValueError, TypeError) as error:
         from sklearn.utils._param_validation import InvalidParameterError
 
+        from eigensieve.tables import DataError
+
         kind = UsageProblem if isinstance(error, InvalidParameterError) else InputProblem
-        raise kind(one_line(error)) from error
+        raise kind(one_line(error) if isinstance(error, DataError) else in_options(one_line(error))) from error
     except MemoryError as error:
         raise InputProblem(f"Not enough memory for '{path}': {one_line(error)}".rstrip(": ") + ".") from error
+
+
+def in_options(message: str) -> str:
+    """Say what an estimator says about its parameters in the words of the command line. Quoted names stay."""
+
+    def flag(found: re.Match[str], value: str = "") -> str:
+        known = FLAGS.get(found[1])
+        return found[0] if known is None else f"{known} {value}".rstrip()
+
+    message = re.sub(r"The '(\w+)' parameter of \w+(?:\.fit)?", flag, message)
+    message = re.sub(r"\b(\w+)=(?:'(\w+)'|([\w.]*\w))", lambda found: flag(found, found[2] or found[3]), message)
+    parts = re.split(r"('[^']*')", message)
+    parts[::2] = [_label_for_y(part.replace("n_features_to_select", "--n-features")) for part in parts[::2]]
+    return "".join(parts)
+
+
+def _label_for_y(text: str) -> str:
+    text = text.replace("Leave out batches, or y.", "Leave out --batch or --label.")
+    text = re.sub(r" of \w+Selector\b", "", text)
+    return re.sub(r"\by\b", "the label", text)
 
 
 def one_line(error: BaseException | str) -> str:

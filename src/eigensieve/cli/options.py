@@ -18,6 +18,9 @@ class TableOptions:
     label: Annotated[
         str | None, typer.Option("--label", "-l", metavar="COLUMN", help="Column with the samples' labels.")
     ] = None
+    batch: Annotated[
+        str | None, typer.Option("--batch", metavar="COLUMN", help="Column with the samples' batches; never a feature.")
+    ] = None
     ident: Annotated[str | None, typer.Option("--id", metavar="COLUMN", help="Column with the samples' names.")] = None
     orientation: Annotated[
         str, typer.Option("--samples", help="Samples are in rows or in columns; auto detects it.")

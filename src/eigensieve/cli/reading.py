@@ -29,6 +29,7 @@ def read_table(wanted: TableOptions, console: Console) -> Any:
             wanted.source,
             label=wanted.label,
             id=wanted.ident,
+            batch=wanted.batch,
             samples=wanted.orientation,  # type: ignore[arg-type]
             format=wanted.form,
         )
@@ -42,7 +43,9 @@ def read_samples(wanted: SampleOptions, console: Console, *, notes: bool = False
     for note in table.notes if notes else ():
         console.note(note)
     rows, columns = (np.arange(length) for length in table.X.shape)
-    samples = Samples(table, table.X, table.feature_names, table.sample_names, table.label, rows, columns)
+    samples = Samples(
+        table, table.X, table.feature_names, table.sample_names, table.label, rows, columns, batches=table.batch
+    )
     return _without_missing(samples, wanted.missing, wanted.source)
 
 
@@ -74,6 +77,7 @@ class Samples:
         Rows and columns of the table that X holds.
     prepared : list of str
         Sentences about what was changed on the way.
+    batches : ndarray or None
     """
 
     table: Any
@@ -84,6 +88,7 @@ class Samples:
     rows: Array
     columns: Array
     prepared: list[str] = field(default_factory=list)
+    batches: Array | None = None
 
     @cached_property
     def data(self) -> DataMatrix:
@@ -97,6 +102,7 @@ class Samples:
             X=self.X[mask],
             ids=None if self.ids is None else [self.ids[i] for i in np.flatnonzero(mask).tolist()],
             labels=None if self.labels is None else self.labels[mask],
+            batches=None if self.batches is None else self.batches[mask],
             rows=self.rows[mask],
             prepared=[*self.prepared, sentence],
         )
@@ -161,6 +167,20 @@ def _fill(samples: Samples, bad: Array, block: Array, holes: Array, how: str, so
         X = X.tocsr()
     sentence = f"{int(holes.sum())} missing values in {len(bad)} features filled in with the {how}"
     return replace(samples, X=X, prepared=[*samples.prepared, sentence])
+
+
+def labels_with(labels: Array, unlabelled: Any) -> Array:
+    """Return the labels with `unlabelled` where one is missing; among numbers NaN stays if `unlabelled` is None."""
+    from eigensieve.tables import unknown
+
+    missing = unknown(labels)
+    if not missing.any():
+        return labels
+    if labels.dtype.kind == "f":
+        return labels if unlabelled is None else np.where(missing, unlabelled, labels)
+    marked = labels.astype(object)
+    marked[missing] = unlabelled
+    return marked
 
 
 def dense(X: Any) -> Array:

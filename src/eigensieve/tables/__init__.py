@@ -23,13 +23,14 @@ Words
 -----
 label        the column with the classes of the samples, set apart from the features
 id           the column with the names of the samples
+batch        the column with the batches of the samples, set apart from the features, too
 orientation  "rows" where the samples stand in the rows of the file, "columns" where they stand in its columns
 ending       the file's suffix in lower case, without ``.gz``
 """
 
 from eigensieve.tables.formats import FORMATS, format_of
 from eigensieve.tables.reading import read_table
-from eigensieve.tables.table import DataError, Table
+from eigensieve.tables.table import DataError, Table, unknown
 from eigensieve.tables.writing import write_in_place, write_table
 
-__all__ = ["FORMATS", "DataError", "Table", "format_of", "read_table", "write_in_place", "write_table"]
+__all__ = ["FORMATS", "DataError", "Table", "format_of", "read_table", "unknown", "write_in_place", "write_table"]

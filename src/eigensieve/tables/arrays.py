@@ -38,7 +38,7 @@ def read_npz(source: Source, request: Request) -> Table:
     ``scipy.sparse.save_npz`` writes, or the only two-dimensional array there is. The label and the id are arrays with
     one entry per sample; ``feature_names`` is used where present.
     """
-    path, label, id = request.path, request.label, request.id
+    path, label, id, batch = request.path, request.label, request.id, request.batch
     entries = _members(source, request)
     X, used = _matrix_of(entries, request)
     rest = {name: values for name, values in entries.items() if name not in used}
@@ -50,7 +50,8 @@ def read_npz(source: Source, request: Request) -> Table:
         table,
         sample_names=None if id is None else [str(entry) for entry in rest[id]],
         label=None if label is None else rest[label],
-        details={"rest": {name: values for name, values in rest.items() if name not in (label, id)}},
+        details={"rest": {name: values for name, values in rest.items() if name not in (label, id, batch)}},
+        batch=None if batch is None else rest[batch],
     )
 
 
@@ -69,8 +70,7 @@ def write_npz(path: Path, table: Table) -> None:
         X = csr_matrix(X)
         entries |= {"X_data": X.data, "X_indices": X.indices, "X_indptr": X.indptr, "X_shape": np.array(X.shape)}
     entries["feature_names"] = np.array(list(table.feature_names), dtype=str)
-    if table.label is not None:
-        entries[table.label_name or "y"] = table.label
+    entries |= table.set_apart("y")
     if table.sample_names is not None:
         entries[table.id_name or "sample_names"] = np.array(table.sample_names, dtype=str)
     with path.open("wb") as file:

@@ -48,12 +48,12 @@ def _samples_in_rows(
     arrow: Any, names: list[str], request: Request, text_columns: list[int], notes: list[str]
 ) -> Table:
     places = {role: position(name, names, request.path, role) for role, name in request.named.items()}
-    label_column, id_column = places.get("label"), places.get("id")
+    label_column, id_column, batch_column = (places.get(role) for role in ("label", "id", "batch"))
     if id_column is None:
-        id_column = _index_column(arrow, names, text_columns, label_column)
+        id_column = _index_column(arrow, names, text_columns, (label_column, batch_column))
         if id_column is not None:
             notes.append(f"sample names from column '{names[id_column]}'")
-    aside = {label_column, id_column}
+    aside = {label_column, id_column, batch_column}
     text = [names[column] for column in text_columns if column not in aside]
     if text:
         raise text_among_numbers(request.path, text)
@@ -67,16 +67,20 @@ def _samples_in_rows(
         notes=notes,
         label_name=request.label,
         id_name=None if id_column is None else names[id_column],
+        batch=None if batch_column is None else as_labels(_texts(arrow.column(batch_column)), request.path),
+        batch_name=request.batch,
     )
 
 
 def _samples_in_columns(arrow: Any, names: list[str], request: Request, notes: list[str]) -> Table:
     row_names = _texts(arrow.column(0))
     values = _numbers(arrow, np.arange(1, len(names)), request.path)
-    labels = None
-    if request.label is not None:
-        row = position(request.label, row_names, request.path, "label", "row")
-        labels = as_labels([repr(float(value)) for value in values[row]])
+    aside = {}
+    for role, name in (("label", request.label), ("batch", request.batch)):
+        if name is None:
+            continue
+        row = position(name, row_names, request.path, role, "row")
+        aside[role] = as_labels([repr(float(value)) for value in values[row]], request.path)
         values = np.delete(values, row, axis=0)
         del row_names[row]
     refuse_duplicates(row_names, request.path, "feature")
@@ -84,12 +88,14 @@ def _samples_in_columns(arrow: Any, names: list[str], request: Request, notes: l
         X=values.T,
         feature_names=row_names,
         sample_names=names[1:],
-        label=labels,
+        label=aside.get("label"),
         format=request.format,
         orientation="columns",
         notes=notes,
         label_name=request.label,
         id_name=names[0],
+        batch=aside.get("batch"),
+        batch_name=request.batch,
     )
 
 
@@ -105,8 +111,7 @@ def write_columnar(path: Path, table: Table) -> None:
         if table.sample_names is not None:
             columns[table.id_name or "id"] = table.sample_names
         columns |= {name: np.ascontiguousarray(column) for name, column in zip(table.feature_names, X.T, strict=True)}
-        if table.label is not None:
-            columns[table.label_name or "label"] = table.label
+        columns |= table.set_apart()
     arrow = pa.table(columns)
     if format_of(path).name == "parquet":
         require("pyarrow.parquet", extra="cli").write_table(arrow, path)
@@ -184,13 +189,13 @@ def _texts(column: Any) -> list[str]:
     return found
 
 
-def _index_column(arrow: Any, names: list[str], text_columns: list[int], label_column: int | None) -> int | None:
+def _index_column(arrow: Any, names: list[str], text_columns: list[int], taken: tuple[int | None, ...]) -> int | None:
     """The data frame's own index where one was stored, else a first column of distinct texts."""
     stored = (arrow.schema.pandas_metadata or {}).get("index_columns", [])
     index = [names.index(name) for name in stored if isinstance(name, str) and name in names]
     if index:
         return index[0]
-    if text_columns[:1] == [0] and label_column != 0:
+    if text_columns[:1] == [0] and 0 not in taken:
         texts = _texts(arrow.column(0))
         return 0 if len(set(texts)) == len(texts) else None
     return None

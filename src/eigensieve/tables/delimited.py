@@ -198,17 +198,15 @@ def _read(source: Source, request: Request) -> Table:
 def _samples_in_rows(grid: Grid, request: Request, indexed: bool, notes: list[str]) -> Table:
     """Read lines that are samples. Where `indexed`, the first column may hold their names."""
     places = {role: position(name, grid.names, request.path, role) for role, name in request.named.items()}
-    label_column, id_column = places.get("label"), places.get("id")
-    if label_column is not None and label_column == id_column:
-        raise DataError(f"'{request.path}': column '{request.label}' cannot be label and id at once. Name two columns.")
+    label_column, id_column, batch_column = (places.get(role) for role in ("label", "id", "batch"))
     names = None if id_column is None else grid.column(id_column)
-    if names is None and indexed and label_column != 0:
+    if names is None and indexed and 0 not in (label_column, batch_column):
         first = grid.column(0)
         # text that repeats is a property of the samples, not their name, and is reported as text below
         if len(set(first)) == len(first):
             names, id_column = first, 0
             notes.append(f"sample names from the first column, '{grid.names[0]}'")
-    aside = [column for column in (label_column, id_column) if column is not None]
+    aside = [column for column in (label_column, id_column, batch_column) if column is not None]
     features = np.delete(np.arange(len(grid.names)), aside)
     values, odd = grid.numbers(features)
     if len(odd):
@@ -223,15 +221,19 @@ def _samples_in_rows(grid: Grid, request: Request, indexed: bool, notes: list[st
         label_name=request.label,
         id_name=None if id_column is None else grid.names[id_column],
         details={"dialect": grid.dialect},
+        batch=None if batch_column is None else as_labels(grid.column(batch_column), request.path),
+        batch_name=request.batch,
     )
 
 
 def _samples_in_columns(grid: Grid, request: Request, notes: list[str]) -> Table:
     row_names = grid.column(0)
-    labels = None
-    if request.label is not None:
-        row = position(request.label, row_names, request.path, "label", "row")
-        labels = as_labels(grid.line(row)[1:], request.path)
+    aside = {}
+    for role, name in (("label", request.label), ("batch", request.batch)):
+        if name is None:
+            continue
+        row = position(name, row_names, request.path, role, "row")
+        aside[role] = as_labels(grid.line(row)[1:], request.path)
         del row_names[row]
         grid = replace(grid, begins=np.delete(grid.begins, row), ends=np.delete(grid.ends, row))
     if not row_names or len(grid.names) < 2:
@@ -248,13 +250,15 @@ def _samples_in_columns(grid: Grid, request: Request, notes: list[str]) -> Table
         X=values.T,
         feature_names=row_names,
         sample_names=grid.names[1:],
-        label=labels,
+        label=aside.get("label"),
         format=request.format,
         orientation="columns",
         notes=notes,
         label_name=request.label,
         id_name=grid.names[0],
         details={"dialect": grid.dialect},
+        batch=aside.get("batch"),
+        batch_name=request.batch,
     )
 
 

@@ -11,8 +11,8 @@ from eigensieve.tables.table import DataError, Request, Table, as_labels, make_u
 
 
 def read_h5ad(path: Path, request: Request) -> Table:
-    """Read an .h5ad file: `X`, names of variables and observations; label and id are columns of ``obs``."""
-    label, id = request.label, request.id
+    """Read an .h5ad file: `X`, names of variables and observations; label, id and batch are columns of ``obs``."""
+    label, id, batch = request.label, request.id, request.batch
     if request.samples == "columns":
         raise DataError(f"'{path}' has samples in rows: .h5ad files always do. Leave it at rows or auto.")
     anndata = require("anndata", extra="anndata")
@@ -36,6 +36,8 @@ def read_h5ad(path: Path, request: Request) -> Table:
         label_name=label,
         id_name=id,
         details={"anndata": stored},
+        batch=None if batch is None else as_labels([str(entry) for entry in stored.obs[batch]], path),
+        batch_name=batch,
     )
 
 
@@ -50,7 +52,7 @@ def write_h5ad(path: Path, table: Table) -> None:
     else:
         pandas = require("pandas", extra="cli")
         obs = pandas.DataFrame(index=pandas.Index(table.sample_names_or_numbers))
-        if table.label is not None:
-            obs[table.label_name or "label"] = table.label
+        for name, values in table.set_apart().items():
+            obs[name] = values
         chosen = anndata.AnnData(table.X, obs=obs, var=pandas.DataFrame(index=list(table.feature_names)))
     chosen.write_h5ad(path)

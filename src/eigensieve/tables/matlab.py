@@ -22,11 +22,11 @@ def read_mat(path: Path, request: Request) -> Table:
     The matrix is the variable ``X``, or ``data``, or the only matrix of numbers with more than one column. The label
     and the id are variables with one entry per sample.
     """
-    label, id = request.label, request.id
+    label, id, batch = request.label, request.id, request.batch
     variables = _load(path, request)
     for role, variable in request.named.items():
         position(variable, list(variables), path, role, "variable")
-    name = _matrix_name(variables, {label, id}, path)
+    name = _matrix_name(variables, {label, id, batch}, path)
     names = _texts(variables["feature_names"]) if "feature_names" in variables else None
     table = matrix_table(as_matrix(variables[name], path), request, names)
     return replace(
@@ -34,6 +34,7 @@ def read_mat(path: Path, request: Request) -> Table:
         sample_names=None if id is None else [str(entry) for entry in _vector(variables, id, table, path)],
         label=None if label is None else _vector(variables, label, table, path),
         details={"matrix": name},
+        batch=None if batch is None else _vector(variables, batch, table, path),
     )
 
 
@@ -46,8 +47,9 @@ def write_mat(path: Path, table: Table) -> None:
         str(table.details.get("matrix", "X")): X if isinstance(X, np.ndarray) else csc_matrix(X),
         "feature_names": np.array(list(table.feature_names), dtype=object),
     }
-    if table.label is not None:
-        variables[table.label_name or "y"] = table.label.reshape(-1, 1)
+    for name, values in table.set_apart("y").items():
+        # words as cells: MATLAB's text arrays pad them to one length
+        variables[name] = (values.astype(object) if values.dtype.kind == "U" else values).reshape(-1, 1)
     if table.sample_names is not None:
         variables[table.id_name or "sample_names"] = np.array(table.sample_names, dtype=object)
     savemat(str(path), variables, do_compression=True)

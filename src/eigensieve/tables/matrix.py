@@ -59,6 +59,7 @@ def matrix_table(X: Matrix, request: Request, names: np.ndarray | None = None) -
         notes=notes,
         label_name=request.label,
         id_name=request.id,
+        batch_name=request.batch,
     )
 
 
@@ -80,7 +81,7 @@ def check_length(values: np.ndarray, n_samples: int, path: str | Path, name: str
 
 
 def refuse_names(what: str, request: Request) -> None:
-    """Refuse a label or id where the format has no names."""
+    """Refuse a label, id or batch where the format has no names."""
     for role, name in request.named.items():
         raise DataError(
             f"'{request.path}' has no {role} column '{name}': {what} holds no names. Use a format with named columns."

@@ -16,6 +16,7 @@ def read_table(
     *,
     label: str | None = None,
     id: str | None = None,
+    batch: str | None = None,
     samples: Samples = "auto",
     format: str | None = None,
 ) -> Table:
@@ -33,6 +34,8 @@ def read_table(
         .npz or .mat file, a column of ``obs`` in .h5ad, "label" in svmlight.
     id : str, optional
         Name of the column with the samples' names. A first column of distinct texts is taken without asking.
+    batch : str, optional
+        Name of the column with the samples' batches, found like the label.
     samples : {"auto", "rows", "columns"}, default="auto"
         Where the samples stand. "auto" takes rows, unless a text table has named rows that the label, the
         name of the first column or the values show to be features; the table's notes say so.
@@ -58,12 +61,14 @@ def read_table(
         raise ValueError(
             f"The 'format' parameter of read_table must be one of {', '.join(FORMATS)}. Got {format!r} instead."
         )
-    if str(path) == STDIN:
-        request = Request("standard input", label, id, samples)
+    stdin = str(path) == STDIN
+    request = Request("standard input" if stdin else Path(path), label, id, samples, batch=batch)
+    request.check_roles()
+    if stdin:
         return checked(_from_stdin(format, request), request.path)
     file = Path(path)
     check_readable(file)
-    return checked(_from_file(file, format, Request(file, label, id, samples, size=file.stat().st_size)), file)
+    return checked(_from_file(file, format, replace(request, size=file.stat().st_size)), file)
 
 
 def _from_file(file: Path, format: str | None, request: Request) -> Table:

@@ -25,8 +25,9 @@ def read_svmlight(source: Source, request: Request) -> Table:
     from sklearn.datasets import load_svmlight_file
 
     path, label = request.path, request.label
-    if request.id is not None:
-        raise DataError(f"'{path}' has no id column '{request.id}': the svmlight format has none. Leave the id out.")
+    for role, name in (("id", request.id), ("batch", request.batch)):
+        if name is not None:
+            raise DataError(f"'{path}' has no {role} column '{name}': the svmlight format has none. Leave it out.")
     if label not in (None, LABEL):
         raise DataError(f"'{path}' has no label column '{label}'. In svmlight files it is called '{LABEL}'.")
     if request.samples == "columns":

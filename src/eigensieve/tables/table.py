@@ -59,8 +59,8 @@ class Request:
     ----------
     path : str or Path
         What errors call the file.
-    label, id : str or None
-        Names of the label and id columns.
+    label, id, batch : str or None
+        Names of the columns with labels, names and batches of the samples.
     samples : {"auto", "rows", "columns"}
         Where the samples stand in the file.
     ending : str
@@ -78,11 +78,23 @@ class Request:
     ending: str = ""
     format: str = ""
     size: int = 0
+    batch: str | None = None
 
     @property
     def named(self) -> dict[str, str]:
-        """The names that the caller gave, by role: "label", "id"."""
-        return {role: name for role, name in (("label", self.label), ("id", self.id)) if name is not None}
+        """The names that the caller gave, by role: "label", "id", "batch"."""
+        roles = {"label": self.label, "id": self.id, "batch": self.batch}
+        return {role: name for role, name in roles.items() if name is not None}
+
+    def check_roles(self) -> None:
+        """Refuse one column in two roles."""
+        roles: dict[str, str] = {}
+        for role, name in self.named.items():
+            if name in roles:
+                raise DataError(
+                    f"'{self.path}': column '{name}' cannot be {roles[name]} and {role} at once. Name two columns."
+                )
+            roles[name] = role
 
 
 class NumberedNames(Sequence[str]):
@@ -128,6 +140,10 @@ class Table:
         Names of the label and id columns in the file.
     details : dict
         What writing the same format again needs: a CSV's delimiter, unused labels, an AnnData object.
+    batch : ndarray or None
+        The column of batches asked for, as `label`.
+    batch_name : str or None
+        Its name in the file.
     """
 
     X: Matrix
@@ -140,6 +156,8 @@ class Table:
     label_name: str | None = None
     id_name: str | None = None
     details: dict[str, Any] = field(default_factory=dict)
+    batch: np.ndarray | None = None
+    batch_name: str | None = None
 
     @property
     def n_samples(self) -> int:
@@ -165,6 +183,11 @@ class Table:
     def sample_names_or_numbers(self) -> list[str]:
         """Names of the samples; "s0", "s1", ... where they have none."""
         return self.sample_names or [f"s{row}" for row in range(self.n_samples)]
+
+    def set_apart(self, label: str = "label") -> dict[str, np.ndarray]:
+        """Label and batch by the names of their columns; `label` is the name of labels that came without one."""
+        columns = {self.label_name or label: self.label, self.batch_name or "batch": self.batch}
+        return {name: values for name, values in columns.items() if values is not None}
 
     def take(self, columns: np.ndarray) -> "Table":
         """Return the table with only the features at the positions `columns`, in that order."""
@@ -192,9 +215,15 @@ def checked(table: Table, path: str | Path) -> Table:
         if missing:
             total = table.n_samples * table.n_features
             table.notes.append(f"{missing:,} of {total:,} values are missing ({100 * missing / total:.2g} %)")
-    unlabelled = 0 if table.label is None else _count_unlabelled(table.label)
+    unlabelled = 0 if table.label is None else int(unknown(table.label).sum())
     if unlabelled:
         table.notes.append(f"{unlabelled:,} of {table.n_samples:,} samples have no label")
+    without_batch = 0 if table.batch is None else int(unknown(table.batch).sum())
+    if without_batch:
+        raise DataError(
+            f"'{path}': {without_batch:,} of {table.n_samples:,} samples have no batch in column '{table.batch_name}'. "
+            "Fill it in, or give those samples a batch of their own."
+        )
     return table
 
 
@@ -328,12 +357,11 @@ def _count_missing(values: np.ndarray) -> int:
     return sum(int(np.isnan(values[i : i + rows]).sum()) for i in range(0, len(values), rows))
 
 
-def _count_unlabelled(label: np.ndarray) -> int:
-    if label.dtype.kind == "f":
-        return int(np.isnan(label).sum())
-    if label.dtype.kind == "U":
-        return int(_is_blank(label).sum())
-    return 0
+def unknown(labels: np.ndarray) -> np.ndarray:
+    """Which labels are missing: NaN, or a blank, "NA" or "nan" among words."""
+    if labels.dtype.kind == "f":
+        return np.isnan(labels)
+    return _is_blank(labels) if labels.dtype.kind == "U" else np.zeros(len(labels), dtype=bool)
 
 
 def _is_blank(labels: np.ndarray) -> np.ndarray:

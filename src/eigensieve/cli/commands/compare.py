@@ -18,48 +18,50 @@ from eigensieve.cli.selection import Fitting
 
 EXAMPLES = (
     "eigensieve compare genes.csv --label tissue",
-    "eigensieve compare genes.csv --label tissue --methods sieve,variance,f-test --n-features 20,50 -o table.csv",
+    "eigensieve compare genes.csv --label tissue --methods sieve,sieve-labels,f-test --n-features 20,50 -o table.csv",
 )
 
-Chooser = Callable[[Any, Array, int, int], Array]
-"""Training samples, their labels, how many, a seed -> columns."""
+Chooser = Callable[[Any, Array, Array | None, int, int], Array]
+"""Training samples, their labels, their batches, how many, a seed -> columns."""
 
 
 def _with(name: str, **params: Any) -> Chooser:
     """A chooser that fits one of our methods."""
 
-    def choose(X: Any, y: Array, count: int, seed: int) -> Array:
+    def choose(X: Any, y: Array, batches: Array | None, count: int, seed: int) -> Array:
         fitting = Fitting(name, {"n_features_to_select": count, **params})
         if "seed" in fitting.method.options:
             fitting.params["random_state"] = seed
-        return fitting.estimator().fit(X, y if fitting.uses_label else None).get_support(indices=True)
+        known = {"batches": batches} if batches is not None and "batch" in fitting.method.knows else {}
+        return fitting.estimator().fit(X, y if fitting.uses_label else None, **known).get_support(indices=True)
 
     return choose
 
 
-def _variance(X: Any, y: Array, count: int, seed: int) -> Array:
+def _variance(X: Any, y: Array, batches: Array | None, count: int, seed: int) -> Array:
     from eigensieve.data import as_data
 
     return np.argsort(-as_data(X).stats().centered_norm, kind="stable")[:count]
 
 
-def _f_test(X: Any, y: Array, count: int, seed: int) -> Array:
+def _f_test(X: Any, y: Array, batches: Array | None, count: int, seed: int) -> Array:
     from sklearn.feature_selection import f_classif
 
     with np.errstate(all="ignore"):
         return np.argsort(-np.nan_to_num(f_classif(X, y)[0]), kind="stable")[:count]
 
 
-def _random(X: Any, y: Array, count: int, seed: int) -> Array:
+def _random(X: Any, y: Array, batches: Array | None, count: int, seed: int) -> Array:
     return np.random.default_rng(seed).choice(X.shape[1], count, replace=False)
 
 
 CHOOSERS: dict[str, tuple[Chooser, str]] = {
-    "sieve": (_with("sieve"), "no labels"),
+    "sieve": (_with("sieve", supervision="ignore"), "no labels"),
     "qalpha": (_with("qalpha", supervision="ignore"), "no labels"),
     "laplacian": (_with("trace-ratio", score="laplacian"), "no labels"),
     "variance": (_variance, "no labels"),
     "random": (_random, "no labels"),
+    "sieve-labels": (_with("sieve", supervision="classes"), "labels"),
     "qalpha-labels": (_with("qalpha"), "labels"),
     "fisher": (_with("trace-ratio", score="fisher"), "labels"),
     "f-test": (_f_test, "labels"),
@@ -72,7 +74,7 @@ class CompareOptions:
     """What to compare."""
 
     methods: Annotated[str, typer.Option("--methods", help=f"Comma separated, of: {', '.join(CHOOSERS)}.")] = (
-        "sieve,qalpha,laplacian,variance,random,fisher,f-test"
+        "sieve,qalpha,laplacian,variance,random,sieve-labels,fisher,f-test"
     )
     n_features: Annotated[str, typer.Option("--n-features", "-n", help="Numbers of features, comma separated.")] = (
         "10,50"
@@ -112,7 +114,8 @@ def compare_selectors(
     """Compare selectors on labelled data by cross-validation.
 
     Features are chosen on the training folds only. 1-NN accuracy: on the samples held out. NMI: how well k-means on the
-    chosen features finds the classes again, on the training folds.
+    chosen features finds the classes again, on the training folds. With --batch the sieve takes differences between
+    batches off.
     """
     wanted, counts = options.wanted, options.counts
     check_frame_name(output)
@@ -155,7 +158,8 @@ def _run(samples: Samples, options: CompareOptions, console: Console, source: st
     with console.working("Comparing", source) as show:
         for (fold, (train, test)), name, count in product(enumerate(folds), options.wanted, options.counts):
             show(f"fold {fold + 1} of {options.folds}, {name}, {count} features")
-            columns = CHOOSERS[name][0](samples.X[train], y[train], count, seed + fold)
+            batches = None if samples.batches is None else samples.batches[train]
+            columns = CHOOSERS[name][0](samples.X[train], y[train], batches, count, seed + fold)
             accuracy, nmi = _scores(samples.X, y, train, test, columns, seed)
             rows.append({"method": name, "features": count, "fold": fold + 1, "accuracy_1nn": accuracy, "nmi": nmi})
     return rows
