@@ -108,10 +108,11 @@ def write_columnar(path: Path, table: Table) -> None:
         if table.label is not None:
             columns[table.label_name or "label"] = table.label
     arrow = pa.table(columns)
-    if format_of(path).name == "parquet":
-        require("pyarrow.parquet", extra="cli").write_table(arrow, path)
-    else:
-        require("pyarrow.feather", extra="cli").write_feather(arrow, str(path), version=2)
+    with path.open("wb") as file:  # pyarrow opens no file whose name is not UTF-8
+        if format_of(path).name == "parquet":
+            require("pyarrow.parquet", extra="cli").write_table(arrow, file)
+        else:
+            require("pyarrow.feather", extra="cli").write_feather(arrow, file, version=2)
 
 
 def _load(path: Path, request: Request) -> Any:
