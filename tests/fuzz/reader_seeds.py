@@ -150,6 +150,27 @@ def _10x(folder: Path) -> list[Files]:
     return [plain, {f"{name}.gz": gzip.compress(content) for name, content in plain.items()}]
 
 
+def _open_hdf5(folder: Path) -> list[Files]:
+    return [{"x.h5": content} for files in _hdf5(folder) for content in files.values()]
+
+
+def _open_parquet(folder: Path) -> list[Files]:
+    return [_written(folder, "numbers.parquet", replace(_FULL, label=None, sample_names=None))]
+
+
+def _open_zarr(folder: Path) -> list[Files]:
+    import zarr
+
+    found = []
+    for version in (2, 3):
+        place = folder / f"{version}.zarr"
+        array = zarr.create_array(place, shape=_X.shape, chunks=(4, 3), dtype=_X.dtype, zarr_format=version)
+        array[:] = _X
+        files = [path for path in sorted(place.rglob("*")) if path.is_file()]
+        found.append({f"x.zarr/{path.relative_to(place)}": path.read_bytes() for path in files})
+    return found
+
+
 _MAKERS: dict[str, Callable[[Path], list[Files]]] = {
     "csv": _csv,
     "csv.gz": _csv_gz,
@@ -163,4 +184,9 @@ _MAKERS: dict[str, Callable[[Path], list[Files]]] = {
     "mtx": _mtx,
     "10x": _10x,
     "h5ad": _h5ad,
+    "open npy": _npy,
+    "open hdf5": _open_hdf5,
+    "open h5ad": _h5ad,
+    "open parquet": _open_parquet,
+    "open zarr": _open_zarr,
 }

@@ -6,8 +6,10 @@ smaller and kept under ``tests/corpus/readers``, where a test reads it ever afte
 
 import argparse
 import hashlib
+import math
 import shutil
 import tempfile
+import time
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -68,7 +70,8 @@ class Case:
         for name, content in self.files.items():
             (folder / "folder" / name).parent.mkdir(parents=True, exist_ok=True)
             (folder / "folder" / name).write_bytes(content)
-        return folder / "folder"
+        first = Path(name).parts[0]  # a folder within, where there is one
+        return folder / "folder" / first if len(Path(name).parts) > 1 else folder / "folder"
 
 
 def cases(rng: Rng, readers: list[str] | None = None) -> Iterator[Case]:
@@ -81,6 +84,8 @@ def cases(rng: Rng, readers: list[str] | None = None) -> Iterator[Case]:
             name = list(files)[int(rng.integers(len(files)))]
             files[name] = damaged(rng, name, files[name])
             how = dict(_ARGUMENTS[int(rng.integers(len(_ARGUMENTS)))])
+            if reader.startswith("open "):
+                how = {"open": True}
             yield Case(reader, files, how)
 
 
@@ -133,17 +138,22 @@ def keep(case: Case, outcome: Outcome, corpus: Path) -> Path:
 
 
 def main(
-    cases_per_reader: int, readers: list[str] | None = None, seed: int = 0, corpus: Path | None = CORPUS, show: int = 3
+    cases_per_reader: int,
+    readers: list[str] | None = None,
+    seed: int = 0,
+    corpus: Path | None = CORPUS,
+    show: int = 1,
+    minutes: float = math.inf,
 ) -> int:
     """Try damaged files, print figures per reader, keep failures; return their number."""
     worker = Worker()
     counts: dict[str, Counter[str]] = {}
     slowest: Counter[str] = Counter()
     failures: Counter[tuple[str, str, str]] = Counter()
-    wanted = None
+    end = time.monotonic() + 60 * minutes
     for case in cases(np.random.default_rng(seed), readers):
         counts.setdefault(case.reader, Counter())
-        if wanted is None and len(counts) and sum(counts[case.reader].values()) >= cases_per_reader:
+        if counts[case.reader].total() >= cases_per_reader or time.monotonic() > end:
             break
         outcome = try_case(worker, case)
         counts[case.reader][outcome.kind] += 1
@@ -157,7 +167,7 @@ def main(
             print(f"{case.reader}: {outcome.kind}, {outcome.about[:200]!r}; kept as {place.name}", flush=True)
     worker.stop()
     for reader, found in counts.items():
-        print(f"{reader:10} {sum(found.values()):7,} files: {dict(found)}, slowest {slowest[reader]:.1f} s")
+        print(f"{reader:12} {found.total():7,} files: {dict(found)}, slowest {slowest[reader]:.1f} s")
     for key, count in failures.most_common(40):
         print(f"  {count:6,} x {' | '.join(key)}")
     return sum(failures.values())
@@ -170,5 +180,6 @@ if __name__ == "__main__":
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--show", type=int, default=1, help="how many failures of one kind are kept")
     parser.add_argument("--corpus", type=Path, default=CORPUS)
+    parser.add_argument("--minutes", type=float, default=math.inf, help="stop after so many minutes")
     given = parser.parse_args()
-    raise SystemExit(bool(main(given.cases, given.readers, given.seed, given.corpus, given.show)))
+    raise SystemExit(bool(main(given.cases, given.readers, given.seed, given.corpus, given.show, given.minutes)))

@@ -19,6 +19,7 @@ class ExitCode(IntEnum):
     OUTPUT = 4
     MODEL = 5
     MISSING_PACKAGE = 6
+    HANGUP = 129
     INTERRUPTED = 130
     TERMINATED = 143
 
@@ -31,8 +32,9 @@ MEANING = {
     ExitCode.OUTPUT: "output exists without --force, or cannot be written (permissions, disk full)",
     ExitCode.MODEL: "model file damaged, not trusted, or made for other columns",
     ExitCode.MISSING_PACKAGE: "an optional package is missing (the message has the pip command)",
-    ExitCode.INTERRUPTED: "interrupted with Ctrl-C; nothing was written",
-    ExitCode.TERMINATED: "ended by SIGTERM; nothing was written",
+    ExitCode.HANGUP: "ended by SIGHUP, as when the terminal closes; no output is half-written",
+    ExitCode.INTERRUPTED: "interrupted with Ctrl-C; no output is half-written",
+    ExitCode.TERMINATED: "ended by SIGTERM; no output is half-written",
 }
 
 
@@ -67,7 +69,11 @@ class ModelProblem(CommandError):
 
 
 class Terminated(BaseException):
-    """Raised by the handler of SIGTERM, so that staged files are removed on the way out."""
+    """Raised by the handler of SIGTERM and SIGHUP, so that staged files are removed on the way out."""
+
+    def __init__(self, code: ExitCode) -> None:
+        super().__init__(code)
+        self.code = code
 
 
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
@@ -101,7 +107,7 @@ def input_errors(path: object) -> Iterator[None]:
         raise
     except OSError as error:
         raise InputProblem(explain_os_error(error, path, "reading")) from error
-    except (ValueError, TypeError) as error:
+    except (ValueError, TypeError, EOFError) as error:
         from sklearn.utils._param_validation import InvalidParameterError
 
         from eigensieve.tables import DataError
@@ -109,7 +115,13 @@ def input_errors(path: object) -> Iterator[None]:
         kind = UsageProblem if isinstance(error, InvalidParameterError) else InputProblem
         raise kind(one_line(error) if isinstance(error, DataError) else in_options(one_line(error))) from error
     except MemoryError as error:
-        raise InputProblem(f"Not enough memory for '{path}': {one_line(error)}".rstrip(": ") + ".") from error
+        raise InputProblem(out_of_memory(error, f" for '{path}'")) from error
+
+
+def out_of_memory(error: BaseException, what: str = "") -> str:
+    """Say that there is not enough memory, and what to do."""
+    detail = one_line(error).rstrip(".")
+    return f"Not enough memory{what}{': ' if detail else ''}{detail}. Free some, or use fewer samples or features."
 
 
 def in_options(message: str) -> str:

@@ -7,6 +7,9 @@ import typer
 
 Seed = Annotated[int | None, typer.Option("--seed", help="Seed of everything random.", show_default=False)]
 Force = Annotated[bool, typer.Option("--force", "-f", help="Replace files that exist.")]
+SafeNames = Annotated[
+    bool, typer.Option("--safe-names", help="In .csv and .tsv: an apostrophe before names a spreadsheet would compute.")
+]
 Model = Annotated[str | None, typer.Option("--model", "-m", help="The fitted model (.skops).")]
 
 

@@ -113,10 +113,11 @@ def write_columnar(path: Path, table: Table) -> None:
         columns |= {name: np.ascontiguousarray(column) for name, column in zip(table.feature_names, X.T, strict=True)}
         columns |= table.set_apart()
     arrow = pa.table(columns)
-    if format_of(path).name == "parquet":
-        require("pyarrow.parquet", extra="cli").write_table(arrow, path)
-    else:
-        require("pyarrow.feather", extra="cli").write_feather(arrow, str(path), version=2)
+    with path.open("wb") as file:  # pyarrow opens no file whose name is not UTF-8
+        if format_of(path).name == "parquet":
+            require("pyarrow.parquet", extra="cli").write_table(arrow, file)
+        else:
+            require("pyarrow.feather", extra="cli").write_feather(arrow, file, version=2)
 
 
 def _load(path: Path, request: Request) -> Any:

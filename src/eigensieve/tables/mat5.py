@@ -148,7 +148,7 @@ class _Reader:
         return matrix
 
     def _texts(self, data: bytes, place: int, shape: tuple[int, ...]) -> np.ndarray:
-        """The rows of a matrix of characters."""
+        """The texts along the last axis of an array of characters."""
         kind, stored, _ = self._element(data, place)
         if kind == _UTF8:
             text = stored.decode("utf-8")
@@ -156,10 +156,12 @@ class _Reader:
             text = stored.decode("utf-16-le" if self.order == "<" else "utf-16-be")
         else:
             text = stored.decode("latin-1")
-        if not len(text) == math.prod(shape) or len(shape) != 2:
+        rows = math.prod(shape[:-1])
+        self._take(PER_TEXT * min(rows, len(text)) + 4.0 * len(text))
+        if rows == 1:  # its length is not checked: it may be in characters or in units of UTF-8 or UTF-16
+            return np.array([text], dtype=str)
+        if len(text) != rows * shape[-1] or rows > len(data):
             raise _Damage("fewer or more characters than the shape says")
-        rows = shape[0]
-        self._take(PER_TEXT * rows + 4.0 * len(text))
         return np.array([text[row::rows] for row in range(rows)], dtype=str)
 
     def _cells(self, data: bytes, place: int, shape: tuple[int, ...], depth: int) -> np.ndarray:

@@ -38,9 +38,9 @@ def read_svmlight(source: Source, request: Request) -> Table:
     with parsing(path, "a svmlight file"):
         X, y = load_svmlight_file(content)
     claim(PER_FEATURE * X.shape[1], path, request.size)
-    if label and np.any(np.abs(y) > 2**53):
+    if label and np.any(np.abs(y) >= 2**53):
         raise too_large(path, " among its labels")
-    target = y.astype(np.int64) if np.all(y == np.round(y)) and np.all(np.abs(y) <= 2**53) else y
+    target = y.astype(np.int64) if np.all(y == np.round(y)) and np.all(np.abs(y) < 2**53) else y
     return Table(
         X=csr_matrix(X),
         feature_names=NumberedNames(X.shape[1]),

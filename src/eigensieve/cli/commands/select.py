@@ -9,7 +9,7 @@ import typer
 from eigensieve.cli.console import Console
 from eigensieve.cli.errors import UsageProblem, input_errors
 from eigensieve.cli.methods import DEFAULT_METHOD, METHODS
-from eigensieve.cli.options import Force, Model, PrintOptions, SampleOptions, Seed
+from eigensieve.cli.options import Force, Model, PrintOptions, SafeNames, SampleOptions, Seed
 from eigensieve.cli.outputs import Outputs, check_frame_name, check_table_name, save_frame, save_model, save_table
 from eigensieve.cli.reading import Samples, read_pairs, read_samples, read_side
 from eigensieve.cli.selection import Fitting, Selection, as_text, count_or_auto
@@ -107,6 +107,7 @@ class WriteOptions:
     model: Model = None
     report: Annotated[str | None, typer.Option("--report", "-r", help="A self-contained HTML report.")] = None
     selected: Annotated[str | None, typer.Option("--selected", help="The selected features as plain JSON.")] = None
+    safe_names: SafeNames = False
     force: Force = False
 
 
@@ -162,10 +163,17 @@ def _write(selection: Selection, wanted: WriteOptions, outputs: Outputs, console
         console.note("No table was written: nothing is selected. --n-features N takes the best N all the same.")
     elif wanted.output is not None:
         suffix = f".{selection.samples.table.format}"  # standard output takes the input's own format
-        outputs.write("table", wanted.output, lambda path: save_table(selection.chosen_table(), path), suffix=suffix)
+        outputs.write(
+            "table",
+            wanted.output,
+            lambda path: save_table(selection.chosen_table(), path, safe=wanted.safe_names),
+            suffix=suffix,
+        )
     if wanted.weights is not None:
         table = selection.weights_table()
-        outputs.write("weights", wanted.weights, lambda path: save_frame(table, path), suffix=".csv")
+        outputs.write(
+            "weights", wanted.weights, lambda path: save_frame(table, path, safe=wanted.safe_names), suffix=".csv"
+        )
     if wanted.selected is not None:
         text = json.dumps(selection.chosen(), ensure_ascii=False, indent=1) + "\n"
         outputs.write("selected", wanted.selected, lambda path: path.write_text(text, encoding="utf-8"), suffix=".json")
