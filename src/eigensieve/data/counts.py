@@ -24,8 +24,11 @@ def are_counts(X: Any) -> bool:
     return bool((values >= 0).all() and (values == np.round(values)).all() and values.any())
 
 
-def log_counts(X: Any) -> DataMatrix:
-    """Return the logarithms of counts at one library size, wherever the counts are stored.
+def log_counts(X: Any) -> tuple[DataMatrix, Array]:
+    """Return the logarithms of counts at one library size, wherever the counts are stored, and the samples' depth.
+
+    The depth is log(s_t). At one library size, too, shallow samples are noisier than deep ones, so features still
+    follow it a little.
 
     In memory a transformed copy is made. Stored and distributed data are transformed as they are read.
 
@@ -43,7 +46,7 @@ def log_counts(X: Any) -> DataMatrix:
         found = as_data(X.map_blocks(_logarithms, _dask_column(factors, X), dtype=raw.dtype))
     else:
         found = as_data(_logarithms(X, factors[:, None]))
-    return found
+    return found, -np.log(factors)
 
 
 def size_factors(data: DataMatrix) -> Array:

@@ -206,8 +206,11 @@ class SieveSelector(BaseSelector):
         -------
         self : SieveSelector
         """
+        return self._fit_known(X, Known(y, side, cannot_link, must_link, batches))
+
+    def _fit_known(self, X: Any, known: Known) -> Self:
         with all_or_nothing(self):
-            self._fit(X, Known(y, side, cannot_link, must_link, batches), progress_of(self))
+            self._fit(X, known, progress_of(self))
         return self
 
     def _fit(self, X: Any, known: Known, progress: Progress) -> None:
@@ -251,6 +254,7 @@ class SieveSelector(BaseSelector):
             None if known.side is None else read_side(self, raw, known.side),
             None if pairs is None else pairs.must,
             self.n_directions,
+            known.covariates,
         )
         # Means count only where nothing else is known. They have no null, so the automatic choice leaves them out, too.
         means_count = count is not None and target is None and not unwanted.anything
