@@ -182,3 +182,18 @@ def test_names_that_a_spreadsheet_would_compute(cli, tmp_path):
         assert ("'=cmd|' /C calc'!A0" in cells and "'-s3" in cells and "'@z" in first and "plain" in first) == safe
         assert ("=cmd|' /C calc'!A0" in cells and "-s3" in cells and "@z" in first) != safe
     assert without_formulas(["-1", "-1e5", "a"]) == ["-1", "-1e5", "a"]
+
+
+@pytest.mark.parametrize("content", [b"s0,s1\xff\n", b"a" * 200_000 + b",s1\n", b"\x00\n", b"s0,s1\ra,b"])
+def test_damaged_pairs_are_an_input_problem(cli, table, tmp_path, content):
+    (tmp_path / "pairs.csv").write_bytes(content)
+    code, _, err = cli("select", "--method", "qalpha", table, "--label", "tissue", "--pairs", tmp_path / "pairs.csv")
+    assert code == 3 and "pairs.csv" in err and "Traceback" not in err, err
+
+
+@pytest.mark.parametrize("row", ["\u0661", "1_0", "+1"])
+def test_rows_of_pairs_are_plain_numbers(cli, tmp_path, row):
+    (tmp_path / "x.csv").write_text("a,b\n" + "".join(f"{i},{i * i}\n" for i in range(12)))
+    (tmp_path / "pairs.csv").write_text(f"0,1\n{row},2\n", encoding="utf-8")
+    code, _, err = cli("select", "--method", "qalpha", tmp_path / "x.csv", "--pairs", tmp_path / "pairs.csv")
+    assert code == 3 and "which is no sample of the input" in err, err
