@@ -1,6 +1,5 @@
 """What the workers need, imported once: they are forks of a process that has it."""
 
-import math
 import os
 import tempfile
 import warnings
@@ -8,6 +7,7 @@ from pathlib import Path
 
 import anndata  # noqa: F401
 import h5py  # noqa: F401
+import numpy as np
 import zarr  # noqa: F401
 
 import eigensieve.data
@@ -25,10 +25,13 @@ def _look_through(path: Path, size: int, allowed: float) -> str | None:
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:
-        os.close(reading)
-        _hdf5_survey.limit(size)
-        os.write(writing, _hdf5_survey.survey(str(path), size, allowed).encode("utf-8", "replace")[:60_000])
-        os._exit(0)
+        try:
+            os.close(reading)
+            _hdf5_survey.limit(size)
+            os.write(writing, _hdf5_survey.survey(str(path), size, allowed).encode("utf-8", "replace")[:60_000])
+            os._exit(0)
+        finally:
+            os._exit(1)
     os.close(writing)
     with os.fdopen(reading, "rb") as pipe:
         said = pipe.read()
@@ -40,12 +43,9 @@ def _compile() -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "x.csv"
         path.write_text("a,b\n1,2\n3,4\n")
-        assert read_table(path).X.sum() == 10 and math.isfinite(1)
-        np_path = Path(folder) / "x.npy"
-        import numpy as np
-
-        np.save(np_path, np.eye(3))
-        eigensieve.data.open_data(np_path).stats()
+        assert read_table(path).X.sum() == 10
+        np.save(Path(folder) / "x.npy", np.eye(3))
+        eigensieve.data.open_data(Path(folder) / "x.npy").stats()
 
 
 _compile()

@@ -3,10 +3,11 @@
 import os
 import resource
 import signal
+import sys
 import time
 import traceback
 from dataclasses import dataclass
-from multiprocessing import get_context
+from multiprocessing import forkserver, get_context
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ import psutil
 
 SECONDS = 10.0
 MEGABYTES = 500
-_PATIENCE = 60.0  # seconds without computing
+_PATIENCE = 300.0  # seconds without an answer and without much computing
 _ROOM = 3 * 10**9  # address space on top of what the worker has, so that a bomb does not take the machine along
 
 
@@ -47,6 +48,7 @@ class Worker:
     def __init__(self) -> None:
         self._context = get_context("forkserver")
         self._context.set_forkserver_preload(["fuzz.reader_preload"])
+        _start_forkserver()
         self._process: Any = None
         self._pipe: Any = None
 
@@ -96,6 +98,18 @@ class Worker:
             self._process = None
 
 
+def _start_forkserver() -> None:
+    """Start the process that the workers are forks of. It must find this folder to import what they need."""
+    before = os.environ.get("PYTHONPATH")
+    os.environ["PYTHONPATH"] = os.pathsep.join(sys.path)
+    try:
+        forkserver.ensure_running()
+    finally:
+        del os.environ["PYTHONPATH"]
+        if before is not None:
+            os.environ["PYTHONPATH"] = before
+
+
 def _serve(pipe: Connection) -> None:
     from fuzz.reader_preload import survey_by_fork
 
@@ -123,6 +137,8 @@ def _read(path: Path, how: dict[str, Any]) -> tuple[str, str]:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
+            if how.get("run"):
+                exec(path.read_text())  # the tests of this worker
             if how.get("open"):
                 return "read", _open(path)
             table = read_table(path, **how)

@@ -55,6 +55,15 @@ def bzip2_member(path):
     return path.read_bytes()
 
 
+def zeros_feather(path):
+    import pyarrow as pa
+    from pyarrow import feather
+
+    column = np.zeros(20_000_000)
+    feather.write_feather(pa.table({"a": column, "b": column}), path, compression="zstd", chunksize=len(column))
+    return path.read_bytes()
+
+
 def deep_mat(path):
     """One variable of zeros that unpacks to a thousand times its size."""
     body = (
@@ -77,6 +86,7 @@ BOMBS = {
     "empty.npy": npy("<U0", (10**12,)),
     "x.npz": bzip2_member,
     "x.mat": deep_mat,
+    "x.feather": zeros_feather,
     "hdf5.mat": unallocated,
     "x.h5ad": unallocated,
     "blank.csv.gz": gzip.compress(b"a,b\n1,2\n") + gzip.compress(b"\n" * 2**20) * 260,
@@ -218,6 +228,21 @@ def test_feather_with_places_beyond_its_texts(tmp_path):
     assert places in content
     broken = np.array([0, 2**30, 4, 6], dtype="<i4").tobytes()
     refused(written(tmp_path / "x.feather", content.replace(places, broken)), "damaged or not a Feather file")
+
+
+@pytest.mark.parametrize("compression", ["zstd", "lz4", "uncompressed"])
+def test_the_unpacked_size_of_feather(compression, tmp_path):
+    import pyarrow as pa
+    from pyarrow import feather
+
+    from eigensieve.tables.feather_size import unpacked_size
+
+    table = pa.table(
+        {"x": np.arange(5000.0), "n": pa.array(["u", "v"] * 2500).dictionary_encode(), "i": [1, None] * 2500}
+    )
+    feather.write_feather(table, tmp_path / "x.feather", compression=compression, chunksize=2000)
+    found = unpacked_size((tmp_path / "x.feather").read_bytes(), pa)
+    assert table.nbytes <= found <= 1.05 * table.nbytes + 2000
 
 
 @pytest.mark.parametrize("kind", ["link", "storage", "virtual"])

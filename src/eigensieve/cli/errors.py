@@ -1,5 +1,6 @@
 """What can go wrong on the command line: one exit code per kind of problem, one line per message."""
 
+import csv
 import errno
 import re
 from collections.abc import Iterator
@@ -107,6 +108,12 @@ def input_errors(path: object) -> Iterator[None]:
         raise
     except OSError as error:
         raise InputProblem(explain_os_error(error, path, "reading")) from error
+    except UnicodeDecodeError as error:
+        raise InputProblem(f"'{path}' is not UTF-8 text. Save it as UTF-8.") from error
+    except csv.Error as error:
+        raise InputProblem(
+            f"'{path}' has a line that cannot be split into cells: {error}. Check its quotes."
+        ) from error
     except (ValueError, TypeError, EOFError) as error:
         from sklearn.utils._param_validation import InvalidParameterError
 

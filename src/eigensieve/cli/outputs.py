@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from eigensieve._files import StagedFile, is_special
+from eigensieve.cli.console import printable
 from eigensieve.cli.errors import OutputProblem, UsageProblem, disk_full, explain_os_error, one_line
 
 STDOUT = "-"
@@ -225,7 +226,9 @@ def save_model(model: Any, path: Path, **about: Any) -> None:
     """Write a fitted model, and with it what is known about its data."""
     from eigensieve import estimators
 
-    estimators.save_model(model, path, about=about)
+    # file names may hold bytes that are no text
+    plain = {key: printable(value) if isinstance(value, str) else value for key, value in about.items()}
+    estimators.save_model(model, path, about=plain)
 
 
 _FRAMES = (".csv", ".tsv", ".parquet", ".feather", ".json")

@@ -248,7 +248,7 @@ def read_pairs(path: str, samples: Samples) -> dict[str, Array]:
 def _sample(cell: str, known: dict[str, int], by_row: dict[int, int]) -> int | None:
     if known:
         return known.get(cell)
-    return by_row.get(int(cell)) if cell.isdecimal() else None
+    return by_row.get(int(cell)) if cell.isascii() and cell.isdecimal() else None
 
 
 def _refuse_pair(path: str, number: int, row: list[str], kind: str, found: list[int | None]) -> None:

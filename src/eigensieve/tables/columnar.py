@@ -7,6 +7,7 @@ import numpy as np
 
 from eigensieve._extras import require
 from eigensieve.tables.content import read_content
+from eigensieve.tables.feather_size import unpacked_size
 from eigensieve.tables.formats import format_of
 from eigensieve.tables.limits import PER_TEXT, claim
 from eigensieve.tables.orientation import place_of_samples
@@ -122,11 +123,14 @@ def write_columnar(path: Path, table: Table) -> None:
 
 def _load(path: Path, request: Request) -> Any:
     pa = require("pyarrow", extra="cli")
-    source = pa.BufferReader(pa.py_buffer(read_content(path)))
+    content = read_content(path)
+    source = pa.BufferReader(pa.py_buffer(content))
     with parsing(path, f"a {request.format.capitalize()} file"):
         if request.format == "parquet":
             table = _load_parquet(source, request)
         else:
+            if content[:6] == b"ARROW1":
+                claim(unpacked_size(content, pa), path, request.size)
             table = require("pyarrow.feather", extra="cli").read_table(source)
         _check_size(table.num_rows, table.schema, request)
         table.validate(full=True)  # places beyond the data crash what reads from them

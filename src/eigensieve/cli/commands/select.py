@@ -189,7 +189,7 @@ def _write(selection: Selection, wanted: WriteOptions, outputs: Outputs, console
         outputs.write(
             "report",
             wanted.report,
-            lambda path: path.write_text(_page(selection, console), encoding="utf-8"),
+            lambda path: path.write_text(_page(selection, console), encoding="utf-8", errors="replace"),
             suffix=".html",
         )
 

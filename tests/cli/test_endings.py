@@ -1,0 +1,199 @@
+"""How commands end: the exit code fits, the message is true, nothing that must not be replaced is replaced."""
+
+import json
+import os
+import signal
+import stat
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from cli.conftest import program
+from eigensieve.cli import outputs
+from eigensieve.cli.outputs import Outputs, signals_held, without_formulas
+from eigensieve.estimators import save_model
+from eigensieve.tables import Table, write_table
+
+SELECT = ("select", "--method", "trace-ratio", "--score", "laplacian", "--n-features", "5")
+ENDINGS = [".csv", ".csv.gz", ".parquet", ".feather", ".npy", ".npz", ".mat", ".svm", ".mtx", ".h5ad"]
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+@pytest.mark.parametrize("damage", ["cut", "noise"])
+def test_damaged_input_is_an_input_problem(cli, tmp_path, ending, damage):
+    table = Table(X=np.eye(6), feature_names=list("abcdef"), sample_names=None, label=None, format="csv")
+    path = tmp_path / f"x{ending}"
+    write_table(path, table)
+    content = path.read_bytes()
+    path.write_bytes(content[: len(content) // 2] if damage == "cut" else content[:40] + b"\x00\xff" * 400)
+    code, _, err = cli("inspect", path)
+    if ending in (".csv", ".svm") and damage == "cut":
+        return  # half of a text may be one
+    assert code == 3 and str(path) in err and err.count("\n") == 1, err
+
+
+@pytest.mark.parametrize("error", [EOFError("end"), MemoryError("8 TiB"), OSError("no"), ValueError("bad")])
+def test_whatever_a_reader_raises_is_an_input_problem(cli, table, monkeypatch, error):
+    def fail(*args, **kwargs):
+        raise error
+
+    monkeypatch.setattr("eigensieve.tables.read_table", fail)
+    code, _, err = cli("inspect", table)
+    assert code == 3
+    assert ("Not enough memory" in err) == isinstance(error, MemoryError)
+
+
+@pytest.mark.parametrize(("error", "code", "words"), [(EOFError, 1, "EOFError"), (MemoryError, 3, "Not enough memory")])
+def test_failures_elsewhere(cli, table, monkeypatch, error, code, words):
+    """typer takes EOFError for Ctrl-C."""
+
+    def fail(*args, **kwargs):
+        raise error("here")
+
+    monkeypatch.setattr("eigensieve.cli.commands.select._show", fail)
+    found, _, err = cli(*SELECT, table, "--label", "tissue")
+    assert found == code and words in err
+
+
+def test_a_damaged_model_is_a_model_problem(cli, table, tmp_path):
+    from eigensieve import TraceRatioSelector
+
+    path = tmp_path / "m.skops"
+    save_model(TraceRatioSelector(2, score="laplacian").fit(np.random.default_rng(0).normal(size=(20, 5))), path)
+    content = path.read_bytes()
+    for place in range(0, len(content), max(1, len(content) // 15)):
+        path.write_bytes(content[:place] + b"\xff\x00\xff" + content[place + 3 :])
+        code, _, err = cli("apply", path, table, "--label", "tissue", "-o", tmp_path / "o.csv", "--force")
+        assert code in (0, 5), err
+
+
+def test_interrupted_after_the_outputs_are_there(cli, table, tmp_path, monkeypatch):
+    def interrupt(*args, **kwargs):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("eigensieve.cli.commands.select._show", interrupt)
+    code, _, err = cli(*SELECT, table, "--label", "tissue", "-o", tmp_path / "o.csv")
+    assert code == 130 and (tmp_path / "o.csv").exists()
+    assert "Nothing was written" not in err and "o.csv" in err
+
+
+def test_signals_wait_until_all_outputs_are_there(tmp_path, monkeypatch):
+    publish = outputs.StagedFile.publish
+
+    def publish_and_interrupt(self, **options):
+        os.kill(os.getpid(), signal.SIGINT)
+        publish(self, **options)
+
+    monkeypatch.setattr(outputs.StagedFile, "publish", publish_and_interrupt)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    outputs.PUBLISHED.clear()
+    try:
+        with pytest.raises(KeyboardInterrupt), Outputs(force=False) as files:  # noqa: PT012
+            for name in "ab":
+                files.write(name, str(tmp_path / name), lambda path: path.write_text("x"))
+            files.commit()
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a", "b"] and len(outputs.PUBLISHED) == 2
+
+
+def test_handlers_are_put_back():
+    before = signal.getsignal(signal.SIGTERM)
+    with signals_held():
+        assert callable(signal.getsignal(signal.SIGTERM)) or before is signal.SIG_DFL
+    assert signal.getsignal(signal.SIGTERM) is before
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
+@pytest.mark.parametrize(("ignored", "code"), [(False, 129), (True, 0)])
+def test_a_hangup_cleans_up_unless_it_is_ignored(table, tmp_path, ignored, code):
+    """``nohup`` ignores the signal: then the command goes on."""
+    read, write = os.pipe()
+    handler = signal.SIG_IGN if ignored else signal.SIG_DFL
+    out = tmp_path / "out"
+    out.mkdir()
+    process = program(
+        *SELECT, "-", "--label", "tissue", "-o", out / "o.csv", stdin=read,
+        preexec_fn=lambda: signal.signal(signal.SIGHUP, handler),
+    )  # fmt: skip
+    os.close(read)
+    deadline = time.monotonic() + 240
+    while "pipe" not in Path(f"/proc/{process.pid}/wchan").read_text() and time.monotonic() < deadline:
+        time.sleep(0.1)
+    process.send_signal(signal.SIGHUP)
+    with os.fdopen(write, "wb") as pipe:
+        if ignored:
+            pipe.write(table.read_bytes())
+    _, err = process.communicate(timeout=300)
+    assert process.returncode == code, err
+    assert (b"Hung up. Nothing was written" in err) != ignored
+    assert [path.name for path in out.iterdir()] == (["o.csv"] if ignored else [])
+
+
+def test_force_never_replaces_a_device_or_pipe(cli, table, tmp_path):
+    os.mkfifo(tmp_path / "pipe.csv")
+    code, _, err = cli(*SELECT, table, "--label", "tissue", "-o", tmp_path / "pipe.csv", "--force")
+    assert code == 4 and "device, pipe or socket" in err
+    assert stat.S_ISFIFO((tmp_path / "pipe.csv").stat().st_mode)
+
+
+def test_a_link_is_followed_with_force_only(cli, table, tmp_path):
+    (tmp_path / "link.csv").symlink_to(tmp_path / "target.csv")
+    command = (*SELECT, table, "--label", "tissue", "-o", tmp_path / "link.csv")
+    assert cli(*command)[0] == 4
+    assert cli(*command, "--force")[0] == 0
+    assert (tmp_path / "link.csv").is_symlink() and (tmp_path / "target.csv").is_file()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems have no such names")
+def test_names_that_are_not_utf8(cli, table, tmp_path):
+    odd = {
+        ending: tmp_path / os.fsdecode(b"caf\xe9" + ending.encode())
+        for ending in (".csv", ".w.csv", ".m.skops", ".html")
+    }
+    table.rename(odd[".csv"])
+    out = tmp_path / os.fsdecode(b"\xff.csv")
+    written = ("-o", out, "--weights", odd[".w.csv"], "--model", odd[".m.skops"], "--report", odd[".html"])
+    code, text, err = cli(*SELECT, odd[".csv"], "--label", "tissue", *written, "--json")
+    assert code == 0, err
+    assert os.fsencode(json.loads(text)["outputs"]["table"]) == os.fsencode(out)
+    assert all(path.stat().st_size for path in (*odd.values(), out))
+    code, _, err = cli("apply", odd[".m.skops"], odd[".csv"], "--label", "tissue", "-o", tmp_path / "o.csv")
+    assert code == 0, err
+
+
+def test_names_that_a_spreadsheet_would_compute(cli, tmp_path):
+    rng = np.random.default_rng(0)
+    names = ["=cmd|' /C calc'!A0", "+x", "-y", "@z", "plain"]
+    lines = [
+        ",".join(["who", *names]),
+        *(f"-s{i}," + ",".join(map(repr, row)) for i, row in enumerate(rng.normal(size=(9, 5)).tolist())),
+    ]
+    (tmp_path / "x.csv").write_text("\n".join(lines))
+    for safe in (False, True):
+        written = ("-o", tmp_path / "o.csv", "-w", tmp_path / "w.csv", "--force", *(["--safe-names"] if safe else []))
+        code, _, err = cli(*SELECT, tmp_path / "x.csv", *written)
+        assert code == 0, err
+        cells = (tmp_path / "o.csv").read_text().replace("\n", ",").split(",")
+        first = [line.split(",")[0] for line in (tmp_path / "w.csv").read_text().splitlines()]
+        assert ("'=cmd|' /C calc'!A0" in cells and "'-s3" in cells and "'@z" in first and "plain" in first) == safe
+        assert ("=cmd|' /C calc'!A0" in cells and "-s3" in cells and "@z" in first) != safe
+    assert without_formulas(["-1", "-1e5", "a"]) == ["-1", "-1e5", "a"]
+
+
+@pytest.mark.parametrize("content", [b"s0,s1\xff\n", b"a" * 200_000 + b",s1\n", b"\x00\n", b"s0,s1\ra,b"])
+def test_damaged_pairs_are_an_input_problem(cli, table, tmp_path, content):
+    (tmp_path / "pairs.csv").write_bytes(content)
+    code, _, err = cli("select", "--method", "qalpha", table, "--label", "tissue", "--pairs", tmp_path / "pairs.csv")
+    assert code == 3 and "pairs.csv" in err and "Traceback" not in err, err
+
+
+@pytest.mark.parametrize("row", ["\u0661", "1_0", "+1"])
+def test_rows_of_pairs_are_plain_numbers(cli, tmp_path, row):
+    (tmp_path / "x.csv").write_text("a,b\n" + "".join(f"{i},{i * i}\n" for i in range(12)))
+    (tmp_path / "pairs.csv").write_text(f"0,1\n{row},2\n", encoding="utf-8")
+    code, _, err = cli("select", "--method", "qalpha", tmp_path / "x.csv", "--pairs", tmp_path / "pairs.csv")
+    assert code == 3 and "which is no sample of the input" in err, err
