@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from eigensieve import SieveSelector
+from eigensieve.data import as_data
 from eigensieve.sieve.interactions import Interactions, better_than_labels
 from eigensieve.sieve.target import read_target
 from reference import labelled as reference
@@ -41,7 +42,7 @@ def test_products_follow_their_formula() -> None:
     np.testing.assert_allclose(found, expected, atol=1e-10)
 
 
-@pytest.mark.parametrize("backend", FEW)
+@pytest.mark.parametrize("backend", ["dense", "csr", "dask-columns"])
 def test_an_exclusive_or_is_found(backend: str) -> None:
     X, y, where = exclusive_or()
     found = SieveSelector(5).fit(FEW[backend](X), y)
@@ -98,8 +99,6 @@ def test_noise_is_left_to_the_labels() -> None:
 
 
 def test_data_too_wide_for_all_pairs_are_left_to_the_labels() -> None:
-    from eigensieve.data import as_data
-
     X, y, _ = exclusive_or()
     wide = np.hstack([X, np.random.default_rng(0).standard_normal((200, 900))])
     T = read_target(y, 200, "test").basis()
