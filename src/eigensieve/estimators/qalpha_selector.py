@@ -254,7 +254,7 @@ class QAlphaSelector(BaseSelector):
         self : QAlphaSelector
         """
         with all_or_nothing(self):
-            known = Known(y, side, cannot_link, must_link)
+            known = Known(y, side=side, cannot_link=cannot_link, must_link=must_link)
             self._fit(X, known, progress_of(self))
         return self
 

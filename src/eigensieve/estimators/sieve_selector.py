@@ -52,6 +52,9 @@ class SieveSelector(BaseSelector):
     With labels or targets, what y says takes the place of Q. Samples without label are guessed from the others.
     Features are then picked one by one, by their score times the part of them that the picked features do not explain.
     A copy of a picked feature counts half: it comes late, unless the others score far less.
+    Where classes show only in features together, such as an exclusive or, or in the spread of a feature, the features
+    are scored by their products or by the structure they share; see `start_`. All pairs are looked at, so this is left
+    out for many features: more than about 1,000, or more than 4 per sample.
 
     What is known to be unwanted is taken off first: differences between batches, the directions in which side data
     varies, and differences between samples that must be linked. Time is linear in the number of features. Sparse input
@@ -107,8 +110,10 @@ class SieveSelector(BaseSelector):
     p_values_ : ndarray of shape (n_features,) or None
         For ``n_features_to_select="auto"``: the chance that a permuted copy of the feature reaches its score against an
         embedding of other features. Otherwise None.
-    start_ : {"equal", "qalpha"}
-        The start that led to the higher scores.
+    start_ : {"equal", "qalpha", "labels", "products", "structure"}
+        The start that led to the higher scores. With labels: what the features were scored by. ``"products"`` of
+        features, and their squares, and the ``"structure"`` that they share are used only if samples left out are
+        classified clearly better that way.
     centered_ : bool
         Whether features were centred. If the number of features is given and most features lie evenly about zero,
         they are not centred: a mean that differs from zero by more than chance then counts as structure.

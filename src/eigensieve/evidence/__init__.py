@@ -31,7 +31,7 @@ if TYPE_CHECKING:
         permuted_excess,
         weighted_noise_edge,
     )
-    from eigensieve.evidence.scores import NullSample, agreement
+    from eigensieve.evidence.scores import NullSample, agreement, sample_orders
     from eigensieve.evidence.stability import Stability, selection_stability
 
 __getattr__, __dir__, __all__ = open_door(__name__, __file__)

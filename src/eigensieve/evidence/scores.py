@@ -74,14 +74,14 @@ def null_agreement(
     at_once = max(1, _BATCH_ENTRIES // (width * max(n_samples, n_features)))
     scores = np.empty((n_features, n_copies))
     for start in range(0, n_copies, at_once):
-        orders = _orders(min(at_once, n_copies - start), n_samples, groups, rng)
+        orders = sample_orders(min(at_once, n_copies - start), n_samples, groups, rng)
         products = rows @ V[orders].reshape(n_samples, -1)
         energy = np.square(products, out=products).reshape(n_features, -1, width).sum(axis=2)
         scores[:, start : start + at_once] = energy - squares @ leverage[orders]
     return scores
 
 
-def _orders(count: int, n_samples: int, groups: Array | None, rng: np.random.Generator) -> Array:
+def sample_orders(count: int, n_samples: int, groups: Array | None, rng: np.random.Generator) -> Array:
     """Return random orders of the samples, one per column."""
     if groups is None:
         return np.stack([rng.permutation(n_samples) for _ in range(count)], axis=1)

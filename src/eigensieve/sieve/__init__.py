@@ -8,6 +8,7 @@ start.py : whether features are centred, and the weights that the second start b
 embedding.py : one round's embedding: coordinates of the samples, their neighbour graph, its eigenvectors.
 target.py : what y says about the samples, as one orthonormal basis.
 labelled.py : scores with a target instead of the rounds; guesses where few labels are known.
+interactions.py : scores by products of features, where classes show in features only together.
 unwanted.py : batches, side data and linked pairs, taken off the data before anything else.
 landmarks.py : the samples that the graph is made of when there are many, and the way from them to all.
 picking.py : the greedy pick of features by score, near-copies last.

@@ -1,7 +1,7 @@
 """Selection with a target: classes, numbers, several targets, known for all samples or for a few."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -41,6 +41,8 @@ class TargetFit:
     square_share : float
         How much the squares of the features count.
     n_rounds : int
+    source : {"labels", "products", "structure"}
+        What the scores are made of; see :mod:`~eigensieve.sieve.interactions`.
     """
 
     scores: Array
@@ -49,6 +51,7 @@ class TargetFit:
     eigenvalues: Array
     square_share: float
     n_rounds: int
+    source: Literal["labels", "products", "structure"] = "labels"
 
     def views(self, data: DataMatrix) -> list[DataMatrix]:
         """Return the forms in which the features may follow the target."""

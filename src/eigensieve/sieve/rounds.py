@@ -25,7 +25,7 @@ from eigensieve.sieve.embedding import (
 from eigensieve.sieve.landmarks import Landmarks, landmarks_of
 from eigensieve.sieve.start import qalpha_weights
 
-Start = Literal["equal", "qalpha", "labels"]
+Start = Literal["equal", "qalpha", "labels", "products", "structure"]
 
 N_ROUNDS = 3
 """Both starts make all rounds but the last. The better one makes the last."""
@@ -50,8 +50,8 @@ class SieveResult:
     eigenvalues : ndarray
         Eigenvalues of the affinity under the last round's weights, decreasing.
     n_clusters : int
-    start : {"equal", "qalpha", "labels"}
-        The start that was kept; "labels" where a target took the place of the rounds.
+    start : {"equal", "qalpha", "labels", "products", "structure"}
+        The start that was kept; where a target took the place of the rounds, what the features were scored by.
     n_rounds : int
     usable : ndarray of bool of shape (n_features,)
         The features that were allowed weight.

@@ -1,6 +1,6 @@
 """One selection from data to features: by the structure that the features show, or by a target."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal
 
@@ -11,6 +11,7 @@ from eigensieve._progress import Progress
 from eigensieve._types import Array
 from eigensieve.data import DataMatrix
 from eigensieve.evidence import Discoveries, NullSample, discover, follow
+from eigensieve.sieve.interactions import better_than_labels, interaction_p_values
 from eigensieve.sieve.labelled import TargetFit, fit_target
 from eigensieve.sieve.landmarks import landmarks_of
 from eigensieve.sieve.picking import pick
@@ -65,7 +66,12 @@ class Search:
     @cached_property
     def fitted(self) -> TargetFit:
         assert self.target is not None
-        return fit_target(self.data, self.usable, self.target, batches=self.cleaned.batches, apart=self.apart)
+        fit = fit_target(self.data, self.usable, self.target, batches=self.cleaned.batches, apart=self.apart)
+        codes = self.target.codes
+        if codes is None or self.apart is not None:
+            return fit
+        better = better_than_labels(self.data, self.usable, fit.target, codes)
+        return fit if better is None else replace(fit, source=better[0], scores=better[1])
 
     def result(self, progress: Progress) -> SieveResult:
         """Score all features."""
@@ -81,16 +87,25 @@ class Search:
             )
         progress("scoring the features by the labels")
         fit = self.fitted
-        count = fit.target.shape[1] + 1
         return SieveResult(
-            fit.scores, fit.target, fit.eigenvalues, count, "labels", fit.n_rounds, self.usable, self.centered
+            fit.scores,
+            fit.target,
+            fit.eigenvalues,
+            fit.target.shape[1] + 1,
+            fit.source,
+            fit.n_rounds,
+            self.usable,
+            self.centered,
         )
 
     def discoveries(self, fdr: float, rng: np.random.Generator, progress: Progress) -> Discoveries:
         """Find the features that follow the target, or else a structure shown by the other features."""
         if self.target is not None:
             fit = self.fitted
-            return follow(fit.views(self.data), self.usable, fit.known, fdr=fdr, rng=rng, groups=self.groups)
+            together = fit.source != "labels"
+            rate = fdr / 2 if together else fdr
+            found = follow(fit.views(self.data), self.usable, fit.known, fdr=rate, rng=rng, groups=self.groups)
+            return self._with_interacting(found, rng) if together else found
 
         def embed(active: Array) -> Array:
             data = self.data.restricted(active)
@@ -100,6 +115,12 @@ class Search:
 
         return discover(self.data, self.usable, embed, fdr=fdr, rng=rng, groups=self.batches, progress=progress)
 
+    def _with_interacting(self, found: Discoveries, rng: np.random.Generator) -> Discoveries:
+        """Add the features that follow the classes only together with others."""
+        assert self.target is not None and self.target.codes is not None
+        p_values = interaction_p_values(self.data, self.usable, self.fitted.target, self.target.codes, rng, self.groups)
+        return Discoveries(np.minimum(found.p_values, p_values), found.selected | (p_values < 1.0))
+
     def pick(self, scores: Array, candidates: Array, count: int) -> Array:
         """Pick features by score; those that differ within batches, and not between them, come first.
 
@@ -108,7 +129,7 @@ class Search:
         quality = scores * self.cleaned.share
         landmarks = landmarks_of(self.data, centered=self.centered)
         data = self.data if landmarks is None else landmarks.data
-        if self.target is None:
+        if self.target is None or self.fitted.source != "labels":
             return pick(data, quality, candidates, count)
         T = self.fitted.target if landmarks is None else self.fitted.target[landmarks.rows]
         return pick(data, quality, candidates, count, T, square_share=self.fitted.square_share)

@@ -40,6 +40,11 @@ class Target:
     def complete(self) -> bool:
         return bool(self.known.all())
 
+    @property
+    def codes(self) -> Array | None:
+        """The number of each sample's class, where y is one column of classes and known for all samples."""
+        return self.columns.argmax(axis=1) if self.kind == "classes" and self.complete else None
+
     def basis(self, without: Array | None = None) -> Array:
         """Return T: an orthonormal basis of the centred columns on the known samples, 0 elsewhere.
 
