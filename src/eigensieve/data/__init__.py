@@ -9,6 +9,7 @@ Read in this order:
 - ``blocks.py``: what an algorithm may ask of a block of features.
 - ``stats.py``: statistics per feature; centring and scaling.
 - ``dense.py``, ``sparse.py``: arrays in memory, and their blocks.
+- ``digest.py``: fingerprints of the values.
 - ``thin.py``: products of dense columns with a few vectors, and their statistics.
 - ``threads.py``: ordered work on threads.
 
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from eigensieve.data.blocks import BackwardSum, Block
     from eigensieve.data.corrected import without_feature_directions, without_sample_directions
     from eigensieve.data.dense import StoredColumns
+    from eigensieve.data.digest import fingerprint
     from eigensieve.data.disk.opening import open_data
     from eigensieve.data.matrix import DataMatrix, as_data, is_stored
     from eigensieve.data.stats import ColumnStats

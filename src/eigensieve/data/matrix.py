@@ -17,7 +17,8 @@ from scipy.sparse import issparse
 
 from eigensieve._progress import Progress, silent
 from eigensieve._types import Array
-from eigensieve.data.blocks import BackwardSum, Block
+from eigensieve.data.blocks import BackwardSum, Block, add_up, numbered
+from eigensieve.data.digest import digests_by_segments
 from eigensieve.data.stats import ColumnStats, Moments, joined_moments, standardization
 from eigensieve.data.threads import ordered_map
 
@@ -59,11 +60,6 @@ dense columns as they are stored, products included, and returns the small array
 
 Work = Callable[["DataMatrix", int, Ranges], Result]
 """What a pass does with one segment: work(piece, its first feature, blocks counted from there)."""
-
-
-def add_up(total: Array | None, term: Array) -> Array:
-    """Add to a sum in float64, in place once it is there."""
-    return term.astype(np.float64) if total is None else np.add(total, term, out=total)
 
 
 @dataclass
@@ -125,6 +121,10 @@ class DataMatrix(ABC):
     def take(self, indices: Any) -> Array:
         """Return the named features, centred and scaled, as a dense (n_samples, len(indices)) array."""
 
+    def block_digests(self, start: int, stop: int, places: Array) -> Array:
+        """Return the fingerprints of raw features start..stop; asked of data in memory only."""
+        raise NotImplementedError
+
     def stored(self, start: int, stop: int) -> "StoredColumns | None":
         """Return features start..stop as they lie in memory, for compiled passes; None where these do not apply."""
         return None
@@ -163,6 +163,10 @@ class DataMatrix(ABC):
 
         blocks = [found for some in self.each_segment(segment) for found in some]
         return joined_moments(self.n_samples, blocks)
+
+    def column_digests(self) -> Array:
+        """Return a 64-bit fingerprint of every raw column, the same for every kind of storage; one pass."""
+        return digests_by_segments(self.rescaled(None, None))
 
     def standardized(self, normalize: str) -> "DataMatrix":
         """Return a view of the same data with implicit centring and scaling.
@@ -330,12 +334,6 @@ class DataMatrix(ABC):
             match = next((i for i, old in enumerate(spare) if old.shape == shape and old.dtype == example.dtype), None)
             outputs.append(np.empty(shape, example.dtype) if match is None else spare.pop(match))
         return tuple(outputs)
-
-
-def numbered(block: Block, start: int) -> Block:
-    """Number the features of a block as in the whole data, not as in its piece."""
-    block.start, block.stop = start, start + block.stop - block.start
-    return block
 
 
 def as_data(X: Any, max_memory: int | None = None) -> DataMatrix:

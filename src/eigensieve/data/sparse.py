@@ -8,6 +8,7 @@ from scipy.sparse import csc_array, diags_array
 
 from eigensieve._types import Array
 from eigensieve.data.blocks import Block
+from eigensieve.data.digest import sparse_digests
 from eigensieve.data.matrix import DataMatrix, Ranges
 
 _BLOCK_NONZEROS = 1 << 17
@@ -69,6 +70,9 @@ class SparseData(DataMatrix):
             constant,
         )
         return mean, centered_norm, finite, constant
+
+    def block_digests(self, start: int, stop: int, places: Array) -> Array:
+        return sparse_digests(self.indptr[start : stop + 1], self.indices, self.values, places)
 
     def block_size(self) -> int:
         per_feature = max(1.0, len(self.values) / max(1, self.n_features))

@@ -101,8 +101,11 @@ class QAlphaSelector(BaseSelector):
         gain of the last step is below tol^2.
     checkpoint : path-like or None, default=None
         Folder in which the last completed step is kept. If a fit was interrupted, call it again with the same data and
-        settings: it continues from there and ends with the same result. Not possible with labels for some samples
-        only, nor with ``supervision="blocks"``. The folds of the automatic choice are fitted anew.
+        settings: it continues from there and ends with the same result. The folder of a finished fit gives that fit's
+        weights again at once. If anything that the weights depend on differs (a value in the data, labels, side data,
+        pairs, a setting), or if the folder is damaged, a `CheckpointError` says so; `max_iter` may be raised. Finding
+        out reads the data once. Not possible with labels for some samples only, nor with ``supervision="blocks"``. The
+        folds of the automatic choice are fitted anew.
     fdr : float, default=0.1
         Expected fraction of false selections to allow when `n_features_to_select` is ``"auto"``.
     random_state : int, RandomState or None, default=None
@@ -278,6 +281,12 @@ class QAlphaSelector(BaseSelector):
             raise ValueError(
                 "The 'checkpoint' parameter of QAlphaSelector must be None with labels for some samples only and with "
                 f"supervision='blocks': their steps cannot be resumed. Got {self.checkpoint!r} instead."
+            )
+        drawn = isinstance(self.init, str) and self.init == "random" and self.random_state is None
+        if self.checkpoint is not None and drawn:
+            raise ValueError(
+                "The 'random_state' parameter of QAlphaSelector must be a number with init='random' and a "
+                "checkpoint: another call would start elsewhere and could not go on. Got None instead."
             )
 
     def _normalization(self, supervision: str | None) -> str:

@@ -22,6 +22,10 @@ class Penalty(Protocol):
     def product(self, weights: Array) -> Array:
         """Return B w."""
 
+    @property
+    def parts(self) -> tuple[Array, ...]:
+        """Everything that B depends on besides the data."""
+
 
 @dataclass(frozen=True)
 class Problem:

@@ -9,10 +9,10 @@ from typing import Any, TypeVar
 import numpy as np
 
 from eigensieve._types import Array
-from eigensieve.data.blocks import Block
+from eigensieve.data.blocks import Block, numbered
 from eigensieve.data.disk.memory import show_bytes
 from eigensieve.data.disk.sources import ALIVE, SampleSubset, Source, chosen_samples
-from eigensieve.data.matrix import DataMatrix, Work, as_data, numbered
+from eigensieve.data.matrix import DataMatrix, Work, as_data
 from eigensieve.data.threads import limited_blas, thread_count
 
 Result = TypeVar("Result")
