@@ -10,6 +10,7 @@ Read in this order:
 - ``stats.py``: statistics per feature; centring and scaling.
 - ``dense.py``, ``sparse.py``: arrays in memory, and their blocks.
 - ``digest.py``: fingerprints of the values.
+- ``extremes.py``: columns of extreme scale.
 - ``thin.py``: products of dense columns with a few vectors, and their statistics.
 - ``threads.py``: ordered work on threads.
 
@@ -37,7 +38,9 @@ if TYPE_CHECKING:
     from eigensieve.data.dense import StoredColumns
     from eigensieve.data.digest import fingerprint
     from eigensieve.data.disk.opening import open_data
+    from eigensieve.data.extremes import tamed
     from eigensieve.data.matrix import DataMatrix, as_data, is_stored
+    from eigensieve.data.sparse import near_zero
     from eigensieve.data.stats import ColumnStats
     from eigensieve.data.threads import one_blas_thread, ordered_map, thread_count
 

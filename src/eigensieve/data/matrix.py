@@ -70,6 +70,8 @@ class Shared:
     stats: ColumnStats | None = None
     names: Array | None = None
     progress: Progress = silent
+    exponents: Array | None = None
+    """The powers of two by which the columns were multiplied, if they were; see ``extremes.py``."""
     kept: dict[str, Any] = field(default_factory=dict)
     """What a backend keeps from pass to pass."""
 

@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from eigensieve._progress import Progress, progress_for
 from eigensieve._types import Array
-from eigensieve.data import DataMatrix, as_data, is_stored
+from eigensieve.data import DataMatrix, as_data, is_stored, tamed
 from eigensieve.qalpha import Result, sparsity_gap
 
 AUTO = StrOptions({"auto"})
@@ -196,7 +196,34 @@ class BaseSelector(SelectorMixin, BaseEstimator):
             )
             data = as_data(X)
         check_finite(self, data)
-        return data
+        return self._check_scale(data)
+
+    def _check_scale(self, data: DataMatrix) -> DataMatrix:
+        """Return data that can be computed with: columns of extreme scale are multiplied by powers of two."""
+        found = tamed(data)
+        if found is None:
+            extreme = np.flatnonzero(data.stats().extreme(data.dtype))
+            raise ValueError(
+                f"Input X has {len(extreme)} of {data.n_features} columns whose values are too large or vary too "
+                f"little for products in {data.dtype}: {name_columns(self, extreme)}. Rescale them where they are "
+                "stored, or load X into memory."
+            )
+        return found
+
+    def _check_range(self, raw: DataMatrix, normalize: str) -> None:
+        """Refuse values whose fourth power overflows or vanishes: the criterion without normalisation."""
+        if normalize != "none":
+            return
+        limit = float(np.finfo(raw.dtype).max) ** 0.2
+        largest = float(raw.stats().norm.max())
+        if raw.shared.exponents is None and 1 / limit <= largest <= limit:
+            return
+        stated = "of extreme scale" if raw.shared.exponents is not None else f"of norm up to {largest:.1e}"
+        raise ValueError(
+            f"Input X has columns {stated}, too large or too small for normalize='none' in {raw.dtype} (the "
+            f"criterion is of fourth power; the limits are {1 / limit:.1e} and {limit:.1e}). Use normalize='center', "
+            "or rescale X."
+        )
 
     def _check_some_vary(self, data: DataMatrix) -> Array:
         """Return the mask of the features that vary. Raise when none does."""

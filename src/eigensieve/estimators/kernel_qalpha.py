@@ -216,9 +216,15 @@ class KernelQAlphaSelector(BaseSelector):
                     "Precomputed kernels must be square, features x features. Got X with shape "
                     f"({raw.n_samples}, {raw.n_features}) for KernelQAlphaSelector(kernel='precomputed') instead."
                 )
+            if raw.shared.exponents is not None:
+                raise ValueError(
+                    "Input X has kernel values too large or too small to be multiplied, for "
+                    "KernelQAlphaSelector(kernel='precomputed'). Divide X by its largest value."
+                )
             V = np.asarray(raw.take(np.arange(raw.n_features)), dtype=np.float64)
             return GivenKernel(V), np.diag(V) > 0
         usable = self._check_some_vary(raw)
+        self._check_range(raw, self.normalize)
         settings = KernelSettings(self.degree, self.coef0, self.gamma, self.section_size)
         return ComputedKernel(raw.standardized(self.normalize), kernel_function(self.kernel, settings)), usable
 

@@ -305,18 +305,6 @@ class QAlphaSelector(BaseSelector):
         blocks = read_settings(self.block_gamma, self.block_clusters, name) if supervision == "blocks" else None
         return Knowledge(labels, blocks, scale, pairs, self.pair_strength)
 
-    def _check_range(self, raw: DataMatrix, normalize: str) -> None:
-        """Refuse values whose fourth power overflows. Without normalisation the criterion is of that order."""
-        if normalize != "none":
-            return
-        largest = float(raw.stats().norm.max())
-        limit = float(np.finfo(raw.dtype).max) ** 0.2
-        if largest > limit:
-            raise ValueError(
-                f"Input X has columns of norm up to {largest:.1e}, too large for normalize='none' in {raw.dtype} (the "
-                f"criterion is of fourth power; the limit is {limit:.1e}). Use normalize='center', or rescale X."
-            )
-
     def _learn(self, result: Result, search: Search, count: int | None, found: Discoveries | None) -> None:
         ranking = rank_features(result.weights, search.usable)
         self._learn_selection(ranking, ranking[:count] if found is None else found.selected)
