@@ -99,6 +99,8 @@ def draw(rng: np.random.Generator, estimator: str) -> Spec:
     }
     if estimator in CLASSIFIERS:
         spec["labels"] = one(["all", "strings"])
+    if estimator == "RejectionCascade":  # its parts are scikit-learn's, which say themselves what they cannot take
+        spec["scale"] = one(["one", "wide"])
     return spec
 
 
@@ -216,12 +218,7 @@ _SKLEARN = ("utils/validation", "utils/multiclass", "utils/_param_validation", "
 def _own(error: Exception) -> str:
     """Return the message of an error that we, or scikit-learn's validation, raised on purpose."""
     last = traceback.extract_tb(error.__traceback__)[-1].filename
-    ours = (
-        "/eigensieve/",
-        "/sklearn/utils/validation",
-        "/sklearn/utils/multiclass",
-        "/sklearn/utils/_param_validation",
-    )
+    ours = ("/eigensieve/", *(f"/sklearn/{file}" for file in _SKLEARN))
     assert any(part in last for part in ours), f"{type(error).__name__} from {last}: {error}"
     return f"refused: {error}"
 

@@ -1,4 +1,4 @@
-"""What must hold of the arrays of a loaded model, whoever wrote the file: their types, and lengths that fit together."""
+"""What must hold of the arrays of a loaded model, whoever wrote the file: their types and lengths fit together."""
 
 from numbers import Integral
 from typing import Any

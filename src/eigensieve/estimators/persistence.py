@@ -90,8 +90,8 @@ def read_model_header(path: str | os.PathLike[str]) -> dict[str, Any]:
             found = _checksums(archive)
     except KeyError as error:
         raise ModelFileError(f"'{path}' was not written by eigensieve: it has no header. {_REFIT}") from error
-    except (zipfile.BadZipFile, ValueError, EOFError) as error:
-        if isinstance(error, ModelFileError):
+    except Exception as error:  # a damaged archive may raise anything; only what names a file is about the file itself
+        if isinstance(error, ModelFileError) or getattr(error, "filename", None) is not None:
             raise
         raise ModelFileError(f"'{path}' is damaged or no model file. {_REFIT}") from error
     if not isinstance(header, dict) or not isinstance(header.get("format"), int):
@@ -141,9 +141,11 @@ def load_model(path: str | os.PathLike[str]) -> BaseEstimator:
                 "fit the model again from data you trust."
             )
         model = sio.load(path, trusted=sorted(_trusted_types()))
-    except (ModelFileError, OSError):
+    except ModelFileError:
         raise
     except Exception as error:
+        if getattr(error, "filename", None) is not None:
+            raise
         raise ModelFileError(f"'{path}' is damaged ({type(error).__name__} while reading it). {_REFIT}") from error
     if type(model).__name__ not in ESTIMATORS:
         raise ModelFileError(f"'{path}' holds a {type(model).__name__}, not a model of eigensieve. {_REFIT}")
