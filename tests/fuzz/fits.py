@@ -206,6 +206,8 @@ def check(spec: Spec) -> str:
             return _own(error)
         if spec["estimator"] in SELECTORS:
             _check_selector(model, spec)
+            if spec["storage"] in ("fortran", "csr", "csc") and spec["values"] in ("normal", "clustered"):
+                _check_same(model, fit({**spec, "storage": "dense"}))
         else:
             X = stored(data_of(spec), spec["storage"])
             assert len(model.predict(X)) == spec["n_samples"]
@@ -237,6 +239,17 @@ def _check_selector(model: Any, spec: Spec) -> None:
     for name in ("embedding_", "eigenvalues_", "objective_"):
         if getattr(model, name, None) is not None:
             assert np.isfinite(getattr(model, name)).all(), f"{name} is not finite"
+
+
+def _check_same(model: Any, dense: Any) -> None:
+    """Raise when another storage of the same values gave another answer."""
+    for name in ("weights_", "scores_"):
+        here, there = getattr(model, name, None), getattr(dense, name, None)
+        if here is not None and there is not None:
+            np.testing.assert_allclose(here, there, atol=_APART, rtol=_APART, err_msg=f"{name} depends on the storage")
+
+
+_APART = 0.02  # far above rounding; a sum that cancels is wrong altogether
 
 
 def targets() -> tuple[str, ...]:
