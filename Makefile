@@ -5,19 +5,24 @@ BIN = $(VENV)/bin
 READY = $(VENV)/.ready
 JOBS ?= auto
 
-.PHONY: demo test lint bench reproduce clean
+.PHONY: demo test lint fuzz bench reproduce clean
 
 demo: $(READY)
 	$(BIN)/eigensieve demo
 
 # one BLAS thread for each test process: as many processes as cores run side by side
 test: $(READY) lint
-	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n $(JOBS) --dist worksteal
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n $(JOBS) --dist worksteal --cov --cov-report=term
 
 lint: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+# minutes to hours: so many cases for every reader, estimator, model file and checkpoint
+CASES ?= 1000
+fuzz: $(READY)
+	cd tests && OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(abspath $(BIN))/python -m fuzz.run --cases $(CASES)
 
 bench: $(READY)
 	$(BIN)/python benchmarks/run.py

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 from eigensieve._door import open_door
 
 if TYPE_CHECKING:
+    from eigensieve._files import CheckpointError
     from eigensieve.data import open_data
     from eigensieve.estimators import (
         ElementSelectedSVC,

@@ -12,6 +12,10 @@ PREFIX = ".eigensieve-"
 """The hidden folders in which files are written begin with this. A killed process may leave one behind."""
 
 
+class CheckpointError(ValueError):
+    """What was kept of an earlier run cannot be used: it is of another run, or damaged."""
+
+
 class StagedFile:
     """A file or folder that is written beside its destination and then moved there.
 

@@ -1,5 +1,7 @@
 """Model files: what was saved comes back and says who wrote it; a bad file is refused before it is built."""
 
+import hashlib
+import io
 import json
 import pickle
 import zipfile
@@ -40,15 +42,16 @@ def saved(fitted, tmp_path):
     return path
 
 
-def rewrite(path, change):
-    """Write the archive again with its members changed by `change(name, content)`; None drops one."""
+def rewrite(path, change, *, checksums=True):
+    """Write the archive again with its members changed by `change(name, content)`, and with checksums that fit."""
     with zipfile.ZipFile(path) as archive:
-        members = {name: archive.read(name) for name in archive.namelist()}
+        members = {name: change(name, archive.read(name)) for name in archive.namelist()}
+    if checksums:
+        found = {name: hashlib.sha256(content).hexdigest() for name, content in members.items() if name != HEADER}
+        members[HEADER] = json.dumps(json.loads(members[HEADER]) | {"checksums": found}).encode()
     with zipfile.ZipFile(path, "w") as archive:
         for name, content in members.items():
-            content = change(name, content)
-            if content is not None:
-                archive.writestr(name, content)
+            archive.writestr(name, content)
 
 
 def test_a_model_comes_back_the_same(fitted, saved):
@@ -140,7 +143,8 @@ def test_another_estimator_is_refused(tmp_path):
     with pytest.raises(ModelFileError, match="not written by eigensieve"):
         load_model(path)
     with zipfile.ZipFile(path, "a") as archive:
-        archive.writestr(HEADER, json.dumps({"format": FORMAT}))
+        found = {name: hashlib.sha256(archive.read(name)).hexdigest() for name in archive.namelist()}
+        archive.writestr(HEADER, json.dumps({"format": FORMAT, "checksums": found}))
     with pytest.raises(ModelFileError, match="holds a LinearRegression"):
         load_model(path)
 
@@ -226,3 +230,62 @@ def test_every_public_estimator_may_be_stored():
     assert {name for name in public if issubclass(getattr(eigensieve, name), BaseEstimator)} == set(ESTIMATORS)
     for name in ESTIMATORS:
         assert estimator_class(name) is getattr(eigensieve, name)
+
+
+def test_a_changed_part_is_refused(saved):
+    def flip(name, content):
+        return content[:-1] + bytes([content[-1] ^ 1]) if name.endswith(".npy") else content
+
+    rewrite(saved, flip, checksums=False)
+    with pytest.raises(ModelFileError, match="do not match their checksums"):
+        load_model(saved)
+
+
+def test_an_added_part_is_refused(saved):
+    with zipfile.ZipFile(saved, "a") as archive:
+        archive.writestr("more.npy", b"")
+    with pytest.raises(ModelFileError, match="do not match their checksums"):
+        read_model_header(saved)
+
+
+def test_an_older_format_says_to_fit_again(saved):
+    rewrite(saved, lambda name, content: content.replace(b'"format": 2', b'"format": 1') if name == HEADER else content)
+    with pytest.raises(ModelFileError, match="older eigensieve"):
+        load_model(saved)
+
+
+def with_arrays(path, change):
+    """Write the archive again with its arrays changed, and with checksums that fit."""
+
+    def member(name, content):
+        if not name.endswith(".npy"):
+            return content
+        out = io.BytesIO()
+        np.save(out, change(np.load(io.BytesIO(content))))
+        return out.getvalue()
+
+    rewrite(path, member)
+
+
+TAMPERED = {
+    "short": lambda A: A[:-1] if A.shape == (40,) else A,
+    "empty": lambda A: A[:0],
+    "text": lambda A: A.astype(str) if A.shape == (40,) else A,
+    "integers": lambda A: A.astype(np.int8) if A.dtype == bool else A,
+    "numbers": lambda A: A.astype(np.float64) if A.dtype == np.int64 else A,
+    "square": lambda A: np.stack([A] * len(A), axis=1) if A.dtype == bool else A,
+    "repeated": lambda A: np.zeros_like(A) if A.dtype == np.int64 else A,
+    "complex": lambda A: A.astype(complex) if A.ndim == 2 else A,
+}
+
+
+@pytest.mark.parametrize("case", TAMPERED)
+def test_arrays_that_do_not_fit_are_refused(saved, case):
+    with_arrays(saved, TAMPERED[case])
+    with pytest.raises(ModelFileError, match="is damaged"):
+        load_model(saved)
+
+
+def test_arrays_that_fit_are_not(saved):
+    with_arrays(saved, lambda A: A.copy())
+    load_model(saved)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from sklearn.feature_selection import SelectKBest, VarianceThreshold
 
+from eigensieve import CheckpointError
 from eigensieve.evidence.stability import Stability, selection_stability
 
 X = np.random.default_rng(0).standard_normal((40, 12)) * np.linspace(0.9, 1.1, 12)
@@ -46,11 +47,43 @@ def test_an_interrupted_run_goes_on(tmp_path: Path) -> None:
     )
 
 
-def test_a_file_of_another_run_is_refused(tmp_path: Path) -> None:
+class TakesMore(SelectKBest):
+    def fit(self, X, y=None, more=None):  # type: ignore[no-untyped-def]
+        return super().fit(X, y)
+
+
+HALVES = np.repeat([0, 1], 20)
+OTHERS = {
+    "parameter": {"selector": TakesMore(k=5)},
+    "class": {"selector": SelectKBest(k=3), "fit_params": None},
+    "last-value": {"X": np.vstack([X[:-1], X[-1:] + 1e-12])},
+    "columns": {"X": X[:, ::-1]},
+    "labels": {"y": np.tile([0, 1], 20)},
+    "fit_params": {"fit_params": lambda rows: {"more": rows + 1}},
+    "fraction": {"fraction": 0.6},
+    "random_state": {"random_state": 1},
+}
+
+
+@pytest.mark.parametrize("other", OTHERS)
+def test_a_file_of_another_run_is_refused(other: str, tmp_path: Path) -> None:
+    file = tmp_path / "runs.npz"
+    run = {"selector": TakesMore(k=3), "X": X, "y": HALVES, "n_subsamples": 2, "results": file}
+    run["fit_params"] = lambda rows: {"more": rows}
+    first = selection_stability(**run)
+    with pytest.raises(CheckpointError, match="same selector, data and settings"):
+        selection_stability(**{**run, **OTHERS[other]})
+    np.testing.assert_array_equal(selection_stability(**run).selections, first.selections)
+
+
+@pytest.mark.parametrize("at", [0.05, 0.3, 0.6, 0.95])
+def test_a_damaged_file_is_refused(at: float, tmp_path: Path) -> None:
     file = tmp_path / "runs.npz"
     selection_stability(VarianceThreshold(1.0), X, n_subsamples=2, results=file)
-    with pytest.raises(ValueError, match="same selector, data and settings"):
-        selection_stability(VarianceThreshold(0.5), X, n_subsamples=2, results=file)
+    content = file.read_bytes()
+    file.write_bytes(content[: int(at * len(content))])
+    with pytest.raises(CheckpointError, match="is damaged"):
+        selection_stability(VarianceThreshold(1.0), X, n_subsamples=2, results=file)
 
 
 @pytest.mark.parametrize(("name", "value"), [("fraction", 1.0), ("n_subsamples", 0)])

@@ -9,6 +9,8 @@ Read in this order:
 - ``blocks.py``: what an algorithm may ask of a block of features.
 - ``stats.py``: statistics per feature; centring and scaling.
 - ``dense.py``, ``sparse.py``: arrays in memory, and their blocks.
+- ``digest.py``: fingerprints of the values.
+- ``extremes.py``: columns of extreme scale.
 - ``thin.py``: products of dense columns with a few vectors, and their statistics.
 - ``samples.py``: some samples of any data, in memory.
 - ``kinds.py``: which kind of stored data an object is.
@@ -40,8 +42,11 @@ if TYPE_CHECKING:
     from eigensieve.data.corrected import corrected_data, without_feature_directions
     from eigensieve.data.counts import are_counts, log_counts
     from eigensieve.data.dense import StoredColumns
+    from eigensieve.data.digest import fingerprint
     from eigensieve.data.disk.opening import open_data
+    from eigensieve.data.extremes import tamed
     from eigensieve.data.matrix import DataMatrix, as_data, is_stored
+    from eigensieve.data.sparse import near_zero
     from eigensieve.data.squared import SquaredData, squares_of
     from eigensieve.data.stats import ColumnStats
     from eigensieve.data.threads import one_blas_thread, ordered_map, thread_count

@@ -93,11 +93,14 @@ def csc_moments(indptr, indices, values, n_samples, mean, centered_norm, finite,
         for p in range(first, last):
             average += values[p] / biggest
         average /= n_samples
-        spread = (n_samples - (last - first)) * average * average
+        zeros = n_samples - (last - first)
+        spread = zeros * average * average
+        rounding = -zeros * average  # the sum of all differences, which is zero up to the rounding of the average
         for p in range(first, last):
             difference = values[p] / biggest - average
             spread += difference * difference
-        mean[i] = average * biggest
+            rounding += difference
+        mean[i] = (average + rounding / n_samples) * biggest
         centered_norm[i] = np.sqrt(spread) * biggest
 
 

@@ -59,6 +59,11 @@ def numbered(block: Block, start: int) -> Block:
     return block
 
 
+def add_up(total: Array | None, term: Array) -> Array:
+    """Add to a sum in float64, in place once it is there."""
+    return term.astype(np.float64) if total is None else np.add(total, term, out=total)
+
+
 class BackwardSum:
     """The sum of M_b' W_b over blocks, in float64.
 

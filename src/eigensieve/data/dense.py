@@ -11,6 +11,7 @@ from scipy.sparse import diags_array
 
 from eigensieve._types import Array
 from eigensieve.data.blocks import Block
+from eigensieve.data.digest import dense_digests
 from eigensieve.data.matrix import DataMatrix
 from eigensieve.data.thin import contiguous_rows, dense_moments, left_product, right_product
 
@@ -79,6 +80,9 @@ class DenseData(DataMatrix):
 
     def block_moments(self, start: int, stop: int) -> tuple[Array, Array, Array, Array]:
         return dense_moments(self.X[:, start:stop])
+
+    def block_digests(self, start: int, stop: int, places: Array) -> Array:
+        return dense_digests(self.X[:, start:stop], places)
 
     def block_size(self) -> int:
         return max(64, _BLOCK_BYTES // (self.n_samples * self.dtype.itemsize))

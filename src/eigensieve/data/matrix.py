@@ -17,7 +17,8 @@ from scipy.sparse import issparse
 
 from eigensieve._progress import Progress, silent
 from eigensieve._types import Array
-from eigensieve.data.blocks import BackwardSum, Block, numbered
+from eigensieve.data.blocks import BackwardSum, Block, add_up, numbered
+from eigensieve.data.digest import digests_by_segments
 from eigensieve.data.kinds import stored_kind
 from eigensieve.data.stats import ColumnStats, Moments, joined_moments, standardization
 from eigensieve.data.threads import ordered_map
@@ -62,11 +63,6 @@ Work = Callable[["DataMatrix", int, Ranges], Result]
 """What a pass does with one segment: work(piece, its first feature, blocks counted from there)."""
 
 
-def add_up(total: Array | None, term: Array) -> Array:
-    """Add to a sum in float64, in place once it is there."""
-    return term.astype(np.float64) if total is None else np.add(total, term, out=total)
-
-
 @dataclass
 class Shared:
     """What all views of the same data share."""
@@ -75,6 +71,8 @@ class Shared:
     stats: ColumnStats | None = None
     names: Array | None = None
     progress: Progress = silent
+    exponents: Array | None = None
+    """The powers of two by which the columns were multiplied, if they were; see ``extremes.py``."""
     kept: dict[str, Any] = field(default_factory=dict)
     """What a backend keeps from pass to pass."""
 
@@ -126,6 +124,10 @@ class DataMatrix(ABC):
     def take(self, indices: Any) -> Array:
         """Return the named features, centred and scaled, as a dense (n_samples, len(indices)) array."""
 
+    def block_digests(self, start: int, stop: int, places: Array) -> Array:
+        """Return the fingerprints of raw features start..stop; asked of data in memory only."""
+        raise NotImplementedError
+
     def stored(self, start: int, stop: int) -> "StoredColumns | None":
         """Return features start..stop as they lie in memory, for compiled passes; None where these do not apply."""
         return None
@@ -164,6 +166,10 @@ class DataMatrix(ABC):
 
         blocks = [found for some in self.each_segment(segment) for found in some]
         return joined_moments(self.n_samples, blocks)
+
+    def column_digests(self) -> Array:
+        """Return a 64-bit fingerprint of every raw column, the same for every kind of storage; one pass."""
+        return digests_by_segments(self.rescaled(None, None))
 
     def standardized(self, normalize: str) -> "DataMatrix":
         """Return a view of the same data with implicit centring and scaling.
@@ -322,8 +328,6 @@ class DataMatrix(ABC):
     def load_array(self, path: Path) -> Array:
         """Read a feature array that `save_array` wrote, and put it where this backend keeps them."""
         return np.asarray(np.load(path))
-
-    # -- inner ---------------------------------------------------------------------------------------
 
     def segments(self, count: int) -> list[Ranges]:
         """The blocks of all features in at most `count` segments, the same for any number of threads."""

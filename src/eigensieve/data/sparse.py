@@ -4,10 +4,12 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csc_array, diags_array
+from scipy.sparse import csc_array, diags_array, issparse
 
 from eigensieve._types import Array
 from eigensieve.data.blocks import Block
+from eigensieve.data.dense import FARTHEST
+from eigensieve.data.digest import sparse_digests
 from eigensieve.data.matrix import DataMatrix, Ranges
 
 _BLOCK_NONZEROS = 1 << 17
@@ -36,18 +38,48 @@ class SparseData(DataMatrix):
             del columns
             self.values = _smallest_exact(self.values)
             self.indices = _smallest_index(self.indices, self.n_samples)
+        self.near: tuple[Array, Array] | None = None
         # each segment adds up a result with one row per sample, so it should hold many more non-zeros than samples
         self.n_segments = int(np.clip(len(self.values) // (64 * self.n_samples), 2, self.n_segments))
 
+    def rescaled(self, center: Array | None, scale: Array | None, far: Array | None = None) -> DataMatrix:
+        view = super().rescaled(center, scale, far)
+        assert isinstance(view, SparseData)
+        view.near = None if center is None else view._near(center)
+        return view
+
+    def _near(self, center: Array) -> tuple[Array, Array] | None:
+        """Return values and centres of columns moved towards zero; None if there is no need.
+
+        Centring by products subtracts two sums. Where the mean is many times the spread, their difference is rounding.
+        Only a column without zeros can be that far from zero, so all of its values are there to be moved.
+        """
+        full = np.flatnonzero(np.diff(self.indptr) == self.n_samples)
+        spans = [slice(self.indptr[i], self.indptr[i + 1]) for i in full]
+        far = [i for i, here in zip(full, spans, strict=True) if self._is_far(self.values[here], center[i])]
+        if not far:
+            return None
+        values, center = self.values.astype(self.dtype), center.astype(np.float64)
+        for i in far:
+            here = slice(self.indptr[i], self.indptr[i + 1])
+            near = float(self.dtype.type(center[i]))  # of the values' type, so that the difference is exact
+            values[here] -= near
+            center[i] -= near
+        return values, center
+
+    def _is_far(self, values: Array, center: float) -> bool:
+        return bool(abs(center) > FARTHEST[self.dtype] * (float(values.max()) - float(values.min())))
+
     def block(self, start: int, stop: int) -> Block:
+        values, center = (self.values, self.center) if self.near is None else self.near
         return SparseBlock(
             start,
             stop,
             self.indptr[start : stop + 1],
             self.indices,
-            self.values,
+            values,
             self.n_samples,
-            _at(self.center, slice(start, stop)),
+            _at(center, slice(start, stop)),
             _at(self.scale, slice(start, stop)),
             self.dtype,
         )
@@ -69,6 +101,9 @@ class SparseData(DataMatrix):
             constant,
         )
         return mean, centered_norm, finite, constant
+
+    def block_digests(self, start: int, stop: int, places: Array) -> Array:
+        return sparse_digests(self.indptr[start : stop + 1], self.indices, self.values, places)
 
     def block_size(self) -> int:
         per_feature = max(1.0, len(self.values) / max(1, self.n_features))
@@ -223,6 +258,20 @@ class SparseBlock:
         return csc_array(arrays, shape=(self.n_samples, self.stop - self.start)).astype(np.float64, copy=False)
 
 
+def near_zero(X: Any) -> Any:
+    """Return samples as far apart as those of X, moved so that their inner products keep the digits of the distances.
+
+    Sparse columns far from zero are moved by their mean. Dense samples are returned as they are.
+    """
+    if not issparse(X):
+        return X
+    data = SparseData(X)
+    moved = data._near(data.stats().mean)
+    if moved is None:
+        return X
+    return csc_array((moved[0], data.indices.astype(np.int64), data.indptr), shape=data.shape).tocsr()
+
+
 def _at(column: Array | None, where: Any) -> Array | None:
     return None if column is None else column[where]
 
@@ -245,7 +294,8 @@ def _smallest_exact(values: Array) -> Array:
     single = np.empty(len(values), dtype=np.float32)
     for start in range(0, len(values), _BLOCK_NONZEROS):
         some = slice(start, start + _BLOCK_NONZEROS)
-        single[some] = values[some]
+        with np.errstate(over="ignore"):  # what is too large becomes infinite, which is another value
+            single[some] = values[some]
         if not np.array_equal(single[some], values[some]):
             return values if values.dtype.kind == "f" else values.astype(np.float64)
     return single

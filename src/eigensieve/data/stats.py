@@ -9,6 +9,9 @@ from eigensieve._types import Array
 
 NORMALIZATIONS = ("center", "unit", "none")
 
+LIMITS = {np.dtype(np.float32): 1e28, np.dtype(np.float64): 1e120}
+"""Norms between the reciprocal of this and this can be squared, and multiplied by vectors of that type."""
+
 _FEATURES = 8192  # features standardised at once: their numbers stay in cache
 
 
@@ -36,13 +39,19 @@ class ColumnStats:
 
     @property
     def norm(self) -> Array:
-        """Euclidean norm of the raw column."""
-        return np.hypot(self.centered_norm, np.sqrt(self.n_samples) * np.abs(self.mean))
+        """Euclidean norm of the raw column; infinite where it overflows."""
+        with np.errstate(over="ignore"):
+            return np.hypot(self.centered_norm, np.sqrt(self.n_samples) * np.abs(self.mean))
 
     @property
     def variance(self) -> Array:
         """Variance of the column (divided by the number of samples)."""
         return (self.centered_norm / np.sqrt(self.n_samples)) ** 2
+
+    def extreme(self, dtype: Any) -> Array:
+        """Return which columns vary so little or have values so large that products of them vanish or overflow."""
+        limit = LIMITS[np.dtype(dtype)]
+        return (self.norm > limit) | (~self.constant & (self.centered_norm < 1 / limit))
 
     def cut(self, where: Any) -> "ColumnStats":
         """Return the statistics of some features."""
@@ -91,7 +100,7 @@ class Moments:
 
         A column counts as constant when its spread is no more than the rounding of its mean can explain.
         """
-        rounding = self.count**1.5 * np.abs(self.mean) * np.finfo(np.float64).eps
+        rounding = np.abs(self.mean) * (self.count**1.5 * np.finfo(np.float64).eps)
         constant = self.constant | (self.finite & (self.centered_norm <= rounding))
         return ColumnStats(self.mean, self.centered_norm, self.finite, constant, self.count)
 

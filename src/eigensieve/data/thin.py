@@ -101,7 +101,8 @@ def _any_moments(Z: Array) -> tuple[Array, Array, Array, Array]:
         Z /= unit
     mean = Z.mean(axis=0)
     Z -= mean
-    centered_norm = np.sqrt(np.einsum("tb,tb->b", Z, Z)) * unit
+    with np.errstate(over="ignore"):  # a norm that overflows is infinite
+        centered_norm = np.sqrt(np.einsum("tb,tb->b", Z, Z)) * unit
     centered_norm[constant] = 0.0
     mean = np.where(constant & finite, low, mean * unit)
     return mean, centered_norm, finite, constant

@@ -93,7 +93,10 @@ def select_joint(state: SelectionState, plan: Plan, rng: np.random.Generator) ->
     """
     rows = draw_rows(state.X.shape[0], plan.sample_size(state.X.shape[0]), rng)
     one_element = replace(plan, n_elements=1, rescale=False, n_tries=1, tol=0.0, progress=silent)
-    first = select_guided(state, one_element, rng).columns[0]
+    found = select_guided(state, one_element, rng)
+    if not found.columns:  # no element lowers the error
+        return found
+    first = found.columns[0]
     features, bases = list(first.features), [first.basis]
     X, B, targets = state.X[rows].astype(np.float64), state.B.astype(np.float64), state.targets[rows]
 
@@ -147,6 +150,8 @@ def select_prototypes(
     pool = draw_rows(state.B.shape[0], POOL, rng)
     candidates = [Column(int(j), factor, p) for j in pool for p in prototypes]
     state = state.copy()
+    if not candidates:  # no element lowers the error
+        return state, []
     trial = Trial(np.stack([state.values(column) for column in candidates], axis=1))
     owners = np.array([column.basis for column in candidates])
     free = np.ones(len(candidates), dtype=bool)

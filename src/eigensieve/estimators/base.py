@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from eigensieve._progress import Progress, progress_for
 from eigensieve._types import Array
-from eigensieve.data import DataMatrix, as_data, is_stored
+from eigensieve.data import DataMatrix, as_data, is_stored, tamed
 from eigensieve.qalpha import Result, sparsity_gap
 
 AUTO = StrOptions({"auto"})
@@ -153,7 +153,20 @@ def check_data(
         )
         data = as_data(X)
     check_finite(estimator, data)
-    return data
+    return check_scale(estimator, data)
+
+
+def check_scale(estimator: BaseEstimator, data: DataMatrix) -> DataMatrix:
+    """Return data that can be computed with: columns of extreme scale are multiplied by powers of two."""
+    found = tamed(data)
+    if found is None:
+        extreme = np.flatnonzero(data.stats().extreme(data.dtype))
+        raise ValueError(
+            f"Input X has {len(extreme)} of {data.n_features} columns whose values are too large or vary too "
+            f"little for products in {data.dtype}: {name_columns(estimator, extreme)}. Rescale them where they are "
+            "stored, or load X into memory."
+        )
+    return found
 
 
 class BaseSelector(SelectorMixin, BaseEstimator):
@@ -206,6 +219,21 @@ class BaseSelector(SelectorMixin, BaseEstimator):
 
     def _check_data(self, X: Any, y: Any = None, *, min_samples: int = 2) -> DataMatrix:
         return check_data(self, X, y, min_samples=min_samples)
+
+    def _check_range(self, raw: DataMatrix, normalize: str) -> None:
+        """Refuse values whose fourth power overflows or vanishes: the criterion without normalisation."""
+        if normalize != "none":
+            return
+        limit = float(np.finfo(raw.dtype).max) ** 0.2
+        largest = float(raw.stats().norm.max())
+        if raw.shared.exponents is None and 1 / limit <= largest <= limit:
+            return
+        stated = "of extreme scale" if raw.shared.exponents is not None else f"of norm up to {largest:.1e}"
+        raise ValueError(
+            f"Input X has columns {stated}, too large or too small for normalize='none' in {raw.dtype} (the "
+            f"criterion is of fourth power; the limits are {1 / limit:.1e} and {limit:.1e}). Use normalize='center', "
+            "or rescale X."
+        )
 
     def _check_some_vary(self, data: DataMatrix) -> Array:
         """Return the mask of the features that vary. Raise when none does."""

@@ -194,6 +194,7 @@ class FeatureMap(BaseSelector):
         raw = self._check_data(X, y)
         usable = self._check_some_vary(raw)
         count = self._count(usable)
+        self._check_range(raw, normalize)
         check_start(name, self.n_clusters, "eigen", 1, raw.n_samples)
         labels = read_labels(y, raw.n_samples, name) if self._uses(y) else None
         settings = (self.spectrum, "energy", normalize, "auto")

@@ -204,8 +204,10 @@ class KernelQAlphaSelector(BaseSelector):
         kernel, usable = self._feature_kernel(self._check_data(X, y))
         count = self._count(usable)
         progress(f"kernel of {kernel.n_features} features")
-        factor = self._factor(kernel if self.normalize == "none" else UnitKernel(kernel))
+        with np.errstate(over="ignore", invalid="ignore"):
+            factor = self._factor(kernel if self.normalize == "none" else UnitKernel(kernel))
         phi = np.where(usable[:, None], factor.phi, 0.0)
+        self._check_kernel_range(phi)
         k = min(int(self.n_clusters), phi.shape[1])
         settings = SolveSettings(max_iter=self.max_iter, tol=self.tol, progress=progress)
         result = solve_standard(as_data(np.ascontiguousarray(phi.T)), k, usable, settings)
@@ -219,11 +221,27 @@ class KernelQAlphaSelector(BaseSelector):
                     "Precomputed kernels must be square, features x features. Got X with shape "
                     f"({raw.n_samples}, {raw.n_features}) for KernelQAlphaSelector(kernel='precomputed') instead."
                 )
+            if raw.shared.exponents is not None:
+                raise ValueError(
+                    "Input X has kernel values too large or too small to be multiplied, for "
+                    "KernelQAlphaSelector(kernel='precomputed'). Divide X by its largest value."
+                )
             V = np.asarray(raw.take(np.arange(raw.n_features)), dtype=np.float64)
             return GivenKernel(V), np.diag(V) > 0
         usable = self._check_some_vary(raw)
+        self._check_range(raw, self.normalize)
         settings = KernelSettings(self.degree, self.coef0, self.gamma, self.section_size)
         return ComputedKernel(raw.standardized(self.normalize), kernel_function(self.kernel, settings)), usable
+
+    def _check_kernel_range(self, phi: Array) -> None:
+        """Refuse features whose fourth power overflows or vanishes in the kernel's space."""
+        largest, limit = float(np.abs(phi).max()), float(np.finfo(np.float64).max) ** 0.2
+        if not 1 / limit <= largest <= limit:
+            raise ValueError(
+                f"The kernel of KernelQAlphaSelector gives features of size {largest:.1e}, beyond the limits of "
+                f"{1 / limit:.1e} and {limit:.1e} (the criterion is of fourth power). Use normalize='center' or "
+                "rescale X, and check the parameters of the kernel."
+            )
 
     def _factor(self, kernel: FeatureKernel) -> Factor:
         if self.n_components is None:

@@ -42,7 +42,8 @@ def read_batches(estimator: BaseEstimator, main: DataMatrix, batches: Any) -> Ar
 
 def read_side_variances(estimator: BaseEstimator, main: DataMatrix, side: Any) -> Array:
     """Return D_i, the variance of each feature of the side data in units of its variance in the main data."""
-    return side_variances(main.stats(), read_side(estimator, main, side).stats())
+    exponents = main.shared.exponents
+    return side_variances(main.stats(), read_side(estimator, main, side).stats(), exponents)
 
 
 def side_scale(estimator: BaseEstimator, main: DataMatrix, side: Any, strength: float) -> Array:

@@ -1,5 +1,6 @@
 """Models on disk: skops files, which hold no code, with a plain JSON header that says who wrote them."""
 
+import hashlib
 import json
 import os
 import zipfile
@@ -13,9 +14,10 @@ from sklearn.base import BaseEstimator
 from eigensieve import __version__
 from eigensieve._extras import require
 from eigensieve._files import staged
+from eigensieve.estimators.model_checks import misfit
 from eigensieve.estimators.registry import ESTIMATORS
 
-FORMAT = 1
+FORMAT = 2
 HEADER = "eigensieve.json"
 
 
@@ -27,7 +29,8 @@ def save_model(model: BaseEstimator, path: str | os.PathLike[str], *, about: dic
     """Write a fitted estimator to a file without pickle.
 
     The file is a skops archive with one more member, ``eigensieve.json``. That member holds the version that wrote the
-    file, the names of the features, which of them are selected, and `about`. The file appears whole or not at all.
+    file, the names of the features, which of them are selected, `about`, and checksums of all other members. The file
+    appears whole or not at all.
 
     Parameters
     ----------
@@ -55,7 +58,13 @@ def save_model(model: BaseEstimator, path: str | os.PathLike[str], *, about: dic
     with staged(path) as file:
         file.write_bytes(sio.dumps(bare))
         with zipfile.ZipFile(file, "a") as archive:
+            header["checksums"] = _checksums(archive)
             archive.writestr(HEADER, json.dumps(header, ensure_ascii=False))
+
+
+def _checksums(archive: zipfile.ZipFile) -> dict[str, str]:
+    names = [name for name in archive.namelist() if name != HEADER]
+    return {name: hashlib.sha256(archive.read(name)).hexdigest() for name in names}
 
 
 def read_model_header(path: str | os.PathLike[str]) -> dict[str, Any]:
@@ -77,19 +86,25 @@ def read_model_header(path: str | os.PathLike[str]) -> dict[str, Any]:
             if any(member.compress_type != zipfile.ZIP_STORED for member in archive.infolist()):
                 raise ModelFileError(f"'{path}' was not written by eigensieve: its parts are compressed. {_REFIT}")
             header = json.loads(archive.read(HEADER))
+            names = archive.namelist()
+            found = _checksums(archive)
     except KeyError as error:
         raise ModelFileError(f"'{path}' was not written by eigensieve: it has no header. {_REFIT}") from error
-    except (zipfile.BadZipFile, ValueError, EOFError) as error:
-        if isinstance(error, ModelFileError):
+    except Exception as error:  # a damaged archive may raise anything; only what names a file is about the file itself
+        if isinstance(error, ModelFileError) or getattr(error, "filename", None) is not None:
             raise
         raise ModelFileError(f"'{path}' is damaged or no model file. {_REFIT}") from error
     if not isinstance(header, dict) or not isinstance(header.get("format"), int):
         raise ModelFileError(f"'{path}' is damaged: its header cannot be understood. {_REFIT}")
+    if header["format"] < FORMAT:
+        raise ModelFileError(f"'{path}' was written by an older eigensieve ({header.get('eigensieve')}). {_REFIT}")
     if header["format"] > FORMAT:
         raise ModelFileError(
             f"'{path}' was written by eigensieve {header.get('eigensieve')}, whose model files this version "
             f"({__version__}) cannot read. Update with: pip install -U eigensieve"
         )
+    if header.get("checksums") != found or len(set(names)) != len(names):
+        raise ModelFileError(f"'{path}' is damaged: its parts do not match their checksums. {_REFIT}")
     return header
 
 
@@ -126,12 +141,17 @@ def load_model(path: str | os.PathLike[str]) -> BaseEstimator:
                 "fit the model again from data you trust."
             )
         model = sio.load(path, trusted=sorted(_trusted_types()))
-    except (ModelFileError, OSError):
+    except ModelFileError:
         raise
     except Exception as error:
+        if getattr(error, "filename", None) is not None:
+            raise
         raise ModelFileError(f"'{path}' is damaged ({type(error).__name__} while reading it). {_REFIT}") from error
     if type(model).__name__ not in ESTIMATORS:
         raise ModelFileError(f"'{path}' holds a {type(model).__name__}, not a model of eigensieve. {_REFIT}")
+    problem = misfit(model)
+    if problem is not None:
+        raise ModelFileError(f"'{path}' is damaged: {problem}. {_REFIT}")
     _restore_names(model, header, path)
     return model
 

@@ -102,8 +102,11 @@ class QAlphaSelector(BaseSelector):
         gain of the last step is below tol^2.
     checkpoint : path-like or None, default=None
         Folder in which the last completed step is kept. If a fit was interrupted, call it again with the same data and
-        settings: it continues from there and ends with the same result. Not possible with labels for some samples
-        only, nor with ``supervision="blocks"``. The folds of the automatic choice are fitted anew.
+        settings: it continues from there and ends with the same result. The folder of a finished fit gives that fit's
+        weights again at once. If anything that the weights depend on differs (a value in the data, labels, side data,
+        pairs, a setting), or if the folder is damaged, a `CheckpointError` says so; `max_iter` may be raised. Finding
+        out reads the data once. Not possible with labels for some samples only, nor with ``supervision="blocks"``. The
+        folds of the automatic choice are fitted anew.
     fdr : float, default=0.1
         Expected fraction of false selections to allow when `n_features_to_select` is ``"auto"``.
     random_state : int, RandomState or None, default=None
@@ -286,6 +289,12 @@ class QAlphaSelector(BaseSelector):
                 "The 'checkpoint' parameter of QAlphaSelector must be None with labels for some samples only and with "
                 f"supervision='blocks': their steps cannot be resumed. Got {self.checkpoint!r} instead."
             )
+        drawn = isinstance(self.init, str) and self.init == "random" and self.random_state is None
+        if self.checkpoint is not None and drawn:
+            raise ValueError(
+                "The 'random_state' parameter of QAlphaSelector must be a number with init='random' and a "
+                "checkpoint: another call would start elsewhere and could not go on. Got None instead."
+            )
 
     def _normalization(self, supervision: str | None) -> str:
         if self.normalize != "auto":
@@ -304,18 +313,6 @@ class QAlphaSelector(BaseSelector):
         scale = None if known.side is None else side_scale(self, raw, known.side, self.side_strength)
         blocks = read_settings(self.block_gamma, self.block_clusters, name) if supervision == "blocks" else None
         return Knowledge(labels, blocks, scale, pairs, self.pair_strength)
-
-    def _check_range(self, raw: DataMatrix, normalize: str) -> None:
-        """Refuse values whose fourth power overflows. Without normalisation the criterion is of that order."""
-        if normalize != "none":
-            return
-        largest = float(raw.stats().norm.max())
-        limit = float(np.finfo(raw.dtype).max) ** 0.2
-        if largest > limit:
-            raise ValueError(
-                f"Input X has columns of norm up to {largest:.1e}, too large for normalize='none' in {raw.dtype} (the "
-                f"criterion is of fourth power; the limit is {limit:.1e}). Use normalize='center', or rescale X."
-            )
 
     def _learn(self, result: Result, search: Search, count: int | None, found: Discoveries | None) -> None:
         order = features_by_weight(result.weights, search.usable)

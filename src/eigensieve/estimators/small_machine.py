@@ -12,6 +12,7 @@ from eigensieve._types import Array
 from eigensieve.elements import rejection_threshold
 from eigensieve.estimators.kernel_machine import KernelMachine, resolve_machine
 
+_LARGEST = 1e12
 FLOATS = [np.float64, np.float32]
 
 
@@ -24,9 +25,21 @@ class SmallMachine(ClassifierMixin, BaseEstimator):
 
     def _read(self, X: Any, y: Any, *, reset: bool = True) -> tuple[Array, Array]:
         """Return the samples and their classes, checked."""
-        X, y = validate_data(self, X, y, dtype=FLOATS, reset=reset)
+        with np.errstate(over="ignore", invalid="ignore"):  # scikit-learn adds the values up
+            X, y = validate_data(self, X, y, dtype=FLOATS, reset=reset)
         check_classification_targets(y)
+        self._check_scale(X)
         return X, y
+
+    def _check_scale(self, X: Array) -> None:
+        """Refuse values whose squares and reciprocals a kernel in single precision cannot be computed with."""
+        largest = float(np.abs(X).max(initial=0.0))
+        if largest > _LARGEST or 0 < largest < 1 / _LARGEST:
+            raise ValueError(
+                f"Input X has values of magnitude up to {largest:.1e}. {type(self).__name__} needs this to be between "
+                f"{1 / _LARGEST:.0e} and {_LARGEST:.0e}: its kernel values are in single precision. Scale the features "
+                "first, for example with sklearn.preprocessing.StandardScaler."
+            )
 
     def _resolve(self, X: Any, X_valid: Array, y: Array) -> KernelMachine:
         """Return the machine to rewrite, fitted here if it was not."""
@@ -55,7 +68,9 @@ class SmallMachine(ClassifierMixin, BaseEstimator):
         decisions : ndarray of shape (n_samples,) or (n_samples, n_classes)
         """
         check_is_fitted(self)
-        decisions = self._decisions(validate_data(self, X, dtype=FLOATS, reset=False))
+        with np.errstate(over="ignore", invalid="ignore"):
+            X = validate_data(self, X, dtype=FLOATS, reset=False)
+        decisions = self._decisions(X)
         return decisions[:, 0] if decisions.shape[1] == 1 else decisions
 
     def predict(self, X: Any) -> Array:

@@ -26,7 +26,7 @@ from eigensieve.estimators.base import (
     progress_of,
     warn_user,
 )
-from eigensieve.estimators.trace_ratio_scores import ARRAY_RULES, class_codes
+from eigensieve.estimators.trace_ratio_scores import ARRAY_RULES, class_codes, in_range
 from eigensieve.graphs import check_graph, knn_graph
 from eigensieve.sieve import sample_coordinates
 from eigensieve.traceratio import (
@@ -126,7 +126,7 @@ class TraceRatioSelector(BaseSelector):
     history_ : list of float
         The subset score after each step. It never falls.
     between_scatter_, within_scatter_ : ndarray of shape (n_features,)
-        b and e.
+        b and e. If squares of the values would overflow or vanish, X is first multiplied by a power of two.
     scale_ : ndarray of shape (n_features,) or None
         What features were divided by, if `scale` is set.
     graph_ : scipy.sparse.csr_array or None
@@ -219,8 +219,6 @@ class TraceRatioSelector(BaseSelector):
 
     def _fit(self, X: Any, y: Any, progress: Progress) -> None:
         X = self._checked(X, reset=True)
-        if isinstance(X, DataMatrix):
-            check_finite(self, X)
         self.scale_ = self._spread(as_data(X))
         pair, graph = self._graph_pair(X, y, progress)
         b, e = self._scatters(X, pair, progress)
@@ -274,8 +272,13 @@ class TraceRatioSelector(BaseSelector):
 
     def _checked(self, X: Any, *, reset: bool) -> Any:
         if is_stored(X):
-            return check_stored(self, X, reset=reset, min_samples=2)
-        return validate_data(self, X, reset=reset, ensure_min_samples=2, **ARRAY_RULES)
+            X = check_stored(self, X, reset=reset, min_samples=2)
+        else:
+            with np.errstate(over="ignore", invalid="ignore"):  # scikit-learn adds the values up
+                X = validate_data(self, X, reset=reset, ensure_min_samples=2, **ARRAY_RULES)
+        if isinstance(X, DataMatrix):
+            check_finite(self, X)
+        return in_range(X, type(self).__name__)
 
     def _spread(self, data: DataMatrix) -> Array | None:
         """Return the standard deviations that features are divided by. Warn if they are not, and one outweighs all."""

@@ -6,12 +6,18 @@ import numpy as np
 from sklearn.utils import check_array
 
 from eigensieve._types import Array
-from eigensieve.data import as_data
+from eigensieve.data import DataMatrix, as_data
 from eigensieve.graphs import check_graph, knn_graph
 from eigensieve.qalpha import read_labels
 from eigensieve.traceratio import FisherPair, LaplacianPair, diagonals, feature_scores
 
 ARRAY_RULES: dict[str, Any] = {"accept_sparse": ("csc", "csr"), "dtype": (np.float64, np.float32)}
+
+
+def _checked(X: Any, name: str) -> Any:
+    with np.errstate(over="ignore", invalid="ignore"):  # scikit-learn adds the values up
+        X = check_array(X, ensure_min_samples=2, **ARRAY_RULES)
+    return in_range(X, name)
 
 
 def fisher_score(X: Any, y: Any) -> Array:
@@ -31,7 +37,7 @@ def fisher_score(X: Any, y: Any) -> Array:
     scores : ndarray of shape (n_features,)
         Infinite for features constant within every class but not overall, NaN for constant features.
     """
-    X = check_array(X, ensure_min_samples=2, **ARRAY_RULES)
+    X = _checked(X, "fisher_score")
     codes = class_codes(y, X.shape[0], "fisher", "fisher_score")
     return feature_scores(*diagonals(as_data(X), FisherPair(codes)))
 
@@ -66,7 +72,7 @@ def laplacian_score(
     scores : ndarray of shape (n_features,)
         Infinite for features constant on every component of the graph but not overall, NaN for constants.
     """
-    X = check_array(X, ensure_min_samples=2, **ARRAY_RULES)
+    X = _checked(X, "laplacian_score")
     if graph is None:
         graph = knn_graph(
             X,
@@ -79,6 +85,31 @@ def laplacian_score(
     else:
         graph = check_graph(graph, X.shape[0])
     return feature_scores(*diagonals(as_data(X), LaplacianPair(graph)))
+
+
+def in_range(X: Any, name: str) -> Any:
+    """Return X, multiplied by a power of two if squares of its values would overflow or vanish otherwise.
+
+    Scores are ratios of scatters, so one factor for all features changes none of them.
+    """
+    data = as_data(X)
+    stats = data.stats()
+    extreme = stats.extreme(data.dtype)
+    if not extreme.any() or stats.constant.all():
+        return X
+    spread = stats.centered_norm[~stats.constant]
+    if isinstance(X, DataMatrix) or stats.norm.max() > _WIDEST[data.dtype] * float(spread.min()):
+        raise ValueError(
+            f"Input X has features whose deviations range from {spread.min():.1e} to {spread.max():.1e}, around means "
+            f"of up to {np.abs(stats.mean).max():.1e}: their squares cannot be compared in {data.dtype} by {name}. "
+            "Scale the features first, for example with sklearn.preprocessing.StandardScaler."
+        )
+    power = -int(np.frexp(spread.max())[1])
+    return X * float(2.0 ** np.clip(power, -1000, 1000))
+
+
+_WIDEST = {np.dtype(np.float32): 1e14, np.dtype(np.float64): 1e120}
+"""Largest ratio of norms whose squares can be compared."""
 
 
 def class_codes(y: Any, n_samples: int, score: str, name: str) -> Array:

@@ -8,14 +8,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import joblib
 import numpy as np
 from joblib import Parallel, delayed
 from sklearn.base import clone
 from sklearn.utils import _safe_indexing
 
-from eigensieve._files import staged
+from eigensieve._files import CheckpointError, staged
 from eigensieve._progress import Progress, progress_for
 from eigensieve._types import Array
+from eigensieve.data import as_data, fingerprint, is_stored
 
 
 @dataclass(frozen=True)
@@ -79,7 +81,7 @@ def selection_stability(
         Number of jobs that joblib runs at once.
     results : path or None, default=None
         Selections are written to this file (.npz) after every subsample and read from it at the start. A file of
-        another selector, other data or other settings is refused. `y` and `fit_params` are not compared.
+        another selector, other data, labels, settings or `fit_params` is refused, and so is a damaged one.
     verbose : int, default=0
     progress : callable, optional
         Called with a message after every subsample, instead of printing what `verbose` asks for.
@@ -87,6 +89,11 @@ def selection_stability(
     Returns
     -------
     stability : Stability
+
+    Raises
+    ------
+    CheckpointError
+        The file `results` is of another run, or damaged.
 
     References
     ----------
@@ -103,11 +110,16 @@ def selection_stability(
     n_samples, n_features = X.shape
     size = max(1, round(fraction * n_samples))
     progress = progress_for("selection_stability", verbose) if progress is None else progress
-    store = _Store(results, _fingerprint(selector, X, size, random_state), n_features)
-    missing = [run for run in range(n_subsamples) if run not in store.selections]
 
     def rows(run: int) -> Array:
         return np.sort(np.random.default_rng([random_state, run]).permutation(n_samples)[:size])
+
+    identity = ""
+    if results is not None:
+        known = {} if fit_params is None else fit_params(rows(0))
+        identity = _identity(selector, X, y, known, size, random_state)
+    store = _Store(results, identity, n_features)
+    missing = [run for run in range(n_subsamples) if run not in store.selections]
 
     def job(run: int) -> Any:
         known = {} if fit_params is None else fit_params(rows(run))
@@ -127,19 +139,28 @@ def _selected(selector: Any, X: Any, y: Any, rows: Array, known: dict[str, Any],
     return run, np.asarray(selector.fit(_safe_indexing(X, rows), labels, **known).get_support(), dtype=bool)
 
 
-def _fingerprint(selector: Any, X: Any, size: int, random_state: int) -> str:
-    """Return what a results file must agree with. The data enters by its shape and a few of its rows."""
-    n_samples = X.shape[0]
-    few = _safe_indexing(X, np.unique(np.linspace(0, n_samples - 1, 5).astype(int)))
-    few = few.toarray() if hasattr(few, "toarray") else np.asarray(few)
+def _identity(selector: Any, X: Any, y: Any, known: dict[str, Any], size: int, random_state: int) -> str:
+    """Return what a results file must agree with. `known` is what `fit` is given besides for the first subsample."""
     settings = {
-        "selector": repr(selector),
-        "shape": list(X.shape),
+        "selector": type(selector).__name__,
+        "parameters": joblib.hash(selector.get_params()),
+        "X": _digest(X),
+        "y": None if y is None else joblib.hash(np.asarray(y)),
+        "fit_params": {name: _digest(value) for name, value in known.items()},
         "size": size,
         "random_state": random_state,
-        "rows": hashlib.sha256(np.ascontiguousarray(few, dtype=np.float64).tobytes()).hexdigest(),
     }
     return json.dumps(settings, sort_keys=True)
+
+
+def _digest(X: Any) -> str:
+    """Return a fingerprint of data of any kind, or of any other argument."""
+    if not is_stored(X) and hasattr(X, "to_numpy"):
+        X = X.to_numpy()
+    try:
+        return fingerprint(as_data(X))
+    except TypeError:  # not a matrix of numbers
+        return str(joblib.hash(X))
 
 
 class _Store:
@@ -150,20 +171,39 @@ class _Store:
         self.fingerprint = fingerprint
         self.selections: dict[int, Array] = {}
         if self.path is not None and self.path.exists():
-            with np.load(self.path, allow_pickle=False) as stored:
-                if str(stored["fingerprint"]) != fingerprint:
-                    raise ValueError(
-                        f"The 'results' parameter of selection_stability must name a file of the same selector, data "
-                        f"and settings. Got {str(self.path)!r}, which is of another run; remove it or name another."
-                    )
-                packed = np.unpackbits(stored["selections"], axis=1, count=n_features).astype(bool)
-                self.selections = dict(zip(stored["runs"].tolist(), packed, strict=True))
+            try:
+                self.selections = self._read(self.path, n_features)
+            except CheckpointError:
+                raise
+            except Exception as error:  # a damaged file may raise anything
+                raise CheckpointError(
+                    f"The 'results' file {str(self.path)!r} of selection_stability is damaged: {error}. Remove it to "
+                    "start afresh."
+                ) from error
+
+    def _read(self, path: Path, n_features: int) -> dict[int, Array]:
+        with np.load(path, allow_pickle=False) as stored:
+            runs, packed = stored["runs"], stored["selections"]
+            if str(stored["fingerprint"]) != self.fingerprint:
+                raise CheckpointError(
+                    f"The 'results' parameter of selection_stability must name a file of the same selector, data "
+                    f"and settings. Got {str(path)!r}, which is of another run; remove it or name another."
+                )
+            if str(stored["checksum"]) != _checksum(runs, packed):
+                raise ValueError("its contents do not match their checksum")
+        selections = np.unpackbits(packed, axis=1, count=n_features).astype(bool)
+        return dict(zip(runs.tolist(), selections, strict=True))
 
     def add(self, run: int, support: Array) -> None:
         self.selections[run] = support
         if self.path is None:
             return
-        runs = sorted(self.selections)
-        packed = np.packbits(np.stack([self.selections[r] for r in runs]), axis=1)
+        runs = np.array(sorted(self.selections))
+        packed = np.packbits(np.stack([self.selections[r] for r in runs.tolist()]), axis=1)
+        name, checksum = np.array(self.fingerprint), np.array(_checksum(runs, packed))
         with staged(self.path) as file, file.open("wb") as stream:
-            np.savez(stream, runs=np.array(runs), selections=packed, fingerprint=np.array(self.fingerprint))
+            np.savez(stream, runs=runs, selections=packed, fingerprint=name, checksum=checksum)
+
+
+def _checksum(runs: Array, packed: Array) -> str:
+    return hashlib.sha256(runs.tobytes() + packed.tobytes()).hexdigest()

@@ -9,6 +9,7 @@ from scipy.sparse import coo_array, csr_array
 
 from eigensieve._extras import require
 from eigensieve._types import Array
+from eigensieve.data import near_zero
 from eigensieve.graphs.screen import gram_neighbours, screened_neighbours
 
 Method = Literal["auto", "exact", "approximate"]
@@ -122,6 +123,7 @@ def _exact_neighbours(X: Any, n_neighbors: int) -> tuple[Array, Array]:
 
     # Trees are faster in few dimensions only, but scikit-learn's "auto" takes one in many dimensions, too.
     algorithm = "brute" if X.shape[1] > _TREE_DIMENSIONS else "auto"
+    X = near_zero(X)
     trees = NearestNeighbors(n_neighbors=n_neighbors, algorithm=algorithm, n_jobs=-1).fit(X)
     distances, neighbours = trees.kneighbors()
     return neighbours, distances

@@ -2,8 +2,13 @@
 
 A step is written beside the previous one and renamed when it is complete. The folder always holds one whole step: a
 crash, an interruption or a full disk costs at most the step that was being written.
+
+A step is used only if it belongs to the same problem: the same values in the data, the same knowledge, the same
+settings. Its files carry checksums. So a solve that begins with the folder of a finished one ends at once, with the
+result that it would have found again.
 """
 
+import hashlib
 import json
 import os
 import shutil
@@ -13,12 +18,15 @@ from typing import Any
 
 import numpy as np
 
-from eigensieve._files import PREFIX, staged
-from eigensieve.data import DataMatrix
-from eigensieve.qalpha.problem import Problem
+from eigensieve._files import PREFIX, CheckpointError, staged
+from eigensieve._types import Array
+from eigensieve.data import fingerprint
+from eigensieve.operators import Affinity
+from eigensieve.qalpha.problem import Problem, SolveSettings
 
-_SKETCH = 8
-_FORMAT = 2  # version of the arrays that a step holds
+_FORMAT = 3  # version of the arrays that a step holds
+_RECORD = "problem.json"
+_SMALL = "small.npz"
 
 
 class Checkpoint:
@@ -30,13 +38,19 @@ class Checkpoint:
         It is made if it does not exist.
     problem : Problem
         What is being solved. A folder with the steps of another problem is refused.
-    solver : str
+    settings : SolveSettings
+    start : ndarray or None
+        The start of the search, if it does not follow from the problem: it was given, or drawn at random.
     """
 
-    def __init__(self, folder: str | os.PathLike[str], problem: Problem, solver: str) -> None:
+    def __init__(
+        self, folder: str | os.PathLike[str], problem: Problem, settings: SolveSettings, start: Array | None
+    ) -> None:
         self.folder = Path(folder)
         self.data = problem.affinity.data
-        self.identity = _identity(problem, solver)
+        self.max_iter = settings.max_iter
+        self.progress = settings.progress
+        self.identity = _identity(problem, settings, start)
 
     def save(self, step: int, small: Mapping[str, Any], features: Mapping[str, Any]) -> None:
         """Write a completed step: small arrays, and arrays per feature, which may be distributed."""
@@ -47,8 +61,10 @@ class Checkpoint:
                 partial.mkdir()
                 for name, array in features.items():
                     self.data.save_array(array, partial / f"{name}.npy")
-                np.savez(partial / "small.npz", **small)
-                (partial / "problem.json").write_text(json.dumps(self.identity))
+                np.savez(partial / _SMALL, **small)
+                files = {path.name: _checksum(path) for path in sorted(partial.iterdir())}
+                record = {**self.identity, "step": step, "files": files}
+                (partial / _RECORD).write_text(json.dumps({**record, "checksum": _of_text(record)}))
         except OSError as error:
             raise OSError(
                 error.errno,
@@ -60,56 +76,127 @@ class Checkpoint:
                 shutil.rmtree(older, ignore_errors=True)
 
     def load(self) -> tuple[dict[str, Any], dict[str, Any]] | None:
-        """Return the arrays of the last completed step, or None if there is none."""
+        """Return the arrays of the last completed step, or None if there is none.
+
+        Raises
+        ------
+        CheckpointError
+        """
         steps = self._steps()
         if not steps:
             return None
         last = steps[-1]
         try:
-            self._check(json.loads((last / "problem.json").read_text()))
-            with np.load(last / "small.npz") as stored:
+            record = _read_record(last)
+            self._check(record)
+            _check_files(last, record["files"])
+            with np.load(last / _SMALL, allow_pickle=False) as stored:
                 small = dict(stored)
             features = {path.stem: self.data.load_array(path) for path in sorted(last.glob("*.npy"))}
-        except (OSError, EOFError, KeyError, json.JSONDecodeError) as error:
-            raise OSError(
-                f"The checkpoint {last} cannot be read: {error}. Delete the folder {self.folder} to start afresh."
+        except CheckpointError:
+            raise
+        except Exception as error:  # a damaged file may raise anything
+            raise CheckpointError(
+                f"The checkpoint {last} is damaged and cannot be used: {error}. "
+                f"Delete the folder {self.folder} to start afresh."
             ) from error
+        finished = str(small.get("status")) != "max_iter"
+        self.progress(
+            f"{last} holds {'the end of this search' if finished else 'a step: the search goes on from there'}"
+        )
         return small, features
 
     def _steps(self) -> list[Path]:
         return sorted(self.folder.glob("step-*"))
 
-    def _check(self, stored: dict[str, Any]) -> None:
+    def _check(self, record: dict[str, Any]) -> None:
         """Refuse another problem's steps."""
         for name, value in self.identity.items():
-            known: Any = stored.get(name)
-            same = np.allclose(known, value, rtol=1e-5, atol=1e-8) if name == "data" else known == value
-            if not same:
-                shown = "other values" if name == "data" else f"{known!r} there, {value!r} here"
-                raise ValueError(
-                    f"The 'checkpoint' folder {self.folder} belongs to another run: {name} differs ({shown}). "
-                    "Name another folder, or delete this one to start afresh."
-                )
+            known: Any = record.get(name)
+            if known == value:
+                continue
+            digests = isinstance(value, str) and isinstance(known, str) and len(value) == len(known) == _DIGITS
+            shown = "other values" if digests else f"{known!r} there, {value!r} here"
+            raise CheckpointError(
+                f"The 'checkpoint' folder {self.folder} belongs to another run: {name} differs ({shown}). "
+                "Name another folder, or delete this one to start afresh."
+            )
+        if record["step"] > self.max_iter:
+            raise CheckpointError(
+                f"The 'checkpoint' folder {self.folder} belongs to another run: it holds step {record['step']}, beyond "
+                f"max_iter={self.max_iter}. Name another folder, raise max_iter, or delete this one to start afresh."
+            )
 
 
-def _identity(problem: Problem, solver: str) -> dict[str, Any]:
-    """Return what must be the same for a stored step to be usable."""
-    data: DataMatrix = problem.affinity.data
-    stats = data.stats()
-    rng = np.random.default_rng(0)
-    scale = np.ones(data.n_features) if data.scale is None else data.scale
-    columns = np.stack([stats.mean / np.maximum(stats.norm, 1e-300), stats.centered_norm * scale])
-    sketch = [columns @ rng.choice([-1.0, 1.0], data.n_features) for _ in range(_SKETCH)]
+def _identity(problem: Problem, settings: SolveSettings, start: Array | None) -> dict[str, Any]:
+    """Return what must be the same for a stored step to be usable: everything that the result depends on."""
+    affinity, penalty = problem.affinity, problem.penalty
+    data = affinity.data
     return {
         "format": _FORMAT,
         "n_samples": data.n_samples,
         "n_features": data.n_features,
         "precision": str(data.dtype),
         "n_clusters": problem.n_clusters,
-        "spectrum": type(problem.affinity).__name__,
+        "spectrum": _spectrum(affinity),
         "criterion": problem.tau,
-        "solver": solver,
-        "fixed embedding": problem.fixed_embedding is not None,
-        "penalty": type(problem.penalty).__name__,
-        "data": np.concatenate(sketch).tolist(),
+        "solver": settings.solver,
+        "tol": settings.tol,
+        "data": fingerprint(data),
+        "normalization": _of_arrays(data.center, data.scale),
+        "usable features": _of_arrays(problem.usable),
+        "labels": _of_arrays(problem.fixed_embedding),
+        "side data": _of_arrays(*affinity.constants),
+        "pairs": None if penalty is None else _of_arrays(*penalty.parts),
+        "start": _of_arrays(start, problem.initial_weights),
     }
+
+
+def _spectrum(affinity: Affinity) -> str:
+    """Return the kind of an affinity, and of the one that it scales."""
+    base = getattr(affinity, "base", None)
+    return type(affinity).__name__ + ("" if base is None else f" of {_spectrum(base)}")
+
+
+def _of_arrays(*arrays: Array | None) -> str | None:
+    """Return a digest of some arrays, None if there is none."""
+    if all(array is None for array in arrays):
+        return None
+    total = hashlib.sha256()
+    for array in arrays:
+        if array is None:
+            total.update(b"none")
+        else:
+            total.update(f"{array.dtype.str}{array.shape}".encode() + np.ascontiguousarray(array).tobytes())
+    return total.hexdigest()
+
+
+_DIGITS = 2 * hashlib.sha256().digest_size
+
+
+def _checksum(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _of_text(record: dict[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(record, sort_keys=True).encode()).hexdigest()
+
+
+def _read_record(step: Path) -> dict[str, Any]:
+    record = json.loads((step / _RECORD).read_text())
+    if not isinstance(record, dict):
+        raise ValueError(f"{_RECORD} is not a record")
+    if record.get("format") == _FORMAT and record.pop("checksum", None) != _of_text(record):
+        raise ValueError(f"{_RECORD} does not match its checksum")
+    return record
+
+
+def _check_files(step: Path, files: dict[str, str]) -> None:
+    """Raise when a file of a step is missing, added or changed."""
+    there = sorted(path.name for path in step.iterdir() if path.name != _RECORD)
+    if there != sorted(files):
+        raise ValueError(f"it should hold {', '.join(sorted(files))}, and holds {', '.join(there)}")
+    for name, checksum in files.items():
+        if _checksum(step / name) != checksum:
+            raise ValueError(f"{name} does not match its checksum")

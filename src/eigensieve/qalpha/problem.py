@@ -23,6 +23,10 @@ class Penalty(Protocol):
     def product(self, weights: Array) -> Array:
         """Return B w."""
 
+    @property
+    def parts(self) -> tuple[Array, ...]:
+        """Everything that B depends on besides the data."""
+
 
 def spectrum_affinity(data: DataMatrix, spectrum: str) -> Affinity:
     """Return the affinity of standardised data whose spectrum is sought: "standard" or "laplacian"."""

@@ -36,12 +36,14 @@ def solve(problem: Problem, settings: SolveSettings) -> Result:
     best: Result | None = None
     with one_blas_thread():
         for attempt in range(restarts):
-            checkpoint = None
-            if settings.checkpoint is not None:
-                checkpoint = Checkpoint(Path(settings.checkpoint) / f"start-{attempt}", problem, settings.solver)
             Q = problem.fixed_embedding
             if Q is None:
                 Q = _starting_embedding(problem, settings.init, rng)
+            checkpoint = None
+            if settings.checkpoint is not None:
+                folder = Path(settings.checkpoint) / f"start-{attempt}"
+                follows = problem.fixed_embedding is not None or (isinstance(settings.init, str) and not random)
+                checkpoint = Checkpoint(folder, problem, counted, None if follows else Q)
             announced = counted.announced(f"start {attempt + 1} of {restarts}, ") if restarts > 1 else counted
             result = SOLVERS[settings.solver](problem, Q, announced, checkpoint)
             if best is None or result.objective > best.objective:

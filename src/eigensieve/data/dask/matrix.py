@@ -117,13 +117,15 @@ class DaskData(DataMatrix):
                 several = zip(segment.raws[0], segment.chunks[0], strict=True)
                 some = [graph.task(tasks.chunk_moments, raw, chunk) for raw, chunk in several]
                 made.append(graph.task(tasks.merged_moments, some, home=segment.home))
-        flags, self.shared.kept["moments"] = graph.run([graph.task(tasks.flags_of, found) for found in made], made)
+        flags, self.shared.kept["moments"] = graph.run(
+            [graph.task(tasks.flags_of, found, self.dtype) for found in made], made
+        )
 
         def unpacked(which: int) -> Array:
             bits = [np.unpackbits(f[which], count=s.size) for f, s in zip(flags, self.grid, strict=True)]
             return joined(self.grid, bits, (self.n_features,), bool)
 
-        return WorkerStats(unpacked(0), unpacked(1), self.n_samples, self._statistic)
+        return WorkerStats(unpacked(0), unpacked(1), unpacked(2), self.n_samples, self._statistic)
 
     def _statistic(self, name: str) -> Array:
         """Bring a statistic of all features here."""
@@ -299,17 +301,25 @@ class WorkerStats(ColumnStats):
 
     Parameters
     ----------
-    finite, constant : ndarray of bool
+    finite, constant, extreme : ndarray of bool
+        `extreme` is for the type of the data.
     n_samples : int
     bring : callable
         Returns a statistic of all features, by name.
     """
 
     _bring: Callable[[str], Array]
+    _extreme: Array
 
-    def __init__(self, finite: Array, constant: Array, n_samples: int, bring: Callable[[str], Array]) -> None:
-        for name, value in (("finite", finite), ("constant", constant), ("n_samples", n_samples), ("_bring", bring)):
+    def __init__(
+        self, finite: Array, constant: Array, extreme: Array, n_samples: int, bring: Callable[[str], Array]
+    ) -> None:
+        known = {"finite": finite, "constant": constant, "_extreme": extreme, "n_samples": n_samples, "_bring": bring}
+        for name, value in known.items():
             object.__setattr__(self, name, value)
+
+    def extreme(self, dtype: Any) -> Array:
+        return self._extreme
 
     @cached_property
     def mean(self) -> Array:  # type: ignore[override]

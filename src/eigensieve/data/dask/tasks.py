@@ -261,10 +261,10 @@ def segment_moments(raws: Pieces, chunks: Pieces) -> Moments:
     return joined_moments(found[0].count, [(m.mean, m.centered_norm, m.finite, m.constant) for m in found])
 
 
-def flags_of(found: Moments) -> tuple[Array, Array]:
-    """Return finiteness and constancy, one bit per feature."""
+def flags_of(found: Moments, dtype: Any) -> tuple[Array, Array, Array]:
+    """Return finiteness, constancy and whether the scale is extreme, one bit per feature."""
     stats = found.stats()
-    return np.packbits(stats.finite), np.packbits(stats.constant)
+    return np.packbits(stats.finite), np.packbits(stats.constant), np.packbits(stats.extreme(dtype))
 
 
 def statistic_of(found: Moments, name: str) -> Array:

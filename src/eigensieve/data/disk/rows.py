@@ -12,10 +12,12 @@ from typing import Any
 import numpy as np
 
 from eigensieve._types import Array
+from eigensieve.data.blocks import add_up
+from eigensieve.data.digest import place_values
 from eigensieve.data.disk.memory import show_bytes
 from eigensieve.data.disk.sources import ALIVE, Source
 from eigensieve.data.disk.stream import StreamedData
-from eigensieve.data.matrix import BlockFunction, DataMatrix, Sweep, add_up, as_data
+from eigensieve.data.matrix import BlockFunction, DataMatrix, Sweep, as_data
 from eigensieve.data.samples import joined
 from eigensieve.data.stats import Moments
 from eigensieve.data.threads import ordered_map
@@ -129,6 +131,14 @@ class RowStreamedData(StreamedData):
             found = some if found is None else found.merged(some)
         assert found is not None
         return found
+
+    def column_digests(self) -> Array:
+        total = np.zeros(self.n_features, dtype=np.uint64)
+        for first, last, piece in self._row_pieces(of=lambda piece: piece):
+            places = place_values(first, last)
+            for start, stop in _blocks(piece, 0, self.n_features):
+                total[start:stop] += piece.block_digests(start, stop, places)
+        return total
 
     def _row_pieces(self, of: Callable[[DataMatrix], Any] | None = None) -> Iterator[tuple[int, int, Any]]:
         """One pass along the samples: the next piece, or what `of` makes of it, is read while this one is used."""

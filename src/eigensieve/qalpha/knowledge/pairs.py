@@ -51,6 +51,10 @@ class PairPenalty:
         self.coefficient = coefficient[order]
         self.scale = np.ones(data.n_features) if scale is None else scale
 
+    @property
+    def parts(self) -> tuple[Array, ...]:
+        return self.first, self.second, self.coefficient, self.scale
+
     def affinities(self, weights: Array) -> Array:
         """Return A(w)_xy for every pair; one pass."""
         from eigensieve.qalpha.knowledge._pairs_numba import add_affinities

@@ -18,6 +18,9 @@ from eigensieve.qalpha.knowledge.pairs import PairPenalty
 from eigensieve.qalpha.problem import Problem, Result, SolveSettings
 from eigensieve.qalpha.solving import solve
 
+_LARGEST_RATIO = 1e100
+"""Of deviations in the side data: its square and that of its reciprocal can be computed with."""
+
 
 @dataclass(frozen=True)
 class Knowledge:
@@ -41,14 +44,19 @@ class Knowledge:
     pair_strength: float = 0.0
 
 
-def side_variances(main: ColumnStats, side: ColumnStats) -> Array:
+def side_variances(main: ColumnStats, side: ColumnStats, exponents: Array | None = None) -> Array:
     """Return D: each feature's variance over the side samples, in units of its variance over the main samples.
 
-    Features that are constant in the main data get 0.
+    Features that are constant in the main data get 0. `exponents` are the powers of two by which the columns of the
+    main data were multiplied, if they were.
     """
     ratio = np.zeros(len(main.mean))
-    np.divide(np.sqrt(side.variance), np.sqrt(main.variance), out=ratio, where=~main.constant)
-    return ratio**2
+    deviation = side.centered_norm / np.sqrt(side.n_samples)
+    with np.errstate(over="ignore", under="ignore"):
+        if exponents is not None:
+            deviation = np.ldexp(deviation, exponents)
+        np.divide(deviation, main.centered_norm / np.sqrt(main.n_samples), out=ratio, where=~main.constant)
+    return np.minimum(ratio, _LARGEST_RATIO) ** 2
 
 
 def inhibition(variances: Array, strength: float) -> Array:

@@ -1,0 +1,49 @@
+"""Fingerprints: the same for every backend, and another one as soon as a value, or the place of a value, changes."""
+
+import numpy as np
+import pytest
+
+from eigensieve.data import as_data, fingerprint
+from support.backends import BACKENDS
+
+WORD = 2**64
+R = 0x9E3779B97F4A7C15
+
+
+@pytest.fixture(scope="module")
+def X() -> np.ndarray:
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((30, 45)).astype(np.float32).astype(np.float64)
+    X[rng.random(X.shape) < 0.3] = 0.0
+    X[3, 4] = -0.0
+    return X
+
+
+def naive(column: np.ndarray) -> int:
+    """The sum of h(x_t) r^t, with MurmurHash3's finaliser for h, in Python's own integers."""
+    total = 0
+    for t, x in enumerate(column):
+        h = int(np.float64(x + 0.0).view(np.uint64))
+        h = (h ^ (h >> 33)) * 0xFF51AFD7ED558CCD % WORD
+        h = (h ^ (h >> 33)) * 0xC4CEB9FE1A85EC53 % WORD
+        total += (h ^ (h >> 33)) * pow(R, t, WORD)
+    return total % WORD
+
+
+def test_the_formula(X: np.ndarray) -> None:
+    assert as_data(X).column_digests().tolist() == [naive(column) for column in X.T]
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_every_backend_gives_the_same(X: np.ndarray, backend: str) -> None:
+    assert fingerprint(as_data(BACKENDS[backend](X))) == fingerprint(as_data(X))
+
+
+def test_any_change_shows(X: np.ndarray) -> None:
+    swapped = X.copy()
+    swapped[[0, 1], 7] = swapped[[1, 0], 7]
+    bit = X.copy()
+    bit[29, 44] = np.nextafter(bit[29, 44], np.inf)
+    counts = np.arange(12.0).reshape(3, 4)
+    others = [X, X[::-1], X[:, ::-1], swapped, bit, X[:-1], X[:, :-1], counts, counts.reshape(4, 3), counts[[1, 0, 2]]]
+    assert len({fingerprint(as_data(np.ascontiguousarray(other))) for other in others}) == len(others)

@@ -1,0 +1,57 @@
+"""Damaged model files: each is refused with ModelFileError, or gives the same predictions as the sound file."""
+
+import tempfile
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.svm import SVC
+
+import eigensieve
+from eigensieve.estimators.persistence import ModelFileError, load_model, save_model
+from fuzz.damage import damaged
+
+Spec = dict[str, Any]
+
+NAMES = ("QAlphaSelector", "SieveSelector", "TraceRatioSelector", "ElementSelectedSVC", "ReducedSetSVC")
+
+
+def draw(rng: np.random.Generator, target: str) -> Spec:
+    return {"estimator": NAMES[int(rng.integers(len(NAMES)))], "seed": int(rng.integers(2**31))}
+
+
+def simpler(spec: Spec) -> Iterator[Spec]:
+    return iter(())
+
+
+@cache
+def _sound(estimator: str) -> tuple[bytes, np.ndarray, np.ndarray]:
+    """Return a model file, the samples it was fitted on, and what the model makes of them."""
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((30, 12)), np.repeat([0, 1], 15)
+    X[:15, :4] += 2.0
+    cls = getattr(eigensieve, estimator)
+    model = cls(SVC(), random_state=0) if estimator.endswith("SVC") else cls(4)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "model.skops"
+        save_model(model.fit(X, y), path)
+        return path.read_bytes(), X, _outcome(model, X)
+
+
+def _outcome(model: Any, X: np.ndarray) -> np.ndarray:
+    return np.asarray(model.decision_function(X) if hasattr(model, "decision_function") else model.transform(X))
+
+
+def check(spec: Spec) -> str:
+    content, X, expected = _sound(spec["estimator"])
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "model.skops"
+        path.write_bytes(damaged(np.random.default_rng(spec["seed"]), content))
+        try:
+            model = load_model(path)
+        except ModelFileError as error:
+            return f"refused: {error}".replace(str(path), "")
+    np.testing.assert_array_equal(_outcome(model, X), expected, "another result without an error")
+    return "the same result"
