@@ -92,15 +92,18 @@ def _open_hdf5(path: Path, max_memory: int, dataset: str | None) -> Source:
         check_hdf5(path, in_place=True)
     except DataError as error:
         raise OSError(f"{path} cannot be opened as HDF5: {error} It may be truncated or not an HDF5 file.") from error
-    file = h5py.File(path, "r")
-    matrices: list[str] = []
-    if dataset is None:
-        file.visititems(lambda name, item: matrices.append(name) if getattr(item, "ndim", 0) == 2 else None)
-    found = file[_choose(path, dataset, matrices, file)]
-    names = _var_names(file, found)
-    if isinstance(found, h5py.Group):
-        return sparse_source(found, f"{path}:{found.name}", path, names)
-    return hdf5_source(found, max_memory, names)
+    try:
+        file = h5py.File(path, "r")
+        matrices: list[str] = []
+        if dataset is None:
+            file.visititems(lambda name, item: matrices.append(name) if getattr(item, "ndim", 0) == 2 else None)
+        found = file[_choose(path, dataset, matrices, file)]
+        names = _var_names(file, found)
+        if isinstance(found, h5py.Group):
+            return sparse_source(found, f"{path}:{found.name}", path, names)
+        return hdf5_source(found, max_memory, names)
+    except (RuntimeError, KeyError, TypeError, IndexError) as error:  # what h5py raises, and parts that are missing
+        raise OSError(f"{path} cannot be read as HDF5: {error}. It may be truncated; write it again.") from error
 
 
 def _open_zarr(path: Path, max_memory: int, dataset: str | None) -> Source:
