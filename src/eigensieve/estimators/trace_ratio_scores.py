@@ -96,8 +96,10 @@ def in_range(X: Any, name: str) -> Any:
     stats = data.stats()
     limit = _WIDEST[data.dtype]
     extreme = (stats.norm > limit) | (~stats.constant & (stats.centered_norm < 1 / limit))
-    if not extreme.any() or stats.constant.all():
+    if not extreme.any():
         return X
+    if stats.constant.all():  # nothing differs, and nothing must overflow until that is said
+        return X if isinstance(X, DataMatrix) else X * 0.0
     spread = stats.centered_norm[~stats.constant]
     if isinstance(X, DataMatrix) or stats.norm.max() > limit * float(spread.min()):
         raise ValueError(
