@@ -40,14 +40,14 @@ def misfit(model: Any) -> str | None:
         return f"n_features_in_ is {n_features!r}"
     for name, kinds in _FEATURES.items():
         value = learned.get(name)
-        if value is not None and not _is_array(value, kinds, n_features):
+        if value is not None and not _is_array(value, kinds, int(n_features)):
             return f"{name} is not an array of {n_features} rows of the right type"
     for name in _NUMBERS:
         value = learned.get(name)
         if value is not None and not (isinstance(value, np.ndarray) and value.dtype.kind == "f"):
             return f"{name} is not an array of numbers"
     ranking, support = learned.get("ranking_"), learned.get("support_")
-    if ranking is not None and ranking.ndim == 1 and not np.array_equal(np.sort(ranking), np.arange(n_features)):
+    if ranking is not None and ranking.ndim == 1 and not np.array_equal(np.sort(ranking), np.arange(int(n_features))):
         return "ranking_ does not name every feature once"
     if support is not None and support.ndim != 1:
         return "support_ is not a mask of the features"
