@@ -94,11 +94,14 @@ def in_range(X: Any, name: str) -> Any:
     """
     data = as_data(X)
     stats = data.stats()
-    extreme = stats.extreme(data.dtype)
-    if not extreme.any() or stats.constant.all():
+    limit = _WIDEST[data.dtype]
+    extreme = (stats.norm > limit) | (~stats.constant & (stats.centered_norm < 1 / limit))
+    if not extreme.any():
         return X
+    if stats.constant.all():  # nothing differs, and nothing must overflow until that is said
+        return X if isinstance(X, DataMatrix) else X * 0.0
     spread = stats.centered_norm[~stats.constant]
-    if isinstance(X, DataMatrix) or stats.norm.max() > _WIDEST[data.dtype] * float(spread.min()):
+    if isinstance(X, DataMatrix) or stats.norm.max() > limit * float(spread.min()):
         raise ValueError(
             f"Input X has features whose deviations range from {spread.min():.1e} to {spread.max():.1e}, around means "
             f"of up to {np.abs(stats.mean).max():.1e}: their squares cannot be compared in {data.dtype} by {name}. "
