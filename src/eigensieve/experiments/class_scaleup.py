@@ -113,7 +113,10 @@ def _falls(results: Results) -> list[Check]:
 def draw(results: Results) -> Any:
     """Draw both figures."""
     picture, axes = panels(["2003: ratio of probabilities", "2005: sparsity gap"], width=6)
-    ratios = {name: [np.array([_ratio(results, nc, name)]) for nc in CLASSES] for name in CHOICES}
+    ratios = {
+        name: [np.array([_ratio(results, nc, name)] * results.count(f"2003, {nc}")) for nc in CLASSES]
+        for name in CHOICES
+    }
     draw_curves(axes[0], CLASSES, ratios, xlabel="classes", yscale="log")
     gaps = {name: [_gap(results, nc, name) for nc in CLASSES] for name in CHOICES}
     draw_curves(axes[1], CLASSES, gaps, xlabel="classes")

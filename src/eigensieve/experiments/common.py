@@ -71,14 +71,16 @@ def draw_curves(ax: Any, x: Sequence[float] | Array, curves: Mapping[str, Sequen
     ax : matplotlib axes
     x : sequence of float
     curves : mapping of str to sequence of arrays
-        Per curve and point the values of the runs.
+        Per curve and point the values of the runs. Points without values are left out.
     **labels
         For ``ax.set``.
     """
     for name, values in curves.items():
-        mean = np.array([np.mean(runs) if len(runs) else np.nan for runs in values])
-        spread = np.array([np.std(runs) if len(runs) else np.nan for runs in values])
-        (line,) = ax.plot(x, mean, marker=".", label=name, linewidth=1.2)
-        ax.fill_between(x, mean - spread, mean + spread, alpha=0.12, color=line.get_color())
-    ax.set(**labels)
-    ax.legend(fontsize=6)
+        points = [(place, np.mean(runs), np.std(runs)) for place, runs in zip(x, values, strict=True) if len(runs)]
+        if points:
+            places, mean, spread = np.array(points).T
+            (line,) = ax.plot(places, mean, marker=".", label=name, linewidth=1.2)
+            ax.fill_between(places, mean - spread, mean + spread, alpha=0.12, color=line.get_color())
+    if ax.lines:  # an empty axis cannot have a logarithmic scale
+        ax.set(**labels)
+        ax.legend(fontsize=6)
