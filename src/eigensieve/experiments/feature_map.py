@@ -45,13 +45,11 @@ def table(results: Results) -> str:
 
 
 def _sets(results: Results) -> list[Check]:
-    rates = results.values(_CASE, "sets")
-    return figure("share of draws", 1.0, rates.mean(keepdims=True), "higher", digits=2) if len(rates) else []
+    return figure("share of draws", 1.0, results.values(_CASE, "sets"), "higher", 2)
 
 
 def _hybrids(results: Results) -> list[Check]:
-    rates = results.values(_CASE, "hybrids")
-    found = figure("share of draws", 1.0, rates.mean(keepdims=True), "higher", digits=2) if len(rates) else []
+    found = figure("share of draws", 1.0, results.values(_CASE, "hybrids"), "higher", 2)
     return found + figure("one round over the other (equal: 1)", 1.0, results.values(_CASE, "balance"), "higher", 2)
 
 

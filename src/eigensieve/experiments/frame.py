@@ -70,6 +70,13 @@ def figure(
     return [Check(where, f"{printed:.{digits}f}", mean_and_spread(values, digits), inside or passed)]
 
 
+def figure_of_mean(
+    where: str, printed: float, values: Array, better: Literal["higher", "lower"] | None = None, digits: int = 2
+) -> list[Check]:
+    """Return the check of a printed rate, or of "always" and "never": the mean alone counts, without a spread."""
+    return figure(where, printed, np.mean(values, keepdims=True), better, digits) if len(values) else []
+
+
 def statement(where: str, printed: str, ours: str, holds: bool) -> Check:
     """Return the check of something that the paper says in words."""
     return Check(where, printed, ours, bool(holds))

@@ -5,11 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from eigensieve._types import Array
 from eigensieve.datasets import make_gene_expression
 from eigensieve.estimators import QAlphaSelector
 from eigensieve.experiments.common import draw_curves, markdown, panels, precision
-from eigensieve.experiments.frame import Check, Claim, Experiment, Results, figure, mean_and_spread
+from eigensieve.experiments.frame import Check, Claim, Experiment, Results, figure, figure_of_mean, mean_and_spread
 from eigensieve.qalpha import sparsity_gap
 
 SWEEPS: dict[str, tuple[float, ...]] = {
@@ -60,15 +59,10 @@ def _precision_is_one(cases: Iterable[str]) -> Callable[[Results], list[Check]]:
             check
             for case in wanted
             for name in NORMALIZATIONS
-            for check in _strict(f"precision, {case}, {name}", 1.0, results.values(case, f"precision, {name}"))
+            for check in figure_of_mean(f"{case}, {name}", 1.0, results.values(case, f"precision, {name}"), "higher")
         ]
 
     return checks
-
-
-def _strict(where: str, printed: float, values: Array) -> list[Check]:
-    """As `figure`, for the mean alone: "always" leaves no room for a spread."""
-    return figure(where, printed, values.mean(keepdims=True), "higher", digits=2) if len(values) else []
 
 
 def _ratio_is_thirty(results: Results) -> list[Check]:

@@ -10,7 +10,16 @@ from eigensieve._types import Array
 from eigensieve.datasets import make_weston_linear
 from eigensieve.estimators import QAlphaSelector
 from eigensieve.experiments.common import draw_curves, markdown, panels
-from eigensieve.experiments.frame import Check, Claim, Experiment, Results, figure, mean_and_spread, statement
+from eigensieve.experiments.frame import (
+    Check,
+    Claim,
+    Experiment,
+    Results,
+    figure,
+    figure_of_mean,
+    mean_and_spread,
+    statement,
+)
 from eigensieve.qalpha import (
     expected_triple_product,
     irrelevant_weight_bound,
@@ -111,7 +120,11 @@ _SPARSITY = ("negative", "share that holds 90 %")
 
 
 def _probable(case: str, sizes: tuple[int, ...], results: Results) -> list[Check]:
-    return [check for n in sizes for check in figure(f"n = {n}", 0.99, results.values(case, f"n = {n}"), "higher")]
+    return [
+        check
+        for n in sizes
+        for check in figure_of_mean(f"n = {n}", 0.99, results.values(case, f"n = {n}"), "higher", 3)
+    ]
 
 
 def _positive(results: Results) -> list[Check]:
