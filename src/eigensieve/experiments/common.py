@@ -21,7 +21,7 @@ def precision(scores: Array, relevant: Array) -> float:
 
 
 def complete_set(name: str, fill: Callable[..., Array]) -> tuple[Array, Array]:
-    """Return the features and the classes (0, 1, ...) of a real set.
+    """Return the features and the classes (0, 1, ...) of a real set. Features without any value are left out.
 
     Parameters
     ----------
@@ -31,6 +31,7 @@ def complete_set(name: str, fill: Callable[..., Array]) -> tuple[Array, Array]:
     """
     bunch = load_real(name)
     X = np.asarray(bunch.data, dtype=np.float64)
+    X = X[:, ~np.isnan(X).all(axis=0)]
     missing = np.isnan(X)
     if missing.any():
         X = np.where(missing, fill(X, axis=0), X)
