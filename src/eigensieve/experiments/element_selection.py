@@ -181,7 +181,8 @@ def draw(results: Results) -> Any:
                     _RATES, results.values(case, "roc").mean(axis=0), label=case.split(", ")[1], linewidth=1
                 )
         axes[2 * i].set(xlim=(0, 0.4), ylim=(0.6, 1.005), xlabel="false positives", ylabel="true positives")
-        axes[2 * i].legend(fontsize=5)
+        if axes[2 * i].lines:
+            axes[2 * i].legend(fontsize=5)
         errors = {"ours": [results.values(f"{name}, {n} elements", "break-even") for n in ELEMENTS]}
         draw_curves(axes[2 * i + 1], ELEMENTS, errors, xlabel="elements")
     return picture

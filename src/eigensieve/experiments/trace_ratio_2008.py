@@ -11,7 +11,7 @@ from scipy.ndimage import zoom
 from eigensieve._types import Array
 from eigensieve.data import as_data
 from eigensieve.experiments.common import complete_set, draw_curves, markdown, panels
-from eigensieve.experiments.frame import Check, Claim, Experiment, Results, figure, statement
+from eigensieve.experiments.frame import Check, Claim, Experiment, Results, figure_of_mean, statement
 from eigensieve.graphs import knn_graph
 from eigensieve.traceratio import (
     FisherPair,
@@ -181,7 +181,7 @@ def _time_on_diagonals(results: Results) -> list[Check]:
     for i, score in enumerate(SCORES):
         shares = [results.values(case, _TIME)[:, i] for case in results.having(EXPERIMENT.runs)]
         if shares:
-            found += figure(score, 0.95, np.concatenate(shares), "higher", 2)
+            found += figure_of_mean(score, 0.95, np.concatenate(shares), "higher")
     return found
 
 
