@@ -28,7 +28,7 @@ bench: $(READY)
 	$(BIN)/python benchmarks/run.py
 
 reproduce: $(READY)
-	$(BIN)/python -m eigensieve.experiments
+	$(BIN)/eigensieve reproduce --page docs/reproduced.md
 
 # uv when it is there, the standard library's venv and pip otherwise
 $(READY): pyproject.toml

@@ -40,9 +40,11 @@ if TYPE_CHECKING:
     from eigensieve.operators import check_symmetric_operator
     from eigensieve.qalpha import (
         expected_irrelevant_weight_bound,
+        expected_triple_product,
         irrelevant_weight_bound,
         positivity_probability,
         sparsity_gap,
+        triple_product,
         two_block_sparsity_gap,
     )
 

@@ -68,6 +68,34 @@ def test_hidden_signs_need_the_kernel():
     assert relevant[QAlphaSelector(12).fit(X).get_support()].sum() < 10
 
 
+@pytest.mark.parametrize("criterion", ["energy", "gap"])
+@pytest.mark.parametrize("with_side", [False, True])
+def test_the_linear_kernel_is_plain_q_alpha_with_side_data_and_either_criterion(criterion, with_side):
+    X = planted()
+    rng = np.random.default_rng(1)
+    side = rng.normal(size=(30, X.shape[1])) * rng.uniform(0.2, 3.0, X.shape[1]) if with_side else None
+    settings = {"n_clusters": 2, "criterion": criterion, "tol": 1e-8, "max_iter": 2000}
+    kernel = KernelQAlphaSelector(8, kernel="linear", **settings).fit(X, side=side)
+    plain = QAlphaSelector(8, **settings).fit(X, side=side)
+    np.testing.assert_allclose(kernel.weights_, plain.weights_, atol=1e-5)
+    assert kernel.objective_ == pytest.approx(plain.objective_, rel=1e-6)
+
+
+def test_weights_are_the_leading_eigenvector_of_v_times_the_projections():
+    X = planted()
+    M = (X - X.mean(axis=0)).T
+    M /= np.linalg.norm(M, axis=1, keepdims=True)
+    V = (M @ M.T) ** 2
+    model = KernelQAlphaSelector(8, n_clusters=2, tol=1e-8, max_iter=2000).fit(X)
+    leading = np.linalg.eigh(V * (model.projections_ @ model.projections_.T))[1][:, -1]
+    np.testing.assert_allclose(model.weights_, leading * np.sign(leading.sum()), atol=1e-5)
+
+
+def test_side_data_need_the_data_not_only_their_kernel():
+    with pytest.raises(ValueError, match="kernel='precomputed'"):
+        KernelQAlphaSelector(kernel="precomputed").fit(np.eye(4), side=np.ones((3, 4)))
+
+
 def test_duplicates_share_and_constants_get_nothing():
     X = planted()
     X[:, 50] = 7.0

@@ -8,9 +8,11 @@ from hypothesis import strategies as st
 from eigensieve.datasets import make_class_scaleup, make_planted_clusters
 from eigensieve.qalpha.theory import (
     expected_irrelevant_weight_bound,
+    expected_triple_product,
     irrelevant_weight_bound,
     positivity_probability,
     sparsity_gap,
+    triple_product,
     two_block_sparsity_gap,
 )
 
@@ -161,3 +163,19 @@ class TestPositivity:
     def test_bad_sizes(self):
         with pytest.raises(ValueError, match=r"must be at least 1. Got 0"):
             positivity_probability(0)
+
+
+def test_triple_product_has_its_minimum_and_its_mean():
+    """Propositions 7 to 9 of the 2005 paper."""
+    a, b = np.array([1.0, 0.0]), np.array([0.5, np.sqrt(0.75)])
+    c = np.array([0.5, -np.sqrt(0.75)])
+    assert triple_product(a, b, c) == pytest.approx(-1 / 8)
+    assert triple_product(a, a, a) == pytest.approx(1.0)
+    rng = np.random.default_rng(0)
+    a, b = (vector / np.linalg.norm(vector) for vector in rng.normal(size=(2, 6)))
+    frames = np.linalg.qr(rng.normal(size=(20_000, 6, 3)))[0]
+    values = [triple_product(a, b, C) for C in frames]
+    assert min(values) >= -1 / 8
+    assert np.mean(values) == pytest.approx(expected_triple_product(a @ b, 6, 3), abs=4 * np.std(values) / np.sqrt(2e4))
+    with pytest.raises(ValueError, match="between 1 and n_samples"):
+        expected_triple_product(0.5, 3, 4)

@@ -22,21 +22,26 @@ from eigensieve.estimators.base import (
     progress_of,
     warn_user,
 )
+from eigensieve.estimators.knowledge import Known, side_scale
 from eigensieve.evidence import two_level_cut
+from eigensieve.operators import StandardAffinity
 from eigensieve.qalpha import (
     KERNELS,
+    TAU,
     ComputedKernel,
     Factor,
     FeatureKernel,
     GivenKernel,
     KernelSettings,
+    Knowledge,
+    Problem,
     Result,
     SolveSettings,
     UnitKernel,
     exact_factor,
     kernel_function,
     nystroem_factor,
-    solve_standard,
+    solve_steered,
 )
 
 _MUCH = 0.2  # the ranking cannot be trusted when a larger share of the kernel's trace is left out
@@ -76,6 +81,11 @@ class KernelQAlphaSelector(BaseSelector):
         None: the whole kernel matrix, n_features x n_features. A number: Nystroem's approximation from this many of its
         columns, with memory n_features x n_components. `approximation_error_` bounds what it leaves out. What is left
         out favours the features that were drawn; above 0.2 a warning says so.
+    criterion : {"energy", "gap"}, default="energy"
+        Maximise the sum of the k largest squared eigenvalues of the affinity, or that minus the sum of all others.
+    side_strength : float, default=0.1
+        lambda in (D + lambda I)^-1 G, where D holds the variances of the side data's features in units of those of X.
+        The smaller, the more the side data counts.
     max_iter : int, default=200
         Largest number of steps of the solver.
     tol : float, default=5e-3
@@ -98,6 +108,7 @@ class KernelQAlphaSelector(BaseSelector):
         The selected features.
     projections_ : ndarray of shape (n_features, n_clusters)
         phi(m_i)'Q: the mapped features along the leading eigenvectors of the affinity (which has no samples to show).
+        With the kernel matrix V they give the matrix whose leading eigenvector the weights are: G = V * (P P').
     eigenvalues_ : ndarray of shape (n_clusters,)
         Leading eigenvalues of the affinity.
     approximation_error_ : float
@@ -145,6 +156,8 @@ class KernelQAlphaSelector(BaseSelector):
         "section_size": [AT_LEAST_ONE],
         "normalize": [StrOptions({"center", "unit", "none"})],
         "n_components": [None, AT_LEAST_ONE],
+        "criterion": [StrOptions(set(TAU))],
+        "side_strength": [NOT_NEGATIVE],
         **STEPS,
         "random_state": ["random_state"],
         "verbose": ["verbose"],
@@ -162,6 +175,8 @@ class KernelQAlphaSelector(BaseSelector):
         section_size: int = 8,
         normalize: Literal["center", "unit", "none"] = "center",
         n_components: int | None = None,
+        criterion: Literal["energy", "gap"] = "energy",
+        side_strength: float = 0.1,
         max_iter: int = 200,
         tol: float = 5e-3,
         random_state: Any = None,
@@ -176,13 +191,15 @@ class KernelQAlphaSelector(BaseSelector):
         self.section_size = section_size
         self.normalize = normalize
         self.n_components = n_components
+        self.criterion = criterion
+        self.side_strength = side_strength
         self.max_iter = max_iter
         self.tol = tol
         self.random_state = random_state
         self.verbose = verbose
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, *, side: Any = None) -> Self:
         """Learn the weights.
 
         Parameters
@@ -191,17 +208,21 @@ class KernelQAlphaSelector(BaseSelector):
             With ``kernel="precomputed"`` the kernel matrix, (n_features, n_features).
         y : ignored
             Only its length is checked.
+        side : array-like or sparse matrix of shape (n_side_samples, n_features), optional
+            Samples that vary only in unwanted ways. Features that vary among them get less weight.
 
         Returns
         -------
         self : KernelQAlphaSelector
         """
         with all_or_nothing(self):
-            self._fit(X, y, progress_of(self))
+            self._fit(X, Known(y, side), progress_of(self))
         return self
 
-    def _fit(self, X: Any, y: Any, progress: Progress) -> None:
-        kernel, usable = self._feature_kernel(self._check_data(X, y))
+    def _fit(self, X: Any, known: Known, progress: Progress) -> None:
+        raw = self._check_data(X, known.y)
+        kernel, usable = self._feature_kernel(raw)
+        scale = None if known.side is None else self._side_scale(raw, known.side)
         count = self._count(usable)
         progress(f"kernel of {kernel.n_features} features")
         with np.errstate(over="ignore", invalid="ignore"):
@@ -210,8 +231,18 @@ class KernelQAlphaSelector(BaseSelector):
         self._check_kernel_range(phi)
         k = min(int(self.n_clusters), phi.shape[1])
         settings = SolveSettings(max_iter=self.max_iter, tol=self.tol, progress=progress)
-        result = solve_standard(as_data(np.ascontiguousarray(phi.T)), k, usable, settings)
+        affinity = StandardAffinity(as_data(np.ascontiguousarray(phi.T)))
+        problem = Problem(affinity, k, TAU[self.criterion], usable)
+        result = solve_steered(problem, Knowledge(scale=scale), settings)
         self._learn(result, usable, phi, factor, count)
+
+    def _side_scale(self, raw: DataMatrix, side: Any) -> Array:
+        if isinstance(self.kernel, str) and self.kernel == "precomputed":
+            raise ValueError(
+                "The 'side' parameter of KernelQAlphaSelector.fit must be None for kernel='precomputed': X is then the "
+                "kernel matrix, so the variances of X to compare with are not known. Use another kernel."
+            )
+        return side_scale(self, raw, side, self.side_strength)
 
     def _feature_kernel(self, raw: DataMatrix) -> tuple[FeatureKernel, Array]:
         """The kernel and the features that may be chosen."""

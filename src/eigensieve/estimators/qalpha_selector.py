@@ -74,8 +74,9 @@ class QAlphaSelector(BaseSelector):
     supervision : {"auto", "span", "blocks", "ignore"}, default="auto"
         What labels are used for. ``"span"``: Q is the span of the centred class indicators, and only the weights are
         sought; if some labels are -1, this holds for the labelled samples. ``"blocks"``: the papers' criterion, energy
-        within classes minus `block_gamma` times the energy across classes. It suits classes that are orthogonal rather
-        than opposite, and is usually worse. ``"ignore"``: y is not used, as in a Pipeline whose last step needs it.
+        within classes minus `block_gamma` times the energy across classes. It is the only form that sees how features
+        vary together differently in each class, and it is worse for classes that differ in their means. ``"ignore"``: y
+        is not used, as in a Pipeline whose last step needs it.
         ``"auto"``: ``"span"`` when y is given.
     solver : {"auto", "basic", "power", "ritz"}, default="auto"
         ``"auto"`` improves weights and embedding together, with one pass over the data per step. The others are the

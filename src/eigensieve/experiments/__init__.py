@@ -1,18 +1,35 @@
-"""The experiments of the papers, run again. ``python -m eigensieve.experiments [FOLDER]`` runs all of them.
+"""The experiments of the papers, run again. ``eigensieve reproduce [NAME]`` runs them.
 
-The room owns the protocols and the papers' printed figures. No other room uses it. Every experiment is one file with
-the same parts: ``run`` returns the results as plain numbers, ``table`` turns them into text, and ``figure`` or ``draw``
-makes the pictures, if there are any. Every file can also be run alone, with ``python -m``.
+The room owns the protocols and the papers' printed figures. Every experiment is one file that ends with ``EXPERIMENT``:
+what it runs, its table, its figure, and the paper's claims. Raw results are kept in a file; tables and verdicts are
+computed from that file.
 
 Read the files in this order:
 
-- ``__main__``: runs all experiments and keeps what they print
-- ``common``: real data without missing values, and the largest scores
-- ``two_solutions``: two hidden sets of features on the feature map (2004)
-- ``hidden_sign``: the kernel where signs hide the structure (2003, 2005)
-- ``weston``: labels, on the linear problem of Weston et al. (2005)
-- ``side_data_2004``: side data on UCI sets (2004)
-- ``trace_ratio_2008``: feature level against subset level (nie-2008)
+- ``frame``: what an experiment is, and how a verdict is computed
+- ``running``: runs, and the file that keeps them
+- ``page``: from results to the page with tables, figures and verdicts
+- ``catalog``: the list of all experiments
+- ``common``: what several experiments share
+- ``positivity``, ``weston``, ``class_scaleup``, ``hidden_signs``, ``gene_model``, ``gene_outcomes``, ``image_patches``,
+  ``laplacian``: wolf-shashua 2003 and 2005
+- ``feature_map``, ``faces``, ``uci_side_data``: shashua-wolf 2004
+- ``trace_ratio_2008``: nie-2008
+- ``element_selection``: avidan
+- ``radius_margin``, ``gene_shaving``, ``oriented``: methods that the papers compare with
+
+Words: a *case* is a data set or a setting. A *run* is one draw or split of a case; its number is its seed. A *claim* is
+what a paper says. It is made of *checks*.
 """
 
-__all__: list[str] = []
+from typing import TYPE_CHECKING
+
+from eigensieve._door import open_door
+
+if TYPE_CHECKING:
+    from eigensieve.experiments.catalog import EXPERIMENTS
+    from eigensieve.experiments.frame import Experiment, Results
+    from eigensieve.experiments.page import section, verdict_rows, write_page
+    from eigensieve.experiments.running import load_results, run_experiment
+
+__getattr__, __dir__, __all__ = open_door(__name__, __file__)

@@ -45,9 +45,11 @@ if TYPE_CHECKING:
     from eigensieve.qalpha.solving import SOLVERS, solve_standard
     from eigensieve.qalpha.theory import (
         expected_irrelevant_weight_bound,
+        expected_triple_product,
         irrelevant_weight_bound,
         positivity_probability,
         sparsity_gap,
+        triple_product,
         two_block_sparsity_gap,
     )
     from eigensieve.qalpha.topographical_map import Round, map_rounds

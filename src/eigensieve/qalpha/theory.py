@@ -164,6 +164,57 @@ def expected_irrelevant_weight_bound(n_irrelevant: int, n_samples: int, eigenval
     return float(np.sqrt(n_irrelevant * (1 + n_irrelevant / n_samples) / eigenvalue))
 
 
+def triple_product(a: ArrayLike, b: ArrayLike, C: ArrayLike) -> float:
+    """The entry of G for the features a and b: ``(a'b) sum_l (a'c_l)(b'c_l)``.
+
+    Parameters
+    ----------
+    a, b : array-like of shape (n_samples,)
+        Features of unit norm.
+    C : array-like of shape (n_samples,) or (n_samples, n_clusters)
+        One unit vector, or several orthonormal ones (Q).
+
+    Returns
+    -------
+    product : float
+        Between -1/8 and 1: -1/8 for instance when a'b = 1/2 and a'c = -b'c = 1/2, and 1 when all three are equal.
+
+    Notes
+    -----
+    Proposition 7 of the 2005 paper (Proposition 2 of 2003) gives the minimum for one column. It holds for several as
+    well: a'QQ'b = (a'b + a'Rb) / 2 with a reflection R, so the product is at least x (x - 1) / 2 for x = a'b.
+    """
+    first, second, Q = (np.asarray(values, dtype=np.float64) for values in (a, b, C))
+    return float((first @ second) * np.sum((first @ Q) * (second @ Q)))
+
+
+def expected_triple_product(inner_product: float, n_samples: int, n_clusters: int = 1) -> float:
+    """The mean of :func:`triple_product` over random orthonormal C, for features with the given inner product.
+
+    Parameters
+    ----------
+    inner_product : float
+        a'b.
+    n_samples, n_clusters : int
+        q and k.
+
+    Returns
+    -------
+    mean : float
+        ``(k / q) (a'b)^2``.
+
+    Notes
+    -----
+    Propositions 8 (k = 1) and 9 of the 2005 paper. For a and b that are random as well, (a'b)^2 is 1/q on average.
+    """
+    if not 1 <= n_clusters <= n_samples:
+        raise ValueError(
+            "The 'n_clusters' parameter of expected_triple_product must be between 1 and n_samples. "
+            f"Got {n_clusters} and {n_samples} instead."
+        )
+    return n_clusters / n_samples * inner_product**2
+
+
 def positivity_probability(
     n_features: int,
     *,

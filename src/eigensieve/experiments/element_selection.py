@@ -1,0 +1,229 @@
+"""Element selection against the full machine and reduced sets, on vehicles and faces (avidan, Figs. 2 to 5)."""
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import numpy as np
+from sklearn.metrics import roc_auc_score, roc_curve
+from sklearn.model_selection import train_test_split
+from sklearn.svm import SVC
+
+from eigensieve._types import Array
+from eigensieve.datasets import load_real
+from eigensieve.estimators import ElementSelectedSVC, ReducedSetSVC
+from eigensieve.experiments.algorithm_one import PrintedElements
+from eigensieve.experiments.common import draw_curves, markdown, panels
+from eigensieve.experiments.frame import Check, Claim, Experiment, Results, figure, mean_and_spread, statement
+
+SETS = {"faces": "CBCL_faces_19x19", "vehicles": "vehicles_GTI_20x20"}
+ELEMENTS = (50, 100, 200, 250, 400, 576)
+VECTORS = (5, 10, 50, 100)
+REJECTED = {"faces": 0.80, "vehicles": 0.70}
+_FULL, _PRINTED = "full SVM", "elements as printed"
+_TABLE_SIZE = 16384
+_RATES = np.linspace(0.0, 1.0, 101)
+_LOST = 0.02
+
+
+@cache
+def _split(name: str, number: int) -> tuple[SVC, Array, Array, Array, Array]:
+    """Return the full SVM, and both halves of the data: training features and labels, test features and labels."""
+    bunch = load_real(SETS[name])
+    X = (bunch.data / 255).astype(np.float32)
+    X, X_test, y, y_test = train_test_split(X, bunch.target, test_size=0.5, stratify=bunch.target, random_state=number)
+    return SVC(C=10).fit(X, y), X, y, X_test, y_test
+
+
+def run(case: str, number: int) -> dict[str, Any]:
+    """Return the measures of one machine on one split."""
+    name, machine = case.split(", ")
+    svc, X, y, X_test, y_test = _split(name, number)
+    count, what = (0, _FULL) if machine == _FULL else (int(machine.split()[0]), machine.split(" ", 1)[1])
+    found: dict[str, Any] = {}
+    model: Any = svc
+    if what == "elements":
+        model = ElementSelectedSVC(svc, n_elements=count, random_state=number).fit(X, y)
+        columns = int(np.count_nonzero(model.dual_coef_))
+        found = {"numbers": count + columns + 1, "kernel operations": columns, **_table(model, X, y, X_test)}
+    elif what == "vectors":
+        model = ReducedSetSVC(svc, n_vectors=count, random_state=number).fit(X, y)
+        found = {"numbers": model.n_numbers_, "kernel operations": count}
+    elif what == _PRINTED:
+        model = PrintedElements(svc.support_vectors_, svc.dual_coef_[0], svc._gamma)
+        model.fit(X, count, np.random.default_rng(number))
+        found = {"numbers": count + len(model.mask), "kernel operations": len(model.mask)}
+    else:
+        found = {"numbers": svc.support_vectors_.size + svc.dual_coef_.size + 1, "kernel operations": len(svc.support_)}
+    return {**found, **_measures(model.decision_function(X_test), y_test)}
+
+
+def _table(model: ElementSelectedSVC, X: Array, y: Array, X_test: Array) -> dict[str, float]:
+    """Return what 16K look-up tables change; the elements stay as they are."""
+    direct = model.decision_function(X_test)
+    tabled = model.set_params(table_size=_TABLE_SIZE, warm_start=True).fit(X, y).decision_function(X_test)
+    model.set_params(table_size=None, warm_start=False)
+    return {
+        "table, largest difference": float(np.abs(tabled - direct).max()),
+        "table, other decisions": float(np.mean((tabled > 0) != (direct > 0))),
+    }
+
+
+def _measures(scores: Array, y: Array) -> dict[str, Any]:
+    """Return the ROC curve, its area, the break-even error, and the negatives rejected at 2 % lost positives."""
+    false_positive, true_positive, _ = roc_curve(y, scores)
+    crossing = int(np.argmin(np.abs(false_positive - (1 - true_positive))))
+    positives = np.sort(scores[y == 1])
+    threshold = positives[int(np.floor(_LOST * len(positives) + 1e-9))]
+    return {
+        "roc": np.interp(_RATES, false_positive, true_positive).tolist(),
+        "area": float(roc_auc_score(y, scores)),
+        "break-even": float((false_positive[crossing] + 1 - true_positive[crossing]) / 2),
+        "rejection": float(np.mean(scores[y != 1] < threshold)),
+    }
+
+
+_COLUMNS = {"rejection": 3, "break-even": 4, "area": 4, "numbers": 0, "kernel operations": 0}
+
+
+def table(results: Results) -> str:
+    """Return the measures, one line per set and machine."""
+    rows = [
+        [*case.split(", "), *(mean_and_spread(results.values(case, key), digits) for key, digits in _COLUMNS.items())]
+        for case in results.having(EXPERIMENT.runs)
+    ]
+    return markdown(["images", "machine", *_COLUMNS], rows)
+
+
+def _rejects(machine: str) -> Callable[[Results], list[Check]]:
+    def checks(results: Results) -> list[Check]:
+        return [
+            check
+            for name, printed in REJECTED.items()
+            for check in figure(
+                f"{name}, {machine}", printed, results.values(f"{name}, {machine}", "rejection"), "higher", 2
+            )
+        ]
+
+    return checks
+
+
+def _levels_off(results: Results) -> list[Check]:
+    found = []
+    for name in SETS:
+        early, middle, late = (results.values(f"{name}, {n} elements", "break-even") for n in (50, 250, 400))
+        if len(early) and len(middle) and len(late):
+            before, after = early.mean() - middle.mean(), middle.mean() - late.mean()
+            text = f"50 to 250: {100 * before:.2f} points, 250 to 400: {100 * after:.2f}"
+            found.append(statement(name, "negligible after about 250 (below half a point)", text, after < 0.005))
+    return found
+
+
+def _equivalent(results: Results) -> list[Check]:
+    """The measured area of the reduced set takes the place of the printed curve."""
+    found = []
+    for name, elements, vectors in (("vehicles", 400, 5), ("faces", 576, 10)):
+        printed = results.values(f"{name}, {vectors} vectors", "area")
+        if len(printed):
+            ours = results.values(f"{name}, {elements} elements", "area")
+            found += figure(
+                f"area, {name}, {elements} elements for {vectors} vectors", printed.mean(), ours, "higher", 4
+            )
+    return found
+
+
+def _memory(results: Results) -> list[Check]:
+    found = []
+    for name, elements, vectors, printed in (("vehicles", 400, 5, 800 / 2005), ("faces", 576, 10, 0.4)):
+        small, large = (
+            results.values(f"{name}, {machine}", "numbers")
+            for machine in (f"{elements} elements", f"{vectors} vectors")
+        )
+        if len(small) and len(large):
+            where = f"{name}, {elements} elements over {vectors} vectors"
+            found += figure(where, printed, np.array([small.mean() / large.mean()]), "lower", 2)
+    return found
+
+
+def _table_is_enough(results: Results) -> list[Check]:
+    found = []
+    for case in results.having(f"{name}, {n} elements" for name in SETS for n in (200, 400)):
+        share = results.values(case, "table, other decisions").max()
+        largest = results.values(case, "table, largest difference").max()
+        text = f"{share:.2%} other decisions, decision values differ by at most {largest:.1e}"
+        found.append(statement(case, "no noticeable difference (below 0.1 %)", text, share < 0.001))
+    return found
+
+
+def _one_each(results: Results) -> list[Check]:
+    found = []
+    for name in SETS:
+        for machine in (f"200 {_PRINTED}", "200 elements"):
+            used = results.values(f"{name}, {machine}", "kernel operations")
+            if len(used):
+                text = f"{used.mean():.0f} support vectors for 200 elements"
+                found.append(statement(f"{name}, {machine}", "almost one per element", text, used.mean() > 180))
+    return found
+
+
+def _hundred(results: Results) -> list[Check]:
+    full = results.values(f"faces, {_FULL}", "area")
+    return figure("area", full.mean(), results.values("faces, 100 vectors", "area"), "higher", 4) if len(full) else []
+
+
+def draw(results: Results) -> Any:
+    """Draw the ROC curves and the break-even errors."""
+    picture, axes = panels([f"{name}: {what}" for name in SETS for what in ("ROC", "break-even error")])
+    for i, name in enumerate(SETS):
+        for case in results.having(EXPERIMENT.runs):
+            if case.startswith(name) and not case.endswith(("50 elements", "100 elements", "250 elements")):
+                axes[2 * i].plot(
+                    _RATES, results.values(case, "roc").mean(axis=0), label=case.split(", ")[1], linewidth=1
+                )
+        axes[2 * i].set(xlim=(0, 0.4), ylim=(0.6, 1.005), xlabel="false positives", ylabel="true positives")
+        if axes[2 * i].lines:
+            axes[2 * i].legend(fontsize=5)
+        errors = {"ours": [results.values(f"{name}, {n} elements", "break-even") for n in ELEMENTS]}
+        draw_curves(axes[2 * i + 1], ELEMENTS, errors, xlabel="elements")
+    return picture
+
+
+_MACHINES = (
+    _FULL,
+    *(f"{n} elements" for n in ELEMENTS),
+    *(f"{n} vectors" for n in VECTORS),
+    f"200 {_PRINTED}",
+)
+_CASES = [f"{name}, {machine}" for name in SETS for machine in _MACHINES]
+
+EXPERIMENT = Experiment(
+    name="elements",
+    title="Element selection",
+    paper="avidan",
+    section="section 5, Figs. 2 to 5",
+    protocol="An RBF SVM (C = 10) is trained on half of the images and rewritten with few elements, or with few "
+    "constructed vectors; the other half is for testing, 5 splits. Rejection is the share of negatives below the "
+    "threshold that loses 2 % of the positives; the break-even error is where false positives equal false negatives.",
+    stand_in="the MobilEye vehicles and the MERL faces are not available. GTI vehicles (20 x 20) and CBCL faces (19 x "
+    "19, the paper's are 24 x 24) stand in. Algorithm 1 as printed, without a constant, is run beside ours; 'numbers' "
+    "counts values and weights as the paper does.",
+    runs=dict.fromkeys(_CASES, 5),
+    quick={"faces, 50 elements": 1, f"faces, {_FULL}": 1, "faces, 200 elements": 1},
+    run=run,
+    table=table,
+    draw=draw,
+    data={case: SETS[case.split(", ")[0]] for case in _CASES},
+    claims=(
+        Claim(
+            "200 elements reject 70 % (vehicles) and 80 % (faces) of the negatives and lose under 2 %: ours.",
+            _rejects("200 elements"),
+        ),
+        Claim("The same, algorithm as printed.", _rejects(f"200 {_PRINTED}")),
+        Claim("After about 250 elements the improvement is negligible.", _levels_off),
+        Claim("400 elements equal 5 vectors (vehicles), 576 equal 10 (faces).", _equivalent),
+        Claim("100 vectors coincide with the full SVM (faces).", _hundred),
+        Claim("The memory is 40 % of that of the reduced set.", _memory),
+        Claim("Almost every element belongs to another support vector.", _one_each),
+        Claim("A look-up table of 16K entries makes no noticeable difference.", _table_is_enough),
+    ),
+)

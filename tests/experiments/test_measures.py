@@ -1,0 +1,126 @@
+"""The measures and the papers' rival methods, against mathematics, brute force and peer libraries."""
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+from scipy.stats import ks_2samp, pearsonr
+from sklearn.datasets import make_classification
+from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.svm import SVC
+
+from eigensieve.datasets import make_weston_linear
+from eigensieve.experiments import element_selection, faces, gene_outcomes, uci_side_data, weston
+from eigensieve.experiments.algorithm_one import PrintedElements
+from eigensieve.experiments.gene_shaving import shaved_features
+from eigensieve.experiments.oriented import directions
+from eigensieve.experiments.radius_margin import _smallest_ball, radius_margin_scales
+
+
+def test_pair_accuracy_is_the_mean_of_two_rates():
+    y, clusters = np.array([0, 0, 1, 1, 1]), np.array([0, 1, 1, 1, 1])
+    pairs = [(a, b) for a in range(5) for b in range(a + 1, 5)]
+    same = [clusters[a] == clusters[b] for a, b in pairs if y[a] == y[b]]
+    different = [clusters[a] != clusters[b] for a, b in pairs if y[a] != y[b]]
+    assert uci_side_data.pair_accuracy(y, clusters) == pytest.approx((np.mean(same) + np.mean(different)) / 2)
+
+
+def test_filters_equal_scipy():
+    X, y, _ = make_weston_linear(30, 12, random_state=0)
+    expected = [ks_2samp(column[y > 0], column[y < 0]).statistic for column in X.T]
+    np.testing.assert_allclose(weston._kolmogorov_smirnov(X, y), expected)
+    correlation = np.array([abs(pearsonr(column, y)[0]) for column in X.T])
+    ours = weston._pearson(X, y)
+    np.testing.assert_allclose(ours / ours.max(), correlation / correlation.max())
+
+
+def test_precision_index_is_one_for_clusters_and_zero_for_chance():
+    y = np.repeat(np.arange(4), 25)
+    rng = np.random.default_rng(0)
+    assert faces.precision_index(np.eye(4)[y] + 0.01 * rng.normal(size=(100, 4)), y) == pytest.approx(1.0)
+    assert faces.precision_index(rng.normal(size=(100, 4)), y) == pytest.approx(0.0, abs=0.03)
+
+
+def test_haar_sees_edges_and_no_constants():
+    image = np.zeros((1, 16, 16))
+    assert not faces.haar(image + 7.0).any()
+    image[:, :, 8:] = 1.0  # dark on the left: only left - right responds
+    windows = [((16 - side) // max(2, side // 2) + 1) ** 2 for side in (2, 4, 8, 16)]
+    parts = np.split(faces.haar(image)[0], np.cumsum(np.repeat(windows, 3))[:-1])
+    assert parts[9] == pytest.approx([-2.0]) and parts[10] == parts[11] == pytest.approx([0.0])
+    assert all(not part.any() for part in parts[1::3] + parts[2::3])
+
+
+def test_smallest_ball():
+    points = np.random.default_rng(0).normal(size=(20, 3))
+
+    def radius(center):
+        return np.max(np.sum((points - center) ** 2, axis=1))
+
+    expected = min(minimize(radius, start, method="Nelder-Mead").fun for start in points[:3])
+    center, squared = _smallest_ball(points @ points.T)
+    assert center.sum() == pytest.approx(1.0)
+    assert squared == pytest.approx(expected, rel=0.03)
+
+
+@pytest.mark.parametrize("degree", [1, 2])
+def test_radius_margin_finds_the_features_of_a_separable_problem(degree):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 20))
+    y = np.where(X[:, 4] + X[:, 7] > 0, 1, -1) if degree == 1 else np.where(X[:, 4] * X[:, 7] > 0, 1, -1)
+    scores = radius_margin_scales(X, y, 2, degree=degree)
+    assert set(np.argsort(-scores)[:2]) == {4, 7}
+
+
+def test_gene_shaving_finds_groups_that_vary_together():
+    rng = np.random.default_rng(0)
+    hidden = rng.normal(size=(40, 2))
+    Z = 0.3 * rng.normal(size=(40, 120))
+    Z[:, :30] += 2 * hidden[:, :1] * rng.choice([-1, 1], 30)
+    Z[:, 30:50] += hidden[:, 1:]
+    features = shaved_features(Z - Z.mean(axis=0), 2, rng)
+    for i in range(2):
+        assert abs(np.corrcoef(features[:, i], hidden[:, i])[0, 1]) > 0.95
+
+
+def test_signal_to_noise_and_elimination_rank_a_clear_feature_first():
+    rng = np.random.default_rng(0)
+    y = np.repeat([-1, 1], 15)
+    Z = rng.normal(size=(30, 50))
+    Z[:, 33] += 4 * y
+    assert gene_outcomes._signal_to_noise(Z, y)[0] == 33
+    ranking = gene_outcomes._recursive_elimination(Z, y)
+    assert ranking[0] == 33 and sorted(ranking) == list(range(50))
+
+
+def test_oriented_and_constrained_pca_avoid_the_side_datas_direction():
+    rng = np.random.default_rng(0)
+    scales = np.array([10.0, 3.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0])
+    main, side = rng.normal(size=(300, 8)) * scales, rng.normal(size=(300, 8)) * np.array([10.0, *[0.1] * 7])
+    found = directions(main, side)
+    assert abs(found["PCA"][0, 0]) > 0.99
+    for method in ("CPCA", "OPCA"):
+        first = found[method][:, 0] / np.linalg.norm(found[method][:, 0])
+        assert abs(first[1]) > 0.95
+
+
+def test_break_even_and_rejection_by_counting():
+    y = np.array([0] * 50 + [1] * 50)
+    scores = np.concatenate([np.arange(50.0), np.arange(25.5, 75.0)])  # 24 negatives above the lowest positive
+    found = element_selection._measures(scores, y)
+    assert found["rejection"] == pytest.approx(27 / 50)  # one positive in 50 may be lost: threshold 26.5
+    assert found["break-even"] == pytest.approx(0.24, abs=0.011)
+
+
+def test_algorithm_one_as_printed_approaches_the_machine():
+    X, y = make_classification(200, 6, n_informative=4, random_state=0)
+    svc = SVC(C=1.0, gamma=0.2).fit(X, y)
+    model = PrintedElements(svc.support_vectors_, svc.dual_coef_[0], svc._gamma)
+    model.fit(X, 60, np.random.default_rng(0))
+    assert sum(map(len, model.mask.values())) == 60
+    column, rows = next(iter(model.mask.items()))
+    expected = rbf_kernel(X[:, rows], svc.support_vectors_[[column]][:, rows], gamma=0.2)[:, 0]
+    np.testing.assert_allclose(model._columns(X)[:, 0], expected)
+    full = svc.decision_function(X) - svc.intercept_
+    left = full - model.decision_function(X)
+    np.testing.assert_allclose(model._columns(X).T @ left, 0.0, atol=1e-6)  # the weights are those of least squares
+    assert np.sum(left**2) < 0.2 * np.sum(full**2)
