@@ -14,6 +14,7 @@ Read the files in this order:
 - ``shapes``: searches for masks of another shape (features, basis, joint, prototypes)
 - ``expansion``: the result as plain arrays, its weights, and the full machine to compare with
 - ``refine``: moves the values of the selected elements
+- ``rounding``: how far single precision can be off
 - ``predictor``: fast evaluation of an expansion; ``export_c``, ``export_onnx``: the same outside Python
 - ``reduced``: reduced sets of whole vectors
 - ``rejection``: the threshold of a rejector

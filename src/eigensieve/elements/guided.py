@@ -29,6 +29,8 @@ SCREENED = 4096
 """First elements are screened on at most this many samples."""
 FREE = np.float32(1e-6)
 """A binned candidate is left out if less of its square than this share lies outside the span: binning error."""
+PATIENCE = 3
+"""The search stops after this many shortlists in a row without a worthwhile column."""
 REDRAWN = 5
 """After this many columns, another sample is drawn for the growing."""
 
@@ -43,7 +45,7 @@ def _add_columns(state: SelectionState, screen: "_Screen", plan: Plan, rng: np.r
     sample_size = plan.sample_size(state.X.shape[0])
     sample = SampledData.draw(state, sample_size, rng)
     misses = drawn = 0
-    while state.n_elements < plan.n_elements and misses < 3:
+    while state.n_elements < plan.n_elements and misses < PATIENCE:
         if len(state.columns) >= drawn + REDRAWN:
             sample, drawn = SampledData.draw(state, sample_size, rng), len(state.columns)
         unused = state.unused_basis()
@@ -52,12 +54,8 @@ def _add_columns(state: SelectionState, screen: "_Screen", plan: Plan, rng: np.r
         before, held = state.relative_error, state.n_elements
         _add_best(state, _shortlist(state, screen, sample, unused, plan, rng), plan)
         added = state.n_elements - held
-        if added == 0:
-            misses += 1
-            continue
-        misses = 0
-        if plan.gain_died_out(state, before, added):
-            break
+        # One nearly collinear column says little about the next: binned gains are approximate.
+        misses = misses + 1 if added == 0 or plan.gain_died_out(state, before, added) else 0
     return state
 
 
@@ -146,10 +144,11 @@ def _shortlist(
     columns: list[Column] = []
     for (features, gains), factor in zip(screen.first_elements(state, residual, unused), screen.widths, strict=True):
         order = np.argsort(-gains, kind="stable")
+        grown = longest if plan.fill or factor != 1.0 else 1
         _, firsts = np.unique(features[order], return_index=True)
         for k in order[np.sort(firsts)[: plan.n_tries]]:
             start = Column(int(unused[k]), factor, [int(features[k])])
-            columns.append(_grow(state, sample, sampled_residuals, start, longest if factor != 1.0 else 1))
+            columns.append(_grow(state, sample, sampled_residuals, start, grown))
     return columns
 
 

@@ -110,7 +110,8 @@ class ElementSelectedSVC(SmallMachine):
     threshold_ : float
         Decision values above it are the second class; 0 until `calibrate` is called. Two classes only.
     table_error_bound_ : float
-        Largest possible difference to the decision value without tables. Only with `table_size`.
+        Largest possible difference to the decision value in exact arithmetic, rounding to single precision included.
+        Only with `table_size`.
     prototypes_ : list of list of int
         The feature subsets. Only for shape "prototypes".
     estimator_ : SVC or OneVsRestClassifier
@@ -257,7 +258,16 @@ class ElementSelectedSVC(SmallMachine):
         for column in kept:
             state.add_column(column.basis, column.features, column.factor)
         seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
-        return select(plan, state, machine.alpha, np.random.default_rng(seed))
+        selection = select(plan, state, machine.alpha, np.random.default_rng(seed))
+        reason = selection.shortfall(plan, n_basis)
+        if reason is not None:
+            warnings.warn(
+                f"{selection.n_elements} of n_elements={self.n_elements} elements were found: {reason}. "
+                f"The relative error is {selection.path[-1] if selection.path else 1.0:.3g}.",
+                UserWarning,
+                stacklevel=4,
+            )
+        return selection
 
     def _refined(self, machine: KernelMachine, X: NDArray, columns: list[Column]) -> NDArray:
         from eigensieve.elements import refine_values
@@ -275,7 +285,7 @@ class ElementSelectedSVC(SmallMachine):
                 f"n_elements={self.n_elements} is more than the {available} elements that exist "
                 f"({n_features} features x {n_basis} support vectors): all of them may be used.",
                 UserWarning,
-                stacklevel=4,
+                stacklevel=5,
             )
         return min(self.n_elements, available)
 
