@@ -3,7 +3,6 @@
 import ctypes
 import pickle
 import subprocess
-
 import warnings
 
 import numpy as np
@@ -480,9 +479,9 @@ def test_memory_holds_no_kernel_matrix():
 def test_prototypes_at_the_native_width_spend_their_budget(data, svc):
     X, y = data
     model = ElementSelectedSVC(
-        svc, shape="prototypes", widths="native", n_elements=40, n_prototypes=2, prototype_size=4, tol=0, random_state=0
+        svc, shape="prototypes", widths="native", n_elements=24, n_prototypes=2, prototype_size=4, tol=0, random_state=0
     ).fit(X, y)
-    assert model.n_elements_ == 40
+    assert model.n_elements_ == 24
     assert {len(p) for p in model.prototypes_} == {4}
 
 
