@@ -16,8 +16,8 @@ def column_bounds(expansion: ElementExpansion, reach: Array) -> Array:
     """Return a bound on the error of each column in single precision, for samples with |x_i| <= reach_i.
 
     rbf: let z = gamma * sum_i (x_i - b_i)^2. A relative error r of z changes exp(-z) by at most r max z exp(-z), which
-    is r / e. Rounding x_i and b_i moves their difference by up to u (|x_i| + |b_i|), and |d exp(-gamma t^2) / dt| is at most
-    sqrt(2 gamma / e). The exponential itself adds `STEPS` roundings of numbers up to 1.
+    is r / e. Rounding x_i and b_i moves their difference by up to u (|x_i| + |b_i|), and |d exp(-gamma t^2) / dt| is at
+    most sqrt(2 gamma / e). The exponential itself adds `STEPS` roundings of numbers up to 1.
 
     poly, linear: the sum is off by (p + STEPS) roundings of its largest terms, and the power multiplies that by its
     slope.

@@ -1,6 +1,5 @@
 """A kernel SVM rewritten with a few (feature, support vector) elements."""
 
-import warnings
 from numbers import Integral, Real
 from typing import Any, Self
 
@@ -10,12 +9,14 @@ from scipy.sparse import csc_array
 from sklearn.base import BaseEstimator, _fit_context
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from eigensieve._progress import progress_for
 from eigensieve.data import one_blas_thread
 from eigensieve.elements import (
+    LARGEST,
     Column,
     ElementExpansion,
     Plan,
@@ -23,9 +24,20 @@ from eigensieve.elements import (
     Selection,
     SelectionState,
     TablePredictor,
+    as_columns,
     fastest_predictor,
+    fit_labels,
+    held_out_size,
     select,
     solve_weights,
+)
+from eigensieve.estimators.element_options import (
+    check_label_options,
+    element_budget,
+    label_probabilities,
+    label_targets,
+    matches_labels,
+    warn_if_short,
 )
 from eigensieve.estimators.kernel_machine import KernelMachine, resolve_machine
 from eigensieve.estimators.small_machine import FLOATS, SmallMachine
@@ -47,15 +59,19 @@ class ElementSelectedSVC(SmallMachine):
         The machine to rewrite, with kernel "rbf", "poly" or "linear". A fitted one is used as it is (wrap it in
         :class:`sklearn.frozen.FrozenEstimator` where `clone` must not forget the fit); an unfitted one is fitted first,
         one-vs-rest beyond two classes. None means ``SVC()``.
-    n_elements : int, default=200
-        Entries of the mask to keep. If there are fewer, a warning says so and all are used.
+    n_elements : int or "auto", default=200
+        Entries of the mask to keep. If there are fewer, a warning says so and all are used. "auto", for
+        ``match="labels"`` only, takes the number (up to 400) with the smallest loss on a held-out quarter of the
+        samples, and then fits on all.
     shape : {"element", "feature", "basis", "joint", "prototypes"}, default="element"
         "element": any entries. "feature": the same features for all support vectors. "basis": whole support vectors.
         "joint": the same features for some support vectors (rank 1). "prototypes": each used support vector sees one of
         `n_prototypes` feature subsets (rank r).
-    match : {"decision", "kernel"}, default="decision"
-        What the masked columns reproduce: the decision values K alpha, or the kernel matrix K as in the paper's
-        Algorithm 1.
+    match : {"decision", "kernel", "labels"}, default="decision"
+        What the masked columns reproduce: the decision values K alpha, the kernel matrix K as in the paper's
+        Algorithm 1, or the labels themselves. With "labels", columns are added and all weights refitted to lower the
+        logistic loss. Centres and widths are free, and decision values are log-odds. Only for the rbf kernel, shape
+        "element" and search "guided".
     search : {"guided", "probabilistic", "exact"}, default="guided"
         For shape "element". "guided" scores all first elements by histograms and grows the best; "probabilistic" is the
         paper's section 4.1; "exact" tries every element with every sample at every step and is for small problems.
@@ -82,8 +98,9 @@ class ElementSelectedSVC(SmallMachine):
         Afterwards move the values of all chosen elements together, a few steps, to match the machine better: they are
         then no longer those of support vectors. As good a machine takes fewer elements; fitting takes longer. With
         a few hundred samples it fits these and no others: check on held-out data.
-    ridge : float, default=1e-6
-        Strength of the ridge term when the weights are solved.
+    ridge : float or "auto", default="auto"
+        Strength of the ridge term when the weights are solved, per sample. "auto" is 1e-6, and 3 / n_samples with
+        ``match="labels"``.
     table_size : int, default=None
         If given, columns with one element are evaluated by look-up tables with so many entries a feature;
         `table_error_bound_` says how far that can be off. None evaluates the kernel itself.
@@ -97,7 +114,8 @@ class ElementSelectedSVC(SmallMachine):
     mask_ : scipy.sparse.csc_array of shape (n_features, n_support_vectors)
         The binary mask.
     support_vectors_ : ndarray of shape (n_support_vectors, n_features)
-        With `refine`, the chosen entries are the refined ones.
+        With `refine`, the chosen entries are the refined ones. With ``match="labels"``, one row of centres per
+        masked column, zero outside the mask; the columns of `mask_` belong to these rows.
     dual_coef_ : ndarray of shape (n_outputs, n_support_vectors)
         Weights of the masked columns, zero where unused.
     widths_ : ndarray of shape (n_support_vectors,)
@@ -106,7 +124,8 @@ class ElementSelectedSVC(SmallMachine):
     n_elements_ : int
         Entries kept.
     path_ : ndarray
-        Relative squared error of what is matched, after each addition.
+        Relative squared error of what is matched, after each addition. With ``match="labels"``, the logistic loss as
+        a share of what a constant leaves.
     threshold_ : float
         Decision values above it are the second class; 0 until `calibrate` is called. Two classes only.
     table_error_bound_ : float
@@ -131,9 +150,9 @@ class ElementSelectedSVC(SmallMachine):
 
     _parameter_constraints: dict = {
         "estimator": [None, BaseEstimator],
-        "n_elements": [Interval(Integral, 1, None, closed="left")],
+        "n_elements": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
         "shape": [StrOptions({"element", "feature", "basis", "joint", "prototypes"})],
-        "match": [StrOptions({"decision", "kernel"})],
+        "match": [StrOptions({"decision", "kernel", "labels"})],
         "search": [StrOptions({"guided", "probabilistic", "exact"})],
         "widths": [StrOptions({"auto", "native"})],
         "n_candidates": [Interval(Integral, 1, None, closed="left")],
@@ -144,7 +163,7 @@ class ElementSelectedSVC(SmallMachine):
         "prototype_size": [Interval(Integral, 1, None, closed="left")],
         "tol": [Interval(Real, 0, None, closed="left")],
         "refine": ["boolean"],
-        "ridge": [Interval(Real, 0, None, closed="left")],
+        "ridge": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"})],
         "table_size": [None, Interval(Integral, 2, None, closed="left")],
         "warm_start": ["boolean"],
         "random_state": ["random_state"],
@@ -155,7 +174,7 @@ class ElementSelectedSVC(SmallMachine):
         self,
         estimator: Any = None,
         *,
-        n_elements: int = 200,
+        n_elements: Any = 200,
         shape: str = "element",
         match: str = "decision",
         search: str = "guided",
@@ -168,7 +187,7 @@ class ElementSelectedSVC(SmallMachine):
         prototype_size: int = 8,
         tol: float = 1e-6,
         refine: bool = False,
-        ridge: float = 1e-6,
+        ridge: Any = "auto",
         table_size: int | None = None,
         warm_start: bool = False,
         random_state: Any = None,
@@ -217,17 +236,40 @@ class ElementSelectedSVC(SmallMachine):
             machine = resolve_machine(self.estimator, type(self).__name__, X, X_valid, y)
         # The products are small: several BLAS threads would wait for each other.
         with one_blas_thread():
+            if self.match == "labels":
+                self._match_labels(machine, X_valid, y)
+                return self
             selection = self._select(machine, X_valid, self._columns if again else [])
             basis = self._refined(machine, X_valid, selection.columns) if self.refine else machine.basis
             design = SelectionState(machine.kernel, X_valid, basis, machine.decisions).design(selection.columns)
-            weights, intercept = solve_weights(design, machine.decisions, self.ridge)
+            weights, intercept = solve_weights(design, machine.decisions, self._ridge)
         self._store(machine, basis, selection, weights, intercept, X_valid)
         return self
 
-    def _select(self, machine: KernelMachine, X: NDArray, kept: list[Column]) -> Selection:
-        n_basis, n_features = machine.basis.shape
-        plan = Plan(
-            n_elements=self._budget(n_basis, n_features),
+    @property
+    def _ridge(self) -> float:
+        return 1e-6 if self.ridge == "auto" else float(self.ridge)
+
+    def _match_labels(self, machine: KernelMachine, X: NDArray, y: NDArray) -> None:
+        check_label_options(self, machine.kernel)
+        targets = label_targets(y, machine.classes)
+        ridge = 3.0 if self.ridge == "auto" else float(self.ridge) * len(y)
+        rng = self._generator()
+        plan = self._plan(LARGEST if self.n_elements == "auto" else self.n_elements)
+        if self.n_elements == "auto":
+            plan = self._plan(held_out_size(machine.kernel, X, targets, plan, ridge, rng))
+        expansion, path = fit_labels(machine.kernel, X, targets, plan, ridge, rng, refine=self.refine)
+        basis, columns = as_columns(expansion)
+        selection = Selection(columns, path)
+        warn_if_short(selection, plan, len(basis))
+        self._store(machine, basis, selection, expansion.weights, expansion.intercept, X)
+
+    def _generator(self) -> np.random.Generator:
+        return np.random.default_rng(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+
+    def _plan(self, n_elements: int) -> Plan:
+        return Plan(
+            n_elements=n_elements,
             shape=self.shape,
             search=self.search,
             rescale=self.widths == "auto",
@@ -240,6 +282,10 @@ class ElementSelectedSVC(SmallMachine):
             tol=self.tol,
             progress=progress_for(type(self).__name__, self.verbose),
         )
+
+    def _select(self, machine: KernelMachine, X: NDArray, kept: list[Column]) -> Selection:
+        n_basis, n_features = machine.basis.shape
+        plan = self._plan(element_budget(self, n_basis, n_features))
         smallest = plan.smallest(n_basis, n_features)
         if plan.n_elements < smallest:
             raise ValueError(
@@ -257,37 +303,16 @@ class ElementSelectedSVC(SmallMachine):
         state = SelectionState(machine.kernel, X, machine.basis, targets)
         for column in kept:
             state.add_column(column.basis, column.features, column.factor)
-        seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
-        selection = select(plan, state, machine.alpha, np.random.default_rng(seed))
-        reason = selection.shortfall(plan, n_basis)
-        if reason is not None:
-            warnings.warn(
-                f"{selection.n_elements} of n_elements={self.n_elements} elements were found: {reason}. "
-                f"The relative error is {selection.path[-1] if selection.path else 1.0:.3g}.",
-                UserWarning,
-                stacklevel=4,
-            )
+        selection = select(plan, state, machine.alpha, self._generator())
+        warn_if_short(selection, plan, n_basis)
         return selection
 
     def _refined(self, machine: KernelMachine, X: NDArray, columns: list[Column]) -> NDArray:
         from eigensieve.elements import refine_values
 
         progress = progress_for(type(self).__name__, self.verbose)
-        return refine_values(
-            machine.kernel, X, machine.basis, columns, machine.decisions, self.ridge, progress=progress
-        )
-
-    def _budget(self, n_basis: int, n_features: int) -> int:
-        """Return `n_elements`, or all there are, with a warning."""
-        available = n_basis * n_features
-        if self.n_elements > available:
-            warnings.warn(
-                f"n_elements={self.n_elements} is more than the {available} elements that exist "
-                f"({n_features} features x {n_basis} support vectors): all of them may be used.",
-                UserWarning,
-                stacklevel=5,
-            )
-        return min(self.n_elements, available)
+        targets = machine.decisions
+        return refine_values(machine.kernel, X, machine.basis, columns, targets, self._ridge, progress=progress)
 
     def _store(
         self,
@@ -298,13 +323,11 @@ class ElementSelectedSVC(SmallMachine):
         intercept: NDArray,
         X: NDArray,
     ) -> None:
-        n_basis, n_features = machine.basis.shape
+        n_basis, n_features = basis.shape
         columns = selection.columns
         owners = np.array([column.basis for column in columns], dtype=np.int64)
         expansion = ElementExpansion.build(machine.kernel, basis, columns, weights, intercept)
-        self._machine = machine
-        self._columns = columns
-        self._expansion = expansion
+        self._machine, self._columns, self._expansion = machine, columns, expansion
         self._predictor: Predictor
         if self.table_size is None:
             self._predictor = fastest_predictor(expansion, X)
@@ -331,6 +354,20 @@ class ElementSelectedSVC(SmallMachine):
 
     def _decisions(self, X: NDArray) -> NDArray:
         return self._predictor.decision(X)
+
+    @available_if(matches_labels)
+    def predict_proba(self, X: Any) -> NDArray:
+        """Return the probability of each class. Only with ``match="labels"``, whose decision values are log-odds.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        probabilities : ndarray of shape (n_samples, n_classes)
+        """
+        return label_probabilities(self.decision_function(X))
 
     def to_c(self, name: str = "eigensieve") -> str:
         """Return the machine as one self-contained C file.
