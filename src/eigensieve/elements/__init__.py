@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from eigensieve.elements.predictor import Predictor, TablePredictor, fastest_predictor
     from eigensieve.elements.reduced import construct_vectors, refine_vectors, select_vectors
     from eigensieve.elements.refine import refine_values
-    from eigensieve.elements.rejection import rejection_rates, rejection_threshold
+    from eigensieve.elements.rejection import false_negative_bound, rejection_rates, rejection_threshold
     from eigensieve.elements.selection import Selection, select
     from eigensieve.elements.state import Column, SelectionState
 

@@ -18,7 +18,9 @@ def positive_scores(estimator: Any, X: Any) -> NDArray:
     )
 
 
-def calibration_scores(estimator: Any, X: Any, y: Any, max_false_negative_rate: float) -> tuple[NDArray, NDArray]:
+def calibration_scores(
+    estimator: Any, X: Any, y: Any, max_false_negative_rate: float, confidence: float | None
+) -> tuple[NDArray, NDArray]:
     """Return the scores and which samples are of the second class, or say what is missing."""
     check_is_fitted(estimator)
     classes = estimator.classes_
@@ -26,6 +28,10 @@ def calibration_scores(estimator: Any, X: Any, y: Any, max_false_negative_rate: 
         raise ValueError(
             f"The 'max_false_negative_rate' parameter must be a float in the range (0, 1). "
             f"Got {max_false_negative_rate!r} instead."
+        )
+    if confidence is not None and not 0 < confidence < 1:
+        raise ValueError(
+            f"The 'confidence' parameter must be None or a float in the range (0, 1). Got {confidence!r} instead."
         )
     if len(classes) != 2:
         raise ValueError(f"A threshold can be calibrated for two classes only. Got {len(classes)} classes instead.")

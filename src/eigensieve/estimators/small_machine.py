@@ -55,7 +55,9 @@ class SmallMachine(ClassifierMixin, BaseEstimator):
             return np.asarray(self.classes_[(decisions > self.threshold_).astype(np.intp)])
         return np.asarray(self.classes_[decisions.argmax(axis=1)])
 
-    def calibrate(self, X: Any, y: Any, *, max_false_negative_rate: float = 0.02) -> Self:
+    def calibrate(
+        self, X: Any, y: Any, *, max_false_negative_rate: float = 0.02, confidence: float | None = None
+    ) -> Self:
         """Set `threshold_` on held-out data so that at most the given share of the second class is lost.
 
         Parameters
@@ -65,12 +67,15 @@ class SmallMachine(ClassifierMixin, BaseEstimator):
         y : array-like of shape (n_samples,)
             Their classes; both must occur.
         max_false_negative_rate : float, default=0.02
+        confidence : float, default=None
+            Probability with which the rate holds for this very threshold. None: it holds on average.
 
         Returns
         -------
         self : object
         """
-        scores, positive = calibration_scores(self, X, y, max_false_negative_rate)
+        scores, positive = calibration_scores(self, X, y, max_false_negative_rate, confidence)
         # `predict` takes what exceeds the threshold, a rejector what is not below it.
-        self.threshold_ = float(np.nextafter(rejection_threshold(scores[positive], max_false_negative_rate), -np.inf))
+        threshold = rejection_threshold(scores[positive], max_false_negative_rate, confidence)
+        self.threshold_ = float(np.nextafter(threshold, -np.inf))
         return self
