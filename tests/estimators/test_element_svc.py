@@ -1,8 +1,6 @@
 """ElementSelectedSVC: what a user sees."""
 
-import ctypes
 import pickle
-import subprocess
 import warnings
 
 import numpy as np
@@ -282,33 +280,6 @@ def test_onnx_agrees(data, three_classes):
         labels, decisions = session.run(None, {"X": X32})
         np.testing.assert_allclose(decisions.reshape(len(X), -1).squeeze(), model.decision_function(X32), atol=1e-5)
         np.testing.assert_array_equal(labels, model.predict(X32))
-
-
-@pytest.mark.skipif(
-    subprocess.run(["sh", "-c", "command -v cc"], capture_output=True).returncode != 0, reason="no C compiler"
-)
-def test_c_file_agrees(data, three_classes, tmp_path):
-    cases = [(KERNELS[k], *data) for k in KERNELS] + [(SVC(C=2), *three_classes)]
-    for number, (svc, X, y) in enumerate(cases):
-        model = ElementSelectedSVC(svc, n_elements=60, random_state=0).fit(X, y)
-        name = f"m{number}"
-        source = model.to_c(name)
-        assert "#include" not in source
-        assert f"{X.shape[1]} features" in source and f"{model.n_elements_} elements" in source
-        (tmp_path / f"{name}.c").write_text(source)
-        command = ["cc", "-std=c89", "-pedantic", "-Wall", "-Wextra", "-Werror", "-O2", "-nostdlib", "-fPIC", "-shared"]
-        library = tmp_path / f"{name}.so"
-        subprocess.run([*command, str(tmp_path / f"{name}.c"), "-o", str(library)], check=True)
-        functions = ctypes.CDLL(str(library))
-        decide, predict = functions[f"{name}_decision"], functions[f"{name}_predict"]
-        expected = np.atleast_2d(model._expansion.decision(X))
-        labels = model.predict(X)
-        for t in range(0, len(X), 7):
-            x = (ctypes.c_double * X.shape[1])(*X[t])
-            out = (ctypes.c_double * expected.shape[1])()
-            decide(x, out)
-            np.testing.assert_allclose(list(out), expected[t], atol=1e-10)
-            assert model.classes_[predict(x)] == labels[t]
 
 
 def test_c_export_of_a_thousand_support_vectors_is_small():

@@ -22,21 +22,38 @@ def column_bounds(expansion: ElementExpansion, reach: Array) -> Array:
     poly, linear: the sum is off by (p + STEPS) roundings of its largest terms, and the power multiplies that by its
     slope.
     """
-    kernel, gammas = expansion.kernel, expansion.gammas
-    x, b = reach[expansion.features], np.abs(expansion.values)
-    member = expansion.membership()
+    kernel = expansion.kernel
     roundings = (expansion.lengths + STEPS) * UNIT
     if kernel.kind == RBF:
-        moved = UNIT * ((x + b) @ member)
-        return roundings / np.e + np.sqrt(2.0 * gammas / np.e) * moved + STEPS * UNIT
-    base = np.abs(gammas) * ((x * b) @ member)
+        moved = UNIT * ((reach[expansion.features] + np.abs(expansion.values)) @ expansion.membership())
+        return roundings / np.e + np.sqrt(2.0 * expansion.gammas / np.e) * moved + STEPS * UNIT
+    sizes = column_sizes(expansion, reach)
     if kernel.kind == LINEAR:
-        return roundings * base
-    base = base + abs(kernel.coef0)
-    power = base**kernel.degree
-    return kernel.degree * roundings * power * (1.0 + roundings) ** kernel.degree + kernel.degree * UNIT * power
+        return roundings * sizes
+    return kernel.degree * (roundings * (1.0 + roundings) ** kernel.degree + UNIT) * sizes
+
+
+def column_sizes(expansion: ElementExpansion, reach: Array) -> Array:
+    """Return a bound on the size of each column; for the rbf kernel, of the column minus 1."""
+    kernel = expansion.kernel
+    if kernel.kind == RBF:
+        return np.ones(expansion.n_columns)
+    base = np.abs(expansion.gammas) * ((reach[expansion.features] * np.abs(expansion.values)) @ expansion.membership())
+    return base if kernel.kind == LINEAR else np.asarray((base + abs(kernel.coef0)) ** kernel.degree)
 
 
 def single_precision_bound(expansion: ElementExpansion, reach: Array) -> Array:
     """Return a bound per output on the error of columns in single precision that are summed in double precision."""
     return column_bounds(expansion, reach) @ np.abs(expansion.weights)
+
+
+def summed_in_single_bound(expansion: ElementExpansion, reach: Array, lanes: int) -> Array:
+    """Return a bound per output if the sum over columns is in single precision too, in `lanes` partial sums.
+
+    A sum of n terms in single precision is off by at most n roundings of the sum of their sizes. Rbf columns enter as
+    exp - 1, of size at most 1; the weights' total is part of the offset.
+    """
+    n_each = -(-expansion.n_columns // lanes) + lanes + 4
+    sizes = column_sizes(expansion, reach)
+    total = sizes @ np.abs(expansion.weights) + np.abs(expansion.intercept) + np.abs(expansion.weights.sum(axis=0))
+    return single_precision_bound(expansion, reach) + n_each * UNIT * total

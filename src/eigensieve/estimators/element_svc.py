@@ -323,25 +323,24 @@ class ElementSelectedSVC(SmallMachine):
         intercept: NDArray,
         X: NDArray,
     ) -> None:
-        n_basis, n_features = basis.shape
         columns = selection.columns
         owners = np.array([column.basis for column in columns], dtype=np.int64)
         expansion = ElementExpansion.build(machine.kernel, basis, columns, weights, intercept)
         self._machine, self._columns, self._expansion = machine, columns, expansion
+        self._reach = np.abs(X).max(axis=0).astype(np.float64)
         self._predictor: Predictor
         if self.table_size is None:
             self._predictor = fastest_predictor(expansion, X)
         else:
             self._predictor = TablePredictor.build(expansion, X, self.table_size)
             self.table_error_bound_ = float(self._predictor.error_bound.max())
-        rows = [i for column in columns for i in column.features]
-        cols = np.repeat(owners, [len(column.features) for column in columns])
+        rows = expansion.features
         ones = np.ones(len(rows), dtype=np.int8)
-        self.mask_ = csc_array((ones, (rows, cols)), shape=(n_features, n_basis))
+        self.mask_ = csc_array((ones, (rows, np.repeat(owners, expansion.lengths))), shape=basis.shape[::-1])
         self.support_vectors_ = basis
-        self.dual_coef_ = np.zeros((intercept.size, n_basis))
+        self.dual_coef_ = np.zeros((intercept.size, len(basis)))
         self.dual_coef_[:, owners] = weights.T
-        self.widths_ = np.zeros(n_basis)
+        self.widths_ = np.zeros(len(basis))
         self.widths_[owners] = [column.factor for column in columns]
         self.intercept_ = intercept
         self.n_elements_ = len(rows)
@@ -369,13 +368,15 @@ class ElementSelectedSVC(SmallMachine):
         """
         return label_probabilities(self.decision_function(X))
 
-    def to_c(self, name: str = "eigensieve") -> str:
+    def to_c(self, name: str = "eigensieve", *, precision: str = "single") -> str:
         """Return the machine as one self-contained C file.
 
         Parameters
         ----------
         name : str, default="eigensieve"
             Prefix of the functions ``<name>_decision`` and ``<name>_predict``.
+        precision : {"single", "double"}, default="single"
+            Type of the samples and of the arithmetic. The file states how far single precision can be off.
 
         Returns
         -------
@@ -384,7 +385,7 @@ class ElementSelectedSVC(SmallMachine):
         from eigensieve.elements import expansion_to_c
 
         check_is_fitted(self)
-        return expansion_to_c(self._expansion, name, self.threshold_)
+        return expansion_to_c(self._expansion, name, self.threshold_, precision=precision, reach=self._reach)
 
     def to_onnx(self) -> Any:
         """Return the machine as an ONNX model with outputs "label" and "decision" (extra "onnx").
