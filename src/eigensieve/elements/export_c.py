@@ -38,17 +38,19 @@ static double {name}_expm1(double x)
 """
 
 _SINGLE_RBF = """
-    /* exp(t) - 1 as 2^n 2^f - 1 with |f| <= 1/2. NaN and -infinity count as far away. */
+    /* exp - 1 of minus the sum, as 2^n 2^f - 1 with |f| <= 1/2. At most 2^-126 is reached. The limit compares the bits
+       as integers: for numbers >= 0 the order is the same, and NaN and infinity count as large, hence far away. */
+    for (c = 0; c < {padded}; c++) power.f[c] = {name}_gammas[c] * k[c];
     for (c = 0; c < {padded}; c++) {{
-        float t = {name}_gammas[c] * k[c], f, p;
-        int n;
-        t = t > -126.0f ? t : -126.0f;
-        n = (int)(t - 0.5f);
-        f = t - (float)n;
-        p = (((((1.546144746e-04f * f + 1.339086735e-03f) * f + 9.618056670e-03f) * f + 5.550357104e-02f) * f
-              + 2.402265092e-01f) * f + 6.931471880e-01f) * f;
-        power.i[c] = (n + 127) << 23;
-        k[c] = p;
+        int bits = power.i[c] & 0x7fffffff;
+        power.i[c] = bits < 0x42fc0000 ? bits : 0x42fc0000;
+    }}
+    for (c = 0; c < {padded}; c++) {{
+        int n = (int)(power.f[c] + 0.5f);
+        float f = (float)n - power.f[c];
+        k[c] = (((((1.546144746e-04f * f + 1.339086735e-03f) * f + 9.618056670e-03f) * f + 5.550357104e-02f) * f
+                 + 2.402265092e-01f) * f + 6.931471880e-01f) * f;
+        power.i[c] = (127 - n) << 23;
     }}
     for (c = 0; c < {padded}; c++) k[c] = power.f[c] * k[c] + (power.f[c] - 1.0f);
 """
@@ -126,7 +128,7 @@ def expansion_to_c(
     # exp - 1 is summed; the weights' total goes into the offset. Large weights of opposite sign then cost no digits.
     offset = expansion.intercept + (expansion.weights.sum(axis=0) if rbf else 0.0)
     # In single precision, powers of two are taken: the factor goes into gamma.
-    scale = -1.4426950408889634 if rbf and real == "float" else -1.0 if rbf else 1.0
+    scale = 1.4426950408889634 if rbf and real == "float" else -1.0 if rbf else 1.0
     header = _HEADER.format(
         name=name,
         kernel=expansion.kernel.name,
