@@ -86,7 +86,8 @@ class _Layout:
     @classmethod
     def of(cls, expansion: ElementExpansion) -> "_Layout":
         order = np.argsort(expansion.lengths, kind="stable")
-        groups, elements = [], []
+        groups: list[tuple[int, int, int, int]] = []
+        elements: list[int] = []
         place = 0
         for length in np.unique(expansion.lengths):
             mine = order[expansion.lengths[order] == length]

@@ -17,7 +17,6 @@ from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import expit
 
 from eigensieve._types import Array
 from eigensieve.data import thread_count
@@ -25,7 +24,7 @@ from eigensieve.elements._labels_numba import bump_gains
 from eigensieve.elements.bins import BINS, SCREENED, FeatureBins, bin_codes
 from eigensieve.elements.expansion import ElementExpansion
 from eigensieve.elements.kernel import MaskedKernel
-from eigensieve.elements.logistic import LogisticFit, refine_logistic, sample_losses
+from eigensieve.elements.logistic import LogisticFit, probabilities, refine_logistic, sample_losses
 from eigensieve.elements.plan import Plan
 from eigensieve.elements.sampling import draw_rows
 from eigensieve.elements.state import Column
@@ -124,7 +123,7 @@ class LabelSearch:
             yield self
 
     def _round(self) -> bool:
-        p = expit(self.fit.scores[self.rows])
+        p = probabilities(self.fit.scores[self.rows])
         kept = np.zeros(self.rows.size, dtype=bool)
         kept[self.rng.permutation(kept.size)[min(LEFT_OUT, kept.size // 2) :]] = True
         gradient = self.fit.targets[self.rows] - p

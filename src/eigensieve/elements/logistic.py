@@ -1,16 +1,17 @@
-"""Ridge-penalised logistic regression on masked columns, one output per class, refitted as columns are added.
+"""Ridge-penalised logistic regression on masked columns, refitted as columns are added.
 
-For each output with labels y in {0, 1} and f = c + K w, the loss is
+With one output, labels y in {0, 1} and f = c + K w, the loss is
 
     sum_t [log(1 + exp f_t) - y_t f_t] + ridge / 2 |w|^2
 
-Newton's step solves a system of as many equations as there are columns. It is halved while the loss rises.
+With several outputs, one per class, log(1 + exp f) becomes log sum_k exp f_k (the multinomial loss). Newton's step for
+one output solves a system of as many equations as there are columns. It is halved while the loss rises.
 """
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 from scipy.optimize import minimize
-from scipy.special import expit
+from scipy.special import expit, logsumexp, softmax
 
 from eigensieve._types import Array
 from eigensieve.elements.expansion import ElementExpansion
@@ -20,14 +21,20 @@ LEAST_CURVATURE = 1e-4
 HALVINGS = 6
 
 
+def probabilities(scores: Array) -> Array:
+    """Return the probability of each output (samples x outputs)."""
+    return np.asarray(expit(scores) if scores.shape[1] == 1 else softmax(scores, axis=1))
+
+
 def sample_losses(scores: Array, targets: Array) -> Array:
-    """Return the logistic loss of each sample, summed over outputs."""
-    return np.asarray((np.logaddexp(0.0, scores) - targets * scores).sum(axis=1))
+    """Return the logistic loss of each sample."""
+    total = np.logaddexp(0.0, scores[:, 0]) if scores.shape[1] == 1 else logsumexp(scores, axis=1)
+    return np.asarray(total - (targets * scores).sum(axis=1))
 
 
 def deviance(scores: Array, targets: Array) -> float:
-    """Return the logistic loss summed over samples and outputs."""
-    return float((np.logaddexp(0.0, scores) - targets * scores).sum())
+    """Return the logistic loss summed over samples."""
+    return float(sample_losses(scores, targets).sum())
 
 
 class LogisticFit:
@@ -47,7 +54,7 @@ class LogisticFit:
         share = (targets.sum(axis=0) + 0.5) / (n + 1.0)
         # The constant is the first column; it is not penalised.
         self.design = np.ones((n, 1))
-        self.weights = np.log(share / (1.0 - share))[None, :]
+        self.weights = np.log(share / (1.0 - share) if share.size == 1 else share)[None, :]
         self.scores = np.repeat(self.weights, n, axis=0)
         self.start = deviance(self.scores, targets)
 
@@ -63,30 +70,32 @@ class LogisticFit:
 
     def refit(self, steps: int) -> None:
         """Take Newton steps on all weights of every output."""
-        for k in range(self.targets.shape[1]):
-            for _ in range(steps):
+        for _ in range(steps):
+            for k in range(self.targets.shape[1]):
                 self._step(k)
 
     def _step(self, k: int) -> None:
-        A, w, y = self.design, self.weights[:, k], self.targets[:, k]
-        p = expit(self.scores[:, k])
+        A, w = self.design, self.weights[:, k]
+        p = probabilities(self.scores)[:, k]
         curvature = np.maximum(p * (1.0 - p), LEAST_CURVATURE)
         hessian = (A * curvature[:, None]).T @ A
         penalty = np.full(w.size, self.ridge)
         penalty[0] = 1e-9
         hessian[np.diag_indices_from(hessian)] += penalty
-        step = cho_solve(cho_factor(hessian), A.T @ (y - p) - penalty * w)
+        step = cho_solve(cho_factor(hessian), A.T @ (self.targets[:, k] - p) - penalty * w)
         change = A @ step
-        before = self._loss(self.scores[:, k], w, y)
+        before = self._loss(self.scores, w)
         for _ in range(HALVINGS):
-            if self._loss(self.scores[:, k] + change, w + step, y) <= before:
+            moved = self.scores.copy()
+            moved[:, k] += change
+            if self._loss(moved, w + step) <= before:
                 self.weights[:, k] = w + step
-                self.scores[:, k] += change
+                self.scores = moved
                 return
             step, change = step / 2, change / 2
 
-    def _loss(self, scores: Array, w: Array, y: Array) -> float:
-        return deviance(scores, y) + 0.5 * self.ridge * float(w[1:] @ w[1:])
+    def _loss(self, scores: Array, w: Array) -> float:
+        return deviance(scores, self.targets) + 0.5 * self.ridge * float(w[1:] @ w[1:])
 
 
 def refine_logistic(
@@ -116,7 +125,7 @@ def refine_logistic(
         sums = difference**2 @ member
         K = np.exp(-gammas * sums)
         scores = K @ weights + intercept
-        pull = expit(scores) - targets
+        pull = probabilities(scores) - targets
         slope = (pull @ weights.T) * K * gammas
         gradient = [
             (K.T @ pull + ridge * weights).ravel(),

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit
+from scipy.special import expit, softmax
 
 from eigensieve.elements import MaskedKernel, Plan, Selection
 
@@ -41,11 +41,11 @@ def label_targets(y: NDArray, classes: NDArray) -> NDArray:
 
 
 def label_probabilities(decisions: NDArray) -> NDArray:
-    """Return class probabilities (samples x classes) from log-odds; several one-vs-rest ones are scaled to sum to 1."""
-    p = expit(decisions)
+    """Return class probabilities (samples x classes) from the decision values."""
     if decisions.ndim == 1:
+        p = expit(decisions)
         return np.column_stack([1.0 - p, p])
-    return np.asarray(p / p.sum(axis=1, keepdims=True))
+    return np.asarray(softmax(decisions, axis=1))
 
 
 def element_budget(model: Any, n_basis: int, n_features: int) -> int:

@@ -46,7 +46,7 @@ class RejectionCascade(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     max_false_negative_rate : float, default=0.02
     confidence : float, default=None
         Probability with which the rate holds for this very threshold (Clopper and Pearson). None: it holds on average
-        over draws of the held-out samples, and about two draws in five exceed it. A confidence costs rejection, and
+        over draws of the held-out samples, and nearly every second draw exceeds it. A confidence costs rejection, and
         needs log(1 - confidence) / log(1 - rate) held-out positives to reject at all: 149 for 0.95 and 0.02.
     calibration_size : float, default=0.25
         Share of the training data held out from the rejector for its threshold; the classifier is fitted on all. Not
