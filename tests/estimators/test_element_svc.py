@@ -1,8 +1,7 @@
 """ElementSelectedSVC: what a user sees."""
 
-import ctypes
 import pickle
-import subprocess
+import warnings
 
 import numpy as np
 import pytest
@@ -29,7 +28,7 @@ KERNELS = {
 }
 
 
-@parametrize_with_checks([ElementSelectedSVC(random_state=0)])
+@parametrize_with_checks([ElementSelectedSVC(random_state=0), ElementSelectedSVC(match="labels", random_state=0)])
 @pytest.mark.filterwarnings("ignore:n_elements=200 is more")
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
@@ -244,18 +243,19 @@ def test_calibrated_threshold(data, model):
     np.testing.assert_array_equal(model.predict(X[200:]), (scores > model.threshold_).astype(int))
 
 
-def test_tables_stay_within_their_bound(data):
+@pytest.mark.parametrize("offset", [0.0, 30.0])
+def test_tables_stay_within_their_bound(data, offset):
     X, y = data
-    kwargs = {"n_elements": 60, "random_state": 0}
-    direct = ElementSelectedSVC(SVC(C=5), **kwargs).fit(X, y)
-    errors, bounds = [], []
-    for size in (32, 128, 512):
-        model = ElementSelectedSVC(SVC(C=5), table_size=size, **kwargs).fit(X, y)
-        errors.append(np.abs(model.decision_function(X) - direct.decision_function(X)).max())
+    X = X + offset  # far from zero, single precision costs digits
+    between = X[:-1] + np.random.default_rng(0).uniform(size=(len(X) - 1, 1)) * np.diff(X, axis=0)
+    bounds = []
+    for size in (32, 512, 8192):
+        model = ElementSelectedSVC(SVC(C=5), table_size=size, n_elements=60, random_state=0).fit(X, y)
+        error = np.abs(model.decision_function(between) - naive_decision(model, between)).max()
+        assert error <= model.table_error_bound_
         bounds.append(model.table_error_bound_)
-        assert errors[-1] <= bounds[-1] + 2e-5  # single precision
-    assert bounds[0] / bounds[1] == pytest.approx((127 / 31) ** 2)
-    assert errors[-1] < 1e-3
+    assert bounds[0] > 20 * bounds[1]
+    assert bounds[2] < (2e-3 if offset else 2e-4)
 
 
 @pytest.mark.parametrize("kernel", list(KERNELS))
@@ -280,33 +280,6 @@ def test_onnx_agrees(data, three_classes):
         labels, decisions = session.run(None, {"X": X32})
         np.testing.assert_allclose(decisions.reshape(len(X), -1).squeeze(), model.decision_function(X32), atol=1e-5)
         np.testing.assert_array_equal(labels, model.predict(X32))
-
-
-@pytest.mark.skipif(
-    subprocess.run(["sh", "-c", "command -v cc"], capture_output=True).returncode != 0, reason="no C compiler"
-)
-def test_c_file_agrees(data, three_classes, tmp_path):
-    cases = [(KERNELS[k], *data) for k in KERNELS] + [(SVC(C=2), *three_classes)]
-    for number, (svc, X, y) in enumerate(cases):
-        model = ElementSelectedSVC(svc, n_elements=60, random_state=0).fit(X, y)
-        name = f"m{number}"
-        source = model.to_c(name)
-        assert "#include" not in source
-        assert f"{X.shape[1]} features" in source and f"{model.n_elements_} elements" in source
-        (tmp_path / f"{name}.c").write_text(source)
-        command = ["cc", "-std=c89", "-pedantic", "-Wall", "-Wextra", "-Werror", "-O2", "-nostdlib", "-fPIC", "-shared"]
-        library = tmp_path / f"{name}.so"
-        subprocess.run([*command, str(tmp_path / f"{name}.c"), "-o", str(library)], check=True)
-        functions = ctypes.CDLL(str(library))
-        decide, predict = functions[f"{name}_decision"], functions[f"{name}_predict"]
-        expected = np.atleast_2d(model._expansion.decision(X))
-        labels = model.predict(X)
-        for t in range(0, len(X), 7):
-            x = (ctypes.c_double * X.shape[1])(*X[t])
-            out = (ctypes.c_double * expected.shape[1])()
-            decide(x, out)
-            np.testing.assert_allclose(list(out), expected[t], atol=1e-10)
-            assert model.classes_[predict(x)] == labels[t]
 
 
 def test_c_export_of_a_thousand_support_vectors_is_small():
@@ -460,3 +433,23 @@ def test_memory_holds_no_kernel_matrix():
     tracemalloc.stop()
     assert kernel_matrix > 60e6
     assert peak < 30e6
+
+
+@pytest.mark.parametrize("svc", [SVC(C=5), SVC(kernel="linear")])
+def test_prototypes_at_the_native_width_spend_their_budget(data, svc):
+    X, y = data
+    model = ElementSelectedSVC(
+        svc, shape="prototypes", widths="native", n_elements=24, n_prototypes=2, prototype_size=4, tol=0, random_state=0
+    ).fit(X, y)
+    assert model.n_elements_ == 24
+    assert {len(p) for p in model.prototypes_} == {4}
+
+
+def test_an_early_stop_is_told(data):
+    X, y = data
+    with pytest.warns(UserWarning, match=r"(\d+) of n_elements=150 elements were found: nothing tried .* tol=0.01"):
+        model = ElementSelectedSVC(SVC(C=5), n_elements=150, tol=0.01, random_state=0).fit(X, y)
+    assert model.n_elements_ < 150
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        ElementSelectedSVC(SVC(C=5), n_elements=30, random_state=0).fit(X, y)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import binom, norm
 from sklearn.datasets import make_classification
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.frozen import FrozenEstimator
@@ -12,7 +13,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from eigensieve.elements.rejection import rejection_rates, rejection_threshold
+from eigensieve.elements.rejection import false_negative_bound, rejection_rates, rejection_threshold
 from eigensieve.estimators.element_svc import ElementSelectedSVC
 from eigensieve.estimators.rejection_cascade import RejectionCascade
 
@@ -48,6 +49,39 @@ def test_threshold_keeps_its_promise_on_average():
     rng = np.random.default_rng(0)
     lost = [(rng.normal(size=2000) < rejection_threshold(rng.normal(size=100), 0.05)).mean() for _ in range(400)]
     assert np.mean(lost) == pytest.approx(5 / 101, abs=0.004)
+
+
+@pytest.mark.parametrize(("n", "rate", "confidence"), [(150, 0.02, 0.95), (400, 0.05, 0.9), (30, 0.2, 0.8)])
+def test_threshold_with_confidence_is_clopper_and_pearsons(n, rate, confidence):
+    threshold = rejection_threshold(np.arange(n, dtype=float), rate, confidence)
+    lost = int(threshold)
+    # k or fewer of n positives lost has probability at most 1 - confidence if the true rate is the wanted one
+    assert binom.cdf(lost, n, rate) <= 1 - confidence < binom.cdf(lost + 1, n, rate)
+    bound = false_negative_bound(lost, n, confidence)
+    assert binom.cdf(lost, n, bound) == pytest.approx(1 - confidence)
+
+
+def test_confidence_needs_enough_positives():
+    assert rejection_threshold(np.arange(148.0), 0.02, 0.95) == -np.inf
+    assert rejection_threshold(np.arange(149.0), 0.02, 0.95) == 0.0
+
+
+def test_threshold_keeps_its_promise_with_confidence():
+    rng = np.random.default_rng(0)
+    thresholds = np.array([rejection_threshold(rng.normal(size=200), 0.05, 0.9) for _ in range(500)])
+    exceeded = (norm.cdf(thresholds) > 0.05).mean()
+    assert exceeded < 0.1 + 0.03  # two standard errors
+
+
+def test_cascade_with_confidence_loses_less(data):
+    X, X_test, y, y_test = data
+    rejector, classifier = LogisticRegression().fit(X, y), SVC().fit(X, y)
+    average = RejectionCascade(rejector, classifier, 0.05).fit(X_test, y_test)
+    sure = RejectionCascade(rejector, classifier, 0.05, confidence=0.95).fit(X_test, y_test)
+    assert sure.threshold_ < average.threshold_
+    assert sure.false_negative_bound_ <= 0.05 < average.false_negative_bound_
+    none = RejectionCascade(rejector, classifier, 0.001, confidence=0.95).fit(X_test, y_test)
+    assert none.rejection_rate_ == none.false_negative_bound_ == 0.0
 
 
 def test_rates_by_hand():

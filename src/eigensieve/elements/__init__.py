@@ -10,10 +10,13 @@ Read the files in this order:
 - ``plan``: the settings of a selection, one object for all searches
 - ``selection``: the entry; it picks the search
 - ``guided``: the default search; ``probabilistic`` and ``exact``: the paper's two searches
+- ``bins``: features cut into bins, for ``guided`` and ``labels``
 - ``sampling``: the gain of candidates on a sample of the data, for ``guided`` and ``probabilistic``
 - ``shapes``: searches for masks of another shape (features, basis, joint, prototypes)
+- ``labels``: columns that match the labels; ``logistic``: their weights, and the refinement
 - ``expansion``: the result as plain arrays, its weights, and the full machine to compare with
 - ``refine``: moves the values of the selected elements
+- ``rounding``: how far single precision can be off
 - ``predictor``: fast evaluation of an expansion; ``export_c``, ``export_onnx``: the same outside Python
 - ``reduced``: reduced sets of whole vectors
 - ``rejection``: the threshold of a rejector
@@ -32,11 +35,12 @@ if TYPE_CHECKING:
     from eigensieve.elements.export_c import expansion_to_c
     from eigensieve.elements.export_onnx import expansion_to_onnx
     from eigensieve.elements.kernel import KIND_NAMES, MaskedKernel, check_kernel_name
+    from eigensieve.elements.labels import LARGEST, as_columns, fit_labels, held_out_size
     from eigensieve.elements.plan import Plan
     from eigensieve.elements.predictor import Predictor, TablePredictor, fastest_predictor
     from eigensieve.elements.reduced import construct_vectors, refine_vectors, select_vectors
     from eigensieve.elements.refine import refine_values
-    from eigensieve.elements.rejection import rejection_rates, rejection_threshold
+    from eigensieve.elements.rejection import false_negative_bound, rejection_rates, rejection_threshold
     from eigensieve.elements.selection import Selection, select
     from eigensieve.elements.state import Column, SelectionState
 

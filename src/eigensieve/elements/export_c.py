@@ -1,30 +1,58 @@
-"""A masked expansion as one C file that needs nothing but a compiler."""
+"""A masked expansion as one C file that needs nothing but a compiler.
+
+The features that the elements read are copied out first. Columns of equal length stand side by side, so that sums,
+kernel and weights are loops over columns without branches. A compiler with vector units evaluates several at once.
+"""
 
 import re
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 import numpy as np
 
+from eigensieve._types import Array
 from eigensieve.elements.expansion import ElementExpansion
 from eigensieve.elements.kernel import LINEAR, RBF
+from eigensieve.elements.rounding import summed_in_single_bound
 
-_EXP = """
-/* exp(x) for x <= 0: 2^n e^f with |f| <= ln(2)/2, Taylor series for e^f; relative error under 1e-15. */
-static double {name}_exp(double x)
+LANES = 8
+"""Partial sums over columns; columns are padded to a multiple with weights of zero."""
+
+_DOUBLE_EXP = """
+/* exp(x) - 1 for x <= 0: 2^n e^f with |f| <= ln(2)/2, Taylor series for e^f; error under 1e-15. NaN gives -1. */
+static double {name}_expm1(double x)
 {{
     static const double inverse[13] = {{1.0, 1.0, 1.0 / 2, 1.0 / 3, 1.0 / 4, 1.0 / 5, 1.0 / 6, 1.0 / 7,
                                        1.0 / 8, 1.0 / 9, 1.0 / 10, 1.0 / 11, 1.0 / 12}};
     double f, sum = 1.0, scale = 1.0, half = 0.5;
     long n;
     int k;
-    if (!(x >= -708.0)) return x < -708.0 ? 0.0 : x; /* NaN stays NaN: a cast of it to an integer is undefined */
+    if (!(x > -708.0)) return x <= -708.0 ? -1.0 : x; /* NaN stays NaN: a cast of it to an integer is undefined */
     n = (long)(0.5 - x * 1.4426950408889634074);
     f = (x + n * 6.93147180369123816490e-01) + n * 1.90821492927058770002e-10;
     for (k = 12; k > 0; k--) sum = 1.0 + f * inverse[k] * sum;
     for (; n > 0; n >>= 1, half *= half)
         if (n & 1) scale *= half;
-    return sum * scale;
+    return sum * scale - 1.0;
 }}
+"""
+
+_SINGLE_RBF = """
+    /* exp - 1 of minus the sum, as 2^n 2^f - 1 with |f| <= 1/2. At most 2^-126 is reached. The limit compares the bits
+       as integers: for numbers >= 0 the order is the same, and NaN and infinity count as large, hence far away. */
+    for (c = 0; c < {padded}; c++) power.f[c] = {name}_gammas[c] * k[c];
+    for (c = 0; c < {padded}; c++) {{
+        int bits = power.i[c] & 0x7fffffff;
+        power.i[c] = bits < 0x42fc0000 ? bits : 0x42fc0000;
+    }}
+    for (c = 0; c < {padded}; c++) {{
+        int n = (int)(power.f[c] + 0.5f);
+        float f = (float)n - power.f[c];
+        k[c] = (((((1.546144746e-04f * f + 1.339086735e-03f) * f + 9.618056670e-03f) * f + 5.550357104e-02f) * f
+                 + 2.402265092e-01f) * f + 6.931471880e-01f) * f;
+        power.i[c] = (127 - n) << 23;
+    }}
+    for (c = 0; c < {padded}; c++) k[c] = power.f[c] * k[c] + (power.f[c] - 1.0f);
 """
 
 _HEADER = """/*
@@ -34,16 +62,49 @@ _HEADER = """/*
  * inputs       {n_features} features, in the order of training
  * mask         {n_elements} elements in {n_columns} columns
  * outputs      {n_outputs} decision value{plural}
+ * precision    {precision}
+ * error        {error}
  *
- * void {name}_decision(const double *x, double *decision);   fills {n_outputs} value{plural}
- * int  {name}_predict(const double *x);                      {predicts}
+ * void {name}_decision(const {real} *x, {real} *decision);   fills {n_outputs} value{plural}
+ * int  {name}_predict(const {real} *x);                      {predicts}
  *
  * Self-contained: no headers, no libraries, no allocation; C89 and later, C++.
  */
 """
 
 
-def expansion_to_c(expansion: ElementExpansion, name: str, threshold: float) -> str:
+@dataclass(frozen=True, eq=False)
+class _Layout:
+    """Columns sorted by length and padded; elements of a group of equal lengths stand feature by feature."""
+
+    groups: list[tuple[int, int, int, int]]
+    features: Array
+    values: Array
+    gammas: Array
+    weights: Array
+
+    @classmethod
+    def of(cls, expansion: ElementExpansion) -> "_Layout":
+        order = np.argsort(expansion.lengths, kind="stable")
+        groups: list[tuple[int, int, int, int]] = []
+        elements: list[int] = []
+        place = 0
+        for length in np.unique(expansion.lengths):
+            mine = order[expansion.lengths[order] == length]
+            groups.append((int(length), mine.size, place, len(elements)))
+            elements += [expansion.starts[c] + e for e in range(length) for c in mine]
+            place += mine.size
+        padded = max(LANES, -(-place // LANES) * LANES)
+        gammas, weights = np.zeros(padded), np.zeros((expansion.intercept.size, padded))
+        gammas[:place] = expansion.gammas[order]
+        weights[:, :place] = expansion.weights[order].T
+        at = np.array(elements, dtype=np.int64)
+        return cls(groups, expansion.features[at], expansion.values[at], gammas, weights)
+
+
+def expansion_to_c(
+    expansion: ElementExpansion, name: str, threshold: float, *, precision: str = "single", reach: Array | None = None
+) -> str:
     """Return C source for the decision values and the predicted class index.
 
     Parameters
@@ -53,83 +114,140 @@ def expansion_to_c(expansion: ElementExpansion, name: str, threshold: float) -> 
         Prefix of all names; must be a C identifier.
     threshold : float
         Decision values above it are class 1 (one output only).
+    precision : {"single", "double"}
+    reach : ndarray of shape (n_features,), optional
+        Largest size of each feature. The error of single precision is stated for samples within it.
     """
     if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
         raise ValueError(f"The 'name' parameter of to_c must be a C identifier. Got {name!r} instead.")
+    if precision not in ("single", "double"):
+        raise ValueError(f"The 'precision' parameter of to_c must be 'single' or 'double'. Got {precision!r} instead.")
+    real = "float" if precision == "single" else "double"
     n_outputs = expansion.intercept.size
-    kernel = expansion.kernel
+    layout = _Layout.of(expansion)
+    rbf = expansion.kernel.kind == RBF
+    # exp - 1 is summed; the weights' total goes into the offset. Large weights of opposite sign then cost no digits.
+    offset = expansion.intercept + (expansion.weights.sum(axis=0) if rbf else 0.0)
+    # In single precision, powers of two are taken: the factor goes into gamma.
+    scale = 1.4426950408889634 if rbf and real == "float" else -1.0 if rbf else 1.0
+    header = _HEADER.format(
+        name=name,
+        kernel=expansion.kernel.name,
+        n_features=expansion.n_features,
+        n_elements=expansion.n_elements,
+        n_columns=expansion.n_columns,
+        n_outputs=n_outputs,
+        plural="" if n_outputs == 1 else "s",
+        precision=precision,
+        error=_stated_error(expansion, precision, reach),
+        real=real,
+        predicts="0 or 1" if n_outputs == 1 else f"0 to {n_outputs - 1}",
+    )
     parts = [
-        _HEADER.format(
-            name=name,
-            kernel=kernel.name,
-            n_features=expansion.n_features,
-            n_elements=expansion.n_elements,
-            n_columns=expansion.n_columns,
-            n_outputs=n_outputs,
-            plural="" if n_outputs == 1 else "s",
-            predicts="0 or 1" if n_outputs == 1 else f"0 to {n_outputs - 1}",
-        ),
-        _array("int", f"{name}_starts", expansion.starts),
-        _array("int", f"{name}_features", expansion.features),
-        _array("double", f"{name}_values", expansion.values),
-        _array("double", f"{name}_gammas", expansion.gammas),
-        _array("double", f"{name}_weights", expansion.weights.ravel()),
-        _array("double", f"{name}_intercept", expansion.intercept),
+        header,
+        _array("unsigned short" if expansion.n_features < 65536 else "int", f"{name}_features", layout.features),
+        _array(real, f"{name}_values", layout.values),
+        _array(real, f"{name}_gammas", scale * layout.gammas),
+        _array(real, f"{name}_weights", layout.weights.ravel()),
+        _array(real, f"{name}_offset", offset),
     ]
-    if kernel.kind == RBF:
-        parts.append(_EXP.format(name=name))
-    parts += [_decision(expansion, name), _predict(name, n_outputs, threshold)]
+    if rbf and real == "double":
+        parts.append(_DOUBLE_EXP.format(name=name))
+    parts += [_decision(expansion, layout, name, real), _predict(name, n_outputs, threshold, real)]
     return "\n".join(parts)
 
 
+def _stated_error(expansion: ElementExpansion, precision: str, reach: Array | None) -> str:
+    if precision == "double" or reach is None:
+        return "that of rounding"
+    bound = float(summed_in_single_bound(expansion, reach, LANES).max())
+    return f"at most {bound:.2e} for features as large as in training"
+
+
 def _array(kind: str, name: str, values: Iterable) -> str:
-    texts = [repr(float(v)) if kind == "double" else str(int(v)) for v in values] or ["0"]
+    if kind == "float":
+        # Nine digits are enough for every number of single precision.
+        texts = [f"{np.float32(v):.9g}" for v in values]
+        texts = [f"{text}f" if "." in text or "e" in text else f"{text}.0f" for text in texts]
+    else:
+        texts = [repr(float(v)) if kind == "double" else str(int(v)) for v in values]
+    texts = texts or ["0"]
     lines = [", ".join(texts[k : k + 8]) for k in range(0, len(texts), 8)]
     body = ",\n    ".join(lines)
     return f"static const {kind} {name}[{len(texts)}] = {{\n    {body}\n}};"
 
 
-def _decision(expansion: ElementExpansion, name: str) -> str:
+def _sums(layout: _Layout, name: str, *, squares: bool, real: str) -> str:
+    """Return the loops that fill k with each column's sum over its features."""
+    zero = "0.0f" if real == "float" else "0.0"
+    lines = []
+    for length, count, column, start in layout.groups:
+        for sign, first, last in (("=", 0, 1), ("+=", 1, length)):
+            if first >= last:
+                continue
+            term = (
+                f"{{ {real} d = seen[at] - {name}_values[at]; k[{column} + c] {sign} d * d; }}"
+                if squares
+                else f"k[{column} + c] {sign} seen[at] * {name}_values[at];"
+            )
+            lines.append(
+                f"    for (e = {first}; e < {last}; e++)\n        for (c = 0; c < {count}; c++) {{\n"
+                f"            int at = {start} + e * {count} + c;\n            {term}\n        }}"
+            )
+    used = sum(group[1] for group in layout.groups)
+    lines.append(f"    for (c = {used}; c < {layout.gammas.size}; c++) k[c] = {zero};")
+    return "\n".join(lines)
+
+
+def _kernel(expansion: ElementExpansion, name: str, padded: int, real: str) -> str:
+    """Return the loops from sums to kernel values."""
     kernel = expansion.kernel
     if kernel.kind == RBF:
-        term = (
-            f"double difference = x[{name}_features[e]] - {name}_values[e];\n"
-            f"            sum += difference * difference;"
-        )
-        finish = f"value = {name}_exp(-{name}_gammas[c] * sum);"
-    else:
-        term = f"sum += x[{name}_features[e]] * {name}_values[e];"
-        finish = f"value = {name}_gammas[c] * sum;"
-        if kernel.kind != LINEAR:
-            finish = (
-                f"base = {name}_gammas[c] * sum + {kernel.coef0!r};\n        value = 1.0;\n"
-                f"        for (m = 0; m < {kernel.degree}; m++) value *= base;"
-            )
-    base = ", base" if kernel.kind not in (RBF, LINEAR) else ""
-    n_outputs = expansion.intercept.size
+        if real == "float":
+            return _SINGLE_RBF.format(name=name, padded=padded)
+        return f"    for (c = 0; c < {padded}; c++) k[c] = {name}_expm1({name}_gammas[c] * k[c]);"
+    if kernel.kind == LINEAR:
+        return f"    for (c = 0; c < {padded}; c++) k[c] *= {name}_gammas[c];"
+    coef0 = f"{kernel.coef0!r}f" if real == "float" else repr(kernel.coef0)
+    one = "1.0f" if real == "float" else "1.0"
+    return (
+        f"    for (c = 0; c < {padded}; c++) {{\n"
+        f"        {real} base = {name}_gammas[c] * k[c] + {coef0}, value = {one};\n"
+        f"        for (e = 0; e < {kernel.degree}; e++) value *= base;\n        k[c] = value;\n    }}"
+    )
+
+
+def _decision(expansion: ElementExpansion, layout: _Layout, name: str, real: str) -> str:
+    padded, n_elements = layout.gammas.size, max(1, expansion.n_elements)
+    rbf = expansion.kernel.kind == RBF
+    powers = f"\n    union {{ int i[{padded}]; float f[{padded}]; }} power;" if rbf and real == "float" else ""
+    zeros = ", ".join(["0.0f" if real == "float" else "0.0"] * LANES)
+    pairs = " + ".join(f"(sum[{k}] + sum[{k + LANES // 2}])" for k in range(LANES // 2))
     return f"""
-void {name}_decision(const double *x, double *decision)
+void {name}_decision(const {real} *x, {real} *decision)
 {{
+    {real} seen[{n_elements}], k[{padded}];{powers}
     int c, e, m;
-    for (m = 0; m < {n_outputs}; m++) decision[m] = {name}_intercept[m];
-    for (c = 0; c < {expansion.n_columns}; c++) {{
-        double sum = 0.0, value{base};
-        for (e = {name}_starts[c]; e < {name}_starts[c + 1]; e++) {{
-            {term}
-        }}
-        {finish}
-        for (m = 0; m < {n_outputs}; m++) decision[m] += {name}_weights[c * {n_outputs} + m] * value;
+    for (e = 0; e < {expansion.n_elements}; e++) seen[e] = x[{name}_features[e]];
+{_sums(layout, name, squares=rbf, real=real)}
+{_kernel(expansion, name, padded, real)}
+    for (m = 0; m < {expansion.intercept.size}; m++) {{
+        {real} sum[{LANES}] = {{{zeros}}};
+        const {real} *w = {name}_weights + m * {padded};
+        for (c = 0; c < {padded}; c += {LANES})
+            for (e = 0; e < {LANES}; e++) sum[e] += w[c + e] * k[c + e];
+        decision[m] = {name}_offset[m] + ({pairs});
     }}
 }}
 """
 
 
-def _predict(name: str, n_outputs: int, threshold: float) -> str:
+def _predict(name: str, n_outputs: int, threshold: float, real: str) -> str:
     if n_outputs == 1:
         if np.isinf(threshold):
             verdict = "    (void)decision;\n    return " + ("1;" if threshold < 0 else "0;")
         else:
-            verdict = f"    return decision[0] > {threshold!r};"
+            verdict = f"    return decision[0] > {threshold!r}{'f' if real == 'float' else ''};"
     else:
         verdict = (
             f"    int m, best = 0;\n    for (m = 1; m < {n_outputs}; m++)\n"
@@ -138,5 +256,5 @@ def _predict(name: str, n_outputs: int, threshold: float) -> str:
     lines = verdict.split("\n")
     declared = [line for line in lines if line.startswith("    int ")]
     rest = [line for line in lines if not line.startswith("    int ")]
-    body = "\n".join([f"    double decision[{n_outputs}];", *declared, f"    {name}_decision(x, decision);", *rest])
-    return f"int {name}_predict(const double *x)\n{{\n{body}\n}}\n"
+    body = "\n".join([f"    {real} decision[{n_outputs}];", *declared, f"    {name}_decision(x, decision);", *rest])
+    return f"int {name}_predict(const {real} *x)\n{{\n{body}\n}}\n"

@@ -19,16 +19,16 @@ import numpy as np
 
 from eigensieve._types import Array
 from eigensieve.data import thread_count
-from eigensieve.elements._guided_numba import best_by_basis, bin_sums, order_by_bin, screened_gains
+from eigensieve.elements._guided_numba import best_by_basis, screened_gains
+from eigensieve.elements.bins import BINS, SCREENED, FeatureBins, bin_codes
 from eigensieve.elements.plan import Plan
 from eigensieve.elements.sampling import SampledData, draw_rows, sketch
 from eigensieve.elements.state import NOTHING, Column, SelectionState, Trial
 
-BINS = 32
-SCREENED = 4096
-"""First elements are screened on at most this many samples."""
 FREE = np.float32(1e-6)
 """A binned candidate is left out if less of its square than this share lies outside the span: binning error."""
+PATIENCE = 3
+"""The search stops after this many shortlists in a row without a worthwhile column."""
 REDRAWN = 5
 """After this many columns, another sample is drawn for the growing."""
 
@@ -43,7 +43,7 @@ def _add_columns(state: SelectionState, screen: "_Screen", plan: Plan, rng: np.r
     sample_size = plan.sample_size(state.X.shape[0])
     sample = SampledData.draw(state, sample_size, rng)
     misses = drawn = 0
-    while state.n_elements < plan.n_elements and misses < 3:
+    while state.n_elements < plan.n_elements and misses < PATIENCE:
         if len(state.columns) >= drawn + REDRAWN:
             sample, drawn = SampledData.draw(state, sample_size, rng), len(state.columns)
         unused = state.unused_basis()
@@ -52,12 +52,8 @@ def _add_columns(state: SelectionState, screen: "_Screen", plan: Plan, rng: np.r
         before, held = state.relative_error, state.n_elements
         _add_best(state, _shortlist(state, screen, sample, unused, plan, rng), plan)
         added = state.n_elements - held
-        if added == 0:
-            misses += 1
-            continue
-        misses = 0
-        if plan.gain_died_out(state, before, added):
-            break
+        # One nearly collinear column says little about the next: binned gains are approximate.
+        misses = misses + 1 if added == 0 or plan.gain_died_out(state, before, added) else 0
     return state
 
 
@@ -71,21 +67,15 @@ class _Screen:
     def __init__(
         self, state: SelectionState, widths: tuple[float, ...], rng: np.random.Generator, pool: Executor
     ) -> None:
-        self.pool = pool
         self.rows = draw_rows(state.X.shape[0], SCREENED, rng)
         X, B = state.XT32[:, self.rows].T, state.B32
         low = np.minimum(X.min(axis=0), B.min(axis=0))
         step = (np.maximum(X.max(axis=0), B.max(axis=0)) - low) / BINS
         step[step == 0] = 1.0
-        codes = np.ascontiguousarray(self._encode(X, low, step).T)
-        self.order = np.empty(codes.shape, dtype=np.uint16)
-        self.edges = np.empty((len(codes), BINS + 1), dtype=np.int32)
-        order_by_bin(codes, self.order, self.edges)
-        middle = len(codes) // 2
-        self.halves = slice(0, middle), slice(middle, None)
-        self.basis_codes = self._encode(B, low, step)
+        self.bins = FeatureBins(bin_codes(X, low, step), pool)
+        self.basis_codes = bin_codes(B, low, step)
         centres = low[:, None] + (np.arange(BINS) + 0.5) * step[:, None]
-        share = self._binned(np.ones((X.shape[0], 1)))[:, :, 0] / X.shape[0]
+        share = self.bins.sums(np.ones((X.shape[0], 1)))[:, :, 0] / X.shape[0]
         self.widths = widths
         self.values, self.outside, self.squares = [], [], []
         for factor in widths:
@@ -97,32 +87,11 @@ class _Screen:
             self.squares.append((X.shape[0] * np.einsum("ibx,ibx,ix->ib", values, values, share)).astype(np.float32))
         self.known = 1
 
-    @staticmethod
-    def _encode(values: Array, low: Array, step: Array) -> Array:
-        codes = np.clip((values - low) / step, 0, BINS - 1).astype(np.uint8)
-        return np.ascontiguousarray(codes)
-
-    def _binned(self, weights: Array) -> Array:
-        """Return the sums of the weights (samples x m) in each feature's bins (features x bins x m)."""
-        n, m = weights.shape
-        groups = -(-m // 4)
-        padded = np.zeros((groups, n, 4), np.float32)
-        for k in range(m):
-            padded[k // 4, :, k % 4] = weights[:, k]
-        bins = np.empty((groups, len(self.order), BINS, 4), np.float32)
-
-        def add(features: slice) -> None:
-            for group, some in zip(padded, bins, strict=True):
-                bin_sums(self.order[features], self.edges[features], group, some[features])
-
-        list(self.pool.map(add, self.halves))
-        return bins.transpose(1, 2, 0, 3).reshape(len(self.order), BINS, -1)[:, :, :m]
-
     def first_elements(self, state: SelectionState, residual: Array, unused: Array) -> list[tuple[Array, Array]]:
         """Return every unused basis vector's best first feature and its gain, per width."""
         entered = state.Q[self.rows, self.known :]
         self.known = state.Q.shape[1]
-        bins = self._binned(np.hstack([residual[self.rows], entered]))
+        bins = self.bins.sums(np.hstack([residual[self.rows], entered]))
         m, found = residual.shape[1], []
         for w, values in enumerate(self.values):
             gains = np.empty(self.outside[w].shape, np.float32)
@@ -146,10 +115,11 @@ def _shortlist(
     columns: list[Column] = []
     for (features, gains), factor in zip(screen.first_elements(state, residual, unused), screen.widths, strict=True):
         order = np.argsort(-gains, kind="stable")
+        grown = longest if plan.fill or factor != 1.0 else 1
         _, firsts = np.unique(features[order], return_index=True)
         for k in order[np.sort(firsts)[: plan.n_tries]]:
             start = Column(int(unused[k]), factor, [int(features[k])])
-            columns.append(_grow(state, sample, sampled_residuals, start, longest if factor != 1.0 else 1))
+            columns.append(_grow(state, sample, sampled_residuals, start, grown))
     return columns
 
 

@@ -8,6 +8,7 @@ import numpy as np
 from eigensieve._types import Array
 from eigensieve.elements.expansion import ElementExpansion
 from eigensieve.elements.kernel import LINEAR, RBF
+from eigensieve.elements.rounding import UNIT, single_precision_bound
 
 CHECKED = 512
 """Single precision is tried on at least half as many samples, if there are as many."""
@@ -35,12 +36,19 @@ def fastest_predictor(expansion: ElementExpansion, X: Array) -> Predictor:
 
     That is single precision, unless it loses more because weights cancel each other.
     """
+    double = _in_double_precision(expansion)
     if expansion.kernel.kind == LINEAR:
-        return LinearPredictor(expansion)
+        return double
     single = TiledPredictor(expansion, np.float32)
     sample = X[:: max(1, X.shape[0] // CHECKED)]
     error = np.abs(single.decision(sample) - expansion.decision(sample)).max()
-    return single if error <= SINGLE_ERROR else TiledPredictor(expansion, np.float64)
+    return single if error <= SINGLE_ERROR else double
+
+
+def _in_double_precision(expansion: ElementExpansion) -> Predictor:
+    if expansion.kernel.kind == LINEAR:
+        return LinearPredictor(expansion)
+    return TiledPredictor(expansion, np.float64)
 
 
 class LinearPredictor:
@@ -105,8 +113,9 @@ class TablePredictor:
 
     A mask column with one element is a function of one feature. All such columns of a feature add up to one
     one-dimensional function (the paper's look-up table, section 5). Interpolating it between entries h apart is wrong
-    by at most h^2/8 times the bound on its second derivative. `error_bound` is the sum over features, per output.
-    A sample with a value outside a table's range is evaluated without tables.
+    by at most h^2/8 times the bound on its second derivative. `error_bound` is the sum over features, per output, plus
+    what single precision can add. A sample with a value outside a table's range is evaluated without tables, in double
+    precision.
 
     Parameters
     ----------
@@ -150,15 +159,19 @@ class TablePredictor:
             bound += steps[k] ** 2 / 8 * (curvature @ np.abs(ones.weights[mine]))
         # Each table is centred: the constants are summed once, in double precision.
         middles = tables.mean(axis=1)
+        tables -= middles[:, None, :]
+        reach = np.maximum(np.abs(low), np.abs(high))
+        bound += _table_rounding(tables, reach[features], steps)
         several = _subset(expansion, ~single, np.zeros_like(expansion.intercept))
+        bound += single_precision_bound(several, reach)
         return cls(
-            np.ascontiguousarray(tables - middles[:, None, :], dtype=np.float32),
+            np.ascontiguousarray(tables, dtype=np.float32),
             features.astype(np.int32),
             low[features].astype(np.float32),
             (1.0 / steps).astype(np.float32),
             expansion.intercept + middles.sum(axis=0),
             fastest_predictor(several, X) if several.n_columns else None,
-            fastest_predictor(expansion, X),
+            _in_double_precision(expansion),
             bound,
         )
 
@@ -191,6 +204,19 @@ def _subset(expansion: ElementExpansion, kept: Array, intercept: Array) -> Eleme
         expansion.weights[kept],
         intercept,
     )
+
+
+def _table_rounding(tables: Array, reach: Array, steps: Array) -> Array:
+    """Return what single precision can add to the error of interpolation, per output.
+
+    The place in a table is off by the rounding of the sample, of the first abscissa and of three operations. The
+    interpolated function rises by at most its largest step per entry. The two entries and the two operations between
+    them are rounded as well.
+    """
+    places = UNIT * (2.0 * reach / steps + 4.0 * tables.shape[1])
+    rises = np.abs(np.diff(tables, axis=1)).max(axis=1, initial=0.0)
+    heights = np.abs(tables).max(axis=1, initial=0.0)
+    return places @ rises + 6.0 * UNIT * heights.sum(axis=0)
 
 
 def _curvature(expansion: ElementExpansion, mine: Array, low: float, high: float) -> Array:

@@ -3,21 +3,40 @@
 from typing import NamedTuple
 
 import numpy as np
+from scipy.stats import beta
 
 from eigensieve._types import Array
 
 
-def rejection_threshold(positive_scores: Array, max_false_negative_rate: float) -> float:
-    """Return the largest threshold whose expected false-negative rate stays within the wanted one.
+def rejection_threshold(
+    positive_scores: Array, max_false_negative_rate: float, confidence: float | None = None
+) -> float:
+    """Return the largest threshold whose false-negative rate stays within the wanted one.
 
-    Samples below the threshold are rejected. Let s_1 <= ... <= s_n be the scores of held-out positives. The threshold
-    s_(k+1), k = floor(rate (n + 1)) - 1, rejects a new positive with probability at most (k + 1) / (n + 1) <= rate.
-    This follows from exchangeability alone; no distribution is assumed. With too few positives, the threshold is -inf
-    and nothing is rejected.
+    Samples below the threshold are rejected. Let s_1 <= ... <= s_n be the scores of held-out positives, and s_(k+1) the
+    threshold: k of them are lost. No distribution is assumed.
+
+    Without `confidence` the rate holds on average over draws of the held-out positives: by exchangeability, a new
+    positive is rejected with probability at most (k + 1) / (n + 1). With it, the rate holds for this draw with that
+    probability: the bound is :func:`false_negative_bound`. With too few positives the threshold is -inf and nothing is
+    rejected. The average needs 1 / rate - 1 of them, the confidence log(1 - confidence) / log(1 - rate).
     """
     scores = np.sort(np.asarray(positive_scores, dtype=np.float64))
-    k = int(np.floor(max_false_negative_rate * (scores.size + 1) + 1e-12)) - 1
+    if confidence is None:
+        k = int(np.floor(max_false_negative_rate * (scores.size + 1) + 1e-12)) - 1
+    else:
+        bounds = false_negative_bound(np.arange(scores.size), scores.size, confidence)
+        k = int(np.count_nonzero(bounds <= max_false_negative_rate)) - 1
     return float(scores[k]) if k >= 0 else -np.inf
+
+
+def false_negative_bound(n_lost: Array | int, n_positives: int, confidence: float) -> Array:
+    """Return the largest false-negative rate that agrees, at this confidence, with `n_lost` of the held-out positives.
+
+    It is Clopper and Pearson's upper limit, the quantile of the Beta distribution with parameters n_lost + 1 and
+    n_positives - n_lost, which is the distribution of the rate at the threshold s_(n_lost + 1).
+    """
+    return np.asarray(beta.ppf(confidence, np.asarray(n_lost) + 1, n_positives - np.asarray(n_lost)))
 
 
 class RejectionRates(NamedTuple):

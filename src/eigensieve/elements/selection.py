@@ -17,6 +17,21 @@ class Selection:
     path: list[float]
     prototypes: list[list[int]] = field(default_factory=list)
 
+    @property
+    def n_elements(self) -> int:
+        """How many elements the mask holds."""
+        return sum(len(column.features) for column in self.columns)
+
+    def shortfall(self, plan: Plan, n_basis: int) -> str | None:
+        """Say why the search stopped though the budget had room for one more step, or return None if it had not."""
+        last = len(self.columns[-1].features) if self.columns else 1
+        step = {"feature": n_basis, "joint": min(last, len(self.columns)), "element": 1}.get(plan.shape, last)
+        if plan.n_elements - self.n_elements < step:
+            return None
+        if plan.shape in ("basis", "prototypes") and len(self.columns) == n_basis:
+            return "every support vector has a column already"
+        return f"nothing tried lowered the relative error by more than tol={plan.tol:g} per element"
+
 
 def select(plan: Plan, state: SelectionState, alpha: Array, rng: np.random.Generator) -> Selection:
     """Select masked columns as planned.

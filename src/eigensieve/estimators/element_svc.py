@@ -7,12 +7,14 @@ import numpy as np
 from scipy.sparse import csc_array
 from sklearn.base import BaseEstimator, _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from eigensieve._progress import progress_for
 from eigensieve._types import Array
 from eigensieve.data import one_blas_thread
 from eigensieve.elements import (
+    LARGEST,
     Column,
     ElementExpansion,
     Plan,
@@ -20,13 +22,27 @@ from eigensieve.elements import (
     Selection,
     SelectionState,
     TablePredictor,
+    as_columns,
     fastest_predictor,
+    fit_labels,
+    held_out_size,
     select,
     solve_weights,
 )
-from eigensieve.estimators.base import AT_LEAST_ONE, NOT_NEGATIVE, all_or_nothing, generator, warn_user
+from eigensieve.estimators.base import AT_LEAST_ONE, AUTO, NOT_NEGATIVE, all_or_nothing, generator
+from eigensieve.estimators.element_options import (
+    check_label_options,
+    element_budget,
+    label_probabilities,
+    label_targets,
+    matches_labels,
+    warn_if_short,
+)
 from eigensieve.estimators.kernel_machine import KernelMachine
 from eigensieve.estimators.small_machine import SmallMachine
+
+Matched = tuple[Array, Selection, ElementExpansion]
+"""Basis vectors, the masked columns of them that were selected, and the machine they make."""
 
 
 class ElementSelectedSVC(SmallMachine):
@@ -46,15 +62,19 @@ class ElementSelectedSVC(SmallMachine):
         The machine to rewrite, with kernel "rbf", "poly" or "linear". A fitted one is used as it is; wrap it in
         :class:`sklearn.frozen.FrozenEstimator` if `clone` must not forget the fit. An unfitted one is fitted first,
         one-vs-rest if there are more than two classes. None means ``SVC()``.
-    n_elements : int, default=200
-        Entries of the mask to keep. If the mask has fewer, all are used and a warning says so.
+    n_elements : int or "auto", default=200
+        Entries of the mask to keep. If the mask has fewer, all are used and a warning says so. "auto", for
+        ``match="labels"`` only, holds out a quarter of the samples. It takes the smallest number (up to 400) whose loss
+        there is within one standard error of the smallest loss, and then fits on all samples.
     shape : {"element", "feature", "basis", "joint", "prototypes"}, default="element"
         "element": any entries. "feature": the same features for all support vectors. "basis": whole support vectors.
         "joint": the same features for some support vectors (rank 1). "prototypes": each used support vector sees one of
         `n_prototypes` feature subsets (rank r).
-    match : {"decision", "kernel"}, default="decision"
-        What the masked columns reproduce: the decision values K alpha, or the kernel matrix K as in the paper's
-        Algorithm 1.
+    match : {"decision", "kernel", "labels"}, default="decision"
+        What the masked columns reproduce: the decision values K alpha, the kernel matrix K as in the paper's
+        Algorithm 1, or the labels themselves. With "labels", columns are added and all weights refitted to lower the
+        logistic loss. Centres and widths are free, and decision values are log-odds. Only for the rbf kernel, shape
+        "element" and search "guided".
     search : {"guided", "probabilistic", "exact"}, default="guided"
         For shape "element". "guided" scores all first elements by histograms and grows the best; "probabilistic" is the
         paper's section 4.1; "exact" tries every element with every sample at every step and is for small problems.
@@ -81,8 +101,9 @@ class ElementSelectedSVC(SmallMachine):
         Move the values of all chosen elements together at the end, a few steps, so that they match the machine better.
         They are then no longer values of support vectors. Fewer elements give the same accuracy, and fitting takes
         longer. With only a few hundred samples this overfits: check on held-out data.
-    ridge : float, default=1e-6
-        Strength of the ridge term when the weights are solved.
+    ridge : float or "auto", default="auto"
+        Strength of the ridge term when the weights are solved, per sample. "auto" is 1e-6, and 3 / n_samples with
+        ``match="labels"``.
     table_size : int, default=None
         If given, columns with one element are evaluated by look-up tables with this many entries per feature.
         `table_error_bound_` says how far the result can be off. None evaluates the kernel itself.
@@ -96,7 +117,8 @@ class ElementSelectedSVC(SmallMachine):
     mask_ : scipy.sparse.csc_array of shape (n_features, n_support_vectors)
         The binary mask.
     support_vectors_ : ndarray of shape (n_support_vectors, n_features)
-        With `refine`, the chosen entries are the refined ones.
+        With `refine`, the chosen entries are the refined ones. With ``match="labels"``, one row of centres per
+        masked column, zero outside the mask; the columns of `mask_` belong to these rows.
     dual_coef_ : ndarray of shape (n_outputs, n_support_vectors)
         Weights of the masked columns, zero where unused.
     widths_ : ndarray of shape (n_support_vectors,)
@@ -105,11 +127,13 @@ class ElementSelectedSVC(SmallMachine):
     n_elements_ : int
         Entries kept.
     path_ : ndarray
-        Relative squared error of what is matched, after each addition.
+        Relative squared error of what is matched, after each addition. With ``match="labels"``, the logistic loss as
+        a share of what a constant leaves.
     threshold_ : float
         Decision values above it are the second class; 0 until `calibrate` is called. Two classes only.
     table_error_bound_ : float
-        Largest possible difference to the decision value without tables. Only with `table_size`.
+        Largest possible difference to the decision value in exact arithmetic, rounding to single precision included.
+        Only with `table_size`.
     prototypes_ : list of list of int
         The feature subsets. Only for shape "prototypes".
     estimator_ : SVC or OneVsRestClassifier
@@ -129,9 +153,9 @@ class ElementSelectedSVC(SmallMachine):
 
     _parameter_constraints: dict = {
         "estimator": [None, BaseEstimator],
-        "n_elements": [AT_LEAST_ONE],
+        "n_elements": [AT_LEAST_ONE, AUTO],
         "shape": [StrOptions({"element", "feature", "basis", "joint", "prototypes"})],
-        "match": [StrOptions({"decision", "kernel"})],
+        "match": [StrOptions({"decision", "kernel", "labels"})],
         "search": [StrOptions({"guided", "probabilistic", "exact"})],
         "widths": [StrOptions({"auto", "native"})],
         "n_candidates": [AT_LEAST_ONE],
@@ -142,7 +166,7 @@ class ElementSelectedSVC(SmallMachine):
         "prototype_size": [AT_LEAST_ONE],
         "tol": [NOT_NEGATIVE],
         "refine": ["boolean"],
-        "ridge": [NOT_NEGATIVE],
+        "ridge": [NOT_NEGATIVE, AUTO],
         "table_size": [None, Interval(Integral, 2, None, closed="left")],
         "warm_start": ["boolean"],
         "random_state": ["random_state"],
@@ -153,9 +177,9 @@ class ElementSelectedSVC(SmallMachine):
         self,
         estimator: Any = None,
         *,
-        n_elements: int = 200,
+        n_elements: int | Literal["auto"] = 200,
         shape: Literal["element", "feature", "basis", "joint", "prototypes"] = "element",
-        match: Literal["decision", "kernel"] = "decision",
+        match: Literal["decision", "kernel", "labels"] = "decision",
         search: Literal["guided", "probabilistic", "exact"] = "guided",
         widths: Literal["auto", "native"] = "auto",
         n_candidates: int = 60,
@@ -166,7 +190,7 @@ class ElementSelectedSVC(SmallMachine):
         prototype_size: int = 8,
         tol: float = 1e-6,
         refine: bool = False,
-        ridge: float = 1e-6,
+        ridge: float | Literal["auto"] = "auto",
         table_size: int | None = None,
         warm_start: bool = False,
         random_state: Any = None,
@@ -216,19 +240,43 @@ class ElementSelectedSVC(SmallMachine):
         machine = self._machine.matched_on(X, X_valid.shape[0]) if again else self._resolve(X, X_valid, y)
         # The products are small: several BLAS threads would wait for each other.
         with one_blas_thread():
-            selection = self._select(machine, X_valid, self._columns if again else [])
-            basis = self._refined(machine, X_valid, selection.columns) if self.refine else machine.basis
-            design = SelectionState(machine.kernel, X_valid, basis, machine.decisions).design(selection.columns)
-            weights, intercept = solve_weights(design, machine.decisions, self.ridge)
-        expansion = ElementExpansion.build(machine.kernel, basis, selection.columns, weights, intercept)
+            if self.match == "labels":
+                basis, selection, expansion = self._match_labels(machine, X_valid, y)
+            else:
+                kept = self._columns if again else []
+                basis, selection, expansion = self._match_machine(machine, X_valid, kept)
         self._learn_predictor(expansion, X_valid)
-        self._learn_elements(machine, basis, selection, weights)
-        self._learn_machine(machine, intercept)
+        self._learn_elements(machine, basis, selection)
+        self._learn_machine(machine, expansion.intercept)
 
-    def _select(self, machine: KernelMachine, X: Array, kept: list[Column]) -> Selection:
-        n_basis, n_features = machine.basis.shape
-        plan = Plan(
-            n_elements=self._budget(n_basis, n_features),
+    @property
+    def _ridge(self) -> float:
+        return 1e-6 if self.ridge == "auto" else float(self.ridge)
+
+    def _match_machine(self, machine: KernelMachine, X: Array, kept: list[Column]) -> Matched:
+        selection = self._select(machine, X, kept)
+        basis = self._refined(machine, X, selection.columns) if self.refine else machine.basis
+        design = SelectionState(machine.kernel, X, basis, machine.decisions).design(selection.columns)
+        weights, intercept = solve_weights(design, machine.decisions, self._ridge)
+        return basis, selection, ElementExpansion.build(machine.kernel, basis, selection.columns, weights, intercept)
+
+    def _match_labels(self, machine: KernelMachine, X: Array, y: Array) -> Matched:
+        check_label_options(self, machine.kernel)
+        targets = label_targets(y, machine.classes)
+        ridge = 3.0 if self.ridge == "auto" else float(self.ridge) * len(y)
+        rng = generator(self.random_state)
+        plan = self._plan(LARGEST if self.n_elements == "auto" else self.n_elements)
+        if self.n_elements == "auto":
+            plan = self._plan(held_out_size(machine.kernel, X, targets, plan, ridge, rng))
+        expansion, path = fit_labels(machine.kernel, X, targets, plan, ridge, rng, refine=self.refine)
+        basis, columns = as_columns(expansion)
+        selection = Selection(columns, path)
+        warn_if_short(selection, plan, len(basis))
+        return basis, selection, expansion
+
+    def _plan(self, n_elements: int) -> Plan:
+        return Plan(
+            n_elements=n_elements,
             shape=self.shape,
             search=self.search,
             rescale=self.widths == "auto",
@@ -241,6 +289,10 @@ class ElementSelectedSVC(SmallMachine):
             tol=self.tol,
             progress=progress_for(type(self).__name__, self.verbose),
         )
+
+    def _select(self, machine: KernelMachine, X: Array, kept: list[Column]) -> Selection:
+        n_basis, n_features = machine.basis.shape
+        plan = self._plan(element_budget(self, n_basis, n_features))
         smallest = plan.smallest(n_basis, n_features)
         if plan.n_elements < smallest:
             raise ValueError(
@@ -258,28 +310,20 @@ class ElementSelectedSVC(SmallMachine):
         state = SelectionState(machine.kernel, X, machine.basis, targets)
         for column in kept:
             state.add_column(column.basis, column.features, column.factor)
-        return select(plan, state, machine.alpha, generator(self.random_state))
+        selection = select(plan, state, machine.alpha, generator(self.random_state))
+        warn_if_short(selection, plan, n_basis)
+        return selection
 
     def _refined(self, machine: KernelMachine, X: Array, columns: list[Column]) -> Array:
         from eigensieve.elements import refine_values
 
         progress = progress_for(type(self).__name__, self.verbose)
-        return refine_values(
-            machine.kernel, X, machine.basis, columns, machine.decisions, self.ridge, progress=progress
-        )
-
-    def _budget(self, n_basis: int, n_features: int) -> int:
-        """Return `n_elements`, or all there are, with a warning."""
-        available = n_basis * n_features
-        if self.n_elements > available:
-            warn_user(
-                f"n_elements={self.n_elements} is more than the {available} elements that exist "
-                f"({n_features} features x {n_basis} support vectors): all of them may be used."
-            )
-        return min(self.n_elements, available)
+        targets = machine.decisions
+        return refine_values(machine.kernel, X, machine.basis, columns, targets, self._ridge, progress=progress)
 
     def _learn_predictor(self, expansion: ElementExpansion, X: Array) -> None:
         self._expansion = expansion
+        self._reach = np.abs(X).max(axis=0).astype(np.float64)
         self._predictor: Predictor
         if self.table_size is None:
             self._predictor = fastest_predictor(expansion, X)
@@ -287,20 +331,18 @@ class ElementSelectedSVC(SmallMachine):
             self._predictor = TablePredictor.build(expansion, X, self.table_size)
             self.table_error_bound_ = float(self._predictor.error_bound.max())
 
-    def _learn_elements(self, machine: KernelMachine, basis: Array, selection: Selection, weights: Array) -> None:
-        n_basis, n_features = machine.basis.shape
-        columns = selection.columns
+    def _learn_elements(self, machine: KernelMachine, basis: Array, selection: Selection) -> None:
+        expansion, columns = self._expansion, selection.columns
         owners = np.array([column.basis for column in columns], dtype=np.int64)
-        rows = [i for column in columns for i in column.features]
-        cols = np.repeat(owners, [len(column.features) for column in columns])
+        rows, cols = expansion.features, np.repeat(owners, expansion.lengths)
         ones = np.ones(len(rows), dtype=np.int8)
         self._machine = machine
         self._columns = columns
-        self.mask_ = csc_array((ones, (rows, cols)), shape=(n_features, n_basis))
+        self.mask_ = csc_array((ones, (rows, cols)), shape=basis.shape[::-1])
         self.support_vectors_ = basis
-        self.dual_coef_ = np.zeros((weights.shape[1], n_basis))
-        self.dual_coef_[:, owners] = weights.T
-        self.widths_ = np.zeros(n_basis)
+        self.dual_coef_ = np.zeros((expansion.intercept.size, len(basis)))
+        self.dual_coef_[:, owners] = expansion.weights.T
+        self.widths_ = np.zeros(len(basis))
         self.widths_[owners] = [column.factor for column in columns]
         self.n_elements_ = len(rows)
         self.path_ = np.array(selection.path)
@@ -310,13 +352,29 @@ class ElementSelectedSVC(SmallMachine):
     def _decisions(self, X: Array) -> Array:
         return self._predictor.decision(X)
 
-    def to_c(self, name: str = "eigensieve") -> str:
+    @available_if(matches_labels)
+    def predict_proba(self, X: Any) -> Array:
+        """Return the probability of each class. Only with ``match="labels"``, whose decision values are log-odds.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        probabilities : ndarray of shape (n_samples, n_classes)
+        """
+        return label_probabilities(self.decision_function(X))
+
+    def to_c(self, name: str = "eigensieve", *, precision: Literal["single", "double"] = "single") -> str:
         """Return the machine as one self-contained C file.
 
         Parameters
         ----------
         name : str, default="eigensieve"
             Prefix of the functions ``<name>_decision`` and ``<name>_predict``.
+        precision : {"single", "double"}, default="single"
+            Type of the samples and of the arithmetic. The file states how far single precision can be off.
 
         Returns
         -------
@@ -325,7 +383,7 @@ class ElementSelectedSVC(SmallMachine):
         from eigensieve.elements import expansion_to_c
 
         check_is_fitted(self)
-        return expansion_to_c(self._expansion, name, self.threshold_)
+        return expansion_to_c(self._expansion, name, self.threshold_, precision=precision, reach=self._reach)
 
     def to_onnx(self) -> Any:
         """Return the machine as an ONNX model with outputs "label" and "decision" (extra "onnx").

@@ -15,7 +15,14 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from sklearn.utils.validation import _is_fitted, check_is_fitted, validate_data
 
 from eigensieve._types import Array
-from eigensieve.elements import KIND_NAMES, FullExpansion, MaskedKernel, rejection_rates, rejection_threshold
+from eigensieve.elements import (
+    KIND_NAMES,
+    FullExpansion,
+    MaskedKernel,
+    false_negative_bound,
+    rejection_rates,
+    rejection_threshold,
+)
 from eigensieve.estimators.base import INSIDE_0_1, all_or_nothing
 from eigensieve.estimators.element_svc import ElementSelectedSVC
 from eigensieve.estimators.small_machine import calibration_scores, positive_scores
@@ -36,6 +43,10 @@ class RejectionCascade(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     classifier : estimator, default=None
         Any classifier; None means ``SVC()``.
     max_false_negative_rate : float, default=0.02
+    confidence : float, default=None
+        Probability with which the rate holds for this very threshold (Clopper and Pearson). None: it holds on average
+        over draws of the held-out samples, and nearly every second draw exceeds it. A confidence costs rejection, and
+        needs log(1 - confidence) / log(1 - rate) held-out positives to reject at all: 149 for 0.95 and 0.02.
     calibration_size : float, default=0.25
         Share of the training data that is held out from the rejector to set its threshold. The classifier is fitted on
         all data. Not used when the rejector is fitted already (plain or in :class:`sklearn.frozen.FrozenEstimator`):
@@ -55,6 +66,8 @@ class RejectionCascade(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         Share of the negatives rejected in the calibration data.
     false_negative_rate_ : float
         Share of the positives lost in the calibration data.
+    false_negative_bound_ : float
+        Upper limit of the share of positives lost, at `confidence` or else at 0.95.
     classes_, n_features_in_, feature_names_in_ : as in scikit-learn
 
     Examples
@@ -71,6 +84,7 @@ class RejectionCascade(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         "rejector": [None, HasMethods(["fit", "predict"])],
         "classifier": [None, HasMethods(["fit", "predict"])],
         "max_false_negative_rate": [INSIDE_0_1],
+        "confidence": [None, INSIDE_0_1],
         "calibration_size": [INSIDE_0_1],
         "matrix_products": ["boolean"],
         "random_state": ["random_state"],
@@ -82,6 +96,7 @@ class RejectionCascade(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         classifier: Any = None,
         max_false_negative_rate: float = 0.02,
         *,
+        confidence: float | None = None,
         calibration_size: float = 0.25,
         matrix_products: bool = True,
         random_state: Any = None,
@@ -89,6 +104,7 @@ class RejectionCascade(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         self.rejector = rejector
         self.classifier = classifier
         self.max_false_negative_rate = max_false_negative_rate
+        self.confidence = confidence
         self.calibration_size = calibration_size
         self.matrix_products = matrix_products
         self.random_state = random_state
@@ -140,15 +156,19 @@ class RejectionCascade(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             rejector.fit(_safe_indexing(X, fit_rows), y[fit_rows])
         _check_same_classes(rejector, classifier)
         scores, positive = calibration_scores(
-            rejector, _safe_indexing(X, held_out), y[held_out], self.max_false_negative_rate
+            rejector, _safe_indexing(X, held_out), y[held_out], self.max_false_negative_rate, self.confidence
         )
-        threshold = rejection_threshold(scores[positive], self.max_false_negative_rate)
+        threshold = rejection_threshold(scores[positive], self.max_false_negative_rate, self.confidence)
+        n_lost = int((scores[positive] < threshold).sum())
+        bound = false_negative_bound(n_lost, int(positive.sum()), self.confidence or 0.95)
         rates = rejection_rates(scores, positive, threshold)
         self.rejector_, self.classifier_ = rejector, classifier
         self._full = _as_expansion(classifier) if self.matrix_products else None
         self.classes_ = np.asarray(rejector.classes_)
         self.threshold_ = threshold
         self.rejection_rate_, self.false_negative_rate_ = rates
+        # A threshold of -inf rejects nothing.
+        self.false_negative_bound_ = float(bound) if np.isfinite(threshold) else 0.0
 
     def rejected(self, X: Any) -> Array:
         """Return which samples the rejector turns away, one boolean per sample."""

@@ -89,7 +89,9 @@ class SmallMachine(ClassifierMixin, BaseEstimator):
             return np.asarray(self.classes_[(decisions > self.threshold_).astype(np.intp)])
         return np.asarray(self.classes_[decisions.argmax(axis=1)])
 
-    def calibrate(self, X: Any, y: Any, *, max_false_negative_rate: float = 0.02) -> Self:
+    def calibrate(
+        self, X: Any, y: Any, *, max_false_negative_rate: float = 0.02, confidence: float | None = None
+    ) -> Self:
         """Set `threshold_` on held-out data so that at most the given share of the second class is lost.
 
         Parameters
@@ -99,14 +101,17 @@ class SmallMachine(ClassifierMixin, BaseEstimator):
         y : array-like of shape (n_samples,)
             Their classes; both must occur.
         max_false_negative_rate : float, default=0.02
+        confidence : float, default=None
+            Probability with which the rate holds for this very threshold. None: it holds on average.
 
         Returns
         -------
         self : object
         """
-        scores, positive = calibration_scores(self, X, y, max_false_negative_rate)
+        scores, positive = calibration_scores(self, X, y, max_false_negative_rate, confidence)
         # `predict` takes what exceeds the threshold, a rejector what is not below it.
-        self.threshold_ = float(np.nextafter(rejection_threshold(scores[positive], max_false_negative_rate), -np.inf))
+        threshold = rejection_threshold(scores[positive], max_false_negative_rate, confidence)
+        self.threshold_ = float(np.nextafter(threshold, -np.inf))
         return self
 
 
@@ -121,7 +126,9 @@ def positive_scores(estimator: Any, X: Any) -> Array:
     )
 
 
-def calibration_scores(estimator: Any, X: Any, y: Any, max_false_negative_rate: float) -> tuple[Array, Array]:
+def calibration_scores(
+    estimator: Any, X: Any, y: Any, max_false_negative_rate: float, confidence: float | None
+) -> tuple[Array, Array]:
     """Return the scores, and which samples are of the second class. Raise when a class is missing."""
     check_is_fitted(estimator)
     classes = estimator.classes_
@@ -129,6 +136,10 @@ def calibration_scores(estimator: Any, X: Any, y: Any, max_false_negative_rate: 
         raise ValueError(
             f"The 'max_false_negative_rate' parameter must be a float in the range (0, 1). "
             f"Got {max_false_negative_rate!r} instead."
+        )
+    if confidence is not None and not 0 < confidence < 1:
+        raise ValueError(
+            f"The 'confidence' parameter must be None or a float in the range (0, 1). Got {confidence!r} instead."
         )
     if len(classes) != 2:
         raise ValueError(f"A threshold can be calibrated for two classes only. Got {len(classes)} classes instead.")

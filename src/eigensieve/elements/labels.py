@@ -1,0 +1,276 @@
+"""Elements that match the labels instead of a trained machine: boosting with all weights refitted in every round.
+
+The machine has the same form, f(x) = c + sum_j w_j exp(-gamma_j sum_i (x_i - b_ij)^2) with few features per column. The
+centres b need not be values of support vectors, and the widths are chosen from a few.
+
+With p the predicted probabilities, g = y - p the gradient and h = p (1 - p) the curvature, adding a column k lowers the
+logistic loss, to second order, by half of
+
+    (k'g)^2 / (sum h k^2 - (sum h k)^2 / sum h + ridge)
+
+A round scores every bump on every single feature by histograms, grows the best by further features, adds the few best
+columns and refits all weights (`logistic`).
+"""
+
+from collections.abc import Iterator
+from concurrent.futures import Executor, ThreadPoolExecutor
+from dataclasses import dataclass
+
+import numpy as np
+
+from eigensieve._types import Array
+from eigensieve.data import thread_count
+from eigensieve.elements._labels_numba import bump_gains
+from eigensieve.elements.bins import BINS, SCREENED, FeatureBins, bin_codes
+from eigensieve.elements.expansion import ElementExpansion
+from eigensieve.elements.kernel import MaskedKernel
+from eigensieve.elements.logistic import LogisticFit, probabilities, refine_logistic, sample_losses
+from eigensieve.elements.plan import Plan
+from eigensieve.elements.sampling import draw_rows
+from eigensieve.elements.state import Column
+
+WIDTHS = 5
+PER_ROUND = 3
+"""Columns added per round, on different features."""
+NEARLY = 0.5
+"""Beside the best column, a round adds those with at least this share of its gain."""
+NEW_FEATURE = 0.9
+"""A feature that no column reads yet counts with this share of its gain: fewer features are read at no cost."""
+PROMISING = 64
+"""A column's third and further features are looked for among this many that gained most as the second."""
+LEFT_OUT = 100
+"""Samples that a round leaves out at random when it compares candidates, at most half.
+
+With few samples this spreads the choice over more features. With many it changes little.
+"""
+STEPS = 20
+"""Steps of the refinement."""
+LARGEST = 400
+"""The most elements that "auto" considers."""
+HELD_OUT = 0.25
+"""Share of the samples on which "auto" compares sizes."""
+
+
+@dataclass
+class Bump:
+    """One candidate column: features, centres, the number of its width, its gain."""
+
+    features: list[int]
+    centres: list[float]
+    width: int
+    gain: float
+
+
+class LabelSearch:
+    """A machine that grows by rounds.
+
+    Parameters
+    ----------
+    kernel : MaskedKernel
+        An rbf kernel; the widths are factors on its gamma.
+    X : ndarray of shape (n_samples, n_features)
+    targets : ndarray of shape (n_samples, n_outputs)
+        Zeros and ones, one output per class beyond two classes.
+    plan : Plan
+    ridge : float
+    rng : numpy.random.Generator
+    pool : Executor
+    """
+
+    def __init__(
+        self,
+        kernel: MaskedKernel,
+        X: Array,
+        targets: Array,
+        plan: Plan,
+        ridge: float,
+        rng: np.random.Generator,
+        pool: Executor,
+    ) -> None:
+        self.kernel, self.X, self.plan, self.rng = kernel, np.asarray(X, dtype=np.float64), plan, rng
+        self.fit = LogisticFit(targets, ridge)
+        self.columns: list[Bump] = []
+        self.path: list[float] = []
+        self.n_elements = 0
+        spread = self.X.std(axis=0)
+        self.live = spread > 1e-7 * (np.abs(self.X).max(axis=0) + np.finfo(float).tiny)
+        self.used = np.zeros(self.live.size, dtype=bool)
+        self.rows = draw_rows(self.X.shape[0], SCREENED, rng)
+        self.part = part = self.X[self.rows]
+        low, high = np.quantile(part, [0.005, 0.995], axis=0)
+        empty = high <= low
+        low[empty], high[empty] = part.min(axis=0)[empty], part.max(axis=0)[empty]
+        step = np.where(high > low, high - low, 1.0) / BINS
+        self.bins = FeatureBins(bin_codes(part, low, step), pool)
+        self.middles = low[:, None] + (np.arange(BINS) + 0.5) * step[:, None]
+        self.factors = self._factors(spread[self.live])
+        distances = (step[:, None] * np.arange(1 - BINS, BINS)) ** 2
+        self.tables = [np.exp(-kernel.gamma * f * distances).astype(np.float32) for f in self.factors]
+
+    def _factors(self, spread: Array) -> Array:
+        """Return the widths: from half a standard deviation of a narrow feature to four of a wide one."""
+        if not self.plan.rescale or spread.size == 0:
+            return np.ones(1)
+        narrow, middle, wide = np.quantile(spread, [0.1, 0.5, 0.9])
+        scales = np.geomspace(0.5 * min(narrow, middle), 4.0 * wide, WIDTHS)
+        return np.asarray(1.0 / (2.0 * scales**2 * self.kernel.gamma))
+
+    def rounds(self) -> Iterator["LabelSearch"]:
+        """Yield the machine after every round, until the budget is spent or the gain dies out."""
+        while self.n_elements < self.plan.n_elements and self._round():
+            self.path += [self.fit.relative_deviance] * (self.n_elements - len(self.path))
+            self.plan.progress(f"{self.n_elements} elements, deviance {self.path[-1]:.4g}")
+            yield self
+
+    def _round(self) -> bool:
+        p = probabilities(self.fit.scores[self.rows])
+        kept = np.zeros(self.rows.size, dtype=bool)
+        kept[self.rng.permutation(kept.size)[min(LEFT_OUT, kept.size // 2) :]] = True
+        gradient = self.fit.targets[self.rows] - p
+        gradient = np.where(kept[:, None], gradient - gradient[kept].mean(axis=0), 0.0)
+        curvature = np.where(kept, np.maximum(p * (1.0 - p), 1e-3).mean(axis=1), 0.0)
+        bumps = self._candidates(gradient, curvature)
+        least = 2.0 * self.plan.tol * self.fit.start * self.rows.size / len(self.X)
+        chosen: list[Bump] = []
+        taken: set[int] = set()
+        room = self.plan.n_elements - self.n_elements
+        for bump in sorted(bumps, key=lambda one: -one.gain):
+            if len(chosen) == PER_ROUND or bump.gain <= max(least, NEARLY * chosen[0].gain if chosen else 0.0):
+                break
+            if len(bump.features) <= room and taken.isdisjoint(bump.features):
+                chosen.append(bump)
+                taken.update(bump.features)
+                room -= len(bump.features)
+        if not chosen:
+            return False
+        self.columns += chosen
+        self.used[list(taken)] = True
+        self.n_elements = self.plan.n_elements - room
+        self.fit.add(np.stack([self._values(self.X, bump) for bump in chosen], axis=1))
+        self.fit.refit(1)
+        return True
+
+    def _values(self, X: Array, bump: Bump) -> Array:
+        sums = ((X[:, bump.features] - np.array(bump.centres)) ** 2).sum(axis=1)
+        return np.asarray(np.exp(-self.kernel.gamma * self.factors[bump.width] * sums))
+
+    def _candidates(self, gradient: Array, curvature: Array) -> list[Bump]:
+        """Return bumps on single features, and the best of them and of those in use grown by further features."""
+        singles: list[Bump] = []
+        every = np.arange(self.live.size)
+        sums = self._sums(gradient, curvature, np.ones(self.rows.size), every)
+        for width in range(self.factors.size):
+            gains, centres = self._gains(sums, float(curvature.sum()), width, every)
+            for i in np.argsort(-gains, kind="stable")[: 4 * PER_ROUND]:
+                singles.append(Bump([int(i)], [float(self.middles[i, centres[i]])], width, float(gains[i])))
+        singles.sort(key=lambda one: -one.gain)
+        starts = singles[: self.plan.n_tries]
+        n_old = min(self.plan.n_tries, len(self.columns))
+        for k in self.rng.choice(len(self.columns), n_old, replace=False) if n_old else ():
+            old = self.columns[k]
+            starts.append(Bump(old.features[:1], old.centres[:1], old.width, 0.0))
+        return singles + [longer for start in starts for longer in self._grown(start, gradient, curvature)]
+
+    def _grown(self, bump: Bump, gradient: Array, curvature: Array) -> Iterator[Bump]:
+        """Yield the bump with one, two, ... further features."""
+        longest = min(self.plan.grown_to, int(self.live.sum()), self.plan.n_elements - self.n_elements)
+        unread = 1.0
+        among = np.arange(self.live.size)
+        while len(bump.features) < longest:
+            unread *= 1.0 if self.used[bump.features[-1]] else NEW_FEATURE
+            sums = self._sums(gradient, curvature, self._values(self.part, bump), among)
+            gains, centres = self._gains(sums, float(curvature.sum()), bump.width, among)
+            gains[np.isin(among, bump.features)] = 0.0
+            best = int(np.argmax(gains))
+            i = int(among[best])
+            centre = float(self.middles[i, centres[best]])
+            bump = Bump([*bump.features, i], [*bump.centres, centre], bump.width, float(gains[best]) * unread)
+            if among.size > PROMISING:
+                among = np.sort(among[np.argsort(-gains, kind="stable")[:PROMISING]])
+            yield bump
+
+    def _sums(self, gradient: Array, curvature: Array, parent: Array, among: Array) -> Array:
+        """Return what `bump_gains` needs of a parent column, summed in bins (features x sums x bins)."""
+        weights = np.column_stack([gradient * parent[:, None], curvature * parent**2, curvature * parent])
+        bins = self.bins if among.size == self.live.size else self.bins.of(among)
+        return np.ascontiguousarray(bins.sums(weights).transpose(0, 2, 1))
+
+    def _gains(self, sums: Array, total: float, width: int, among: Array) -> tuple[Array, Array]:
+        gains, centres = np.empty(len(sums), np.float32), np.empty(len(sums), np.int64)
+        tables = self.tables[width]
+        tables = tables if among.size == len(tables) else tables[among]
+        bump_gains(tables, sums, np.float32(total), np.float32(self.fit.ridge), gains, centres)
+        return gains * np.where(self.used[among], 1.0, NEW_FEATURE) * self.live[among], centres
+
+    def expansion(self) -> ElementExpansion:
+        """Return the machine as it is now."""
+        lengths = [len(bump.features) for bump in self.columns]
+        return ElementExpansion(
+            self.kernel,
+            self.live.size,
+            np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64),
+            np.array([i for bump in self.columns for i in bump.features], dtype=np.int64),
+            np.array([b for bump in self.columns for b in bump.centres], dtype=np.float64),
+            self.factors[[bump.width for bump in self.columns]],
+            self.fit.weights[1:].copy(),
+            self.fit.weights[0].copy(),
+        )
+
+
+def fit_labels(
+    kernel: MaskedKernel,
+    X: Array,
+    targets: Array,
+    plan: Plan,
+    ridge: float,
+    rng: np.random.Generator,
+    *,
+    refine: bool,
+) -> tuple[ElementExpansion, list[float]]:
+    """Return the machine and its path: the deviance after each element, as a share of what a constant leaves."""
+    with ThreadPoolExecutor(thread_count(), thread_name_prefix="eigensieve") as pool:
+        search = LabelSearch(kernel, X, targets, plan, ridge, rng, pool)
+        for _ in search.rounds():
+            pass
+    search.fit.refit(5)
+    machine = search.expansion()
+    if refine and machine.n_columns:
+        machine = refine_logistic(machine, X, targets, ridge, STEPS)
+    return machine, search.path
+
+
+def held_out_size(
+    kernel: MaskedKernel, X: Array, targets: Array, plan: Plan, ridge: float, rng: np.random.Generator
+) -> int:
+    """Return a number of elements that does well on held-out samples, a quarter of each class.
+
+    It is the smallest whose loss there is not larger, by more than one standard error, than the smallest loss.
+    """
+    held = np.zeros(len(X), dtype=bool)
+    for group in np.unique(targets, axis=0):
+        members = np.flatnonzero((targets == group).all(axis=1))
+        held[rng.choice(members, int(HELD_OUT * members.size), replace=False)] = True
+    if not held.any():
+        return plan.n_elements
+    sizes, losses = [1], []
+    with ThreadPoolExecutor(thread_count(), thread_name_prefix="eigensieve") as pool:
+        search = LabelSearch(kernel, X[~held], targets[~held], plan, ridge, rng, pool)
+        losses.append(sample_losses(search.expansion().decision(X[held]), targets[held]))
+        for grown in search.rounds():
+            sizes.append(grown.n_elements)
+            losses.append(sample_losses(grown.expansion().decision(X[held]), targets[held]))
+    worse = np.array(losses) - losses[int(np.argmin([loss.sum() for loss in losses]))]
+    enough = worse.mean(axis=1) <= worse.std(axis=1) / np.sqrt(worse.shape[1])
+    return sizes[int(np.argmax(enough))]
+
+
+def as_columns(machine: ElementExpansion) -> tuple[Array, list[Column]]:
+    """Return a machine whose centres are its own as basis vectors, one per column, and masked columns of them.
+
+    Entries outside the mask are zero.
+    """
+    basis = np.zeros((machine.n_columns, machine.n_features))
+    owners = np.repeat(np.arange(machine.n_columns), machine.lengths)
+    basis[owners, machine.features] = machine.values
+    parts = np.split(machine.features, machine.starts[1:-1]) if machine.n_columns else []
+    return basis, [Column(j, float(machine.factors[j]), [int(i) for i in features]) for j, features in enumerate(parts)]

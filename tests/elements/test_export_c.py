@@ -1,0 +1,116 @@
+"""The exported C file, compiled and run, against the plain evaluation of the same expansion."""
+
+import ctypes
+import re
+import subprocess
+
+import numpy as np
+import pytest
+from sklearn.datasets import make_blobs, make_classification
+from sklearn.svm import SVC
+
+from eigensieve.elements.export_c import expansion_to_c
+from eigensieve.estimators.element_svc import ElementSelectedSVC
+
+pytestmark = pytest.mark.skipif(
+    subprocess.run(["sh", "-c", "command -v cc"], capture_output=True).returncode != 0, reason="no C compiler"
+)
+STRICT = ["-std=c89", "-pedantic", "-Wall", "-Wextra", "-Werror"]
+TYPES = {"single": ctypes.c_float, "double": ctypes.c_double}
+
+
+def two_classes():
+    return make_classification(n_samples=400, n_features=12, n_informative=6, class_sep=1.2, random_state=0)
+
+
+def three_classes():
+    X, y = make_blobs(n_samples=240, n_features=6, centers=3, cluster_std=2.0, random_state=1)
+    return X, np.array(["ash", "elm", "oak"])[y]
+
+
+CASES = {
+    "rbf": (ElementSelectedSVC(SVC(C=5), n_elements=60, random_state=0), two_classes),
+    "poly": (ElementSelectedSVC(SVC(kernel="poly", degree=2, gamma=0.1, coef0=1.0), n_elements=30), two_classes),
+    "linear": (ElementSelectedSVC(SVC(kernel="linear"), n_elements=12), two_classes),
+    "labels": (ElementSelectedSVC(match="labels", n_elements=60, random_state=0), two_classes),
+    "whole vectors": (ElementSelectedSVC(SVC(C=5), shape="basis", n_elements=60, tol=0), two_classes),
+    "three classes": (ElementSelectedSVC(SVC(C=2), n_elements=60, random_state=0), three_classes),
+}
+
+
+def stated_error(source):
+    found = re.search(r"error +at most (\S+)", source)
+    return float(found.group(1)) if found else 1e-10
+
+
+@pytest.mark.filterwarnings("ignore:.*elements were found")
+@pytest.mark.parametrize("precision", ["single", "double"])
+@pytest.mark.parametrize("case", list(CASES))
+def test_c_file_agrees_within_its_stated_error(case, precision, tmp_path):
+    model, make = CASES[case]
+    X, y = make()
+    model.fit(X, y)
+    source = model.to_c("m", precision=precision)
+    assert "#include" not in source
+    assert f"{X.shape[1]} features" in source and f"{model.n_elements_} elements" in source
+    (tmp_path / "m.c").write_text(source)
+    library = tmp_path / "m.so"
+    subprocess.run(
+        ["cc", *STRICT, "-O3", "-nostdlib", "-fPIC", "-shared", str(tmp_path / "m.c"), "-o", str(library)], check=True
+    )
+    functions, real = ctypes.CDLL(str(library)), TYPES[precision]
+    expected, labels = model._expansion.decision(X), model.predict(X)
+    bound = stated_error(source)
+    assert precision == "double" or bound < 0.01
+    for t in range(0, len(X), 5):
+        x, out = (real * X.shape[1])(*X[t]), (real * expected.shape[1])()
+        functions.m_decision(x, out)
+        np.testing.assert_allclose(list(out), expected[t], rtol=0, atol=bound)
+        if np.abs(expected[t]).min() > bound and expected.shape[1] == 1:
+            assert model.classes_[functions.m_predict(x)] == labels[t]
+
+
+@pytest.mark.parametrize("precision", ["single", "double"])
+def test_no_undefined_behaviour_even_for_nan(precision, tmp_path):
+    X, y = two_classes()
+    model = ElementSelectedSVC(match="labels", n_elements=30, random_state=0).fit(X, y)
+    real = "float" if precision == "single" else "double"
+    far = model.intercept_[0]  # far from every centre, the intercept alone is left
+    main = f"""
+#include <math.h>
+#include <stdio.h>
+int main(void)
+{{
+    static const {real} odd[5] = {{NAN, INFINITY, -INFINITY, 3e38, -3e38}};
+    {real} x[12], out[1];
+    int k, i;
+    for (k = 0; k < 5; k++) {{
+        for (i = 0; i < 12; i++) x[i] = odd[k];
+        m_decision(x, out);
+        printf("%.9g %d\\n", (double)out[0], m_predict(x));
+    }}
+    return 0;
+}}
+"""
+    (tmp_path / "m.c").write_text(model.to_c("m", precision=precision) + main)
+    program = tmp_path / "m"
+    options = ["-O1", "-g", "-fsanitize=address,undefined,float-cast-overflow", "-fno-sanitize-recover=all"]
+    built = subprocess.run(["cc", *options, str(tmp_path / "m.c"), "-o", str(program)], capture_output=True, text=True)
+    if built.returncode:
+        pytest.skip("the compiler has no sanitizers")
+    # Leak detection does not work under every tracer; there is no heap to leak from.
+    quiet = {"ASAN_OPTIONS": "detect_leaks=0"}
+    ran = subprocess.run([str(program)], capture_output=True, text=True, check=True, env=quiet)
+    for line in ran.stdout.splitlines():
+        decision, label = line.split()
+        assert float(decision) == pytest.approx(far, abs=1e-4)
+        assert int(label) == int(far > 0)
+
+
+def test_bad_names_and_precisions():
+    X, y = two_classes()
+    model = ElementSelectedSVC(n_elements=5, random_state=0).fit(X, y)
+    with pytest.raises(ValueError, match=r"'name' parameter of to_c must be a C identifier. Got 'a b'"):
+        model.to_c("a b")
+    with pytest.raises(ValueError, match=r"'precision' parameter of to_c must be 'single' or 'double'. Got 'half'"):
+        expansion_to_c(model._expansion, "m", 0.0, precision="half")

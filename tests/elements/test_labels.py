@@ -1,0 +1,159 @@
+"""Elements that match the labels: the gains, the fit of the weights and the refinement, against plain references."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+from scipy.optimize import approx_fprime, minimize
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import log_loss
+
+from eigensieve.elements import logistic
+from eigensieve.elements._labels_numba import bump_gains
+from eigensieve.elements.kernel import RBF, MaskedKernel
+from eigensieve.elements.labels import LabelSearch, as_columns, fit_labels, held_out_size
+from eigensieve.elements.logistic import LogisticFit, deviance, refine_logistic
+from eigensieve.elements.plan import Plan
+
+KERNEL = MaskedKernel(RBF, gamma=0.2)
+
+
+def ring(n=400, d=6, seed=0):
+    """Class 1 inside a circle of two of the features."""
+    X = np.random.default_rng(seed).normal(size=(n, d))
+    return X, (X[:, 1] ** 2 + X[:, 4] ** 2 < 1.5).astype(float)[:, None]
+
+
+def machine(X, targets, n_elements=24, refine=False, **options):
+    plan = Plan(n_elements=n_elements, **options)
+    return fit_labels(KERNEL, X, targets, plan, 1.0, np.random.default_rng(0), refine=refine)
+
+
+def test_gains_equal_the_formula():
+    rng = np.random.default_rng(0)
+    bins, step, gamma, ridge = rng.normal(size=(3, 4, 32)).astype(np.float32), 0.2, 0.7, 0.5
+    bins[:, 2:] = np.abs(bins[:, 2:])
+    total = 200.0
+    tables = np.exp(-gamma * (step * np.arange(-31, 32)) ** 2)[None].repeat(3, axis=0).astype(np.float32)
+    gains, centres = np.empty(3, np.float32), np.empty(3, np.int64)
+    bump_gains(tables, bins, np.float32(total), np.float32(ridge), gains, centres)
+    for i in range(3):
+        expected = []
+        for c in range(32):
+            k = np.exp(-gamma * (step * (np.arange(32) - c)) ** 2)
+            outside = k**2 @ bins[i, 2] - (k @ bins[i, 3]) ** 2 / total
+            expected.append(((bins[i, :2] @ k) ** 2).sum() / (max(outside, 0.0) + ridge))
+        assert gains[i] == pytest.approx(max(expected), rel=1e-4)
+        assert centres[i] == int(np.argmax(expected))
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_refitted_machine_is_that_of_logistic_regression(n_classes):
+    rng = np.random.default_rng(0)
+    K = rng.normal(size=(200, 5))
+    y = (K @ rng.normal(size=(5, n_classes)) + rng.normal(size=(200, n_classes))).argmax(axis=1)
+    targets = (y[:, None] == np.arange(n_classes)).astype(float)
+    fit = LogisticFit(targets[:, 1:] if n_classes == 2 else targets, ridge=2.0)
+    fit.add(K[:, :3])
+    fit.refit(2)
+    fit.add(K[:, 3:])
+    fit.refit(60)
+    peer = LogisticRegression(C=0.5, tol=1e-12, max_iter=5000).fit(K, y)
+    # The same shift of all classes' weights changes the ridge term alone and converges last.
+    np.testing.assert_allclose(fit.weights[1:].T, peer.coef_, atol=1e-5 if n_classes == 2 else 2e-4)
+    expected = peer.predict_proba(K)[:, -fit.scores.shape[1] :]
+    np.testing.assert_allclose(logistic.probabilities(fit.scores), expected, atol=1e-5)
+    assert deviance(fit.scores, fit.targets) == pytest.approx(200 * log_loss(y, peer.predict_proba(K)), abs=1e-3)
+
+
+def test_separable_labels_do_not_break_the_fit():
+    X = np.linspace(-1, 1, 40)[:, None]
+    fit = LogisticFit((X > 0).astype(float), ridge=1e-6)
+    fit.add(X)
+    for _ in range(30):
+        fit.refit(1)
+    assert np.isfinite(fit.weights).all() and fit.relative_deviance < 0.01
+
+
+def test_the_search_finds_the_features_that_count_together():
+    X, targets = ring()
+    found, path = machine(X, targets)
+    assert set(found.features[:8]) <= {1, 4} and (found.lengths > 1).any()
+    assert len(path) == found.n_elements <= 24
+    assert path[-1] == pytest.approx(deviance(found.decision(X), targets) / LogisticFit(targets, 1.0).start, rel=0.02)
+    X_new, new = ring(seed=1)
+    assert ((found.decision(X_new) > 0) == new).mean() > 0.93
+    assert np.unique(found.factors).size <= 5
+
+
+def test_native_width_and_single_features():
+    X, targets = ring()
+    found, _ = machine(X, targets, rescale=False, grown_to=1)
+    assert (found.factors == 1.0).all() and (found.lengths == 1).all()
+
+
+def test_more_elements_lower_the_loss():
+    X, targets = ring()
+    _, path = machine(X, targets, n_elements=60)
+    steps = np.unique(path)[::-1]
+    np.testing.assert_array_equal(steps, [value for k, value in enumerate(path) if k == 0 or value != path[k - 1]])
+
+
+def test_refinement_follows_the_gradient(monkeypatch):
+    X, y = ring(n=120)
+    targets = np.column_stack([y, 1 - y])
+    start, _ = machine(X, targets, n_elements=7)
+    seen = {}
+
+    def checked(function, at, **_):
+        at = at + 0.05 * np.random.default_rng(0).normal(size=at.size)
+        value, gradient = function(at)
+        numeric = approx_fprime(at, lambda flat: function(flat)[0], 1e-6)
+        np.testing.assert_allclose(gradient, numeric, rtol=1e-3, atol=2e-3)
+        seen["value"] = value
+        return minimize(function, at, jac=True, method="L-BFGS-B", options={"maxiter": 0})
+
+    monkeypatch.setattr(logistic, "minimize", checked)
+    refine_logistic(start, X, targets, 1.0, 1)
+    assert np.isfinite(seen["value"])
+
+
+def test_refinement_lowers_the_penalised_loss_and_keeps_few_widths():
+    X, targets = ring()
+    plain, _ = machine(X, targets)
+    refined, _ = machine(X, targets, refine=True)
+
+    def loss(one):
+        return deviance(one.decision(X), targets) + 0.5 * (one.weights**2).sum()
+
+    assert loss(refined) < loss(plain)
+    assert np.unique(refined.factors).size <= np.unique(plain.factors).size
+
+
+def test_noise_asks_for_few_elements_and_structure_for_more():
+    X, targets = ring(n=600)
+    noise = np.random.default_rng(0).permutation(targets)
+    plan = Plan(n_elements=100)
+    sizes = [held_out_size(KERNEL, X, t, plan, 1.0, np.random.default_rng(0)) for t in (targets, noise)]
+    assert sizes[1] < 10 < sizes[0]
+
+
+def test_constant_features_are_never_read():
+    X, targets = ring()
+    X[:, [0, 2]] = 3.0
+    found, _ = machine(X, targets)
+    assert set(found.features) <= {1, 3, 4, 5}
+    with ThreadPoolExecutor(1) as pool:
+        flat = LabelSearch(
+            KERNEL, np.ones((10, 2)), targets[:10], Plan(n_elements=4), 1.0, np.random.default_rng(0), pool
+        )
+        assert list(flat.rounds()) == [] and flat.expansion().decision(np.ones((3, 2))).shape == (3, 1)
+
+
+def test_as_columns_keeps_every_element():
+    X, targets = ring()
+    found, _ = machine(X, targets)
+    basis, columns = as_columns(found)
+    assert [i for column in columns for i in column.features] == list(found.features)
+    owners = [column.basis for column in columns for _ in column.features]
+    np.testing.assert_array_equal(basis[owners, found.features], found.values)

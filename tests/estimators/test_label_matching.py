@@ -1,0 +1,86 @@
+"""ElementSelectedSVC with match="labels": what a user sees."""
+
+import numpy as np
+import pytest
+from sklearn.calibration import calibration_curve
+from sklearn.datasets import make_blobs, make_moons
+from sklearn.metrics import log_loss, roc_auc_score
+from sklearn.svm import SVC
+
+from eigensieve import ElementSelectedSVC
+
+
+def moons(seed, n=600, noise=6):
+    """Two half moons among features of noise."""
+    X, y = make_moons(n, noise=0.3, random_state=seed)
+    return np.hstack([X, np.random.default_rng(seed).normal(size=(n, noise))]), y
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    X, y = moons(0)
+    return ElementSelectedSVC(match="labels", n_elements=40, refine=True, random_state=0).fit(X, y)
+
+
+def test_decisions_follow_from_the_public_attributes(fitted):
+    X, _ = moons(1)
+    gamma = fitted.estimator_._gamma
+    total = np.full(len(X), fitted.intercept_[0])
+    for j, width in enumerate(fitted.widths_):
+        seen = fitted.mask_[:, [j]].nonzero()[0]
+        squares = ((X[:, seen] - fitted.support_vectors_[j, seen]) ** 2).sum(axis=1)
+        total += fitted.dual_coef_[0, j] * np.exp(-gamma * width * squares)
+    np.testing.assert_allclose(fitted.decision_function(X), total, atol=3e-6)
+    assert fitted.n_elements_ == fitted.mask_.sum() == 40 == fitted.path_.size
+
+
+def test_it_is_as_good_as_the_machine_and_its_probabilities_are_honest(fitted):
+    X, y = moons(1, n=4000)
+    assert (
+        roc_auc_score(y, fitted.decision_function(X)) > roc_auc_score(y, fitted.estimator_.decision_function(X)) - 0.01
+    )
+    p = fitted.predict_proba(X)
+    np.testing.assert_allclose(p.sum(axis=1), 1.0)
+    seen, said = calibration_curve(y, p[:, 1], n_bins=5, strategy="quantile")
+    assert np.abs(seen - said).max() < 0.08
+    np.testing.assert_array_equal(fitted.predict(X), p[:, 1] > 0.5)
+
+
+def test_classes_share_columns():
+    X, y = make_blobs(n_samples=600, n_features=6, centers=4, cluster_std=3.0, random_state=1)
+    names = np.array(["ash", "elm", "oak", "yew"])[y]
+    model = ElementSelectedSVC(match="labels", n_elements=40, random_state=0).fit(X[:400], names[:400])
+    assert model.dual_coef_.shape[0] == 4 and (model.dual_coef_ != 0).all()
+    assert model.score(X[400:], names[400:]) > model.estimator_.score(X[400:], names[400:]) - 0.05
+    p = model.predict_proba(X[400:])
+    assert log_loss(names[400:], p) < 0.6
+    np.testing.assert_array_equal(model.classes_[p.argmax(axis=1)], model.predict(X[400:]))
+
+
+def test_auto_keeps_few_elements_for_noise():
+    X, y = moons(0)
+    sizes = []
+    for labels in (y, np.random.default_rng(0).permutation(y)):
+        sizes.append(ElementSelectedSVC(match="labels", n_elements="auto", random_state=0).fit(X, labels).n_elements_)
+    assert sizes[1] < 5 < sizes[0] <= 400
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"shape": "joint"}, "'shape' parameter .* must be 'element' for match='labels'. Got 'joint'"),
+        ({"search": "exact"}, "'search' parameter"),
+        ({"warm_start": True}, "'warm_start' parameter"),
+        ({"estimator": SVC(kernel="linear")}, "kernel must be 'rbf' for match='labels'"),
+        ({"match": "decision", "n_elements": "auto"}, "must be an int for match='decision'"),
+    ],
+)
+def test_options_that_do_not_go_together(options, message):
+    X, y = moons(0, n=60)
+    with pytest.raises(ValueError, match=message):
+        ElementSelectedSVC(**{"match": "labels", **options}).fit(X, y)
+
+
+def test_probabilities_only_with_labels():
+    assert not hasattr(ElementSelectedSVC(), "predict_proba")
+    assert hasattr(ElementSelectedSVC(match="labels"), "predict_proba")
