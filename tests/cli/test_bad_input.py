@@ -49,10 +49,20 @@ FILES = {
         3,
         "duplicate column names: 'g0'. Give",
     ),
-    "text in a numeric column": (edit(swap_cell), (), 3, "has text in 1 numeric column: 'g59'.*remove or encode"),
+    "text in a numeric column": (
+        edit(swap_cell),
+        ("--categories", "error"),
+        3,
+        "has text in 1 numeric column: 'g59'.*remove or encode",
+    ),
     "unknown label column": (None, ("--label", "tisue"), 3, "no label column 'tisue'. Did you mean 'tissue'"),
     "a text column nobody named": (None, ("--label", ""), 3, "label"),
-    "missing values": (edit(blank_column), (), 3, "missing or infinite values in 1 of 60.*--missing mean"),
+    "missing values": (
+        edit(blank_column),
+        ("--missing", "error"),
+        3,
+        "missing or infinite values in 1 of 60.*--missing mean",
+    ),
     "all samples filtered": (
         edit(blank_column),
         ("--missing", "drop-samples"),
@@ -129,7 +139,7 @@ def test_bad_command_lines(cli, case):
 
 def test_a_bad_value_of_a_method_option_is_a_usage_problem(cli, table):
     code, _, err = cli(*SELECT, table, "--label", "tissue", "--criterion", "beauty")
-    assert code == 2 and "'criterion' parameter" in one_line(err)
+    assert code == 2 and "Option --criterion must be" in one_line(err)
 
 
 def test_an_existing_output_needs_force(cli, table, tmp_path):

@@ -11,6 +11,7 @@ from typing import Any
 from eigensieve._progress import Progress, progress_to, silent
 from eigensieve.cli.errors import UsageProblem, input_errors, one_line
 from eigensieve.cli.options import PrintOptions
+from eigensieve.cli.wording import in_options
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 _PIPE_WIDTH = 120
@@ -139,7 +140,7 @@ def _warnings_as_notes(console: Console) -> Iterator[None]:
         ours = issubclass(warning.category, UserWarning) and not issubclass(warning.category, DeprecationWarning)
         if ours and message not in seen:
             seen.add(message)
-            console.note(message)
+            console.note(in_options(message))
 
 
 def _plain(value: Any) -> Any:

@@ -5,6 +5,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import IntEnum
 
+from eigensieve.cli.wording import in_options
+
 
 class ExitCode(IntEnum):
     """Exit codes of every command; documented in ``docs/cli.md`` and in ``eigensieve --help``."""
@@ -102,7 +104,7 @@ def input_errors(path: object) -> Iterator[None]:
         from sklearn.utils._param_validation import InvalidParameterError
 
         kind = UsageProblem if isinstance(error, InvalidParameterError) else InputProblem
-        raise kind(one_line(error)) from error
+        raise kind(in_options(one_line(error))) from error
     except MemoryError as error:
         raise InputProblem(f"Not enough memory for '{path}': {one_line(error)}".rstrip(": ") + ".") from error
 

@@ -57,7 +57,7 @@ METHODS = {
     ),
     "trace-ratio": Method(
         "TraceRatioSelector",
-        _COMMON | {"score": "score", "level": "level", "neighbors": "n_neighbors"},
+        _COMMON | {"score": "score", "level": "level", "neighbors": "n_neighbors", "scale": "scale"},
         "the exact best subset by Fisher (labels) or Laplacian (no labels) score",
         needs_label=lambda params: params.get("score", "fisher") != "laplacian",
         uses_label=lambda params: params.get("score", "fisher") != "laplacian",

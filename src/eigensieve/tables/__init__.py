@@ -15,6 +15,8 @@ dialect            delimiter, decimal mark, header: how a text file is laid out
 orientation        are the samples in rows or in columns?
 delimited_writing  CSV and TSV again, in the layout they came in
 columnar           Parquet and Feather
+excel              Excel workbooks
+mixed              columns that are no numbers: left out, encoded, kept or dropped
 matrix             a table around one bare matrix, shared by the four files below
 arrays, matlab, matrix_market, h5ad   .npy and .npz, .mat, .mtx and 10x folders, .h5ad
 svmlight           svmlight text

@@ -7,7 +7,7 @@ import numpy as np
 from eigensieve.cli.console import Console
 from eigensieve.cli.methods import DEFAULT_METHOD, METHODS
 from eigensieve.cli.options import PrintOptions, TableOptions
-from eigensieve.cli.reading import dense, read_table
+from eigensieve.cli.reading import dense, is_number_target, notes_of, read_table
 
 EXAMPLES = (
     "eigensieve inspect genes.csv",
@@ -59,7 +59,8 @@ def _look_at(table: Any) -> dict[str, Any]:
         "samples_with_missing": int(samples_missing.sum()),
         "label": _label(table),
         "sample_names": table.id_name,
-        "notes": list(table.notes),
+        "text_columns": list(table.text),
+        "notes": notes_of(table),
     }
 
 
@@ -82,10 +83,14 @@ def _kinds(block: Any, holes: Any) -> dict[str, Any]:
 def _label(table: Any) -> dict[str, Any] | None:
     if table.label is None:
         return None
+    if is_number_target(table.label):
+        low, high = float(np.nanmin(table.label)), float(np.nanmax(table.label))
+        return {"name": table.label_name, "kind": "numbers", "low": low, "high": high}
     values, counts = np.unique(table.label.astype(str), return_counts=True)
     order = np.argsort(-counts, kind="stable")[:20]
     return {
         "name": table.label_name,
+        "kind": "classes",
         "classes": len(values),
         "counts": {str(values[i]): int(counts[i]) for i in order},
     }
@@ -96,7 +101,8 @@ def _plan(found: dict[str, Any]) -> list[str]:
     plan = []
     if found["missing_values"]:
         plan.append(
-            "select would stop at the missing values: say --missing mean, median, drop-features or drop-samples"
+            "select would leave out features without most of their values and fill in the others with the median "
+            "(--missing says otherwise)"
         )
     if found["types"]["constant"]:
         plan.append(f"{found['types']['constant']:,} constant features would never be selected")
@@ -106,7 +112,7 @@ def _plan(found: dict[str, Any]) -> list[str]:
         plan.append("there are very few samples; a selection will hardly be stable")
     elif found["samples"] > 10 * found["features"]:
         plan.append("there are far more samples than features: check --samples rows or columns")
-    if found["label"] is not None and found["label"]["classes"] > max(20, found["samples"] // 2):
+    if found["label"] is not None and found["label"].get("classes", 0) > max(20, found["samples"] // 2):
         plan.append(f"the label '{found['label']['name']}' takes {found['label']['classes']:,} values; is it a class?")
     usable = found["features"] - found["types"]["constant"]
     plan.append(f"--method {DEFAULT_METHOD} ({METHODS[DEFAULT_METHOD].summary}) would choose among {usable:,} features")
@@ -127,7 +133,10 @@ def _lines(found: dict[str, Any]) -> list[tuple[str, str]]:
     if found["constant_features"]:
         more = " ..." if found["types"]["constant"] > len(found["constant_features"]) else ""
         lines.append(("constant features", ", ".join(found["constant_features"]) + more))
-    if found["label"]:
+    if found["label"] and found["label"]["kind"] == "numbers":
+        label = found["label"]
+        lines.append(("label", f"{label['name']}: a quantity from {label['low']:.4g} to {label['high']:.4g}"))
+    elif found["label"]:
         counts = ", ".join(f"{value} ({count:,})" for value, count in list(found["label"]["counts"].items())[:8])
         lines.append(("label", f"{found['label']['name']}: {found['label']['classes']:,} values: {counts}"))
     if found["sample_names"]:
