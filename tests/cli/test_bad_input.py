@@ -4,6 +4,7 @@ import os
 import re
 import resource
 import signal
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -301,13 +302,27 @@ def test_a_missing_package_is_named_with_the_command_that_adds_it(cli, table, tm
     assert not (tmp_path / "m.skops").exists()
 
 
-def test_without_typer_the_script_says_what_to_install(monkeypatch):
+def test_without_typer_the_script_says_what_to_install(monkeypatch, capsys):
     import eigensieve.cli
 
     monkeypatch.setitem(sys.modules, "typer", None)
     monkeypatch.delitem(sys.modules, "eigensieve.cli.app")
-    with pytest.raises(SystemExit, match=r'pip install "eigensieve\[cli\]"'):
+    with pytest.raises(SystemExit) as stopped:
         eigensieve.cli.main()
+    assert stopped.value.code == 6
+    assert 'pip install "eigensieve[cli]"' in capsys.readouterr().err
+
+
+def test_without_openpyxl_a_workbook_names_the_command(cli, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "openpyxl", None)
+    (tmp_path / "t.xlsx").write_bytes(b"PK\x03\x04")
+    code, _, err = cli("inspect", tmp_path / "t.xlsx")
+    assert code == 6 and 'pip install "eigensieve[excel]"' in one_line(err)
+
+
+def test_the_module_runs_as_a_script():
+    done = subprocess.run([sys.executable, "-m", "eigensieve", "--version"], capture_output=True, text=True, check=True)
+    assert done.stdout.startswith("eigensieve ")
 
 
 def test_exit_codes_are_documented():

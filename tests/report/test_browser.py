@@ -136,7 +136,8 @@ OVERLAPS = """(() => {
       }
     });
   }
-  for (const card of document.querySelectorAll('.card')) if (card.scrollWidth > card.clientWidth) bad.push(card.textContent);
+  for (const card of document.querySelectorAll('.card'))
+    if (card.scrollWidth > card.clientWidth) bad.push(card.textContent);
   return bad;
 })()"""
 
@@ -146,9 +147,10 @@ def sized(request, tmp_path_factory):
     """A table of few columns, and one of many with long names that differ in the middle only."""
     rng = np.random.default_rng(0)
     X = rng.standard_normal((60, request.param)).astype(np.float32)
-    X[:, :20] += 3 * rng.standard_normal((4, 20))[np.arange(60) % 4, : request.param]
+    X[:, :10] += 3 * rng.standard_normal((4, 10))[np.arange(60) % 4, : request.param]
+    X[:, 10:20] += 3 * rng.standard_normal((4, 10))[np.arange(60) // 15][:, : X[:, 10:20].shape[1]]
     names = [f"ENSG00000000{i:06d}_transcript_variant" for i in range(request.param)]
-    model = QAlphaSelector(min(20, request.param), 2).fit(X)
+    model = QAlphaSelector(min(20, request.param), 3).fit(X)
     path = tmp_path_factory.mktemp("sized") / "report.html"
     path.write_text(render(summarize(model, X, feature_names=names)), encoding="utf-8")
     return path, request.param

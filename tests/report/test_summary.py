@@ -64,7 +64,7 @@ def test_clusters_of_well_separated_samples_are_the_labels(summary):
     samples = summary["samples"]
     clusters = np.array(samples["cluster"])
     assert len(set(clusters[:30])) == 1 and len(set(clusters[30:])) == 1 and clusters[0] != clusters[-1]
-    card = next(card for card in summary["trust"] if card["label"] == "Clusters and labels")
+    card = next(card for card in summary["trust"] if card["label"] == "Groups and labels")
     assert card["value"] == "1.00"
 
 

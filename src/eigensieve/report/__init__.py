@@ -8,7 +8,7 @@ Read in this order:
 - ``trust``: the cards that say how far to trust the selection
 - ``texts``: the paragraph for the methods section of a paper
 - ``rendering``: from the dict to HTML; it knows no model
-- ``sheet``: a page of tables and pictures for results that are no selection
+- ``sheets``: a page of tables and pictures for results that are no selection
 - ``assets/``: page, styles and script
 
 Words: *chosen* are the columns that the model selected, best first; *shown* are the features that have a row of their
@@ -17,7 +17,7 @@ own on the page; *position* is the row of a column on the page, or -1.
 
 from eigensieve.report.rendering import render, render_fragment
 from eigensieve.report.report import Report
-from eigensieve.report.sheet import Section, ellipses, sheet
+from eigensieve.report.sheets import Section, ellipses, sheet
 from eigensieve.report.summary import summarize
 from eigensieve.report.views import Limits
 

@@ -98,9 +98,9 @@ def _null(model: Any, found: Findings) -> Card:
         rate = getattr(model, "fdr", None)
         aim = f" About {100 * rate:.3g} % of the selected features may be false." if rate is not None else ""
         # Rounded down: a feature above 99.998 % of the copies is not above all of them.
-        share = f"{np.floor(1e4 * lowest) / 1e2:.4g} %"
-        text = f"The weakest selected feature scores above {share} of permuted copies.{aim}"
-        return _card("Null calibration", f"≥ {share}", state, text)
+        shown = f"{np.floor(1e4 * lowest) / 1e2:.4g} %"
+        text = f"The weakest selected feature scores above {shown} of permuted copies.{aim}"
+        return _card("Null calibration", f"≥ {shown}", state, text)
     if level is not None and support.any():
         share = float(np.mean(found.weights[support] > level))
         tail = getattr(model, "fdr", 0.1)

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
-from scipy.sparse import csr_matrix, hstack
 
 from eigensieve.tables.dialect import MISSING_WORDS
 from eigensieve.tables.table import DataError, Request, Table, listed, position
@@ -82,7 +81,7 @@ def _encoded(table: Table, request: Request) -> Table:
         f"encoded {_columns(len(encoded))} of categories as {len(columns):,} of 0 and 1: {listed(encoded)}"
     )
     added = np.column_stack(columns)
-    both = np.hstack([table.X, added]) if isinstance(table.X, np.ndarray) else csr_matrix(hstack([table.X, added]))
+    both = np.hstack([table.dense, added])  # only formats that are dense have columns of text
     return replace(table, X=both, feature_names=[*table.feature_names, *names])
 
 

@@ -66,7 +66,7 @@ def compress_svm(
     with Outputs(force=writing.force) as outputs:
         outputs.check(writing.c_file, writing.onnx, writing.model, writing.report)
         samples = read_labelled(reading, console)
-        if is_number_target(samples.labels):
+        if is_number_target(np.asarray(samples.labels)):
             raise InputProblem(
                 f"--label {reading.label} of '{reading.source}' is a quantity, and an SVM for classes is compressed "
                 "here. Name a column of classes."

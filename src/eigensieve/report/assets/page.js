@@ -365,7 +365,7 @@
     for (let s = 0; s < q; s++) for (let f = 0; f < m; f++) turned[f * q + s] = flat[s * m + f];
     const picture = draw(svg, "image", { x: L, y: top, width: wide, height: m * rowHeight, preserveAspectRatio: "none", style: "image-rendering:pixelated" });
     image(q, m, turned, picture);
-    const heads = distinct(H.features.map((f) => F.names[f]), narrow ? 14 : 25);
+    const heads = distinct(H.features.map((f) => F.names[f]), narrow ? 13 : 25);
     const tags = H.features.map((f, i) => {
       const tag = draw(svg, "text", { class: "tag", x: L - 6, y: top + rowHeight * (i + 0.5) + 3.5, "text-anchor": "end" }, heads[i]);
       tag.dataset.feature = f;
@@ -444,7 +444,7 @@
     const values = bytes(R.r);
     image(m, m, values, picture);
     const every = Math.max(1, Math.ceil(10 / cell));
-    const heads = distinct(R.features.map((f) => F.names[f]), narrow ? 14 : 18);
+    const heads = distinct(R.features.map((f) => F.names[f]), narrow ? 13 : 16);
     R.features.forEach((f, i) => { if (i % every === 0) draw(svg, "text", { class: "tag", x: L - 5, y: T + cell * (i + 0.5) + 3.5, "text-anchor": "end" }, heads[i]); });
     const at = (event) => {
       const frame = svg.getBoundingClientRect();
@@ -465,7 +465,7 @@
     const marks = draw(svg, "g", {});
     watchers.push(() => {
       marks.textContent = "";
-      const heads = distinct(R.features.map((f) => F.names[f]), narrow ? 14 : 18);
+      const heads = distinct(R.features.map((f) => F.names[f]), narrow ? 13 : 16);
     R.features.forEach((f, i) => { if (marked.has(f)) draw(marks, "rect", { class: "heat-mark", x: L, y: T + i * cell, width: side, height: cell }).dataset.feature = f; });
     });
   }

@@ -99,7 +99,9 @@ def ellipses(
     span = [max(point[axis] for point in centres) - low[axis] or 1.0 for axis in (0, 1)]
     largest = max(max(size) for size in sizes) or 1.0
     order = sorted(range(len(names)), key=lambda i: -sizes[i][0] * sizes[i][1])
-    shapes, labels, taken = [], [], []
+    shapes: list[str] = []
+    labels: list[str] = []
+    taken: list[tuple[float, float]] = []
     for i in order:
         x = pad + (wide - 2 * pad) * (centres[i][0] - low[0]) / span[0]
         y = high - pad - (high - 2 * pad) * (centres[i][1] - low[1]) / span[1]
