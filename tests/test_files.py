@@ -85,10 +85,29 @@ def test_several_files_wait_for_each_other(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["a"]
 
 
-def test_a_link_is_replaced_and_not_followed(tmp_path):
-    target = tmp_path / "target"
-    target.mkdir()
-    (tmp_path / "link").symlink_to(target)
+def test_a_link_is_followed_and_stays(tmp_path):
+    (tmp_path / "target").write_text("old")
+    (tmp_path / "link").symlink_to(tmp_path / "target")
     with staged(tmp_path / "link") as path:
         path.write_text("new")
-    assert (tmp_path / "link").is_file() and target.is_dir()
+    assert (tmp_path / "link").is_symlink() and (tmp_path / "target").read_text() == "new"
+
+
+@pytest.mark.parametrize("linked", [False, True])
+def test_a_file_does_not_replace_a_folder(tmp_path, linked):
+    target = tmp_path / "target"
+    target.mkdir()
+    place = tmp_path / "link" if linked else target
+    if linked:
+        place.symlink_to(target)
+    with pytest.raises(IsADirectoryError), staged(place) as path:
+        path.write_text("new")
+    assert target.is_dir()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="named pipes are of POSIX")
+def test_what_is_no_file_is_not_replaced(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(OSError, match="device, pipe or socket"), staged(tmp_path / "pipe"):
+        raise AssertionError("nothing may be written")
+    assert stat.S_ISFIFO((tmp_path / "pipe").stat().st_mode)

@@ -1,5 +1,6 @@
 """Files and folders that appear whole or not at all."""
 
+import errno
 import os
 import shutil
 import tempfile
@@ -19,7 +20,8 @@ class StagedFile:
     Parameters
     ----------
     destination : path-like
-        Its folder must exist.
+        Its folder must exist. A symbolic link is followed: what it points to is replaced, and the link stays. Devices,
+        pipes and sockets are refused.
 
     Attributes
     ----------
@@ -29,7 +31,10 @@ class StagedFile:
     """
 
     def __init__(self, destination: str | os.PathLike[str]) -> None:
-        self.destination = Path(destination)
+        given = Path(destination)
+        self.destination = Path(os.path.realpath(given)) if given.is_symlink() else given
+        if is_special(self.destination):
+            raise OSError(errno.EINVAL, "it is a device, pipe or socket, and is not replaced", str(given))
         self._folder = Path(tempfile.mkdtemp(prefix=PREFIX, dir=self.destination.parent))
         self.path = self._folder / self.destination.name
 
@@ -44,7 +49,11 @@ class StagedFile:
         if flush:
             for file in self.path.iterdir() if self.path.is_dir() else [self.path]:
                 _put_on_disk(file, os.O_RDWR)
-        if self.destination.is_dir() and not self.destination.is_symlink():
+        if self.destination.is_dir():
+            if not self.path.is_dir():
+                raise IsADirectoryError(
+                    errno.EISDIR, "it is a folder, and a file does not replace it", str(self.destination)
+                )
             # A folder cannot be replaced in one step: it is moved aside and then discarded.
             os.replace(self.destination, self._folder / f"{PREFIX}replaced")
         os.replace(self.path, self.destination)
@@ -54,6 +63,11 @@ class StagedFile:
     def discard(self) -> None:
         """Remove the hidden folder with all that is left in it."""
         shutil.rmtree(self._folder, ignore_errors=True)
+
+
+def is_special(path: Path) -> bool:
+    """Whether there is something that is neither a file nor a folder: a device, a pipe, a socket."""
+    return path.exists() and not path.is_file() and not path.is_dir()
 
 
 @contextmanager

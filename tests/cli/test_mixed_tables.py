@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from eigensieve.cli.wording import in_options
+from eigensieve.cli.errors import in_options
 from eigensieve.estimators.persistence import load_model
 
 
@@ -109,6 +109,6 @@ def test_errors_speak_of_options(cli, cars):
     code, _, err = cli("select", cars, "--thousands", "xy")
     assert code == 3 and "--thousands must be one character" in err
     code, _, err = cli("select", cars, "--fdr", 3)
-    assert code == 2 and "Option --fdr must be" in err
+    assert code == 2 and "--fdr must be" in err
     for message in (err, in_options("n_features_to_select=5 asks"), in_options("Use score='laplacian' or scale=True.")):
         assert not re.search(r"n_features_to_select|fdr=|score=|scale=|parameter", message)

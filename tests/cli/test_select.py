@@ -253,4 +253,4 @@ def test_the_rate_of_false_selections_is_passed_on(cli, values, tmp_path):
         code, _, err = cli(
             "select", "--method", method, tmp_path / "t.csv", "--label", "tissue", "--fdr", 2, "-o", tmp_path / "o.csv"
         )
-        assert code == 2 and "Option --fdr must be" in err
+        assert code == 2 and "--fdr must be" in err

@@ -9,8 +9,10 @@ from sklearn.exceptions import ConvergenceWarning
 
 from eigensieve import QAlphaSelector, SieveSelector, TraceRatioSelector
 from eigensieve.data import as_data, open_data
+from eigensieve.data.dense import DenseData
 from eigensieve.data.disk.sources import ALIVE
-from eigensieve.data.matrix import stored_kind
+from eigensieve.data.kinds import stored_kind
+from eigensieve.data.sparse import SparseData
 from eigensieve.evidence.stability import selection_stability
 from support.backends import BACKENDS, DASK, ON_DISK, tolerance
 
@@ -198,3 +200,36 @@ def test_anndata_backed_and_in_memory(X: np.ndarray, tmp_path) -> None:  # type:
             assert model.feature_names_in_[0] == "gene0"
             np.testing.assert_array_equal(model.get_support(), expected)
         backed.file.close()
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_some_samples_come_into_memory_as_they_are_seen(X: np.ndarray, backend: str) -> None:
+    rows = np.array([0, 3, 4, 17, 29])
+    data = as_data(BACKENDS[backend](X))
+    Z = X - X.mean(axis=0)
+    Z[:, 50] = 0.0
+    Z /= np.maximum(np.linalg.norm(Z, axis=0), 1e-300)
+    close = {"atol": tolerance(backend, double=1e-12, single=1e-5)}
+    some = data.standardized("center").samples(rows)
+    np.testing.assert_allclose(some.take(slice(None)), Z[rows], **close)
+    np.testing.assert_allclose(data.samples(rows).take(slice(None)), X[rows], **close)
+    assert type(some) is (SparseData if "csr" in backend or "csc" in backend else DenseData)
+    offset, factor = np.linspace(-1, 1, 90) * (np.arange(90) != 50), np.linspace(0, 2, 90)
+    moved = data.standardized("center").moved(offset, factor).take(slice(None))
+    np.testing.assert_allclose(moved, (Z - offset) * factor, **close)
+
+
+@pytest.mark.parametrize("backend", ["npy", "hdf5-rows", "h5ad-csr-rows", "dask-both", "dask-csr"])
+def test_samples_that_do_not_fit_into_memory_stay_where_they_are(
+    X: np.ndarray, backend: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = np.array([0, 3, 4, 17, 29])
+    monkeypatch.setattr("eigensieve.data.dask.matrix._BROUGHT", 0)
+    monkeypatch.setattr("eigensieve.data.disk.stream.StreamedData._too_large", lambda self, rows: True)
+    data = as_data(BACKENDS[backend](X)).standardized("unit")
+    some = data.samples(rows)
+    assert type(some) is type(data)
+    expected = (X / np.linalg.norm(X, axis=0)) * (np.arange(90) != 50)
+    np.testing.assert_allclose(some.take(slice(None)), expected[rows], atol=1e-12)
+    V = np.random.default_rng(0).standard_normal((5, 2))
+    np.testing.assert_allclose(some.project(V), expected[rows].T @ V, atol=1e-12)

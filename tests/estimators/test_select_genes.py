@@ -1,71 +1,124 @@
-"""AnnData in, AnnData out: the same genes backed and in memory, and results where scanpy's users look for them."""
+"""Genes of single cells: scanpy's words and columns, counts and batches, the same backed, on Dask and in memory."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.sparse import csr_matrix
 
-from eigensieve import QAlphaSelector, TraceRatioSelector
-from eigensieve.estimators.genes import select_genes
+from eigensieve import SieveSelector, select_genes
 
 anndata = pytest.importorskip("anndata")
 
+MARKERS = 10
+
 
 @pytest.fixture
-def adata() -> object:
-    X = np.random.default_rng(0).standard_normal((60, 120))
-    X[:30, :8] += 3.0
-    found = anndata.AnnData(X, layers={"counts": np.abs(X)})
-    found.var_names = [f"gene{i}" for i in range(120)]
-    return found
+def adata() -> Any:
+    """Counts of 120 cells x 150 genes: three types told apart by ten genes, library sizes that differ eightfold."""
+    rng = np.random.default_rng(0)
+    types = np.arange(120) % 3
+    rates = np.tile(rng.gamma(2.0, 1.5, 150), (120, 1))
+    rates[:, :MARKERS] *= np.array([0.3, 1.0, 4.0])[rng.permuted(np.tile(np.arange(3), (MARKERS, 1)), axis=1).T[types]]
+    rates *= rng.uniform(0.5, 4.0, (120, 1))
+    made = anndata.AnnData(csr_matrix(rng.poisson(rates).astype(np.float64)))
+    made.var_names = [f"gene{i}" for i in range(150)]
+    made.obs["type"] = pd.Categorical(np.array(["a", "b", "c"])[types])
+    made.obs["batch"] = np.array(["x", "y"])[(np.arange(120) // 3) % 2]
+    totals = made.X.toarray().sum(axis=1, keepdims=True)
+    made.layers["log"] = csr_matrix(np.log1p(made.X.toarray() * np.median(totals) / totals))
+    return made
 
 
-def test_results_land_in_the_object(adata) -> None:  # type: ignore[no-untyped-def]
-    assert select_genes(adata, QAlphaSelector(random_state=0)) is None
-    model = QAlphaSelector(random_state=0).fit(adata.X)
-    chosen = set(adata.var_names[adata.var["eigensieve"]])
-    assert {f"gene{i}" for i in range(8)} <= chosen and len(chosen) <= 10  # one in ten may be false
-    np.testing.assert_array_equal(adata.var["eigensieve"], model.support_)
-    np.testing.assert_array_equal(adata.var["eigensieve_weight"], model.weights_)
-    assert adata.var["eigensieve_rank"].iloc[model.selection_order_[0]] == 1
-    np.testing.assert_array_equal(adata.obsm["X_eigensieve"], model.embedding_)
-    assert adata.uns["eigensieve"]["selector"] == "QAlphaSelector"
+def markers(adata: Any) -> int:
+    return int(adata.var["highly_variable"].iloc[:MARKERS].sum())
 
 
-def test_layers_copies_subsets_and_other_selectors(adata) -> None:  # type: ignore[no-untyped-def]
-    settings = {"layer": "counts", "key_added": "ratio", "subset": True, "copy": True}
-    found = select_genes(adata, TraceRatioSelector(5, score="laplacian"), **settings)
-    assert found.shape == (60, 5) and found.var["ratio"].all()
-    assert adata.shape == (60, 120) and "ratio" not in adata.var
-    select_genes(adata)
-    assert adata.uns["eigensieve"]["selector"] == "SieveSelector"
+def test_results_are_in_scanpys_words(adata: Any) -> None:
+    before = adata.X.toarray().copy()
+    assert select_genes(adata, MARKERS) is None
+    assert markers(adata) == MARKERS
+    np.testing.assert_array_equal(adata.X.toarray(), before)
+    ranks = adata.var["highly_variable_rank"]
+    assert sorted(ranks.dropna()) == list(range(MARKERS))
+    np.testing.assert_array_equal(ranks.notna(), adata.var["highly_variable"])
+    assert "highly_variable_nbatches" not in adata.var
+    assert adata.obsm["X_eigensieve"].shape[0] == 120
+    assert adata.uns["hvg"]["flavor"] == "eigensieve"
+    assert adata.uns["hvg"]["log_normalized"]
 
 
-def test_wrong_input_is_refused(adata) -> None:  # type: ignore[no-untyped-def]
+def test_counts_are_log_normalised_and_logarithms_left_alone(adata: Any) -> None:
+    direct = SieveSelector(MARKERS).fit(adata.layers["log"])
+    by_layer = select_genes(adata, MARKERS, layer="log", inplace=False)
+    np.testing.assert_allclose(by_layer["eigensieve_weight"], direct.weights_, atol=1e-10)
+    counts = select_genes(adata, MARKERS, inplace=False)
+    assert np.corrcoef(counts["eigensieve_weight"], direct.weights_)[0, 1] > 0.95
+    as_they_are = select_genes(adata, MARKERS, transform="none", inplace=False)
+    assert np.abs(as_they_are["eigensieve_weight"] - direct.weights_).max() > 0.01
+
+
+def test_batches_labels_and_side_cells(adata: Any) -> None:
+    shifted = adata.copy()
+    shifted.X = csr_matrix(
+        adata.X.toarray() * np.where(np.arange(150) >= 100, 6, 1) ** (adata.obs["batch"] == "y").to_numpy()[:, None]
+    )
+    select_genes(shifted, MARKERS, batch_key="batch")
+    assert markers(shifted) == MARKERS
+    assert shifted.var["highly_variable_nbatches"].between(0, 2).all()
+    assert (shifted.var["highly_variable_nbatches"].iloc[:MARKERS] == 2).mean() > 0.7
+    select_genes(adata, MARKERS, labels_key="type")
+    assert markers(adata) == MARKERS
+    select_genes(adata, MARKERS, side=adata.X[:30])
+    assert adata.uns["hvg"]["flavor"] == "eigensieve"
+
+
+def test_the_number_is_found_and_genes_are_kept(adata: Any) -> None:
+    select_genes(adata, "auto", random_state=0)
+    assert markers(adata) >= MARKERS - 1
+    assert adata.var["highly_variable"].sum() <= MARKERS + 3  # one in ten may be false
+    smaller = adata.copy()
+    select_genes(smaller, 5, subset=True)
+    assert smaller.shape == (120, 5)
+    assert list(select_genes(adata, 5, inplace=False, subset=True).index) == list(smaller.var_names)
+
+
+def test_library_size_is_not_selected() -> None:
+    """Genes that only follow the depth of sequencing are noise once it is taken off."""
+    rng = np.random.default_rng(3)
+    depth = np.exp(rng.normal(0, 0.8, 200))[:, None]
+    counts = rng.poisson(depth * rng.gamma(2.0, 1.0, 300))
+    with pytest.warns(UserWarning, match="found no feature"):
+        select_genes(anndata.AnnData(counts.astype(float)), "auto", random_state=0)
+
+
+def test_backed_and_dask_give_the_same_genes(adata: Any, tmp_path: Path) -> None:
+    import dask.array as da
+
+    expected = select_genes(adata, MARKERS, batch_key="batch", inplace=False)
+    path = tmp_path / "cells.h5ad"
+    adata.write_h5ad(path)
+    backed = anndata.read_h5ad(path, backed="r")
+    found = select_genes(backed, MARKERS, batch_key="batch", inplace=False)
+    pd.testing.assert_frame_equal(found, expected, atol=1e-8)
+    dask = anndata.AnnData(da.from_array(adata.X.toarray(), chunks=(60, 50)), obs=adata.obs, var=adata.var)
+    pd.testing.assert_frame_equal(select_genes(dask, MARKERS, batch_key="batch", inplace=False), expected, atol=1e-8)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"layer": "raw"}, r"must be None or one of \['log'\]. Got 'raw'"),
+        ({"batch_key": "plate"}, r"must name a column of adata.obs, one of \['type', 'batch'\]. Got 'plate'"),
+        ({"labels_key": "cell"}, "must name a column of adata.obs"),
+        ({"transform": "sqrt"}, "must be 'auto', 'log' or 'none'"),
+        ({"n_top_genes": "many"}, "n_features_to_select"),
+    ],
+)
+def test_wrong_input_is_refused(adata: Any, settings: dict[str, Any], message: str) -> None:
+    with pytest.raises((ValueError, TypeError), match=message):
+        select_genes(adata, **settings)
     with pytest.raises(TypeError, match="must be an AnnData"):
         select_genes(adata.X)
-    with pytest.raises(ValueError, match=r"must be None or one of \['counts'\]. Got 'raw'"):
-        select_genes(adata, layer="raw")
-
-
-def test_pbmc3k_backed_and_in_memory_give_the_same_genes(tmp_path: Path) -> None:
-    from eigensieve.datasets import load_real
-
-    try:
-        X = load_real("pbmc3k_raw").data
-    except (FileNotFoundError, OSError) as error:
-        pytest.skip(f"needs the real data set pbmc3k_raw: {error}")
-    counts = csr_matrix(X, dtype=np.float32)
-    assert counts.shape == (2700, 32738)
-    logged = counts.multiply(1e4 / counts.sum(axis=1)).log1p()
-    for number, values in enumerate((csr_matrix(logged), csr_matrix(logged).tocsc())):
-        memory = anndata.AnnData(values.astype(np.float32))
-        memory.write_h5ad(tmp_path / f"{number}.h5ad")
-        backed = anndata.read_h5ad(tmp_path / f"{number}.h5ad", backed="r")
-        for made in (memory, backed):
-            select_genes(made, QAlphaSelector(100, n_clusters=3))
-        assert memory.var["eigensieve"].sum() == 100
-        assert list(memory.var_names[memory.var["eigensieve"]]) == list(backed.var_names[backed.var["eigensieve"]])
-        np.testing.assert_allclose(memory.var["eigensieve_weight"], backed.var["eigensieve_weight"], atol=1e-3)
-        backed.file.close()

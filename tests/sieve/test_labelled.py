@@ -8,7 +8,7 @@ from eigensieve.data import SquaredData, as_data
 from eigensieve.sieve import read_target
 from eigensieve.sieve.labelled import fit_target, guessed_target, shared_with_batches
 from eigensieve.sieve.rounds import apart_matrix, pair_scores
-from eigensieve.sieve.unwanted import batch_span
+from eigensieve.sieve.unwanted import Unwanted
 from reference import labelled as reference
 from support.backends import FEW, tolerance
 
@@ -77,7 +77,7 @@ def test_labels_of_shuffled_samples_guess_nothing_better(monkeypatch: pytest.Mon
 
 def test_a_target_without_its_batches_is_orthogonal_to_them() -> None:
     batches = np.repeat([0, 1, 2], 15)
-    span = batch_span(batches)
+    span = Unwanted(batches).span(45)
     data = as_data(X).standardized("center")
     fit = fit_target(data, np.ones(60, dtype=bool), read_target(CODES, 45, "test"), batches=span)
     np.testing.assert_allclose(span.T @ fit.target, 0.0, atol=1e-12)
@@ -86,9 +86,11 @@ def test_a_target_without_its_batches_is_orthogonal_to_them() -> None:
 
 def test_what_labels_share_with_batches() -> None:
     target = read_target(CODES, 45, "test")
-    assert shared_with_batches(target, batch_span(CODES)) == pytest.approx((1.0, 1.0))
-    assert shared_with_batches(target, batch_span(np.repeat([0, 1, 2], 15))) == pytest.approx((0.0, 0.0), abs=1e-12)
-    one = batch_span((CODES == 1).astype(int))
+    assert shared_with_batches(target, Unwanted(CODES).span(45)) == pytest.approx((1.0, 1.0))
+    assert shared_with_batches(target, Unwanted(np.repeat([0, 1, 2], 15)).span(45)) == pytest.approx(
+        (0.0, 0.0), abs=1e-12
+    )
+    one = Unwanted((CODES == 1).astype(int)).span(45)
     smallest, largest = shared_with_batches(target, one)
     assert smallest == 0.0
     assert largest == pytest.approx(1.0)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from eigensieve.data import as_data
-from eigensieve.sieve.unwanted import Unwanted, batch_span, clean
+from eigensieve.sieve.unwanted import Unwanted, clean
 from support.backends import FEW, tolerance
 
 rng = np.random.default_rng(5)
@@ -67,7 +67,7 @@ def test_all_of_it_together_is_batches_first_and_then_one_projection() -> None:
     data, everything = as_data(X).standardized("center"), np.ones(60, dtype=bool)
     found = clean(data, everything, Unwanted(BATCHES, as_data(SIDE), MUST, 2))
     Z = centred(X) / np.linalg.norm(centred(X), axis=0)
-    U = batch_span(BATCHES)
+    U = Unwanted(BATCHES).span(40)
     Z = Z - U @ (U.T @ Z)
     scale = 1 / np.linalg.norm(centred(X), axis=0) / np.linalg.norm(Z, axis=0)
     Z = unit(Z)
@@ -84,3 +84,16 @@ def test_a_feature_that_is_the_batch_alone_is_no_longer_usable() -> None:
     data = as_data(np.column_stack([X, BATCHES == 1])).standardized("center")
     found = clean(data, np.ones(61, dtype=bool), Unwanted(batches=BATCHES))
     np.testing.assert_array_equal(np.flatnonzero(~found.usable), [60])
+
+
+def test_what_features_share_with_a_covariate_is_gone() -> None:
+    depth = np.random.default_rng(2).standard_normal((40, 1))
+    data = as_data(X + depth * np.arange(60)).standardized("center")
+    found = clean(data, np.ones(60, dtype=bool), Unwanted(covariates=depth)).data.take(slice(None))
+    np.testing.assert_allclose((depth - depth.mean()).T @ found, 0.0, atol=1e-10)
+    regressed = (
+        X
+        - np.column_stack([np.ones(40), depth])
+        @ np.linalg.lstsq(np.column_stack([np.ones(40), depth]), X, rcond=None)[0]
+    )
+    np.testing.assert_allclose(found, unit(regressed), atol=1e-8)

@@ -4,7 +4,6 @@ Read in this order:
 
 - ``app``: how a function becomes a command, and how an error becomes an exit code
 - ``errors``: the kinds of problems, with their exit codes
-- ``wording``: parameters of the estimators in the words of the command line
 - ``commands/``: one file per command; ``select`` is the longest walk
 - ``options``: the options that several commands share, as settings objects
 - ``reading``: from a file to samples that can be fitted (missing values, side data, pairs)

@@ -14,7 +14,8 @@ import typer
 
 from eigensieve.cli.commands import COMMANDS
 from eigensieve.cli.console import printable
-from eigensieve.cli.errors import MEANING, CommandError, ExitCode, Terminated, one_line
+from eigensieve.cli.errors import MEANING, CommandError, ExitCode, Terminated, one_line, out_of_memory
+from eigensieve.cli.outputs import PUBLISHED
 
 _CODES = "\n\n".join(f"{int(code)}  {meaning}" for code, meaning in MEANING.items())
 
@@ -32,8 +33,6 @@ app = typer.Typer(
 _CLICK_ERROR: type[Exception] = next(  # its home differs between versions of typer
     cls for cls in typer.BadParameter.__mro__ if cls.__name__ == "ClickException"
 )
-
-_INTERRUPTED = "Interrupted. Nothing was written; run the command again to start over."
 
 
 def _version(wanted: bool) -> None:
@@ -74,7 +73,10 @@ def _with_flat_options(function: Callable[..., None]) -> Callable[..., None]:
             name: group(**{field.name: given.pop(field.name) for field in fields(group)})
             for name, group in groups.items()
         }
-        function(**settings, **given)
+        try:
+            function(**settings, **given)
+        except EOFError as error:  # typer takes it for Ctrl-C
+            raise RuntimeError(f"EOFError: {error}") from error
 
     call.__signature__ = signature(function).replace(parameters=flat)  # type: ignore[attr-defined]
     call.__annotations__ = {parameter.name: parameter.annotation for parameter in flat}
@@ -102,7 +104,8 @@ for _name, (_function, _examples) in COMMANDS.items():
 
 def run(arguments: Sequence[str]) -> int:
     """Run one command line and return its exit code; print at most one line about what went wrong."""
-    previous = signal.signal(signal.SIGTERM, _on_terminate)
+    PUBLISHED.clear()
+    previous = _catch_signals()
     try:
         outcome = app(args=list(arguments), prog_name="eigensieve", standalone_mode=False)
         sys.stdout.flush()
@@ -110,9 +113,9 @@ def run(arguments: Sequence[str]) -> int:
     except typer.Exit as stop:
         return _outcome(stop.exit_code)
     except (KeyboardInterrupt, typer.Abort):
-        return _fail(_INTERRUPTED, ExitCode.INTERRUPTED)
-    except Terminated:
-        return _fail("Terminated. Nothing was written.", ExitCode.TERMINATED)
+        return _fail(_ended("Interrupted"), ExitCode.INTERRUPTED)
+    except Terminated as end:
+        return _fail(_ended("Terminated" if end.code == ExitCode.TERMINATED else "Hung up"), end.code)
     except (BrokenPipeError, SystemExit) as stop:
         if not isinstance(stop, BrokenPipeError) and not isinstance(stop.__context__, BrokenPipeError):
             raise
@@ -126,21 +129,41 @@ def run(arguments: Sequence[str]) -> int:
         if "pip install" not in str(problem):
             return _internal(problem)
         return _fail(one_line(problem), ExitCode.MISSING_PACKAGE, problem)
+    except MemoryError as problem:
+        return _fail(out_of_memory(problem), ExitCode.INPUT, problem)
     except Exception as problem:
         return _internal(problem)
     finally:
-        signal.signal(signal.SIGTERM, previous)
+        for number, handler in previous.items():
+            signal.signal(number, handler)
 
 
 def _outcome(code: Any) -> int:
     """The exit code for what typer returned. Newer versions catch Ctrl-C themselves and only return its code."""
     if code == ExitCode.INTERRUPTED:
-        return _fail(_INTERRUPTED, ExitCode.INTERRUPTED)
+        return _fail(_ended("Interrupted"), ExitCode.INTERRUPTED)
     return code if isinstance(code, int) else ExitCode.OK
 
 
+def _catch_signals() -> dict[int, Any]:
+    """Let signals that end a process end it as Ctrl-C does; return the handlers there were.
+
+    A signal that is ignored stays ignored: that is what ``nohup`` does with SIGHUP.
+    """
+    numbers = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+    heard = [number for number in numbers if signal.getsignal(number) not in (signal.SIG_IGN, None)]
+    return {number: signal.signal(number, _on_terminate) for number in heard}
+
+
 def _on_terminate(number: int, frame: FrameType | None) -> None:
-    raise Terminated
+    raise Terminated(ExitCode.TERMINATED if number == signal.SIGTERM else ExitCode.HANGUP)
+
+
+def _ended(how: str) -> str:
+    """What is true about the outputs when a command is ended early."""
+    if not PUBLISHED:
+        return f"{how}. Nothing was written; run the command again to start over."
+    return f"{how} after the outputs were written: {', '.join(PUBLISHED)}."
 
 
 def _usage_message(problem: Any) -> str:

@@ -9,16 +9,15 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from eigensieve._progress import Progress, progress_to, silent
-from eigensieve.cli.errors import UsageProblem, input_errors, one_line
+from eigensieve.cli.errors import UsageProblem, in_options, input_errors, one_line
 from eigensieve.cli.options import PrintOptions
-from eigensieve.cli.wording import in_options
 
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 _PIPE_WIDTH = 120
 
 
 def printable(text: object) -> str:
-    """Return text without characters that control a terminal; names come from files and may hold some."""
+    """Return text without what controls a terminal or is no text; names come from files and may hold some."""
     return _CONTROL.sub("\ufffd", str(text))
 
 
@@ -90,7 +89,9 @@ class Console:
     def document(self, content: dict[str, Any]) -> None:
         """Print the JSON document for scripts."""
         if self.as_json:
-            print(json.dumps(content, ensure_ascii=False, allow_nan=False, default=_plain))
+            text = json.dumps(content, ensure_ascii=False, allow_nan=False, default=_plain)
+            # bytes of a file name that are no UTF-8 become escapes of JSON, from which they can be had again
+            print(text.encode("utf-8", "backslashreplace").decode("utf-8"))
 
     @contextlib.contextmanager
     def working(self, what: str, about: str | None = None) -> Iterator[Progress]:

@@ -1,11 +1,12 @@
 """What can go wrong on the command line: one exit code per kind of problem, one line per message."""
 
 import errno
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import IntEnum
 
-from eigensieve.cli.wording import in_options
+from eigensieve.cli.methods import FLAGS
 
 
 class ExitCode(IntEnum):
@@ -18,6 +19,7 @@ class ExitCode(IntEnum):
     OUTPUT = 4
     MODEL = 5
     MISSING_PACKAGE = 6
+    HANGUP = 129
     INTERRUPTED = 130
     TERMINATED = 143
 
@@ -30,8 +32,9 @@ MEANING = {
     ExitCode.OUTPUT: "output exists without --force, or cannot be written (permissions, disk full)",
     ExitCode.MODEL: "model file damaged, not trusted, or made for other columns",
     ExitCode.MISSING_PACKAGE: "an optional package is missing (the message has the pip command)",
-    ExitCode.INTERRUPTED: "interrupted with Ctrl-C; nothing was written",
-    ExitCode.TERMINATED: "ended by SIGTERM; nothing was written",
+    ExitCode.HANGUP: "ended by SIGHUP, as when the terminal closes; no output is half-written",
+    ExitCode.INTERRUPTED: "interrupted with Ctrl-C; no output is half-written",
+    ExitCode.TERMINATED: "ended by SIGTERM; no output is half-written",
 }
 
 
@@ -66,7 +69,11 @@ class ModelProblem(CommandError):
 
 
 class Terminated(BaseException):
-    """Raised by the handler of SIGTERM, so that staged files are removed on the way out."""
+    """Raised by the handler of SIGTERM and SIGHUP, so that staged files are removed on the way out."""
+
+    def __init__(self, code: ExitCode) -> None:
+        super().__init__(code)
+        self.code = code
 
 
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
@@ -100,13 +107,46 @@ def input_errors(path: object) -> Iterator[None]:
         raise
     except OSError as error:
         raise InputProblem(explain_os_error(error, path, "reading")) from error
-    except (ValueError, TypeError) as error:
+    except (ValueError, TypeError, EOFError) as error:
         from sklearn.utils._param_validation import InvalidParameterError
 
+        from eigensieve.tables import DataError
+
         kind = UsageProblem if isinstance(error, InvalidParameterError) else InputProblem
-        raise kind(in_options(one_line(error))) from error
+        raise kind(one_line(error) if isinstance(error, DataError) else in_options(one_line(error))) from error
     except MemoryError as error:
-        raise InputProblem(f"Not enough memory for '{path}': {one_line(error)}".rstrip(": ") + ".") from error
+        raise InputProblem(out_of_memory(error, f" for '{path}'")) from error
+
+
+def out_of_memory(error: BaseException, what: str = "") -> str:
+    """Say that there is not enough memory, and what to do."""
+    detail = one_line(error).rstrip(".")
+    return f"Not enough memory{what}{': ' if detail else ''}{detail}. Free some, or use fewer samples or features."
+
+
+_IMPUTER = "fill them in first, for example with sklearn.impute.SimpleImputer in a Pipeline, or drop those columns"
+
+
+def in_options(message: str) -> str:
+    """Say what an estimator says about its parameters in the words of the command line. Quoted names stay."""
+
+    def flag(found: re.Match[str], value: str = "") -> str:
+        known = FLAGS.get(found[1])
+        return found[0] if known is None else f"{known} {value}".rstrip()
+
+    message = re.sub(r"The '(\w+)' parameter of \w+(?:\.fit)?", flag, message)
+    setting = r"(?:\b[A-Z]\w+\()?\b(\w+)=(?:'([\w-]+)'|([\w.]*\w))\)?"
+    message = re.sub(setting, lambda found: flag(found, (found[2] or found[3]).removeprefix("True")), message)
+    message = message.replace(_IMPUTER, "say what to do with them: --missing median, drop-features or drop-samples")
+    parts = re.split(r"('[^']*')", message)
+    parts[::2] = [_label_for_y(part.replace("n_features_to_select", "--n-features")) for part in parts[::2]]
+    return "".join(parts)
+
+
+def _label_for_y(text: str) -> str:
+    text = text.replace("Leave out batches, or y.", "Leave out --batch or --label.")
+    text = re.sub(r" of \w+Selector\b", "", text)
+    return re.sub(r"\by\b", "the label", text)
 
 
 def one_line(error: BaseException | str) -> str:

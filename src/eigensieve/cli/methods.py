@@ -26,8 +26,10 @@ class Method:
     needs_array : callable
         Given the parameters, whether ``fit`` looks for neighbours among the samples and so needs the array itself.
         Other fits take the data matrix, which knows its column statistics already.
-    takes_side_data : bool
-        Whether ``fit`` accepts side data and pairs of samples.
+    knows : tuple of str
+        Which of ``--batch``, ``--side`` and ``--pairs`` it uses.
+    unlabelled : object
+        What stands for a missing label among words.
     """
 
     estimator: str
@@ -36,14 +38,28 @@ class Method:
     needs_label: Callable[[Params], bool] = field(default=lambda params: False)
     uses_label: Callable[[Params], bool] = field(default=lambda params: False)
     needs_array: Callable[[Params], bool] = field(default=lambda params: False)
-    takes_side_data: bool = False
+    knows: tuple[str, ...] = ()
+    unlabelled: Any = -1
 
 
 _COMMON = {"n_features": "n_features_to_select"}
+
+
+def _not_ignored(params: Params) -> bool:
+    return bool(params.get("supervision", "auto") != "ignore")
+
+
 _CALIBRATED = _COMMON | {"clusters": "n_clusters", "fdr": "fdr", "seed": "random_state"}
 
 METHODS = {
-    "sieve": Method("SieveSelector", _CALIBRATED, "recommended: no labels, nothing to tune, few near-copies"),
+    "sieve": Method(
+        "SieveSelector",
+        _CALIBRATED | {"supervision": "supervision", "unwanted": "n_directions"},
+        "recommended: with or without labels, nothing to tune",
+        uses_label=_not_ignored,
+        knows=("batch", "side", "pairs"),
+        unlabelled=None,
+    ),
     "qalpha": Method(
         "QAlphaSelector",
         _CALIBRATED
@@ -52,8 +68,8 @@ METHODS = {
             for name in ("criterion", "spectrum", "normalize", "supervision", "side_strength", "pair_strength")
         },
         "the papers' weights: unsupervised, with labels, side data or pairs",
-        uses_label=lambda params: params.get("supervision", "auto") != "ignore",
-        takes_side_data=True,
+        uses_label=_not_ignored,
+        knows=("side", "pairs"),
     ),
     "trace-ratio": Method(
         "TraceRatioSelector",
@@ -67,3 +83,21 @@ METHODS = {
 
 DEFAULT_METHOD = next(iter(METHODS))
 """The first of them."""
+
+FLAGS = (
+    {
+        parameter: "--" + option.replace("_", "-")
+        for method in METHODS.values()
+        for option, parameter in method.options.items()
+    }
+    | {name: f"--{name}" for name in ("shape", "categories", "decimal", "thousands")}
+    | {
+        "n_rounds": "--rounds",
+        "n_elements": "--elements",
+        "batches": "--batch",
+        "side": "--side",
+        "must_link": "--pairs",
+        "cannot_link": "--pairs",
+    }
+)
+"""Parameter of an estimator or of its ``fit`` -> the command-line option that sets it."""

@@ -8,6 +8,9 @@ import typer
 Seed = Annotated[int | None, typer.Option("--seed", help="Seed of everything random.", show_default=False)]
 Force = Annotated[bool, typer.Option("--force", "-f", help="Replace files that exist.")]
 Report = Annotated[str | None, typer.Option("--report", "-r", help="A self-contained HTML report.")]
+SafeNames = Annotated[
+    bool, typer.Option("--safe-names", help="In .csv and .tsv: an apostrophe before names a spreadsheet would compute.")
+]
 Model = Annotated[str | None, typer.Option("--model", "-m", help="The fitted model (.skops).")]
 
 
@@ -22,6 +25,9 @@ class TableOptions:
     source: Annotated[str, typer.Argument(metavar="INPUT", help="A table, a 10x folder, or - for standard input.")]
     label: Annotated[
         str | None, typer.Option("--label", "-l", metavar="COLUMN", help="Column with the samples' labels.")
+    ] = None
+    batch: Annotated[
+        str | None, typer.Option("--batch", metavar="COLUMN", help="Column with the samples' batches; never a feature.")
     ] = None
     ident: Annotated[str | None, typer.Option("--id", metavar="COLUMN", help="Column with the samples' names.")] = None
     orientation: Annotated[

@@ -2,17 +2,26 @@
 
 import os
 import shutil
+import signal
 import sys
 import tempfile
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from eigensieve._files import StagedFile
+import numpy as np
+
+from eigensieve._files import StagedFile, is_special
 from eigensieve.cli.errors import OutputProblem, UsageProblem, disk_full, explain_os_error, one_line
 
 STDOUT = "-"
+PUBLISHED: list[str] = []
+"""What the running command has written so far. A message about its end must not deny it."""
+_ENDING = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
 
 
 class Outputs:
@@ -38,8 +47,9 @@ class Outputs:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        for _, file in self._staged:
-            file.discard()
+        with signals_held():
+            for _, file in self._staged:
+                file.discard()
 
     def check(self, *places: str | None) -> None:
         """Refuse, before any work is done, places that could not be written at the end."""
@@ -60,7 +70,12 @@ class Outputs:
             raise OutputProblem(f"The folder '{parent}' of output '{path}' does not exist. Create it first.")
         if path.is_dir() and not _replaceable_folder(path):
             raise OutputProblem(f"Output '{path}' is a folder. Name a file.")
-        if path.exists() and not self.force:
+        if is_special(path):
+            raise OutputProblem(
+                f"Output '{path}' is a device, pipe or socket, which is never replaced. "
+                "Name a file, or - for standard output."
+            )
+        if os.path.lexists(path) and not self.force:
             raise OutputProblem(f"Output '{path}' exists already. Use --force to replace it, or another name.")
         if not os.access(parent, os.W_OK | os.X_OK):
             raise OutputProblem(f"No permission to write in the folder '{parent}'. Choose another place.")
@@ -96,17 +111,48 @@ class Outputs:
         self.written[role] = place
 
     def commit(self) -> None:
-        """Move every staged file to its place."""
+        """Move every staged file to its place; signals wait until all are there. Standard output comes last."""
+        with signals_held():
+            for place, file in self._staged:
+                if place != STDOUT:
+                    self._publish(place, file)
         for place, file in self._staged:
-            try:
-                if place == STDOUT:
+            if place == STDOUT:
+                PUBLISHED.append("standard output, perhaps not to its end")
+                try:
                     _copy_to_stdout(file.path)
-                else:
-                    file.publish(flush=True)
-            except BrokenPipeError:
-                raise
-            except OSError as error:
-                raise OutputProblem(explain_os_error(error, place, "writing")) from error
+                except BrokenPipeError:
+                    raise
+                except OSError as error:
+                    raise OutputProblem(explain_os_error(error, place, "writing")) from error
+
+    def _publish(self, place: str, file: StagedFile) -> None:
+        try:
+            file.publish(flush=True)
+        except OSError as error:
+            already = f" Already written: {', '.join(PUBLISHED)}." if PUBLISHED else ""
+            raise OutputProblem(explain_os_error(error, place, "writing") + already) from error
+        PUBLISHED.append(f"'{place}'")
+
+
+@contextmanager
+def signals_held() -> Iterator[None]:
+    """Let signals that would end the process wait until what is inside is done."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    arrived: list[tuple[int, Any]] = []
+    handlers = {number: signal.getsignal(number) for number in _ENDING}
+    handlers = {number: handler for number, handler in handlers.items() if callable(handler)}
+    for number in handlers:
+        signal.signal(number, lambda number, frame: arrived.append((number, frame)))
+    try:
+        yield
+    finally:
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
+    for number, frame in arrived[:1]:
+        handlers[number](number, frame)  # type: ignore[misc, operator]
 
 
 def _replaceable_folder(path: Path) -> bool:
@@ -140,11 +186,39 @@ def check_table_name(place: str | None, source: str) -> None:
         raise UsageProblem(f"Output {error}") from error
 
 
-def save_table(table: Any, path: Path) -> None:
-    """Write a table in the format its name says."""
-    from eigensieve.tables import write_in_place
+def save_table(table: Any, path: Path, *, safe: bool = False) -> None:
+    """Write a table in the format its name says; `safe` keeps spreadsheets from computing names in text files."""
+    from eigensieve.tables import format_of, write_in_place
 
+    if safe and not table.details.get("folder") and format_of(path).name == "csv":
+        table = replace(
+            table,
+            feature_names=without_formulas(table.feature_names),
+            sample_names=None if table.sample_names is None else without_formulas(table.sample_names),
+            label=table.label if table.label is None else np.array(without_formulas(table.label)),
+        )
     write_in_place(path, table)
+
+
+def without_formulas(values: Any) -> Any:
+    """Put an apostrophe before every text that a spreadsheet would take for a formula; numbers stay as they are."""
+    texts = [value if isinstance(value, str) else None for value in values]
+    if not any(text is not None and _is_formula(text) for text in texts):
+        return values
+    return [
+        value if text is None or not _is_formula(text) else f"'{text}"
+        for value, text in zip(values, texts, strict=True)
+    ]
+
+
+def _is_formula(text: str) -> bool:
+    if not text.startswith(("=", "+", "-", "@", "\t", "\r")):
+        return False
+    try:
+        float(text)
+    except ValueError:
+        return True
+    return False
 
 
 def save_model(model: Any, path: Path, **about: Any) -> None:
@@ -163,18 +237,21 @@ def check_frame_name(place: str | None) -> None:
         raise UsageProblem(f"The name '{place}' must end in one of {', '.join(_FRAMES)}.")
 
 
-def save_frame(columns: dict[str, Any], path: Path) -> None:
-    """Write a small table of results, such as weights, in the format its name says."""
+def save_frame(columns: dict[str, Any], path: Path, *, safe: bool = False) -> None:
+    """Write a small table of results, such as weights, in the format its name says; `safe` as in `save_table`."""
     from eigensieve._extras import require
 
     polars = require("polars", extra="cli")
-    frame = polars.DataFrame(columns)
     suffix = path.suffix.lower()
-    if suffix == ".parquet":
-        frame.write_parquet(path)
-    elif suffix == ".feather":
-        frame.write_ipc(path)
-    elif suffix == ".json":
-        path.write_text(frame.write_json(), encoding="utf-8")
-    else:
-        frame.write_csv(path, separator="\t" if suffix == ".tsv" else ",")
+    if safe and suffix in (".csv", ".tsv"):
+        columns = {name: without_formulas(values) for name, values in columns.items()}
+    frame = polars.DataFrame(columns)
+    with path.open("wb") as file:  # polars opens no file whose name is not UTF-8
+        if suffix == ".parquet":
+            frame.write_parquet(file)
+        elif suffix == ".feather":
+            frame.write_ipc(file)
+        elif suffix == ".json":
+            file.write(frame.write_json().encode("utf-8"))
+        else:
+            frame.write_csv(file, separator="\t" if suffix == ".tsv" else ",")

@@ -33,6 +33,7 @@ def read_table(wanted: TableOptions, console: Console) -> Any:
             wanted.source,
             label=wanted.label,
             id=wanted.ident,
+            batch=wanted.batch,
             samples=wanted.orientation,  # type: ignore[arg-type]
             format=wanted.form,
             categories=wanted.categories,  # type: ignore[arg-type]
@@ -80,8 +81,9 @@ def read_samples(wanted: SampleOptions, console: Console, *, notes: bool = False
     for note in notes_of(table) if notes else ():
         console.note(note)
     rows, columns = (np.arange(length) for length in table.X.shape)
-    labels = None if table.label is None else _with_gaps(table.label)
-    samples = Samples(table, table.X, table.feature_names, table.sample_names, labels, rows, columns)
+    samples = Samples(
+        table, table.X, table.feature_names, table.sample_names, table.label, rows, columns, batches=table.batch
+    )
     return _without_missing(samples, wanted.missing, wanted.source)
 
 
@@ -113,6 +115,7 @@ class Samples:
         Rows and columns of the table that X holds.
     prepared : list of str
         Sentences about what was changed on the way.
+    batches : ndarray or None
     """
 
     table: Any
@@ -123,6 +126,7 @@ class Samples:
     rows: Array
     columns: Array
     prepared: list[str] = field(default_factory=list)
+    batches: Array | None = None
 
     @cached_property
     def data(self) -> DataMatrix:
@@ -134,7 +138,9 @@ class Samples:
         """The labels as text, for pictures."""
         if self.labels is None:
             return None
-        missing = _unlabelled(self.labels)
+        from eigensieve.tables import unknown
+
+        missing = unknown(self.labels)
         return ["no label" if gap else str(label) for label, gap in zip(self.labels, missing, strict=True)]
 
     def keep_samples(self, mask: Array, sentence: str) -> "Samples":
@@ -144,6 +150,7 @@ class Samples:
             X=self.X[mask],
             ids=None if self.ids is None else [self.ids[i] for i in np.flatnonzero(mask).tolist()],
             labels=None if self.labels is None else self.labels[mask],
+            batches=None if self.batches is None else self.batches[mask],
             rows=self.rows[mask],
             prepared=[*self.prepared, sentence],
         )
@@ -160,24 +167,13 @@ class Samples:
         )
 
 
-def _with_gaps(labels: Array) -> Array:
-    """Labels with None where one is missing; numbers keep their NaN."""
-    if labels.dtype.kind != "U":
-        return labels
-    return np.array([None if text.lower() in ("", "na", "nan") else text for text in labels.tolist()], dtype=object)
-
-
-def _unlabelled(labels: Array) -> Array:
-    if labels.dtype == object:
-        return np.array([label is None for label in labels], dtype=bool)
-    return np.isnan(labels) if labels.dtype.kind == "f" else np.zeros(len(labels), dtype=bool)
-
-
 def read_labelled(wanted: SampleOptions, console: Console) -> "Samples":
     """As :func:`read_samples`, with the notes, for commands that need a label for every sample."""
+    from eigensieve.tables import unknown
+
     samples = read_samples(wanted, console, notes=True)
     assert samples.labels is not None
-    missing = _unlabelled(samples.labels)
+    missing = unknown(samples.labels)
     if missing.all():
         raise InputProblem(f"No sample of '{wanted.source}' has a label. Check --label {wanted.label}.")
     if missing.any():
@@ -269,6 +265,20 @@ def _filled_or_dropped(samples: Samples, bad: Array, source: str) -> Samples:
         return samples
     block = dense(samples.X[:, rest])
     return _fill(samples, rest, block, np.isnan(block), "median", source)
+
+
+def labels_with(labels: Array, unlabelled: Any) -> Array:
+    """Return the labels with `unlabelled` where one is missing; among numbers NaN stays if `unlabelled` is None."""
+    from eigensieve.tables import unknown
+
+    missing = unknown(labels)
+    if not missing.any():
+        return labels
+    if labels.dtype.kind == "f":
+        return labels if unlabelled is None else np.where(missing, unlabelled, labels)
+    marked = labels.astype(object)
+    marked[missing] = unlabelled
+    return marked
 
 
 def dense(X: Any) -> Array:

@@ -1,6 +1,6 @@
 """Fitting a method on samples, and what came of it: tables, figures, the report."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,7 @@ from eigensieve._progress import Progress
 from eigensieve._types import Array
 from eigensieve.cli.errors import UsageProblem
 from eigensieve.cli.methods import METHODS, Method, Params
-from eigensieve.cli.reading import Samples, notes_of
+from eigensieve.cli.reading import Samples, labels_with, notes_of
 
 _FIGURES = {
     "converged_": "converged",
@@ -98,18 +98,24 @@ class Fitting:
         return cls(**self.params)
 
     def fit(self, samples: Samples, extra: dict[str, Any]) -> Any:
-        """Return the estimator, fitted; `extra` holds side data and pairs."""
+        """Return the estimator, fitted; `extra` holds batches, side data and pairs."""
         X = samples.X if self.method.needs_array(self.params) else samples.data
-        estimator = self.estimator().fit(X, samples.labels if self.uses_label else None, **extra)
+        estimator = self.estimator().fit(X, self.labels(samples), **extra)
         estimator.feature_names_in_ = np.array(list(samples.features), dtype=object)
         return estimator
+
+    def labels(self, samples: Samples) -> Array | None:
+        """The labels that the method uses, None without any."""
+        if samples.labels is None or not self.uses_label:
+            return None
+        return labels_with(samples.labels, self.method.unlabelled)
 
     def frequencies(
         self, samples: Samples, extra: dict[str, Any], count: int, repeats: int, progress: Progress
     ) -> Array:
         """How often each feature is selected on random halves of the samples, `count` features each time.
 
-        Labels, side data and pairs steer the repetitions as they steered the fit.
+        What is known steers the repetitions as it steered the fit.
         """
         from eigensieve.evidence import selection_stability
 
@@ -120,7 +126,7 @@ class Fitting:
         return selection_stability(
             again.estimator(),
             samples.X,
-            samples.labels if self.uses_label else None,
+            self.labels(samples),
             fit_params=lambda half: _restricted(extra, half, n_samples),
             n_subsamples=repeats,
             random_state=self.params.get("random_state", 0),
@@ -135,7 +141,7 @@ def _restricted(extra: dict[str, Any], rows: Array, n_samples: int) -> dict[str,
     kept = {}
     for key, value in extra.items():
         if not key.endswith("_link"):
-            kept[key] = value
+            kept[key] = value[rows] if key == "batches" else value
             continue
         pairs = place[value]
         pairs = pairs[(pairs >= 0).all(axis=1)]
@@ -158,6 +164,8 @@ class Selection:
         Fitted.
     frequency : ndarray of shape (n_features,) or None
         How often each feature was selected on random halves.
+    extra : dict
+        Batches, side data and pairs, as they were passed to ``fit``.
     """
 
     source: str
@@ -165,6 +173,30 @@ class Selection:
     samples: Samples
     estimator: Any
     frequency: Array | None
+    extra: dict[str, Any] = field(default_factory=dict)
+
+    @cached_property
+    def used(self) -> dict[str, Any]:
+        """What was known besides the data and used, as plain JSON."""
+        from eigensieve.estimators import known_and_used
+
+        return known_and_used(self.estimator, **self.known)
+
+    @property
+    def known(self) -> dict[str, Any]:
+        """What was passed to ``fit`` besides the data, and what the table calls it."""
+        table = self.samples.table
+        names = {"y_name": table.label_name, "batch_name": table.batch_name}
+        return {"y": self.fitting.labels(self.samples), **names, **self.extra}
+
+    @property
+    def used_sentences(self) -> list[str]:
+        """The same for people."""
+        from eigensieve.estimators import in_words
+
+        ignored = self.samples.labels is not None and not self.fitting.uses_label
+        name = self.samples.table.label_name
+        return [*in_words(self.used), *([f"did not use the labels of column '{name}'"] if ignored else [])]
 
     @cached_property
     def found(self) -> Any:
@@ -213,6 +245,8 @@ class Selection:
     def figures(self) -> dict[str, Any]:
         """The figures that say how far to trust the selection."""
         found = {name: getattr(self.estimator, key) for key, name in _FIGURES.items() if hasattr(self.estimator, key)}
+        if getattr(self.estimator, "supervised_", False):  # labels took the place of the embedding
+            del found["directions"]
         if self.frequency is not None:
             found["stability"] = float(np.mean(self.frequency[self.support]))
         return {name: _json_number(value) for name, value in found.items()}
@@ -245,7 +279,8 @@ class Selection:
                 "notes": [*notes_of(table), *self.samples.prepared],
             },
             "method": self.fitting.name,
-            "labels_used": self.fitting.uses_label and self.samples.labels is not None,
+            "labels_used": self.used["labels"] is not None,
+            "used": self.used,
             "diagnostics": self.figures(),
             **self.chosen(),
             "outputs": written,
@@ -266,8 +301,9 @@ class Selection:
                 "name": self.source,
                 "prepared": [*notes_of(table), *self.samples.prepared],
                 "labels": table.label_name,
-                "labels_used": self.fitting.uses_label,
+                "labels_used": self.used["labels"] is not None,
             },
+            known=self.known,
         )
 
 

@@ -10,8 +10,11 @@ Read in this order:
 - ``stats.py``: statistics per feature; centring and scaling.
 - ``dense.py``, ``sparse.py``: arrays in memory, and their blocks.
 - ``thin.py``: products of dense columns with a few vectors, and their statistics.
+- ``samples.py``: some samples of any data, in memory.
+- ``kinds.py``: which kind of stored data an object is.
 - ``threads.py``: ordered work on threads.
 - ``corrected.py``: data without what is known to be unwanted, on top of any backend.
+- ``counts.py``: the logarithms of counts, on top of any backend.
 - ``squared.py``: the squares of the features, on top of any backend.
 
 Compiled loops stand beside the file that calls them (``thin.py`` and ``_thin_numba.py``).
@@ -35,6 +38,7 @@ if TYPE_CHECKING:
     from eigensieve.data._thin_numba import across, along
     from eigensieve.data.blocks import BackwardSum, Block
     from eigensieve.data.corrected import corrected_data, without_feature_directions
+    from eigensieve.data.counts import are_counts, log_counts
     from eigensieve.data.dense import StoredColumns
     from eigensieve.data.disk.opening import open_data
     from eigensieve.data.matrix import DataMatrix, as_data, is_stored

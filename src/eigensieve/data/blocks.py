@@ -53,6 +53,12 @@ class Block(Protocol):
         """Return M_b' as a dense array (samples x features of the block)."""
 
 
+def numbered(block: Block, start: int) -> Block:
+    """Number the features of a block as in the whole data, not as in its piece."""
+    block.start, block.stop = start, start + block.stop - block.start
+    return block
+
+
 class BackwardSum:
     """The sum of M_b' W_b over blocks, in float64.
 

@@ -41,7 +41,7 @@ def corrected_data(data: DataMatrix, K: Array, L: Array) -> "CorrectedData":
     before = np.concatenate(data.map_blocks(lambda block: block.squares(ones))) if data is not base else 1.0
     kept = left > _GONE * float(np.finfo(base.dtype).eps) * np.maximum(before, np.finfo(np.float64).tiny)
     factor = np.where(kept, 1.0 / np.sqrt(np.where(kept, left, 1.0)), 0.0)
-    return found.scaled(factor)
+    return found.moved(None, factor)
 
 
 def without_feature_directions(data: DataMatrix, V: Array) -> "CorrectedData":
@@ -75,14 +75,14 @@ class CorrectedData(DataMatrix):
         self.L = np.ascontiguousarray(L, dtype=np.float64)
         self.shared = base.shared  # one count of passes, one set of raw statistics, one progress
 
-    def scaled(self, factor: Array) -> "CorrectedData":
-        """Multiply every feature by a factor."""
-        scale = factor if self.base.scale is None else self.base.scale * factor
-        base = self.base.rescaled(self.base.center, scale, self.base.far)
-        return CorrectedData(base, self.K * factor[:, None], self.L)
+    def moved(self, offset: Array | None, factor: Array) -> "CorrectedData":
+        K, L = self.K, self.L
+        if offset is not None:  # one more direction: a column that is constant in the base has no centre to move
+            K, L = np.column_stack([K, offset]), np.column_stack([L, np.ones(self.n_samples)])
+        return CorrectedData(self.base.moved(None, factor), K * factor[:, None], L)
 
-    def restricted(self, active: Array) -> "CorrectedData":
-        return self.scaled(active.astype(np.float64))
+    def samples(self, rows: Array) -> "CorrectedData":
+        return CorrectedData(self.base.samples(rows), self.K, self.L[rows])
 
     def stats(self) -> ColumnStats:
         return self.base.stats()

@@ -86,6 +86,9 @@ class DenseData(DataMatrix):
     def take(self, indices: Any) -> Array:
         return self._standardise(self.X[:, indices], indices)
 
+    def raw_samples(self, rows: Array, start: int, stop: int) -> Array:
+        return self.X[rows, start:stop]
+
     def _standardise(self, Z: Array, where: Any) -> Array:
         # in memory of our own from the first change on: fresh memory is cleared every time
         own = Z if Z.base is None and Z is not self.X and Z.dtype == self.dtype else None

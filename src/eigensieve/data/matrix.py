@@ -17,7 +17,8 @@ from scipy.sparse import issparse
 
 from eigensieve._progress import Progress, silent
 from eigensieve._types import Array
-from eigensieve.data.blocks import BackwardSum, Block
+from eigensieve.data.blocks import BackwardSum, Block, numbered
+from eigensieve.data.kinds import stored_kind
 from eigensieve.data.stats import ColumnStats, Moments, joined_moments, standardization
 from eigensieve.data.threads import ordered_map
 
@@ -181,8 +182,26 @@ class DataMatrix(ABC):
 
     def restricted(self, active: Array) -> "DataMatrix":
         """Return a view of standardised data in which all features but the active ones are zero."""
+        return self.moved(None, active.astype(np.float64))
+
+    def moved(self, offset: Array | None, factor: Array) -> "DataMatrix":
+        """Return a view of standardised data whose columns are (m - offset) * factor of the ones here."""
         assert self.scale is not None
-        return self.rescaled(self.center, np.where(active, self.scale, 0.0), self.far)
+        center = self.center
+        if offset is not None:
+            shift = np.divide(offset, self.scale, out=np.zeros(self.n_features), where=self.scale != 0)
+            center = shift if center is None else center + shift
+        return self.rescaled(center, self.scale * factor, self.far)
+
+    def samples(self, rows: Array) -> "DataMatrix":
+        """Return some samples in memory, centred and scaled as here; `rows` are increasing. One pass."""
+        from eigensieve.data.samples import samples_in_memory
+
+        return samples_in_memory(self, rows)
+
+    def raw_samples(self, rows: Array, start: int, stop: int) -> Any:
+        """Return some samples of raw features start..stop as they are stored; only for data in memory."""
+        raise TypeError(f"{type(self).__name__} is not in memory: use samples.")
 
     # -- passes --------------------------------------------------------------------------------------
 
@@ -332,12 +351,6 @@ class DataMatrix(ABC):
         return tuple(outputs)
 
 
-def numbered(block: Block, start: int) -> Block:
-    """Number the features of a block as in the whole data, not as in its piece."""
-    block.start, block.stop = start, start + block.stop - block.start
-    return block
-
-
 def as_data(X: Any, max_memory: int | None = None) -> DataMatrix:
     """Return the data matrix for whatever the user holds: the one place that knows the backends.
 
@@ -381,20 +394,3 @@ def as_data(X: Any, max_memory: int | None = None) -> DataMatrix:
 def is_stored(X: Any) -> bool:
     """True for data that is not, or not only, an array in memory: memory maps, HDF5, Zarr, AnnData, Dask."""
     return isinstance(X, DataMatrix) or stored_kind(X) is not None
-
-
-def stored_kind(X: Any) -> str | None:
-    """Which kind of stored or distributed data an object is; None for everything else.
-
-    The names of its type tell, so that no optional package is imported to find out that it is not in use.
-    """
-    package, name = type(X).__module__.partition(".")[0], type(X).__name__
-    if isinstance(X, np.memmap):
-        return "memmap" if X.ndim == 2 and X.dtype.kind in "fiub" and X.filename is not None else None
-    if package in ("h5py", "zarr"):
-        return {"Dataset": "hdf5", "Array": "zarr"}.get(name)
-    if package == "anndata":
-        return "anndata" if hasattr(X, "var_names") else "backed sparse" if hasattr(X, "group") else None
-    if package in ("dask", "dask_expr") and hasattr(X, "__dask_graph__"):
-        return "dask"
-    return None

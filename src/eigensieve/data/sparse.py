@@ -91,12 +91,16 @@ class SparseData(DataMatrix):
         return [ranges[first:last] for first, last in pairwise([0, *edges.tolist(), len(ranges)]) if last > first]
 
     def take(self, indices: Any) -> Array:
-        raw = csc_array(
-            (self.values, self.indices.astype(self.indptr.dtype, copy=False), self.indptr),
-            shape=(self.n_samples, self.n_features),
-        )
         where = _at(self.center, indices), _at(self.scale, indices)
-        return _standardised(raw[:, indices].toarray(), *where, self.dtype)
+        return _standardised(self._raw()[:, indices].toarray(), *where, self.dtype)
+
+    def raw_samples(self, rows: Array, start: int, stop: int) -> Any:
+        return self._raw()[:, start:stop][rows].astype(self.dtype, copy=False)
+
+    def _raw(self) -> csc_array:
+        """Return all values as a scipy matrix in compressed columns."""
+        indices = self.indices.astype(self.indptr.dtype, copy=False)
+        return csc_array((self.values, indices, self.indptr), shape=self.shape)
 
 
 class SparseBlock:

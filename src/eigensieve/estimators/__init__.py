@@ -21,6 +21,7 @@ loads fitted models. It holds no algorithm. Read the files in this order:
 ``rejection_cascade``   RejectionCascade: a cheap classifier in front of a full one
 ``genes``               selection for AnnData
 ``persistence``         models on disk
+``used``                what was known and used in a fit, for files and reports
 
 Words: a feature is *usable* when it varies. *Known* is what the user passes to `fit` besides X. *Stored* data are on
 disk or on a cluster, not an array in memory.
@@ -51,6 +52,7 @@ if TYPE_CHECKING:
     from eigensieve.estimators.small_machine import positive_scores
     from eigensieve.estimators.trace_ratio import TraceRatioSelector
     from eigensieve.estimators.trace_ratio_scores import fisher_score, laplacian_score
+    from eigensieve.estimators.used import in_words, known_and_used
     from eigensieve.estimators.variation import UnwantedVariationRemover
 
 __getattr__, __dir__, __all__ = open_door(__name__, __file__)

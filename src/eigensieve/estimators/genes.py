@@ -1,61 +1,117 @@
-"""Selection for AnnData, in the style of scanpy's preprocessing functions: results are kept in the object itself."""
+"""Genes of single cells, in the words of scanpy's preprocessing functions: results are kept in the object itself."""
 
-from typing import Any
+from typing import Any, Literal
 
-from sklearn.base import BaseEstimator, clone
+import numpy as np
 
+from eigensieve import __version__
 from eigensieve._extras import require
+from eigensieve._types import Array
+from eigensieve.data import DataMatrix, are_counts, as_data, log_counts
+from eigensieve.estimators.knowledge import Known
+from eigensieve.estimators.sieve_selector import SieveSelector
+from eigensieve.evidence import agreement
 
 
 def select_genes(
     adata: Any,
-    selector: BaseEstimator | None = None,
+    n_top_genes: int | Literal["auto"] = 2000,
     *,
+    batch_key: str | None = None,
     layer: str | None = None,
-    key_added: str = "eigensieve",
+    labels_key: str | None = None,
+    side: Any = None,
+    transform: Literal["auto", "log", "none"] = "auto",
+    fdr: float = 0.1,
+    random_state: Any = None,
     subset: bool = False,
-    copy: bool = False,
+    inplace: bool = True,
 ) -> Any:
-    """Select the genes that follow the clusters of the cells, and keep the result in `adata`.
+    """Select the genes that follow the structure of the cells, as a better ``highly_variable``.
+
+    Works on raw counts and on log-normalised data. Counts are log-normalised inside, and what genes share with the
+    library size is taken off, so that it is no structure; `adata` keeps its counts. Genes are chosen by
+    :class:`~eigensieve.SieveSelector`: they agree with the neighbourhoods of the cells, and a gene that others say
+    already comes later.
 
     Parameters
     ----------
     adata : AnnData
-        Cells x genes, in memory or backed by a file; dense, sparse or Dask. Normalise the counts and take logarithms
-        first, as for other methods.
-    selector : selector, optional
-        Any of the library's selectors, with its settings. None means `SieveSelector()`. It is cloned, not changed.
+        Cells x genes, in memory or backed by a file; dense, sparse or Dask.
+    n_top_genes : int or "auto", default=2000
+        Number of genes to keep. ``"auto"`` keeps all genes that follow a structure shown by the others, at a false
+        discovery rate of `fdr`.
+    batch_key : str, optional
+        Column of ``adata.obs`` that names the batch. Differences between batches are not structure.
     layer : str, optional
         Use this layer instead of ``adata.X``.
-    key_added : str, default="eigensieve"
-        The names under which results are kept begin with this.
+    labels_key : str, optional
+        Column of ``adata.obs`` with cell types. Genes that tell them apart are chosen. Cells without a type may be
+        missing values.
+    side : array-like of shape (n_side_cells, n_genes), optional
+        Cells that vary in unwanted ways, in the same form as the data.
+    transform : {"auto", "log", "none"}, default="auto"
+        ``"log"`` log-normalises, ``"none"`` takes the values as they are, ``"auto"`` log-normalises counts.
+    fdr : float, default=0.1
+        False discovery rate of ``n_top_genes="auto"``.
+    random_state : int, RandomState or None, default=None
+        For the permuted copies behind ``"auto"``.
     subset : bool, default=False
         Keep the selected genes only.
-    copy : bool, default=False
-        Work on a copy and return it.
+    inplace : bool, default=True
+        Write the result into `adata`. Otherwise return it as a DataFrame with one row per gene.
 
     Returns
     -------
-    adata : AnnData or None
-        None unless `copy` is set. The following is added:
+    genes : pandas.DataFrame or None
+        None when `inplace`. The columns, or else what is added to ``adata.var``:
 
-        ``adata.var["eigensieve"]`` : bool, the selected genes;
-        ``adata.var["eigensieve_weight"]`` : float, their weights (or scores);
-        ``adata.var["eigensieve_rank"]`` : int, 1 for the best gene;
-        ``adata.obsm["X_eigensieve"]`` : the cells' embedding, where the selector finds one;
-        ``adata.uns["eigensieve"]`` : the settings.
+        ``highly_variable`` : bool, the selected genes;
+        ``highly_variable_rank`` : float, from 0 for the best selected gene, missing for the others, as in scanpy;
+        ``eigensieve_weight`` : float, the score, about 0 for noise;
+        ``highly_variable_nbatches`` : int, with `batch_key`, the number of batches in which the gene is among the best.
+
+        ``adata.uns["hvg"]`` says what was done. ``adata.obsm["X_eigensieve"]`` holds the cells' embedding.
 
     Examples
     --------
     >>> import anndata, numpy as np
-    >>> from eigensieve import QAlphaSelector
-    >>> X = np.random.default_rng(0).standard_normal((60, 200))
-    >>> X[:30, :8] += 3.0
-    >>> adata = anndata.AnnData(X)
-    >>> select_genes(adata, QAlphaSelector(8))
-    >>> int(adata.var["eigensieve"].sum())
+    >>> from eigensieve import select_genes
+    >>> rng = np.random.default_rng(0)
+    >>> rates = np.full((90, 200), 2.0)
+    >>> rates[:30, :8] *= 4
+    >>> adata = anndata.AnnData(rng.poisson(rates).astype(float))
+    >>> select_genes(adata, 8)
+    >>> int(adata.var["highly_variable"].iloc[:8].sum())
     8
     """
+    _check(adata, layer, transform)
+    X = adata.X if layer is None else adata.layers[layer]
+    logged = transform == "log" or (transform == "auto" and are_counts(X))
+    data, depth = log_counts(X) if logged else (as_data(X), None)
+    batches = None if batch_key is None else _column(adata, batch_key, "batch_key")
+    labels = None if labels_key is None else _column(adata, labels_key, "labels_key")
+    if side is not None and logged:
+        side = log_counts(side)[0]
+    model = SieveSelector(n_top_genes, fdr=fdr, random_state=random_state)
+    model._validate_params()
+    # Also at one library size, cells of little depth are noisier: depth is no structure.
+    depth = None if depth is None else depth[:, None]
+    model._fit_known(data, Known(labels, side, batches=batches, covariates=depth))
+    genes = _table(adata, model, data, batches)
+    if not inplace:
+        return genes[genes["highly_variable"]] if subset else genes
+    for name, column in genes.items():
+        adata.var[name] = column
+    adata.uns["hvg"] = {"flavor": "eigensieve", "log_normalized": logged, "layer": layer or "X"}
+    adata.uns["hvg"] |= {"batch_key": batch_key or "", "labels_key": labels_key or "", "version": __version__}
+    adata.obsm["X_eigensieve"] = model.embedding_
+    if subset:
+        adata._inplace_subset_var(genes["highly_variable"].to_numpy())
+    return None
+
+
+def _check(adata: Any, layer: str | None, transform: str) -> None:
     anndata = require("anndata", extra="anndata")
     if not isinstance(adata, anndata.AnnData):
         raise TypeError(
@@ -66,21 +122,40 @@ def select_genes(
             f"The 'layer' parameter of select_genes must be None or one of {sorted(adata.layers)}. "
             f"Got {layer!r} instead."
         )
-    if selector is None:
-        from eigensieve.estimators.sieve_selector import SieveSelector
+    if transform not in ("auto", "log", "none"):
+        raise ValueError(
+            f"The 'transform' parameter of select_genes must be 'auto', 'log' or 'none'. Got {transform!r} instead."
+        )
 
-        selector = SieveSelector()
-    model = clone(selector).fit(adata.X if layer is None else adata.layers[layer])
-    if copy:
-        adata = adata.to_memory() if adata.isbacked else adata.copy()
-    weights = getattr(model, "weights_", None)
-    adata.var[key_added] = model.get_support()
-    adata.var[f"{key_added}_weight"] = model.scores_ if weights is None else weights
-    adata.var[f"{key_added}_rank"] = model.ranking_
-    if getattr(model, "embedding_", None) is not None:
-        adata.obsm[f"X_{key_added}"] = model.embedding_
-    settings = {name: value for name, value in model.get_params().items() if isinstance(value, str | int | float)}
-    adata.uns[key_added] = {"selector": type(model).__name__, "layer": layer or "X", "params": settings}
-    if subset:
-        adata._inplace_subset_var(model.get_support())
-    return adata if copy else None
+
+def _column(adata: Any, key: str, parameter: str) -> Array:
+    if key not in adata.obs:
+        raise ValueError(
+            f"The '{parameter}' parameter of select_genes must name a column of adata.obs, one of "
+            f"{[str(name) for name in adata.obs.columns]}. Got {key!r} instead."
+        )
+    return np.asarray(adata.obs[key].to_numpy(), dtype=object)
+
+
+def _table(adata: Any, model: SieveSelector, data: DataMatrix, batches: Array | None) -> Any:
+    """Return what was found, one row per gene, in scanpy's words."""
+    import pandas as pd
+
+    chosen = model.get_support()
+    rank = np.full(adata.n_vars, np.nan)
+    rank[model.selection_order_] = np.arange(len(model.selection_order_))
+    columns = {"highly_variable": chosen, "highly_variable_rank": rank, "eigensieve_weight": model.weights_}
+    if batches is not None:
+        columns["highly_variable_nbatches"] = _batches_that_agree(model, data, batches, int(chosen.sum()))
+    return pd.DataFrame(columns, index=adata.var_names)
+
+
+def _batches_that_agree(model: SieveSelector, data: DataMatrix, batches: Array, count: int) -> Array:
+    """Return the number of batches in which each gene is among the `count` that follow the embedding best."""
+    standard, found = data.standardized("center"), np.zeros(data.n_features, dtype=np.int64)
+    for batch in dict.fromkeys(batches):
+        here = (batches == batch)[:, None]
+        Q = np.where(here, model.embedding_ - model.embedding_[here[:, 0]].mean(axis=0), 0.0)
+        scores = agreement(standard, Q)
+        found[np.argsort(-scores, kind="stable")[:count]] += 1
+    return found

@@ -23,6 +23,7 @@ class Known:
     cannot_link: Any = None
     must_link: Any = None
     batches: Any = None
+    covariates: Array | None = None
 
 
 def read_batches(estimator: BaseEstimator, main: DataMatrix, batches: Any) -> Array:

@@ -22,7 +22,6 @@ from eigensieve.estimators.base import (
     warn_user,
 )
 from eigensieve.estimators.knowledge import Known, read_batches, read_side
-from eigensieve.evidence import permuted_excess
 from eigensieve.qalpha import read_pairs
 from eigensieve.sieve import (
     Kind,
@@ -32,6 +31,7 @@ from eigensieve.sieve import (
     Unwanted,
     apart_matrix,
     clean,
+    marginal_excess,
     read_target,
     shared_with_batches,
     zero_is_meaningful,
@@ -206,8 +206,11 @@ class SieveSelector(BaseSelector):
         -------
         self : SieveSelector
         """
+        return self._fit_known(X, Known(y, side, cannot_link, must_link, batches))
+
+    def _fit_known(self, X: Any, known: Known) -> Self:
         with all_or_nothing(self):
-            self._fit(X, Known(y, side, cannot_link, must_link, batches), progress_of(self))
+            self._fit(X, known, progress_of(self))
         return self
 
     def _fit(self, X: Any, known: Known, progress: Progress) -> None:
@@ -251,6 +254,7 @@ class SieveSelector(BaseSelector):
             None if known.side is None else read_side(self, raw, known.side),
             None if pairs is None else pairs.must,
             self.n_directions,
+            known.covariates,
         )
         # Means count only where nothing else is known. They have no null, so the automatic choice leaves them out, too.
         means_count = count is not None and target is None and not unwanted.anything
@@ -261,7 +265,7 @@ class SieveSelector(BaseSelector):
         # It depends on the marginals alone, and permuting does not change these: the folds may share it.
         excess = 1.0
         if self.n_clusters == "auto" and target is None:
-            excess = permuted_excess(raw.standardized("center"), usable)
+            excess = marginal_excess(raw.standardized("center"), usable)
         apart = None if pairs is None or not len(pairs.cannot) else apart_matrix(pairs.cannot, raw.n_samples)
         return Search(cleaned, unwanted.batches, target, self.n_clusters, centered, excess, apart)
 

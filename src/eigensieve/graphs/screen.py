@@ -63,6 +63,37 @@ def screened_neighbours(X: Array, n_neighbors: int) -> tuple[Array, Array]:
     return neighbours, np.sqrt(distances) / unit
 
 
+def nearest_among(points: Array, targets: Array, n_neighbors: int) -> Array:
+    """Return the positions of the nearest targets of every point, in no order.
+
+    If both are the same array, no point is its own neighbour.
+
+    Distances are those of single precision: two targets at nearly equal distance may be taken for one another.
+
+    Parameters
+    ----------
+    points : ndarray of shape (n_points, n_coordinates)
+    targets : ndarray of shape (n_targets, n_coordinates)
+    n_neighbors : int
+        At most the number of targets; below it if both are the same.
+    """
+    from eigensieve.graphs._screen_numba import smallest
+
+    # About their mean: single precision is lost on an offset that all of them share.
+    mean = targets.mean(axis=0, dtype=np.float64)
+    single = (targets - mean).astype(np.float32)
+    half = np.einsum("td,td->t", single, single) / 2
+    neighbours = np.empty((len(points), n_neighbors), dtype=np.intp)
+
+    def search(rows: slice) -> None:
+        product = (points[rows] - mean).astype(np.float32) @ single.T
+        own = rows.start if points is targets else -len(product)
+        smallest(product, half, own, neighbours[rows], np.empty(len(product), dtype=np.float32))
+
+    _each(search, _slices(len(points), max(64, min(_CHUNK_BYTES // (4 * len(targets)), _ROWS))))
+    return neighbours
+
+
 def _singles(X: Array) -> tuple[Array, Array, float]:
     """Return the centred samples in single precision, scaled to at most one; their squared norms; the scale."""
     from eigensieve.graphs._screen_numba import largest_deviation, single_rows

@@ -82,9 +82,10 @@ def _facts(summary: dict[str, Any]) -> str:
         facts.append(f"{counts['directions']} direction{'s' * (counts['directions'] > 1)} of the samples")
     if source["constant"]:
         facts.append(f"{source['constant']:,} constant features left out")
-    if source["labels"]:
+    if source["labels"] and summary["used"]["labels"] is None:
         use = "used for the selection" if source["labels_used"] else "not used for the selection"
         facts.append(f"Labels: {source['labels']} ({use})")
+    facts += [sentence[:1].upper() + sentence[1:] for sentence in summary["used"]["sentences"]]
     facts += source["prepared"]
     facts += [f"{summary['created']}", f"eigensieve {summary['version']}"]
     return "".join(f"<li>{html.escape(fact)}</li>" for fact in facts)

@@ -9,10 +9,10 @@ import numpy as np
 from eigensieve import __version__
 from eigensieve._types import Array
 from eigensieve.data import as_data
-from eigensieve.estimators import Findings
+from eigensieve.estimators import Findings, in_words, known_and_used
 from eigensieve.report.texts import methods_text
 from eigensieve.report.trust import trust_cards
-from eigensieve.report.views import Limits, heat_map, numbers, redundancy, sample_view, topographical_map
+from eigensieve.report.views import Limits, heat_map, led_by_labels, numbers, redundancy, sample_view, topographical_map
 
 
 def summarize(
@@ -24,6 +24,7 @@ def summarize(
     labels: Sequence[Any] | None = None,
     title: str = "Feature selection",
     source: dict[str, Any] | None = None,
+    known: dict[str, Any] | None = None,
     draw_map: bool = True,
     stability: Array | None = None,
     limits: Limits | None = None,
@@ -45,6 +46,9 @@ def summarize(
     source : dict, optional
         What the page should say about the input: ``name``, ``prepared`` (list of sentences), ``labels`` (name of the
         label column), ``labels_used`` (bool).
+    known : dict, optional
+        What was passed to ``fit`` besides X, for the sentences about it: ``y``, ``batches``, ``side``, ``must_link``,
+        ``cannot_link``, and the names ``y_name`` and ``batch_name``. Default: `labels` as y, where the model used y.
     draw_map : bool, default=True
         Whether to fit two rounds of Q-alpha on the best features for the topographical map.
     stability : ndarray of shape (n_features,), optional
@@ -69,19 +73,21 @@ def summarize(
     samples, clusters = sample_view(model, data, chosen, sample_ids, labels, limits)
     copies, redundant = redundancy(data, chosen, position, limits)
     drawn = order[: limits.map_features] if draw_map else order[:0]
-    about = _source(source or {}, found, constant)
+    used = _used(model, known, labels)
+    about = _source(source or {}, found, constant, used["labels"] is not None or led_by_labels(model))
     summary = {
         "format": 1,
         "version": __version__,
         "created": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
         "title": title,
         "source": about,
-        "method": methods_text(model, found.support, about["labels_used"]),
+        "used": used | {"sentences": in_words(used)},
+        "method": methods_text(model, found.support, about["labels_used"], used),
         "counts": {
             "samples": data.n_samples,
             "features": data.n_features,
             "selected": len(chosen),
-            "directions": int(getattr(model, "n_clusters_", 0)),
+            "directions": 0 if led_by_labels(model) else int(getattr(model, "n_clusters_", 0)),
         },
         "features": _feature_table(found, names, shown, limits.name_length)
         | {"stability": None if stability is None else numbers(np.asarray(stability)[shown], 3)}
@@ -92,8 +98,14 @@ def summarize(
         "heat": heat_map(data, chosen, position, samples, clusters, limits),
         "redundancy": redundant,
     }
-    summary["trust"] = trust_cards(model, found, stability, redundant, samples)
+    summary["trust"] = trust_cards(model, found, stability, redundant, samples, used)
     return summary
+
+
+def _used(model: Any, known: dict[str, Any] | None, labels: Sequence[Any] | None) -> dict[str, Any]:
+    if known is None:
+        known = {"y": labels} if led_by_labels(model) else {}
+    return known_and_used(model, **known)
 
 
 def _names(model: Any, n_features: int, given: Sequence[str] | None) -> list[str]:
@@ -112,13 +124,13 @@ def _shown(order: Array, names: list[str], limits: Limits) -> Array:
     return order[: max(1, int(np.searchsorted(sizes, limits.name_bytes, side="right")))]
 
 
-def _source(source: dict[str, Any], found: Findings, constant: Array) -> dict[str, Any]:
+def _source(source: dict[str, Any], found: Findings, constant: Array, labels_used: bool) -> dict[str, Any]:
     return {
         "name": str(source.get("name", "data in memory")),
         "prepared": [str(sentence) for sentence in source.get("prepared", [])],
         "constant": int(np.count_nonzero(constant)),
         "labels": source.get("labels"),
-        "labels_used": bool(source.get("labels_used", False)),
+        "labels_used": bool(source.get("labels_used", labels_used)),
         "weight_name": found.weight_name,
     }
 

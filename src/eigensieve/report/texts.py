@@ -5,6 +5,7 @@ from typing import Any
 
 from eigensieve import __version__
 from eigensieve._types import Array
+from eigensieve.estimators import in_words
 
 _WOLF_2005 = (
     "L. Wolf and A. Shashua. Feature Selection for Unsupervised and Supervised Inference: The Emergence of Sparsity in "
@@ -23,12 +24,21 @@ _NIE_2008 = (
     "AAAI Conference on Artificial Intelligence, 2008."
 )
 
+_PICKED = (
+    "Features were then taken one at a time, each by its score times the part of it that the features already taken do "
+    "not explain"
+)
+
+_WITH_LABELS = (
+    "Each feature was scored by how much of its variation follows {what}, over pairs of different samples. "
+    f"{_PICKED} and by what it adds to them in telling {{what}}, so that near-copies of one feature come late."
+)
+
 _HOW = {
     "SieveSelector": (
         "Each feature was scored by how much of its variation follows the leading non-trivial eigenvectors of a "
-        "nearest-neighbour graph of the samples. The graph was built on features weighted by earlier scores. Features "
-        "were then taken one at a time, each by its score times the part of it that the features already taken do not "
-        "explain: a copy of a feature already taken counts half.",
+        "nearest-neighbour graph of the samples. The graph was built on features weighted by earlier scores. "
+        f"{_PICKED}: a copy of a feature already taken counts half.",
         [_WOLF_2005],
     ),
     "QAlphaSelector": (
@@ -50,13 +60,28 @@ _HOW = {
 }
 
 
-def methods_text(model: Any, support: Array, labels_used: bool) -> dict[str, Any]:
-    """Return what to write in a paper about how the features were selected."""
+def methods_text(model: Any, support: Array, labels_used: bool, used: dict[str, Any]) -> dict[str, Any]:
+    """Return what to write in a paper about how the features were selected.
+
+    Parameters
+    ----------
+    model : estimator
+    support : ndarray of bool of shape (n_features,)
+    labels_used : bool
+    used : dict
+        From :func:`~eigensieve.estimators.known_and_used`.
+    """
     name = type(model).__name__
     how, citations = _HOW.get(name, (f"Features were selected with {name}.", []))
     k = getattr(model, "n_clusters_", None)
     directions = f" The samples were embedded in {k} direction{'s' * (k > 1)}." if k else ""
-    labels = " The labels of the samples steered the selection." if labels_used else ""
+    if getattr(model, "supervised_", False):  # the sieve's labels take the place of clusters
+        how, directions = _how_with_labels(used["labels"]), ""
+    if used["side_samples"] or used["must_link"] or used["cannot_link"]:
+        citations = list(dict.fromkeys([*citations, _SHASHUA_2004]))
+    labels = "".join(f" The selection {part}." for part in in_words(used))
+    if labels_used and used["labels"] is None:
+        labels = f" The labels of the samples steered the selection.{labels}"
     changed = _changed(model)
     settings = (
         f" Settings other than the defaults: {', '.join(changed)}." if changed else " All settings were defaults."
@@ -66,6 +91,16 @@ def methods_text(model: Any, support: Array, labels_used: bool) -> dict[str, Any
         f"{how}{directions}{labels}{settings}"
     )
     return {"name": name, "text": text, "citations": citations, "parameters": changed}
+
+
+def _how_with_labels(labels: dict[str, Any] | None) -> str:
+    kind = None if labels is None else labels["kind"]
+    how = _WITH_LABELS.format(what={"classes": "the classes", "numbers": "the target"}.get(str(kind), "the labels"))
+    if kind == "numbers":
+        how += " The squares of the features counted half."
+    if labels is not None and labels["labelled"] < labels["samples"]:
+        how += " Labels that were not known were guessed by kernel ridge regression."
+    return how
 
 
 def _changed(model: Any) -> list[str]:

@@ -5,13 +5,18 @@ from typing import Any
 import numpy as np
 
 from eigensieve._types import Array
-from eigensieve.estimators import Findings
+from eigensieve.estimators import Findings, in_words
 
 Card = dict[str, str]
 
 
 def trust_cards(
-    model: Any, found: Findings, stability: Array | None, redundancy: dict[str, Any], samples: dict[str, Any]
+    model: Any,
+    found: Findings,
+    stability: Array | None,
+    redundancy: dict[str, Any],
+    samples: dict[str, Any],
+    used: dict[str, Any],
 ) -> list[Card]:
     """Return the cards of the section "Can it be trusted?".
 
@@ -22,7 +27,7 @@ def trust_cards(
     found : Findings
     stability : ndarray of shape (n_features,) or None
         How often each feature was selected on subsamples.
-    redundancy, samples : dict
+    redundancy, samples, used : dict
         These parts of the summary.
     """
     cards = [
@@ -32,7 +37,8 @@ def trust_cards(
         _null(model, found),
         _stability(found.support, stability),
         _copies(redundancy),
-        _labels(samples),
+        None if used["labels"] else _labels(samples),
+        _known(used),
     ]
     return [card for card in cards if card is not None]
 
@@ -134,6 +140,25 @@ def _copies(redundancy: dict[str, Any]) -> Card:
         f"(|r| ≥ {redundancy['threshold']})."
     )
     return _card("Redundancy", f"{effective:.1f} of {used}", state, text)
+
+
+def _known(used: dict[str, Any]) -> Card | None:
+    """What was known and used, and what follows for judging the selection."""
+    parts = in_words(used)
+    if not parts:
+        return None
+    words = {
+        "labels": "labels",
+        "batches": "batches",
+        "side_samples": "side data",
+        "must_link": "must-link pairs",
+        "cannot_link": "cannot-link pairs",
+    }
+    value = ", ".join(word for key, word in words.items() if used[key])
+    text = f"The selection {', '.join(parts)}."
+    if used["labels"]:
+        text += " Judge predictions from these features only on samples that the selection has not seen."
+    return _card("What was known", value, "note" if used["labels"] else "none", text)
 
 
 def _labels(samples: dict[str, Any]) -> Card | None:

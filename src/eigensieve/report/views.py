@@ -15,6 +15,7 @@ _COPY = 0.9
 _EFFECTIVE_FEATURES = 2_000
 _CLIP = 2.5
 _MAP_FEATURES = 5  # fewer make no map
+_NO_LABEL = ("", "nan", "None", "<NA>")
 
 
 @dataclass(frozen=True)
@@ -50,20 +51,25 @@ def sample_view(
     labels: Sequence[Any] | None,
     limits: Limits,
 ) -> tuple[dict[str, Any], Array]:
-    """Return, per sample, two coordinates, its cluster and its label; and the clusters of all samples."""
-    points, axes = _plane(model, data, chosen)
-    clusters = _clusters(model)
+    """Return, per sample, two coordinates, its cluster and its label; and the clusters of all samples.
+
+    Where labels led to the selection there are no clusters: samples are grouped by label.
+    """
     n_samples = data.n_samples
+    codes, class_names = _codes(labels, n_samples)
+    points, axes = _plane(model, data, chosen)
+    by_label = codes is not None and led_by_labels(model)
+    clusters = codes if by_label else _clusters(model)
     if clusters is None:
         clusters = np.zeros(n_samples, dtype=int)
     shown = np.unique(np.linspace(0, n_samples - 1, min(n_samples, limits.samples)).astype(int))
-    codes, class_names = _codes(labels, n_samples)
     view = {
         "index": [int(i) for i in shown],
         "x": numbers(points[shown, 0], 4),
         "y": numbers(points[shown, 1], 4),
         "cluster": [int(c) for c in clusters[shown]],
         "n_clusters": int(clusters.max()) + 1,
+        "grouped_by": "label" if by_label else "cluster",
         "label": None if codes is None else [int(c) for c in codes[shown]],
         "label_names": class_names,
         "id": [str(ids[i])[:80] if ids is not None else f"sample {i}" for i in shown],
@@ -73,10 +79,15 @@ def sample_view(
     return view, clusters
 
 
+def led_by_labels(model: Any) -> bool:
+    """Whether the model's embedding is what the labels say."""
+    return bool(getattr(model, "supervised_", False))
+
+
 def _plane(model: Any, data: DataMatrix, chosen: Array) -> tuple[Array, str]:
     """The two leading directions of the model's embedding or, without one, of the chosen features."""
     embedding = getattr(model, "embedding_", None)
-    if embedding is None or embedding.shape[1] < 2:
+    if embedding is None or embedding.shape[1] < 2 or led_by_labels(model):
         table = data.take(chosen[:_EFFECTIVE_FEATURES])
         axes = "first two principal components of the selected features"
     else:
@@ -99,7 +110,7 @@ def _plane(model: Any, data: DataMatrix, chosen: Array) -> tuple[Array, str]:
 def _clusters(model: Any) -> Array | None:
     """Cluster of each sample, by k-means on the embedding; numbered along the leading direction."""
     embedding, k = getattr(model, "embedding_", None), int(getattr(model, "n_clusters_", 0))
-    if embedding is None or k < 2 or len(embedding) <= k:
+    if embedding is None or k < 2 or len(embedding) <= k or led_by_labels(model):
         return None
     from sklearn.cluster import KMeans
 
@@ -112,7 +123,8 @@ def _codes(labels: Sequence[Any] | None, n_samples: int) -> tuple[Array | None, 
     """Labels as small integers; more than 20 different ones are not shown as classes."""
     if labels is None:
         return None, None
-    names, codes = np.unique(np.asarray([str(label) for label in labels]), return_inverse=True)
+    texts = ["no label" if str(label) in _NO_LABEL else str(label) for label in labels]
+    names, codes = np.unique(np.asarray(texts), return_inverse=True)
     if len(names) > 20:
         return None, None
     return codes, [str(name)[:80] for name in names]

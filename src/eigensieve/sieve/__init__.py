@@ -9,12 +9,14 @@ embedding.py : one round's embedding: coordinates of the samples, their neighbou
 target.py : what y says about the samples, as one orthonormal basis.
 labelled.py : scores with a target instead of the rounds; guesses where few labels are known.
 unwanted.py : batches, side data and linked pairs, taken off the data before anything else.
+landmarks.py : the samples that the graph is made of when there are many, and the way from them to all.
 picking.py : the greedy pick of features by score, near-copies last.
 
 Words
 -----
 score : u_i, the agreement of feature i with the embedding over pairs of different samples; about 0 for noise.
 layout : the samples as points, from which a neighbour graph is made.
+landmark : one of 2,000 samples that the graph is made of when there are more.
 cloud : normal points without clusters that a layout is compared with.
 """
 
@@ -25,6 +27,7 @@ from eigensieve._door import open_door
 if TYPE_CHECKING:
     from eigensieve.sieve.embedding import sample_coordinates
     from eigensieve.sieve.labelled import shared_with_batches
+    from eigensieve.sieve.landmarks import marginal_excess
     from eigensieve.sieve.rounds import SieveResult, apart_matrix
     from eigensieve.sieve.search import Search
     from eigensieve.sieve.start import zero_is_meaningful

@@ -1,6 +1,7 @@
 """The rounds of the sieve: weights -> neighbour graph -> embedding -> scores -> weights, from two starts."""
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
@@ -13,6 +14,7 @@ from eigensieve.data import DataMatrix
 from eigensieve.evidence import agreement, count_spikes, weighted_noise_edge
 from eigensieve.sieve.embedding import (
     EXACT_SAMPLES,
+    GraphSpectrum,
     clear_columns,
     clearest_graph,
     excess_over_cloud,
@@ -20,6 +22,7 @@ from eigensieve.sieve.embedding import (
     sample_coordinates,
     shortened,
 )
+from eigensieve.sieve.landmarks import Landmarks, landmarks_of
 from eigensieve.sieve.start import qalpha_weights
 
 Start = Literal["equal", "qalpha", "labels"]
@@ -90,6 +93,9 @@ def sieve(
     are scored (:func:`sieve_scores`), and the next weights are w_i = max(u_i, 0). Two rounds start from equal weights
     and two from Q-alpha's on screened features. The start whose best features score higher makes the last round.
 
+    With more than 2,000 samples the graph is one of 2,000 landmarks, and Q is carried over to all samples
+    (:class:`~eigensieve.sieve.landmarks.Landmarks`). Scores are those of all samples. Time is linear in their number.
+
     Parameters
     ----------
     data : DataMatrix
@@ -107,8 +113,8 @@ def sieve(
         Pairs that cannot be linked, from :func:`apart_matrix`: features that set them apart score higher.
     progress : callable
     """
-    rounds = _Rounds(data, usable, n_clusters, centered, excess, apart)
-    best = rounds.better_start(progress)
+    rounds = _Rounds(data, usable, n_clusters, centered, excess, apart, progress)
+    best = rounds.better_start()
     progress(f"last round from the {best.start} start")
     return replace(rounds.run(_positive(best.scores, usable), best.start, 1), n_rounds=N_ROUNDS)
 
@@ -120,10 +126,11 @@ def sieve_embedding(
     *,
     excess: float = 1.0,
     apart: csr_array | None = None,
+    progress: Progress = silent,
 ) -> Array:
     """Return the embedding of :func:`sieve` for centred features, without the scores under it."""
-    rounds = _Rounds(data, usable, n_clusters, True, excess, apart)
-    return rounds.embed(_positive(rounds.better_start(silent).scores, usable))[0]
+    rounds = _Rounds(data, usable, n_clusters, True, excess, apart, progress)
+    return rounds.embed(_positive(rounds.better_start().scores, usable))[0]
 
 
 def sieve_scores(data: DataMatrix, Q: Array, *, centered: bool) -> Array:
@@ -162,14 +169,25 @@ class _Rounds:
     centered: bool
     excess: float = 1.0
     apart: csr_array | None = None
+    progress: Progress = silent
 
-    def better_start(self, progress: Progress) -> SieveResult:
+    @cached_property
+    def landmarks(self) -> Landmarks | None:
+        """The samples that graphs are made of; None if these are all samples."""
+        return landmarks_of(self.data, centered=self.centered)
+
+    @property
+    def seen(self) -> DataMatrix:
+        """The data of the samples that graphs are made of."""
+        return self.data if self.landmarks is None else self.landmarks.data
+
+    def better_start(self) -> SieveResult:
         """Run the first rounds from both starts."""
-        progress("round 1, equal weights")
+        self.progress("round 1, equal weights")
         equally = self.usable.astype(np.float64)
         affinity = sample_affinity(self.data, equally) if self.data.n_samples <= EXACT_SAMPLES else None
         equal = self.run(equally, "equal", N_ROUNDS - 1, affinity)
-        progress("screening and Q-alpha start")
+        self.progress("screening and Q-alpha start")
         k = _START_CLUSTERS if self.n_clusters == "auto" else self.n_clusters
         other = self.run(qalpha_weights(self.data, self.usable, k, affinity), "qalpha", N_ROUNDS - 1)
         return other if other.strength > _CLEARLY_BETTER * equal.strength else equal
@@ -187,37 +205,44 @@ class _Rounds:
 
     def embed(self, weights: Array, affinity: Array | None = None) -> tuple[Array, int, Array]:
         """Return Q, the number of clusters and the eigenvalues of the affinity under the weights."""
-        coordinates = sample_coordinates(self.data, weights, affinity)
-        edge = weighted_noise_edge(weights, self.data.n_samples - 1)
+        if self.landmarks is not None:
+            weights, affinity = self.landmarks.allowed(weights), None
+        coordinates = sample_coordinates(self.seen, weights, affinity)
+        values = coordinates.eigenvalues
+        edge = weighted_noise_edge(weights, self.seen.n_samples - 1)
         layouts = [coordinates.points, shortened(coordinates, edge)]
         if self.n_clusters == "auto":
-            Q, k = self._clusters_found(layouts, self._shown_by_features(coordinates.eigenvalues, weights))
+            spectrum, columns, k = self._clusters_found(layouts, self._shown_by_features(values, weights))
         else:
-            Q, k = self._clusters_given(layouts, self.n_clusters)
-        return Q, k, coordinates.eigenvalues
+            spectrum, columns, k = self._clusters_given(layouts, self.n_clusters)
+        Q = spectrum.embedding(columns)
+        if self.landmarks is not None:
+            self.progress(f"placing {self.data.n_samples} samples among {len(Q)} landmarks")
+            Q = self.landmarks.extended(Q, spectrum.points, values, weights)
+        return Q, k, values
 
-    def _clusters_given(self, layouts: list[Array], k: int) -> tuple[Array, int]:
+    def _clusters_given(self, layouts: list[Array], k: int) -> tuple[GraphSpectrum, int, int]:
         """Embed by k eigenvectors, or by k - 1 if the last one does not stand out: k - 1 separate k clusters."""
-        columns = min(k, max(1, self.data.n_samples - 2))
+        columns = min(k, max(1, self.seen.n_samples - 2))
         spectrum = clearest_graph(layouts, columns, columns)
         if columns > 1 and excess_over_cloud(spectrum, columns)[-1] <= 0:
             columns -= 1
-        return spectrum.embedding(columns), k
+        return spectrum, columns, k
 
-    def _clusters_found(self, layouts: list[Array], shown: int) -> tuple[Array, int]:
+    def _clusters_found(self, layouts: list[Array], shown: int) -> tuple[GraphSpectrum, int, int]:
         """Embed by the eigenvectors that show clusters. If the graph shows no number, take that of the features."""
-        q = self.data.n_samples
+        q = self.seen.n_samples
         count = min(max(1, q - 2), max(2, min(MAX_CLUSTERS, q // 4)))
         spectrum = clearest_graph(layouts, count, shown)
         clear = clear_columns(excess_over_cloud(spectrum, count))
         if clear is None or clear > max(shown, SEEN_ALONE):
             columns = shown if clear is None else max(shown, SEEN_ALONE)
-            return spectrum.embedding(columns), columns
-        return spectrum.embedding(clear), clear + 1
+            return spectrum, columns, columns
+        return spectrum, clear, clear + 1
 
     def _shown_by_features(self, eigenvalues: Array, weights: Array) -> int:
         """Count the clusters that the features' spectrum shows: c of them span c - 1 directions if centred."""
-        q = self.data.n_samples
+        q = self.seen.n_samples
         found = count_spikes(eigenvalues, weights, q - 1, self.excess) + int(self.centered)
         return min(max(1, q - 2), max(2, min(found, MAX_CLUSTERS, q // 4)))
 

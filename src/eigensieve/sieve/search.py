@@ -12,6 +12,7 @@ from eigensieve._types import Array
 from eigensieve.data import DataMatrix
 from eigensieve.evidence import Discoveries, NullSample, discover, follow
 from eigensieve.sieve.labelled import TargetFit, fit_target
+from eigensieve.sieve.landmarks import landmarks_of
 from eigensieve.sieve.picking import pick
 from eigensieve.sieve.rounds import SieveResult, sieve, sieve_embedding
 from eigensieve.sieve.target import Target
@@ -93,16 +94,24 @@ class Search:
 
         def embed(active: Array) -> Array:
             data = self.data.restricted(active)
-            return sieve_embedding(data, active, self.n_clusters, excess=self.excess, apart=self.apart)
+            return sieve_embedding(
+                data, active, self.n_clusters, excess=self.excess, apart=self.apart, progress=progress
+            )
 
         return discover(self.data, self.usable, embed, fdr=fdr, rng=rng, groups=self.batches, progress=progress)
 
     def pick(self, scores: Array, candidates: Array, count: int) -> Array:
-        """Pick features by score; those that differ within batches, and not between them, come first."""
+        """Pick features by score; those that differ within batches, and not between them, come first.
+
+        Of many samples the landmarks alone tell which features are near-copies.
+        """
         quality = scores * self.cleaned.share
+        landmarks = landmarks_of(self.data, centered=self.centered)
+        data = self.data if landmarks is None else landmarks.data
         if self.target is None:
-            return pick(self.data, quality, candidates, count)
-        return pick(self.data, quality, candidates, count, self.fitted.target, square_share=self.fitted.square_share)
+            return pick(data, quality, candidates, count)
+        T = self.fitted.target if landmarks is None else self.fitted.target[landmarks.rows]
+        return pick(data, quality, candidates, count, T, square_share=self.fitted.square_share)
 
     def null_scores(self, embedding: Array, rng: np.random.Generator) -> Array:
         """Return the scores of permuted copies of the features."""

@@ -1,12 +1,14 @@
 """What y says about the samples: classes, numbers or several targets, as one orthonormal basis."""
 
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any, Literal
 
 import numpy as np
 from sklearn.utils import check_consistent_length
 
 from eigensieve._types import Array
+from eigensieve.qalpha import missing_labels, read_labels
 
 Kind = Literal["auto", "classes", "numbers", "ignore"]
 
@@ -103,68 +105,35 @@ def _as_columns(y: Any, owner: str) -> Array:
 
 
 def _one_column(y: Array, owner: str, kind: Kind) -> Target:
-    known = ~_missing(y)
+    known = ~missing_labels(y)
     numbers = _as_numbers(y[known])
     if numbers is not None and not np.isfinite(numbers).all():
         raise ValueError(f"y of {owner} contains infinity. Replace it, or mark the sample as unlabelled with NaN.")
-    if numbers is not None and set(np.unique(numbers)) != {-1.0, 1.0} and _whole(numbers) and kind != "numbers":
-        unlabelled = numbers == -1.0
-        known[np.flatnonzero(known)[unlabelled]] = False
-        numbers = numbers[~unlabelled]
     if kind == "numbers" and numbers is None:
         raise ValueError(f"supervision='numbers' of {owner} needs numbers in y. Got {y[known][0]!r}.")
-    if kind == "numbers" or (kind == "auto" and numbers is not None and _continuous(numbers)):
-        assert numbers is not None
+    if numbers is not None and (kind == "numbers" or (kind == "auto" and _continuous(numbers))):
         return _numbers(numbers, known, owner)
-    return _classes(y[known] if numbers is None else numbers, y[known], known, owner)
-
-
-def _missing(y: Array) -> Array:
-    if y.dtype.kind == "f":
-        return np.isnan(y)
-    if y.dtype != object:
-        return np.zeros(len(y), dtype=bool)
-    # pandas' NA has no truth value: it is told by its type, before it is compared
-    return np.array([value is None or type(value).__name__ == "NAType" or value != value for value in y], dtype=bool)
+    labels = read_labels(y, len(y), owner, lone_samples=True)
+    known = labels.codes >= 0
+    columns = np.zeros((len(y), len(labels.classes)))
+    columns[known, labels.codes[known]] = 1.0
+    return Target(columns, known, "classes", labels.classes)
 
 
 def _as_numbers(y: Array) -> Array | None:
-    """The values as float64 where all of them are numbers; None for words and for numbers that float64 would merge."""
-    if y.dtype.kind in "iufb" and y.dtype.kind != "b":
-        numbers = y.astype(np.float64)
-        return numbers if y.dtype.kind == "f" or (numbers.astype(y.dtype) == y).all() else None
-    if (
-        y.dtype == object
-        and len(y)
-        and all(isinstance(v, int | float | np.number) and not isinstance(v, bool) for v in y)
-    ):
-        numbers = y.astype(np.float64)
-        return numbers if all(int(n) == v for n, v in zip(numbers, y, strict=True) if isinstance(v, int)) else None
+    """The values as float64 where all of them are numbers, None otherwise."""
+    if y.dtype.kind in "iuf":
+        return y.astype(np.float64)
+    if y.dtype == object and len(y) and all(isinstance(v, Real) and not isinstance(v, bool) for v in y):
+        return y.astype(np.float64)
     return None
 
 
-def _whole(numbers: Array) -> bool:
-    return bool((numbers == np.round(numbers)).all())
-
-
 def _continuous(numbers: Array) -> bool:
+    if not (numbers == np.round(numbers)).all():
+        return True
     distinct = len(np.unique(numbers))
-    return not _whole(numbers) or (distinct > _FEW_VALUES and distinct > _SHARE * len(numbers))
-
-
-def _classes(values: Array, names: Array, known: Array, owner: str) -> Target:
-    if values.dtype == object:
-        values = values.astype(str)
-    found, first, codes = np.unique(values, return_index=True, return_inverse=True)
-    if len(found) < 2:
-        marked = " -1, None and NaN mark a sample without label." if not known.all() else ""
-        raise ValueError(
-            f"{owner} needs samples of at least 2 classes in y. Got {len(found)} class{'es' * (len(found) != 1)} "
-            f"instead.{marked} Without labels to tell apart, use supervision='ignore'."
-        )
-    columns = np.zeros((len(known), len(found)))
-    columns[known] = np.eye(len(found))[codes.reshape(-1)]
-    return Target(columns, known, "classes", names[first])
+    return distinct > _FEW_VALUES and distinct > _SHARE * len(numbers)
 
 
 def _numbers(numbers: Array, known: Array, owner: str) -> Target:

@@ -37,16 +37,35 @@ class Unwanted:
         Pairs of samples that must be linked.
     n_directions : int or "auto"
         Directions of the side data, and of the pairs' differences, to project out.
+    covariates : ndarray of shape (n_samples, n_covariates) or None
+        Numbers per sample, such as the depth of sequencing. What features share with them is taken off.
     """
 
     batches: Array | None = None
     side: DataMatrix | None = None
     must: Array | None = None
     n_directions: int | Literal["auto"] = "auto"
+    covariates: Array | None = None
 
     @property
     def anything(self) -> bool:
-        return self.batches is not None or self.side is not None or (self.must is not None and len(self.must) > 0)
+        """Whether anything is known."""
+        return self.by_sample or self.side is not None or (self.must is not None and len(self.must) > 0)
+
+    @property
+    def by_sample(self) -> bool:
+        return self.batches is not None or self.covariates is not None
+
+    def span(self, n_samples: int) -> Array:
+        """Return an orthonormal basis of the centred batch indicators and covariates."""
+        parts = [np.empty((n_samples, 0))]
+        if self.batches is not None:
+            parts.append((self.batches[:, None] == np.unique(self.batches)).astype(np.float64))
+        if self.covariates is not None:
+            parts.append(self.covariates / np.maximum(np.std(self.covariates, axis=0), np.finfo(np.float64).tiny))
+        columns = np.hstack(parts)
+        basis, lengths, _ = np.linalg.svd(columns - columns.mean(axis=0), full_matrices=False)
+        return np.asarray(basis[:, lengths > 1e-8 * max(1.0, lengths.max(initial=0.0))])
 
 
 @dataclass(frozen=True)
@@ -62,7 +81,7 @@ class Cleaned:
     directions : ndarray of shape (n_features, n_directions)
         V, orthonormal: what was projected out of the feature space. Empty without side data and pairs.
     batches : ndarray of shape (n_samples, n_batches - 1)
-        U, orthonormal: the span of the centred batch indicators. Empty without batches.
+        U, orthonormal: the span of the centred batch indicators and covariates. Empty without them.
     share : ndarray of shape (n_features,)
         Part of each feature's variance that lies within the batches.
     """
@@ -88,12 +107,12 @@ def clean(data: DataMatrix, usable: Array, unwanted: Unwanted) -> Cleaned:
     span, share = np.empty((data.n_samples, 0)), np.ones(data.n_features)
     if not unwanted.anything:
         return Cleaned(data, usable, directions, span, share)
-    if unwanted.batches is not None:
-        span = batch_span(unwanted.batches)
+    if unwanted.by_sample:
+        span = unwanted.span(data.n_samples)
         between = data.project(span).astype(np.float64)
         share = np.maximum(1.0 - np.sum(between**2, axis=1), 0.0)
         data = corrected_data(data, between, span)
-    directions = unwanted_directions(data, replace(unwanted, batches=None))
+    directions = unwanted_directions(data, replace(unwanted, batches=None, covariates=None))
     if directions.shape[1]:
         data = without_feature_directions(data, directions)
     ones = np.ones(data.n_samples)
@@ -107,17 +126,10 @@ def unwanted_directions(data: DataMatrix, unwanted: Unwanted) -> Array:
     Differences between batch means are among them, so that new samples need no batch to be cleaned.
     """
     found = [_of_side(data, unwanted), _of_pairs(data, unwanted)]
-    if unwanted.batches is not None:
-        found.append(data.project(batch_span(unwanted.batches)).astype(np.float64))
+    if unwanted.by_sample:
+        found.append(data.project(unwanted.span(data.n_samples)).astype(np.float64))
     vectors, lengths, _ = np.linalg.svd(np.hstack(found), full_matrices=False)
     return np.asarray(vectors[:, lengths > 1e-8])
-
-
-def batch_span(batches: Array) -> Array:
-    """Return an orthonormal basis (samples, batches - 1) of the centred batch indicators."""
-    indicators = (batches[:, None] == np.unique(batches)).astype(np.float64)
-    basis, lengths, _ = np.linalg.svd(indicators - indicators.mean(axis=0), full_matrices=False)
-    return np.asarray(basis[:, lengths > 1e-8 * max(1.0, lengths[0])])
 
 
 def _of_side(data: DataMatrix, unwanted: Unwanted) -> Array:

@@ -10,6 +10,7 @@ table              `Table`, what every reader returns; `Request`, what it was as
 formats            the one table of formats: endings, first bytes, reader, writer
 reading, writing   `read_table` and `write_table`: look the format up, call its reader or writer
 content            bytes of a file, a compressed file or standard input
+limits             how much memory a file may take
 delimited          CSV and TSV: find the lines, then the header, then parse (`_delimited_numba`)
 dialect            delimiter, decimal mark, header: how a text file is laid out
 orientation        are the samples in rows or in columns?
@@ -18,20 +19,33 @@ columnar           Parquet and Feather
 excel              Excel workbooks
 mixed              columns that are no numbers: left out, encoded, kept or dropped
 matrix             a table around one bare matrix, shared by the four files below
-arrays, matlab, matrix_market, h5ad   .npy and .npz, .mat, .mtx and 10x folders, .h5ad
+arrays, matlab, matrix_market, h5ad   .npy and .npz, .mat (`mat5` parses it), .mtx and 10x folders, .h5ad
+hdf5               HDF5 files are looked through by another process (`_hdf5_survey`) before they are opened
 svmlight           svmlight text
 
 Words
 -----
 label        the column with the classes of the samples, set apart from the features
 id           the column with the names of the samples
+batch        the column with the batches of the samples, set apart from the features, too
 orientation  "rows" where the samples stand in the rows of the file, "columns" where they stand in its columns
 ending       the file's suffix in lower case, without ``.gz``
 """
 
 from eigensieve.tables.formats import FORMATS, format_of
+from eigensieve.tables.hdf5 import check_hdf5
 from eigensieve.tables.reading import read_table
-from eigensieve.tables.table import DataError, Table
+from eigensieve.tables.table import DataError, Table, unknown
 from eigensieve.tables.writing import write_in_place, write_table
 
-__all__ = ["FORMATS", "DataError", "Table", "format_of", "read_table", "write_in_place", "write_table"]
+__all__ = [
+    "FORMATS",
+    "DataError",
+    "Table",
+    "check_hdf5",
+    "format_of",
+    "read_table",
+    "unknown",
+    "write_in_place",
+    "write_table",
+]

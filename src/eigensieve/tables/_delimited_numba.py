@@ -12,10 +12,11 @@ import numpy as np
 
 from eigensieve.tables.dialect import MISSING_WORDS, TRUTH_WORDS
 
-NUMBER, MISSING, TEXT, LONG = 0, 1, 2, 3
-"""What a cell can be; LONG is a number with too many digits, for Python's own float()."""
+NUMBER, MISSING, TEXT, LONG, DIGITS = 0, 1, 2, 3, 4
+"""What a cell can be. LONG is a number with too many digits, for Python's own float(). DIGITS is a whole number that no
+float can hold."""
 
-_QUOTE, _SPACE, _NEWLINE = 34, 32, 10
+_QUOTE, _SPACE, _NEWLINE, _RETURN = 34, 32, 10, 13
 _BEFORE_A_CELL = (10, 44, 9, 59, 124, 32)
 """Newline and delimiters: only after these does a quote open a quoted cell."""
 _PLUS, _MINUS, _LOWER_E = 43, 45, 101
@@ -28,7 +29,7 @@ def _packed(word: str) -> int:
 
 _MISSING = tuple(map(_packed, MISSING_WORDS))
 _FALSE, _TRUE = map(_packed, TRUTH_WORDS)
-_INF, _PLUS_INF, _MINUS_INF, _INFINITY = map(_packed, ("inf", "+inf", "-inf", "infinity"))
+_INFINITE = tuple(map(_packed, ("inf", "infinity")))
 _POWERS_OF_TEN = np.array([10.0**e for e in range(23)])
 _SMALLEST, _LARGEST = -342, 308
 """Outside these decimal exponents, a number with a 64-bit mantissa is zero or infinite."""
@@ -52,29 +53,46 @@ _LOW = np.array([power & (2**64 - 1) for power in _POWERS_OF_FIVE], dtype=np.uin
 
 
 @numba.njit(cache=True, nogil=True)
-def newlines_outside_quotes(text):  # type: ignore[no-untyped-def]
-    """Positions of the newlines that do not stand between quotes."""
+def find_lines(text, start, begins, ends):  # type: ignore[no-untyped-def]
+    """Find the lines that are not blank; a newline between quotes ends no line.
+
+    Parameters
+    ----------
+    text : uint8 array
+    start : int
+        Where the first line begins.
+    begins, ends : int64 arrays
+        Receive the first and last-plus-one byte of each line, without its line end; of length 0 to count only.
+
+    Returns
+    -------
+    count : int
+    """
     count = 0
-    for i in range(text.size):
-        count += text[i] == _NEWLINE
-    positions = np.empty(count, np.int64)
-    found = 0
     inside = False
-    i = 0
-    while i < text.size:
-        if inside:
+    begin = start
+    filled = -1  # last byte of the line that is no space and no carriage return
+    i = start
+    while i <= text.size:
+        if i == text.size or (text[i] == _NEWLINE and not inside):
+            if filled >= begin:
+                if count < begins.size:
+                    begins[count] = begin
+                    ends[count] = i - (text[i - 1] == _RETURN)
+                count += 1
+            begin = i + 1
+        else:
+            if text[i] != _SPACE and text[i] != _RETURN:
+                filled = i
             if text[i] == _QUOTE:
-                if i + 1 < text.size and text[i + 1] == _QUOTE:
+                if not inside:
+                    inside = i == start or text[i - 1] in _BEFORE_A_CELL
+                elif i + 1 < text.size and text[i + 1] == _QUOTE:
                     i += 1
                 else:
                     inside = False
-        elif text[i] == _NEWLINE:
-            positions[found] = i
-            found += 1
-        elif text[i] == _QUOTE and (i == 0 or text[i - 1] in _BEFORE_A_CELL):
-            inside = True
         i += 1
-    return positions[:found].copy()
+    return count
 
 
 @numba.njit(cache=True, nogil=True)
@@ -90,10 +108,17 @@ def _next_cell(text, position, end, delimiter):  # type: ignore[no-untyped-def]
                     continue
                 break
             last += 1
-        position = last
+        # after the closing quote there may be spaces only; otherwise quotes and all are one text
+        beyond = last + 1
+        while beyond < end and text[beyond] == _SPACE and delimiter != _SPACE:
+            beyond += 1
+        if last < end and (beyond >= end or text[beyond] == delimiter):
+            return first, last, beyond
+        first = position
+        position = min(last + 1, end)
         while position < end and text[position] != delimiter:
             position += 1
-        return first, last, position
+        return first, position, position
     first = position
     while position < end and text[position] != delimiter:
         position += 1
@@ -101,22 +126,35 @@ def _next_cell(text, position, end, delimiter):  # type: ignore[no-untyped-def]
 
 
 @numba.njit(cache=True, nogil=True)
-def _word(text, first, last):  # type: ignore[no-untyped-def]
-    """Tell what a cell that is no plain number is: missing, infinite, a truth value, or text."""
-    if last - first > 8:
-        return TEXT, np.nan
+def _lower(text, first, last):  # type: ignore[no-untyped-def]
+    """A word of at most 8 bytes in lower case, packed into one number."""
     packed = np.int64(0)
     for i in range(last - 1, first - 1, -1):
         byte = text[i]
         if 65 <= byte <= 90:
             byte += 32
         packed = (packed << 8) | np.int64(byte)
+    return packed
+
+
+@numba.njit(cache=True, nogil=True)
+def _word(text, first, last):  # type: ignore[no-untyped-def]
+    """Tell what a cell that is no plain number is: missing, infinite, a truth value, or text."""
+    if last - first > 9:
+        return TEXT, np.nan
+    signed = last - first > 1 and (text[first] == _MINUS or text[first] == _PLUS)
+    if signed:
+        packed = _lower(text, first + 1, last)
+        if packed in _INFINITE:
+            return NUMBER, -np.inf if text[first] == _MINUS else np.inf
+        return TEXT, np.nan
+    if last - first > 8:
+        return TEXT, np.nan
+    packed = _lower(text, first, last)
     if packed in _MISSING:
         return MISSING, np.nan
-    if packed in (_INF, _PLUS_INF, _INFINITY):
+    if packed in _INFINITE:
         return NUMBER, np.inf
-    if packed == _MINUS_INF:
-        return NUMBER, -np.inf
     if packed == _TRUE:
         return NUMBER, 1.0
     if packed == _FALSE:
@@ -202,6 +240,7 @@ def _number(text, first, last, decimal):  # type: ignore[no-untyped-def]
         i += 1
     if not seen:
         return _word(text, first, last)
+    whole = i == last and not fraction
     if i < last and (text[i] | 32) == _LOWER_E:
         i += 1
         down = i < last and text[i] == _MINUS
@@ -228,6 +267,8 @@ def _number(text, first, last, decimal):  # type: ignore[no-untyped-def]
         done, value = _exact(mantissa, exponent)
         if not done:
             return LONG, np.nan
+    if whole and mantissa > np.uint64(1 << 53) and (value >= 2.0**64 or np.uint64(value) != mantissa):
+        return DIGITS, -value if negative else value
     return NUMBER, -value if negative else value
 
 
@@ -250,12 +291,12 @@ def parse_rows(text, begins, ends, delimiter, decimal, targets, out, cells, odd)
     cells : int64 array of shape (n_rows,)
         Receives the number of cells in each line.
     odd : int64 array of shape (capacity, 5)
-        Receives row, column, first byte, last-plus-one byte and kind of every cell that is text or long.
+        Receives row, column, first byte, last-plus-one byte and kind of every cell that is text, long or DIGITS.
 
     Returns
     -------
     n_odd : int
-        Number of cells that are text or long; it may exceed the capacity of `odd`.
+        Number of such cells; it may exceed the capacity of `odd`.
     """
     n_odd = 0
     for row in range(begins.size):
@@ -266,7 +307,7 @@ def parse_rows(text, begins, ends, delimiter, decimal, targets, out, cells, odd)
             if column < targets.size and targets[column] >= 0:
                 kind, value = _number(text, first, last, decimal)
                 out[row, targets[column]] = value
-                if kind in (TEXT, LONG):
+                if kind in (TEXT, LONG, DIGITS):
                     if n_odd < odd.shape[0]:
                         odd[n_odd, 0] = row
                         odd[n_odd, 1] = column

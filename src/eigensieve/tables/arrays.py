@@ -1,16 +1,19 @@
 """NumPy's own files: .npy, and .npz with a dense matrix or the parts of a sparse one."""
 
+import io
+import math
 import zipfile
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 from scipy.sparse import csc_matrix, csr_matrix
 
 from eigensieve.tables.content import Source
+from eigensieve.tables.limits import PER_FEATURE, PER_TEXT, claim
 from eigensieve.tables.matrix import as_matrix, check_length, matrix_table, only_matrix, refuse_names
-from eigensieve.tables.table import DataError, Matrix, Request, Table, as_floats, damaged, position
+from eigensieve.tables.table import DataError, Matrix, Request, Table, as_floats, damaged, parsing, position
 
 _PREFIXED = {"data": "X_data", "indices": "X_indices", "indptr": "X_indptr", "shape": "X_shape"}
 _PLAIN = {part: part for part in _PREFIXED}
@@ -20,9 +23,11 @@ _PLAIN = {part: part for part in _PREFIXED}
 def read_npy(source: Source, request: Request) -> Table:
     """Read one matrix from an .npy file."""
     refuse_names("an .npy file", request)
-    values = _load(source, request.path)
-    if not isinstance(values, np.ndarray):
-        raise DataError(f"'{request.path}' is not an .npy file but an .npz archive. Give it the ending .npz.")
+    with _opened(source) as file:
+        if file.read(2) == b"PK":
+            raise DataError(f"'{request.path}' is not an .npy file but an .npz archive. Give it the ending .npz.")
+        file.seek(0)
+        values = _array(file, request)
     return matrix_table(as_matrix(values, request.path), request)
 
 
@@ -33,15 +38,9 @@ def read_npz(source: Source, request: Request) -> Table:
     ``scipy.sparse.save_npz`` writes, or the only two-dimensional array there is. The label and the id are arrays with
     one entry per sample; ``feature_names`` is used where present.
     """
-    path, label, id = request.path, request.label, request.id
-    archive = _load(source, path)
-    if isinstance(archive, np.ndarray):
-        raise DataError(f"'{path}' is not an .npz archive but an .npy file. Give it the ending .npy.")
-    try:
-        entries = {name: archive[name] for name in archive.files}
-    except (ValueError, zipfile.BadZipFile, OSError) as error:
-        raise damaged(path, "an .npz archive without pickled objects") from error
-    X, used = _matrix_of(entries, path)
+    path, label, id, batch = request.path, request.label, request.id, request.batch
+    entries = _members(source, request)
+    X, used = _matrix_of(entries, request)
     rest = {name: values for name, values in entries.items() if name not in used}
     table = matrix_table(X, request, rest.pop("feature_names", None))
     for role, name in request.named.items():
@@ -51,7 +50,8 @@ def read_npz(source: Source, request: Request) -> Table:
         table,
         sample_names=None if id is None else [str(entry) for entry in rest[id]],
         label=None if label is None else rest[label],
-        details={"rest": {name: values for name, values in rest.items() if name not in (label, id)}},
+        details={"rest": {name: values for name, values in rest.items() if name not in (label, id, batch)}},
+        batch=None if batch is None else rest[batch],
     )
 
 
@@ -70,43 +70,79 @@ def write_npz(path: Path, table: Table) -> None:
         X = csr_matrix(X)
         entries |= {"X_data": X.data, "X_indices": X.indices, "X_indptr": X.indptr, "X_shape": np.array(X.shape)}
     entries["feature_names"] = np.array(list(table.feature_names), dtype=str)
-    if table.label is not None:
-        entries[table.label_name or "y"] = table.label
+    entries |= table.set_apart("y")
     if table.sample_names is not None:
         entries[table.id_name or "sample_names"] = np.array(table.sample_names, dtype=str)
     with path.open("wb") as file:
         np.savez_compressed(file, allow_pickle=False, **entries)
 
 
-def _load(source: Source, path: str | Path) -> Any:
-    """``numpy.load`` without pickle, with an error that names the file."""
-    try:
-        return np.load(source, allow_pickle=False)
-    except (ValueError, EOFError, zipfile.BadZipFile, OSError) as error:
-        raise damaged(path, "a NumPy file without pickled objects") from error
+def _opened(source: Source) -> IO[bytes]:
+    return io.BytesIO(source.getbuffer()) if isinstance(source, io.BytesIO) else source.open("rb")
 
 
-def _matrix_of(entries: dict[str, np.ndarray], path: str | Path) -> tuple[Matrix, set[str]]:
+def _array(file: IO[bytes], request: Request) -> np.ndarray:
+    """One array in NumPy's format. Its size is checked before there is room for it, and nothing is unpickled."""
+    with parsing(request.path, "a NumPy file without pickled objects"):
+        version = np.lib.format.read_magic(file)
+        read_header = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+        shape, _, dtype = read_header(file)
+        if dtype.hasobject or min(shape, default=0) < 0:
+            raise damaged(request.path, "a NumPy file without pickled objects")
+        count = math.prod(shape)
+        claim(count * max(dtype.itemsize, PER_TEXT if dtype.kind in "SU" else 1), request.path, request.size)
+        file.seek(0)
+        values: np.ndarray = np.lib.format.read_array(file, allow_pickle=False)
+        if dtype.kind == "U" and not _are_characters(values):
+            raise damaged(request.path, "a NumPy file with valid texts")
+    return values
+
+
+def _are_characters(texts: np.ndarray) -> bool:
+    """Whether all numbers that stand for characters do: Python fails on others only when they are used."""
+    codes = np.frombuffer(texts.tobytes(), dtype=np.dtype(np.uint32).newbyteorder(texts.dtype.byteorder))
+    return not np.any((codes > 0x10FFFF) | ((codes >= 0xD800) & (codes < 0xE000)))
+
+
+def _members(source: Source, request: Request) -> dict[str, np.ndarray]:
+    """All arrays of an archive."""
+    with _opened(source) as file:
+        if file.read(6) == b"\x93NUMPY":
+            raise DataError(f"'{request.path}' is not an .npz archive but an .npy file. Give it the ending .npy.")
+        entries: dict[str, np.ndarray] = {}
+        with parsing(request.path, "an .npz archive without pickled objects"), zipfile.ZipFile(file) as archive:
+            for member in archive.infolist():
+                # NumPy writes these two; the others may unpack without bound
+                if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+                    raise damaged(request.path, "an .npz archive that NumPy wrote")
+                claim(sum(values.nbytes for values in entries.values()) + member.file_size, request.path, request.size)
+                with archive.open(member) as stream:
+                    entries[member.filename.removesuffix(".npy")] = _array(stream, request)
+    return entries
+
+
+def _matrix_of(entries: dict[str, np.ndarray], request: Request) -> tuple[Matrix, set[str]]:
     """The matrix, and the names of the arrays it was made from."""
+    path = request.path
     if "X" in entries:
         return as_matrix(entries["X"], path), {"X"}
     for layout in (_PREFIXED, _PLAIN):
         if set(layout.values()) <= set(entries):
-            return _sparse(entries, layout, path), {*layout.values(), "format", "_is_array"}
+            return _sparse(entries, layout, request), {*layout.values(), "format", "_is_array"}
     matrices = [name for name, values in entries.items() if values.ndim == 2 and values.dtype.kind in "fiub"]
     name = only_matrix(matrices, path)
     return as_matrix(entries[name], path), {name}
 
 
-def _sparse(entries: dict[str, np.ndarray], layout: dict[str, str], path: str | Path) -> csr_matrix:
+def _sparse(entries: dict[str, np.ndarray], layout: dict[str, str], request: Request) -> csr_matrix:
     data, indices, indptr, shape = (entries[layout[part]] for part in ("data", "indices", "indptr", "shape"))
-    kind = entries.get("format", np.array("csr")).item()
-    kind = kind.decode() if isinstance(kind, bytes) else kind
-    try:
+    with parsing(request.path, "a sparse matrix in CSR or CSC parts"):
+        kind = entries.get("format", np.array("csr")).item()
+        kind = kind.decode() if isinstance(kind, bytes) else kind
+        n_rows, n_columns = (int(length) for length in shape)
+        claim(8.0 * n_rows + PER_FEATURE * n_columns, request.path, request.size)
         built = (csc_matrix if kind == "csc" else csr_matrix)(
-            (as_floats(data), indices, indptr), shape=(int(shape[0]), int(shape[1]))
+            (as_floats(data, request.path), indices, indptr), shape=(n_rows, n_columns)
         )
         built.check_format(full_check=True)
-    except (ValueError, IndexError, TypeError) as error:
-        raise damaged(path, "a sparse matrix in CSR or CSC parts") from error
     return csr_matrix(built)

@@ -8,12 +8,14 @@ import zlib
 from pathlib import Path
 from typing import IO, Any, cast
 
+from eigensieve.tables.limits import allowance, claim
 from eigensieve.tables.table import DataError
 
 STDIN = "-"
 Source = Path | io.BytesIO
 """Where a reader takes its bytes from."""
 
+_PIECE = 2**20
 _BROKEN = (EOFError, zlib.error, gzip.BadGzipFile)
 
 
@@ -21,14 +23,28 @@ def read_content(source: Source) -> Any:
     """Return the bytes of a source: mapped where possible, decompressed where needed."""
     if isinstance(source, io.BytesIO):
         return source.getvalue()
-    try:
-        if _is_compressed(source):
-            with gzip.open(source) as stream:
-                return stream.read()
+    if _is_compressed(source):
         with source.open("rb") as file:
-            return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+            return _decompressed(file, source, source.stat().st_size)
+    with source.open("rb") as file:
+        if source.stat().st_size == 0:
+            return b""  # nothing can be mapped
+        return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+
+
+def _decompressed(file: IO[bytes], path: str | Path, size: int) -> bytes:
+    """The contents of a compressed file of `size` bytes, as long as they are no larger than they may be."""
+    allowed = allowance(size)
+    content = io.BytesIO()
+    try:
+        with gzip.GzipFile(fileobj=file) as stream:
+            while piece := stream.read(_PIECE):
+                content.write(piece)
+                if content.tell() > allowed:
+                    claim(content.tell(), path, size)
     except _BROKEN as error:
-        raise DataError(f"'{source}' is damaged: {error}. Get the file again.") from error
+        raise DataError(f"'{path}' is damaged: {error}. Get the file again.") from error
+    return content.getvalue()
 
 
 def as_stream(source: Source) -> io.BytesIO:
@@ -41,17 +57,14 @@ def open_for_writing(path: Path) -> IO[bytes]:
     return cast(IO[bytes], gzip.open(path, "wb") if _is_compressed(path) else path.open("wb"))
 
 
-def read_stdin() -> bytes:
-    """Return all of standard input, decompressed where it is compressed."""
+def read_stdin() -> tuple[bytes, int]:
+    """Return all of standard input, decompressed where it is compressed, and how many bytes came in."""
     content = sys.stdin.buffer.read()
     if not content:
         raise DataError("Standard input is empty. Pipe a table into the command, or name a file.")
     if content[:2] != b"\x1f\x8b":
-        return content
-    try:
-        return gzip.decompress(content)
-    except _BROKEN as error:
-        raise DataError(f"Standard input is damaged: {error}. Send the file again.") from error
+        return content, len(content)
+    return _decompressed(io.BytesIO(content), "standard input", len(content)), len(content)
 
 
 def check_readable(path: Path) -> None:

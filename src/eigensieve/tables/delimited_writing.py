@@ -43,22 +43,21 @@ def _write(file: IO[str], table: Table, dialect: Dialect) -> None:
 
 
 def _sample_rows(table: Table, dialect: Dialect) -> Iterator[list[str]]:
-    names, label = table.sample_names, table.label
+    names, apart = table.sample_names, table.set_apart()
     before = [] if names is None else ["id" if table.id_name is None else table.id_name]
-    after = [] if label is None else [table.label_name or "label"]
-    yield [*before, *table.feature_names, *after]
+    yield [*before, *table.feature_names, *apart]
     for row in range(table.n_samples):
         yield [
             *([] if names is None else [names[row]]),
             *_cells(_dense_row(table, row), dialect),
-            *([] if label is None else [str(label[row])]),
+            *(str(values[row]) for values in apart.values()),
         ]
 
 
 def _feature_rows(table: Table, dialect: Dialect) -> Iterator[list[str]]:
     yield [table.id_name or "", *table.sample_names_or_numbers]
-    if table.label is not None:
-        yield [table.label_name or "label", *map(str, table.label)]
+    for name, values in table.set_apart().items():
+        yield [name, *map(str, values)]
     X = table.X if isinstance(table.X, np.ndarray) else table.X.tocsc()
     for column, name in enumerate(table.feature_names):
         values = X[:, column] if isinstance(X, np.ndarray) else X[:, [column]].toarray()[:, 0]

@@ -8,8 +8,9 @@ from pathlib import Path
 from eigensieve.tables.table import DataError
 
 DELIMITERS = ",\t;| "
-_DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+([eE][+-]?\d+)?")
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?inf(inity)?", re.IGNORECASE)
+_DECIMAL_COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+([eE][+-]?[0-9]+)?")
+# no two parts that could share the same digits: trying all ways to share them takes quadratic time
+_NUMBER = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)(e[+-]?[0-9]+)?|[+-]?inf(inity)?", re.IGNORECASE | re.ASCII)
 MISSING_WORDS = ("na", "nan", "null", "none", "n/a", "#n/a", "?", "-", ".")
 """How a missing value is written, in lower case; an empty cell is missing too."""
 TRUTH_WORDS = ("false", "true")
@@ -35,7 +36,9 @@ class Dialect:
 
     def cells(self, line: bytes) -> list[str]:
         """Split one line, quotes removed."""
-        return next(csv.reader([line.decode(self.encoding)], delimiter=self.delimiter), [])
+        # "\r" alone ends a line for the csv module; here it is an odd character inside a cell
+        text = line.decode(self.encoding).replace("\r", " ")
+        return next(csv.reader([text], delimiter=self.delimiter), [])
 
     def is_number(self, cell: str) -> bool:
         """Whether a cell is a number, a truth value or missing."""

@@ -5,20 +5,20 @@ from pathlib import Path
 import numpy as np
 
 from eigensieve._extras import require
+from eigensieve.tables.hdf5 import check_hdf5
 from eigensieve.tables.matrix import as_matrix
-from eigensieve.tables.table import DataError, Request, Table, as_labels, damaged, make_unique, position
+from eigensieve.tables.table import DataError, Request, Table, as_labels, make_unique, parsing, position
 
 
 def read_h5ad(path: Path, request: Request) -> Table:
-    """Read an .h5ad file: `X`, names of variables and observations; label and id are columns of ``obs``."""
-    label, id = request.label, request.id
+    """Read an .h5ad file: `X`, names of variables and observations; label, id and batch are columns of ``obs``."""
+    label, id, batch = request.label, request.id, request.batch
     if request.samples == "columns":
         raise DataError(f"'{path}' has samples in rows: .h5ad files always do. Leave it at rows or auto.")
     anndata = require("anndata", extra="anndata")
-    try:
+    check_hdf5(path)
+    with parsing(path, "an .h5ad file"):
         stored = anndata.read_h5ad(path)
-    except (OSError, KeyError, ValueError, TypeError, AttributeError) as error:
-        raise damaged(path, "an .h5ad file") from error
     if stored.X is None:
         raise DataError(f"'{path}' has no X. Store the matrix to select from in X.")
     columns = [str(name) for name in stored.obs.columns]
@@ -30,12 +30,14 @@ def read_h5ad(path: Path, request: Request) -> Table:
         X=as_matrix(stored.X, path),
         feature_names=make_unique([str(name) for name in stored.var_names], notes),
         sample_names=[str(name) for name in identity],
-        label=None if label is None else as_labels([str(entry) for entry in stored.obs[label]]),
+        label=None if label is None else as_labels([str(entry) for entry in stored.obs[label]], path),
         format=request.format,
         notes=notes,
         label_name=label,
         id_name=id,
         details={"anndata": stored},
+        batch=None if batch is None else as_labels([str(entry) for entry in stored.obs[batch]], path),
+        batch_name=batch,
     )
 
 
@@ -50,7 +52,7 @@ def write_h5ad(path: Path, table: Table) -> None:
     else:
         pandas = require("pandas", extra="cli")
         obs = pandas.DataFrame(index=pandas.Index(table.sample_names_or_numbers))
-        if table.label is not None:
-            obs[table.label_name or "label"] = table.label
+        for name, values in table.set_apart().items():
+            obs[name] = values
         chosen = anndata.AnnData(table.X, obs=obs, var=pandas.DataFrame(index=list(table.feature_names)))
     chosen.write_h5ad(path)

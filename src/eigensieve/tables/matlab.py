@@ -1,4 +1,4 @@
-"""MATLAB files, up to version 7 through scipy and version 7.3 (HDF5) through h5py."""
+"""MATLAB files: version 5 to 7 parsed here, version 7.3 (HDF5) through h5py, version 4 through scipy."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -8,8 +8,12 @@ import numpy as np
 from scipy.sparse import csc_matrix
 
 from eigensieve._extras import require
+from eigensieve.tables.content import read_content
+from eigensieve.tables.hdf5 import check_hdf5
+from eigensieve.tables.limits import claim
+from eigensieve.tables.mat5 import read_mat5
 from eigensieve.tables.matrix import as_matrix, check_length, matrix_table, only_matrix
-from eigensieve.tables.table import Request, Table, damaged, position
+from eigensieve.tables.table import Request, Table, parsing, position
 
 
 def read_mat(path: Path, request: Request) -> Table:
@@ -18,11 +22,11 @@ def read_mat(path: Path, request: Request) -> Table:
     The matrix is the variable ``X``, or ``data``, or the only matrix of numbers with more than one column. The label
     and the id are variables with one entry per sample.
     """
-    label, id = request.label, request.id
-    variables = _load(path)
+    label, id, batch = request.label, request.id, request.batch
+    variables = _load(path, request)
     for role, variable in request.named.items():
         position(variable, list(variables), path, role, "variable")
-    name = _matrix_name(variables, {label, id}, path)
+    name = _matrix_name(variables, {label, id, batch}, path)
     names = _texts(variables["feature_names"]) if "feature_names" in variables else None
     table = matrix_table(as_matrix(variables[name], path), request, names)
     return replace(
@@ -30,6 +34,7 @@ def read_mat(path: Path, request: Request) -> Table:
         sample_names=None if id is None else [str(entry) for entry in _vector(variables, id, table, path)],
         label=None if label is None else _vector(variables, label, table, path),
         details={"matrix": name},
+        batch=None if batch is None else _vector(variables, batch, table, path),
     )
 
 
@@ -42,42 +47,47 @@ def write_mat(path: Path, table: Table) -> None:
         str(table.details.get("matrix", "X")): X if isinstance(X, np.ndarray) else csc_matrix(X),
         "feature_names": np.array(list(table.feature_names), dtype=object),
     }
-    if table.label is not None:
-        variables[table.label_name or "y"] = table.label.reshape(-1, 1)
+    for name, values in table.set_apart("y").items():
+        # words as cells: MATLAB's text arrays pad them to one length
+        variables[name] = (values.astype(object) if values.dtype.kind == "U" else values).reshape(-1, 1)
     if table.sample_names is not None:
         variables[table.id_name or "sample_names"] = np.array(table.sample_names, dtype=object)
     savemat(str(path), variables, do_compression=True)
 
 
-def _load(path: Path) -> dict[str, Any]:
+def _load(path: Path, request: Request) -> dict[str, Any]:
     from scipy.io import loadmat
-    from scipy.io.matlab import MatReadError
+    from scipy.io.matlab import matfile_version
 
     with path.open("rb") as file:
         start = file.read(128)
     if b"MATLAB 7.3" in start or start.startswith(b"\x89HDF"):
-        return _load_hdf5(path)
-    try:
-        loaded = loadmat(path)
-    except (MatReadError, ValueError, TypeError, OSError, KeyError, IndexError, NotImplementedError) as error:
-        raise damaged(path, "a MATLAB file") from error
+        return _load_hdf5(path, request)
+    with parsing(path, "a MATLAB file"):
+        version = matfile_version(path)[0]
+        if version == 1:
+            return read_mat5(read_content(path), request)
+        if version == 2:
+            return _load_hdf5(path, request)
+        loaded = loadmat(path)  # version 4, whose parser is written in Python
     return {name: value for name, value in loaded.items() if not name.startswith("__")}
 
 
-def _load_hdf5(path: Path) -> dict[str, Any]:
+def _load_hdf5(path: Path, request: Request) -> dict[str, Any]:
     """Variables of a version 7.3 file, whose arrays are stored column by column."""
     h5py = require("h5py", extra="disk")
+    check_hdf5(path)
     variables: dict[str, Any] = {}
-    try:
-        with h5py.File(path) as file:
-            for name, item in file.items():
-                if isinstance(item, h5py.Dataset) and item.dtype.kind in "fiub":
-                    variables[name] = np.asarray(item).T
-                elif isinstance(item, h5py.Group) and {"data", "ir", "jc"} <= set(item):
-                    shape = (int(item.attrs["MATLAB_sparse"]), len(item["jc"]) - 1)
-                    variables[name] = csc_matrix((item["data"][:], item["ir"][:], item["jc"][:]), shape=shape)
-    except (OSError, KeyError, ValueError) as error:
-        raise damaged(path, "a MATLAB 7.3 file") from error
+    with parsing(path, "a MATLAB 7.3 file"), h5py.File(path) as file:
+        for name, item in file.items():
+            if isinstance(item, h5py.Dataset) and item.dtype.kind in "fiub":
+                variables[name] = np.asarray(item).T
+            elif isinstance(item, h5py.Group) and {"data", "ir", "jc"} <= set(item):
+                shape = (int(item.attrs["MATLAB_sparse"]), len(item["jc"]) - 1)
+                claim(8.0 * shape[0], path, request.size)
+                matrix = csc_matrix((item["data"][:], item["ir"][:], item["jc"][:]), shape=shape)
+                matrix.check_format(full_check=True)
+                variables[name] = matrix
     return variables
 
 
@@ -98,7 +108,7 @@ def _vector(variables: dict[str, Any], name: str, table: Table, path: Path) -> n
     if values.dtype == object:
         values = _texts(values)
     check_length(values, table.n_samples, path, name)
-    return values.astype(np.int64) if values.dtype.kind in "ub" else values
+    return values.astype(np.int64) if values.dtype.kind in "ub" and values.dtype != np.uint64 else values
 
 
 def _texts(cells: np.ndarray) -> np.ndarray:

@@ -6,21 +6,28 @@ from typing import Any, Literal
 import numpy as np
 from scipy.sparse import csr_matrix, issparse
 
-from eigensieve.tables.table import DataError, Matrix, NumberedNames, Request, Table, as_floats, listed
+from eigensieve.tables.table import DataError, Matrix, NumberedNames, Request, Table, as_floats, listed, parsing
 
 
 def as_matrix(values: Any, path: str | Path) -> Matrix:
     """A matrix of floats, CSR where it is sparse; or an error that says what was found instead."""
     sparse: bool = issparse(values)
     if sparse:
-        return csr_matrix(values, dtype=as_floats(values.data[:1]).dtype)
+        with parsing(path, "a sparse matrix"):
+            if hasattr(values, "check_format"):  # indices beyond the shape crash what computes with them
+                values.check_format(full_check=True)
+        if values.dtype.kind not in "fiub":
+            raise DataError(
+                f"'{path}' holds a sparse matrix of type {values.dtype}, not of numbers. Store real numbers."
+            )
+        return csr_matrix(values, dtype=as_floats(values.data, path).dtype)
     values = np.asarray(values)
     if values.ndim != 2 or values.dtype.kind not in "fiub":
         raise DataError(
             f"'{path}' holds an array of {values.ndim} dimension(s) and type {values.dtype}, not a matrix of numbers. "
             "Store a samples x features matrix."
         )
-    return as_floats(values)
+    return as_floats(values, path)
 
 
 def matrix_table(X: Matrix, request: Request, names: np.ndarray | None = None) -> Table:
@@ -30,6 +37,7 @@ def matrix_table(X: Matrix, request: Request, names: np.ndarray | None = None) -
     number of rows only.
     """
     notes = []
+    names = None if names is None else np.ravel(names)
     orientation: Literal["rows", "columns"] = "columns" if request.samples == "columns" else "rows"
     if request.samples == "auto" and names is not None and len(names) != X.shape[1] and len(names) == X.shape[0]:
         orientation = "columns"
@@ -51,6 +59,7 @@ def matrix_table(X: Matrix, request: Request, names: np.ndarray | None = None) -
         notes=notes,
         label_name=request.label,
         id_name=request.id,
+        batch_name=request.batch,
     )
 
 
@@ -72,7 +81,7 @@ def check_length(values: np.ndarray, n_samples: int, path: str | Path, name: str
 
 
 def refuse_names(what: str, request: Request) -> None:
-    """Refuse a label or id where the format has no names."""
+    """Refuse a label, id or batch where the format has no names."""
     for role, name in request.named.items():
         raise DataError(
             f"'{request.path}' has no {role} column '{name}': {what} holds no names. Use a format with named columns."

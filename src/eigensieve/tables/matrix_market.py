@@ -1,16 +1,19 @@
 """Matrix Market files, alone or in a folder with names as 10x Genomics writes them."""
 
 import gzip
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from scipy.sparse import coo_matrix, csr_matrix, issparse
 
-from eigensieve.tables.content import Source, as_stream, open_for_writing, read_content
-from eigensieve.tables.matrix import as_matrix, matrix_table, refuse_names
+from eigensieve.tables.content import Source, open_for_writing, read_content
+from eigensieve.tables.limits import PER_FEATURE, PER_TEXT, claim
+from eigensieve.tables.matrix import matrix_table, refuse_names
 from eigensieve.tables.table import DataError, Matrix, Request, Table, damaged, make_unique
 
+_SYMMETRIES = (b"general", b"symmetric", b"skew-symmetric", b"hermitian")
 _FEATURES = ("features.tsv.gz", "features.tsv", "genes.tsv.gz", "genes.tsv")
 _BARCODES = ("barcodes.tsv.gz", "barcodes.tsv")
 _MATRIX = ("matrix.mtx.gz", "matrix.mtx")
@@ -19,7 +22,7 @@ _MATRIX = ("matrix.mtx.gz", "matrix.mtx")
 def read_mtx(source: Source, request: Request) -> Table:
     """Read one Matrix Market file; samples in rows unless told otherwise."""
     refuse_names("a Matrix Market file", request)
-    return matrix_table(_load(source, request.path), request)
+    return matrix_table(_load(source, request.path, request.size), request)
 
 
 def read_10x(folder: Path, request: Request) -> Table:
@@ -32,7 +35,7 @@ def read_10x(folder: Path, request: Request) -> Table:
     if request.samples == "rows":
         raise DataError(f"'{folder}' has samples in columns: 10x folders always do. Leave it at columns or auto.")
     matrix = _find(folder, _MATRIX)
-    X = csr_matrix(_load(matrix, matrix).T)
+    X = csr_matrix(_load(matrix, matrix, matrix.stat().st_size).T)
     features = _lines(_find(folder, _FEATURES))
     barcodes = [line[0] for line in _lines(_find(folder, _BARCODES))]
     if X.shape != (len(barcodes), len(features)):
@@ -87,14 +90,119 @@ def _save(path: Path, X: Any) -> None:
         )
 
 
-def _load(source: Source, path: str | Path) -> Matrix:
-    from scipy.io import mmread
+@dataclass(frozen=True)
+class _Header:
+    """What the first lines say.
 
-    try:
-        X = mmread(as_stream(source))
-    except (ValueError, OverflowError, EOFError, IndexError) as error:
-        raise damaged(path, "a Matrix Market file") from error
-    return as_matrix(X, path)
+    Attributes
+    ----------
+    kinds : list of bytes
+        Words of the first line: coordinate or array, the kind of numbers, the symmetry.
+    shape : tuple of int
+    n_entries : int
+        Stored entries.
+    place : int
+        Where they begin.
+    """
+
+    kinds: list[bytes]
+    shape: tuple[int, int]
+    n_entries: int
+    place: int
+
+
+def _load(source: Source, path: str | Path, size: int) -> Matrix:
+    content = read_content(source)
+    header = _header(content, path)
+    form, kind, symmetry = header.kinds
+    shortest = 2 if form == b"array" else 4  # "1" or "1 1", and a line end
+    if shortest * header.n_entries > len(content) + 1:
+        raise DataError(
+            f"'{path}' announces {header.n_entries:,} entries but has text for {len(content) // shortest:,} at most. "
+            "It is cut off; get the file again."
+        )
+    mirrored = symmetry != b"general"
+    claim(48.0 * (1 + mirrored) * header.n_entries + 8.0 * header.shape[0] + PER_FEATURE * header.shape[1], path, size)
+    indices, values = _entries(content, header, kind != b"pattern", path)
+    rows, columns = indices
+    if mirrored:
+        sign = -1.0 if symmetry == b"skew-symmetric" else 1.0
+        below = rows != columns
+        rows, columns = np.concatenate([rows, columns[below]]), np.concatenate([columns, rows[below]])
+        values = np.concatenate([values, sign * values[below]])
+    if form == b"array":
+        X = np.zeros(header.shape)
+        X[rows, columns] = values
+        return X
+    return csr_matrix((values, (rows, columns)), shape=header.shape)
+
+
+def _header(content: Any, path: str | Path) -> _Header:
+    """Read the first line, pass over comments, and read the line of sizes."""
+    kinds: list[bytes] | None = None
+    place = 0
+    while place < len(content):
+        end = content.find(b"\n", place)
+        end = len(content) if end < 0 else end
+        line = content[place : min(end, place + 200)].strip()
+        place = end + 1
+        if kinds is None:
+            kinds = line.lower().split()
+            if kinds[:2] != [b"%%matrixmarket", b"matrix"] or not _known(kinds[2:]):
+                raise damaged(path, "a Matrix Market file of real numbers")
+        elif line and not line.startswith(b"%"):
+            sizes = line.split()
+            form, symmetry = kinds[2], kinds[4]
+            if len(sizes) != 2 + (form == b"coordinate") or not all(n.isdigit() and len(n) < 19 for n in sizes):
+                break
+            rows, columns = int(sizes[0]), int(sizes[1])
+            if symmetry != b"general" and rows != columns:
+                break
+            stored = rows * columns
+            if symmetry != b"general":
+                stored = rows * (rows + 1 - 2 * (symmetry == b"skew-symmetric")) // 2
+            n_entries = int(sizes[2]) if form == b"coordinate" else stored
+            return _Header(kinds[2:], (rows, columns), n_entries, place)
+    raise damaged(path, "a Matrix Market file")
+
+
+def _known(kinds: list[bytes]) -> bool:
+    if len(kinds) != 3:
+        return False
+    form, kind, symmetry = kinds
+    numbers = (b"real", b"double", b"integer", b"unsigned-integer") + ((b"pattern",) if form == b"coordinate" else ())
+    return form in (b"coordinate", b"array") and kind in numbers and symmetry in _SYMMETRIES
+
+
+def _entries(
+    content: Any, header: _Header, with_values: bool, path: str | Path
+) -> tuple[tuple[np.ndarray, np.ndarray], np.ndarray]:
+    """Rows and columns, from 0, and values of the stored entries."""
+    from eigensieve.tables._matrix_market_numba import BAD, parse_entries
+
+    text = np.frombuffer(content, dtype=np.uint8)
+    n_rows, n_columns = header.shape
+    by_index = header.kinds[0] == b"coordinate"
+    indices = np.empty((header.n_entries, 2 if by_index else 0), dtype=np.int64)
+    values = np.ones(header.n_entries)
+    long = np.empty((1024, 3), dtype=np.int64)
+    n_long = parse_entries(text, header.place, indices, values, with_values, long)
+    if n_long > len(long):
+        long = np.empty((n_long, 3), dtype=np.int64)
+        n_long = parse_entries(text, header.place, indices, values, with_values, long)
+    if n_long == BAD:
+        raise damaged(path, "a Matrix Market file")
+    for entry, first, last in long[:n_long]:
+        values[entry] = float(text[first:last].tobytes())
+    if by_index:
+        if header.n_entries and (indices.min() < 1 or np.any(indices.max(axis=0) > (n_rows, n_columns))):
+            raise damaged(path, "a Matrix Market file whose indices are within its sizes")
+        return (indices[:, 0] - 1, indices[:, 1] - 1), values
+    columns, rows = np.divmod(np.arange(n_rows * n_columns), max(n_rows, 1))
+    if header.kinds[2] != b"general":
+        kept = rows > columns if header.kinds[2] == b"skew-symmetric" else rows >= columns
+        rows, columns = rows[kept], columns[kept]
+    return (rows, columns), values
 
 
 def _find(folder: Path, names: tuple[str, ...]) -> Path:
@@ -105,8 +213,10 @@ def _find(folder: Path, names: tuple[str, ...]) -> Path:
 
 
 def _lines(path: Path) -> list[list[str]]:
+    content = bytes(read_content(path)[:])
+    claim(PER_TEXT * (content.count(b"\n") + content.count(b"\t")), path, path.stat().st_size)
     try:
-        text = bytes(read_content(path)[:]).decode("utf-8")
+        text = content.decode("utf-8")
     except UnicodeDecodeError as error:
         raise damaged(path, "UTF-8 text") from error
     return [line.split("\t") for line in text.splitlines() if line.strip()]

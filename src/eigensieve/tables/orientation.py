@@ -42,11 +42,11 @@ def place_of_samples(
     """
     if request.samples != "auto":
         return request.samples, []
-    wanted = request.named.values()
-    if row_names is None or len(column_names) < 2 or any(name in column_names for name in wanted):
+    if row_names is None or len(column_names) < 2 or any(name in column_names for name in request.named.values()):
         return "rows", []
-    if any(name in row_names for name in wanted):
-        return "columns", ["samples in columns: the label is the name of a row"]
+    for role, name in request.named.items():
+        if name in row_names:
+            return "columns", [f"samples in columns: the {role} is the name of a row"]
     word = "".join(character for character in column_names[0].lower() if character.isalnum())
     if word in FEATURE_WORDS:
         return "columns", [f"samples in columns: the first column is called '{column_names[0]}'"]

@@ -10,7 +10,7 @@ from pathlib import Path
 from eigensieve.tables.content import STDIN, Source, check_readable, read_stdin
 from eigensieve.tables.formats import FORMATS, Format, ending_of, format_of, format_of_stream, function, named
 from eigensieve.tables.mixed import arranged
-from eigensieve.tables.table import Categories, DataError, Request, Samples, Table, checked
+from eigensieve.tables.table import Categories, DataError, Request, Samples, Table, checked, out_of_memory
 
 
 def read_table(
@@ -18,6 +18,7 @@ def read_table(
     *,
     label: str | None = None,
     id: str | None = None,
+    batch: str | None = None,
     samples: Samples = "auto",
     format: str | None = None,
     categories: Categories = "error",
@@ -41,6 +42,8 @@ def read_table(
         .npz or .mat file, a column of ``obs`` in .h5ad, "label" in svmlight.
     id : str, optional
         Name of the column with the samples' names. A first column of distinct texts is taken without asking.
+    batch : str, optional
+        Name of the column with the samples' batches, found like the label.
     samples : {"auto", "rows", "columns"}, default="auto"
         Where the samples stand. "auto" takes rows, unless a text table has named rows that the label, the
         name of the first column or the values show to be features; the table's notes say so.
@@ -75,11 +78,13 @@ def read_table(
         raise ValueError(
             f"The 'format' parameter of read_table must be one of {', '.join(FORMATS)}. Got {format!r} instead."
         )
+    stdin = str(path) == STDIN
     request = Request(
-        "standard input" if str(path) == STDIN else Path(path),
+        "standard input" if stdin else Path(path),
         label,
         id,
         samples,
+        batch=batch,
         categories=categories,
         keep=tuple(keep),
         drop=tuple(drop),
@@ -88,11 +93,13 @@ def read_table(
         thousands=thousands,
     )
     _check_marks(request)
-    if str(path) == STDIN:
+    request.check_roles()
+    if stdin:
         table = _from_stdin(format, request)
     else:
-        check_readable(Path(path))
-        table = _from_file(Path(path), format, request)
+        file = Path(path)
+        check_readable(file)
+        table = _from_file(file, format, replace(request, size=file.stat().st_size))
     return checked(arranged(table, request), request.path)
 
 
@@ -125,7 +132,8 @@ def _from_file(file: Path, format: str | None, request: Request) -> Table:
 
 
 def _from_stdin(format: str | None, request: Request) -> Table:
-    content = read_stdin()
+    content, size = read_stdin()
+    request = replace(request, size=size)
     found = format_of_stream(content) if format is None else named(format)
     if not found.file_only:
         return _read(found, io.BytesIO(content), request)
@@ -139,5 +147,8 @@ def _from_stdin(format: str | None, request: Request) -> Table:
 
 
 def _read(format: Format, source: Source, request: Request) -> Table:
-    table: Table = function(format.reader)(source, replace(request, format=format.name))
+    try:
+        table: Table = function(format.reader)(source, replace(request, format=format.name))
+    except MemoryError as error:
+        raise out_of_memory(request.path) from error
     return table

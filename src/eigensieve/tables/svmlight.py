@@ -1,13 +1,17 @@
 """svmlight / libsvm text files."""
 
+import re
 from pathlib import Path
 
 import numpy as np
 from scipy.sparse import csr_matrix
 
 from eigensieve.tables.content import Source, as_stream, open_for_writing
-from eigensieve.tables.table import DataError, NumberedNames, Request, Table, damaged
+from eigensieve.tables.limits import PER_FEATURE, claim
+from eigensieve.tables.table import DataError, NumberedNames, Request, Table, damaged, parsing, too_large
 
+_UNDERSCORE = re.compile(rb"^[^#\n_]*_", re.MULTILINE)
+"""An underscore outside of a comment."""
 LABEL = "label"
 """What the format's target column is called here."""
 
@@ -21,16 +25,21 @@ def read_svmlight(source: Source, request: Request) -> Table:
     from sklearn.datasets import load_svmlight_file
 
     path, label = request.path, request.label
-    if request.id is not None:
-        raise DataError(f"'{path}' has no id column '{request.id}': the svmlight format has none. Leave the id out.")
+    for role, name in (("id", request.id), ("batch", request.batch)):
+        if name is not None:
+            raise DataError(f"'{path}' has no {role} column '{name}': the svmlight format has none. Leave it out.")
     if label not in (None, LABEL):
         raise DataError(f"'{path}' has no label column '{label}'. In svmlight files it is called '{LABEL}'.")
     if request.samples == "columns":
         raise DataError(f"'{path}' has samples in rows: the svmlight format allows nothing else. Leave it at rows.")
-    try:
-        X, y = load_svmlight_file(as_stream(source))
-    except (ValueError, IndexError, OverflowError, UnicodeDecodeError) as error:
-        raise damaged(path, "a svmlight file") from error
+    content = as_stream(source)
+    if _UNDERSCORE.search(content.getbuffer()):
+        raise damaged(path, "a svmlight file")  # the parser takes 1_0 for 10
+    with parsing(path, "a svmlight file"):
+        X, y = load_svmlight_file(content)
+    claim(PER_FEATURE * X.shape[1], path, request.size)
+    if label and np.any(np.abs(y) >= 2**53):
+        raise too_large(path, " among its labels")
     target = y.astype(np.int64) if np.all(y == np.round(y)) and np.all(np.abs(y) < 2**53) else y
     return Table(
         X=csr_matrix(X),

@@ -1,8 +1,11 @@
 """A table of samples as the readers hand it over, and the error they raise."""
 
+import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from decimal import Decimal
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Literal, overload
@@ -24,6 +27,31 @@ def damaged(path: str | Path, what: str) -> DataError:
     return DataError(f"'{path}' is damaged or not {what}. Get or write the file again.")
 
 
+@contextmanager
+def parsing(path: str | Path, what: str) -> Iterator[None]:
+    """Whatever a foreign parser raises means that the file is damaged; what we raise ourselves stays as it is.
+
+    Parsers answer damaged files with exceptions of every kind (KeyError, zlib.error, TokenError, RuntimeError...), so
+    only calls of such parsers belong inside.
+    """
+    try:
+        yield
+    except (DataError, ImportError):
+        raise
+    except MemoryError as error:
+        raise out_of_memory(path) from error
+    except Exception as error:
+        raise damaged(path, what) from error
+
+
+def out_of_memory(path: str | Path) -> DataError:
+    """The error for a file that does not fit."""
+    return DataError(
+        f"'{path}' does not fit into memory. Free some, or store it as .npy, .h5ad, .parquet or .zarr and fit on "
+        "eigensieve.data.open_data."
+    )
+
+
 @dataclass(frozen=True)
 class Request:
     """What to read from a file, as the caller of :func:`~eigensieve.tables.read_table` asked for it.
@@ -32,8 +60,8 @@ class Request:
     ----------
     path : str or Path
         What errors call the file.
-    label, id : str or None
-        Names of the label and id columns.
+    label, id, batch : str or None
+        Names of the columns with labels, names and batches of the samples.
     samples : {"auto", "rows", "columns"}
         Where the samples stand in the file.
     ending : str
@@ -48,6 +76,8 @@ class Request:
         Cells of a text file that mean "missing", besides the usual ones.
     decimal, thousands : str or None
         Marks in the numbers of a text file. None finds the decimal mark, and knows no thousands mark.
+    size : int
+        Bytes of the file as it was handed in, still compressed.
     """
 
     path: str | Path
@@ -62,11 +92,24 @@ class Request:
     na_values: tuple[str, ...] = ()
     decimal: str | None = None
     thousands: str | None = None
+    size: int = 0
+    batch: str | None = None
 
     @property
     def named(self) -> dict[str, str]:
-        """The names that the caller gave, by role: "label", "id"."""
-        return {role: name for role, name in (("label", self.label), ("id", self.id)) if name is not None}
+        """The names that the caller gave, by role: "label", "id", "batch"."""
+        roles = {"label": self.label, "id": self.id, "batch": self.batch}
+        return {role: name for role, name in roles.items() if name is not None}
+
+    def check_roles(self) -> None:
+        """Refuse one column in two roles."""
+        roles: dict[str, str] = {}
+        for role, name in self.named.items():
+            if name in roles:
+                raise DataError(
+                    f"'{self.path}': column '{name}' cannot be {roles[name]} and {role} at once. Name two columns."
+                )
+            roles[name] = role
 
 
 class NumberedNames(Sequence[str]):
@@ -114,6 +157,10 @@ class Table:
         Columns of the file that are no numbers, by name. They are not among the features.
     details : dict
         What writing the same format again needs: a CSV's delimiter, unused labels, an AnnData object.
+    batch : ndarray or None
+        The column of batches asked for, as `label`.
+    batch_name : str or None
+        Its name in the file.
     """
 
     X: Matrix
@@ -127,6 +174,8 @@ class Table:
     id_name: str | None = None
     text: dict[str, list[str]] = field(default_factory=dict)
     details: dict[str, Any] = field(default_factory=dict)
+    batch: np.ndarray | None = None
+    batch_name: str | None = None
 
     @property
     def n_samples(self) -> int:
@@ -152,6 +201,11 @@ class Table:
     def sample_names_or_numbers(self) -> list[str]:
         """Names of the samples; "s0", "s1", ... where they have none."""
         return self.sample_names or [f"s{row}" for row in range(self.n_samples)]
+
+    def set_apart(self, label: str = "label") -> dict[str, np.ndarray]:
+        """Label and batch by the names of their columns; `label` is the name of labels that came without one."""
+        columns = {self.label_name or label: self.label, self.batch_name or "batch": self.batch}
+        return {name: values for name, values in columns.items() if values is not None}
 
     def take(self, columns: np.ndarray) -> "Table":
         """Return the table with only the features at the positions `columns`, in that order."""
@@ -180,9 +234,15 @@ def checked(table: Table, path: str | Path) -> Table:
         if missing:
             total = table.n_samples * table.n_features
             table.notes.append(f"{missing:,} of {total:,} values are missing ({100 * missing / total:.2g} %)")
-    unlabelled = 0 if table.label is None else _count_unlabelled(table.label)
+    unlabelled = 0 if table.label is None else int(unknown(table.label).sum())
     if unlabelled:
         table.notes.append(f"{unlabelled:,} of {table.n_samples:,} samples have no label")
+    without_batch = 0 if table.batch is None else int(unknown(table.batch).sum())
+    if without_batch:
+        raise DataError(
+            f"'{path}': {without_batch:,} of {table.n_samples:,} samples have no batch in column '{table.batch_name}'. "
+            "Fill it in, or give those samples a batch of their own."
+        )
     return table
 
 
@@ -221,21 +281,75 @@ def position(name: str, names: Sequence[str], path: str | Path, role: str, what:
         raise DataError(f"'{path}' has no {role} {what} '{name}'. {hint}") from None
 
 
-def as_labels(texts: Sequence[str]) -> np.ndarray:
-    """Labels as integers or floats where every one is a number or missing, as strings otherwise."""
-    strings = np.array([text.strip() for text in texts], dtype=str)
+_NUMBER = re.compile(r"[+-]?(0|[1-9][0-9]*)(\.[0-9]*)?([eE][+-]?[0-9]{1,3})?")
+_LARGEST_LABELS = 2**28
+"""Bytes that labels may take as an array of texts of one width."""
+
+
+def as_labels(texts: Sequence[str], path: str | Path = "the table") -> np.ndarray:
+    """Labels as integers or floats where every one is a number or missing, as strings otherwise.
+
+    Two labels become one class only if they are the same number exactly: "1" and "1.0" do. Texts that merely look like
+    numbers ("007", "1_0", digits of other scripts) stay texts, and so do whole numbers that no float can hold.
+    """
+    stripped = [text.strip() for text in texts]
+    longest = max(map(len, stripped), default=0)
+    if 4 * longest * len(stripped) > _LARGEST_LABELS:
+        raise DataError(
+            f"'{path}' has a label of {longest:,} characters. Name the column with the samples' classes as the label."
+        )
+    strings = np.array(stripped, dtype=str)
     blank = _is_blank(strings)
-    for dtype in (np.int64, np.float64):
-        try:
-            return np.where(blank, "nan", strings).astype(dtype)
-        except ValueError:
-            continue
-    return strings
+    numbers = _exact_numbers(set(strings[~blank].tolist()))
+    if numbers is None:
+        return strings
+    if not blank.any() and all(isinstance(number, int) for number in numbers.values()):
+        return np.array([numbers[text] for text in strings.tolist()], dtype=np.int64)
+    if any(isinstance(number, int) and int(float(number)) != number for number in numbers.values()):
+        return strings
+    return np.array([float(numbers.get(text, "nan")) for text in strings.tolist()])
 
 
-def as_floats(values: np.ndarray) -> np.ndarray:
-    """Numbers of any kind as float32 (kept) or float64 (everything else)."""
-    return values if values.dtype in (np.float32, np.float64) else values.astype(np.float64)
+def _exact_numbers(texts: set[str]) -> dict[str, int | float] | None:
+    """The number that each text stands for; None where one is no number, or where two would wrongly become one."""
+    if not all(_NUMBER.fullmatch(text) and len(text) <= 400 for text in texts):
+        return None
+    numbers: dict[str, int | float] = {
+        text: int(text) if text.lstrip("+-").isdecimal() else float(text) for text in texts
+    }
+    distinct = {Decimal(text) for text in texts}
+    if len(distinct) != len(set(numbers.values())) or not all(abs(number) < 2**63 for number in numbers.values()):
+        return None
+    return numbers
+
+
+def as_floats(values: np.ndarray, path: str | Path = "the table") -> np.ndarray:
+    """Numbers of any kind as float32 (kept) or float64 (everything else).
+
+    Whole numbers that no float can hold are refused: as floats, different identifiers would become one value.
+    """
+    if values.dtype in (np.float32, np.float64):
+        return values
+    floats = values.astype(np.float64)
+    if values.dtype.kind in "iu" and values.dtype.itemsize == 8 and values.size:
+        large = np.abs(floats) >= 2.0**53
+        if large.any() and not np.array_equal(_back(floats[large], values.dtype), values[large]):
+            raise too_large(path)
+    return floats
+
+
+def _back(floats: np.ndarray, dtype: np.dtype) -> np.ndarray:
+    """Floats as whole numbers again. The largest ones, which would not fit, become zero."""
+    top = 2.0**63 if dtype.kind == "i" else 2.0**64
+    return np.where(floats < top, floats, 0.0).astype(dtype)
+
+
+def too_large(path: str | Path, where: str = "") -> DataError:
+    """The error for whole numbers that are too large for a float."""
+    return DataError(
+        f"'{path}' has whole numbers above 2^53{where}, which cannot be told apart as measurements. "
+        "Name the column as the id if it identifies the samples, or leave it out."
+    )
 
 
 def make_unique(names: Sequence[str], notes: list[str]) -> list[str]:
@@ -262,12 +376,11 @@ def _count_missing(values: np.ndarray) -> int:
     return sum(int(np.isnan(values[i : i + rows]).sum()) for i in range(0, len(values), rows))
 
 
-def _count_unlabelled(label: np.ndarray) -> int:
-    if label.dtype.kind == "f":
-        return int(np.isnan(label).sum())
-    if label.dtype.kind == "U":
-        return int(_is_blank(label).sum())
-    return 0
+def unknown(labels: np.ndarray) -> np.ndarray:
+    """Which labels are missing: NaN, or a blank, "NA" or "nan" among words."""
+    if labels.dtype.kind == "f":
+        return np.isnan(labels)
+    return _is_blank(labels) if labels.dtype.kind == "U" else np.zeros(len(labels), dtype=bool)
 
 
 def _is_blank(labels: np.ndarray) -> np.ndarray:

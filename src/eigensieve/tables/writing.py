@@ -1,5 +1,6 @@
 """Writing a table so that the file appears whole or not at all."""
 
+import os
 import shutil
 import sys
 import tempfile
@@ -52,7 +53,7 @@ def write_table(
     format = _format(place, chosen)
     if not place.parent.is_dir():
         raise DataError(f"'{place}' cannot be written: its folder does not exist. Create it first.")
-    if place.exists() and not force:
+    if os.path.lexists(place) and not force:
         raise DataError(f"'{place}' exists already. Choose another name, or force to replace it.")
     with staged(place, flush=True) as path:
         function(format.writer)(path, chosen)

@@ -7,7 +7,7 @@ import typer
 
 from eigensieve.cli.console import Console
 from eigensieve.cli.errors import ModelProblem, explain_os_error
-from eigensieve.cli.options import Force, PrintOptions, TableOptions
+from eigensieve.cli.options import Force, PrintOptions, SafeNames, TableOptions
 from eigensieve.cli.outputs import Outputs, check_table_name, save_table
 from eigensieve.cli.reading import find_columns, read_table
 
@@ -22,6 +22,7 @@ def apply_model(
     reading: TableOptions,
     printing: PrintOptions,
     output: Annotated[str, typer.Option("--output", "-o", help="Table of the selected features (- for stdout).")] = "-",
+    safe_names: SafeNames = False,
     force: Force = False,
 ) -> None:
     """Keep those features of another table that a fitted model selected. Columns are found by their names."""
@@ -34,7 +35,9 @@ def apply_model(
             raise ModelProblem(f"'{model}' holds a {header['estimator']}, which selects no features.")
         table = read_table(reading, console)
         chosen = table.take(_columns(estimator, table, model, reading.source))
-        outputs.write("table", output, lambda path: save_table(chosen, path), suffix=f".{table.format}")
+        outputs.write(
+            "table", output, lambda path: save_table(chosen, path, safe=safe_names), suffix=f".{table.format}"
+        )
         outputs.commit()
     console.text(f"{chosen.n_features:,} of {table.n_features:,} features kept for {table.n_samples:,} samples")
     console.places(outputs.written)
@@ -57,7 +60,7 @@ def _open_model(path: str) -> tuple[Any, dict[str, Any]]:
         return load_model(path), read_model_header(path)
     except ModelFileError as error:
         raise ModelProblem(str(error)) from error
-    except OSError as error:
+    except (OSError, EOFError) as error:
         raise ModelProblem(explain_os_error(error, path, "reading")) from error
 
 

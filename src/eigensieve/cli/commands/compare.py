@@ -19,32 +19,33 @@ from eigensieve.cli.selection import Fitting
 
 EXAMPLES = (
     "eigensieve compare genes.csv --label tissue",
-    "eigensieve compare genes.csv --label tissue --methods sieve,variance,f-test --n-features 20,50 -o table.csv",
+    "eigensieve compare genes.csv --label tissue --methods sieve,sieve-labels,f-test --n-features 20,50 -o table.csv",
 )
 
-Chooser = Callable[[Any, Array, int, int], Array]
-"""Training samples, their labels, how many, a seed -> columns."""
+Chooser = Callable[[Any, Array, Array | None, int, int], Array]
+"""Training samples, their labels, their batches, how many, a seed -> columns."""
 
 
 def _with(name: str, **params: Any) -> Chooser:
     """A chooser that fits one of our methods."""
 
-    def choose(X: Any, y: Array, count: int, seed: int) -> Array:
+    def choose(X: Any, y: Array, batches: Array | None, count: int, seed: int) -> Array:
         fitting = Fitting(name, {"n_features_to_select": count, **params})
         if "seed" in fitting.method.options:
             fitting.params["random_state"] = seed
-        return fitting.estimator().fit(X, y if fitting.uses_label else None).get_support(indices=True)
+        known = {"batches": batches} if batches is not None and "batch" in fitting.method.knows else {}
+        return fitting.estimator().fit(X, y if fitting.uses_label else None, **known).get_support(indices=True)
 
     return choose
 
 
-def _variance(X: Any, y: Array, count: int, seed: int) -> Array:
+def _variance(X: Any, y: Array, batches: Array | None, count: int, seed: int) -> Array:
     from eigensieve.data import as_data
 
     return np.argsort(-as_data(X).stats().centered_norm, kind="stable")[:count]
 
 
-def _f_test(X: Any, y: Array, count: int, seed: int) -> Array:
+def _f_test(X: Any, y: Array, batches: Array | None, count: int, seed: int) -> Array:
     from sklearn.feature_selection import f_classif, f_regression
 
     with np.errstate(all="ignore"):
@@ -52,16 +53,22 @@ def _f_test(X: Any, y: Array, count: int, seed: int) -> Array:
     return np.argsort(-np.nan_to_num(values), kind="stable")[:count]
 
 
-def _random(X: Any, y: Array, count: int, seed: int) -> Array:
+def _random(X: Any, y: Array, batches: Array | None, count: int, seed: int) -> Array:
     return np.random.default_rng(seed).choice(X.shape[1], count, replace=False)
 
 
+def _sieve_labels(X: Any, y: Array, batches: Array | None, count: int, seed: int) -> Array:
+    supervision = "numbers" if y.dtype.kind == "f" else "classes"
+    return _with("sieve", supervision=supervision)(X, y, batches, count, seed)
+
+
 CHOOSERS: dict[str, tuple[Chooser, str]] = {
-    "sieve": (_with("sieve"), "no labels"),
+    "sieve": (_with("sieve", supervision="ignore"), "no labels"),
     "qalpha": (_with("qalpha", supervision="ignore"), "no labels"),
     "laplacian": (_with("trace-ratio", score="laplacian", scale=True), "no labels"),
     "variance": (_variance, "no labels"),
     "random": (_random, "no labels"),
+    "sieve-labels": (_sieve_labels, "labels"),
     "qalpha-labels": (_with("qalpha"), "labels"),
     "fisher": (_with("trace-ratio", score="fisher", scale=True), "labels"),
     "f-test": (_f_test, "labels"),
@@ -126,7 +133,7 @@ def compare_selectors(
 
     Features are chosen on the training folds only. 1-NN accuracy: on the samples held out. NMI: how well k-means on the
     chosen features finds the classes again, on the training folds. For a label that is a quantity: R2 of 5 nearest
-    neighbours on the samples held out.
+    neighbours on the samples held out. With --batch the sieve takes differences between batches off.
     """
     options.wanted(numbers=False), options.counts(1)  # refuse bad requests before anything is read
     check_frame_name(output)
@@ -213,7 +220,8 @@ def _run(samples: Samples, task: _Task, options: CompareOptions, console: Consol
     with console.working("Comparing", source) as show:
         for (fold, (train, test)), name, count in product(enumerate(folds), task.methods, task.counts):
             show(f"fold {fold + 1} of {options.folds}, {name}, {count} features")
-            columns = CHOOSERS[name][0](samples.X[train], y[train], count, seed + fold)
+            batches = None if samples.batches is None else samples.batches[train]
+            columns = CHOOSERS[name][0](samples.X[train], y[train], batches, count, seed + fold)
             scores = _scores(samples.X, y, train, test, columns, seed)
             rows.append({"method": name, "features": count, "fold": fold + 1, **scores})
     return rows

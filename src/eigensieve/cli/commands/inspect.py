@@ -5,9 +5,10 @@ from typing import Any
 import numpy as np
 
 from eigensieve.cli.console import Console
+from eigensieve.cli.errors import in_options
 from eigensieve.cli.methods import DEFAULT_METHOD, METHODS
 from eigensieve.cli.options import PrintOptions, TableOptions
-from eigensieve.cli.reading import dense, is_number_target, notes_of, read_table
+from eigensieve.cli.reading import dense, labels_with, notes_of, read_table
 
 EXAMPLES = (
     "eigensieve inspect genes.csv",
@@ -58,6 +59,7 @@ def _look_at(table: Any) -> dict[str, Any]:
         "features_with_missing": with_missing,
         "samples_with_missing": int(samples_missing.sum()),
         "label": _label(table),
+        "batch": _batch(table),
         "sample_names": table.id_name,
         "text_columns": list(table.text),
         "notes": notes_of(table),
@@ -83,17 +85,31 @@ def _kinds(block: Any, holes: Any) -> dict[str, Any]:
 def _label(table: Any) -> dict[str, Any] | None:
     if table.label is None:
         return None
-    if is_number_target(table.label):
-        low, high = float(np.nanmin(table.label)), float(np.nanmax(table.label))
-        return {"name": table.label_name, "kind": "numbers", "low": low, "high": high}
-    values, counts = np.unique(table.label.astype(str), return_counts=True)
+    from eigensieve.tables import unknown
+
+    return {"name": table.label_name, "use": _use(table)} | _counts(table.label[~unknown(table.label)], "classes")
+
+
+def _batch(table: Any) -> dict[str, Any] | None:
+    return None if table.batch is None else {"name": table.batch_name} | _counts(table.batch, "batches")
+
+
+def _counts(values: Any, what: str) -> dict[str, Any]:
+    """How many different values there are, and how often each occurs, the most frequent first."""
+    found, counts = np.unique(np.asarray(values).astype(str), return_counts=True)
     order = np.argsort(-counts, kind="stable")[:20]
-    return {
-        "name": table.label_name,
-        "kind": "classes",
-        "classes": len(values),
-        "counts": {str(values[i]): int(counts[i]) for i in order},
-    }
+    return {what: len(found), "counts": {str(found[i]): int(counts[i]) for i in order}}
+
+
+def _use(table: Any) -> str:
+    """What the sieve would take the labels for, or why it could not use them."""
+    from eigensieve.sieve import read_target
+
+    labels = labels_with(table.label, METHODS[DEFAULT_METHOD].unlabelled)
+    try:
+        return read_target(labels, table.n_samples, "the sieve").kind
+    except ValueError as error:
+        return in_options(str(error))
 
 
 def _plan(found: dict[str, Any]) -> list[str]:
@@ -112,11 +128,24 @@ def _plan(found: dict[str, Any]) -> list[str]:
         plan.append("there are very few samples; a selection will hardly be stable")
     elif found["samples"] > 10 * found["features"]:
         plan.append("there are far more samples than features: check --samples rows or columns")
-    if found["label"] is not None and found["label"].get("classes", 0) > max(20, found["samples"] // 2):
-        plan.append(f"the label '{found['label']['name']}' takes {found['label']['classes']:,} values; is it a class?")
+    if found["label"] is not None:
+        plan.append(_label_plan(found["label"], found["samples"]))
+    if found["batch"] is not None:
+        plan.append(f"differences between the {found['batch']['batches']} batches would be taken off")
     usable = found["features"] - found["types"]["constant"]
     plan.append(f"--method {DEFAULT_METHOD} ({METHODS[DEFAULT_METHOD].summary}) would choose among {usable:,} features")
     return plan
+
+
+def _label_plan(label: dict[str, Any], n_samples: int) -> str:
+    name, use = label["name"], label["use"]
+    if use == "numbers":
+        return f"the label '{name}' would be used as numbers; --supervision classes takes them for classes"
+    if use != "classes":
+        return f"the label '{name}' cannot be used: {use}"
+    if label["classes"] > max(20, n_samples // 2):
+        return f"the label '{name}' takes {label['classes']:,} values; is it a class? --supervision ignore skips it"
+    return f"the label '{name}' would be used: {label['classes']} classes; --supervision ignore leaves it out"
 
 
 def _lines(found: dict[str, Any]) -> list[tuple[str, str]]:
@@ -133,12 +162,14 @@ def _lines(found: dict[str, Any]) -> list[tuple[str, str]]:
     if found["constant_features"]:
         more = " ..." if found["types"]["constant"] > len(found["constant_features"]) else ""
         lines.append(("constant features", ", ".join(found["constant_features"]) + more))
-    if found["label"] and found["label"]["kind"] == "numbers":
-        label = found["label"]
-        lines.append(("label", f"{label['name']}: a quantity from {label['low']:.4g} to {label['high']:.4g}"))
+    if found["label"] and found["label"]["use"] == "numbers":
+        lines.append(("label", f"{found['label']['name']}: a quantity, {found['label']['classes']:,} different values"))
     elif found["label"]:
         counts = ", ".join(f"{value} ({count:,})" for value, count in list(found["label"]["counts"].items())[:8])
         lines.append(("label", f"{found['label']['name']}: {found['label']['classes']:,} values: {counts}"))
+    if found["batch"]:
+        counts = ", ".join(f"{value} ({count:,})" for value, count in list(found["batch"]["counts"].items())[:8])
+        lines.append(("batch", f"{found['batch']['name']}: {found['batch']['batches']:,} batches: {counts}"))
     if found["sample_names"]:
         lines.append(("sample names", f"column '{found['sample_names']}'"))
     lines += [("note", note) for note in found["notes"]]

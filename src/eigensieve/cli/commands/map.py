@@ -9,7 +9,7 @@ import typer
 
 from eigensieve.cli.console import Console
 from eigensieve.cli.errors import UsageProblem
-from eigensieve.cli.options import Force, PrintOptions, Report, SampleOptions
+from eigensieve.cli.options import Force, PrintOptions, Report, SafeNames, SampleOptions
 from eigensieve.cli.outputs import Outputs, check_frame_name, save_frame, save_model
 from eigensieve.cli.reading import Samples, read_samples, read_side
 from eigensieve.cli.selection import count_or_auto
@@ -46,6 +46,7 @@ class WriteOptions:
     report: Report = None
     names: Annotated[int, typer.Option("--names", min=0, help="How many features are named in the picture.")] = 20
     model: Annotated[str | None, typer.Option("--model", "-m", help="The fitted map (.skops).")] = None
+    safe_names: SafeNames = False
     force: Force = False
 
 
@@ -63,7 +64,9 @@ def map_features(reading: SampleOptions, fit: FitOptions, writing: WriteOptions,
         fitted = _fit(samples, fit, console, reading.source)
         columns = _columns(fitted)
         if writing.output is not None:
-            outputs.write("table", writing.output, lambda path: save_frame(columns, path), suffix=".csv")
+            outputs.write(
+                "table", writing.output, lambda path: save_frame(columns, path, safe=writing.safe_names), suffix=".csv"
+            )
         if writing.figure is not None:
             outputs.write("figure", writing.figure, lambda path: _draw(fitted, writing.names, path))
         if writing.model is not None:

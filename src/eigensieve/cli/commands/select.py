@@ -9,18 +9,19 @@ import typer
 from eigensieve.cli.console import Console
 from eigensieve.cli.errors import UsageProblem, input_errors
 from eigensieve.cli.methods import DEFAULT_METHOD, METHODS
-from eigensieve.cli.options import Force, Model, PrintOptions, Report, SampleOptions, Seed
+from eigensieve.cli.options import Force, Model, PrintOptions, Report, SafeNames, SampleOptions, Seed
 from eigensieve.cli.outputs import Outputs, check_frame_name, check_table_name, save_frame, save_model, save_table
 from eigensieve.cli.reading import Samples, read_pairs, read_samples, read_side
 from eigensieve.cli.selection import Fitting, Selection, as_text, count_or_auto
 
 EXAMPLES = (
     "eigensieve select genes.csv -o chosen.csv --report report.html",
-    "eigensieve select genes.tsv.gz --label tissue --method trace-ratio --n-features 40 --weights weights.csv",
+    "eigensieve select genes.tsv.gz --label tissue --batch run --n-features 40 --weights weights.csv",
     "eigensieve select cells.h5ad --model cells.skops --json > result.json",
     "cat genes.csv | eigensieve select - -o - > chosen.csv",
 )
 
+_SUPERVISION = "sieve: auto, classes, numbers or ignore; qalpha: auto, span, blocks or ignore"
 _METHODS = "; ".join(f"{name}: {method.summary}" for name, method in METHODS.items())
 
 
@@ -34,7 +35,7 @@ def _method(flag: str, text: str, *more: str, **details: Any) -> Any:
 
 
 def _side(flag: str, text: str) -> Any:
-    return typer.Option(flag, help=text, rich_help_panel="Side data")
+    return typer.Option(flag, help=text, rich_help_panel="What you know")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,35 +49,46 @@ class FitOptions:
     criterion: Annotated[str | None, _method("--criterion", "qalpha: energy or gap.")] = None
     spectrum: Annotated[str | None, _method("--spectrum", "qalpha: standard or laplacian.")] = None
     normalize: Annotated[str | None, _method("--normalize", "qalpha: auto, center, unit or none.")] = None
-    supervision: Annotated[str | None, _method("--supervision", "qalpha: auto, span, blocks or ignore.")] = None
+    supervision: Annotated[str | None, _method("--supervision", f"How labels are used. {_SUPERVISION}.")] = None
     score: Annotated[str | None, _method("--score", "trace-ratio: fisher, laplacian, semi-supervised.")] = None
     level: Annotated[str | None, _method("--level", "trace-ratio: subset or feature.")] = None
     neighbors: Annotated[int | None, _method("--neighbors", "trace-ratio: neighbours of each sample.")] = None
     scale: Annotated[bool, _method("--scale", "trace-ratio: divide features by their standard deviation.")] = False
-    side: Annotated[str | None, _side("--side", "qalpha: samples whose variation is not wanted.")] = None
+    side: Annotated[str | None, _side("--side", "sieve, qalpha: samples whose variation is not wanted.")] = None
+    unwanted: Annotated[
+        str | None,
+        _side("--unwanted", "sieve: directions of side data and must pairs to take out: auto or a number."),
+    ] = None
     side_strength: Annotated[float | None, _side("--side-strength", "qalpha: how strongly.")] = None
-    pairs: Annotated[str | None, _side("--pairs", "qalpha: lines 'sample,sample[,cannot|must]'.")] = None
+    pairs: Annotated[str | None, _side("--pairs", "sieve, qalpha: lines 'sample,sample[,cannot|must]'.")] = None
     pair_strength: Annotated[float | None, _side("--pair-strength", "qalpha: how strongly.")] = None
     stability: Annotated[
         int, typer.Option("--stability", min=0, help="Repeat on so many random halves of the samples (0: don't).")
     ] = 0
     seed: Seed = None
 
-    def fitting(self, label: str | None) -> Fitting:
+    def fitting(self, label: str | None, batch: str | None = None) -> Fitting:
         """The method with its parameters. Options that do not go together are refused before anything is read."""
         others = {"method", "side", "pairs", "stability"}
         given = {key: value for key, value in vars(self).items() if key not in others}
         given["scale"] = self.scale or None
         given["n_features"] = count_or_auto(self.n_features, "--n-features")
         given["clusters"] = count_or_auto(self.clusters, "--clusters")
+        given["unwanted"] = count_or_auto(self.unwanted, "--unwanted")
         fitting = Fitting.of_options(self.method, given)
         if label is None and fitting.method.needs_label(fitting.params):
             raise UsageProblem(
                 f"--method {self.method} needs labels here. Name their column with --label, or use --score laplacian."
             )
-        for flag, place in (("--side", self.side), ("--pairs", self.pairs)):
-            if place is not None and not fitting.method.takes_side_data:
-                raise UsageProblem(f"{flag} does nothing with --method {self.method}. Drop it, or use --method qalpha.")
+        if label is None and self.supervision not in (None, "auto", "ignore"):
+            raise UsageProblem(f"--supervision {self.supervision} needs labels. Name their column with --label.")
+        for name, value in (("batch", batch), ("side", self.side), ("pairs", self.pairs)):
+            if value is not None and name not in fitting.method.knows:
+                raise UsageProblem(
+                    f"--{name} does nothing with --method {self.method}. Drop it, or use --method {DEFAULT_METHOD}."
+                )
+        if self.unwanted is not None and self.side is None and self.pairs is None:
+            raise UsageProblem("--unwanted does nothing without --side or --pairs. Drop it, or give one of them.")
         return fitting
 
 
@@ -97,6 +109,7 @@ class WriteOptions:
     model: Model = None
     report: Report = None
     selected: Annotated[str | None, typer.Option("--selected", help="The selected features as plain JSON.")] = None
+    safe_names: SafeNames = False
     force: Force = False
 
 
@@ -110,10 +123,10 @@ def select_features(
     """Select the features that matter from a table of samples.
 
     Reads CSV and TSV (also .gz), Excel, Parquet, Feather, .npy, .npz, .mat, svmlight, Matrix Market, 10x folders and
-    .h5ad.
-    The label column is never a feature, and sieve never looks at it.
+    .h5ad. Labels, batches, side data and pairs of samples are used where you give them. The columns of --label and
+    --batch are never features.
     """
-    fitting = fit.fitting(reading.label)
+    fitting = fit.fitting(reading.label, reading.batch)
     check_table_name(writing.output, reading.source)
     check_frame_name(writing.weights)
     console = Console(printing, writing.output, writing.weights, writing.selected)
@@ -130,9 +143,10 @@ def _selection(
     fitting: Fitting, samples: Samples, reading: SampleOptions, options: FitOptions, console: Console
 ) -> Selection:
     """Read side data and pairs, fit, and repeat the fit on random halves where asked."""
-    extra: dict[str, Any] = {}
+    extra: dict[str, Any] = {} if samples.batches is None else {"batches": samples.batches}
     if options.side is not None:
-        side = replace(reading, source=options.side, label=None, form=None, missing="error", keep=None, drop=None)
+        bare = replace(reading, source=options.side, label=None, batch=None, form=None)
+        side = replace(bare, missing="error", keep=None, drop=None)
         extra["side"] = read_side(side, samples, console)
     if options.pairs is not None:
         with input_errors(options.pairs):
@@ -144,7 +158,7 @@ def _selection(
         count = int(estimator.support_.sum())
         with console.working("Stability", "a random half of the samples") as progress:
             frequency = fitting.frequencies(samples, extra, count, options.stability, progress)
-    return Selection(reading.source, fitting, samples, estimator, frequency)
+    return Selection(reading.source, fitting, samples, estimator, frequency, extra)
 
 
 def _write(selection: Selection, wanted: WriteOptions, outputs: Outputs, console: Console) -> None:
@@ -152,19 +166,26 @@ def _write(selection: Selection, wanted: WriteOptions, outputs: Outputs, console
         console.note("No table was written: nothing is selected. --n-features N takes the best N all the same.")
     elif wanted.output is not None:
         suffix = f".{selection.samples.table.format}"  # standard output takes the input's own format
-        outputs.write("table", wanted.output, lambda path: save_table(selection.chosen_table(), path), suffix=suffix)
+        outputs.write(
+            "table",
+            wanted.output,
+            lambda path: save_table(selection.chosen_table(), path, safe=wanted.safe_names),
+            suffix=suffix,
+        )
     if wanted.weights is not None:
         table = selection.weights_table()
-        outputs.write("weights", wanted.weights, lambda path: save_frame(table, path), suffix=".csv")
+        outputs.write(
+            "weights", wanted.weights, lambda path: save_frame(table, path, safe=wanted.safe_names), suffix=".csv"
+        )
     if wanted.selected is not None:
         text = json.dumps(selection.chosen(), ensure_ascii=False, indent=1) + "\n"
         outputs.write("selected", wanted.selected, lambda path: path.write_text(text, encoding="utf-8"), suffix=".json")
     if wanted.model is not None:
-        prepared = selection.samples.prepared
+        about = {"input": selection.source, "prepared": selection.samples.prepared, "used": selection.used}
         outputs.write(
             "model",
             wanted.model,
-            lambda path: save_model(selection.estimator, path, input=selection.source, prepared=prepared),
+            lambda path: save_model(selection.estimator, path, **about),
             suffix=".skops",
         )
     if wanted.report is not None:
@@ -184,7 +205,7 @@ def _page(selection: Selection, console: Console) -> str:
 def _show(selection: Selection, console: Console, top: int, written: dict[str, str]) -> None:
     """Print the outcome for people, or as JSON."""
     console.text(selection.headline)
-    for sentence in selection.samples.prepared:
+    for sentence in [*selection.samples.prepared, *selection.used_sentences]:
         console.text(sentence)
     figures = ", ".join(f"{key.replace('_', ' ')} {as_text(value)}" for key, value in selection.figures().items())
     if figures:

@@ -26,6 +26,7 @@ from eigensieve.data.stats import NORMALIZATIONS, ColumnStats, Standard, standar
 
 Result = TypeVar("Result")
 
+_BROUGHT = 1 << 30  # bytes of samples that are brought to the client at most
 _PLACED = 8  # arrays from the client that are kept on the workers for the next pass
 
 
@@ -90,6 +91,12 @@ class DaskData(DataMatrix):
         for here, columns in zip(where, graph.run(found)[0], strict=True):
             out[:, here] = columns
         return out
+
+    def samples(self, rows: Array) -> DataMatrix:
+        """Return some samples, here where they are few enough, else on the workers."""
+        if len(rows) * self.n_features * self.dtype.itemsize > _BROUGHT:
+            return DaskData(self.X[rows]).rescaled(self.center, self.scale, self.far)
+        return super().samples(rows)
 
     # -- statistics, centring and scaling ------------------------------------------------------------
 

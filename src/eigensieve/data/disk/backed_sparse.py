@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from eigensieve._types import Array
-from eigensieve.data.disk.sources import FileWatch, Source
+from eigensieve.data.disk.sources import FileWatch, FolderWatch, Source
 
 _SCAN = 1 << 22  # non-zeros read at once when features must be picked out of compressed rows
 
@@ -26,6 +26,8 @@ class SparseSource(Source):
     path : path-like, optional
         File to watch for changes.
     feature_names : ndarray of str, optional
+    watch : FolderWatch, optional
+        What notices changes where `path` is not given.
     """
 
     def __init__(
@@ -36,12 +38,14 @@ class SparseSource(Source):
         name: str,
         path: Any = None,
         feature_names: Array | None = None,
+        watch: FileWatch | FolderWatch | None = None,
     ) -> None:
         self.values, self.indices = group["data"], group["indices"]
         self.indptr = np.asarray(group["indptr"][:], dtype=np.int64)
         dtype = np.dtype(self.values.dtype)
         stored = int(self.indptr[-1])
-        if len(self.indptr) != shape[0 if by_rows else 1] + 1 or stored != self.values.shape[0]:
+        rising = self.indptr[0] == 0 and bool(np.all(np.diff(self.indptr) >= 0))
+        if len(self.indptr) != shape[0 if by_rows else 1] + 1 or stored != self.values.shape[0] or not rising:
             raise ValueError(
                 f"{name} is not a whole compressed matrix: shape {shape}, {len(self.indptr)} pointers, {stored} "
                 f"entries announced, {self.values.shape[0]} stored. The file may be truncated; write it again."
@@ -52,7 +56,7 @@ class SparseSource(Source):
         self.entry = entry
         self.by_samples = by_rows
         self.feature_names = feature_names
-        self.watch = None if path is None else FileWatch(path)
+        self.watch = watch if path is None else FileWatch(path)
 
     @property
     def nbytes(self) -> float:
@@ -79,10 +83,19 @@ class SparseSource(Source):
     def _cut(self, start: int, stop: int) -> tuple[Array, Array, Array]:
         first, last = int(self.indptr[start]), int(self.indptr[stop])
         pointers = self.indptr[start : stop + 1] - first
-        return np.asarray(self.values[first:last]), np.asarray(self.indices[first:last]), pointers
+        indices = np.asarray(self.indices[first:last])
+        if len(indices) and not 0 <= indices.min() <= indices.max() < self.shape[1 if self.by_samples else 0]:
+            raise ValueError("an index is beyond the shape")  # what computes with it would crash
+        return np.asarray(self.values[first:last]), indices, pointers
 
 
-def sparse_source(group: Any, name: str, path: Any = None, feature_names: Array | None = None) -> SparseSource:
+def sparse_source(
+    group: Any,
+    name: str,
+    path: Any = None,
+    feature_names: Array | None = None,
+    watch: FileWatch | FolderWatch | None = None,
+) -> SparseSource:
     """A source for a group in AnnData's encoding of sparse matrices."""
     kind = group.attrs.get("encoding-type", "")
     if kind not in ("csr_matrix", "csc_matrix"):
@@ -91,4 +104,4 @@ def sparse_source(group: Any, name: str, path: Any = None, feature_names: Array 
             f"Got encoding {kind!r} instead."
         )
     rows, columns = (int(size) for size in group.attrs["shape"])
-    return SparseSource(group, (rows, columns), kind == "csr_matrix", name, path, feature_names)
+    return SparseSource(group, (rows, columns), kind == "csr_matrix", name, path, feature_names, watch)

@@ -6,7 +6,7 @@ import numpy as np
 
 from eigensieve._types import Array
 from eigensieve.data.disk.memory import show_bytes
-from eigensieve.data.disk.sources import ALIVE, FileWatch, Source
+from eigensieve.data.disk.sources import ALIVE, FileWatch, FolderWatch, Source
 
 
 class ChunkedSource(Source):
@@ -88,4 +88,6 @@ def zarr_source(array: Any, max_memory: int) -> ChunkedSource:
     chunks = getattr(array, "shards", None) or array.chunks
     source = ChunkedSource(array, str(array.store_path if hasattr(array, "store_path") else array), chunks, max_memory)
     source.threads = 2
+    folder = getattr(getattr(array, "store", None), "root", None)  # of a store on the local disk
+    source.watch = None if folder is None else FolderWatch(folder)
     return source

@@ -88,7 +88,9 @@ def npy_source(path: Path) -> NpySource:
     """Open a .npy file that holds one numeric matrix."""
     try:
         view = np.load(path, mmap_mode="r", allow_pickle=False)
-    except ValueError as error:
+    except FileNotFoundError:
+        raise
+    except Exception as error:  # damaged headers raise exceptions of many kinds
         raise ValueError(
             f"{path} cannot be read as a .npy file: {error}. It may be truncated; write it again with numpy.save."
         ) from error

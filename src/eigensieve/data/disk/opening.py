@@ -10,7 +10,7 @@ from eigensieve._extras import require
 from eigensieve._types import Array
 from eigensieve.data.disk.handles import streamed
 from eigensieve.data.disk.memory import DEFAULT_MEMORY, parse_bytes
-from eigensieve.data.disk.sources import Source
+from eigensieve.data.disk.sources import FolderWatch, Source
 from eigensieve.data.matrix import DataMatrix, as_data
 
 
@@ -85,12 +85,14 @@ def _open_path(path: Path, max_memory: int, dataset: str | None) -> Source:
 def _open_hdf5(path: Path, max_memory: int, dataset: str | None) -> Source:
     from eigensieve.data.disk.backed_sparse import sparse_source
     from eigensieve.data.disk.chunked import hdf5_source
+    from eigensieve.tables import DataError, check_hdf5
 
     h5py = require("h5py", extra="disk")
     try:
-        file = h5py.File(path, "r")
-    except OSError as error:
-        raise OSError(f"{path} cannot be opened as HDF5: {error}. It may be truncated or not an HDF5 file.") from error
+        check_hdf5(path, in_place=True)
+    except DataError as error:
+        raise OSError(f"{path} cannot be opened as HDF5: {error} It may be truncated or not an HDF5 file.") from error
+    file = h5py.File(path, "r")
     matrices: list[str] = []
     if dataset is None:
         file.visititems(lambda name, item: matrices.append(name) if getattr(item, "ndim", 0) == 2 else None)
@@ -106,7 +108,10 @@ def _open_zarr(path: Path, max_memory: int, dataset: str | None) -> Source:
     from eigensieve.data.disk.chunked import zarr_source
 
     zarr = require("zarr", extra="disk")
-    found = zarr.open(path, mode="r")
+    try:
+        found = zarr.open(path, mode="r")
+    except Exception as error:  # damaged metadata raises exceptions of many kinds
+        raise OSError(f"{path} cannot be opened as Zarr: {error}. It may be incomplete; write it again.") from error
     if hasattr(found, "shape"):
         return zarr_source(found, max_memory)
     if dataset is None and "X" in found:
@@ -114,7 +119,7 @@ def _open_zarr(path: Path, max_memory: int, dataset: str | None) -> Source:
     matrices = [name for name, item in found.arrays() if item.ndim == 2]
     member = found[_choose(path, dataset, matrices, found)]
     if not hasattr(member, "shape"):
-        return sparse_source(member, f"{path}/{dataset}")
+        return sparse_source(member, f"{path}/{dataset}", watch=FolderWatch(path))
     return zarr_source(member, max_memory)
 
 

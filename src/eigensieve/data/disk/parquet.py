@@ -19,7 +19,12 @@ class ParquetSource(Source):
 
     def __init__(self, path: Path) -> None:
         parquet, arrow = require("pyarrow.parquet", extra="disk"), require("pyarrow", extra="disk")
-        self.file = parquet.ParquetFile(path)
+        try:
+            self.file = parquet.ParquetFile(path)
+        except (arrow.ArrowException, OSError) as error:
+            raise ValueError(
+                f"{path} cannot be read as Parquet: {error}. It may be truncated; write it again."
+            ) from error
         schema = self.file.schema_arrow
         types = arrow.types
         wrong = [

@@ -16,6 +16,7 @@ from eigensieve.data.disk.memory import show_bytes
 from eigensieve.data.disk.sources import ALIVE, Source
 from eigensieve.data.disk.stream import StreamedData
 from eigensieve.data.matrix import BlockFunction, DataMatrix, Sweep, add_up, as_data
+from eigensieve.data.samples import joined
 from eigensieve.data.stats import Moments
 from eigensieve.data.threads import ordered_map
 
@@ -52,6 +53,17 @@ class RowStreamedData(StreamedData):
         for first, last, piece in self._row_pieces():
             out[first:last] = piece.take(wanted)
         return out
+
+    def samples(self, rows: Array) -> DataMatrix:
+        if self._too_large(rows):
+            return super().samples(rows)
+
+        def chosen(piece: DataMatrix, first: int) -> Any:
+            here = rows[(rows >= first) & (rows < first + piece.n_samples)] - first
+            return piece.raw_samples(here, 0, self.n_features)
+
+        parts = [chosen(piece, first) for first, _, piece in self._row_pieces()]
+        return as_data(joined(parts, 0)).rescaled(self.center, self.scale, self.far)
 
     def sweep(self, V: Array | None, fn: BlockFunction, state: Sequence[Array] = (), *, donate: bool = False) -> Sweep:
         segments = self._feature_segments()

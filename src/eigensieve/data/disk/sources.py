@@ -45,7 +45,7 @@ class Source(ABC):
         self.shape = shape
         self.dtype = np.dtype(dtype)
         self.itemsize = float(self.dtype.itemsize if itemsize is None else itemsize)
-        self.watch: FileWatch | None = None
+        self.watch: FileWatch | FolderWatch | None = None
 
     @property
     def nbytes(self) -> float:
@@ -108,6 +108,44 @@ class FileWatch:
         if now != self.seen:
             raise OSError(
                 f"{self.path} was written to or replaced while it was being read. "
+                "Let whatever writes it finish, then open it again."
+            )
+
+
+class FolderWatch:
+    """Notice when files in a folder were added, removed or written to: Zarr reads a chunk that is gone as zeros.
+
+    Parameters
+    ----------
+    path : path-like
+    """
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.path = Path(path)
+        self.seen = self._look()
+
+    def _look(self) -> tuple[int, int, int]:
+        """How many files there are, how large they are together, and when the last of them was written."""
+        count = size = latest = 0
+        for folder, _, names in os.walk(self.path):
+            for name in names:
+                status = os.stat(os.path.join(folder, name))
+                count, size, latest = count + 1, size + status.st_size, max(latest, status.st_mtime_ns)
+        return count, size, latest
+
+    def check(self) -> None:
+        try:
+            now = self._look()
+        except FileNotFoundError:  # removed while we look
+            now = (-1, 0, 0)
+        if now[0] != self.seen[0]:
+            raise OSError(
+                f"Chunks of {self.path} were added or removed while it was being read. "
+                "Restore them or let whatever writes it finish, then open it again."
+            )
+        if now != self.seen:
+            raise OSError(
+                f"{self.path} was written to while it was being read. "
                 "Let whatever writes it finish, then open it again."
             )
 

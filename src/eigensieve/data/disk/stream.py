@@ -9,10 +9,10 @@ from typing import Any, TypeVar
 import numpy as np
 
 from eigensieve._types import Array
-from eigensieve.data.blocks import Block
+from eigensieve.data.blocks import Block, numbered
 from eigensieve.data.disk.memory import show_bytes
 from eigensieve.data.disk.sources import ALIVE, SampleSubset, Source, chosen_samples
-from eigensieve.data.matrix import DataMatrix, Work, as_data, numbered
+from eigensieve.data.matrix import DataMatrix, Work, as_data
 from eigensieve.data.threads import limited_blas, thread_count
 
 Result = TypeVar("Result")
@@ -75,11 +75,22 @@ class StreamedData(DataMatrix):
             raise TypeError("Samples are taken from the raw data, before it is centred and scaled.")
         return type(self)(SampleSubset(self.source, chosen_samples(key, self.n_samples)), self.max_memory)
 
+    def samples(self, rows: Array) -> DataMatrix:
+        """Return some samples, in memory where the memory allowed suffices, else read from disk in every pass."""
+        if self._too_large(rows):
+            some = type(self)(SampleSubset(self.source, rows), self.max_memory)
+            some.report_to(self.shared.progress)
+            return some.rescaled(self.center, self.scale, self.far)
+        return super().samples(rows)
+
     def toarray(self) -> Array:
         """Return everything as a dense array in memory."""
         return self.take(np.arange(self.n_features))
 
     # -- inner ---------------------------------------------------------------------------------------
+
+    def _too_large(self, rows: Array) -> bool:
+        return self.source.nbytes * len(rows) / self.n_samples > self.max_memory / 2  # while it is put together: twice
 
     def _piece(self, start: int, stop: int) -> DataMatrix:
         """Read some features on their own, outside of a pass."""

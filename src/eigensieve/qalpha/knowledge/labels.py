@@ -62,7 +62,7 @@ def read_labels(
     """
     y = column_or_1d(y, warn=True)
     check_consistent_length(np.empty((n_samples, 0)), y)
-    known = ~_missing(y)
+    known = ~missing_labels(y)
     if not some_unlabelled and not known.all():
         raise ValueError(
             f"{owner} needs a label for every sample. Got NaN or None for {np.count_nonzero(~known)} of {n_samples} "
@@ -72,7 +72,7 @@ def read_labels(
         known &= ~_marked(y, known)
     named = y[known]
     if named.dtype == object and _all_numbers(named):
-        named = named.astype(np.float64)
+        named = _exact(named)
     if named.dtype == object and all(isinstance(label, str) for label in named):
         named = named.astype(str)
     if len(named) and type_of_target(named, input_name="y").startswith(("continuous", "unknown")):
@@ -98,7 +98,7 @@ def read_labels(
     return Labels(codes, classes)
 
 
-def _missing(y: Array) -> Array:
+def missing_labels(y: Array) -> Array:
     """Labels that are None, NaN or pandas' NA."""
     if y.dtype == object:
         return np.array([v is None or type(v).__name__ in ("NAType", "NaTType") or v != v for v in y], dtype=bool)
@@ -116,6 +116,12 @@ def _marked(y: Array, known: Array) -> Array:
     others = y[known & ~marks]
     two_classes = len(others) and all(isinstance(v, Real | np.number) and v == 1 for v in others)
     return np.zeros(len(y), dtype=bool) if two_classes else marks
+
+
+def _exact(labels: Array) -> Array:
+    """Numbers as an array that keeps different ones apart: float64 would merge large whole numbers."""
+    numbers = labels.astype(np.float64)
+    return numbers if all(n == v for n, v in zip(numbers, labels, strict=True)) else labels.astype(str)
 
 
 def _all_numbers(labels: Array) -> bool:

@@ -349,13 +349,14 @@
       entry.appendChild(document.createTextNode(text));
     });
   }
-  const clusterEntries = (n) => Array.from({ length: n }, (_, c) => [`group ${c + 1}`, colour(c)]);
+  const byLabel = S.grouped_by === "label";
+  const clusterEntries = (n) => Array.from({ length: n }, (_, c) => [byLabel ? "label " + S.label_names[c] : `group ${c + 1}`, colour(c)]);
 
   function heat() {
     const H = D.heat, q = H.clusters.length, m = H.features.length;
     if (!m) { byId("heat").hidden = true; byId("heat-hint").textContent = "No feature is selected."; return; }
     byId("heat-hint").textContent = `Standardised values, from −${H.clip} (blue) to ${H.clip} (orange) deviations. ` +
-      (S.n_clusters > 1 ? "Samples are ordered by group (k-means on the embedding), " : "Samples are ordered along their leading direction, ") + "like features side by side. " +
+      (S.n_clusters > 1 ? `Samples are ordered by ${byLabel ? "label" : "group (k-means on the embedding)"}, ` : "Samples are ordered along their leading direction, ") + "like features side by side. " +
       (m < H.of_features ? `The ${many(m)} best of ${many(H.of_features)} selected features. ` : "") + (q < H.of_samples ? `${many(q)} of ${many(H.of_samples)} samples, evenly taken.` : "");
     const L = narrow ? 92 : 170, T = 4, R = 8, W = narrow ? 380 : 1100, rowHeight = Math.max(13, Math.min(22, 360 / m)), strip = 9;
     const height = T + strip + 3 + m * rowHeight + 6, wide = W - L - R;
@@ -407,10 +408,10 @@
     const svg = draw(byId("samples"), "svg", { viewBox: `0 0 ${W} ${H}`, role: "img", "aria-label": "Embedding of the samples" });
     const [x0, x1] = extent(S.x), [y0, y1] = extent(S.y);
     const X = (v) => pad + (W - 2 * pad) * (v - x0) / (x1 - x0 || 1), Y = (v) => pad + (H - 2 * pad) * (y1 - v) / (y1 - y0 || 1);
-    const useLabel = S.label !== null;
+    const useLabel = S.label !== null, firstColour = byLabel ? 0 : S.n_clusters;
     const dots = S.x.map((x, i) => {
       const c = useLabel ? S.label[i] : S.cluster[i], cx = X(x), cy = Y(S.y[i]);
-      const node = draw(svg, "circle", { class: "sample", cx, cy, r: shown > 800 ? 3 : 5, fill: colour(useLabel ? c + S.n_clusters : c), "fill-opacity": 0.82 });
+      const node = draw(svg, "circle", { class: "sample", cx, cy, r: shown > 800 ? 3 : 5, fill: colour(useLabel ? c + firstColour : c), "fill-opacity": 0.82 });
       node.dataset.sample = i;
       return { node, i, x: cx, y: cy };
     });
@@ -424,10 +425,10 @@
     tooltip(svg, (event) => {
       const frame = svg.getBoundingClientRect();
       const d = nearest((event.clientX - frame.left) * W / frame.width, (event.clientY - frame.top) * H / frame.height);
-      return d ? S.id[d.i] + (S.n_clusters > 1 ? "\ngroup " + (S.cluster[d.i] + 1) : "") + (useLabel ? "\nlabel " + S.label_names[S.label[d.i]] : "") : "";
+      return d ? S.id[d.i] + (S.n_clusters > 1 && !byLabel ? "\ngroup " + (S.cluster[d.i] + 1) : "") + (useLabel ? "\nlabel " + S.label_names[S.label[d.i]] : "") : "";
     });
     watchers.push(() => { for (const d of dots) d.node.classList.toggle("marked", markedSamples.has(d.i)); });
-    if (useLabel) legend(byId("samples"), S.label_names.map((name, c) => ["label " + name, colour(c + S.n_clusters)]));
+    if (useLabel) legend(byId("samples"), S.label_names.map((name, c) => ["label " + name, colour(c + firstColour)]));
     else if (S.n_clusters > 1) legend(byId("samples"), clusterEntries(S.n_clusters));
   }
 

@@ -1,0 +1,272 @@
+"""Cases made for ``knowledge.py``: unwanted variation, pairs, and false discoveries of the automatic number."""
+
+import argparse
+import warnings
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+from scipy.optimize import linear_sum_assignment
+from scipy.stats import rankdata
+from sklearn.cluster import KMeans
+
+from eigensieve import QAlphaSelector, SieveSelector
+from eigensieve.data import as_data
+from eigensieve.datasets import load_real, make_planted_clusters, make_two_solutions
+from eigensieve.sieve import Unwanted, clean
+from knowledge_peers import best_by_f, load, standard, top
+
+COUNT = 100
+
+
+def clustering_accuracy(X: np.ndarray, y: np.ndarray) -> float:
+    """Share of samples whose k-means cluster is their class, under the best matching."""
+    k = int(y.max()) + 1
+    table = np.zeros((k, k))
+    np.add.at(table, (KMeans(k, n_init=5, random_state=0).fit_predict(X), y), 1)
+    return float(table[linear_sum_assignment(-table)].sum() / len(y))
+
+
+def order_of(X: np.ndarray, y: np.ndarray | None = None, count: int = COUNT, **known: Any) -> np.ndarray:
+    return SieveSelector(count, random_state=0).fit(X, y, **known).selection_order_
+
+
+def without_means(X: np.ndarray, groups: np.ndarray) -> np.ndarray:
+    X = np.array(X, dtype=float)
+    for group in np.unique(groups):
+        X[groups == group] -= X[groups == group].mean(axis=0)
+    return X
+
+
+# ---- unwanted variation
+
+
+def variable_within_batches(X: np.ndarray, batches: np.ndarray) -> np.ndarray:
+    """Highly variable genes with a batch key: variance above that of genes with a like mean, ranked per batch."""
+    ranks = []
+    for batch in np.unique(batches):
+        mean, spread = X[batches == batch].mean(axis=0), np.log(X[batches == batch].var(axis=0) + 1e-9)
+        bins = (rankdata(mean) * 20 / (len(mean) + 1)).astype(int)
+        centers = np.array([np.median(spread[bins == b]) if (bins == b).any() else 0.0 for b in range(20)])
+        ranks.append(rankdata(-(spread - centers[bins])))
+    return top(-np.median(ranks, axis=0), COUNT)
+
+
+def batch_case(title: str, X: np.ndarray, y: np.ndarray, batches: np.ndarray) -> None:
+    C = without_means(X, batches)
+    orders = {
+        "sieve with batches": order_of(X, batches=batches),
+        "sieve without them": order_of(X),
+        "batch means removed + sieve": order_of(C),
+        "variance ratio within / all": top(C.var(axis=0) / np.maximum(X.var(axis=0), 1e-12), COUNT),
+        "HVG within batches": variable_within_batches(X, batches),
+        "knows y: sieve with batches": order_of(X, y, batches=batches),
+        "knows y: regress-out + F-test": best_by_f(standard(C), y, COUNT),
+    }
+    _show_orders(title, orders, X, C, y)
+
+
+def _show_orders(title: str, orders: dict[str, np.ndarray], X: np.ndarray, C: np.ndarray, y: np.ndarray) -> None:
+    print(f"\n{title}\n\n| selection | columns as they are | cleaned columns |\n|---|---|---|")
+    for name, order in orders.items():
+        raw, cleaned = (clustering_accuracy(standard(data[:, order]), y) for data in (X, C))
+        print(f"| {name} | {raw:.3f} | {cleaned:.3f} |", flush=True)
+
+
+def face_case(name: str, part: str, centred: bool) -> None:
+    """Half of the persons are the data, the others under all lights the side data."""
+    bunch = load_real(name)
+    X, y = bunch.data.astype(float), np.unique(bunch.target, return_inverse=True)[1]
+    here = (y < (y.max() + 1) // 2) == (part == "choose")
+    A, side = X[here], without_means(X[~here], y[~here]) if centred else X[~here]
+    who = np.unique(y[here], return_inverse=True)[1]
+    usable = A.std(axis=0) > 0
+    found = clean(as_data(A).standardized("center"), usable, Unwanted(side=as_data(side)))
+    C = np.asarray(found.data.take(np.arange(A.shape[1])))
+    ratio = side.var(axis=0) / np.maximum(A.var(axis=0), 1e-12)
+    orders = {
+        "sieve with side data": order_of(A, side=side),
+        "sieve without": order_of(A),
+        "variance ratio data / side": top(-ratio, COUNT),
+        "knows who: sieve with side data": order_of(A, who, side=side),
+        "knows who: F-test on cleaned columns": best_by_f(standard(C), who, COUNT),
+    }
+    kind = "each person's mean taken off" if centred else "as it is"
+    _show_orders(f"{name}, side data {kind}, {found.directions.shape[1]} directions", orders, A, C, who)
+
+
+def unwanted(args: argparse.Namespace) -> None:
+    """k-means accuracy on 100 features."""
+    for name in ("pollen", "mESC_buettner"):
+        X, y = load(name, args.cap)
+        for draw in range(3):
+            rng = np.random.default_rng(draw if args.part == "choose" else 100 + draw)
+            batches = rng.permutation(len(y)) % 2
+            shift = (rng.random(X.shape[1]) < 0.3) * rng.normal(0, 2, X.shape[1]) * X.std(axis=0)
+            batch_case(
+                f"{name} with a shift in 30 % of the genes, draw {draw}", X + np.outer(batches, shift), y, batches
+            )
+    bunch = load_real("stemcells_mint")
+    y = np.unique(bunch.target, return_inverse=True)[1]
+    batch_case("stemcells_mint, four studies", bunch.data.astype(float), y, bunch.batch)
+    for name in ("warpPIE10P", "Yale_32x32"):
+        for centred in (True, False):
+            face_case(name, args.part, centred)
+    bunch = load_real("bladderbatch")
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        order_of(bunch.data.astype(float), bunch.target, batches=bunch.batch)
+    print("\nbladderbatch: " + (" / ".join(str(w.message) for w in caught) or "no warning"))
+
+
+# ---- pairs
+
+
+def _linked(y: np.ndarray, count: int, rng: np.random.Generator) -> dict[str, np.ndarray]:
+    """Draw as many pairs of samples of one cluster, and as many of two."""
+    chosen = np.array([rng.choice(len(y), 2, replace=False) for _ in range(40 * count)])
+    same = y[chosen[:, 0]] == y[chosen[:, 1]]
+    return {"must_link": chosen[same][:count], "cannot_link": chosen[~same][:count]}
+
+
+def _two_planted(seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, int]:
+    """Two independent clusterings of 150 samples, 15 features each, among 470 of noise; the first is stronger."""
+    rng = np.random.default_rng(seed)
+    first, second = rng.permutation(150) % 3, rng.permutation(150) % 3
+    X = rng.standard_normal((150, 500))
+    X[:, :15] += rng.normal(0, 1.5, (3, 15))[first]
+    X[:, 15:30] += rng.normal(0, 1.2, (3, 15))[second]
+    return X, second, np.isin(np.arange(500), np.arange(15, 30)), 15
+
+
+def _two_solutions(seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, int]:
+    made = make_two_solutions(random_state=seed)
+    return made.X, made.y[:, 1], np.isin(np.arange(made.X.shape[1]), np.arange(3, 6)), 3
+
+
+def pairs(args: argparse.Namespace) -> None:
+    """Share of the picks that carry the weaker of two clusterings, which the pairs mean."""
+    forms = {
+        "no pairs": (),
+        "must-link": ("must_link",),
+        "cannot-link": ("cannot_link",),
+        "both": ("must_link", "cannot_link"),
+    }
+    for title, make in {"make_two_solutions": _two_solutions, "15 + 15 of 500 features": _two_planted}.items():
+        print(f"\n{title}, {args.draws} draws: precision of the picks | k-means accuracy on them\n")
+        print("| selector | pairs of each kind | " + " | ".join(forms) + " |\n|---|---|" + "---|" * len(forms))
+        for name, selector in {"SieveSelector": SieveSelector, "QAlphaSelector": QAlphaSelector}.items():
+            for n_pairs in (5, 10, 20, 50):
+                cells = []
+                for kinds in forms.values():
+                    draws = []
+                    for seed in range(args.draws):
+                        X, y, wanted, count = make(seed + (0 if args.part == "choose" else 100))
+                        linked = _linked(y, n_pairs, np.random.default_rng(seed))
+                        model = selector(count, 3, random_state=0).fit(X, **{kind: linked[kind] for kind in kinds})
+                        draws.append((wanted[model.support_].mean(), clustering_accuracy(X[:, model.support_], y)))
+                    cells.append(" / ".join(f"{value:.2f}" for value in np.mean(draws, axis=0)))
+                print(f"| {name} | {n_pairs} | " + " | ".join(cells) + " |", flush=True)
+
+
+# ---- false discoveries
+
+Draw = tuple[np.ndarray, dict[str, Any], np.ndarray]
+"""X, what is known, and which features are relevant."""
+
+
+def _classes(rng: np.random.Generator, strength: float) -> Draw:
+    made = make_planted_clusters(100, 500, 25, center_scale=strength, random_state=rng)
+    return made.X, {"y": made.y}, made.relevant
+
+
+def _numbers(rng: np.random.Generator, strength: float) -> Draw:
+    """Ten features follow y, ten its square, among 480 of noise."""
+    y, X = rng.standard_normal(100), rng.standard_normal((100, 500))
+    X[:, :10] += 0.6 * strength * y[:, None]
+    X[:, 10:20] += 0.6 * strength * (y[:, None] ** 2 - 1)
+    return X, {"y": y}, np.arange(500) < 20
+
+
+def _batched(rng: np.random.Generator, strength: float, *, labelled: bool) -> Draw:
+    """Clusters in 25 features; two batches that share something with the clusters shift 30 % of all features."""
+    X, known, relevant = _classes(rng, strength)
+    batches = (rng.random(100) < np.where(known["y"] == 0, 0.8, 0.4)).astype(int)
+    X = X + np.outer(batches, (rng.random(500) < 0.3) * rng.normal(0, 2, 500))
+    return X, {**(known if labelled else {}), "batches": batches}, relevant
+
+
+def _few(rng: np.random.Generator, strength: float) -> Draw:
+    X, known, relevant = _classes(rng, strength)
+    y = known["y"].copy()
+    for c in np.unique(y):
+        hidden = rng.permutation(np.flatnonzero(y == c))[8:]
+        y[hidden] = -1
+    return X, {"y": y}, relevant
+
+
+KNOWLEDGE: dict[str, Callable[[np.random.Generator, float], Draw]] = {
+    "classes": _classes,
+    "numbers": _numbers,
+    "batches": lambda rng, strength: _batched(rng, strength, labelled=False),
+    "classes and batches": lambda rng, strength: _batched(rng, strength, labelled=True),
+    "8 labels per class": _few,
+}
+
+
+def _selected(X: np.ndarray, known: dict[str, Any], seed: int) -> np.ndarray:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return SieveSelector(random_state=seed).fit(X, **known).support_
+
+
+def _shuffled(known: dict[str, Any], rng: np.random.Generator) -> dict[str, Any]:
+    """Labels in random order: among the labelled samples, within batches."""
+    y = np.array(known["y"])
+    groups = np.asarray(known.get("batches", np.zeros(len(y))))
+    for group in np.unique(groups):
+        here = np.flatnonzero((groups == group) & (y != -1))
+        y[here] = rng.permutation(y[here])
+    return {**known, "y": y}
+
+
+def _null_draws(args: argparse.Namespace, seed: int) -> Iterator[tuple[str, list[int]]]:
+    for name, make in KNOWLEDGE.items():
+        counts = []
+        for draw in range(args.draws):
+            rng = np.random.default_rng([seed, draw])
+            X, known, _ = make(rng, 1.5)
+            if "y" not in known:
+                break
+            counts.append(int(_selected(X, _shuffled(known, rng), draw).sum()))
+        if counts:
+            yield name, counts
+    for name in ("stemcells_mint", "colon_alon"):
+        X, y = load(name, args.cap)
+        rng = np.random.default_rng(seed)
+        yield name, [int(_selected(X, {"y": rng.permutation(y)}, draw).sum()) for draw in range(args.draws)]
+
+
+def auto(args: argparse.Namespace) -> None:
+    """False discovery rate and power at fdr=0.1; then labels in random order."""
+    seed = 0 if args.part == "choose" else 1_000
+    print(f"\nFalse discovery rate / power / mean number selected, {args.draws} draws, fdr = 0.1\n")
+    strengths = (0.5, 1.0, 1.5)
+    print("| known | " + " | ".join(f"strength {s}" for s in strengths) + " |\n|---|" + "---|" * len(strengths))
+    for name, make in KNOWLEDGE.items():
+        cells = []
+        for strength in strengths:
+            rows = []
+            for draw in range(args.draws):
+                X, known, relevant = make(np.random.default_rng([seed, draw]), strength)
+                support = _selected(X, known, draw)
+                false = int((support & ~relevant).sum())
+                rows.append((false / max(1, support.sum()), support[relevant].mean(), support.sum()))
+            rate, power, number = np.mean(rows, axis=0)
+            cells.append(f"{rate:.3f} / {power:.2f} / {number:.1f}")
+        print(f"| {name} | " + " | ".join(cells) + " |", flush=True)
+    print(f"\nLabels in random order, {args.draws} draws\n")
+    print("| known | share of draws that select anything | numbers |\n|---|---|---|")
+    for name, counts in _null_draws(args, seed):
+        some = [count for count in counts if count]
+        print(f"| {name} | {len(some) / len(counts):.2f} | {', '.join(map(str, some)) or 'none'} |", flush=True)

@@ -1,0 +1,111 @@
+"""Counts, such as molecules per cell and gene: is it counts, and their logarithms at one library size.
+
+x_ti becomes log(1 + x_ti s / s_t): s_t is the total of sample t, s the median of the totals. How much of a sample was
+seen is then no difference between samples. Zero stays zero, so sparse data stays sparse.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from eigensieve._types import Array
+from eigensieve.data.disk.sources import Source
+from eigensieve.data.matrix import DataMatrix, as_data
+
+_LOOKED_AT = 200_000  # values that are looked at to tell whether data holds counts
+
+
+def are_counts(X: Any) -> bool:
+    """Tell whether data holds counts: whole numbers, none negative, from the first features of the data."""
+    data = as_data(X)
+    few = max(1, min(data.n_features, _LOOKED_AT // max(1, data.n_samples)))
+    spread = np.unique(np.linspace(0, data.n_features - 1, few).astype(np.intp))
+    values = np.asarray(data.take(spread))
+    return bool((values >= 0).all() and (values == np.round(values)).all() and values.any())
+
+
+def log_counts(X: Any) -> tuple[DataMatrix, Array]:
+    """Return the logarithms of counts at one library size, wherever the counts are stored, and the samples' depth.
+
+    The depth is log(s_t). At one library size, too, shallow samples are noisier than deep ones, so features still
+    follow it a little.
+
+    In memory a transformed copy is made. Stored and distributed data are transformed as they are read.
+
+    Parameters
+    ----------
+    X : array, sparse matrix, or stored or distributed data
+    """
+    raw = as_data(X)
+    factors = size_factors(raw)
+    source = getattr(raw, "source", None)
+    if isinstance(source, Source):
+        streamed: Any = raw
+        found: DataMatrix = type(streamed)(LogCounts(source, factors), streamed.max_memory)
+    elif hasattr(X, "__dask_graph__"):
+        found = as_data(X.map_blocks(_logarithms, _dask_column(factors, X), dtype=raw.dtype))
+    else:
+        found = as_data(_logarithms(X, factors[:, None]))
+    return found, -np.log(factors)
+
+
+def size_factors(data: DataMatrix) -> Array:
+    """Return s / s_t per sample: what its counts are multiplied by. 1 for samples without any count."""
+    totals = data.combine(np.ones((data.n_features, 1)))[:, 0]
+    seen = totals > 0
+    if not seen.any():
+        return np.ones(len(totals))
+    return np.where(seen, np.median(totals[seen]) / np.where(seen, totals, 1.0), 1.0)
+
+
+class LogCounts(Source):
+    """The logarithms of stored counts.
+
+    Parameters
+    ----------
+    base : Source
+    factors : ndarray of shape (n_samples,)
+    """
+
+    def __init__(self, base: Source, factors: Array) -> None:
+        dtype = np.float32 if base.dtype == np.float32 else np.float64
+        super().__init__(base.name, base.shape, dtype, base.itemsize + np.dtype(dtype).itemsize)
+        self.base, self.factors = base, factors
+        self.step, self.by_samples, self.threads = base.step, base.by_samples, base.threads
+        self.feature_names, self.watch = base.feature_names, base.watch
+
+    def largest(self, count: int) -> float:
+        return 2.0 * self.base.largest(count)
+
+    def memory(self, count: int) -> Array:
+        return self.base.memory(count)
+
+    def settle(self, count: int) -> None:
+        self.base.settle(count)
+
+    def columns(self, start: int, stop: int, buffer: Array | None = None) -> Any:
+        return _logarithms(self.base.columns(start, stop, buffer), self.factors[:, None])
+
+    def rows(self, start: int, stop: int) -> Any:
+        return _logarithms(self.base.rows(start, stop), self.factors[start:stop, None])
+
+
+def _logarithms(X: Any, factors: Array) -> Any:
+    """Return log(1 + x f) for an array or a sparse matrix, f one factor per row."""
+    if hasattr(X, "tocsr"):
+        by_column = X.format == "csc"
+        out = X.astype(np.float32 if X.dtype == np.float32 else np.float64, copy=True)
+        if not by_column:
+            out = out.tocsr()
+        rows = out.indices if by_column else np.repeat(np.arange(out.shape[0]), np.diff(out.indptr))
+        out.data = np.log1p(out.data * factors[rows, 0].astype(out.dtype))
+        return out
+    X = np.asarray(X)
+    dtype = np.float32 if X.dtype == np.float32 else np.float64
+    return np.log1p(X * factors.astype(dtype), dtype=dtype)
+
+
+def _dask_column(factors: Array, like: Any) -> Any:
+    import dask.array as da
+
+    return da.from_array(factors[:, None], chunks=(like.chunks[0], 1))

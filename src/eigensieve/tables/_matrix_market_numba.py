@@ -1,0 +1,82 @@
+"""Compiled parsing of Matrix Market entries: indices and a value per line, or values alone.
+
+Why by hand: the compiled parser of scipy crashes on damaged numbers and on zero bytes.
+"""
+
+import numba
+import numpy as np
+
+from eigensieve.tables._delimited_numba import DIGITS, LONG, MISSING, NUMBER, _number
+
+_POINT, _ZERO, _N = 46, 48, 110
+BAD = -1
+
+
+@numba.njit(cache=True, nogil=True)
+def _is_space(byte):  # type: ignore[no-untyped-def]
+    return byte == 32 or 9 <= byte <= 13
+
+
+@numba.njit(cache=True, nogil=True)
+def _is_nan(text, first, last):  # type: ignore[no-untyped-def]
+    return last - first == 3 and text[first] | 32 == _N and text[last - 1] | 32 == _N
+
+
+@numba.njit(cache=True, nogil=True)
+def parse_entries(text, place, indices, values, with_values, long):  # type: ignore[no-untyped-def]
+    """Parse the entries that begin at a place.
+
+    Parameters
+    ----------
+    text : uint8 array
+        The whole file.
+    place : int
+    indices : int64 array of shape (n_entries, n_indices)
+        Receives the indices, from 1, of each entry.
+    values : float64 array of shape (n_entries,)
+        Receives the value of each entry.
+    with_values : bool
+        Whether a value follows the indices.
+    long : int64 array of shape (capacity, 3)
+        Receives entry, first byte and last-plus-one byte of each value with many digits.
+
+    Returns
+    -------
+    n_long : int
+        How many values have many digits, which may exceed the capacity; BAD where there are more or fewer entries than
+        places for them, or one is no number.
+    """
+    n_long = 0
+    entry = 0
+    while True:
+        while place < text.size and _is_space(text[place]):
+            place += 1
+        if place == text.size:
+            return n_long if entry == values.size else BAD
+        if entry == values.size:
+            return BAD
+        for part in range(indices.shape[1] + with_values):
+            while place < text.size and _is_space(text[place]):
+                place += 1
+            first = place
+            while place < text.size and not _is_space(text[place]):
+                place += 1
+            if first == place:
+                return BAD
+            if part < indices.shape[1]:
+                index = np.int64(0)
+                for i in range(first, place):
+                    if not _ZERO <= text[i] <= _ZERO + 9 or i - first > 17:
+                        return BAD
+                    index = index * 10 + np.int64(text[i] - _ZERO)
+                indices[entry, part] = index
+                continue
+            kind, value = _number(text, first, place, _POINT)
+            values[entry] = value
+            if kind == LONG:
+                if n_long < long.shape[0]:
+                    long[n_long, 0], long[n_long, 1], long[n_long, 2] = entry, first, place
+                n_long += 1
+            elif kind not in (NUMBER, DIGITS) and not (kind == MISSING and _is_nan(text, first, place)):
+                return BAD
+        entry += 1
