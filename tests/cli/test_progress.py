@@ -70,13 +70,13 @@ def test_select_computes_column_statistics_once(cli, tmp_path, monkeypatch, valu
     table = tmp_path / "wide.csv"
     write_csv(table, X, [f"g{i}" for i in range(360)])
     shapes = []
-    compute = DataMatrix._compute_stats
+    compute = DataMatrix.moments
 
     def counted(self):
         shapes.append(self.shape)
         return compute(self)
 
-    monkeypatch.setattr(DataMatrix, "_compute_stats", counted)
+    monkeypatch.setattr(DataMatrix, "moments", counted)
     options = ("-n", 6, "--report", tmp_path / "r.html", "-o", tmp_path / "o.csv")
     code, _, err = cli("select", table, "--label", "tissue", "--method", method, *options)
     assert code == 0, err
