@@ -2,6 +2,7 @@
 
 import ast
 import importlib
+import inspect
 import re
 import subprocess
 import sys
@@ -144,3 +145,19 @@ def test_missing_extra_names_the_command() -> None:
 
     with pytest.raises(ImportError, match=r'pip install "eigensieve\[plot\]"'):
         require("package_that_is_not_there", extra="plot")
+
+
+@pytest.mark.parametrize("room", ["eigensieve", "eigensieve.plotting", "eigensieve.tables", "eigensieve.datasets"])
+def test_public_functions_are_typed_and_listed(room: str) -> None:
+    public = importlib.import_module(room)
+    assert set(public.__all__) <= set(dir(public))
+    for name in public.__all__:
+        found = getattr(public, name)
+        functions = [found] if inspect.isfunction(found) else []
+        if inspect.isclass(found):
+            functions = [f for key, f in inspect.getmembers(found, inspect.isfunction) if not key.startswith("_")]
+        for function in [f for f in functions if f.__module__.startswith("eigensieve")]:
+            signature = inspect.signature(function)
+            given = [p for p in signature.parameters.values() if p.name not in ("self", "cls")]
+            assert signature.return_annotation is not signature.empty, function
+            assert all(p.annotation is not p.empty for p in given), function

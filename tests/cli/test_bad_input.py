@@ -4,6 +4,7 @@ import os
 import re
 import resource
 import signal
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -49,10 +50,20 @@ FILES = {
         3,
         "duplicate column names: 'g0'. Give",
     ),
-    "text in a numeric column": (edit(swap_cell), (), 3, "has text in 1 numeric column: 'g59'.*remove or encode"),
+    "text in a numeric column": (
+        edit(swap_cell),
+        ("--categories", "error"),
+        3,
+        "has text in 1 numeric column: 'g59'.*remove or encode",
+    ),
     "unknown label column": (None, ("--label", "tisue"), 3, "no label column 'tisue'. Did you mean 'tissue'"),
     "a text column nobody named": (None, ("--label", ""), 3, "label"),
-    "missing values": (edit(blank_column), (), 3, "missing or infinite values in 1 of 60.*--missing mean"),
+    "missing values": (
+        edit(blank_column),
+        ("--missing", "error"),
+        3,
+        "missing or infinite values in 1 of 60.*--missing mean",
+    ),
     "all samples filtered": (
         edit(blank_column),
         ("--missing", "drop-samples"),
@@ -291,13 +302,27 @@ def test_a_missing_package_is_named_with_the_command_that_adds_it(cli, table, tm
     assert not (tmp_path / "m.skops").exists()
 
 
-def test_without_typer_the_script_says_what_to_install(monkeypatch):
+def test_without_typer_the_script_says_what_to_install(monkeypatch, capsys):
     import eigensieve.cli
 
     monkeypatch.setitem(sys.modules, "typer", None)
     monkeypatch.delitem(sys.modules, "eigensieve.cli.app")
-    with pytest.raises(SystemExit, match=r'pip install "eigensieve\[cli\]"'):
+    with pytest.raises(SystemExit) as stopped:
         eigensieve.cli.main()
+    assert stopped.value.code == 6
+    assert 'pip install "eigensieve[cli]"' in capsys.readouterr().err
+
+
+def test_without_openpyxl_a_workbook_names_the_command(cli, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "openpyxl", None)
+    (tmp_path / "t.xlsx").write_bytes(b"PK\x03\x04")
+    code, _, err = cli("inspect", tmp_path / "t.xlsx")
+    assert code == 6 and 'pip install "eigensieve[excel]"' in one_line(err)
+
+
+def test_the_module_runs_as_a_script():
+    done = subprocess.run([sys.executable, "-m", "eigensieve", "--version"], capture_output=True, text=True, check=True)
+    assert done.stdout.startswith("eigensieve ")
 
 
 def test_exit_codes_are_documented():

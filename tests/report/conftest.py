@@ -21,6 +21,7 @@ def selection() -> dict[str, Any]:
     rng = np.random.default_rng(0)
     X = rng.standard_normal((60, 300))
     X[:30, :12] += 3.0
+    X[::2, 20:32] += 1.5  # another structure, weaker: the map has two to show
     X[:, 1] = X[:, 0] + 0.1 * rng.standard_normal(60)
     names = [f"gene_{i}" for i in range(300)]
     names[0], names[1] = HOSTILE, QUOTED

@@ -120,3 +120,65 @@ def test_an_empty_selection_opens(browser, tmp_path):
     path.write_text(render(summarize(model, np.random.default_rng(3).standard_normal((20, 30)))), encoding="utf-8")
     browser.open(path)
     assert browser.complaints() == [] and browser.run("document.getElementById('heat').hidden") is True
+
+
+OVERLAPS = """(() => {
+  const bad = [];
+  for (const svg of document.querySelectorAll('.plot svg')) {
+    const frame = svg.getBoundingClientRect();
+    const boxes = [...svg.querySelectorAll('text')].map(e => [e.textContent, e.getBoundingClientRect()]);
+    boxes.forEach(([name, a], i) => {
+      if (a.left < frame.left - 1 || a.right > frame.right + 1) bad.push(name + ' leaves the picture');
+      for (const [other, b] of boxes.slice(i + 1)) {
+        const wide = Math.min(a.right, b.right) - Math.max(a.left, b.left);
+        const high = Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top);
+        if (wide > 1 && high > 0.35 * Math.min(a.height, b.height)) bad.push(name + ' over ' + other);
+      }
+    });
+  }
+  for (const card of document.querySelectorAll('.card'))
+    if (card.scrollWidth > card.clientWidth) bad.push(card.textContent);
+  return bad;
+})()"""
+
+
+@pytest.fixture(scope="module", params=[3, 20_000])
+def sized(request, tmp_path_factory):
+    """A table of few columns, and one of many with long names that differ in the middle only."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((60, request.param)).astype(np.float32)
+    X[:, :10] += 3 * rng.standard_normal((4, 10))[np.arange(60) % 4, : request.param]
+    X[:, 10:20] += 3 * rng.standard_normal((4, 10))[np.arange(60) // 15][:, : X[:, 10:20].shape[1]]
+    names = [f"ENSG00000000{i:06d}_transcript_variant" for i in range(request.param)]
+    model = QAlphaSelector(min(20, request.param), 3).fit(X)
+    path = tmp_path_factory.mktemp("sized") / "report.html"
+    path.write_text(render(summarize(model, X, feature_names=names)), encoding="utf-8")
+    return path, request.param
+
+
+@pytest.mark.parametrize("dark", [False, True])
+@pytest.mark.parametrize("width", [500, 1280])
+def test_nothing_overlaps_and_names_can_be_told_apart(browser, sized, width, dark):
+    path, n_features = sized
+    browser.open(path, width=width, dark=dark)
+    assert browser.complaints() == []
+    assert browser.run("document.documentElement.scrollWidth") <= width
+    assert browser.run(OVERLAPS) == []
+    shown = min(20, n_features)
+    for view in ("heat", "redundancy"):
+        tags = browser.run(f"[...document.querySelectorAll('#{view} text.tag')].map(e => e.textContent)")
+        assert len(set(tags)) == len(tags) == shown
+    assert browser.run("document.getElementById('map-section').hidden") == (n_features == 3)
+    ranks = browser.run("[...document.querySelectorAll('#curve text')].map(e => e.textContent)")
+    assert "1" in ranks and ("3" in ranks or "10,000" in ranks)
+
+
+def test_a_map_of_one_structure_is_not_drawn(browser, tmp_path):
+    rng = np.random.default_rng(0)
+    X = np.repeat(rng.standard_normal((60, 2)), 10, axis=1) + 0.1 * rng.standard_normal((60, 20))
+    path = tmp_path / "report.html"
+    path.write_text(render(summarize(QAlphaSelector(5, 2).fit(X), X)), encoding="utf-8")
+    browser.open(path)
+    assert browser.run("document.getElementById('map-section').hidden") is True
+    assert browser.box("#curve svg")["width"] > 900
+    assert browser.complaints() == []

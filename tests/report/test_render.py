@@ -4,7 +4,7 @@ import json
 import re
 from html.parser import HTMLParser
 
-from eigensieve.report import Report, render, render_fragment
+from eigensieve.report import Report, Section, ellipses, render, render_fragment, sheet
 from eigensieve.report.rendering import as_script_data
 
 
@@ -80,3 +80,17 @@ def test_a_report_shows_itself_and_saves_itself(selection, tmp_path):
     report.save(tmp_path / "page.html")
     assert (tmp_path / "page.html").read_text(encoding="utf-8") == render(report.summary)
     assert [path.name for path in tmp_path.iterdir()] == ["page.html"]
+
+
+def test_a_sheet_shows_tables_and_keeps_names_as_text():
+    page = sheet("<b>A</b>", ["Input: <x>"], [Section("Results", ["name", "value"], [["<i>", 1.5]], "One & two")])
+    assert "<b>A</b>" not in page and "<i>" not in page and "<x>" not in page
+    assert "&lt;b&gt;A&lt;/b&gt;" in page and "<td class='wide'>&lt;i&gt;</td><td class='wide'>1.5</td>" in page
+    assert "One &amp; two" in page and "http" not in page.split("<style>")[1].split("</style>")[1]
+
+
+def test_ellipses_are_as_many_as_features_and_names_do_not_overprint():
+    centres = [(0.0, 0.0), (0.01, 0.0), (1.0, 1.0)]
+    picture = ellipses(centres, [(1.0, 0.5), (0.9, 0.4), (0.5, 0.5)], ["a<b", "near a<b", "c"], [True, True, True])
+    assert picture.count("<ellipse") == 3 and "rx='36.0'" in picture
+    assert picture.count("<text") == 2 and ">a&lt;b</text>" in picture and ">near" not in picture.split("<text")[1]

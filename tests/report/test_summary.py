@@ -178,3 +178,21 @@ def test_scores_without_an_embedding_and_with_infinities(selection):
     assert "principal components" in summary["samples"]["axes"] and summary["samples"]["n_clusters"] == 1
     assert "the trace ratio criterion" in summary["method"]["text"]
     render(summary)
+
+
+def test_null_quantiles_are_rounded_down(selection):
+    """0.99998 is not 100 %: a card or a cell that says so is wrong."""
+    model = QAlphaSelector(random_state=0).fit(selection["X"])
+    model.p_values_ = np.full(300, 2e-5)
+    shown = summarize(model, selection["X"], draw_map=False)
+    assert set(shown["features"]["null"]) == {0.9999}
+    card = next(card for card in shown["trust"] if card["label"] == "Null calibration")
+    assert card["value"] == "≥ 99.99 %"
+
+
+def test_directions_are_not_announced_as_clusters(selection):
+    shown = summarize(selection["model"], selection["X"], draw_map=False)
+    assert shown["counts"]["directions"] == 2
+    page = render(shown)
+    assert "2 directions of the samples" in page and "2 clusters" not in page
+    assert "embedded in 2 directions" in shown["method"]["text"]

@@ -236,7 +236,7 @@ class TestErrors:
         with pytest.raises(DataError, match=r"has no matrix.mtx"):
             read_table(tmp_path)
 
-    @pytest.mark.parametrize("name", ["t.xlsx", "t", "t.parquet.gz", "t.csv.zip"])
+    @pytest.mark.parametrize("name", ["t.xls", "t", "t.parquet.gz", "t.csv.zip"])
     def test_unsupported_ending(self, tmp_path, name):
         (tmp_path / name).write_bytes(b"x")
         with pytest.raises(DataError, match=r"unsupported file ending. Use one of .csv"):
@@ -333,4 +333,4 @@ class TestWriting:
         with pytest.raises(DataError, match=r"its folder does not exist. Create it first"):
             write_table(tmp_path / "no" / "out.csv", table)
         with pytest.raises(DataError, match="unsupported file ending"):
-            write_table(tmp_path / "out.xlsx", table)
+            write_table(tmp_path / "out.xls", table)

@@ -24,6 +24,7 @@ SUFFIX = {
     "csv": ".csv",
     "parquet": ".parquet",
     "feather": ".feather",
+    "xlsx": ".xlsx",
     "npy": ".npy",
     "npz": ".npz",
     "mat": ".mat",
@@ -31,7 +32,7 @@ SUFFIX = {
     "mtx": ".mtx",
     "h5ad": ".h5ad",
 }
-NAMED = ["csv", "parquet", "feather", "npz", "mat", "h5ad"]
+NAMED = ["csv", "parquet", "feather", "xlsx", "npz", "mat", "h5ad"]
 """Formats that keep names of features, samples and labels."""
 
 

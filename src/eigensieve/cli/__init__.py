@@ -18,6 +18,8 @@ fitted method with its samples; a *place* is where an output goes, a path or ``-
 
 import sys
 
+from eigensieve.cli.errors import ExitCode
+
 
 def main() -> None:
     """Run the command line; the entry point of the ``eigensieve`` script."""
@@ -27,7 +29,10 @@ def main() -> None:
         package = (error.name or "").partition(".")[0]
         if package not in {"typer", "rich"}:
             raise
-        sys.exit(f"error: The command line needs '{package}'. Add it with: pip install \"eigensieve[cli]\"")
+        print(
+            f"error: The command line needs '{package}'. Add it with: pip install \"eigensieve[cli]\"", file=sys.stderr
+        )
+        sys.exit(ExitCode.MISSING_PACKAGE)
     sys.exit(run(sys.argv[1:]))
 
 

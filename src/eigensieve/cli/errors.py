@@ -131,6 +131,9 @@ def out_of_memory(error: BaseException, what: str = "") -> str:
     return f"Not enough memory{what}{': ' if detail else ''}{detail}. Free some, or use fewer samples or features."
 
 
+_IMPUTER = "fill them in first, for example with sklearn.impute.SimpleImputer in a Pipeline, or drop those columns"
+
+
 def in_options(message: str) -> str:
     """Say what an estimator says about its parameters in the words of the command line. Quoted names stay."""
 
@@ -139,7 +142,9 @@ def in_options(message: str) -> str:
         return found[0] if known is None else f"{known} {value}".rstrip()
 
     message = re.sub(r"The '(\w+)' parameter of \w+(?:\.fit)?", flag, message)
-    message = re.sub(r"\b(\w+)=(?:'(\w+)'|([\w.]*\w))", lambda found: flag(found, found[2] or found[3]), message)
+    setting = r"(?:\b[A-Z]\w+\()?\b(\w+)=(?:'([\w-]+)'|([\w.]*\w))\)?"
+    message = re.sub(setting, lambda found: flag(found, (found[2] or found[3]).removeprefix("True")), message)
+    message = message.replace(_IMPUTER, "say what to do with them: --missing median, drop-features or drop-samples")
     parts = re.split(r"('[^']*')", message)
     parts[::2] = [_label_for_y(part.replace("n_features_to_select", "--n-features")) for part in parts[::2]]
     return "".join(parts)

@@ -73,7 +73,7 @@ METHODS = {
     ),
     "trace-ratio": Method(
         "TraceRatioSelector",
-        _COMMON | {"score": "score", "level": "level", "neighbors": "n_neighbors"},
+        _COMMON | {"score": "score", "level": "level", "neighbors": "n_neighbors", "scale": "scale"},
         "the exact best subset by Fisher (labels) or Laplacian (no labels) score",
         needs_label=lambda params: params.get("score", "fisher") != "laplacian",
         uses_label=lambda params: params.get("score", "fisher") != "laplacian",
@@ -84,9 +84,20 @@ METHODS = {
 DEFAULT_METHOD = next(iter(METHODS))
 """The first of them."""
 
-FLAGS = {
-    parameter: "--" + option.replace("_", "-")
-    for method in METHODS.values()
-    for option, parameter in method.options.items()
-} | {"batches": "--batch", "side": "--side", "must_link": "--pairs", "cannot_link": "--pairs"}
+FLAGS = (
+    {
+        parameter: "--" + option.replace("_", "-")
+        for method in METHODS.values()
+        for option, parameter in method.options.items()
+    }
+    | {name: f"--{name}" for name in ("shape", "categories", "decimal", "thousands")}
+    | {
+        "n_rounds": "--rounds",
+        "n_elements": "--elements",
+        "batches": "--batch",
+        "side": "--side",
+        "must_link": "--pairs",
+        "cannot_link": "--pairs",
+    }
+)
 """Parameter of an estimator or of its ``fit`` -> the command-line option that sets it."""

@@ -13,7 +13,9 @@ from eigensieve.cli.errors import InputProblem, UsageProblem
 from eigensieve.cli.options import SampleOptions, TableOptions
 from eigensieve.data import DataMatrix, as_data
 
-MISSING = ("error", "mean", "median", "drop-features", "drop-samples")
+CATEGORIES = ("leave-out", "one-hot", "error")
+_MOSTLY = 0.5  # share of missing values from which on a feature is left out
+MISSING = ("auto", "error", "mean", "median", "drop-features", "drop-samples")
 
 
 def read_table(wanted: TableOptions, console: Console) -> Any:
@@ -22,6 +24,8 @@ def read_table(wanted: TableOptions, console: Console) -> Any:
 
     if wanted.orientation not in ("auto", "rows", "columns"):
         raise UsageProblem(f"--samples must be auto, rows or columns. Got '{wanted.orientation}' instead.")
+    if wanted.categories not in CATEGORIES:
+        raise UsageProblem(f"--categories must be one of {', '.join(CATEGORIES)}. Got '{wanted.categories}' instead.")
     if wanted.form is not None and wanted.form not in tables.FORMATS:
         raise UsageProblem(f"--format must be one of {', '.join(tables.FORMATS)}. Got '{wanted.form}' instead.")
     with console.working(f"Reading {wanted.source}", wanted.source):
@@ -32,7 +36,41 @@ def read_table(wanted: TableOptions, console: Console) -> Any:
             batch=wanted.batch,
             samples=wanted.orientation,  # type: ignore[arg-type]
             format=wanted.form,
+            categories=wanted.categories,  # type: ignore[arg-type]
+            keep=wanted.keep or (),
+            drop=wanted.drop or (),
+            na_values=wanted.na_values or (),
+            decimal=wanted.decimal,
+            thousands=wanted.thousands,
         )
+
+
+_WHAT_TO_DO = {
+    "sample names from": "--id names another column",
+    "encoded": "--drop leaves one out",
+    "left out column '": "--na-values and --thousands say how to read it",
+    "left out": "--categories one-hot encodes categories",
+    "samples in columns": "--samples rows reads it the other way",
+}
+"""How a note of a table begins -> the option that changes what it says."""
+_FEW = 1_000  # columns among which a label is looked for by its name
+_LABEL_WORDS = ("class", "label", "target", "y", "outcome", "diagnosis", "species", "group", "response", "category")
+
+
+def notes_of(table: Any) -> list[str]:
+    """The table's notes, each with the option to change what it says."""
+    notes = []
+    for note in table.notes:
+        fix = next((fix for start, fix in _WHAT_TO_DO.items() if note.startswith(start)), "")
+        if "too many values" in note:
+            fix = "--id or --label gives one a use"
+        notes.append(f"{note} ({fix})" if fix else note)
+    if table.label is None:
+        likely = [*table.text, *(table.feature_names if table.n_features < _FEW else ())]
+        for name in [name for name in likely if name.strip().lower() in _LABEL_WORDS]:
+            taken = "left out" if name in table.text else "taken for a feature"
+            notes.append(f"column '{name}' was {taken} (if it is the label: --label {name})")
+    return notes
 
 
 def read_samples(wanted: SampleOptions, console: Console, *, notes: bool = False) -> "Samples":
@@ -40,7 +78,7 @@ def read_samples(wanted: SampleOptions, console: Console, *, notes: bool = False
     if wanted.missing not in MISSING:
         raise UsageProblem(f"--missing must be one of {', '.join(MISSING)}. Got '{wanted.missing}' instead.")
     table = read_table(wanted, console)
-    for note in table.notes if notes else ():
+    for note in notes_of(table) if notes else ():
         console.note(note)
     rows, columns = (np.arange(length) for length in table.X.shape)
     samples = Samples(
@@ -95,6 +133,16 @@ class Samples:
         """X as a data matrix. It remembers its column statistics, so that fit and report need not compute them."""
         return as_data(self.X)
 
+    @property
+    def shown_labels(self) -> list[str] | None:
+        """The labels as text, for pictures."""
+        if self.labels is None:
+            return None
+        from eigensieve.tables import unknown
+
+        missing = unknown(self.labels)
+        return ["no label" if gap else str(label) for label, gap in zip(self.labels, missing, strict=True)]
+
     def keep_samples(self, mask: Array, sentence: str) -> "Samples":
         """Return the samples where `mask` is true."""
         return replace(
@@ -119,10 +167,35 @@ class Samples:
         )
 
 
+def read_labelled(wanted: SampleOptions, console: Console) -> "Samples":
+    """As :func:`read_samples`, with the notes, for commands that need a label for every sample."""
+    from eigensieve.tables import unknown
+
+    samples = read_samples(wanted, console, notes=True)
+    assert samples.labels is not None
+    missing = unknown(samples.labels)
+    if missing.all():
+        raise InputProblem(f"No sample of '{wanted.source}' has a label. Check --label {wanted.label}.")
+    if missing.any():
+        samples = samples.keep_samples(~missing, f"{int(missing.sum()):,} samples without label left out")
+    for sentence in samples.prepared:
+        console.note(sentence)
+    return samples
+
+
+def is_number_target(labels: Array) -> bool:
+    """Whether labels are a quantity, to be predicted as a number, and not classes."""
+    from eigensieve.sieve import read_target
+
+    return read_target(labels, len(labels), "the label").kind == "numbers"
+
+
 def _without_missing(samples: Samples, how: str, source: str) -> Samples:
     bad = np.flatnonzero(~samples.data.stats().finite)
     if not len(bad):
         return samples
+    if how == "auto":
+        return _filled_or_dropped(samples, bad, source)
     if how == "error":
         raise InputProblem(
             f"'{source}' has missing or infinite values in {len(bad)} of {len(samples.features)} columns "
@@ -167,6 +240,31 @@ def _fill(samples: Samples, bad: Array, block: Array, holes: Array, how: str, so
         X = X.tocsr()
     sentence = f"{int(holes.sum())} missing values in {len(bad)} features filled in with the {how}"
     return replace(samples, X=X, prepared=[*samples.prepared, sentence])
+
+
+def _filled_or_dropped(samples: Samples, bad: Array, source: str) -> Samples:
+    """Leave out features without most of their values, and fill in the others with the median. Refuse infinity."""
+    block = dense(samples.X[:, bad])
+    infinite = np.isinf(block).any(axis=0)
+    if infinite.any():
+        names = _some([samples.features[i] for i in bad[infinite].tolist()])
+        raise InputProblem(
+            f"'{source}' has infinite values in {int(infinite.sum())} columns ({names}). Check them, or use "
+            "--missing median, drop-features or drop-samples."
+        )
+    sparse = np.isnan(block).mean(axis=0) > _MOSTLY
+    if sparse.any():
+        keep = np.ones(len(samples.features), dtype=bool)
+        keep[bad[sparse]] = False
+        if not keep.any():
+            raise InputProblem(f"Every column of '{source}' lacks most of its values. Check --na-values and --samples.")
+        sentence = f"{int(sparse.sum())} features without most of their values left out (--missing says otherwise)"
+        samples = samples.keep_features(keep, sentence)
+    rest = np.flatnonzero(~samples.data.stats().finite)
+    if not len(rest):
+        return samples
+    block = dense(samples.X[:, rest])
+    return _fill(samples, rest, block, np.isnan(block), "median", source)
 
 
 def labels_with(labels: Array, unlabelled: Any) -> Array:

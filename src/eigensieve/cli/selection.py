@@ -11,7 +11,7 @@ from eigensieve._progress import Progress
 from eigensieve._types import Array
 from eigensieve.cli.errors import UsageProblem
 from eigensieve.cli.methods import METHODS, Method, Params
-from eigensieve.cli.reading import Samples, labels_with
+from eigensieve.cli.reading import Samples, labels_with, notes_of
 
 _FIGURES = {
     "converged_": "converged",
@@ -276,7 +276,7 @@ class Selection:
                 "format": table.format,
                 "samples": int(self.samples.X.shape[0]),
                 "features": int(self.samples.X.shape[1]),
-                "notes": [*table.notes, *self.samples.prepared],
+                "notes": [*notes_of(table), *self.samples.prepared],
             },
             "method": self.fitting.name,
             "labels_used": self.used["labels"] is not None,
@@ -294,12 +294,12 @@ class Selection:
             self.samples.data,
             feature_names=[str(name) for name in self.samples.features],
             sample_ids=self.samples.ids,
-            labels=self.samples.labels,
+            labels=self.samples.shown_labels,
             stability=self.frequency,
             title=f"Features of {Path(self.source).name}" if self.source != "-" else "Selected features",
             source={
                 "name": self.source,
-                "prepared": [*table.notes, *self.samples.prepared],
+                "prepared": [*notes_of(table), *self.samples.prepared],
                 "labels": table.label_name,
                 "labels_used": self.used["labels"] is not None,
             },

@@ -96,7 +96,9 @@ class FeatureMap(BaseSelector):
         Criterion of every round.
     overlaps_ : ndarray of shape (n_rounds,)
         How much of a round's embedding an earlier round shows already: mean squared canonical correlation with the
-        nearest one. 0 for the first round, 1 for the same structure again. Above 0.8 a warning says so.
+        nearest one. 0 for the first round, 1 for the same structure again.
+    same_structure_ : ndarray of bool of shape (n_rounds,)
+        Rounds with an overlap above 0.8. Without labels a warning says so.
     n_iter_ : int
         Steps of the solver in all rounds.
     converged_ : bool
@@ -230,6 +232,7 @@ class FeatureMap(BaseSelector):
         self.embeddings_ = np.stack([each.result.embedding for each in rounds])
         self.objectives_ = np.array([each.result.objective for each in rounds])
         self.overlaps_ = _overlaps(self.embeddings_)
+        self.same_structure_ = self.overlaps_ > _SAME
         self.n_iter_ = sum(each.result.n_iter for each in rounds)
         self.converged_ = all(each.result.converged for each in rounds)
         self.rounds_ = np.where(self.support_, taken, -1)
@@ -240,13 +243,13 @@ class FeatureMap(BaseSelector):
             self._warn_not_converged(f"round {', '.join(map(str, late))} ")
 
     def _warn_same_structure(self) -> None:
-        again = np.flatnonzero(self.overlaps_ > _SAME)
+        again = np.flatnonzero(self.same_structure_)
         if len(again):
             worst = again[self.overlaps_[again].argmax()]
             warn_user(
                 f"FeatureMap found no other structure: round {worst + 1} groups the samples as an earlier round does "
                 f"(overlap {self.overlaps_[worst]:.2f} of 1). Its features say the same as the earlier ones. Use fewer "
-                "rounds; a smaller round_strength moves further away."
+                "rounds."
             )
 
     def to_frame(self) -> Any:

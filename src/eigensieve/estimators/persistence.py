@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
+from sklearn.pipeline import Pipeline
 
 from eigensieve import __version__
 from eigensieve._extras import require
@@ -35,7 +36,7 @@ def save_model(model: BaseEstimator, path: str | os.PathLike[str], *, about: dic
     Parameters
     ----------
     model : estimator
-        One of eigensieve's estimators, fitted.
+        One of eigensieve's estimators, fitted; or a scikit-learn Pipeline that ends with one.
     path : path-like
         Usually ends in ``.skops``.
     about : dict, optional
@@ -44,8 +45,10 @@ def save_model(model: BaseEstimator, path: str | os.PathLike[str], *, about: dic
     sio = require("skops.io", extra="models")
     names = getattr(model, "feature_names_in_", None)
     bare = copy(model)
+    if hasattr(bare, "steps"):
+        bare.steps = [(name, copy(step)) for name, step in model.steps]
     if names is not None:  # skops would store one node per name; the header holds them in one list
-        del bare.feature_names_in_
+        del _first_step(bare).feature_names_in_
     header = {
         "eigensieve": __version__,
         "format": FORMAT,
@@ -147,7 +150,8 @@ def load_model(path: str | os.PathLike[str]) -> BaseEstimator:
         if getattr(error, "filename", None) is not None:
             raise
         raise ModelFileError(f"'{path}' is damaged ({type(error).__name__} while reading it). {_REFIT}") from error
-    if type(model).__name__ not in ESTIMATORS:
+    last = model.steps[-1][1] if isinstance(model, Pipeline) else model
+    if type(last).__name__ not in ESTIMATORS:
         raise ModelFileError(f"'{path}' holds a {type(model).__name__}, not a model of eigensieve. {_REFIT}")
     problem = misfit(model)
     if problem is not None:
@@ -182,7 +186,12 @@ def _restore_names(model: Any, header: dict[str, Any], path: object) -> None:
     right = isinstance(names, list) and all(isinstance(name, str) for name in names)
     if not right or len(names) != getattr(model, "n_features_in_", None):
         raise ModelFileError(f"'{path}' is damaged: its feature names do not fit its model. {_REFIT}")
-    model.feature_names_in_ = np.array(names, dtype=object)
+    _first_step(model).feature_names_in_ = np.array(names, dtype=object)
+
+
+def _first_step(model: Any) -> Any:
+    """What holds the names of the features: the estimator, or the first one of a Pipeline."""
+    return model.steps[0][1] if hasattr(model, "steps") else model
 
 
 def selected_features(model: Any) -> dict[str, Any]:

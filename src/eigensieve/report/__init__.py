@@ -8,6 +8,7 @@ Read in this order:
 - ``trust``: the cards that say how far to trust the selection
 - ``texts``: the paragraph for the methods section of a paper
 - ``rendering``: from the dict to HTML; it knows no model
+- ``sheets``: a page of tables and pictures for results that are no selection
 - ``assets/``: page, styles and script
 
 Words: *chosen* are the columns that the model selected, best first; *shown* are the features that have a row of their
@@ -16,7 +17,8 @@ own on the page; *position* is the row of a column on the page, or -1.
 
 from eigensieve.report.rendering import render, render_fragment
 from eigensieve.report.report import Report
+from eigensieve.report.sheets import Section, ellipses, sheet
 from eigensieve.report.summary import summarize
 from eigensieve.report.views import Limits
 
-__all__ = ["Limits", "Report", "render", "render_fragment", "summarize"]
+__all__ = ["Limits", "Report", "Section", "ellipses", "render", "render_fragment", "sheet", "summarize"]

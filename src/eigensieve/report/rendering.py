@@ -24,12 +24,12 @@ def render(summary: dict[str, Any]) -> str:
     page : str
         Styles and script are inline, data is a JSON block; a content security policy forbids anything else.
     """
-    script = _asset("page.js")
+    script = asset("page.js")
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode("ascii")
     slots = {
         "policy": f"default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'sha256-{digest}'",
         "title": html.escape(summary["title"]),
-        "style": _asset("page.css"),
+        "style": asset("page.css"),
         "headline": _headline(summary),
         "facts": _facts(summary),
         "trust": _cards(summary["trust"]),
@@ -38,13 +38,13 @@ def render(summary: dict[str, Any]) -> str:
         "data": as_script_data(summary),
         "script": script,
     }
-    return _SLOT.sub(lambda match: slots[match.group(1)], _asset("page.html"))
+    return fill(asset("page.html"), slots)
 
 
 def render_fragment(summary: dict[str, Any]) -> str:
     """Return static HTML for a notebook: headline, cards and the best features; no script."""
     return (
-        f"<style>{_asset('fragment.css')}</style><div class='eigensieve'>"
+        f"<style>{asset('fragment.css')}</style><div class='eigensieve'>"
         f"<p><strong>{_headline(summary)}</strong></p><div class='cards'>{_cards(summary['trust'])}</div>"
         f"{_feature_list(summary, 15)}</div>"
     )
@@ -58,8 +58,14 @@ def as_script_data(content: dict[str, Any]) -> str:
     return text
 
 
-def _asset(name: str) -> str:
+def asset(name: str) -> str:
+    """Return a file of the folder ``assets``."""
     return files("eigensieve.report").joinpath("assets", name).read_text(encoding="utf-8")
+
+
+def fill(page: str, slots: dict[str, str]) -> str:
+    """Put texts into the ``{{slots}}`` of a page."""
+    return _SLOT.sub(lambda match: slots[match.group(1)], page)
 
 
 def _headline(summary: dict[str, Any]) -> str:

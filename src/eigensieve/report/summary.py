@@ -152,7 +152,7 @@ def _feature_table(found: Findings, names: list[str], shown: Array, name_length:
         "weight": numbers(weights[shown]),
         "rank": [int(rank) for rank in found.ranks[shown]],
         "selected": [int(s) for s in found.support[shown]],
-        "null": None if null is None else numbers(null[shown], 4),
+        "null": None if null is None else numbers(np.floor(1e4 * null[shown]) / 1e4, 4),
         "rest": {
             "count": int(hidden.sum()),
             "selected": int(found.support[hidden].sum()),

@@ -103,8 +103,10 @@ def _null(model: Any, found: Findings) -> Card:
         state = "good" if lowest >= 0.95 else "note" if lowest >= 0.8 else "warn"
         rate = getattr(model, "fdr", None)
         aim = f" About {100 * rate:.3g} % of the selected features may be false." if rate is not None else ""
-        text = f"The weakest selected feature scores above {100 * lowest:.4g} % of permuted copies.{aim}"
-        return _card("Null calibration", f"≥ {100 * lowest:.4g} %", state, text)
+        # Rounded down: a feature above 99.998 % of the copies is not above all of them.
+        shown = f"{np.floor(1e4 * lowest) / 1e2:.4g} %"
+        text = f"The weakest selected feature scores above {shown} of permuted copies.{aim}"
+        return _card("Null calibration", f"≥ {shown}", state, text)
     if level is not None and support.any():
         share = float(np.mean(found.weights[support] > level))
         tail = getattr(model, "fdr", 0.1)

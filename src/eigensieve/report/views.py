@@ -14,6 +14,7 @@ from eigensieve.data import DataMatrix
 _COPY = 0.9
 _EFFECTIVE_FEATURES = 2_000
 _CLIP = 2.5
+_MAP_FEATURES = 5  # fewer make no map
 _NO_LABEL = ("", "nan", "None", "<NA>")
 
 
@@ -227,19 +228,19 @@ def redundancy(data: DataMatrix, chosen: Array, position: Array, limits: Limits)
 def topographical_map(data: DataMatrix, columns: Array, position: Array) -> dict[str, Any] | None:
     """Return an ellipse per feature: where it lies in two rounds of Q-alpha, and how much it weighs in each.
 
-    Shashua and Wolf 2004, section 4, on the given columns, none of them constant. None when there are too few columns
-    or too few samples.
+    Shashua and Wolf 2004, section 4, on the given columns, none of them constant. None when there is nothing to show:
+    too few columns or samples, or a second round that finds the structure of the first again.
     """
-    from sklearn.exceptions import ConvergenceWarning
-
     from eigensieve.estimators import estimator_class
 
-    if len(columns) < 3 or data.n_samples < 4:
+    if len(columns) < _MAP_FEATURES or data.n_samples < 4:
         return None
     with warnings.catch_warnings():
-        # Coordinates that moved a little more would look the same in a picture.
-        warnings.simplefilter("ignore", ConvergenceWarning)
+        # Coordinates that moved a little more would look the same, and a second round of no use is not drawn.
+        warnings.simplefilter("ignore", UserWarning)
         fitted = estimator_class("FeatureMap")(n_rounds=2).fit(np.asarray(data.take(columns), dtype=np.float64))
+    if fitted.same_structure_[1]:
+        return None
     where, weights = fitted.coordinates_, np.abs(fitted.weights_)
     return {
         "feature": [int(i) for i in position[columns]],

@@ -16,6 +16,8 @@ dialect            delimiter, decimal mark, header: how a text file is laid out
 orientation        are the samples in rows or in columns?
 delimited_writing  CSV and TSV again, in the layout they came in
 columnar           Parquet and Feather (`feather_size`: how large it is unpacked)
+excel              Excel workbooks
+mixed              columns that are no numbers: left out, encoded, kept or dropped
 matrix             a table around one bare matrix, shared by the four files below
 arrays, matlab, matrix_market, h5ad   .npy and .npz, .mat (`mat5` parses it), .mtx and 10x folders, .h5ad
 hdf5               HDF5 files are looked through by another process (`_hdf5_survey`) before they are opened

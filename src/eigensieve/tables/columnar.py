@@ -55,9 +55,10 @@ def _samples_in_rows(
         if id_column is not None:
             notes.append(f"sample names from column '{names[id_column]}'")
     aside = {label_column, id_column, batch_column}
-    text = [names[column] for column in text_columns if column not in aside]
-    if text:
-        raise text_among_numbers(request.path, text)
+    text = [column for column in text_columns if column not in aside]
+    if text and request.categories == "error":
+        raise text_among_numbers(request.path, [names[column] for column in text])
+    aside |= set(text)
     features = np.array([column for column in range(len(names)) if column not in aside], dtype=int)
     return Table(
         X=_numbers(arrow, features, request.path),
@@ -68,6 +69,7 @@ def _samples_in_rows(
         notes=notes,
         label_name=request.label,
         id_name=None if id_column is None else names[id_column],
+        text={names[column]: _texts(arrow.column(column)) for column in text},
         batch=None if batch_column is None else as_labels(_texts(arrow.column(batch_column)), request.path),
         batch_name=request.batch,
     )

@@ -178,7 +178,9 @@ def _read(source: Source, request: Request) -> Table:
     notes: list[str] = []
     grid = _grid(read_content(source), request, notes)
     sampled = max(1, min(5, SAMPLED_CELLS // len(grid.names), len(grid.begins)))
-    _, odd = grid.numbers(np.arange(len(grid.names)), np.arange(sampled))
+    every = np.arange(len(grid.names))
+    values, odd = grid.numbers(every, np.arange(sampled))
+    odd = _mended(grid, request, values, every, odd)
     columns, counts = np.unique(odd[:, 1], return_counts=True)
     text_columns = columns[counts == sampled].tolist()
     named_rows = text_columns == [0] and request.id is None
@@ -209,11 +211,18 @@ def _samples_in_rows(grid: Grid, request: Request, indexed: bool, notes: list[st
     aside = [column for column in (label_column, id_column, batch_column) if column is not None]
     features = np.delete(np.arange(len(grid.names)), aside)
     values, odd = grid.numbers(features)
-    if len(odd):
+    odd = _mended(grid, request, values, features, odd)
+    text: dict[str, list[str]] = {}
+    if len(odd) and request.categories == "error":
         _refuse_text(grid, odd)
+    elif len(odd):
+        strange = np.isin(features, odd[:, 1])
+        text = {grid.names[column]: grid.column(column) for column in features[strange]}
+        values, features = values[:, ~strange], features[~strange]
     return Table(
         X=values,
         feature_names=[grid.names[column] for column in features],
+        text=text,
         sample_names=names,
         label=None if label_column is None else as_labels(grid.column(label_column), request.path),
         format=request.format,
@@ -239,7 +248,9 @@ def _samples_in_columns(grid: Grid, request: Request, notes: list[str]) -> Table
     if not row_names or len(grid.names) < 2:
         raise DataError(f"'{request.path}' has no samples in columns. Check the delimiter, or read samples in rows.")
     refuse_duplicates(row_names, request.path, "feature")
-    values, odd = grid.numbers(np.arange(1, len(grid.names)))
+    columns = np.arange(1, len(grid.names))
+    values, odd = grid.numbers(columns)
+    odd = _mended(grid, request, values, columns, odd)
     if len(odd):
         row, _, first, last = odd[0]
         raise DataError(
@@ -280,7 +291,7 @@ def _grid(content: Any, request: Request, notes: list[str]) -> Grid:
     lines = [text[begins[row] : ends[row]].tobytes() for row in range(min(len(begins), 4))]
     widest = max(line.count(mark.encode()) for line in lines for mark in DELIMITERS)
     claim(PER_TEXT * (len(begins) + 4.0 * widest), path, request.size)
-    dialect = detect(lines, path, request.ending, _encoding(content))
+    dialect = detect(lines, path, request.ending, _encoding(content), request.decimal)
     if dialect.encoding != "utf-8":
         notes.append("the text is not UTF-8 and was read as Latin-1")
     header = dialect.cells(lines[0])
@@ -327,6 +338,27 @@ def _some_numbers(grid: Grid) -> np.ndarray:
     n_rows = max(2, min(len(grid.begins), SAMPLED_CELLS // len(columns)))
     rows = np.unique(np.linspace(0, len(grid.begins) - 1, n_rows).astype(int))
     return grid.numbers(columns, rows)[0]
+
+
+def _mended(grid: Grid, request: Request, values: np.ndarray, columns: np.ndarray, odd: np.ndarray) -> np.ndarray:
+    """Read the user's own words for missing values and thousands marks, into `values`. Return the cells still odd."""
+    for word in request.na_values:
+        if grid.dialect.is_number(word):
+            number = float(word.strip().replace(grid.dialect.decimal, "."))
+            values[values == number] = np.nan
+    if not len(odd) or not (request.na_values or request.thousands):
+        return odd
+    place = {int(column): target for target, column in enumerate(columns)}
+    missing, kept = {word.strip() for word in request.na_values}, np.ones(len(odd), dtype=bool)
+    for cell, (row, column, first, last) in enumerate(odd.tolist()):
+        text = grid.decode(first, last)
+        if request.thousands is not None:
+            text = text.replace(request.thousands, "")
+        if text in missing or grid.dialect.is_number(text):
+            number = float("nan") if text in missing else float(text.replace(grid.dialect.decimal, "."))
+            values[row, place[column]] = number
+            kept[cell] = False
+    return odd[kept]
 
 
 def _loses_digits(text: str) -> bool:

@@ -50,7 +50,7 @@ class Dialect:
         return _NUMBER.fullmatch(text) is not None
 
 
-def detect(lines: list[bytes], path: str | Path, ending: str, encoding: str) -> Dialect:
+def detect(lines: list[bytes], path: str | Path, ending: str, encoding: str, decimal: str | None = None) -> Dialect:
     """Work the layout out from the first lines of a file, header included.
 
     Parameters
@@ -62,11 +62,17 @@ def detect(lines: list[bytes], path: str | Path, ending: str, encoding: str) -> 
     ending : str
         The file's ending; some fix the delimiter, see :data:`TAB_ENDINGS`.
     encoding : str
+    decimal : str or None
+        The decimal mark where it is known.
     """
     delimiter = "\t" if ending in TAB_ENDINGS else _delimiter([line.decode(encoding) for line in lines[:2]])
-    dialect = Dialect(delimiter, ".", encoding)
+    dialect = Dialect(delimiter, decimal or ".", encoding)
     body = [dialect.cells(line) for line in lines[1:]]
-    if delimiter != "," and any(_DECIMAL_COMMA.fullmatch(cell.strip()) for row in body for cell in row):
+    if (
+        decimal is None
+        and delimiter != ","
+        and any(_DECIMAL_COMMA.fullmatch(cell.strip()) for row in body for cell in row)
+    ):
         dialect = Dialect(delimiter, ",", encoding)
     header = _has_header(dialect, dialect.cells(lines[0]), body)
     if not header and len(lines) == 1 and not any(map(dialect.is_number, dialect.cells(lines[0]))):

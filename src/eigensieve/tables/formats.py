@@ -63,6 +63,7 @@ ALL = (
         (b"ARROW1", b"FEA1"),
         file_only=True,
     ),
+    Format("xlsx", (".xlsx",), "excel.read_xlsx", "excel.write_xlsx"),
     Format("npy", (".npy",), "arrays.read_npy", "arrays.write_npy", (b"\x93NUMPY",), in_place=True),
     Format("npz", (".npz",), "arrays.read_npz", "arrays.write_npz", (b"PK\x03\x04",)),
     Format("mat", (".mat",), "matlab.read_mat", "matlab.write_mat", (b"MATLAB 5",), file_only=True),

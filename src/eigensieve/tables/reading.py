@@ -2,13 +2,15 @@
 
 import io
 import tempfile
+from collections.abc import Sequence
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 
 from eigensieve.tables.content import STDIN, Source, check_readable, read_stdin
 from eigensieve.tables.formats import FORMATS, Format, ending_of, format_of, format_of_stream, function, named
-from eigensieve.tables.table import DataError, Request, Samples, Table, checked, out_of_memory
+from eigensieve.tables.mixed import arranged
+from eigensieve.tables.table import Categories, DataError, Request, Samples, Table, checked, out_of_memory
 
 
 def read_table(
@@ -19,6 +21,12 @@ def read_table(
     batch: str | None = None,
     samples: Samples = "auto",
     format: str | None = None,
+    categories: Categories = "error",
+    keep: Sequence[str] = (),
+    drop: Sequence[str] = (),
+    na_values: Sequence[str] = (),
+    decimal: str | None = None,
+    thousands: str | None = None,
 ) -> Table:
     """Read a table of samples.
 
@@ -26,7 +34,7 @@ def read_table(
     ----------
     path : str or path-like
         The format follows from the file's ending: .csv, .tsv, .tab, .txt (also with .gz), .parquet, .pq,
-        .feather, .arrow, .npy, .npz, .mat, .svm, .svmlight, .libsvm (also .gz), .mtx (also .gz), .h5ad; or
+        .feather, .arrow, .xlsx, .npy, .npz, .mat, .svm, .svmlight, .libsvm (also .gz), .mtx (also .gz), .h5ad; or
         a folder with matrix.mtx, features.tsv and barcodes.tsv (10x). ``-`` reads standard input, whose
         format is recognised from its first bytes; text is taken for CSV or TSV.
     label : str, optional
@@ -41,6 +49,15 @@ def read_table(
         name of the first column or the values show to be features; the table's notes say so.
     format : str, optional
         One of :data:`~eigensieve.tables.FORMATS`, to overrule the file's ending.
+    categories : {"error", "leave-out", "one-hot"}, default="error"
+        What to do with columns of text, dates and categories: refuse the table, leave them out with a note, or encode
+        the categories of each as columns of 0 and 1 (up to 50 of them; columns with more are left out).
+    keep, drop : sequence of str, optional
+        Use only these columns; do not use these. The label and the id need not be named.
+    na_values : sequence of str, optional
+        Cells of a text file that mean "missing", besides empty cells, "NA", "NaN", "null", "?" and the like.
+    decimal, thousands : str, optional
+        Decimal mark and thousands mark of a text file. The decimal mark is found; a thousands mark must be named.
 
     Returns
     -------
@@ -62,13 +79,46 @@ def read_table(
             f"The 'format' parameter of read_table must be one of {', '.join(FORMATS)}. Got {format!r} instead."
         )
     stdin = str(path) == STDIN
-    request = Request("standard input" if stdin else Path(path), label, id, samples, batch=batch)
+    request = Request(
+        "standard input" if stdin else Path(path),
+        label,
+        id,
+        samples,
+        batch=batch,
+        categories=categories,
+        keep=tuple(keep),
+        drop=tuple(drop),
+        na_values=tuple(na_values),
+        decimal=decimal,
+        thousands=thousands,
+    )
+    _check_marks(request)
     request.check_roles()
     if stdin:
-        return checked(_from_stdin(format, request), request.path)
-    file = Path(path)
-    check_readable(file)
-    return checked(_from_file(file, format, replace(request, size=file.stat().st_size)), file)
+        table = _from_stdin(format, request)
+    else:
+        file = Path(path)
+        check_readable(file)
+        table = _from_file(file, format, replace(request, size=file.stat().st_size))
+    return checked(arranged(table, request), request.path)
+
+
+def _check_marks(request: Request) -> None:
+    if request.categories not in ("error", "leave-out", "one-hot"):
+        raise ValueError(
+            "The 'categories' parameter of read_table must be 'error', 'leave-out' or 'one-hot'. "
+            f"Got {request.categories!r} instead."
+        )
+    for name, mark in (("decimal", request.decimal), ("thousands", request.thousands)):
+        if mark is not None and (len(mark) != 1 or not mark.isascii() or mark.isalnum()):
+            raise ValueError(
+                f"The {name!r} parameter of read_table must be one character such as ',' or '.'. Got {mark!r} instead."
+            )
+    if request.decimal is not None and request.decimal == request.thousands:
+        raise ValueError(
+            "The 'decimal' and 'thousands' parameters of read_table must differ. "
+            f"Got {request.decimal!r} for both instead."
+        )
 
 
 def _from_file(file: Path, format: str | None, request: Request) -> Table:

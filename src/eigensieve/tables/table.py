@@ -14,6 +14,7 @@ import numpy as np
 from scipy.sparse import csr_matrix
 
 Samples = Literal["auto", "rows", "columns"]
+Categories = Literal["error", "leave-out", "one-hot"]
 Matrix = np.ndarray | csr_matrix
 
 
@@ -67,6 +68,14 @@ class Request:
         The file's ending where it tells the format; empty otherwise.
     format : str
         Name of the file's format.
+    categories : {"error", "leave-out", "one-hot"}
+        What is done with columns of text: refused, left out with a note, or encoded as columns of 0 and 1.
+    keep, drop : tuple of str
+        Columns to use, all others being left out; columns to leave out.
+    na_values : tuple of str
+        Cells of a text file that mean "missing", besides the usual ones.
+    decimal, thousands : str or None
+        Marks in the numbers of a text file. None finds the decimal mark, and knows no thousands mark.
     size : int
         Bytes of the file as it was handed in, still compressed.
     """
@@ -77,6 +86,12 @@ class Request:
     samples: Samples = "auto"
     ending: str = ""
     format: str = ""
+    categories: Categories = "error"
+    keep: tuple[str, ...] = ()
+    drop: tuple[str, ...] = ()
+    na_values: tuple[str, ...] = ()
+    decimal: str | None = None
+    thousands: str | None = None
     size: int = 0
     batch: str | None = None
 
@@ -138,6 +153,8 @@ class Table:
         What was assumed or noticed: missing values, detected orientation, renamed features.
     label_name, id_name : str or None
         Names of the label and id columns in the file.
+    text : dict of list of str
+        Columns of the file that are no numbers, by name. They are not among the features.
     details : dict
         What writing the same format again needs: a CSV's delimiter, unused labels, an AnnData object.
     batch : ndarray or None
@@ -155,6 +172,7 @@ class Table:
     notes: list[str] = field(default_factory=list)
     label_name: str | None = None
     id_name: str | None = None
+    text: dict[str, list[str]] = field(default_factory=dict)
     details: dict[str, Any] = field(default_factory=dict)
     batch: np.ndarray | None = None
     batch_name: str | None = None
@@ -198,7 +216,7 @@ class Table:
             self,
             X=self.X[:, positions],
             feature_names=[self.feature_names[int(position)] for position in positions],
-            details={**self.details, "columns": positions},
+            details={**self.details, "columns": self.details.get("columns", np.arange(self.n_features))[positions]},
         )
 
 
@@ -207,7 +225,8 @@ def checked(table: Table, path: str | Path) -> Table:
     if table.n_samples == 0:
         raise DataError(f"'{path}' has no samples. Check that it holds data rows below its header.")
     if table.n_features == 0:
-        raise DataError(f"'{path}' has no numeric features. Check the delimiter, and the label and id columns.")
+        text = f" Its columns of text are {listed(list(table.text))}." if table.text else ""
+        raise DataError(f"'{path}' has no numeric features.{text} Check the delimiter, and the label and id columns.")
     refuse_duplicates(table.feature_names, path, "feature")
     values = table.X if isinstance(table.X, np.ndarray) else table.X.data
     if values.dtype.kind == "f":

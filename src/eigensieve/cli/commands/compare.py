@@ -1,5 +1,6 @@
 """``eigensieve compare``: several selectors on the user's own labelled data."""
 
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import product
@@ -11,9 +12,9 @@ import typer
 from eigensieve._types import Array
 from eigensieve.cli.console import Console
 from eigensieve.cli.errors import InputProblem, UsageProblem
-from eigensieve.cli.options import Force, LabelledOptions, PrintOptions, Seed
+from eigensieve.cli.options import Force, LabelledOptions, PrintOptions, Report, Seed
 from eigensieve.cli.outputs import Outputs, check_frame_name, save_frame
-from eigensieve.cli.reading import Samples, dense, read_samples
+from eigensieve.cli.reading import Samples, dense, is_number_target, read_labelled
 from eigensieve.cli.selection import Fitting
 
 EXAMPLES = (
@@ -45,54 +46,70 @@ def _variance(X: Any, y: Array, batches: Array | None, count: int, seed: int) ->
 
 
 def _f_test(X: Any, y: Array, batches: Array | None, count: int, seed: int) -> Array:
-    from sklearn.feature_selection import f_classif
+    from sklearn.feature_selection import f_classif, f_regression
 
     with np.errstate(all="ignore"):
-        return np.argsort(-np.nan_to_num(f_classif(X, y)[0]), kind="stable")[:count]
+        values = (f_regression if y.dtype.kind == "f" else f_classif)(X, y)[0]
+    return np.argsort(-np.nan_to_num(values), kind="stable")[:count]
 
 
 def _random(X: Any, y: Array, batches: Array | None, count: int, seed: int) -> Array:
     return np.random.default_rng(seed).choice(X.shape[1], count, replace=False)
 
 
+def _sieve_labels(X: Any, y: Array, batches: Array | None, count: int, seed: int) -> Array:
+    supervision = "numbers" if y.dtype.kind == "f" else "classes"
+    return _with("sieve", supervision=supervision)(X, y, batches, count, seed)
+
+
 CHOOSERS: dict[str, tuple[Chooser, str]] = {
     "sieve": (_with("sieve", supervision="ignore"), "no labels"),
     "qalpha": (_with("qalpha", supervision="ignore"), "no labels"),
-    "laplacian": (_with("trace-ratio", score="laplacian"), "no labels"),
+    "laplacian": (_with("trace-ratio", score="laplacian", scale=True), "no labels"),
     "variance": (_variance, "no labels"),
     "random": (_random, "no labels"),
-    "sieve-labels": (_with("sieve", supervision="classes"), "labels"),
+    "sieve-labels": (_sieve_labels, "labels"),
     "qalpha-labels": (_with("qalpha"), "labels"),
-    "fisher": (_with("trace-ratio", score="fisher"), "labels"),
+    "fisher": (_with("trace-ratio", score="fisher", scale=True), "labels"),
     "f-test": (_f_test, "labels"),
 }
 """Every selector of the comparison, and whether it sees the training labels."""
+_NEED_CLASSES = ("qalpha-labels", "fisher")
 
 
 @dataclass(frozen=True, kw_only=True)
 class CompareOptions:
     """What to compare."""
 
-    methods: Annotated[str, typer.Option("--methods", help=f"Comma separated, of: {', '.join(CHOOSERS)}.")] = (
-        "sieve,qalpha,laplacian,variance,random,sieve-labels,fisher,f-test"
-    )
-    n_features: Annotated[str, typer.Option("--n-features", "-n", help="Numbers of features, comma separated.")] = (
-        "10,50"
-    )
+    methods: Annotated[
+        str | None,
+        typer.Option("--methods", help=f"Comma separated, of: {', '.join(CHOOSERS)}.", show_default="all but one"),
+    ] = None
+    n_features: Annotated[
+        str | None,
+        typer.Option("--n-features", "-n", help="Numbers of features, comma separated.", show_default="by the table"),
+    ] = None
     folds: Annotated[int, typer.Option("--folds", min=2, help="Folds of the cross-validation.")] = 5
     seed: Seed = 0
 
-    @property
-    def wanted(self) -> list[str]:
-        """The selectors by name."""
+    def wanted(self, *, numbers: bool) -> list[str]:
+        """The selectors by name. Those that need classes are not there for a label that is a quantity."""
+        if self.methods is None:
+            return [name for name in CHOOSERS if name != "qalpha-labels" and not (numbers and name in _NEED_CLASSES)]
         wanted = [name.strip() for name in self.methods.split(",") if name.strip()]
         if not wanted or any(name not in CHOOSERS for name in wanted):
             raise UsageProblem(f"--methods knows {', '.join(CHOOSERS)}. Got '{self.methods}' instead.")
+        classes = [name for name in wanted if numbers and name in _NEED_CLASSES]
+        if classes:
+            raise InputProblem(
+                f"--methods {classes[0]} needs classes, and the label is a quantity. Use f-test, or other labels."
+            )
         return wanted
 
-    @property
-    def counts(self) -> list[int]:
-        """The numbers of features, smallest first."""
+    def counts(self, n_features: int) -> list[int]:
+        """The numbers of features, smallest first: as given, or 10 and 50, or a quarter and half of a small table."""
+        if self.n_features is None:
+            return [10, 50] if n_features > 100 else sorted({max(1, n_features // 4), max(1, n_features // 2)})
         try:
             counts = sorted({int(part) for part in self.n_features.split(",")})
         except ValueError:
@@ -109,37 +126,82 @@ def compare_selectors(
     output: Annotated[
         str | None, typer.Option("--output", "-o", help="Table: one row per selector, number and fold.")
     ] = None,
+    report: Report = None,
     force: Force = False,
 ) -> None:
     """Compare selectors on labelled data by cross-validation.
 
     Features are chosen on the training folds only. 1-NN accuracy: on the samples held out. NMI: how well k-means on the
-    chosen features finds the classes again, on the training folds. With --batch the sieve takes differences between
-    batches off.
+    chosen features finds the classes again, on the training folds. For a label that is a quantity: R2 of 5 nearest
+    neighbours on the samples held out. With --batch the sieve takes differences between batches off.
     """
-    wanted, counts = options.wanted, options.counts
+    options.wanted(numbers=False), options.counts(1)  # refuse bad requests before anything is read
     check_frame_name(output)
     console = Console(printing, output)
     with Outputs(force=force) as outputs:
-        outputs.check(output)
-        samples = read_samples(reading, console)
-        _check_sizes(samples, counts[-1], options.folds, reading.source)
-        rows = _run(samples, options, console, reading.source)
+        outputs.check(output, report)
+        samples = read_labelled(reading, console)
+        task = _task(samples, options, reading.source)
+        rows = _run(samples, task, options, console, reading.source)
+        means = [_mean(rows, name, count) for name in task.methods for count in task.counts]
+        title, titles, lines, right = _table(means, task)
         if output is not None:
             columns = {key: [row[key] for row in rows] for key in rows[0]}
             outputs.write("table", output, lambda path: save_frame(columns, path), suffix=".csv")
+        if report is not None:
+            page = _page(reading, samples, task, titles, lines)
+            outputs.write("report", report, lambda path: path.write_text(page, encoding="utf-8"))
         outputs.commit()
-    means = [_mean(rows, name, count) for name in wanted for count in counts]
-    console.table(*_table(means, counts))
+    console.table(title, titles, lines, right)
     console.places(outputs.written)
     console.document({"command": "compare", "results": means, "outputs": outputs.written})
 
 
-def _check_sizes(samples: Samples, count: int, folds: int, source: str) -> None:
-    n_features = samples.X.shape[1]
+@dataclass(frozen=True)
+class _Task:
+    """What is compared on a table."""
+
+    methods: list[str]
+    counts: list[int]
+    y: Array
+    """Class numbers, or floats for a quantity."""
+
+    @property
+    def numbers(self) -> bool:
+        return self.y.dtype.kind == "f"
+
+
+def _task(samples: Samples, options: CompareOptions, source: str) -> _Task:
+    assert samples.labels is not None
+    numbers = is_number_target(samples.labels)
+    counts = options.counts(samples.X.shape[1])
+    labels = samples.labels.astype(str) if samples.labels.dtype == object else samples.labels
+    y = labels.astype(np.float64) if numbers else np.unique(labels, return_inverse=True)[1]
+    task = _Task(options.wanted(numbers=numbers), counts, y)
+    _check_sizes(samples, task, options.folds, source)
+    return task
+
+
+def _page(reading: LabelledOptions, samples: Samples, task: _Task, titles: list[str], lines: list[list[str]]) -> str:
+    from eigensieve.report import Section, sheet
+
+    facts = [
+        f"Input: {reading.source}",
+        f"{samples.X.shape[0]:,} samples, {samples.X.shape[1]:,} features",
+        f"Label: {reading.label} ({'a quantity' if task.numbers else f'{len(np.unique(task.y))} classes'})",
+        *samples.prepared,
+    ]
+    text = "Mean over the folds. Features were chosen on the training folds only; a column's number is how many."
+    return sheet("Selectors compared", facts, [Section("Results", titles, lines, text)])
+
+
+def _check_sizes(samples: Samples, task: _Task, folds: int, source: str) -> None:
+    n_features, count = samples.X.shape[1], task.counts[-1]
     if count > n_features:
         raise InputProblem(f"'{source}' has {n_features:,} features, fewer than --n-features {count}. Ask for fewer.")
-    values, sizes = np.unique(np.asarray(samples.labels), return_counts=True)
+    if task.numbers:
+        return
+    values, sizes = np.unique(task.y, return_counts=True)
     if len(values) < 2 or sizes.min() < folds:
         raise InputProblem(
             f"The smallest class of '{source}' has {int(sizes.min())} samples and there are {len(values)} classes; "
@@ -147,57 +209,64 @@ def _check_sizes(samples: Samples, count: int, folds: int, source: str) -> None:
         )
 
 
-def _run(samples: Samples, options: CompareOptions, console: Console, source: str) -> list[dict[str, Any]]:
+def _run(samples: Samples, task: _Task, options: CompareOptions, console: Console, source: str) -> list[dict[str, Any]]:
     """Choose and score, for every fold, selector and number of features."""
-    from sklearn.model_selection import StratifiedKFold
+    from sklearn.model_selection import KFold, StratifiedKFold
 
-    y = np.unique(np.asarray(samples.labels), return_inverse=True)[1]
-    seed = options.seed or 0
-    folds = StratifiedKFold(options.folds, shuffle=True, random_state=seed).split(np.zeros(len(y)), y)
+    y, seed = task.y, options.seed or 0
+    splitter = (KFold if task.numbers else StratifiedKFold)(options.folds, shuffle=True, random_state=seed)
+    folds = splitter.split(np.zeros(len(y)), y)
     rows = []
     with console.working("Comparing", source) as show:
-        for (fold, (train, test)), name, count in product(enumerate(folds), options.wanted, options.counts):
+        for (fold, (train, test)), name, count in product(enumerate(folds), task.methods, task.counts):
             show(f"fold {fold + 1} of {options.folds}, {name}, {count} features")
             batches = None if samples.batches is None else samples.batches[train]
             columns = CHOOSERS[name][0](samples.X[train], y[train], batches, count, seed + fold)
-            accuracy, nmi = _scores(samples.X, y, train, test, columns, seed)
-            rows.append({"method": name, "features": count, "fold": fold + 1, "accuracy_1nn": accuracy, "nmi": nmi})
+            scores = _scores(samples.X, y, train, test, columns, seed)
+            rows.append({"method": name, "features": count, "fold": fold + 1, **scores})
     return rows
 
 
-def _scores(X: Any, y: Array, train: Array, test: Array, columns: Array, seed: int) -> tuple[float, float]:
+def _scores(X: Any, y: Array, train: Array, test: Array, columns: Array, seed: int) -> dict[str, float]:
     from sklearn.cluster import KMeans
+    from sklearn.exceptions import ConvergenceWarning
     from sklearn.metrics import normalized_mutual_info_score
-    from sklearn.neighbors import KNeighborsClassifier
+    from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
     from sklearn.preprocessing import StandardScaler
 
     Z = dense(X[:, columns])
     Z = StandardScaler().fit(Z[train]).transform(Z)
+    if y.dtype.kind == "f":
+        return {"r2": float(KNeighborsRegressor(5).fit(Z[train], y[train]).score(Z[test], y[test]))}
     accuracy = KNeighborsClassifier(1).fit(Z[train], y[train]).score(Z[test], y[test])
-    found = KMeans(len(np.unique(y)), n_init=5, random_state=seed).fit_predict(Z[train])
-    return float(accuracy), float(normalized_mutual_info_score(y[train], found))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # fewer distinct points than classes: the NMI shows it
+        found = KMeans(len(np.unique(y)), n_init=5, random_state=seed).fit_predict(Z[train])
+    return {"accuracy_1nn": float(accuracy), "nmi": float(normalized_mutual_info_score(y[train], found))}
 
 
 def _mean(rows: list[dict[str, Any]], name: str, count: int) -> dict[str, Any]:
     """Means of one selector over the folds."""
     mine = [row for row in rows if row["method"] == name and row["features"] == count]
-    accuracies = [row["accuracy_1nn"] for row in mine]
-    return {
-        "method": name,
-        "sees": CHOOSERS[name][1],
-        "features": count,
-        "accuracy_1nn": float(np.mean(accuracies)),
-        "accuracy_1nn_sd": float(np.std(accuracies)),
-        "nmi": float(np.mean([row["nmi"] for row in mine])),
-    }
+    mean: dict[str, Any] = {"method": name, "sees": CHOOSERS[name][1], "features": count}
+    for key in [key for key in ("accuracy_1nn", "r2", "nmi") if key in mine[0]]:
+        values = [row[key] for row in mine]
+        mean[key] = float(np.mean(values))
+        if key != "nmi":
+            mean[f"{key}_sd"] = float(np.std(values))
+    return mean
 
 
-def _table(means: list[dict[str, Any]], counts: list[int]) -> tuple[str, list[str], list[list[str]], list[str]]:
+def _table(means: list[dict[str, Any]], task: _Task) -> tuple[str, list[str], list[list[str]], list[str]]:
     """Title, columns, rows and the columns of numbers; one row per selector, whose means come one after another."""
-    titles = ["selector", "sees", *(f"1-NN, {count}" for count in counts), *(f"NMI, {count}" for count in counts)]
+    counts = task.counts
+    main, heading = ("r2", "R2") if task.numbers else ("accuracy_1nn", "1-NN")
+    groups = [] if task.numbers else [f"NMI, {count}" for count in counts]
+    titles = ["selector", "sees", *(f"{heading}, {count}" for count in counts), *groups]
     lines = []
     for start in range(0, len(means), len(counts)):
         mine = means[start : start + len(counts)]
-        accuracies = [f"{mean['accuracy_1nn']:.3f} ± {mean['accuracy_1nn_sd']:.3f}" for mean in mine]
-        lines.append([mine[0]["method"], mine[0]["sees"], *accuracies, *(f"{mean['nmi']:.3f}" for mean in mine)])
+        cells = [f"{mean[main]:.3f} ± {mean[f'{main}_sd']:.3f}" for mean in mine]
+        cells += [f"{mean['nmi']:.3f}" for mean in mine if "nmi" in mean]
+        lines.append([mine[0]["method"], mine[0]["sees"], *cells])
     return "Selectors on this data (mean over the folds)", titles, lines, titles[2:]

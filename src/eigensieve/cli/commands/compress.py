@@ -2,6 +2,7 @@
 
 import time
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Annotated, Any
 
 import numpy as np
@@ -9,9 +10,9 @@ import typer
 
 from eigensieve.cli.console import Console
 from eigensieve.cli.errors import InputProblem, ModelProblem, UsageProblem, explain_os_error, input_errors
-from eigensieve.cli.options import Force, LabelledOptions, Model, PrintOptions, Seed
+from eigensieve.cli.options import Force, LabelledOptions, Model, PrintOptions, Report, Seed
 from eigensieve.cli.outputs import Outputs, save_model
-from eigensieve.cli.reading import read_samples
+from eigensieve.cli.reading import Samples, is_number_target, read_labelled
 
 EXAMPLES = (
     "eigensieve compress faces.npz --label y --elements 200 --c faces.c --onnx faces.onnx",
@@ -37,6 +38,7 @@ class MachineOptions:
     ] = 0.02
     penalty: Annotated[float, typer.Option("--penalty", "-C", help="C of the SVM that is trained.")] = 10.0
     test: Annotated[float, typer.Option("--test", help="Share of the samples held out to measure on.")] = 0.25
+    scale: Annotated[bool, typer.Option("--scale/--no-scale", help="Standardise the columns first.")] = True
     seed: Seed = None
 
 
@@ -44,6 +46,7 @@ class MachineOptions:
 class WriteOptions:
     """What to write, and where."""
 
+    report: Report = None
     c_file: Annotated[str | None, typer.Option("--c", help="The machine as one C file.")] = None
     onnx: Annotated[str | None, typer.Option("--onnx", help="The machine as an ONNX model.")] = None
     model: Model = None
@@ -55,28 +58,62 @@ def compress_svm(
 ) -> None:
     """Make a kernel SVM cheap: few (feature, support vector) elements, or a rejector in front of it.
 
-    Columns are used as they are: scale them first where their units differ. Accuracy and speed are measured on samples
-    that neither machine has seen.
+    Columns are standardised first, and everything written does so itself. --no-scale, and an SVM of your own, take the
+    values as they are. Accuracy and speed are measured on samples that neither machine has seen.
     """
     _check_request(machine, writing)
     console = Console(printing)
     with Outputs(force=writing.force) as outputs:
-        outputs.check(writing.c_file, writing.onnx, writing.model)
-        samples = read_samples(reading, console)
-        X, y = _in_memory(samples.X), np.asarray(samples.labels)
+        outputs.check(writing.c_file, writing.onnx, writing.model, writing.report)
+        samples = read_labelled(reading, console)
+        if is_number_target(np.asarray(samples.labels)):
+            raise InputProblem(
+                f"--label {reading.label} of '{reading.source}' is a quantity, and an SVM for classes is compressed "
+                "here. Name a column of classes."
+            )
+        X, y = _in_memory(samples.X), _labels(samples)
         train, held_out = _split(y, machine, reading.source)
-        full = _full_machine(machine, X[train], y[train], console, reading.source)
-        small = _small_machine(machine, full, X[train], y[train], console, reading.source)
-        measured = _measure(full, small, X[held_out], y[held_out])
-        small.feature_names_in_ = np.array([str(name) for name in samples.features], dtype=object)
-        if writing.c_file is not None:
-            outputs.write("c", writing.c_file, lambda path: path.write_text(small.to_c(), encoding="utf-8"))
-        if writing.onnx is not None:
-            outputs.write("onnx", writing.onnx, lambda path: path.write_bytes(small.to_onnx().SerializeToString()))
-        if writing.model is not None:
-            outputs.write("model", writing.model, lambda path: save_model(small, path, input=reading.source))
+        scaler = _scaler(X[train], machine)
+        Z = X if scaler is None else scaler.transform(X)
+        full = _full_machine(machine, Z[train], y[train], console, reading.source)
+        small = _small_machine(machine, full, Z[train], y[train], console, reading.source)
+        measured = _measure(full, small, Z[held_out], y[held_out])
+        names = [str(name) for name in samples.features]
+        found = Compressed(small, scaler, names, machine, measured)
+        _write(found, writing, outputs, reading.source)
         outputs.commit()
-    _show(small, measured, console, outputs.written)
+    console.table(type(small).__name__, ["", ""], found.rows)
+    console.places(outputs.written)
+    console.document(
+        {"command": "compress", "estimator": type(small).__name__, **found.numbers, "outputs": outputs.written}
+    )
+
+
+def _labels(samples: Samples) -> Any:
+    labels = np.asarray(samples.labels)
+    return labels.astype(str) if labels.dtype == object else labels
+
+
+def _scaler(X: Any, machine: MachineOptions) -> Any:
+    """The standardisation, fitted on the training samples; None where values are taken as they are."""
+    from sklearn.preprocessing import StandardScaler
+
+    return StandardScaler().fit(X) if machine.scale and machine.svm is None else None
+
+
+def _write(found: "Compressed", wanted: WriteOptions, outputs: Outputs, source: str) -> None:
+    if wanted.c_file is not None:
+        outputs.write("c", wanted.c_file, lambda path: path.write_text(found.c(), encoding="utf-8"))
+    if wanted.onnx is not None:
+        outputs.write("onnx", wanted.onnx, lambda path: path.write_bytes(found.onnx().SerializeToString()))
+    if wanted.model is not None:
+        outputs.write("model", wanted.model, lambda path: save_model(found.model(), path, input=source))
+    if wanted.report is not None:
+        from eigensieve.report import Section, sheet
+
+        section = Section(type(found.small).__name__, ["", ""], found.rows)
+        page = sheet("A compressed SVM", [f"Input: {source}"], [section])
+        outputs.write("report", wanted.report, lambda path: path.write_text(page, encoding="utf-8"))
 
 
 def _check_request(machine: MachineOptions, writing: WriteOptions) -> None:
@@ -182,26 +219,81 @@ def _measure(full: Any, small: Any, X: Any, y: Any) -> dict[str, float]:
     return measured
 
 
-def _show(small: Any, measured: dict[str, float], console: Console, written: dict[str, str]) -> None:
-    inner = getattr(small, "rejector_", small)
-    full = getattr(small, "classifier_", getattr(inner, "estimator_", None))
-    vectors = getattr(full, "support_vectors_", None)
-    stored = int(np.prod(vectors.shape)) if vectors is not None else None
-    numbers: dict[str, Any] = {
-        "elements": int(inner.n_elements_),
-        "support_vector_values": stored,
-        **measured,
-    }
-    if hasattr(small, "rejection_rate_"):
-        numbers["rejected_negatives"] = float(small.rejection_rate_)
-    rows = [
-        ("values kept", f"{numbers['elements']:,}" + (f" of {stored:,}" if stored else "")),
-        ("accuracy, full SVM", f"{measured['full_accuracy']:.4f}"),
-        ("accuracy, compressed", f"{measured['small_accuracy']:.4f}"),
-        ("speed-up of predict", f"{measured['speed_up']:.1f}x on {int(measured['held_out']):,} held-out samples"),
-    ]
-    if "rejected_negatives" in numbers:
-        rows.append(("negatives rejected at once", f"{100 * numbers['rejected_negatives']:.1f} %"))
-    console.table(type(small).__name__, ["", ""], rows)
-    console.places(written)
-    console.document({"command": "compress", "estimator": type(small).__name__, **numbers, "outputs": written})
+@dataclass(frozen=True)
+class Compressed:
+    """The machine made, and what is known about it."""
+
+    small: Any
+    scaler: Any
+    names: list[str]
+    options: MachineOptions
+    measured: dict[str, float]
+
+    @property
+    def machine(self) -> Any:
+        """The elements, alone or in front of the SVM."""
+        return getattr(self.small, "rejector_", self.small)
+
+    @cached_property
+    def used(self) -> list[str]:
+        """Names of the features that are still read."""
+        mask = np.asarray(abs(self.machine.mask_).sum(axis=1)).ravel()
+        return [name for name, value in zip(self.names, mask, strict=True) if value]
+
+    @cached_property
+    def numbers(self) -> dict[str, Any]:
+        full = getattr(self.small, "classifier_", getattr(self.machine, "estimator_", None))
+        vectors = getattr(full, "support_vectors_", None)
+        numbers: dict[str, Any] = {
+            "elements": int(self.machine.n_elements_),
+            "support_vector_values": int(np.prod(vectors.shape)) if vectors is not None else None,
+            "features_used": len(self.used),
+            "scaled": self.scaler is not None,
+            **self.measured,
+        }
+        if hasattr(self.small, "rejection_rate_"):
+            numbers["rejected_negatives"] = float(self.small.rejection_rate_)
+        return numbers
+
+    @property
+    def rows(self) -> list[tuple[str, str]]:
+        """What was kept, and why; and what it costs."""
+        numbers, names = self.numbers, ", ".join(self.used[:8]) + (" ..." if len(self.used) > 8 else "")
+        stored = f" of {numbers['support_vector_values']:,}" if numbers["support_vector_values"] else ""
+        scaled = "standardised by the training samples" if self.scaler is not None else "taken as they are"
+        rows = [
+            ("values kept", f"{numbers['elements']:,}{stored}, those that come closest to the full SVM (--elements)"),
+            ("features read", f"{len(self.used):,} of {len(self.names):,}: {names}"),
+            ("columns", scaled),
+            ("accuracy, full SVM", f"{numbers['full_accuracy']:.4f}"),
+            ("accuracy, compressed", f"{numbers['small_accuracy']:.4f}"),
+            ("speed-up of predict", f"{numbers['speed_up']:.1f}x on {int(numbers['held_out']):,} held-out samples"),
+        ]
+        if "rejected_negatives" in numbers:
+            rows.append(("negatives rejected at once", f"{100 * numbers['rejected_negatives']:.1f} %"))
+        return rows
+
+    def model(self) -> Any:
+        """The machine to save: it takes raw values."""
+        names = np.array(self.names, dtype=object)
+        if self.scaler is None:
+            self.small.feature_names_in_ = names
+            return self.small
+        from sklearn.pipeline import Pipeline
+
+        self.scaler.feature_names_in_ = names
+        return Pipeline([("scale", self.scaler), ("machine", self.small)])
+
+    def c(self) -> str:
+        if self.scaler is None:
+            return str(self.machine.to_c())
+        from eigensieve.elements import scaled_c
+
+        return scaled_c(self.machine, self.scaler.mean_, self.scaler.scale_)
+
+    def onnx(self) -> Any:
+        if self.scaler is None:
+            return self.machine.to_onnx()
+        from eigensieve.elements import scaled_onnx
+
+        return scaled_onnx(self.machine, self.scaler.mean_, self.scaler.scale_)

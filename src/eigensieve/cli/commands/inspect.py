@@ -8,7 +8,7 @@ from eigensieve.cli.console import Console
 from eigensieve.cli.errors import in_options
 from eigensieve.cli.methods import DEFAULT_METHOD, METHODS
 from eigensieve.cli.options import PrintOptions, TableOptions
-from eigensieve.cli.reading import dense, labels_with, read_table
+from eigensieve.cli.reading import dense, labels_with, notes_of, read_table
 
 EXAMPLES = (
     "eigensieve inspect genes.csv",
@@ -61,7 +61,8 @@ def _look_at(table: Any) -> dict[str, Any]:
         "label": _label(table),
         "batch": _batch(table),
         "sample_names": table.id_name,
-        "notes": list(table.notes),
+        "text_columns": list(table.text),
+        "notes": notes_of(table),
     }
 
 
@@ -116,7 +117,8 @@ def _plan(found: dict[str, Any]) -> list[str]:
     plan = []
     if found["missing_values"]:
         plan.append(
-            "select would stop at the missing values: say --missing mean, median, drop-features or drop-samples"
+            "select would leave out features without most of their values and fill in the others with the median "
+            "(--missing says otherwise)"
         )
     if found["types"]["constant"]:
         plan.append(f"{found['types']['constant']:,} constant features would never be selected")
@@ -160,7 +162,9 @@ def _lines(found: dict[str, Any]) -> list[tuple[str, str]]:
     if found["constant_features"]:
         more = " ..." if found["types"]["constant"] > len(found["constant_features"]) else ""
         lines.append(("constant features", ", ".join(found["constant_features"]) + more))
-    if found["label"]:
+    if found["label"] and found["label"]["use"] == "numbers":
+        lines.append(("label", f"{found['label']['name']}: a quantity, {found['label']['classes']:,} different values"))
+    elif found["label"]:
         counts = ", ".join(f"{value} ({count:,})" for value, count in list(found["label"]["counts"].items())[:8])
         lines.append(("label", f"{found['label']['name']}: {found['label']['classes']:,} values: {counts}"))
     if found["batch"]:

@@ -9,7 +9,7 @@ import typer
 
 from eigensieve.cli.console import Console
 from eigensieve.cli.errors import UsageProblem
-from eigensieve.cli.options import Force, PrintOptions, SafeNames, SampleOptions
+from eigensieve.cli.options import Force, PrintOptions, Report, SafeNames, SampleOptions
 from eigensieve.cli.outputs import Outputs, check_frame_name, save_frame, save_model
 from eigensieve.cli.reading import Samples, read_samples, read_side
 from eigensieve.cli.selection import count_or_auto
@@ -20,6 +20,7 @@ EXAMPLES = (
 )
 
 _FIGURES = (".png", ".svg", ".pdf")
+_SHOWN = 200  # features in the table of the report
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,6 +43,7 @@ class WriteOptions:
     figure: Annotated[
         str | None, typer.Option("--figure", help="The map as a picture (.png, .svg or .pdf); needs two rounds.")
     ] = None
+    report: Report = None
     names: Annotated[int, typer.Option("--names", min=0, help="How many features are named in the picture.")] = 20
     model: Annotated[str | None, typer.Option("--model", "-m", help="The fitted map (.skops).")] = None
     safe_names: SafeNames = False
@@ -57,7 +59,7 @@ def map_features(reading: SampleOptions, fit: FitOptions, writing: WriteOptions,
     _check_figure(writing.figure, fit.rounds)
     console = Console(printing, writing.output)
     with Outputs(force=writing.force) as outputs:
-        outputs.check(writing.output, writing.figure, writing.model)
+        outputs.check(writing.output, writing.figure, writing.model, writing.report)
         samples = read_samples(reading, console, notes=True)
         fitted = _fit(samples, fit, console, reading.source)
         columns = _columns(fitted)
@@ -69,6 +71,9 @@ def map_features(reading: SampleOptions, fit: FitOptions, writing: WriteOptions,
             outputs.write("figure", writing.figure, lambda path: _draw(fitted, writing.names, path))
         if writing.model is not None:
             outputs.write("model", writing.model, lambda path: save_model(fitted, path, input=reading.source))
+        if writing.report is not None:
+            page = _page(fitted, columns, reading.source, samples)
+            outputs.write("report", writing.report, lambda path: path.write_text(page, encoding="utf-8"))
         outputs.commit()
     _show(fitted, columns, console, outputs.written)
 
@@ -115,6 +120,34 @@ def _draw(fitted: Any, names: int, path: Path) -> None:
     display = fitted.plot(n_labels=names)
     display.figure_.savefig(path, dpi=150, bbox_inches="tight")
     require("matplotlib.pyplot", extra="plot").close(display.figure_)
+
+
+def _page(fitted: Any, columns: dict[str, Any], source: str, samples: Samples) -> str:
+    """The report: the picture of two rounds, unless they show the same structure, and the features taken."""
+    from eigensieve.report import Section, ellipses, sheet
+
+    sections, overlaps = [], fitted.overlaps_
+    if len(overlaps) > 1 and not fitted.same_structure_[1]:
+        picture = ellipses(
+            fitted.coordinates_[:, :2].tolist(),
+            np.abs(fitted.relevance_[:, :2]).tolist(),
+            [str(name) for name in fitted.feature_names_in_],
+            fitted.support_.tolist(),
+        )
+        text = "One ellipse per feature: its direction in rounds 1 and 2, its relevance to them as width and height."
+        sections.append(Section("The first two rounds", text=text, picture=picture))
+    elif len(overlaps) > 1:
+        text = f"Round 2 shows the structure of round 1 again (overlap {overlaps[1]:.2f} of 1). No map is drawn."
+        sections.append(Section("One structure", text=text))
+    chosen = [i for i, selected in enumerate(columns["selected"]) if selected]
+    weights = [key for key in columns if key.startswith("weight_")]
+    rows = [
+        [columns["feature"][i], columns["round"][i], *(f"{columns[key][i]:.3g}" for key in weights)] for i in chosen
+    ]
+    heads = ["feature", "round", *(key.replace("_", " ") for key in weights)]
+    sections.append(Section("Features taken from the rounds in turn", heads, rows[:_SHOWN]))
+    facts = [f"Input: {source}", f"{samples.X.shape[0]:,} samples, {samples.X.shape[1]:,} features", *samples.prepared]
+    return sheet("Map of the features", facts, sections)
 
 
 def _show(fitted: Any, columns: dict[str, Any], console: Console, written: dict[str, str]) -> None:

@@ -9,7 +9,7 @@ import typer
 from eigensieve.cli.console import Console
 from eigensieve.cli.errors import UsageProblem, input_errors
 from eigensieve.cli.methods import DEFAULT_METHOD, METHODS
-from eigensieve.cli.options import Force, Model, PrintOptions, SafeNames, SampleOptions, Seed
+from eigensieve.cli.options import Force, Model, PrintOptions, Report, SafeNames, SampleOptions, Seed
 from eigensieve.cli.outputs import Outputs, check_frame_name, check_table_name, save_frame, save_model, save_table
 from eigensieve.cli.reading import Samples, read_pairs, read_samples, read_side
 from eigensieve.cli.selection import Fitting, Selection, as_text, count_or_auto
@@ -53,6 +53,7 @@ class FitOptions:
     score: Annotated[str | None, _method("--score", "trace-ratio: fisher, laplacian, semi-supervised.")] = None
     level: Annotated[str | None, _method("--level", "trace-ratio: subset or feature.")] = None
     neighbors: Annotated[int | None, _method("--neighbors", "trace-ratio: neighbours of each sample.")] = None
+    scale: Annotated[bool, _method("--scale", "trace-ratio: divide features by their standard deviation.")] = False
     side: Annotated[str | None, _side("--side", "sieve, qalpha: samples whose variation is not wanted.")] = None
     unwanted: Annotated[
         str | None,
@@ -70,6 +71,7 @@ class FitOptions:
         """The method with its parameters. Options that do not go together are refused before anything is read."""
         others = {"method", "side", "pairs", "stability"}
         given = {key: value for key, value in vars(self).items() if key not in others}
+        given["scale"] = self.scale or None
         given["n_features"] = count_or_auto(self.n_features, "--n-features")
         given["clusters"] = count_or_auto(self.clusters, "--clusters")
         given["unwanted"] = count_or_auto(self.unwanted, "--unwanted")
@@ -105,7 +107,7 @@ class WriteOptions:
         typer.Option("--weights", "-w", help="Table of all features: weight, rank, selected, null quantile."),
     ] = None
     model: Model = None
-    report: Annotated[str | None, typer.Option("--report", "-r", help="A self-contained HTML report.")] = None
+    report: Report = None
     selected: Annotated[str | None, typer.Option("--selected", help="The selected features as plain JSON.")] = None
     safe_names: SafeNames = False
     force: Force = False
@@ -120,9 +122,9 @@ def select_features(
 ) -> None:
     """Select the features that matter from a table of samples.
 
-    Reads CSV and TSV (also .gz), Parquet, Feather, .npy, .npz, .mat, svmlight, Matrix Market, 10x folders and .h5ad.
-    Labels, batches, side data and pairs of samples are used where you give them. The columns of --label and --batch are
-    never features.
+    Reads CSV and TSV (also .gz), Excel, Parquet, Feather, .npy, .npz, .mat, svmlight, Matrix Market, 10x folders and
+    .h5ad. Labels, batches, side data and pairs of samples are used where you give them. The columns of --label and
+    --batch are never features.
     """
     fitting = fit.fitting(reading.label, reading.batch)
     check_table_name(writing.output, reading.source)
@@ -143,7 +145,8 @@ def _selection(
     """Read side data and pairs, fit, and repeat the fit on random halves where asked."""
     extra: dict[str, Any] = {} if samples.batches is None else {"batches": samples.batches}
     if options.side is not None:
-        side = replace(reading, source=options.side, label=None, batch=None, form=None, missing="error")
+        bare = replace(reading, source=options.side, label=None, batch=None, form=None)
+        side = replace(bare, missing="error", keep=None, drop=None)
         extra["side"] = read_side(side, samples, console)
     if options.pairs is not None:
         with input_errors(options.pairs):

@@ -26,6 +26,21 @@
     return node;
   }
   const short = (text, length) => { const c = Array.from(text); return c.length > length ? c.slice(0, length - 1).join("") + "…" : text; };
+  // Names cut to a length so that they can be told apart: at the end, in the middle, or before what they begin with alike.
+  function distinct(list, length) {
+    const all = new Set(list).size, middle = (text) => {
+      const c = Array.from(text), head = Math.ceil((length - 1) / 2);
+      return c.length > length ? c.slice(0, head).join("") + "…" + c.slice(c.length - (length - 1 - head)).join("") : text;
+    };
+    let common = 0;
+    while (list.length > 1 && list[0][common] !== undefined && list.every((text) => text[common] === list[0][common])) common++;
+    const tail = (text) => Array.from(text).length > length && common > 2 ? short("…" + text.slice(common), length) : short(text, length);
+    for (const cut of [(text) => short(text, length), middle, tail]) {
+      const made = list.map(cut);
+      if (new Set(made).size === all) return made;
+    }
+    return list.map((text, i) => Array.from(text).length > length ? short(tail(text), length - 4) + " #" + (i + 1) : text);
+  }
   const format = (v) => v === null ? "–" : v === 0 ? "0" : Math.abs(v) >= 1e-3 && Math.abs(v) < 1e5 ? String(+v.toPrecision(4)) : v.toExponential(2);
   const many = (v) => v.toLocaleString("en");
   function bytes(text) {
@@ -109,7 +124,7 @@
 
   // ---- weight curve
   function curve() {
-    const C = D.curve, W = PLOT, H = narrow ? 280 : 330, L = 52, R = 12, T = 14, B = 40;
+    const C = D.curve, W = narrow || D.map ? PLOT : 1100, H = narrow ? 280 : 330, L = 52, R = 12, T = 14, B = 40;
     const svg = draw(byId("curve"), "svg", { viewBox: `0 0 ${W} ${H}`, role: "img", "aria-label": "Sorted weights" });
     let [low, high] = extent(C.weight);
     low = Math.min(0, low); if (high <= low) high = low + 1;
@@ -119,7 +134,11 @@
       draw(svg, "line", { class: "grid", x1: L, x2: W - R, y1: Y(t), y2: Y(t) });
       draw(svg, "text", { x: L - 6, y: Y(t) + 4, "text-anchor": "end" }, format(t));
     }
-    for (let p = 1; p <= C.total; p *= 10) draw(svg, "text", { x: X(p), y: H - B + 16, "text-anchor": "middle" }, many(p));
+    const ranks = [];
+    for (let p = 1; p <= C.total; p *= 10) ranks.push(p);
+    if (C.total <= 10) for (let p = 2; p <= C.total; p++) { if (!ranks.includes(p)) ranks.push(p); }
+    else if (C.total > 3 * ranks[ranks.length - 1]) ranks.push(C.total);
+    for (const p of ranks) draw(svg, "text", { x: X(p), y: H - B + 16, "text-anchor": p === C.total ? "end" : "middle" }, many(p));
     draw(svg, "text", { x: (L + W - R) / 2, y: H - 6, "text-anchor": "middle" }, "rank");
     draw(svg, "path", { class: "axis", d: `M${L} ${T}V${H - B}H${W - R}` });
     draw(svg, "polyline", { class: "trail", points: C.rank.map((r, i) => X(r).toFixed(1) + "," + Y(C.weight[i]).toFixed(1)).join(" ") });
@@ -130,7 +149,7 @@
     }
     if (C.null !== null && C.null > low && C.null < high) {
       draw(svg, "line", { class: "axis", "stroke-dasharray": "2 3", x1: L, x2: W - R, y1: Y(C.null), y2: Y(C.null) });
-      draw(svg, "text", { x: W - R - 4, y: Y(C.null) - 5, "text-anchor": "end" }, "hardly reached by chance");
+      draw(svg, "text", { class: "halo", x: L + 6, y: Y(C.null) - 5 }, "hardly reached by chance");
     }
     const dots = [];
     C.rank.forEach((rank, i) => {
@@ -172,8 +191,8 @@
   function map() {
     const M = D.map;
     if (!M) {
-      byId("map-hint").textContent = "No map: it needs at least three features that vary.";
-      byId("map").hidden = true;
+      byId("map-section").hidden = true;
+      byId("curve").parentNode.classList.remove("half");
       return;
     }
     const shown = M.feature.length;
@@ -196,12 +215,13 @@
       node.dataset.feature = f;
       dots.push({ node, feature: f, x: X(M.x[i]), y: Y(M.y[i]), reach: Math.max(0.6, size(Math.max(M.rx[i], M.ry[i])) / 14) });
     }
-    for (const dot of dots.slice(0, 60)) {
-      const text = short(F.names[dot.feature], 14), wide = 6 * Array.from(text).length;
-      const box = [dot.x - wide / 2, dot.y - 6, dot.x + wide / 2, dot.y + 6];
+    const named = dots.slice(0, 60), texts = distinct(named.map((dot) => F.names[dot.feature]), 14);
+    for (const [at, dot] of named.entries()) {
+      const text = texts[at], wide = 7.2 * Array.from(text).length;
+      const box = [dot.x - wide / 2, dot.y - 8, dot.x + wide / 2, dot.y + 8];
       if (box[0] < L || box[2] > W || boxes.some((b) => box[0] < b[2] && box[2] > b[0] && box[1] < b[3] && box[3] > b[1])) continue;
       boxes.push(box);
-      dot.label = draw(svg, "text", { class: "name", x: dot.x, y: dot.y + 4, "text-anchor": "middle" }, text);
+      dot.label = draw(svg, "text", { class: "name halo", x: dot.x, y: dot.y + 4, "text-anchor": "middle" }, text);
     }
     link(svg, W, H, dots);
   }
@@ -346,8 +366,9 @@
     for (let s = 0; s < q; s++) for (let f = 0; f < m; f++) turned[f * q + s] = flat[s * m + f];
     const picture = draw(svg, "image", { x: L, y: top, width: wide, height: m * rowHeight, preserveAspectRatio: "none", style: "image-rendering:pixelated" });
     image(q, m, turned, picture);
+    const heads = distinct(H.features.map((f) => F.names[f]), narrow ? 13 : 25);
     const tags = H.features.map((f, i) => {
-      const tag = draw(svg, "text", { class: "tag", x: L - 6, y: top + rowHeight * (i + 0.5) + 3.5, "text-anchor": "end" }, short(F.names[f], narrow ? 13 : 28));
+      const tag = draw(svg, "text", { class: "tag", x: L - 6, y: top + rowHeight * (i + 0.5) + 3.5, "text-anchor": "end" }, heads[i]);
       tag.dataset.feature = f;
       return tag;
     });
@@ -424,7 +445,8 @@
     const values = bytes(R.r);
     image(m, m, values, picture);
     const every = Math.max(1, Math.ceil(10 / cell));
-    R.features.forEach((f, i) => { if (i % every === 0) draw(svg, "text", { class: "tag", x: L - 5, y: T + cell * (i + 0.5) + 3.5, "text-anchor": "end" }, short(F.names[f], narrow ? 14 : 18)); });
+    const heads = distinct(R.features.map((f) => F.names[f]), narrow ? 13 : 16);
+    R.features.forEach((f, i) => { if (i % every === 0) draw(svg, "text", { class: "tag", x: L - 5, y: T + cell * (i + 0.5) + 3.5, "text-anchor": "end" }, heads[i]); });
     const at = (event) => {
       const frame = svg.getBoundingClientRect();
       return [Math.floor(((event.clientY - frame.top) * height / frame.height - T) / cell), Math.floor(((event.clientX - frame.left) * W / frame.width - L) / cell)];
@@ -444,7 +466,8 @@
     const marks = draw(svg, "g", {});
     watchers.push(() => {
       marks.textContent = "";
-      R.features.forEach((f, i) => { if (marked.has(f)) draw(marks, "rect", { class: "heat-mark", x: L, y: T + i * cell, width: side, height: cell }).dataset.feature = f; });
+      const heads = distinct(R.features.map((f) => F.names[f]), narrow ? 13 : 16);
+    R.features.forEach((f, i) => { if (marked.has(f)) draw(marks, "rect", { class: "heat-mark", x: L, y: T + i * cell, width: side, height: cell }).dataset.feature = f; });
     });
   }
 

@@ -1,0 +1,116 @@
+"""Tables with columns that are no numbers: text, dates, categories. They are left out with a note, or encoded."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from eigensieve.tables.dialect import MISSING_WORDS
+from eigensieve.tables.table import DataError, Request, Table, listed, position
+
+MOST_CATEGORIES = 50
+"""Columns of text with more different values than this are names or sentences, and are not encoded."""
+
+
+def arranged(table: Table, request: Request) -> Table:
+    """Return the table with the columns that `request` asks for: kept, dropped, encoded.
+
+    Parameters
+    ----------
+    table : Table
+        As its reader made it, columns of text apart in `table.text`.
+    request : Request
+        `keep`, `drop` and `categories` are used.
+    """
+    numbers, text = _wanted(table, request)
+    table = replace(table, text=text)
+    if len(numbers) < table.n_features:
+        table.notes.append(f"{len(numbers):,} of {table.n_features:,} columns of numbers are used, as asked")
+        table = table.take(np.array(numbers, dtype=np.intp))
+    if not text:
+        return table
+    if request.categories == "one-hot":
+        return _encoded(table, request)
+    words = [name for name, texts in text.items() if not _number_words(texts)]
+    if words:
+        table.notes.append(f"left out {_columns(len(words))} of text: {listed(words)}")
+    for name, texts in text.items():
+        stray = _number_words(texts)
+        if stray:
+            table.notes.append(f"left out column '{name}', which holds numbers and text: {listed(stray, 3)}")
+    return table
+
+
+def _wanted(table: Table, request: Request) -> tuple[list[int], dict[str, list[str]]]:
+    """The columns of numbers (by position) and of text that are asked for."""
+    if not (request.keep or request.drop):
+        return list(range(table.n_features)), dict(table.text)
+    features = list(table.feature_names)
+    names = [*features, *table.text]
+    for role, given in (("kept", request.keep), ("dropped", request.drop)):
+        for name in given:
+            position(name, names, request.path, role)
+    drop = set(request.drop)
+    keep = (set(request.keep) or set(names)) - drop
+    if not keep:
+        raise DataError(f"'{request.path}' has no column left: every one was dropped. Drop fewer.")
+    numbers = [column for column, name in enumerate(features) if name in keep]
+    return numbers, {name: texts for name, texts in table.text.items() if name in keep}
+
+
+def _encoded(table: Table, request: Request) -> Table:
+    """Add one column of 0 and 1 per category. A missing category has 0 everywhere."""
+    names: list[str] = []
+    columns: list[np.ndarray] = []
+    encoded: list[str] = []
+    varied: list[str] = []
+    for name, texts in table.text.items():
+        values = np.array([text.strip() for text in texts], dtype=str)
+        categories = [value for value in np.unique(values) if not _is_missing(str(value))]
+        if len(categories) > MOST_CATEGORIES or 2 * len(categories) > len(values):
+            varied.append(name)
+            continue
+        encoded.append(name)
+        names += [f"{name}={category}" for category in categories]
+        columns += [(values == category).astype(np.float64) for category in categories]
+    if varied:
+        table.notes.append(f"left out {_columns(len(varied))} of text with too many values to encode: {listed(varied)}")
+    if not columns:
+        return table
+    table.notes.append(
+        f"encoded {_columns(len(encoded))} of categories as {len(columns):,} of 0 and 1: {listed(encoded)}"
+    )
+    added = np.column_stack(columns)
+    both = np.hstack([table.dense, added])  # only formats that are dense have columns of text
+    return replace(table, X=both, feature_names=[*table.feature_names, *names])
+
+
+def _number_words(texts: Sequence[str]) -> list[str]:
+    """The words in a column whose other cells, at least half of them, are numbers; empty for a column of text."""
+    words: dict[str, None] = {}
+    numbers = given = 0
+    for text in texts:
+        if _is_missing(text):
+            continue
+        given += 1
+        if _is_number(text):
+            numbers += 1
+        elif len(words) < 4:
+            words[text.strip()] = None
+    return list(words) if given and 2 * numbers >= given else []
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text.strip().replace(",", "."))
+    except ValueError:
+        return False
+    return True
+
+
+def _is_missing(text: str) -> bool:
+    return text.strip().lower() in ("", *MISSING_WORDS)
+
+
+def _columns(count: int) -> str:
+    return f"{count:,} column{'s' * (count != 1)}"

@@ -1,0 +1,114 @@
+"""A newcomer's table through the commands: text and gaps, quantities as labels, reports, words of the command line."""
+
+import json
+import re
+import subprocess
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from eigensieve.cli.errors import in_options
+from eigensieve.estimators.persistence import load_model
+
+
+@pytest.fixture
+def cars(tmp_path):
+    """A table like the cars of vega_datasets: names that repeat, dates, an origin, and missing values."""
+    rng = np.random.default_rng(0)
+    group = np.arange(60) % 3
+    frame = pd.DataFrame({"Name": [f"car {i % 40}" for i in range(60)]})
+    for number, name in enumerate(("Miles_per_Gallon", "Displacement", "Horsepower", "Acceleration")):
+        frame[name] = 10.0**number * (5 + 3 * group + rng.standard_normal(60))
+    frame["Year"] = pd.date_range("1970-01-01", periods=60, freq="30D").strftime("%Y-%m-%d")
+    frame["Origin"] = np.array(["USA", "Europe", "Japan"])[group]
+    frame.loc[[3, 7], "Horsepower"] = np.nan
+    frame.loc[5, "Origin"] = ""
+    path = tmp_path / "cars.csv"
+    frame.to_csv(path, index=False)
+    return path
+
+
+def test_inspect_and_select_take_the_table_as_it_is(cli, cars):
+    code, out, err = cli("inspect", cars, "--json")
+    assert code == 0, err
+    found = json.loads(out)
+    assert found["features"] == 4 and found["text_columns"] == ["Name", "Year", "Origin"]
+    assert any("--categories one-hot" in note for note in found["notes"])
+    code, out, err = cli("select", cars, "-n", 2, "--json")
+    assert code == 0 and "left out 3 columns of text" in err, err
+    assert any(
+        "2 missing values in 1 features filled in with the median" in note for note in json.loads(out)["input"]["notes"]
+    )
+    code, out, err = cli("select", cars, "--categories", "one-hot", "-n", 7, "--json")
+    assert code == 0 and "Origin=USA" in json.loads(out)["names"], err
+
+
+def test_notes_name_the_option(cli, table, tmp_path):
+    err = cli("select", table, "-n", 3)[2]
+    assert "sample names from the first column, 'sample' (--id names another column)" in err
+    path = tmp_path / "t.csv"
+    frame = pd.DataFrame(np.random.default_rng(0).standard_normal((20, 4)), columns=list("abcd"))
+    frame.assign(target=np.arange(20) % 2).to_csv(path, index=False)
+    assert "column 'target' was taken for a feature (if it is the label: --label target)" in cli("select", path)[2]
+
+
+def test_compare_adapts_to_small_tables_and_quantities(cli, cars, tmp_path):
+    code, out, err = cli("compare", cars, "--label", "Origin", "--folds", 2, "--report", tmp_path / "r.html", "--json")
+    assert code == 0 and "1 samples without label left out" in err, err
+    assert {row["features"] for row in json.loads(out)["results"]} == {1, 2}
+    assert "Selectors compared" in (tmp_path / "r.html").read_text()
+    code, out, err = cli("compare", cars, "--label", "Acceleration", "--folds", 2, "--json")
+    assert code == 0, err
+    results = {(row["method"], row["features"]): row["r2"] for row in json.loads(out)["results"]}
+    assert results["f-test", 1] > 0.5 and ("fisher", 1) not in results
+    code, _, err = cli("compare", cars, "--label", "Acceleration", "--methods", "fisher")
+    assert code == 3 and "the label is a quantity" in err
+
+
+def test_compress_standardises_what_it_writes(cli, cars, tmp_path):
+    places = ("--report", tmp_path / "r.html", "-m", tmp_path / "m.skops", "--c", tmp_path / "m.c")
+    code, out, err = cli("compress", cars, "--label", "Origin", "-e", 40, *places, "--seed", 0, "--json")
+    assert code == 0, err
+    measured = json.loads(out)
+    assert measured["scaled"] and measured["small_accuracy"] > 0.8 and measured["features_used"] <= 4
+    raw = json.loads(cli("compress", cars, "--label", "Origin", "-e", 40, "--seed", 0, "--no-scale", "--json")[1])
+    assert raw["full_accuracy"] < measured["full_accuracy"]  # Acceleration is a thousand times as wide
+    model, frame = (
+        load_model(tmp_path / "m.skops"),
+        pd.read_csv(cars)[["Miles_per_Gallon", "Displacement", "Horsepower"]],
+    )
+    X = pd.read_csv(cars)[[*frame.columns, "Acceleration"]].dropna()
+    assert np.mean(model.predict(X) == pd.read_csv(cars).loc[X.index, "Origin"]) > 0.8
+    _check_c(tmp_path, X.to_numpy(), model.predict(X), model[-1].classes_)
+    code, _, err = cli("compress", cars, "--label", "Acceleration")
+    assert code == 3 and "is a quantity" in err
+
+
+def _check_c(folder, X, labels, classes):
+    main = "#include <stdio.h>\n" + (folder / "m.c").read_text()
+    rows = ", ".join("{" + ", ".join(map(repr, row)) + "}" for row in X.tolist())
+    main += f"\nint main(void) {{ static const double rows[][{X.shape[1]}] = {{{rows}}}; int i;\n"
+    main += f'for (i = 0; i < {len(X)}; i++) printf("%d ", eigensieve_predict(rows[i])); return 0; }}\n'
+    (folder / "main.c").write_text(main)
+    subprocess.run(["cc", folder / "main.c", "-o", folder / "main"], check=True)
+    found = subprocess.run([folder / "main"], check=True, capture_output=True, text=True).stdout.split()
+    assert [classes[int(code)] for code in found] == list(labels)
+
+
+def test_map_writes_a_report(cli, cars, tmp_path):
+    code, _, err = cli("map", cars, "--report", tmp_path / "r.html", "-n", 3)
+    page = (tmp_path / "r.html").read_text()
+    assert code == 0 and "no other structure" in err, err
+    assert "No map is drawn" in page and "<svg" not in page
+
+
+def test_errors_speak_of_options(cli, cars):
+    code, _, err = cli("select", cars, "--method", "qalpha", "--label", "Acceleration")
+    assert code == 3 and "use --supervision ignore" in err
+    code, _, err = cli("select", cars, "--thousands", "xy")
+    assert code == 3 and "--thousands must be one character" in err
+    code, _, err = cli("select", cars, "--fdr", 3)
+    assert code == 2 and "--fdr must be" in err
+    for message in (err, in_options("n_features_to_select=5 asks"), in_options("Use score='laplacian' or scale=True.")):
+        assert not re.search(r"n_features_to_select|fdr=|score=|scale=|parameter", message)

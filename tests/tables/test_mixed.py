@@ -1,0 +1,107 @@
+"""Tables as people have them: text, dates and categories among the numbers, marks in the numbers, Excel."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from eigensieve.tables import DataError, read_table, write_table
+
+FRAME = pd.DataFrame(
+    {
+        "name": [f"car {i % 10}" for i in range(12)],
+        "mpg": [18.5, np.nan, *np.arange(10.0)],
+        "year": pd.date_range("1970-01-01", periods=12),
+        "origin": ["USA", "Japan", None, "USA"] * 3,
+        "doors": [2, 4] * 6,
+    }
+)
+
+
+@pytest.fixture(params=["csv", "parquet", "feather", "xlsx"])
+def path(request, tmp_path):
+    if request.param == "xlsx":
+        pytest.importorskip("openpyxl", reason="Excel files need openpyxl")
+    place = tmp_path / f"cars.{request.param}"
+    write = {"csv": FRAME.to_csv, "xlsx": FRAME.to_excel, "parquet": FRAME.to_parquet, "feather": FRAME.to_feather}
+    write[request.param](place, **({"index": False} if request.param in ("csv", "xlsx") else {}))
+    return place
+
+
+def test_text_is_left_out_with_a_note(path):
+    table = read_table(path, categories="leave-out")
+    assert list(table.feature_names) == ["mpg", "doors"]
+    np.testing.assert_array_equal(table.X, FRAME[["mpg", "doors"]].to_numpy())
+    assert "left out 3 columns of text: 'name', 'year', 'origin'" in table.notes
+    assert list(table.text) == ["name", "year", "origin"]
+
+
+def test_categories_are_encoded_as_pandas_does_it(path):
+    table = read_table(path, categories="one-hot")
+    assert list(table.feature_names) == ["mpg", "doors", "origin=Japan", "origin=USA"]
+    np.testing.assert_array_equal(table.X[:, 2:], pd.get_dummies(FRAME["origin"]).to_numpy(float))
+    assert any(note.startswith("left out 2 columns of text with too many values") for note in table.notes)
+
+
+def test_text_is_refused_unless_asked_for(path):
+    with pytest.raises(DataError, match="text in 3 numeric columns"):
+        read_table(path)
+
+
+def test_keep_and_drop(path):
+    assert list(read_table(path, categories="leave-out", keep=["doors"]).feature_names) == ["doors"]
+    dropped = read_table(path, categories="one-hot", drop=["mpg", "year", "name"])
+    assert list(dropped.feature_names) == ["doors", "origin=Japan", "origin=USA"]
+    assert not any("left out" in note for note in dropped.notes)
+    with pytest.raises(DataError, match=r"no dropped column 'door'. Did you mean 'doors'\?"):
+        read_table(path, categories="leave-out", drop=["door"])
+
+
+def test_columns_are_kept_in_every_format(tmp_path):
+    X = np.arange(12.0).reshape(3, 4)
+    np.savez(tmp_path / "x.npz", X=X, feature_names=np.array(list("abcd")))
+    table = read_table(tmp_path / "x.npz", drop=["b"])
+    np.testing.assert_array_equal(table.X, X[:, [0, 2, 3]])
+    np.testing.assert_array_equal(table.take(np.array([1])).details["columns"], [2])
+
+
+def test_words_for_missing_values_and_marks_in_numbers(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text('a;b;c\n1.234,5;unknown;-999\n2.000;"3,5";7\n1,5;4;8\n')
+    table = read_table(path, na_values=["unknown", "-999"], thousands=".")
+    np.testing.assert_array_equal(table.X, [[1234.5, np.nan, np.nan], [2000, 3.5, 7], [1.5, 4, 8]])
+    path.write_text('a,b\n"1,234.5",2\n"12,000",3\n')
+    np.testing.assert_array_equal(read_table(path, thousands=",").X, [[1234.5, 2], [12000, 3]])
+    path.write_text('a,b\n"1,5",2\n"2,25",3\n')
+    np.testing.assert_array_equal(read_table(path, decimal=",").X, [[1.5, 2], [2.25, 3]])
+    with pytest.raises(ValueError, match="must differ"):
+        read_table(path, decimal=",", thousands=",")
+
+
+def test_a_number_column_with_stray_words_names_them(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("a,b\n1,2\n2,unknown\n3,4\n4,5\n")
+    table = read_table(path, categories="leave-out")
+    assert "left out column 'b', which holds numbers and text: 'unknown'" in table.notes
+
+
+def test_a_table_of_text_alone_says_so(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("a,b\nx,y\nx,z\n")
+    with pytest.raises(DataError, match=r"no numeric features\. Its columns of text are 'a', 'b'"):
+        read_table(path, categories="leave-out")
+
+
+def test_excel_sheets_and_damage(tmp_path):
+    pytest.importorskip("openpyxl", reason="Excel files need openpyxl")
+    path = tmp_path / "two.xlsx"
+    with pd.ExcelWriter(path) as writer:
+        FRAME[["mpg", "doors"]].to_excel(writer, sheet_name="cars", index=False)
+        FRAME.to_excel(writer, sheet_name="all")
+    table = read_table(path)
+    np.testing.assert_array_equal(table.X, FRAME[["mpg", "doors"]].to_numpy())
+    assert "read from the first sheet, 'cars'; the others are 'all'" in table.notes
+    write_table(tmp_path / "out.xlsx", table)
+    pd.testing.assert_frame_equal(pd.read_excel(tmp_path / "out.xlsx"), FRAME[["mpg", "doors"]], check_dtype=False)
+    (tmp_path / "bad.xlsx").write_bytes(b"PK nothing")
+    with pytest.raises(DataError, match="damaged or not an Excel workbook"):
+        read_table(tmp_path / "bad.xlsx")
