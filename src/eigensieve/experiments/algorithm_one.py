@@ -1,4 +1,4 @@
-"""Element selection exactly as printed: Algorithm 1 of avidan with the probabilistic speed-up of its section 4.1."""
+"""Element selection as printed: Algorithm 1 of avidan with the probabilistic speed-up of its section 4.1."""
 
 from dataclasses import dataclass, field
 
@@ -56,7 +56,11 @@ class PrintedElements:
         return state
 
     def _add_best(self, X: Array, K: Array, state: _Selected, rng: np.random.Generator) -> None:
-        """Add the element whose column takes most of the residual away, judged on a tenth of the samples."""
+        """Add the element whose column takes most of the residual away, judged on a tenth of the samples.
+
+        A candidate in a column that is in use is judged like a new column, although it replaces the old one. The paper
+        does not say how it judges these. Our reading favours them, so columns grow more than in the paper.
+        """
         rows = rng.integers(0, X.shape[1], _CANDIDATES)
         columns = rng.integers(0, len(self.B), _CANDIDATES)
         sample = rng.choice(len(X), max(1, int(_SAMPLES * len(X))), replace=False)
