@@ -30,6 +30,7 @@ def models(svc: SVC) -> dict[str, object]:
         made[f"{t} elements"] = ElementSelectedSVC(svc, n_elements=t, random_state=0)
     made["200 elements, refined"] = ElementSelectedSVC(svc, n_elements=200, refine=True, random_state=0)
     made["400 elements, refined"] = ElementSelectedSVC(svc, n_elements=400, refine=True, random_state=0)
+    made["200 elements, labels"] = ElementSelectedSVC(svc, match="labels", refine=True, random_state=0)
     made["400 elements, patient"] = patient(svc)
     made["400, patient and refined"] = patient(svc, refine=True)
     made["200 elements, paper"] = ElementSelectedSVC(

@@ -27,7 +27,11 @@ def trees_to_c(model: GradientBoostingClassifier, name: str) -> str:
         if tree.children_left[node] < 0:
             return f"{float(np.float32(model.learning_rate * tree.value[node, 0, 0]))!r}f"
         left, right = (branch(tree, child[node]) for child in (tree.children_left, tree.children_right))
-        return f"(x[{tree.feature[node]}] <= {float(np.float32(tree.threshold[node]))!r}f ? {left} : {right})"
+        # Rounded down: a sample in single precision is then on the same side as of the threshold itself.
+        threshold = np.float32(tree.threshold[node])
+        if threshold > tree.threshold[node]:
+            threshold = np.nextafter(threshold, np.float32(-np.inf))
+        return f"(x[{tree.feature[node]}] <= {float(threshold)!r}f ? {left} : {right})"
 
     start = float(model._raw_predict_init(np.zeros((1, model.n_features_in_)))[0, 0])
     lines = "\n".join(f"    sum += {branch(one[0].tree_, 0)};" for one in model.estimators_)
