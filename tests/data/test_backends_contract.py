@@ -16,6 +16,10 @@ from eigensieve.data.sparse import SparseData
 from eigensieve.evidence.stability import selection_stability
 from support.backends import BACKENDS, DASK, ON_DISK, tolerance
 
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:QAlphaSelector stopped"),
+]
+
 RELEVANT = 6
 
 

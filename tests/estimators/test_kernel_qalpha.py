@@ -10,6 +10,11 @@ from eigensieve import QAlphaSelector
 from eigensieve.datasets import make_hidden_signs
 from eigensieve.estimators.kernel_qalpha import KernelQAlphaSelector
 
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:The approximation of the kernel"),
+    pytest.mark.filterwarnings("ignore:KernelQAlphaSelector stopped"),
+]
+
 
 @parametrize_with_checks([KernelQAlphaSelector(), KernelQAlphaSelector(kernel="rbf", n_components=10, random_state=0)])
 def test_scikit_learn_contract(estimator, check):

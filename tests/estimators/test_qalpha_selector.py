@@ -22,6 +22,12 @@ from eigensieve.evidence.discoveries import Discoveries
 from reference import qalpha as naive
 from support.backends import FEW, IN_MEMORY, tolerance
 
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:No features were selected"),
+    pytest.mark.filterwarnings("ignore:QAlphaSelector found no feature"),
+    pytest.mark.filterwarnings("ignore:QAlphaSelector stopped"),
+]
+
 RELEVANT = 8
 
 

@@ -19,6 +19,11 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from eigensieve.estimators.sieve_selector import SieveSelector
 from support.backends import FEW
 
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:No features were selected"),
+    pytest.mark.filterwarnings("ignore:SieveSelector found no feature"),
+]
+
 RELEVANT = 10
 
 

@@ -24,6 +24,10 @@ from eigensieve.graphs import knn_graph
 from reference import trace_ratio as reference
 from support.backends import IN_MEMORY
 
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:The features of X have unlike scales"),
+]
+
 
 @parametrize_with_checks(
     [

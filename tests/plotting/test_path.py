@@ -8,6 +8,10 @@ from eigensieve.estimators.trace_ratio import TraceRatioSelector
 from eigensieve.plotting.path import TraceRatioPathDisplay
 from eigensieve.traceratio.path import trace_ratio_path
 
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:The features of X have unlike scales"),
+]
+
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("Agg")
 
