@@ -10,6 +10,10 @@ from sklearn.pipeline import make_pipeline
 
 from eigensieve import FeatureMap, KernelQAlphaSelector, QAlphaSelector, SieveSelector, TraceRatioSelector
 
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:The group numbers given to"),
+]
+
 SELECTORS = [
     SieveSelector(4),
     QAlphaSelector(4),

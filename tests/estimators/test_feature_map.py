@@ -15,6 +15,10 @@ from eigensieve.datasets import make_two_solutions, make_weston_linear
 from eigensieve.estimators.feature_map import FeatureMap, _overlaps
 from eigensieve.plotting.feature_map import FeatureMapDisplay
 
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:FeatureMap found no other structure"),
+]
+
 mpl.use("Agg")
 
 

@@ -24,6 +24,10 @@ from eigensieve.estimators.persistence import (
 )
 from eigensieve.estimators.registry import ESTIMATORS, estimator_class
 
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:.* elements were found"),
+]
+
 pytest.importorskip("skops", reason="model files need skops")
 
 

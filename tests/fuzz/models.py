@@ -33,7 +33,8 @@ def _sound(estimator: str) -> tuple[bytes, np.ndarray, np.ndarray]:
     X, y = rng.standard_normal((30, 12)), np.repeat([0, 1], 15)
     X[:15, :4] += 2.0
     cls = getattr(eigensieve, estimator)
-    model = cls(SVC(), random_state=0) if estimator.endswith("SVC") else cls(4)
+    few = {"n_elements": 20} if estimator == "ElementSelectedSVC" else {}
+    model = cls(SVC(), random_state=0, **few) if estimator.endswith("SVC") else cls(4)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "model.skops"
         save_model(model.fit(X, y), path)

@@ -73,8 +73,8 @@ def test_pairs_that_contradict_the_labels(kind, match):
     ("y", "match"),
     [
         (np.zeros(150), "at least 2 classes in y. Got 1 class instead"),
-        (np.full(150, -1), "Got 0 classes instead .*-1 marks a sample without label"),
-        (np.where(np.arange(150) < 70, -1, 1), "if -1 is a class, rename it"),
+        (np.full(150, -1), "Got 0 classes instead .*None, NaN and -1 mark a sample without label"),
+        (np.where(np.arange(150) < 70, -1, 3), "if -1 is a class, rename it"),
         (np.r_[2, np.arange(149) % 2], "at least 2 samples of every class. Got 1 of class"),
         (np.linspace(0, 1, 150), "Unknown label type.*supervision='ignore'"),
         (np.arange(149), "inconsistent numbers of samples"),

@@ -27,7 +27,7 @@ static double {name}_expm1(double x)
     double f, sum = 1.0, scale = 1.0, half = 0.5;
     long n;
     int k;
-    if (!(x > -708.0)) return x <= -708.0 ? -1.0 : x; /* NaN stays NaN: a cast of it to an integer is undefined */
+    if (!(x > -708.0)) return -1.0; /* NaN too: a cast of it to an integer is undefined */
     n = (long)(0.5 - x * 1.4426950408889634074);
     f = (x + n * 6.93147180369123816490e-01) + n * 1.90821492927058770002e-10;
     for (k = 12; k > 0; k--) sum = 1.0 + f * inverse[k] * sum;

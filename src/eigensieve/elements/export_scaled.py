@@ -42,7 +42,9 @@ def scaled_c(machine: Any, mean: Array, scale: Array, name: str = "eigensieve") 
         Prefix of the functions.
     """
     numbers = {key: ", ".join(map(repr, values.tolist())) for key, values in (("mean", mean), ("scale", scale))}
-    return str(machine.to_c(f"{name}_standardised")) + _WRAPPER.format(name=name, n=len(mean), **numbers)
+    return str(machine.to_c(f"{name}_standardised", precision="double")) + _WRAPPER.format(
+        name=name, n=len(mean), **numbers
+    )
 
 
 def scaled_onnx(machine: Any, mean: Array, scale: Array) -> Any:
