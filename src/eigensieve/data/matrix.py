@@ -126,7 +126,7 @@ class DataMatrix(ABC):
 
     def block_digests(self, start: int, stop: int, places: Array) -> Array:
         """Return the fingerprints of raw features start..stop; asked of data in memory only."""
-        raise NotImplementedError
+        raise TypeError(f"{type(self).__name__} holds no values of its own. Ask the data behind it for fingerprints.")
 
     def stored(self, start: int, stop: int) -> "StoredColumns | None":
         """Return features start..stop as they lie in memory, for compiled passes; None where these do not apply."""
