@@ -94,6 +94,8 @@ def _to_the_site(app: Any, document: str, source: list[str]) -> None:
     page = f"{document}.md"
     if page in INCLUDED:
         source[0] = _included(INCLUDED[page])
+    for included, root_page in INCLUDED.items():
+        source[0] = re.sub(rf"\((?:\.\./)+{root_page}", f"(/{included}", source[0])
     source[0] = re.sub(r"\((?:\.\./)+examples/README\.rst\)", "(/gallery/index.rst)", source[0])
     source[0] = re.sub(r"\((?:\.\./)+examples/([\w/]+)\.py\)", r"(/gallery/\1.rst)", source[0])
     if page in LISTS:
