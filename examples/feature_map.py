@@ -2,8 +2,8 @@
 The topographical map of two solutions
 ======================================
 
-Features 1, 2, 3 cluster 150 samples one way, A, B, C another way; 1A, 2B, 3C are their sums, 11 more serve nothing. Each
-feature is an ellipse: wide ones serve the first solution, tall ones the second, round ones both.
+Features 1, 2, 3 cluster 150 samples one way, A, B, C another way; 1A, 2B, 3C are their sums, 11 more serve nothing.
+Each feature is an ellipse: wide ones serve the first solution, tall ones the second, round ones both.
 """
 
 import pandas as pd

@@ -2,8 +2,8 @@
 Wavelengths on spectra
 ======================
 
-Mixtures of three substances, 700 wavelengths each. Every wavelength is nearly a copy of its neighbours, and baseline and
-slope differ from sample to sample. Which wavelengths would a cheap instrument need?
+Mixtures of three substances, 700 wavelengths each. Every wavelength is nearly a copy of its neighbours, and baseline
+and slope differ from sample to sample. Which wavelengths would a cheap instrument need?
 """
 
 import matplotlib.pyplot as plt
@@ -27,7 +27,8 @@ slope = rng.normal(0, 0.3, (150, 1)) * (nm - 1800) / 700
 X = amounts @ pure + rng.uniform(0.5, 1.5, (150, 1)) + slope + 0.02 * rng.standard_normal((150, 700))
 
 # %%
-# The derivative takes off baseline and slope. Then 6 wavelengths without labels, and 4 that predict the first substance.
+# The derivative takes off baseline and slope. Then choose 6 wavelengths without labels, and 4 that predict the first
+# substance.
 
 derivative = savgol_filter(X, 21, 2, deriv=1, axis=1)
 without = nm[SieveSelector(6).fit(derivative).selection_order_]

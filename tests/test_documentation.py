@@ -17,9 +17,9 @@ from types import ModuleType
 
 import matplotlib.pyplot
 import pytest
-from support.page_files import write_page_files
 
 from eigensieve.cli.app import run
+from support.page_files import write_page_files
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"

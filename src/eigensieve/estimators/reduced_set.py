@@ -19,8 +19,8 @@ class ReducedSetSVC(SmallMachine):
     """A kernel SVM approximated with few vectors, taken from its support vectors or constructed.
 
     The expansion Psi = sum_i alpha_i phi(s_i) is replaced by Psi' = sum_j beta_j phi(z_j) with few z_j that make
-    ``|Psi - Psi'|^2`` small (Burges 1996; Avidan, section 2.2). The last weights are solved on the decision values of the
-    training samples, as for :class:`ElementSelectedSVC`, so that the two can be compared.
+    ``|Psi - Psi'|^2`` small (Burges 1996; Avidan, section 2.2). The last weights are solved on the decision values of
+    the training samples, as for :class:`ElementSelectedSVC`, so that the two can be compared.
 
     Parameters
     ----------
