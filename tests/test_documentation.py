@@ -1,4 +1,4 @@
-"""What the documentation shows is true: its code, commands, examples and doctests run, its links and navigation hold."""
+"""What the documentation shows is true: code, commands, examples and doctests run; links and navigation hold."""
 
 import doctest
 import importlib
@@ -82,10 +82,10 @@ def test_the_code_of_the_page_runs(page: str, here: Path) -> None:
 def test_the_commands_of_the_page_run(page: str, here: Path) -> None:
     for block in blocks(page, "bash"):
         for line in block.splitlines():
-            check_command(line.partition("  #")[0].strip(), here)
+            check_command(line.partition("  #")[0].strip())
 
 
-def check_command(line: str, folder: Path) -> None:
+def check_command(line: str) -> None:
     """Run a command of eigensieve; of other commands, check that what they name exists."""
     words = shlex.split(line)
     if "|" in words or ">" in words:
