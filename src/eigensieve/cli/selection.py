@@ -192,11 +192,9 @@ class Selection:
     @property
     def used_sentences(self) -> list[str]:
         """The same for people."""
-        from eigensieve.estimators import in_words
-
         ignored = self.samples.labels is not None and not self.fitting.uses_label
         name = self.samples.table.label_name
-        return [*in_words(self.used), *([f"did not use the labels of column '{name}'"] if ignored else [])]
+        return [*self.used["sentences"], *([f"did not use the labels of column '{name}'"] if ignored else [])]
 
     @cached_property
     def found(self) -> Any:

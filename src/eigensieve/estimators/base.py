@@ -158,12 +158,15 @@ def check_data(
 
 def check_scale(estimator: BaseEstimator, data: DataMatrix) -> DataMatrix:
     """Return data that can be computed with: columns of extreme scale are multiplied by powers of two."""
-    found = tamed(data)
+    extreme = data.stats().extreme(data.dtype)
+    if not extreme.any():
+        return data
+    found = tamed(data, extreme)
     if found is None:
-        extreme = np.flatnonzero(data.stats().extreme(data.dtype))
+        columns = np.flatnonzero(extreme)
         raise ValueError(
-            f"Input X has {len(extreme)} of {data.n_features} columns whose values are too large or vary too "
-            f"little for products in {data.dtype}: {name_columns(estimator, extreme)}. Rescale them where they are "
+            f"Input X has {len(columns)} of {data.n_features} columns whose values are too large or vary too "
+            f"little for products in {data.dtype}: {name_columns(estimator, columns)}. Rescale them where they are "
             "stored, or load X into memory."
         )
     return found

@@ -29,12 +29,9 @@ from eigensieve.sieve import (
     SieveResult,
     Target,
     Unwanted,
-    apart_matrix,
-    clean,
-    marginal_excess,
+    prepare,
     read_target,
     shared_with_batches,
-    zero_is_meaningful,
 )
 
 _CONFOUNDED = 0.9  # squared canonical correlation of labels and batches from which on a warning is due
@@ -228,7 +225,7 @@ class SieveSelector(BaseSelector):
                 f"Got n_clusters={self.n_clusters} with n_samples={raw.n_samples} instead."
             )
         raw.report_to(progress)
-        search = self._search(raw, usable, known, count, progress)
+        search = self._search(raw, usable, known, given_count=count is not None)
         rng = generator(self.random_state)
         result = search.result(progress)
         candidates, self.p_values_ = search.usable, None
@@ -245,7 +242,7 @@ class SieveSelector(BaseSelector):
         self.supervised_ = search.target is not None
         self._learn(result, scores, order, usable)
 
-    def _search(self, raw: DataMatrix, usable: Array, known: Known, count: int | None, progress: Progress) -> Search:
+    def _search(self, raw: DataMatrix, usable: Array, known: Known, *, given_count: bool) -> Search:
         """Read what is known, take off what is unwanted, and return what is to be searched."""
         name = type(self).__name__
         target = None
@@ -261,18 +258,11 @@ class SieveSelector(BaseSelector):
             self.n_directions,
             known.covariates,
         )
-        # Means count only where nothing else is known. They have no null, so the automatic choice leaves them out, too.
-        means_count = count is not None and target is None and not unwanted.anything
-        centered = not (means_count and zero_is_meaningful(raw.stats()))
-        cleaned = clean(raw.standardized("center" if centered else "unit"), usable, unwanted)
+        cannot = None if pairs is None else pairs.cannot
+        search = prepare(raw, usable, target, unwanted, cannot, self.n_clusters, given_count=given_count)
         if target is not None and unwanted.batches is not None:
-            self._check_confounding(target, cleaned.batches)
-        # It depends on the marginals alone, and permuting does not change these: the folds may share it.
-        excess = 1.0
-        if self.n_clusters == "auto" and target is None:
-            excess = marginal_excess(raw.standardized("center"), usable)
-        apart = None if pairs is None or not len(pairs.cannot) else apart_matrix(pairs.cannot, raw.n_samples)
-        return Search(cleaned, unwanted.batches, target, self.n_clusters, centered, excess, apart)
+            self._check_confounding(target, search.cleaned.batches)
+        return search
 
     def _check_confounding(self, target: Target, batches: Array) -> None:
         """Refuse labels that the batches determine, and warn about those that they nearly determine."""

@@ -9,7 +9,7 @@ import numpy as np
 from eigensieve import __version__
 from eigensieve._types import Array
 from eigensieve.data import as_data
-from eigensieve.estimators import Findings, in_words, known_and_used
+from eigensieve.estimators import Findings, known_and_used
 from eigensieve.report.texts import methods_text
 from eigensieve.report.trust import trust_cards
 from eigensieve.report.views import Limits, heat_map, led_by_labels, numbers, redundancy, sample_view, topographical_map
@@ -81,7 +81,7 @@ def summarize(
         "created": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
         "title": title,
         "source": about,
-        "used": used | {"sentences": in_words(used)},
+        "used": used,
         "method": methods_text(model, found.support, about["labels_used"], used),
         "counts": {
             "samples": data.n_samples,

@@ -5,7 +5,6 @@ from typing import Any
 
 from eigensieve import __version__
 from eigensieve._types import Array
-from eigensieve.estimators import in_words
 
 _WOLF_2005 = (
     "L. Wolf and A. Shashua. Feature Selection for Unsupervised and Supervised Inference: The Emergence of Sparsity in "
@@ -79,7 +78,7 @@ def methods_text(model: Any, support: Array, labels_used: bool, used: dict[str, 
         how, directions = _how_with_labels(used["labels"]), ""
     if used["side_samples"] or used["must_link"] or used["cannot_link"]:
         citations = list(dict.fromkeys([*citations, _SHASHUA_2004]))
-    labels = "".join(f" The selection {part}." for part in in_words(used))
+    labels = "".join(f" The selection {part}." for part in used["sentences"])
     if labels_used and used["labels"] is None:
         labels = f" The labels of the samples steered the selection.{labels}"
     changed = _changed(model)

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from eigensieve._types import Array
-from eigensieve.estimators import Findings, in_words
+from eigensieve.estimators import Findings
 
 Card = dict[str, str]
 
@@ -144,7 +144,7 @@ def _copies(redundancy: dict[str, Any]) -> Card:
 
 def _known(used: dict[str, Any]) -> Card | None:
     """What was known and used, and what follows for judging the selection."""
-    parts = in_words(used)
+    parts = used["sentences"]
     if not parts:
         return None
     words = {

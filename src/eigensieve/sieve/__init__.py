@@ -28,11 +28,9 @@ from eigensieve._door import open_door
 if TYPE_CHECKING:
     from eigensieve.sieve.embedding import sample_coordinates
     from eigensieve.sieve.labelled import shared_with_batches
-    from eigensieve.sieve.landmarks import marginal_excess
-    from eigensieve.sieve.rounds import SieveResult, apart_matrix
-    from eigensieve.sieve.search import Search
-    from eigensieve.sieve.start import zero_is_meaningful
+    from eigensieve.sieve.rounds import SieveResult
+    from eigensieve.sieve.search import Search, prepare
     from eigensieve.sieve.target import Kind, Target, read_target
-    from eigensieve.sieve.unwanted import Unwanted, clean, unwanted_directions
+    from eigensieve.sieve.unwanted import Unwanted, unwanted_directions
 
 __getattr__, __dir__, __all__ = open_door(__name__, __file__)

@@ -13,11 +13,49 @@ from eigensieve.data import DataMatrix
 from eigensieve.evidence import Discoveries, NullSample, discover, follow
 from eigensieve.sieve.interactions import better_than_labels, interaction_p_values
 from eigensieve.sieve.labelled import TargetFit, fit_target
-from eigensieve.sieve.landmarks import landmarks_of
+from eigensieve.sieve.landmarks import landmarks_of, marginal_excess
 from eigensieve.sieve.picking import pick
-from eigensieve.sieve.rounds import SieveResult, sieve, sieve_embedding
+from eigensieve.sieve.rounds import SieveResult, apart_matrix, sieve, sieve_embedding
+from eigensieve.sieve.start import zero_is_meaningful
 from eigensieve.sieve.target import Target
-from eigensieve.sieve.unwanted import Cleaned
+from eigensieve.sieve.unwanted import Cleaned, Unwanted, clean
+
+
+def prepare(
+    raw: DataMatrix,
+    usable: Array,
+    target: Target | None,
+    unwanted: Unwanted,
+    cannot: Array | None,
+    n_clusters: int | Literal["auto"],
+    *,
+    given_count: bool,
+) -> "Search":
+    """Take off what is unwanted, and return what is to be searched.
+
+    Parameters
+    ----------
+    raw : DataMatrix
+    usable : ndarray of bool of shape (n_features,)
+        Features that vary.
+    target : Target or None
+    unwanted : Unwanted
+    cannot : ndarray of int of shape (n_pairs, 2) or None
+        Pairs of samples that cannot be linked. They become part of the score.
+    n_clusters : int or "auto"
+    given_count : bool
+        Whether the number of features to select is given.
+    """
+    # Means count only where nothing else is known. They have no null, so the automatic choice leaves them out, too.
+    means_count = given_count and target is None and not unwanted.anything
+    centered = not (means_count and zero_is_meaningful(raw.stats()))
+    cleaned = clean(raw.standardized("center" if centered else "unit"), usable, unwanted)
+    # It depends on the marginals alone, and permuting does not change these: the folds may share it.
+    excess = 1.0
+    if n_clusters == "auto" and target is None:
+        excess = marginal_excess(raw.standardized("center"), usable)
+    apart = apart_matrix(cannot, raw.n_samples) if cannot is not None and len(cannot) else None
+    return Search(cleaned, unwanted.batches, target, n_clusters, centered, excess, apart)
 
 
 @dataclass(frozen=True)
