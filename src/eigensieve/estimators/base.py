@@ -194,6 +194,7 @@ class BaseSelector(SelectorMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like, sparse matrix, or stored or distributed data, of shape (n_samples, n_features)
+            Samples in rows.
 
         Returns
         -------

@@ -124,6 +124,7 @@ def load_model(path: str | os.PathLike[str]) -> BaseEstimator:
     Parameters
     ----------
     path : path-like
+        The model file.
 
     Returns
     -------

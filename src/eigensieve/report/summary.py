@@ -43,6 +43,7 @@ def summarize(
     labels : sequence, optional
         Known classes of the samples; shown beside the groups found.
     title : str
+        Head of the page.
     source : dict, optional
         What the page should say about the input: ``name``, ``prepared`` (list of sentences), ``labels`` (name of the
         label column), ``labels_used`` (bool).
@@ -54,6 +55,7 @@ def summarize(
     stability : ndarray of shape (n_features,), optional
         How often each feature was chosen over subsamples, between 0 and 1.
     limits : Limits, optional
+        How much the page holds.
 
     Returns
     -------
