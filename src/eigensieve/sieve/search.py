@@ -160,7 +160,7 @@ class Search:
         return Discoveries(np.minimum(found.p_values, p_values), found.selected | (p_values < 1.0))
 
     def pick(self, scores: Array, candidates: Array, count: int) -> Array:
-        """Pick features by score; those that differ within batches, and not between them, come first.
+        """Pick features by score, times the share of their variance that is not unwanted.
 
         Of many samples the landmarks alone tell which features are near-copies.
         """
