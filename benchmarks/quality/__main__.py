@@ -6,7 +6,7 @@ from pathlib import Path
 from .data import PARTS
 from .pictures import draw
 from .report import markdown
-from .run import COUNTS, Results, run
+from .run import COUNTS, Protocol, Results, run
 from .selectors import SELECTORS, from_text
 
 
@@ -32,17 +32,16 @@ def main() -> None:
         parser.error(f"--ours {arguments.ours} is none of the selectors: {', '.join(selectors)}.")
     data = arguments.data or [name for part in arguments.part for name in PARTS[part]]
     counts = tuple(arguments.counts)
+    protocol = Protocol(counts, arguments.seeds, arguments.n_init, arguments.max_samples)
     results = Results(arguments.results)
-    run(
-        results,
-        data,
-        selectors,
-        counts=counts,
-        seeds=arguments.seeds,
-        n_init=arguments.n_init,
-        max_samples=arguments.max_samples,
-    )
-    rows = [row for row in results.rows if row["data"] in data and row["selector"] in selectors]
+    run(results, data, selectors, protocol)
+    rows = [
+        row
+        for row in results.rows
+        if row["data"] in data
+        and row["selector"] in selectors
+        and protocol.row(row["data"], row["selector"], row["count"], row["seed"]).items() <= row.items()
+    ]
     print(markdown(rows, selectors, arguments.ours))
     if arguments.pictures is not None:
         for file in draw(rows, selectors, arguments.pictures, counts):

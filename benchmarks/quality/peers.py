@@ -41,19 +41,22 @@ def spec(X, n_clusters, count, seed, y):
 def mcfs(X, n_clusters, count, seed, y):
     """MCFS (Cai, Zhang and He 2010): least angle regression of k graph eigenvectors, largest absolute coefficient.
 
-    Up to `count` features enter for every eigenvector.
+    As many features enter for every eigenvector as are wanted in all. So the order depends on the number wanted, and
+    this returns a function of it. One path of regressions serves all numbers up to `count`.
     """
     W = knn_graph(X, 5).toarray()
     k = min(n_clusters, len(X) - 2)
     E = eigh(W, np.diag(W.sum(axis=1)), subset_by_index=(len(W) - k - 1, len(W) - 2))[1]
     Z = X - X.mean(axis=0)
-    largest = np.zeros(X.shape[1])
-    for column in E.T:
-        with warnings.catch_warnings():  # near-copies are dropped from the path, and it says so each time
-            warnings.simplefilter("ignore", ConvergenceWarning)
-            coefficients = lars_path(Z, column - column.mean(), method="lar", max_iter=count, return_path=False)[2]
-        largest = np.maximum(largest, np.abs(coefficients))
-    return np.argsort(-largest, kind="stable")
+    with warnings.catch_warnings():  # near-copies are dropped from the path, and it says so each time
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        paths = [lars_path(Z, column - column.mean(), method="lar", max_iter=count)[2] for column in E.T]
+
+    def order(wanted):
+        steps = [path[:, min(wanted, path.shape[1] - 1)] for path in paths]
+        return np.argsort(-np.abs(steps).max(axis=0), kind="stable")[:wanted]
+
+    return order
 
 
 def fastcan(X, n_clusters, count, seed, y):

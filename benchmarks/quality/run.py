@@ -3,6 +3,7 @@
 import json
 import time
 from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -27,10 +28,10 @@ class Results:
 
     @staticmethod
     def _key(row: dict) -> tuple:
-        return row["data"], row["selector"], row["count"], row["seed"]
+        return tuple(row[part] for part in ("data", "selector", "count", "seed", "n_init", "max_samples"))
 
-    def has(self, data: str, selector: str, count: int, seed: int) -> bool:
-        return (data, selector, count, seed) in self._done
+    def has(self, wanted: dict) -> bool:
+        return self._key(wanted) in self._done
 
     def add(self, row: dict) -> None:
         self.rows.append(row)
@@ -39,37 +40,58 @@ class Results:
             stream.write(json.dumps(row) + "\n")
 
 
-def run(
-    results: Results,
-    data: Iterable[str],
-    selectors: dict[str, Selector],
-    *,
-    counts: tuple[int, ...] = COUNTS,
-    seeds: int = 2,
-    n_init: int = 5,
-    max_samples: int = 2_000,
-) -> None:
+@dataclass(frozen=True)
+class Protocol:
+    """How selectors are compared.
+
+    Attributes
+    ----------
+    counts : tuple of int
+        Numbers of features.
+    seeds : int
+        K-means runs with different seeds.
+    n_init : int
+        Restarts within a k-means run.
+    max_samples : int
+        Larger sets are drawn down to this.
+    """
+
+    counts: tuple[int, ...] = COUNTS
+    seeds: int = 2
+    n_init: int = 5
+    max_samples: int = 2_000
+
+    def row(self, data: str, selector: str, count: int, seed: int) -> dict:
+        """The head of a row of the results: what it is about."""
+        about = {"data": data, "selector": selector, "count": count, "seed": seed}
+        return about | {"n_init": self.n_init, "max_samples": self.max_samples}
+
+
+def run(results: Results, data: Iterable[str], selectors: dict[str, Selector], protocol: Protocol) -> None:
     """Fill the results file with every combination asked for that it lacks."""
     for name in data:
         for label, selector in selectors.items():
             wanted = [
-                (count, seed)
-                for count in counts
-                for seed in range(max(seeds, selector.draws))
-                if not results.has(name, label, count, seed)
+                protocol.row(name, label, count, seed)
+                for count in protocol.counts
+                for seed in range(max(protocol.seeds, selector.draws))
             ]
+            wanted = [row for row in wanted if not results.has(row)]
             if wanted:
-                _run_one(results, name, label, selector, wanted, n_init, max_samples)
+                _run_one(results, selector, wanted)
 
 
-def _run_one(results, name, label, selector, wanted, n_init, max_samples):
-    X, y = load(name, max_samples)
+def _run_one(results: Results, selector: Selector, wanted: list[dict]) -> None:
+    """Run one selector on one set."""
+    name, label, n_init = wanted[0]["data"], wanted[0]["selector"], wanted[0]["n_init"]
+    X, y = load(name, wanted[0]["max_samples"])
     Z = standardized(X)
     given = input_for(selector, X)
-    largest = max(count for count, _ in wanted)
+    largest = max(row["count"] for row in wanted)
     choices: dict[tuple, dict] = {}
     scored: dict[tuple, dict] = {}
-    for count, seed in wanted:
+    for row in wanted:
+        count, seed = row["count"], row["seed"]
         if count >= X.shape[1] and not selector.whole:
             continue
         draw = seed % selector.draws
@@ -77,11 +99,12 @@ def _run_one(results, name, label, selector, wanted, n_init, max_samples):
         if (asked, draw) not in choices:
             choices[asked, draw] = _choose(selector, given, int(y.max()) + 1, asked, draw, y)
         choice = choices[asked, draw]
-        row = {"data": name, "selector": label, "count": count, "seed": seed} | choice["cost"]
+        row = row | choice["cost"]
         if "order" not in choice:
             results.add(row)
             continue
-        chosen = choice["order"] if selector.whole else choice["order"][:count]
+        order = choice["order"](count) if callable(choice["order"]) else choice["order"]
+        chosen = order if selector.whole else order[:count]
         key = (len(chosen), seed, draw)
         if key not in scored and len(chosen):
             scored[key] = {k: round(v, 5) for k, v in score(Z, chosen, y, seed, n_init).items()}
@@ -99,7 +122,7 @@ def _choose(selector: Selector, X, n_clusters, count, draw, y) -> dict:
 
     def call() -> None:
         begin = time.process_time()
-        found["order"] = np.asarray(selector.choose(X, n_clusters, count, draw, y))
+        found["order"] = selector.choose(X, n_clusters, count, draw, y)
         found["seconds"] = time.process_time() - begin
 
     try:

@@ -1,6 +1,7 @@
 """The selectors that are compared: those built in, and any scikit-learn selector given as text.
 
-A choice takes (X, n_clusters, count, seed, y) and returns indices, best first. Only supervised ones look at y. The
+A choice takes (X, n_clusters, count, seed, y) and returns indices, best first, or a function from a number of features
+to indices. Only supervised ones look at y. The
 others see standardised data, or raw data where that suits them better (names with ``-raw``).
 """
 
@@ -14,7 +15,8 @@ from sklearn.feature_selection import f_classif
 from . import peers
 from .data import standardized
 
-Choose = Callable[[np.ndarray, int, int, int, np.ndarray], np.ndarray]
+Order = np.ndarray | Callable[[int], np.ndarray]
+Choose = Callable[[np.ndarray, int, int, int, np.ndarray], Order]
 
 
 @dataclass(frozen=True)
@@ -25,7 +27,7 @@ class Selector:
     ----------
     choose : callable
     nested : bool
-        Whether the choice of few features begins the choice of many, so that one run serves all counts.
+        Whether one run for the largest count serves all counts.
     whole : bool
         Whether it chooses a number of features of its own.
     draws : int
@@ -105,13 +107,13 @@ SELECTORS = {
     "qalpha-k": Selector(qalpha, told=True),
     "laplacian": Selector(peers.laplacian),
     "laplacian-raw": Selector(peers.laplacian, raw=True),
-    "mcfs-k": Selector(peers.mcfs, nested=False, told=True),
-    "mcfs-k-raw": Selector(peers.mcfs, nested=False, told=True, raw=True),
+    "mcfs-k": Selector(peers.mcfs, told=True),
+    "mcfs-k-raw": Selector(peers.mcfs, told=True, raw=True),
     "spec-k": Selector(peers.spec, told=True),
     "fastcan-k": Selector(peers.fastcan, told=True),
     "variance": Selector(peers.variance, raw=True),
     "all": Selector(peers.all_features, whole=True),
-    "random": Selector(peers.random_choice, draws=5),
+    "random": Selector(peers.random_choice, draws=3),
     "f-test": Selector(f_test, supervised=True),
 }
 
