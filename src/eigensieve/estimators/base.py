@@ -250,13 +250,13 @@ class BaseSelector(SelectorMixin, BaseEstimator):
         return usable
 
     def _count(self, usable: Array) -> int | None:
-        """Return `n_features_to_select` as a number of features, or None for "auto".
+        """Return `n_features_to_select` as a number of features, or None for a word, such as "auto".
 
         A number above what varies is no error: a fold of a cross-validation may hold constant columns, and a search
         over sizes must not stop there.
         """
         wanted = self.n_features_to_select
-        if wanted == "auto":
+        if isinstance(wanted, str):
             return None
         n_features, n_usable = len(usable), int(np.count_nonzero(usable))
         count = int(wanted) if isinstance(wanted, Integral) else max(1, round(float(wanted) * n_features))

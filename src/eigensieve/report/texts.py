@@ -28,6 +28,11 @@ _PICKED = (
     "not explain"
 )
 
+_FEWEST = (
+    " Only the first picks were kept: the fewest for which the mean over each sample's 5 nearest others tells at least "
+    "95 % as much of the structure (R2) as with any number of picks."
+)
+
 _WITH_LABELS = (
     "Each feature was scored by how much of its variation follows {what}, over pairs of different samples. "
     f"{_PICKED} and by what it adds to them in telling {{what}}, so that near-copies of one feature come late."
@@ -76,6 +81,8 @@ def methods_text(model: Any, support: Array, labels_used: bool, used: dict[str, 
     directions = f" The samples were embedded in {k} direction{'s' * (k > 1)}." if k else ""
     if getattr(model, "supervised_", False):  # the sieve's labels take the place of clusters
         how, directions = _how_with_labels(used["labels"]), ""
+    if getattr(model, "structure_shown_", None) is not None:
+        directions += _FEWEST
     if used["side_samples"] or used["must_link"] or used["cannot_link"]:
         citations = list(dict.fromkeys([*citations, _SHASHUA_2004]))
     labels = "".join(f" The selection {part}." for part in used["sentences"])

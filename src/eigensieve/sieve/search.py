@@ -14,6 +14,7 @@ from eigensieve.evidence import Discoveries, NullSample, discover, follow
 from eigensieve.sieve.interactions import better_than_labels, interaction_p_values
 from eigensieve.sieve.labelled import TargetFit, fit_target
 from eigensieve.sieve.landmarks import landmarks_of, marginal_excess
+from eigensieve.sieve.panel import MOST_PICKED, Panel, panel
 from eigensieve.sieve.picking import pick
 from eigensieve.sieve.rounds import SieveResult, apart_matrix, sieve, sieve_embedding
 from eigensieve.sieve.start import zero_is_meaningful
@@ -136,6 +137,12 @@ class Search:
             self.centered,
         )
 
+    @cached_property
+    def seen(self) -> tuple[DataMatrix, Array | slice]:
+        """The data of the samples by which picks are compared, and which samples these are: landmarks, if many."""
+        landmarks = landmarks_of(self.data, centered=self.centered)
+        return (self.data, slice(None)) if landmarks is None else (landmarks.data, landmarks.rows)
+
     def discoveries(self, fdr: float, rng: np.random.Generator, progress: Progress) -> Discoveries:
         """Find the features that follow the target, or else a structure shown by the other features."""
         if self.target is not None:
@@ -165,12 +172,17 @@ class Search:
         Of many samples the landmarks alone tell which features are near-copies.
         """
         quality = scores * self.cleaned.share
-        landmarks = landmarks_of(self.data, centered=self.centered)
-        data = self.data if landmarks is None else landmarks.data
+        data, rows = self.seen
         if self.target is None or self.fitted.source != "labels":
             return pick(data, quality, candidates, count)
-        T = self.fitted.target if landmarks is None else self.fitted.target[landmarks.rows]
-        return pick(data, quality, candidates, count, T, square_share=self.fitted.square_share)
+        return pick(data, quality, candidates, count, self.fitted.target[rows], square_share=self.fitted.square_share)
+
+    def fewest(self, scores: Array, candidates: Array, embedding: Array) -> tuple[Array, Panel]:
+        """Pick as few features as show the structure, and say how much of it the picks show."""
+        order = self.pick(scores, candidates, min(len(candidates), MOST_PICKED))
+        data, rows = self.seen
+        found = panel(data.take(order), embedding[rows])
+        return order[: found.fewest], found
 
     def null_scores(self, embedding: Array, rng: np.random.Generator) -> Array:
         """Return the scores of permuted copies of the features."""
