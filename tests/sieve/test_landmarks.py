@@ -71,8 +71,8 @@ def test_columns_are_standardised_after_a_correction(clustered: np.ndarray) -> N
     U = np.linalg.qr(rng.standard_normal((150, 2)))[0]
     V = np.linalg.qr(rng.standard_normal((60, 2)))[0]
     data = as_data(clustered).standardized("center")
-    data = corrected_data(data, data.project(U - U.mean(axis=0)), U - U.mean(axis=0))
-    data = without_feature_directions(data, V)
+    data = corrected_data(data, data.project(U - U.mean(axis=0)), U - U.mean(axis=0))[0]
+    data = without_feature_directions(data, V)[0]
     rows = np.arange(10, 90)
     Z = data.take(slice(None))[rows]
     Z -= Z.mean(axis=0)

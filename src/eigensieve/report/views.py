@@ -247,6 +247,19 @@ def redundancy(data: DataMatrix, chosen: Array, position: Array, limits: Limits)
     }
 
 
+def panel_view(model: Any) -> dict[str, Any] | None:
+    """How much of the structure the first picks show, where the model looked for the fewest that do."""
+    table = getattr(model, "structure_shown_", None)
+    if table is None or len(table) < 2:
+        return None
+    return {
+        "size": [int(size) for size in table[:, 0]],
+        "shown": numbers(table[:, 1], 4),
+        "taken": int(model.support_.sum()),
+        "by_label": led_by_labels(model),
+    }
+
+
 def topographical_map(data: DataMatrix, columns: Array, position: Array) -> dict[str, Any] | None:
     """Return an ellipse per feature: where it lies in two rounds of Q-alpha, and how much it weighs in each.
 
