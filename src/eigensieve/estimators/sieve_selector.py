@@ -22,7 +22,7 @@ from eigensieve.estimators.base import (
     warn_user,
 )
 from eigensieve.estimators.knowledge import Known, read_batches, read_side
-from eigensieve.qalpha import read_pairs
+from eigensieve.qalpha import check_pairs_against_labels, read_pairs
 from eigensieve.sieve import (
     Kind,
     Search,
@@ -263,6 +263,8 @@ class SieveSelector(BaseSelector):
         pairs = None
         if known.cannot_link is not None or known.must_link is not None:
             pairs = read_pairs(known.cannot_link, known.must_link, raw.n_samples, name)
+        if pairs is not None and target is not None and target.codes is not None:
+            check_pairs_against_labels(target.codes, pairs, name)
         unwanted = Unwanted(
             None if known.batches is None else read_batches(self, raw, known.batches),
             None if known.side is None else read_side(self, raw, known.side),
@@ -272,6 +274,11 @@ class SieveSelector(BaseSelector):
         )
         cannot = None if pairs is None else pairs.cannot
         search = prepare(raw, usable, target, unwanted, cannot, self.n_clusters, given_count=given_count)
+        if not search.usable.any():
+            raise ValueError(
+                f"Nothing is left of X when the unwanted variation given to {name}.fit is taken off: no feature varies "
+                "any more. Give batches of several samples each, or fewer directions to take out (n_directions)."
+            )
         if target is not None and unwanted.batches is not None:
             self._check_confounding(target, search.cleaned.batches)
         return search
