@@ -65,8 +65,7 @@ _HEADER = """/*
  * precision    {precision}
  * error        {error}
  *
- * void {name}_decision(const {real} *x, {real} *decision);   fills {n_outputs} value{plural}
- * int  {name}_predict(const {real} *x);                      {predicts}
+ * void {name}_decision(const {real} *x, {real} *decision);   fills {n_outputs} value{plural}{predict}
  *
  * Self-contained: no headers, no libraries, no allocation; C89 and later, C++.
  */
@@ -103,7 +102,12 @@ class _Layout:
 
 
 def expansion_to_c(
-    expansion: ElementExpansion, name: str, threshold: float, *, precision: str = "single", reach: Array | None = None
+    expansion: ElementExpansion,
+    name: str,
+    threshold: float | None,
+    *,
+    precision: str = "single",
+    reach: Array | None = None,
 ) -> str:
     """Return C source for the decision values and the predicted class index.
 
@@ -113,15 +117,17 @@ def expansion_to_c(
     name : str
         Prefix of all names; must be a C identifier.
     threshold : float
-        Decision values above it are class 1 (one output only).
+        Decision values above it are class 1 (one output only). None for a regression: no class is predicted then.
     precision : {"single", "double"}
     reach : ndarray of shape (n_features,), optional
         Largest size of each feature. The error of single precision is stated for samples within it.
     """
-    if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
-        raise ValueError(f"The 'name' parameter of to_c must be a C identifier. Got {name!r} instead.")
+    check_c_name(name)
     if precision not in ("single", "double"):
-        raise ValueError(f"The 'precision' parameter of to_c must be 'single' or 'double'. Got {precision!r} instead.")
+        raise ValueError(
+            f"The 'precision' parameter of to_c must be 'single', 'double', 'int8' or 'int16'. "
+            f"Got {precision!r} instead."
+        )
     real = "float" if precision == "single" else "double"
     n_outputs = expansion.intercept.size
     layout = _Layout.of(expansion)
@@ -141,20 +147,34 @@ def expansion_to_c(
         precision=precision,
         error=_stated_error(expansion, precision, reach),
         real=real,
-        predicts="0 or 1" if n_outputs == 1 else f"0 to {n_outputs - 1}",
+        predict="" if threshold is None else f"\n * int  {name}_predict(const {real} *x);  {classes_text(n_outputs)}",
     )
     parts = [
         header,
-        _array("unsigned short" if expansion.n_features < 65536 else "int", f"{name}_features", layout.features),
-        _array(real, f"{name}_values", layout.values),
-        _array(real, f"{name}_gammas", scale * layout.gammas),
-        _array(real, f"{name}_weights", layout.weights.ravel()),
-        _array(real, f"{name}_offset", offset),
+        c_array("unsigned short" if expansion.n_features < 65536 else "int", f"{name}_features", layout.features),
+        c_array(real, f"{name}_values", layout.values),
+        c_array(real, f"{name}_gammas", scale * layout.gammas),
+        c_array(real, f"{name}_weights", layout.weights.ravel()),
+        c_array(real, f"{name}_offset", offset),
     ]
     if rbf and real == "double":
         parts.append(_DOUBLE_EXP.format(name=name))
-    parts += [_decision(expansion, layout, name, real), _predict(name, n_outputs, threshold, real)]
+    parts.append(_decision(expansion, layout, name, real))
+    if threshold is not None:
+        limit = f"{threshold!r}{'f' if real == 'float' else ''}"
+        parts.append(c_predict(name, n_outputs, threshold, limit, f"const {real}", real))
     return "\n".join(parts)
+
+
+def check_c_name(name: str) -> None:
+    """Raise a ValueError unless C takes the name."""
+    if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
+        raise ValueError(f"The 'name' parameter of to_c must be a C identifier. Got {name!r} instead.")
+
+
+def classes_text(n_outputs: int) -> str:
+    """Say what the predicting function returns."""
+    return f"the class, 0 to {max(1, n_outputs - 1)}"
 
 
 def _stated_error(expansion: ElementExpansion, precision: str, reach: Array | None) -> str:
@@ -164,7 +184,8 @@ def _stated_error(expansion: ElementExpansion, precision: str, reach: Array | No
     return f"at most {bound:.2e} for features as large as in training"
 
 
-def _array(kind: str, name: str, values: Iterable) -> str:
+def c_array(kind: str, name: str, values: Iterable) -> str:
+    """Return the declaration of a constant array."""
     if kind == "float":
         # Nine digits are enough for every number of single precision.
         texts = [f"{np.float32(v):.9g}" for v in values]
@@ -242,12 +263,13 @@ void {name}_decision(const {real} *x, {real} *decision)
 """
 
 
-def _predict(name: str, n_outputs: int, threshold: float, real: str) -> str:
+def c_predict(name: str, n_outputs: int, threshold: float, limit: str, sample: str, value: str) -> str:
+    """Return the function that predicts a class; `limit` is the threshold as C text, `sample` and `value` are types."""
     if n_outputs == 1:
         if np.isinf(threshold):
             verdict = "    (void)decision;\n    return " + ("1;" if threshold < 0 else "0;")
         else:
-            verdict = f"    return decision[0] > {threshold!r}{'f' if real == 'float' else ''};"
+            verdict = f"    return decision[0] > {limit};"
     else:
         verdict = (
             f"    int m, best = 0;\n    for (m = 1; m < {n_outputs}; m++)\n"
@@ -256,5 +278,5 @@ def _predict(name: str, n_outputs: int, threshold: float, real: str) -> str:
     lines = verdict.split("\n")
     declared = [line for line in lines if line.startswith("    int ")]
     rest = [line for line in lines if not line.startswith("    int ")]
-    body = "\n".join([f"    {real} decision[{n_outputs}];", *declared, f"    {name}_decision(x, decision);", *rest])
-    return f"int {name}_predict(const {real} *x)\n{{\n{body}\n}}\n"
+    body = "\n".join([f"    {value} decision[{n_outputs}];", *declared, f"    {name}_decision(x, decision);", *rest])
+    return f"int {name}_predict({sample} *x)\n{{\n{body}\n}}\n"
