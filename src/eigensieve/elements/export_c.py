@@ -38,12 +38,11 @@ static double {name}_expm1(double x)
 """
 
 _SINGLE_RBF = """
-    /* exp - 1 of minus the sum, as 2^n 2^f - 1 with |f| <= 1/2. At most 2^-126 is reached. The limit compares the bits
-       as integers: for numbers >= 0 the order is the same, and NaN and infinity count as large, hence far away. */
-    for (c = 0; c < {padded}; c++) power.f[c] = {name}_gammas[c] * k[c];
+    /* exp - 1 of minus the sum, as 2^n 2^f - 1 with |f| <= 1/2. At most 2^-126 is reached. NaN is not below the limit
+       either: it counts as far away, as infinity does. */
     for (c = 0; c < {padded}; c++) {{
-        int bits = power.i[c] & 0x7fffffff;
-        power.i[c] = bits < 0x42fc0000 ? bits : 0x42fc0000;
+        float p = {name}_gammas[c] * k[c];
+        power.f[c] = p < 126.0f ? p : 126.0f;
     }}
     for (c = 0; c < {padded}; c++) {{
         int n = (int)(power.f[c] + 0.5f);
@@ -151,7 +150,6 @@ def expansion_to_c(
     )
     parts = [
         header,
-        c_array("unsigned short" if expansion.n_features < 65536 else "int", f"{name}_features", layout.features),
         c_array(real, f"{name}_values", layout.values),
         c_array(real, f"{name}_gammas", scale * layout.gammas),
         c_array(real, f"{name}_weights", layout.weights.ravel()),
@@ -196,6 +194,12 @@ def c_array(kind: str, name: str, values: Iterable) -> str:
     lines = [", ".join(texts[k : k + 8]) for k in range(0, len(texts), 8)]
     body = ",\n    ".join(lines)
     return f"static const {kind} {name}[{len(texts)}] = {{\n    {body}\n}};"
+
+
+def _reads(features: Array) -> str:
+    """Return one assignment per element: a table of features would cost a second load for each."""
+    reads = [f"seen[{e}] = x[{i}];" for e, i in enumerate(features)]
+    return "\n".join("    " + " ".join(reads[k : k + 5]) for k in range(0, len(reads), 5))
 
 
 def _sums(layout: _Layout, name: str, *, squares: bool, real: str) -> str:
@@ -249,7 +253,7 @@ void {name}_decision(const {real} *x, {real} *decision)
 {{
     {real} seen[{n_elements}], k[{padded}];{powers}
     int c, e, m;
-    for (e = 0; e < {expansion.n_elements}; e++) seen[e] = x[{name}_features[e]];
+{_reads(layout.features)}
 {_sums(layout, name, squares=rbf, real=real)}
 {_kernel(expansion, name, padded, real)}
     for (m = 0; m < {expansion.intercept.size}; m++) {{
