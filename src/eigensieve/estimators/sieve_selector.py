@@ -22,7 +22,7 @@ from eigensieve.estimators.base import (
     warn_user,
 )
 from eigensieve.estimators.knowledge import Known, read_batches, read_side
-from eigensieve.qalpha import read_pairs
+from eigensieve.qalpha import check_pairs_against_labels, read_pairs
 from eigensieve.sieve import (
     Kind,
     Search,
@@ -65,10 +65,10 @@ class SieveSelector(BaseSelector):
         these as few as show the structure nearly as well as any number of picks, up to 300. On data without structure
         both select nothing, and a warning says so.
     n_clusters : int or "auto", default="auto"
-        k, the expected number of clusters. The features are judged by k eigenvectors of the graph, or by k - 1 when the
-        last one does not stand out. ``"auto"`` takes the eigenvectors that stand out over those of normal clouds of the
-        same shape. If all of them stand out, k is one more than the number of eigenvalues of the weighted affinity
-        above the noise edge.
+        k, the number of clusters, if you know it. The features are judged by k eigenvectors of the graph, or by k - 1
+        when the last one does not stand out. ``"auto"`` takes the eigenvectors that stand out over those of normal
+        clouds of the same shape. If all of them stand out, it takes one more than the number of eigenvalues of the
+        weighted affinity above the noise edge. How many were taken is `n_components_`.
     supervision : {"auto", "classes", "numbers", "ignore"}, default="auto"
         How y is used. ``"auto"`` takes numbers with fractions, and whole numbers of many values, as numbers to be
         predicted, and everything else as classes. ``"classes"`` and ``"numbers"`` say which it is. ``"ignore"`` selects
@@ -98,11 +98,12 @@ class SieveSelector(BaseSelector):
     support_ : ndarray of bool of shape (n_features,)
         The selected features.
     embedding_ : ndarray of shape (n_samples, n_columns)
-        Q: centred orthonormal eigenvectors of the last graph. There are `n_clusters_` of them or one fewer.
+        Q: centred orthonormal eigenvectors of the last graph, or what y says.
     eigenvalues_ : ndarray
         Leading eigenvalues of the affinity under the last weights.
-    n_clusters_ : int
-        k: as given, or the number of clusters found.
+    n_components_ : int
+        The number of columns of `embedding_`: of directions in which the samples differ more than by chance. It is no
+        number of clusters. On real data it is often larger than the number of classes.
     null_quantile_ : float
         Weight that a permuted copy of a feature exceeds with probability `fdr`.
     p_values_ : ndarray of shape (n_features,) or None
@@ -262,6 +263,8 @@ class SieveSelector(BaseSelector):
         pairs = None
         if known.cannot_link is not None or known.must_link is not None:
             pairs = read_pairs(known.cannot_link, known.must_link, raw.n_samples, name)
+        if pairs is not None and target is not None and target.codes is not None:
+            check_pairs_against_labels(target.codes, pairs, name)
         unwanted = Unwanted(
             None if known.batches is None else read_batches(self, raw, known.batches),
             None if known.side is None else read_side(self, raw, known.side),
@@ -271,6 +274,11 @@ class SieveSelector(BaseSelector):
         )
         cannot = None if pairs is None else pairs.cannot
         search = prepare(raw, usable, target, unwanted, cannot, self.n_clusters, given_count=given_count)
+        if not search.usable.any():
+            raise ValueError(
+                f"Nothing is left of X when the unwanted variation given to {name}.fit is taken off: no feature varies "
+                "any more. Give batches of several samples each, or fewer directions to take out (n_directions)."
+            )
         if target is not None and unwanted.batches is not None:
             self._check_confounding(target, search.cleaned.batches)
         return search
@@ -295,7 +303,7 @@ class SieveSelector(BaseSelector):
         self.weights_ = scores
         self.embedding_ = result.embedding
         self.eigenvalues_ = result.eigenvalues
-        self.n_clusters_ = result.n_clusters
+        self.n_components_ = result.embedding.shape[1]
         self.start_ = result.start
         self.centered_ = result.centered
         self.objective_ = result.strength

@@ -77,7 +77,8 @@ def methods_text(model: Any, support: Array, labels_used: bool, used: dict[str, 
     """
     name = type(model).__name__
     how, citations = _HOW.get(name, (f"Features were selected with {name}.", []))
-    k = getattr(model, "n_clusters_", None)
+    embedding = getattr(model, "embedding_", None)
+    k = 0 if embedding is None else embedding.shape[1]
     directions = f" The samples were embedded in {k} direction{'s' * (k > 1)}." if k else ""
     if getattr(model, "supervised_", False):  # the sieve's labels take the place of clusters
         how, directions = _how_with_labels(used["labels"]), ""

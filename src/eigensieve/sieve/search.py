@@ -107,7 +107,7 @@ class Search:
         assert self.target is not None
         fit = fit_target(self.data, self.usable, self.target, batches=self.cleaned.batches, apart=self.apart)
         codes = self.target.codes
-        if codes is None or self.apart is not None:
+        if codes is None or not self.target.complete or self.apart is not None:
             return fit
         better = better_than_labels(self.data, self.usable, fit.target, codes)
         return fit if better is None else replace(fit, source=better[0], scores=better[1])
@@ -130,7 +130,6 @@ class Search:
             fit.scores,
             fit.target,
             fit.eigenvalues,
-            fit.target.shape[1] + 1,
             fit.source,
             fit.n_rounds,
             self.usable,
