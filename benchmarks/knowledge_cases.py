@@ -13,7 +13,7 @@ from sklearn.cluster import KMeans
 from eigensieve import QAlphaSelector, SieveSelector
 from eigensieve.data import as_data
 from eigensieve.datasets import load_real, make_planted_clusters, make_two_solutions
-from eigensieve.sieve import Unwanted, clean
+from eigensieve.sieve.unwanted import Unwanted, clean
 from knowledge_peers import best_by_f, load, standard, top
 
 COUNT = 100

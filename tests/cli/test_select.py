@@ -254,3 +254,13 @@ def test_the_rate_of_false_selections_is_passed_on(cli, values, tmp_path):
             "select", "--method", method, tmp_path / "t.csv", "--label", "tissue", "--fdr", 2, "-o", tmp_path / "o.csv"
         )
         assert code == 2 and "--fdr must be" in err
+
+
+def test_fewest_takes_a_few_of_the_relevant_features(cli, table):
+    code, out, err = cli("select", table, "--label", "tissue", "-n", "fewest", "--seed", 0, "--json")
+    assert code == 0, err
+    assert 1 <= len(json.loads(out)["selected"]) < N_RELEVANT
+    assert max(json.loads(out)["selected"]) < N_RELEVANT
+    code, _, err = cli(*SELECT, table, "--method", "qalpha", "-n", "fewest")
+    assert code == 2
+    assert "--n-features must be 'auto' or a whole number" in err

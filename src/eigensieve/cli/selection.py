@@ -26,9 +26,9 @@ _FIGURES = {
 """Attribute of an estimator -> name of a figure that says how far to trust the selection."""
 
 
-def count_or_auto(text: str | None, flag: str) -> Any:
-    """Parse ``auto``, a whole number, or, for ``--n-features``, a fraction below 1."""
-    if text is None or text == "auto":
+def count_or_auto(text: str | None, flag: str, *, words: tuple[str, ...] = ("auto",)) -> Any:
+    """Parse one of `words`, a whole number, or, for ``--n-features``, a fraction below 1."""
+    if text is None or text in words:
         return text
     try:
         number = float(text)
@@ -39,7 +39,8 @@ def count_or_auto(text: str | None, flag: str) -> Any:
     if 0 < number < 1 and flag == "--n-features":
         return number
     fraction = ", or a fraction between 0 and 1" if flag == "--n-features" else ""
-    raise UsageProblem(f"{flag} must be 'auto' or a whole number of at least 1{fraction}. Got '{text}' instead.")
+    known = " or ".join(f"'{word}'" for word in words)
+    raise UsageProblem(f"{flag} must be {known} or a whole number of at least 1{fraction}. Got '{text}' instead.")
 
 
 @dataclass(frozen=True)
@@ -192,11 +193,9 @@ class Selection:
     @property
     def used_sentences(self) -> list[str]:
         """The same for people."""
-        from eigensieve.estimators import in_words
-
         ignored = self.samples.labels is not None and not self.fitting.uses_label
         name = self.samples.table.label_name
-        return [*in_words(self.used), *([f"did not use the labels of column '{name}'"] if ignored else [])]
+        return [*self.used["sentences"], *([f"did not use the labels of column '{name}'"] if ignored else [])]
 
     @cached_property
     def found(self) -> Any:

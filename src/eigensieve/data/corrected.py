@@ -11,8 +11,8 @@ from typing import Any, TypeVar
 import numpy as np
 
 from eigensieve._types import Array
-from eigensieve.data.blocks import Block
-from eigensieve.data.matrix import BlockFunction, DataMatrix, Sweep
+from eigensieve.data.blocks import Block, BlockFunction, Sweep
+from eigensieve.data.matrix import DataMatrix
 from eigensieve.data.stats import ColumnStats
 
 Result = TypeVar("Result")

@@ -19,6 +19,7 @@ def load_demo(n_features: int = 2000, *, random_state: int | np.random.Generator
     n_features : int
         Number of features in all, at least 31.
     random_state : int, numpy.random.Generator or None
+        Seed; the same seed gives the same result.
 
     Returns
     -------

@@ -42,7 +42,9 @@ class ReducedSetSVC(SmallMachine):
     ridge : float, default=1e-6
         Strength of the ridge term when the weights are solved.
     random_state : int, RandomState instance or None, default=None
+        Seed; the same seed gives the same result.
     verbose : int, default=0
+        Whether progress is printed.
 
     Attributes
     ----------
@@ -105,7 +107,9 @@ class ReducedSetSVC(SmallMachine):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
+            Samples in rows.
         y : array-like of shape (n_samples,)
+            Labels of the samples.
 
         Returns
         -------

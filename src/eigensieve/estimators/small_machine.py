@@ -62,6 +62,7 @@ class SmallMachine(ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
+            Samples in rows.
 
         Returns
         -------
@@ -79,6 +80,7 @@ class SmallMachine(ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
+            Samples in rows.
 
         Returns
         -------
@@ -101,6 +103,7 @@ class SmallMachine(ClassifierMixin, BaseEstimator):
         y : array-like of shape (n_samples,)
             Their classes; both must occur.
         max_false_negative_rate : float, default=0.02
+            The share of positive samples that may be lost.
         confidence : float, default=None
             Probability with which the rate holds for this very threshold. None: it holds on average.
 
