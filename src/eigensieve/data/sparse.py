@@ -1,7 +1,7 @@
 """Scipy sparse matrices and arrays: compressed columns, whose values are never centred or scaled."""
 
 from itertools import pairwise
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from scipy.sparse import csc_array, diags_array, issparse
@@ -42,11 +42,9 @@ class SparseData(DataMatrix):
         # each segment adds up a result with one row per sample, so it should hold many more non-zeros than samples
         self.n_segments = int(np.clip(len(self.values) // (64 * self.n_samples), 2, self.n_segments))
 
-    def rescaled(self, center: Array | None, scale: Array | None, far: Array | None = None) -> DataMatrix:
-        view = super().rescaled(center, scale, far)
-        assert isinstance(view, SparseData)
-        view.near = None if center is None else view._near(center)
-        return view
+    def recentered(self) -> Self:
+        self.near = None if self.center is None else self._near(self.center)
+        return self
 
     def _near(self, center: Array) -> tuple[Array, Array] | None:
         """Return values and centres of columns moved towards zero; None if there is no need.
@@ -135,7 +133,7 @@ class SparseData(DataMatrix):
     def _raw(self) -> csc_array:
         """Return all values as a scipy matrix in compressed columns."""
         indices = self.indices.astype(self.indptr.dtype, copy=False)
-        return csc_array((self.values, indices, self.indptr), shape=self.shape)
+        return csc_array((self.values, indices, self.indptr), shape=(self.n_samples, self.n_features))
 
 
 class SparseBlock:

@@ -121,6 +121,7 @@ class ElementMachine(SmallMachine):
         X : array-like of shape (n_samples, n_features)
             Samples on which the machine is matched; best those it was fitted on.
         y : array-like of shape (n_samples,)
+            Labels of the samples.
 
         Returns
         -------
@@ -285,6 +286,7 @@ class ElementMachine(SmallMachine):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
+            Samples in rows.
         precision : {"int8", "int16"}, default="int8"
             "int8": 0 to 255. "int16": 0 to 16383. Either spans the training range of each feature.
 
@@ -297,7 +299,17 @@ class ElementMachine(SmallMachine):
         return levels.astype(np.uint8 if precision == "int8" else np.uint16)
 
     def fixed_point(self, precision: str) -> FixedPoint:
-        """Return the machine in whole numbers, for exporters."""
+        """Return the machine in whole numbers, for exporters.
+
+        Parameters
+        ----------
+        precision : {"int8", "int16"}
+            How fine the levels of the features are.
+
+        Returns
+        -------
+        machine : FixedPoint
+        """
         return FixedPoint.of(self._expansion, self._low, self._high, precision)
 
     def to_onnx(self, *, precision: Literal["single", "double"] = "single") -> Any:

@@ -20,8 +20,7 @@ class ElementSelectedSVC(SmallClassifier, ElementMachine):
         f(x) ~ intercept + sum_j beta_j k(x * m_j, b_j * m_j)
 
     with a binary mask M = (m_1, ..., m_n). Column m_j says which features support vector b_j uses. Only a few hundred
-    entries of M are one (Avidan, "Joint feature-basis subset selection"). Prediction then reads a few hundred numbers
-    per sample instead of features x support vectors.
+    entries of M are one (Avidan, "Joint feature-basis subset selection"): all that prediction reads.
 
     Parameters
     ----------
@@ -65,9 +64,8 @@ class ElementSelectedSVC(SmallClassifier, ElementMachine):
     tol : float, default=1e-6
         Stop early when an element lowers the relative error by less than this.
     refine : bool, default=False
-        Move the values of all chosen elements together at the end, a few steps, so that they match the machine better.
-        They are then no longer values of support vectors. Fewer elements give the same accuracy, and fitting takes
-        longer. With only a few hundred samples this overfits: check on held-out data.
+        Move the values of all chosen elements together at the end, so that they match the machine better. They are then
+        no longer values of support vectors. With a few hundred samples this overfits: check on held-out data.
     ridge : float or "auto", default="auto"
         Strength of the ridge term when the weights are solved, per sample. "auto" is 1e-6, and 3 / n_samples with
         ``match="labels"``.
@@ -77,7 +75,9 @@ class ElementSelectedSVC(SmallClassifier, ElementMachine):
     warm_start : bool, default=False
         Keep the elements of the last fit and add to them up to `n_elements`.
     random_state : int, RandomState instance or None, default=None
+        Seed; the same seed gives the same result.
     verbose : int, default=0
+        Whether progress is printed.
 
     Attributes
     ----------
@@ -128,6 +128,7 @@ class ElementSelectedSVC(SmallClassifier, ElementMachine):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
+            Samples in rows.
 
         Returns
         -------

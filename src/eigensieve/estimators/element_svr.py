@@ -73,6 +73,7 @@ class ElementSelectedSVR(RegressorMixin, ElementMachine):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
+            Samples in rows.
 
         Returns
         -------

@@ -79,11 +79,12 @@ def select_genes(
     >>> from eigensieve import select_genes
     >>> rng = np.random.default_rng(0)
     >>> rates = np.full((90, 200), 2.0)
-    >>> rates[:30, :8] *= 4
+    >>> for kind in range(3):  # three types of cells, 8 genes each
+    ...     rates[30 * kind : 30 * kind + 30, 8 * kind : 8 * kind + 8] *= 4
     >>> adata = anndata.AnnData(rng.poisson(rates).astype(float))
-    >>> select_genes(adata, 8)
-    >>> int(adata.var["highly_variable"].iloc[:8].sum())
-    8
+    >>> select_genes(adata, 24)
+    >>> int(adata.var["highly_variable"].iloc[:24].sum())
+    24
     """
     _check(adata, layer, transform)
     X = adata.X if layer is None else adata.layers[layer]

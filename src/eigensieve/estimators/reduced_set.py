@@ -19,8 +19,8 @@ class ReducedSetSVC(SmallClassifier):
     """A kernel SVM approximated with few vectors, taken from its support vectors or constructed.
 
     The expansion Psi = sum_i alpha_i phi(s_i) is replaced by Psi' = sum_j beta_j phi(z_j) with few z_j that make
-    |Psi - Psi'|^2 small (Burges 1996; Avidan, section 2.2). The last weights are solved on the decision values of the
-    training samples, as for :class:`ElementSelectedSVC`, so that the two can be compared.
+    ``|Psi - Psi'|^2`` small (Burges 1996; Avidan, section 2.2). The last weights are solved on the decision values of
+    the training samples, as for :class:`ElementSelectedSVC`, so that the two can be compared.
 
     Parameters
     ----------
@@ -42,7 +42,9 @@ class ReducedSetSVC(SmallClassifier):
     ridge : float, default=1e-6
         Strength of the ridge term when the weights are solved.
     random_state : int, RandomState instance or None, default=None
+        Seed; the same seed gives the same result.
     verbose : int, default=0
+        Whether progress is printed.
 
     Attributes
     ----------
@@ -105,7 +107,9 @@ class ReducedSetSVC(SmallClassifier):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
+            Samples in rows.
         y : array-like of shape (n_samples,)
+            Labels of the samples.
 
         Returns
         -------

@@ -87,6 +87,7 @@ class SmallClassifier(ClassifierMixin, SmallMachine):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
+            Samples in rows.
 
         Returns
         -------
@@ -101,6 +102,7 @@ class SmallClassifier(ClassifierMixin, SmallMachine):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
+            Samples in rows.
 
         Returns
         -------
@@ -123,6 +125,7 @@ class SmallClassifier(ClassifierMixin, SmallMachine):
         y : array-like of shape (n_samples,)
             Their classes; both must occur.
         max_false_negative_rate : float, default=0.02
+            The share of positive samples that may be lost.
         confidence : float, default=None
             Probability with which the rate holds for this very threshold. None: it holds on average.
 

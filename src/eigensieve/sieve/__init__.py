@@ -12,6 +12,7 @@ interactions.py : scores by products of features, where classes show in features
 unwanted.py : batches, side data and linked pairs, taken off the data before anything else.
 landmarks.py : the samples that the graph is made of when there are many, and the way from them to all.
 picking.py : the greedy pick of features by score, near-copies last.
+panel.py : how few of the picks would do.
 
 Words
 -----
@@ -28,11 +29,9 @@ from eigensieve._door import open_door
 if TYPE_CHECKING:
     from eigensieve.sieve.embedding import sample_coordinates
     from eigensieve.sieve.labelled import shared_with_batches
-    from eigensieve.sieve.landmarks import marginal_excess
-    from eigensieve.sieve.rounds import SieveResult, apart_matrix
-    from eigensieve.sieve.search import Search
-    from eigensieve.sieve.start import zero_is_meaningful
+    from eigensieve.sieve.rounds import SieveResult
+    from eigensieve.sieve.search import Search, prepare
     from eigensieve.sieve.target import Kind, Target, read_target
-    from eigensieve.sieve.unwanted import Unwanted, clean, unwanted_directions
+    from eigensieve.sieve.unwanted import Unwanted, unwanted_directions
 
 __getattr__, __dir__, __all__ = open_door(__name__, __file__)
