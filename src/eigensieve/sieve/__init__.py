@@ -34,6 +34,6 @@ if TYPE_CHECKING:
     from eigensieve.sieve.rounds import SieveResult
     from eigensieve.sieve.search import Search, prepare
     from eigensieve.sieve.target import Kind, Target, read_target
-    from eigensieve.sieve.unwanted import Unwanted, unwanted_directions
+    from eigensieve.sieve.unwanted import Unwanted, clean, unwanted_directions
 
 __getattr__, __dir__, __all__ = open_door(__name__, __file__)
