@@ -48,7 +48,7 @@ docs: $(DOCS_READY)
 # minutes to hours: so many cases for every reader, estimator, model file and checkpoint
 CASES ?= 1000
 fuzz: $(READY)
-	cd tests && OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(abspath $(BIN))/python -m fuzz.run --cases $(CASES)
+	cd tests && OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(abspath $(BIN))/python -m fuzz.run --cases $(CASES) $(FUZZ)
 
 bench: $(READY)
 	$(BIN)/python benchmarks/run.py
