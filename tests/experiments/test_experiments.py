@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from eigensieve.experiments import EXPERIMENTS, load_results, run_experiment, section
+from eigensieve.experiments.common import markdown, read_markdown
 from eigensieve.experiments.frame import NOT, NOT_RUN, PARTLY, REPRODUCED, Check, Claim, Results, figure
 from eigensieve.experiments.page import draw, verdict, write_page
 from eigensieve.experiments.running import missing_data, results_file
@@ -93,6 +94,13 @@ def test_a_verdict_says_when_cases_are_missing():
     assert verdict(experiment, claim, Results([{"case": "a", "run": 0}])) == "reproduced in the cases that were run"
     both = Results([{"case": "a", "run": 0}, {"case": "b", "run": 0}])
     assert verdict(experiment, claim, both) == REPRODUCED
+    more = replace(experiment, runs={"a": 1, "b": 2})
+    assert verdict(more, claim, both) == "reproduced in the runs so far"
+
+
+def test_tables_can_be_read_back():
+    heads, rows = ["", "a", "b"], [["x", "1", ""], ["y", "2", "3 ± 1"]]
+    assert read_markdown("\n\n".join([markdown(heads, rows)] * 2)) == [(heads, rows)] * 2
 
 
 def _counting(tmp_path, calls, **changes):
