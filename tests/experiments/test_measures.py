@@ -12,6 +12,7 @@ from sklearn.svm import SVC
 from eigensieve.datasets import make_weston_linear
 from eigensieve.experiments import element_selection, faces, gene_outcomes, sufficient, uci_side_data, weston
 from eigensieve.experiments.algorithm_one import PrintedElements, _Selected
+from eigensieve.experiments.frame import Results
 from eigensieve.experiments.gene_shaving import shaved_features
 from eigensieve.experiments.oriented import directions
 from eigensieve.experiments.radius_margin import _smallest_ball, radius_margin_scales
@@ -23,6 +24,12 @@ def test_pair_accuracy_is_the_mean_of_two_rates():
     same = [clusters[a] == clusters[b] for a, b in pairs if y[a] == y[b]]
     different = [clusters[a] != clusters[b] for a, b in pairs if y[a] != y[b]]
     assert uci_side_data.pair_accuracy(y, clusters) == pytest.approx((np.mean(same) + np.mean(different)) / 2)
+
+
+def test_the_table_of_uci_sets_has_a_row_for_sets_without_printed_figures():
+    row = {"case": "glass", "run": 0, **dict.fromkeys(uci_side_data.METHODS, 0.5)}
+    lines = uci_side_data.table(Results([row])).splitlines()
+    assert len(lines) == 3 and lines[2].startswith("| glass | ours | 0.500 |")
 
 
 def test_filters_equal_scipy():
