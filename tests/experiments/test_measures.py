@@ -100,6 +100,23 @@ def test_signal_to_noise_and_elimination_rank_a_clear_feature_first():
     assert ranking[0] == 33 and sorted(ranking) == list(range(50))
 
 
+def test_sizes_and_rankings_of_a_fold_do_not_see_the_sample_left_out(monkeypatch):
+    rng = np.random.default_rng(0)
+    y = np.repeat([-1, 1], 8)
+    Z = rng.normal(size=(16, 40))
+    Z[:, 5] += 6 * y
+    monkeypatch.setattr(gene_outcomes, "SIZES", (1, 10))
+    seen = []
+
+    def ranking(training, labels):
+        seen.append(len(labels))
+        return np.argsort(-np.abs(training.T @ labels), kind="stable")
+
+    monkeypatch.setattr(gene_outcomes, "RANKINGS", {"SNR": ranking})
+    assert gene_outcomes._nested(Z, y) == {"samples": 16, "SNR": 0}
+    assert seen == [15] * 16
+
+
 def test_oriented_and_constrained_pca_avoid_the_side_datas_direction():
     rng = np.random.default_rng(0)
     scales = np.array([10.0, 3.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0])
