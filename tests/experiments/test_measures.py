@@ -79,6 +79,21 @@ def test_radius_margin_finds_the_features_of_a_separable_problem(degree):
     assert set(np.argsort(-scores)[:2]) == {4, 7}
 
 
+def test_quadratic_elimination_drops_what_changes_the_norm_least():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(80, 12))
+    y = np.where(X[:, 4] * X[:, 7] > 0, 1, -1)
+    assert weston.quadratic_elimination(X, y, 2).tolist() == [4, 7]
+    machine = SVC(kernel="poly", degree=2, coef0=1.0, gamma=1 / 12).fit(X, y)
+    S, dual = machine.support_vectors_, machine.dual_coef_[0]
+
+    def squared_norm(columns):
+        return dual @ (1.0 + S[:, columns] @ S[:, columns].T / 12) ** 2 @ dual
+
+    changes = [abs(squared_norm(range(12)) - squared_norm([j for j in range(12) if j != i])) for i in range(12)]
+    assert set(range(12)) - set(weston.quadratic_elimination(X, y, 11)) == {int(np.argmin(changes))}
+
+
 def test_gene_shaving_finds_groups_that_vary_together():
     rng = np.random.default_rng(0)
     hidden = rng.normal(size=(40, 2))

@@ -223,7 +223,9 @@ def _best_unsupervised(results: Results) -> list[Check]:
         if known:
             best = min(known, key=lambda method: known[method])
             text = f"Q-alpha {ours:.0f}, {best} {known[best]:.0f}"
-            found.append(statement(name, "Q-alpha considerably better than all others", text, ours < known[best]))
+            found.append(
+                statement(name, "considerably better than all others (fewer errors)", text, ours < known[best])
+            )
     return found
 
 
@@ -235,7 +237,9 @@ def _competitive(results: Results) -> list[Check]:
             text = ", ".join(f"{method} {value:.0f}" for method, value in errors.items() if not np.isnan(value))
             worst = np.nanmax([errors[method] for method in SUPERVISED])
             found.append(
-                statement(f"{name}, {kind}", "competitive with supervised methods", text, errors[OURS] <= worst)
+                statement(
+                    f"{name}, {kind}", "competitive with them (no worse than the worst)", text, errors[OURS] <= worst
+                )
             )
     return found
 
