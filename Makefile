@@ -54,7 +54,7 @@ bench: $(READY)
 	$(BIN)/python benchmarks/run.py
 
 reproduce: $(READY)
-	$(BIN)/eigensieve reproduce --page docs/reproduced.md
+	$(BIN)/eigensieve reproduce --results docs/reproduced-runs --page docs/reproduced.md --report reproduced.html
 
 # uv when it is there, the standard library's venv and pip otherwise
 $(READY): pyproject.toml
