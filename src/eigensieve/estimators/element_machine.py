@@ -121,7 +121,7 @@ class ElementMachine(SmallMachine):
         X : array-like of shape (n_samples, n_features)
             Samples on which the machine is matched; best those it was fitted on.
         y : array-like of shape (n_samples,)
-            Labels of the samples.
+            Labels of the samples, or numbers for a regression.
 
         Returns
         -------

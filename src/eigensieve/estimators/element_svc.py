@@ -20,7 +20,8 @@ class ElementSelectedSVC(SmallClassifier, ElementMachine):
         f(x) ~ intercept + sum_j beta_j k(x * m_j, b_j * m_j)
 
     with a binary mask M = (m_1, ..., m_n). Column m_j says which features support vector b_j uses. Only a few hundred
-    entries of M are one (Avidan, "Joint feature-basis subset selection"): all that prediction reads.
+    entries of M are one (Avidan, "Joint feature-basis subset selection"). Prediction then reads a few hundred numbers
+    per sample instead of features x support vectors.
 
     Parameters
     ----------
@@ -64,8 +65,9 @@ class ElementSelectedSVC(SmallClassifier, ElementMachine):
     tol : float, default=1e-6
         Stop early when an element lowers the relative error by less than this.
     refine : bool, default=False
-        Move the values of all chosen elements together at the end, so that they match the machine better. They are then
-        no longer values of support vectors. With a few hundred samples this overfits: check on held-out data.
+        Move the values of all chosen elements together at the end, a few steps, so that they match the machine better.
+        They are then no longer values of support vectors. Fewer elements give the same accuracy, and fitting takes
+        longer. With only a few hundred samples this overfits: check on held-out data.
     ridge : float or "auto", default="auto"
         Strength of the ridge term when the weights are solved, per sample. "auto" is 1e-6, and 3 / n_samples with
         ``match="labels"``.
