@@ -60,11 +60,20 @@ def mcfs(X, n_clusters, count, seed, y):
 
 
 def fastcan(X, n_clusters, count, seed, y):
-    """Fastcan's unsupervised use: canonical correlation with the leading principal components."""
+    """Fastcan's unsupervised use: canonical correlation with the leading principal components.
+
+    It gives up where no further feature adds anything. Then half as many are asked for.
+    """
     from fastcan import FastCan
 
     components = PCA(min(n_clusters, *X.shape), svd_solver="full").fit_transform(X)
-    return FastCan(count, verbose=0).fit(X, components).indices_
+    while True:
+        try:
+            return FastCan(count, verbose=0).fit(X, components).indices_
+        except RuntimeError:
+            count //= 2
+            if not count:
+                raise
 
 
 def variance(X, n_clusters, count, seed, y):

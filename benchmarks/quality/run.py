@@ -105,6 +105,9 @@ def _run_one(results: Results, selector: Selector, wanted: list[dict]) -> None:
             continue
         order = choice["order"](count) if callable(choice["order"]) else choice["order"]
         chosen = order if selector.whole else order[:count]
+        if len(chosen) < count and not selector.whole:
+            results.add(row | {"status": f"chose only {len(chosen)}"})
+            continue
         key = (len(chosen), seed, draw)
         if key not in scored and len(chosen):
             scored[key] = {k: round(v, 5) for k, v in score(Z, chosen, y, seed, n_init).items()}
@@ -127,7 +130,7 @@ def _choose(selector: Selector, X, n_clusters, count, draw, y) -> dict:
 
     try:
         peak = extra_bytes(call)
-    except (ValueError, ArithmeticError, np.linalg.LinAlgError, MemoryError) as problem:
+    except (ValueError, ArithmeticError, RuntimeError, MemoryError, ImportError) as problem:
         return {"cost": {"status": f"failed: {problem}"}}
     cost = {"status": "ok", "seconds": round(found["seconds"], 3), "megabytes": round(peak / 2**20, 1)}
     return {"order": found["order"], "cost": cost}

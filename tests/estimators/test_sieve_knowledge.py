@@ -39,7 +39,7 @@ def test_labels_are_used_and_can_be_ignored() -> None:
     labelled = SieveSelector(RELEVANT).fit(X, CODES)
     assert labelled.supervised_
     assert labelled.start_ == "labels"
-    assert labelled.n_clusters_ == 3
+    assert labelled.n_components_ == 2
     assert hits(labelled) == RELEVANT
     ignored = SieveSelector(RELEVANT, supervision="ignore").fit(X, noise)
     np.testing.assert_array_equal(ignored.selection_order_, plain.selection_order_)

@@ -49,9 +49,9 @@ def test_every_backend_finds_the_planted_features(planted: np.ndarray, backend: 
     np.testing.assert_array_equal(np.sort(model.selection_order_), model.get_support(indices=True))
 
 
-def test_auto_counts_features_and_clusters(planted: np.ndarray) -> None:
+def test_auto_counts_features_and_directions(planted: np.ndarray) -> None:
     model = SieveSelector(random_state=0).fit(planted)
-    assert model.n_clusters_ == 3
+    assert model.n_components_ == 2  # they tell three clusters apart
     assert model.support_[:RELEVANT].sum() >= RELEVANT - 1
     assert model.support_[RELEVANT:].sum() <= 2
     # One of the ten was drawn with three nearly equal centres.
@@ -89,7 +89,7 @@ def test_many_noise_features_and_few_samples() -> None:
 def test_learned_attributes_agree(planted: np.ndarray) -> None:
     model = SieveSelector(7, 3).fit(planted)
     assert model.n_features_in_ == 150 and model.n_iter_ == 3 and model.converged_ and model.p_values_ is None
-    assert model.n_clusters_ == 3
+    assert model.n_components_ == 2
     assert model.embedding_.shape == (60, 2)  # a third column does not stand out
     np.testing.assert_allclose(model.embedding_.T @ model.embedding_, np.eye(2), atol=1e-8)
     order = np.argsort(model.ranking_)

@@ -3,13 +3,14 @@
 import numpy as np
 import pytest
 from scipy.optimize import minimize
+from scipy.special import logsumexp
 from scipy.stats import ks_2samp, pearsonr
 from sklearn.datasets import make_classification
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.svm import SVC
 
 from eigensieve.datasets import make_weston_linear
-from eigensieve.experiments import element_selection, faces, gene_outcomes, uci_side_data, weston
+from eigensieve.experiments import element_selection, faces, gene_outcomes, sufficient, uci_side_data, weston
 from eigensieve.experiments.algorithm_one import PrintedElements, _Selected
 from eigensieve.experiments.gene_shaving import shaved_features
 from eigensieve.experiments.oriented import directions
@@ -101,6 +102,43 @@ def test_oriented_and_constrained_pca_avoid_the_side_datas_direction():
     for method in ("CPCA", "OPCA"):
         first = found[method][:, 0] / np.linalg.norm(found[method][:, 0])
         assert abs(first[1]) > 0.95
+
+
+def _one_person(rng, light, n_images=12, n_pixels=40):
+    """Images of one person: the first half of the pixels shows the person, the second half the light."""
+    pixels = np.full((n_images, n_pixels), 100.0)
+    pixels[:, :20] *= np.exp(rng.normal(size=20) * 0.5)
+    return pixels * np.exp(rng.normal(size=(n_images, 1)) * light) * np.exp(0.02 * rng.normal(size=pixels.shape))
+
+
+def test_information_of_features_against_convex_optimisation():
+    rng = np.random.default_rng(0)
+    P = sufficient.distributions(rng.uniform(0, 255, (5, 12)))
+    phi = rng.normal(size=(12, 2))
+    marginal = P.mean(axis=1)
+
+    def negative_likelihood(flat):  # of the exponential family whose best member is the least informative one
+        logits = phi @ flat[:10].reshape(2, 5) + flat[10:, None]
+        return -np.mean(np.sum(P * (logits - logsumexp(logits, axis=0)), axis=0))
+
+    expected = -minimize(negative_likelihood, np.zeros(22), tol=1e-12).fun - marginal @ np.log(marginal)
+    value, gradient = sufficient._Information(P).at(phi)
+    assert value == pytest.approx(expected, rel=1e-4)
+    direction = rng.normal(size=phi.shape)
+    ahead, behind = (sufficient._Information(P).at(phi + h * direction)[0] for h in (1e-3, -1e-3))
+    assert np.sum(gradient * direction) == pytest.approx((ahead - behind) / 2e-3, rel=1e-2)
+
+
+def test_sufficient_features_tell_persons_apart_whatever_the_light():
+    rng = np.random.default_rng(0)
+    light = 0.6 * (np.arange(40) >= 20)
+    images = np.concatenate([_one_person(rng, light) for _ in range(4)])
+    side, y = _one_person(rng, light), np.repeat(np.arange(4), 12)
+    scores = {}
+    for strength in (0.0, 3.0):
+        phi = sufficient.sufficient_features(images, side, 1, strength)
+        scores[strength] = faces.precision_index(sufficient.distributions(images).T @ phi, y)
+    assert scores[3.0] > 0.6 and scores[0.0] < 0.1
 
 
 def test_break_even_and_rejection_by_counting():

@@ -18,12 +18,16 @@ _FIGURES = {
     "n_iter_": "steps",
     "n_passes_": "data_passes",
     "n_clusters_": "directions",
+    "n_components_": "directions",
     "objective_": "criterion",
     "sparsity_gap_": "sparsity_gap",
     "negative_weight_fraction_": "negative_weight_fraction",
     "subset_score_": "subset_score",
 }
 """Attribute of an estimator -> name of a figure that says how far to trust the selection."""
+
+
+_MANY = 200  # more features than a person looks through
 
 
 def count_or_auto(text: str | None, flag: str, *, words: tuple[str, ...] = ("auto",)) -> Any:
@@ -215,6 +219,12 @@ class Selection:
             f"{int(self.support.sum()):,} of {n_features:,} features selected from {n_samples:,} samples "
             f"with {type(self.estimator).__name__}"
         )
+
+    @property
+    def many_by_default(self) -> bool:
+        """Whether many features were selected, nobody said how many, and the method could look for the fewest."""
+        asked = self.fitting.params.get("n_features_to_select", "auto")
+        return asked == "auto" and "fewest" in self.fitting.method.words and int(self.support.sum()) > _MANY
 
     def chosen(self) -> dict[str, Any]:
         """The selected features as plain JSON."""

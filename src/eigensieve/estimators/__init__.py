@@ -14,9 +14,11 @@ loads fitted models. It holds no algorithm. Read the files in this order:
 ``variation``           UnwantedVariationRemover: data without unwanted directions
 ``trace_ratio``         TraceRatioSelector
 ``trace_ratio_scores``  the scores of single features as functions
-``kernel_machine``      from a scikit-learn SVC to its kernel expansion
-``small_machine``       base of the two rewritten SVCs, and the threshold set on held-out samples
+``kernel_machine``      from a scikit-learn SVC or SVR to its kernel expansion
+``small_machine``       base of the rewritten SVMs, and the threshold set on held-out samples
+``element_machine``     base of the two with elements; ``element_options``: what their parameters ask of each other
 ``element_svc``         ElementSelectedSVC
+``element_svr``         ElementSelectedSVR
 ``reduced_set``         ReducedSetSVC
 ``rejection_cascade``   RejectionCascade: a cheap classifier in front of a full one
 ``genes``               selection for AnnData
@@ -33,6 +35,7 @@ from eigensieve._door import open_door
 
 if TYPE_CHECKING:
     from eigensieve.estimators.element_svc import ElementSelectedSVC
+    from eigensieve.estimators.element_svr import ElementSelectedSVR
     from eigensieve.estimators.feature_map import FeatureMap
     from eigensieve.estimators.genes import select_genes
     from eigensieve.estimators.kernel_qalpha import KernelQAlphaSelector

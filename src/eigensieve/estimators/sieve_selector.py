@@ -65,10 +65,10 @@ class SieveSelector(BaseSelector):
         these as few as show the structure nearly as well as any number of picks, up to 300. On data without structure
         both select nothing, and a warning says so.
     n_clusters : int or "auto", default="auto"
-        k, the expected number of clusters. The features are judged by k eigenvectors of the graph, or by k - 1 when the
-        last one does not stand out. ``"auto"`` takes the eigenvectors that stand out over those of normal clouds of the
-        same shape. If all of them stand out, k is one more than the number of eigenvalues of the weighted affinity
-        above the noise edge.
+        k, the number of clusters, if you know it. The features are judged by k eigenvectors of the graph, or by k - 1
+        when the last one does not stand out. ``"auto"`` takes the eigenvectors that stand out over those of normal
+        clouds of the same shape. If all of them stand out, it takes one more than the number of eigenvalues of the
+        weighted affinity above the noise edge. How many were taken is `n_components_`.
     supervision : {"auto", "classes", "numbers", "ignore"}, default="auto"
         How y is used. ``"auto"`` takes numbers with fractions, and whole numbers of many values, as numbers to be
         predicted, and everything else as classes. ``"classes"`` and ``"numbers"`` say which it is. ``"ignore"`` selects
@@ -98,11 +98,12 @@ class SieveSelector(BaseSelector):
     support_ : ndarray of bool of shape (n_features,)
         The selected features.
     embedding_ : ndarray of shape (n_samples, n_columns)
-        Q: centred orthonormal eigenvectors of the last graph. There are `n_clusters_` of them or one fewer.
+        Q: centred orthonormal eigenvectors of the last graph, or what y says.
     eigenvalues_ : ndarray
         Leading eigenvalues of the affinity under the last weights.
-    n_clusters_ : int
-        k: as given, or the number of clusters found.
+    n_components_ : int
+        The number of columns of `embedding_`: of directions in which the samples differ more than by chance. It is no
+        number of clusters. On real data it is often larger than the number of classes.
     null_quantile_ : float
         Weight that a permuted copy of a feature exceeds with probability `fdr`.
     p_values_ : ndarray of shape (n_features,) or None
@@ -297,7 +298,7 @@ class SieveSelector(BaseSelector):
         self.weights_ = scores
         self.embedding_ = result.embedding
         self.eigenvalues_ = result.eigenvalues
-        self.n_clusters_ = result.n_clusters
+        self.n_components_ = result.embedding.shape[1]
         self.start_ = result.start
         self.centered_ = result.centered
         self.objective_ = result.strength

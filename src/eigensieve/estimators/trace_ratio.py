@@ -117,7 +117,7 @@ class TraceRatioSelector(BaseSelector):
         Score of the selected subset.
     ranking_ : ndarray of int of shape (n_features,)
         Rank of every feature, 1 for the best, as in scikit-learn's RFE: by
-        b_i - subset_score_ * e_i, or by `scores_` when ``level="feature"``.
+        ``b_i - subset_score_ * e_i``, or by `scores_` when ``level="feature"``.
     selection_order_ : ndarray of int of shape (n_selected,)
         Indices of the selected features, best first.
     support_ : ndarray of bool of shape (n_features,)

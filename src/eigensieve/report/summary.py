@@ -16,6 +16,7 @@ from eigensieve.report.views import (
     Limits,
     heat_map,
     led_by_labels,
+    n_directions,
     numbers,
     panel_view,
     redundancy,
@@ -98,7 +99,7 @@ def summarize(
             "samples": data.n_samples,
             "features": data.n_features,
             "selected": len(chosen),
-            "directions": 0 if led_by_labels(model) else int(getattr(model, "n_clusters_", 0)),
+            "directions": 0 if led_by_labels(model) else n_directions(model),
         },
         "features": _feature_table(found, names, shown, limits.name_length)
         | {"stability": None if stability is None else numbers(np.asarray(stability)[shown], 3)}

@@ -106,6 +106,12 @@ def led_by_labels(model: Any) -> bool:
     return bool(getattr(model, "supervised_", False))
 
 
+def n_directions(model: Any) -> int:
+    """Return the number of columns of the model's embedding, 0 without one."""
+    embedding = getattr(model, "embedding_", None)
+    return 0 if embedding is None else int(embedding.shape[1])
+
+
 def _plane(model: Any, data: DataMatrix, chosen: Array) -> tuple[Array, str]:
     """The two leading directions of the model's embedding or, without one, of the chosen features."""
     embedding = getattr(model, "embedding_", None)
@@ -130,8 +136,12 @@ def _plane(model: Any, data: DataMatrix, chosen: Array) -> tuple[Array, str]:
 
 
 def _clusters(model: Any) -> Array | None:
-    """Cluster of each sample, by k-means on the embedding; numbered along the leading direction."""
-    embedding, k = getattr(model, "embedding_", None), int(getattr(model, "n_clusters_", 0))
+    """Group of each sample, by k-means on the embedding; numbered along the leading direction.
+
+    c directions tell c + 1 groups apart, unless the user said how many there are.
+    """
+    embedding, asked = getattr(model, "embedding_", None), getattr(model, "n_clusters", "auto")
+    k = n_directions(model) + 1 if asked == "auto" else int(asked)
     if embedding is None or k < 2 or len(embedding) <= k or led_by_labels(model):
         return None
     from sklearn.cluster import KMeans

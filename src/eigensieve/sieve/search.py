@@ -130,7 +130,6 @@ class Search:
             fit.scores,
             fit.target,
             fit.eigenvalues,
-            fit.target.shape[1] + 1,
             fit.source,
             fit.n_rounds,
             self.usable,

@@ -216,5 +216,7 @@ def _show(selection: Selection, console: Console, top: int, written: dict[str, s
         console.text(figures)
     if selection.support.any():
         console.table(*selection.best(top), right=["weight", "rank", "null quantile", "selection frequency"])
+    if selection.many_by_default:
+        console.text("These are all that are not noise. --n-features fewest takes as few as show the same structure.")
     console.places(written)
     console.document(selection.document(written))
