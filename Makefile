@@ -22,6 +22,7 @@ lint: $(READY)
 
 # the site, with the gallery's pictures made anew; warnings are errors, nothing is downloaded
 docs: $(DOCS_READY)
+	rm -rf docs/gallery docs/generated
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m sphinx --fail-on-warning --keep-going -q -b html docs build/site
 	@echo "open build/site/index.html"
 

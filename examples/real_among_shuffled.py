@@ -28,8 +28,7 @@ axes.set_title("569 tumours, no labels: the 30 real measurements among 1,970 shu
 axes.legend(frameon=False)
 
 # %%
-# The recommended selector, ``SieveSelector``, also says how many there are.
+# The recommended selector is ``SieveSelector``. Without a number it also says how many there are.
 
-sieve = SieveSelector(random_state=0).fit(demo.data)
-right = int(demo.relevant[sieve.support_].sum())
-print(f"selected {sieve.support_.sum()}, of them real: {right} of 30")
+sieve = SieveSelector(30).fit(demo.data)
+print(demo.relevant[sieve.support_].sum(), "of the 30 features that the sieve chose are real")

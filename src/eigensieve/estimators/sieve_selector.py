@@ -274,11 +274,6 @@ class SieveSelector(BaseSelector):
         )
         cannot = None if pairs is None else pairs.cannot
         search = prepare(raw, usable, target, unwanted, cannot, self.n_clusters, given_count=given_count)
-        if not search.usable.any():
-            raise ValueError(
-                f"Nothing is left of X when the unwanted variation given to {name}.fit is taken off: no feature varies "
-                "any more. Give batches of several samples each, or fewer directions to take out (n_directions)."
-            )
         if target is not None and unwanted.batches is not None:
             self._check_confounding(target, search.cleaned.batches)
         return search

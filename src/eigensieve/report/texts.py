@@ -28,7 +28,7 @@ _PICKED = (
     "not explain"
 )
 
-_MEANS = {
+_MEANS: dict[bool | None, str] = {
     True: " Features were centred and scaled to equal variance, so units do not matter.",
     False: (
         " Features were scaled to equal length and kept their means: most lie evenly about zero, so that a mean other "
