@@ -120,6 +120,10 @@ class SieveSelector(BaseSelector):
     centered_ : bool
         Whether features were centred. If the number of features is given and most features lie evenly about zero,
         they are not centred: a mean that differs from zero by more than chance then counts as structure.
+    supervised_ : bool
+        Whether y took the place of the structure.
+    n_directions_ : int
+        How many unwanted directions were projected out.
     objective_ : float
         Mean weight of the best 5 features.
     n_iter_ : int
