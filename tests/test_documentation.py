@@ -98,7 +98,7 @@ def check_command(line: str) -> None:
     elif words[0] == "eigensieve":
         assert run(words[1:]) == 0, line
     elif words[0] == "make":
-        targets = re.findall(r"^(\w+):", (ROOT / "Makefile").read_text(encoding="utf-8"), flags=re.MULTILINE)
+        targets = re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), flags=re.MULTILINE)
         assert set(words[1:]) - {word for word in words if "=" in word} <= set(targets), line
     elif words[:2] == ["pip", "install"]:
         known = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
