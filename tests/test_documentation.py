@@ -82,7 +82,7 @@ def test_the_code_of_the_page_runs(page: str, here: Path) -> None:
 def test_the_commands_of_the_page_run(page: str, here: Path) -> None:
     for block in blocks(page, "bash"):
         for line in block.splitlines():
-            check_command(line.partition("  #")[0].strip())
+            check_command(line.partition(" #")[0].strip())
 
 
 def check_command(line: str) -> None:
