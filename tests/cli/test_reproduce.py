@@ -25,8 +25,11 @@ def test_one_experiment_leaves_results_page_and_verdicts(cli, tmp_path):
     assert all(f"## {experiment.title}" in page for experiment in EXPERIMENTS.values())
     assert (tmp_path / "images" / "reproduced-laplacian.png").exists()
 
-    code, out, _ = cli(*arguments, "--json")
+    code, out, _ = cli(*arguments, "--json", "--report", tmp_path / "report.html")
     assert code == 0
+    report = (tmp_path / "report.html").read_text()
+    assert "</html>" in report and EXPERIMENTS["laplacian"].title in report and "<th>printed" in report
+    assert cli(*arguments, "--report", tmp_path / "report.html")[0] == 4  # it exists; --force was not given
     assert (tmp_path / "raw" / "laplacian.jsonl").read_text() == raw
     (claim,) = json.loads(out)["claims"]
     assert claim["experiment"] == "laplacian" and claim["verdict"] in ("reproduced", "partly", "not reproduced")

@@ -95,6 +95,10 @@ class Request:
     size: int = 0
     batch: str | None = None
 
+    def unused(self, name: str) -> bool:
+        """Whether the caller asked to leave this column out."""
+        return name in self.drop or (bool(self.keep) and name not in self.keep)
+
     @property
     def named(self) -> dict[str, str]:
         """The names that the caller gave, by role: "label", "id", "batch"."""
@@ -348,7 +352,7 @@ def too_large(path: str | Path, where: str = "") -> DataError:
     """The error for whole numbers that are too large for a float."""
     return DataError(
         f"'{path}' has whole numbers above 2^53{where}, which cannot be told apart as measurements. "
-        "Name the column as the id if it identifies the samples, or leave it out."
+        "Name the column as the id if it identifies the samples, or drop it."
     )
 
 

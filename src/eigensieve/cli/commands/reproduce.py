@@ -9,16 +9,19 @@ import typer
 
 from eigensieve.cli.console import Console
 from eigensieve.cli.errors import InputProblem, OutputProblem, UsageProblem, explain_os_error
-from eigensieve.cli.options import PrintOptions
+from eigensieve.cli.options import Force, PrintOptions, Report
+from eigensieve.cli.outputs import Outputs
 
 if TYPE_CHECKING:
-    from eigensieve.experiments import Experiment
+    from eigensieve.experiments import Experiment, Results
 
 EXAMPLES = (
     "eigensieve reproduce --list",
     "eigensieve reproduce weston --quick",
     "eigensieve reproduce --results reproduced --data ../shared/data",
 )
+
+_FIELDS = ["experiment", "claim", "verdict"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,7 +43,7 @@ class RunOptions:
     ] = None
 
 
-def reproduce_papers(running: RunOptions, printing: PrintOptions) -> None:
+def reproduce_papers(running: RunOptions, printing: PrintOptions, report: Report = None, force: Force = False) -> None:
     """Run the papers' experiments: tables beside the printed figures, and a verdict per claim.
 
     Raw results, the page and the figures are kept in a folder. An interrupted run continues where it stopped.
@@ -53,6 +56,8 @@ def reproduce_papers(running: RunOptions, printing: PrintOptions) -> None:
         console.table("Experiments", ["name", "paper", "section"], [[e.name, e.paper, e.section] for e in chosen])
         console.document({"experiments": [experiment.name for experiment in chosen]})
         return
+    outputs = Outputs(force=force)
+    outputs.check(report)
     _use_data(running.data)
     folder = Path(running.results)
     page = Path(running.page) if running.page else folder / "reproduced.md"
@@ -65,11 +70,34 @@ def reproduce_papers(running: RunOptions, printing: PrintOptions) -> None:
             write_page([(each, load_results(each, folder)) for each in EXPERIMENTS.values()], page)
     except OSError as error:
         raise OutputProblem(explain_os_error(error, error.filename or folder, "writing")) from error
-    verdicts = verdict_rows([(each, load_results(each, folder)) for each in chosen])
-    console.table("Verdicts", ["experiment", "claim", "verdict"], verdicts)
+    found = [(each, load_results(each, folder)) for each in chosen]
+    verdicts = verdict_rows(found)
+    if report is not None:
+        with outputs:
+            html = _page(found, verdicts)
+            outputs.write("report", report, lambda path: path.write_text(html, encoding="utf-8"))
+            outputs.commit()
+    console.table("Verdicts", _FIELDS, verdicts)
     console.text(f"Page: {page.resolve()}")
-    fields = ("experiment", "claim", "verdict")
-    console.document({"claims": [dict(zip(fields, row, strict=True)) for row in verdicts], "page": str(page.resolve())})
+    console.places(outputs.written)
+    claims = [dict(zip(_FIELDS, row, strict=True)) for row in verdicts]
+    console.document({"claims": claims, "page": str(page.resolve()), "outputs": outputs.written})
+
+
+def _page(found: "list[tuple[Experiment, Results]]", verdicts: list[list[str]]) -> str:
+    """Return the HTML report: the verdicts, then per experiment its printed figures beside ours."""
+    from eigensieve.report import Section, sheet
+
+    sections = [Section("Verdicts", _FIELDS, verdicts)]
+    for experiment, results in found:
+        checks = [
+            [claim.text, check.where, check.printed, check.ours, "yes" if check.holds else "no"]
+            for claim in experiment.claims
+            for check in claim.checks(results)
+        ]
+        text = f"{experiment.paper}, {experiment.section}. {experiment.protocol}"
+        sections.append(Section(experiment.title, ["claim", "where", "printed", "ours", "holds"], checks, text))
+    return sheet("The papers' experiments, run again", [experiment.name for experiment, _ in found], sections)
 
 
 def _chosen(names: list[str], known: "dict[str, Experiment]") -> "list[Experiment]":
