@@ -3,9 +3,10 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
 READY = $(VENV)/.ready
+DOCS_READY = $(VENV)/.docs-ready
 JOBS ?= auto
 
-.PHONY: demo test test-lowest newcomer lint fuzz bench reproduce build clean
+.PHONY: demo test test-lowest newcomer lint docs fuzz bench reproduce build clean
 
 demo: $(READY)
 	$(BIN)/eigensieve demo
@@ -38,16 +39,22 @@ lint: $(READY)
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
+# the site, with the gallery's pictures made anew; warnings are errors, nothing is downloaded
+docs: $(DOCS_READY)
+	rm -rf docs/gallery docs/generated
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m sphinx --fail-on-warning --keep-going -q -b html docs build/site
+	@echo "open build/site/index.html"
+
 # minutes to hours: so many cases for every reader, estimator, model file and checkpoint
 CASES ?= 1000
 fuzz: $(READY)
-	cd tests && OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(abspath $(BIN))/python -m fuzz.run --cases $(CASES)
+	cd tests && OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(abspath $(BIN))/python -m fuzz.run --cases $(CASES) $(FUZZ)
 
 bench: $(READY)
 	$(BIN)/python benchmarks/run.py
 
 reproduce: $(READY)
-	$(BIN)/eigensieve reproduce --page docs/reproduced.md
+	$(BIN)/eigensieve reproduce --results docs/reproduced-runs --page docs/reproduced.md --report reproduced.html
 
 # uv when it is there, the standard library's venv and pip otherwise
 $(READY): pyproject.toml
@@ -59,5 +66,13 @@ $(READY): pyproject.toml
 	fi
 	@touch $(READY)
 
+$(DOCS_READY): $(READY)
+	@if command -v uv >/dev/null 2>&1; then \
+		uv pip install --quiet --python $(BIN)/python -e '.[docs]'; \
+	else \
+		$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[docs]'; \
+	fi
+	@touch $(DOCS_READY)
+
 clean:
-	rm -rf $(VENV) $(LOWEST) build dist .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) $(LOWEST) build dist docs/gallery docs/generated .pytest_cache .mypy_cache .ruff_cache

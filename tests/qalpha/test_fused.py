@@ -54,6 +54,7 @@ def expand_step(affinity, dtype, k, old, n_new):
         rng.standard_normal((kept, k)).astype(dtype),
         rng.standard_normal((n_new, k)).astype(dtype),
         0.7,
+        0.25,
         1.3,
         n_new,
         0,

@@ -136,7 +136,7 @@ def _approximate_neighbours(
     pynndescent = require("pynndescent", extra="neighbors")
     # A search for a handful of neighbours misses too many of them: search for more, keep the nearest.
     width = min(max(n_neighbors + 1, _SEARCH_WIDTH), X.shape[0])
-    index = pynndescent.NNDescent(X, n_neighbors=width, metric="euclidean", random_state=random_state)
+    index = pynndescent.NNDescent(near_zero(X), n_neighbors=width, metric="euclidean", random_state=random_state)
     neighbours, distances = (found[:, : n_neighbors + 1] for found in index.neighbor_graph)
     itself = neighbours == np.arange(len(neighbours))[:, None]
     # A sample with many exact copies may not list itself. Its last neighbour is left out instead.

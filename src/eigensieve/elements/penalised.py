@@ -1,0 +1,159 @@
+"""A ridge-penalised fit of weights on masked columns, refitted as columns are added, and the refinement.
+
+With scores f = c + K w the loss is
+
+    sum over samples of the loss (`losses`) + ridge / 2 |w|^2
+
+Newton's step for one output solves a system of as many equations as there are columns. It is halved while the loss
+rises.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve
+from scipy.optimize import minimize
+
+from eigensieve._types import Array
+from eigensieve.elements.expansion import ElementExpansion
+from eigensieve.elements.losses import Loss
+
+LEAST_CURVATURE = 1e-4
+"""Samples that are nearly certain still count with this curvature. It keeps Newton's steps finite."""
+HALVINGS = 6
+
+
+@dataclass(frozen=True, eq=False)
+class Goal:
+    """What the machine is fitted to.
+
+    Parameters
+    ----------
+    loss : Loss
+    targets : ndarray of shape (n_samples, n_outputs)
+        Classes: zeros and ones, one output per class beyond two classes. Numbers: best of variance 1.
+    ridge : float
+    """
+
+    loss: Loss
+    targets: Array
+    ridge: float
+
+    def part(self, rows: Array) -> "Goal":
+        """Return the goal for some of the samples."""
+        return replace(self, targets=self.targets[rows])
+
+    def losses(self, scores: Array) -> Array:
+        """Return the loss of each sample."""
+        return self.loss.of_samples(scores, self.targets)
+
+    def total(self, scores: Array, weights: Array | float = 0.0) -> float:
+        """Return the loss summed over samples, with the ridge term of the weights."""
+        return float(self.losses(scores).sum()) + 0.5 * self.ridge * float(np.sum(np.square(weights)))
+
+
+class PenalisedFit:
+    """Weights and intercepts on a growing set of columns.
+
+    Parameters
+    ----------
+    goal : Goal
+    """
+
+    def __init__(self, goal: Goal) -> None:
+        self.goal = goal
+        n = len(goal.targets)
+        # The constant is the first column; it is not penalised.
+        self.design = np.ones((n, 1))
+        self.weights = goal.loss.constant(goal.targets)[None, :]
+        self.scores = np.repeat(self.weights, n, axis=0)
+        self.start = goal.total(self.scores)
+
+    @property
+    def relative_loss(self) -> float:
+        """The loss as a share of what a constant leaves."""
+        return self.goal.total(self.scores) / self.start if self.start > 0 else 0.0
+
+    def add(self, columns: Array) -> None:
+        """Add columns (samples x new) with weight zero."""
+        self.design = np.hstack([self.design, columns])
+        self.weights = np.vstack([self.weights, np.zeros((columns.shape[1], self.weights.shape[1]))])
+
+    def refit(self, steps: int) -> None:
+        """Take Newton steps on all weights of every output."""
+        for _ in range(steps):
+            for k in range(self.weights.shape[1]):
+                self._step(k)
+
+    def _step(self, k: int) -> None:
+        A, w = self.design, self.weights[:, k]
+        goal = self.goal
+        mean = goal.loss.mean(self.scores)
+        curvature = goal.loss.curvature(mean, LEAST_CURVATURE)[:, k]
+        hessian = (A * curvature[:, None]).T @ A
+        penalty = np.full(w.size, goal.ridge)
+        penalty[0] = 1e-9
+        hessian[np.diag_indices_from(hessian)] += penalty
+        step = cho_solve(cho_factor(hessian), A.T @ (goal.targets[:, k] - mean[:, k]) - penalty * w)
+        change = A @ step
+        before = goal.total(self.scores, w[1:])
+        for _ in range(HALVINGS):
+            moved = self.scores.copy()
+            moved[:, k] += change
+            if goal.total(moved, (w + step)[1:]) <= before:
+                self.weights[:, k] = w + step
+                self.scores = moved
+                return
+            step, change = step / 2, change / 2
+
+
+def refine_penalised(expansion: ElementExpansion, X: Array, goal: Goal, max_iter: int) -> ElementExpansion:
+    """Move values, weights and widths together to lower the penalised loss, by L-BFGS (rbf kernel).
+
+    Columns of one width keep one width: what is stored stays a few widths, and for each column which one.
+    """
+    seen = np.asarray(X[:, expansion.features], dtype=np.float64)
+    unit = seen.std(axis=0)
+    unit[unit == 0] = 1.0
+    widths, which = np.unique(expansion.factors, return_inverse=True)
+    member = expansion.membership()
+    column = np.repeat(np.arange(expansion.n_columns), expansion.lengths)
+    c, m = expansion.weights.shape
+    cuts = np.cumsum([c * m, m, expansion.n_elements])
+
+    def parts(flat: Array) -> tuple[Array, Array, Array, Array]:
+        weights, intercept, values, logs = np.split(flat, cuts)
+        return weights.reshape(c, m), intercept, values * unit, widths * np.exp(logs)
+
+    def loss_and_gradient(flat: Array) -> tuple[float, Array]:
+        weights, intercept, values, factors = parts(flat)
+        gammas = (expansion.kernel.gamma * factors)[which]
+        difference = seen - values
+        sums = difference**2 @ member
+        K = np.exp(-gammas * sums)
+        scores = K @ weights + intercept
+        pull = goal.loss.mean(scores) - goal.targets
+        slope = (pull @ weights.T) * K * gammas
+        gradient = [
+            (K.T @ pull + goal.ridge * weights).ravel(),
+            pull.sum(axis=0),
+            2.0 * np.einsum("te,te->e", slope[:, column], difference) * unit,
+            np.bincount(which, weights=-(slope * sums).sum(axis=0), minlength=widths.size),
+        ]
+        return goal.total(scores, weights), np.concatenate(gradient)
+
+    start = np.concatenate(
+        [expansion.weights.ravel(), expansion.intercept, expansion.values / unit, np.zeros(widths.size)]
+    )
+    result = minimize(loss_and_gradient, start, jac=True, method="L-BFGS-B", options={"maxiter": max_iter})
+    weights, intercept, values, factors = parts(result.x)
+    return ElementExpansion(
+        expansion.kernel,
+        expansion.n_features,
+        expansion.starts,
+        expansion.features,
+        values,
+        factors[which],
+        weights,
+        intercept,
+    )
