@@ -135,3 +135,25 @@ def test_errors_speak_of_options(cli, cars):
     assert code == 2 and "--fdr must be" in err
     for message in (err, in_options("n_features_to_select=5 asks"), in_options("Use score='laplacian' or scale=True.")):
         assert not re.search(r"n_features_to_select|fdr=|score=|scale=|parameter", message)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--clusters", 80), "--clusters must be at most .* Got --clusters 80 for 40 samples"),
+        (("--method", "trace-ratio", "--score", "laplacian", "--neighbors", 400), "lower --neighbors"),
+        (("--fdr", 2), "--fdr must be a float in the range"),
+        (("--method", "qalpha", "--spectrum", "odd"), "--spectrum must be a str among"),
+    ],
+)
+def test_problems_are_told_in_options(cli, table, arguments, message):
+    code, _, err = cli("select", table, "--drop", "tissue", *arguments)
+    assert code in (2, 3)
+    assert re.search(message, err), err
+    assert not re.search(r"\b(n_\w+|X|y|\w+Selector\()", err.splitlines()[-1])
+
+
+def test_constant_columns_and_penalties_are_told_in_options(cli, table):
+    assert "the table" in in_options("Check that X holds samples in rows.")
+    code, _, err = cli("compress", table, "--label", "tissue", "--penalty", -1)
+    assert code == 2 and "--penalty must be a float" in err
