@@ -388,7 +388,7 @@ def test_a_damaged_compressed_file_names_the_file(tmp_path):
 )
 def test_whole_numbers_that_no_float_holds_are_refused(tmp_path, name, content):
     path = tmp_path / name
-    for number in (2**53 + 1, -(2**60) - 1, 10**350):
+    for number in (2**53 + 1, -(2**60) - 1):
         path.write_text(content.format(number))
         with pytest.raises(DataError, match=r"above 2\^53|damaged"):
             read_table(path)
