@@ -16,7 +16,7 @@ Files = dict[str, bytes]
 """One file, or the files of a folder, by their names."""
 
 _X = np.round(np.random.default_rng(0).normal(size=(7, 5)), 3)
-_S = csr_matrix(random_array((7, 5), density=0.5, rng=np.random.default_rng(1), format="csr"))
+_S = csr_matrix(random_array((7, 5), density=0.5, random_state=np.random.default_rng(1), format="csr"))
 _NAMES = ["a", "b<c>", "d,e", "\N{DNA DOUBLE HELIX}", "f"]
 _FULL = Table(
     X=_X,

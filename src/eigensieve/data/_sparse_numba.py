@@ -56,6 +56,8 @@ def csc_back(indptr, indices, values, center, scale, W, shift, out):  # type: ig
     n_columns = W.shape[1]
     for i in range(W.shape[0]):
         source = W[i]
+        if not source.any():  # features without weight cost nothing
+            continue
         offset = center[i] * scale[i]
         for c in range(n_columns):
             shift[c] += offset * source[c]
@@ -64,6 +66,19 @@ def csc_back(indptr, indices, values, center, scale, W, shift, out):  # type: ig
             row = out[indices[p]]
             for c in range(n_columns):
                 row[c] += value * source[c]
+
+
+@numba.njit(cache=True, nogil=True)
+def csc_squares(indptr, indices, values, center, scale, weights, total, out):  # type: ignore[no-untyped-def]
+    """out[i] = sum over all samples t of weights_t (x_ti - center_i)^2 scale_i^2; total = the sum of the weights."""
+    for i in range(out.shape[0]):
+        energy, seen = 0.0, 0.0
+        for p in range(indptr[i], indptr[i + 1]):
+            difference = values[p] - center[i]
+            weight = weights[indices[p]]
+            energy += weight * difference * difference
+            seen += weight
+        out[i] = (energy + (total - seen) * center[i] * center[i]) * scale[i] * scale[i]
 
 
 @numba.njit(cache=True, nogil=True)

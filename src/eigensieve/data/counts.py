@@ -11,16 +11,21 @@ import numpy as np
 from eigensieve._types import Array
 from eigensieve.data.disk.sources import Source
 from eigensieve.data.matrix import DataMatrix, as_data
+from eigensieve.data.sparse import SparseData
 
 _LOOKED_AT = 200_000  # values that are looked at to tell whether data holds counts
 
 
 def are_counts(X: Any) -> bool:
-    """Tell whether data holds counts: whole numbers, none negative, from the first features of the data."""
-    data = as_data(X)
-    few = max(1, min(data.n_features, _LOOKED_AT // max(1, data.n_samples)))
-    spread = np.unique(np.linspace(0, data.n_features - 1, few).astype(np.intp))
-    values = np.asarray(data.take(spread))
+    """Tell whether data holds counts: whole numbers, none negative, from values spread over the data."""
+    if hasattr(X, "tocsr"):
+        values = X.data if X.format in ("csr", "csc") else X.tocsr().data
+        values = values[:: max(1, len(values) // _LOOKED_AT)]
+    else:
+        data = as_data(X)
+        few = max(1, min(data.n_features, _LOOKED_AT // max(1, data.n_samples)))
+        spread = np.unique(np.linspace(0, data.n_features - 1, few).astype(np.intp))
+        values = np.asarray(data.take(spread))
     return bool((values >= 0).all() and (values == np.round(values)).all() and values.any())
 
 
@@ -30,7 +35,8 @@ def log_counts(X: Any) -> tuple[DataMatrix, Array]:
     The depth is log(s_t). At one library size, too, shallow samples are noisier than deep ones, so features still
     follow it a little.
 
-    In memory a transformed copy is made. Stored and distributed data are transformed as they are read.
+    In memory a transformed copy is made: one for sparse data, too, whatever its layout. Stored and distributed data are
+    transformed as they are read.
 
     Parameters
     ----------
@@ -44,6 +50,8 @@ def log_counts(X: Any) -> tuple[DataMatrix, Array]:
         found: DataMatrix = type(streamed)(LogCounts(source, factors), streamed.max_memory)
     elif hasattr(X, "__dask_graph__"):
         found = as_data(X.map_blocks(_logarithms, _dask_column(factors, X), dtype=raw.dtype))
+    elif isinstance(raw, SparseData):
+        found = raw.mapped(lambda values, rows: np.log1p(values * factors[rows].astype(values.dtype)), own=raw is not X)
     else:
         found = as_data(_logarithms(X, factors[:, None]))
     return found, -np.log(factors)

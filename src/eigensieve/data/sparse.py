@@ -1,16 +1,18 @@
 """Scipy sparse matrices and arrays: compressed columns, whose values are never centred or scaled."""
 
+from collections.abc import Callable
+from copy import copy
 from itertools import pairwise
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
-from scipy.sparse import csc_array, diags_array, issparse
+from scipy.sparse import csc_array, issparse
 
 from eigensieve._types import Array
 from eigensieve.data.blocks import Block
 from eigensieve.data.dense import FARTHEST
 from eigensieve.data.digest import sparse_digests
-from eigensieve.data.matrix import DataMatrix, Ranges
+from eigensieve.data.matrix import DataMatrix, Ranges, Shared
 
 _BLOCK_NONZEROS = 1 << 17
 _BLOCK_FEATURES = 1 << 10
@@ -34,7 +36,8 @@ class SparseData(DataMatrix):
             columns = columns.copy() if columns is X else columns
             columns.sum_duplicates()
         self.indptr, self.indices, self.values = columns.indptr, columns.indices, columns.data
-        if columns is not X:  # a copy of our own, made as small as it can be
+        self.copied = columns is not X
+        if self.copied:  # a copy of our own, made as small as it can be
             del columns
             self.values = _smallest_exact(self.values)
             self.indices = _smallest_index(self.indices, self.n_samples)
@@ -42,11 +45,23 @@ class SparseData(DataMatrix):
         # each segment adds up a result with one row per sample, so it should hold many more non-zeros than samples
         self.n_segments = int(np.clip(len(self.values) // (64 * self.n_samples), 2, self.n_segments))
 
-    def rescaled(self, center: Array | None, scale: Array | None, far: Array | None = None) -> DataMatrix:
-        view = super().rescaled(center, scale, far)
-        assert isinstance(view, SparseData)
-        view.near = None if center is None else view._near(center)
-        return view
+    def recentered(self) -> Self:
+        self.near = None if self.center is None else self._near(self.center)
+        return self
+
+    def mapped(self, function: Callable[[Array, Array], Array], *, own: bool) -> "SparseData":
+        """Return sparse data of the values function(values, rows), computed a few at a time. 0 must stay 0.
+
+        With `own` this object is not used any more: if it holds a copy of the non-zeros, they are written over.
+        """
+        made = copy(self)
+        made.shared = Shared(names=self.shared.names)
+        in_place = own and self.copied and self.values.dtype == self.dtype
+        made.values = self.values if in_place else np.empty(len(self.values), dtype=self.dtype)
+        for start in range(0, len(self.values), _BLOCK_NONZEROS):
+            some = slice(start, start + _BLOCK_NONZEROS)
+            made.values[some] = function(self.values[some].astype(self.dtype, copy=False), self.indices[some])
+        return made
 
     def _near(self, center: Array) -> tuple[Array, Array] | None:
         """Return values and centres of columns moved towards zero; None if there is no need.
@@ -135,7 +150,7 @@ class SparseData(DataMatrix):
     def _raw(self) -> csc_array:
         """Return all values as a scipy matrix in compressed columns."""
         indices = self.indices.astype(self.indptr.dtype, copy=False)
-        return csc_array((self.values, indices, self.indptr), shape=self.shape)
+        return csc_array((self.values, indices, self.indptr), shape=(self.n_samples, self.n_features))
 
 
 class SparseBlock:
@@ -237,7 +252,12 @@ class SparseBlock:
         return np.asarray(energy, dtype=np.float64)
 
     def squares(self, weights: Array) -> Array:
-        return self.quadratic(diags_array(weights).tocsr())
+        from eigensieve.data._sparse_numba import csc_squares
+
+        out = np.empty(self.stop - self.start)
+        weights = np.asarray(weights, dtype=np.float64)
+        csc_squares(self.indptr, self.indices, self.values, *self._transform(), weights, weights.sum(), out)
+        return out
 
     def grouped_sums(self, codes: Array, n_groups: int) -> tuple[Array, Array, Array]:
         from eigensieve.data._sparse_numba import csc_grouped_sums

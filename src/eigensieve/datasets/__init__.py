@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from eigensieve.datasets.demo import load_demo
     from eigensieve.datasets.openml import fetch_real, list_openml
     from eigensieve.datasets.real import DATA_VARIABLE, list_real, load_real, real_data_folder
+    from eigensieve.datasets.synthetic.cells import SingleCells, make_single_cells
     from eigensieve.datasets.synthetic.genes import make_gene_expression
     from eigensieve.datasets.synthetic.permuted import make_class_scaleup, make_hidden_signs
     from eigensieve.datasets.synthetic.planted import make_planted_clusters

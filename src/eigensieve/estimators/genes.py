@@ -1,5 +1,6 @@
 """Genes of single cells, in the words of scanpy's preprocessing functions: results are kept in the object itself."""
 
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -8,9 +9,11 @@ from eigensieve import __version__
 from eigensieve._extras import require
 from eigensieve._types import Array
 from eigensieve.data import DataMatrix, are_counts, as_data, log_counts
-from eigensieve.estimators.knowledge import Known
+from eigensieve.estimators.base import generator, progress_of
+from eigensieve.estimators.knowledge import Known, read_batches, read_side
 from eigensieve.estimators.sieve_selector import SieveSelector
-from eigensieve.evidence import agreement
+from eigensieve.evidence import agreement, discover
+from eigensieve.sieve import Unwanted, cell_embedding, clean
 
 
 def select_genes(
@@ -79,11 +82,12 @@ def select_genes(
     >>> from eigensieve import select_genes
     >>> rng = np.random.default_rng(0)
     >>> rates = np.full((90, 200), 2.0)
-    >>> rates[:30, :8] *= 4
+    >>> for kind in range(3):  # three types of cells, 8 genes each
+    ...     rates[30 * kind : 30 * kind + 30, 8 * kind : 8 * kind + 8] *= 4
     >>> adata = anndata.AnnData(rng.poisson(rates).astype(float))
-    >>> select_genes(adata, 8)
-    >>> int(adata.var["highly_variable"].iloc[:8].sum())
-    8
+    >>> select_genes(adata, 24)
+    >>> int(adata.var["highly_variable"].iloc[:24].sum())
+    24
     """
     _check(adata, layer, transform)
     X = adata.X if layer is None else adata.layers[layer]
@@ -97,18 +101,61 @@ def select_genes(
     model._validate_params()
     # Also at one library size, cells of little depth are noisier: depth is no structure.
     depth = None if depth is None else depth[:, None]
-    model._fit_known(data, Known(labels, side, batches=batches, covariates=depth))
-    genes = _table(adata, model, data, batches)
+    found = _choose(model, data, Known(labels, side, batches=batches, covariates=depth))
+    genes = _table(adata, found, data, batches)
     if not inplace:
         return genes[genes["highly_variable"]] if subset else genes
     for name, column in genes.items():
         adata.var[name] = column
     adata.uns["hvg"] = {"flavor": "eigensieve", "log_normalized": logged, "layer": layer or "X"}
     adata.uns["hvg"] |= {"batch_key": batch_key or "", "labels_key": labels_key or "", "version": __version__}
-    adata.obsm["X_eigensieve"] = model.embedding_
+    adata.obsm["X_eigensieve"] = found.embedding
     if subset:
         adata._inplace_subset_var(genes["highly_variable"].to_numpy())
     return None
+
+
+@dataclass(frozen=True)
+class _Found:
+    """The chosen genes, best first; the score of every gene; the embedding of the cells that the scores are about."""
+
+    order: Array
+    scores: Array
+    embedding: Array
+
+
+def _choose(model: SieveSelector, data: DataMatrix, known: Known) -> _Found:
+    """Choose by cell types where there are any, and otherwise by the neighbourhoods of the cells."""
+    if known.y is not None:
+        model._fit_known(data, known)
+        return _Found(model.selection_order_, model.weights_, model.embedding_)
+    raw = model._check_data(data, min_samples=4)
+    usable = model._check_some_vary(raw)
+    count = model._count(usable)
+    batches = None if known.batches is None else read_batches(model, raw, known.batches)
+    side = None if known.side is None else read_side(model, raw, known.side)
+    progress = progress_of(model)
+    raw.report_to(progress)
+    cleaned = clean(raw.standardized("center"), usable, Unwanted(batches, side, covariates=known.covariates))
+    spread = raw.stats().centered_norm * np.sqrt(cleaned.share)
+
+    def embed(active: Array) -> Array:
+        return cell_embedding(cleaned.data.restricted(active), active, spread, progress)
+
+    Q = cell_embedding(cleaned.data, cleaned.usable, spread, progress)
+    scores = np.where(cleaned.usable, agreement(cleaned.data, Q), 0.0)
+    candidates = np.flatnonzero(cleaned.usable)
+    if count is None:
+        rng = generator(model.random_state)
+        follow = discover(
+            cleaned.data, cleaned.usable, embed, fdr=model.fdr, rng=rng, groups=batches, progress=progress
+        )
+        candidates, count = np.flatnonzero(follow.selected), follow.count
+        if not count:
+            model._warn_nothing_selected()
+    # What lies between batches, or follows the depth, is no merit of a gene.
+    merit = (scores * cleaned.share)[candidates]
+    return _Found(candidates[np.argsort(-merit, kind="stable")[:count]], scores, Q)
 
 
 def _check(adata: Any, layer: str | None, transform: str) -> None:
@@ -137,25 +184,24 @@ def _column(adata: Any, key: str, parameter: str) -> Array:
     return np.asarray(adata.obs[key].to_numpy(), dtype=object)
 
 
-def _table(adata: Any, model: SieveSelector, data: DataMatrix, batches: Array | None) -> Any:
+def _table(adata: Any, found: _Found, data: DataMatrix, batches: Array | None) -> Any:
     """Return what was found, one row per gene, in scanpy's words."""
     import pandas as pd
 
-    chosen = model.get_support()
     rank = np.full(adata.n_vars, np.nan)
-    rank[model.selection_order_] = np.arange(len(model.selection_order_))
-    columns = {"highly_variable": chosen, "highly_variable_rank": rank, "eigensieve_weight": model.weights_}
+    rank[found.order] = np.arange(len(found.order))
+    columns = {"highly_variable": ~np.isnan(rank), "highly_variable_rank": rank, "eigensieve_weight": found.scores}
     if batches is not None:
-        columns["highly_variable_nbatches"] = _batches_that_agree(model, data, batches, int(chosen.sum()))
+        columns["highly_variable_nbatches"] = _batches_that_agree(found, data, batches)
     return pd.DataFrame(columns, index=adata.var_names)
 
 
-def _batches_that_agree(model: SieveSelector, data: DataMatrix, batches: Array, count: int) -> Array:
-    """Return the number of batches in which each gene is among the `count` that follow the embedding best."""
-    standard, found = data.standardized("center"), np.zeros(data.n_features, dtype=np.int64)
+def _batches_that_agree(found: _Found, data: DataMatrix, batches: Array) -> Array:
+    """Return the number of batches in which each gene is among those, as many as chosen, that follow the cells best."""
+    standard, agreeing = data.standardized("center"), np.zeros(data.n_features, dtype=np.int64)
     for batch in dict.fromkeys(batches):
         here = (batches == batch)[:, None]
-        Q = np.where(here, model.embedding_ - model.embedding_[here[:, 0]].mean(axis=0), 0.0)
+        Q = np.where(here, found.embedding - found.embedding[here[:, 0]].mean(axis=0), 0.0)
         scores = agreement(standard, Q)
-        found[np.argsort(-scores, kind="stable")[:count]] += 1
-    return found
+        agreeing[np.argsort(-scores, kind="stable")[: len(found.order)]] += 1
+    return agreeing

@@ -16,7 +16,7 @@ Read the files in this order:
 - ``feature_map``, ``faces``, ``uci_side_data``: shashua-wolf 2004
 - ``trace_ratio_2008``: nie-2008
 - ``element_selection``: avidan
-- ``radius_margin``, ``gene_shaving``, ``oriented``: methods that the papers compare with
+- ``radius_margin``, ``gene_shaving``, ``oriented``, ``sufficient``: methods that the papers compare with
 
 Words: a *case* is a data set or a setting. A *run* is one draw or split of a case; its number is its seed. A *claim* is
 what a paper says. It is made of *checks*.
@@ -28,8 +28,9 @@ from eigensieve._door import open_door
 
 if TYPE_CHECKING:
     from eigensieve.experiments.catalog import EXPERIMENTS
+    from eigensieve.experiments.common import read_markdown
     from eigensieve.experiments.frame import Experiment, Results
-    from eigensieve.experiments.page import section, verdict_rows, write_page
+    from eigensieve.experiments.page import CHECKS, VERDICTS, check_rows, paragraphs, section, verdict_rows, write_page
     from eigensieve.experiments.running import load_results, run_experiment
 
 __getattr__, __dir__, __all__ = open_door(__name__, __file__)

@@ -19,7 +19,7 @@ EXACT_LIMIT = 20_000
 
 _COPY_LIMIT = 1 << 25  # most numbers of samples that are copied for the screen
 _TREE_DIMENSIONS = 15
-_SCREEN_SAMPLES = 400
+_SCREEN_SAMPLES = 1_000
 _SEARCH_WIDTH = 30
 
 

@@ -1,4 +1,4 @@
-"""The recommended selection: embed the samples by their neighbours, score the features by it, pick few near-copies.
+"""The recommended selection: embed the samples by their neighbours, score the features by it, pick near-copies late.
 
 Read in this order:
 
@@ -10,8 +10,10 @@ target.py : what y says about the samples, as one orthonormal basis.
 labelled.py : scores with a target instead of the rounds; guesses where few labels are known.
 interactions.py : scores by products of features, where classes show in features only together.
 unwanted.py : batches, side data and linked pairs, taken off the data before anything else.
+cells.py : the embedding of many cells with thousands of genes, for single-cell data.
 landmarks.py : the samples that the graph is made of when there are many, and the way from them to all.
 picking.py : the greedy pick of features by score, near-copies last.
+panel.py : how few of the picks would do.
 
 Words
 -----
@@ -26,12 +28,11 @@ from typing import TYPE_CHECKING
 from eigensieve._door import open_door
 
 if TYPE_CHECKING:
+    from eigensieve.sieve.cells import cell_embedding
     from eigensieve.sieve.embedding import sample_coordinates
     from eigensieve.sieve.labelled import shared_with_batches
-    from eigensieve.sieve.landmarks import marginal_excess
-    from eigensieve.sieve.rounds import SieveResult, apart_matrix
-    from eigensieve.sieve.search import Search
-    from eigensieve.sieve.start import zero_is_meaningful
+    from eigensieve.sieve.rounds import SieveResult
+    from eigensieve.sieve.search import Search, prepare
     from eigensieve.sieve.target import Kind, Target, read_target
     from eigensieve.sieve.unwanted import Unwanted, clean, unwanted_directions
 

@@ -42,13 +42,15 @@ class Coordinates:
     eigenvalues: Array
 
 
-def sample_coordinates(data: DataMatrix, weights: Array, affinity: Array | None = None) -> Coordinates:
+def sample_coordinates(
+    data: DataMatrix, weights: Array, affinity: Array | None = None, count: int = N_COORDINATES
+) -> Coordinates:
     """Return U diag(lambda)^(1/2) for the leading eigenvectors U of A = sum_i w_i m_i m_i'.
 
-    This costs one pass and O(n q^2) for few samples, and a dozen passes of O(n q r) for many, with r = 100. `affinity`
-    is A, if it is known already.
+    This costs one pass and O(n q^2) for few samples, and a dozen passes of O(n q r) for many, with r = `count`.
+    `affinity` is A, if it is known already.
     """
-    count = min(N_COORDINATES, data.n_samples)
+    count = min(count, data.n_samples)
     if data.n_samples <= EXACT_SAMPLES:
         values, vectors = np.linalg.eigh(sample_affinity(data, weights) if affinity is None else affinity)
         values, vectors = values[::-1][:count], vectors[:, ::-1][:, :count]
@@ -105,20 +107,22 @@ class GraphSpectrum:
         return np.asarray(np.linalg.qr(leading - leading.mean(axis=0))[0])
 
 
-def graph_spectrum(points: Array, count: int) -> GraphSpectrum:
+def graph_spectrum(points: Array, count: int, n_neighbors: int = N_NEIGHBORS) -> GraphSpectrum:
     """Return the `count` leading eigenpairs of the samples' smoothed neighbour graph, after the trivial one.
 
-    The graph joins each sample to its 5 nearest neighbours in `points`. The complete graph is mixed in with a small
-    share (regularised spectral clustering; see :func:`~eigensieve.graphs.spectrum.leading_eigenvectors`). Without it, a
-    handful of samples that are each other's only neighbours has an eigenvector of its own, with eigenvalue one.
+    The graph joins each sample to its `n_neighbors` nearest neighbours in `points`. The complete graph is mixed in with
+    a small share (regularised spectral clustering; see :func:`~eigensieve.graphs.spectrum.leading_eigenvectors`).
+    Without it, a handful of samples that are each other's only neighbours has an eigenvector of its own, with
+    eigenvalue one.
 
     Parameters
     ----------
     points : ndarray of shape (n_samples, n_coordinates)
     count : int
         Below the number of samples.
+    n_neighbors : int, default=5
     """
-    return GraphSpectrum(points, *_eigenpairs(points, count))
+    return GraphSpectrum(points, *_eigenpairs(points, count, n_neighbors=n_neighbors))
 
 
 def clearest_graph(layouts: Sequence[Array], count: int, n_clusters: int) -> GraphSpectrum:
@@ -130,8 +134,10 @@ def clearest_graph(layouts: Sequence[Array], count: int, n_clusters: int) -> Gra
     return max(spectra, key=lambda spectrum: float(spectrum.eigenvalues[:n_clusters].sum()))
 
 
-def _eigenpairs(points: Array, count: int, *, vectors: bool = True) -> tuple[Array, Array]:
-    graph = knn_graph(points, min(N_NEIGHBORS, len(points) - 1), weights="binary")
+def _eigenpairs(
+    points: Array, count: int, *, vectors: bool = True, n_neighbors: int = N_NEIGHBORS
+) -> tuple[Array, Array]:
+    graph = knn_graph(points, min(n_neighbors, len(points) - 1), weights="binary")
     return leading_eigenvectors(graph, count, smoothing=SMOOTHING, vectors=vectors)
 
 

@@ -1,0 +1,34 @@
+"""Command line of the benchmark: run what is missing, print the tables."""
+
+import argparse
+from pathlib import Path
+
+from .choosers import CHOOSERS, WITH_BATCHES
+from .data import REAL, chosen_on, simulated
+from .report import table, verdicts
+from .run import COUNTS, run
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.single_cell", description=__doc__)
+    parser.add_argument("--results", type=Path, required=True, help="results file (JSON lines), resumed when it exists")
+    parser.add_argument("--half", choices=["choose", "report", "both"], default="report")
+    parser.add_argument("--sets", nargs="+", choices=[*REAL, *simulated()], help="instead of a half")
+    parser.add_argument("--choosers", nargs="+", default=[*CHOOSERS, *WITH_BATCHES])
+    parser.add_argument("--counts", nargs="+", type=int, default=list(COUNTS), help="numbers of genes")
+    parser.add_argument("--quick", action="store_true", help="500 genes of three small sets: a minute")
+    arguments = parser.parse_args()
+    sets = arguments.sets or [
+        name
+        for name in [*REAL, *simulated()]
+        if arguments.half == "both" or chosen_on(name) == (arguments.half == "choose")
+    ]
+    if arguments.quick:
+        sets, arguments.counts = ["pollen", "batches_strong_b", "rare_strong_b"], [500]
+    rows = run(arguments.results, sets, arguments.choosers, counts=arguments.counts)
+    print(table(rows, sets))
+    print(verdicts(rows, sets))
+
+
+if __name__ == "__main__":
+    main()
