@@ -11,7 +11,8 @@ MAX_PICKS = 500
 """Most features that are picked one by one. Further ones follow by score: so many are diverse enough."""
 
 _SHORTLIST = 1_000
-_NOISE = 2.0  # standard deviations by which the agreement of noise with a target is allowed for
+_NOISE = 2.0  # standard deviations by which the agreement of noise with classes is allowed for
+_LITTLE = 1e-9  # where nothing of the target is left to explain, quality and residual decide
 _WITHIN_NOISE = 1e-3  # features that agree no more than noise follow in the order of their scores
 
 
@@ -41,7 +42,7 @@ def pick(
 
     is its agreement with what the chosen features do not explain of the target yet, and s is two standard deviations of
     the agreement of noise. Without s, features of noise are picked once the target is explained, before further
-    features that follow it.
+    features that follow it. With numbers s is 0: features that matter beside others may agree weakly by themselves.
 
     Parameters
     ----------
@@ -125,14 +126,15 @@ class _Unexplained:
         return total
 
     def noise(self) -> float:
-        """Return two standard deviations of e_i for a feature of independent values.
+        """Return two standard deviations of e_i for a feature of independent values; nearly 0 where squares count.
 
         Its products m_s m_t, s != t, are uncorrelated, of mean 0 and variance 1/q^2, q the number of samples.
         """
+        if len(self.views) > 1:
+            return _LITTLE
         leverage = np.sum(self.left**2, axis=1)
         energy = float(np.sum((self.left.T @ self.left) ** 2) - np.sum(leverage**2))  # |L L' - diag(L L')|^2
-        shares = sum(share for _, share in self.views)
-        return _NOISE * shares * float(np.sqrt(2.0 * max(energy, 0.0))) / len(self.left)
+        return _NOISE * float(np.sqrt(2.0 * max(energy, 0.0))) / len(self.left) + _LITTLE
 
     def explain(self, chosen: int) -> None:
         """Take off what a feature explains: one more column of the ridge regression.
