@@ -3,9 +3,10 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
 READY = $(VENV)/.ready
+DOCS_READY = $(VENV)/.docs-ready
 JOBS ?= auto
 
-.PHONY: demo test lint fuzz bench reproduce clean
+.PHONY: demo test lint docs fuzz bench reproduce clean
 
 demo: $(READY)
 	$(BIN)/eigensieve demo
@@ -18,6 +19,11 @@ lint: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+# the site, with the gallery's pictures made anew; warnings are errors, nothing is downloaded
+docs: $(DOCS_READY)
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m sphinx --fail-on-warning --keep-going -q -b html docs build/site
+	@echo "open build/site/index.html"
 
 # minutes to hours: so many cases for every reader, estimator, model file and checkpoint
 CASES ?= 1000
@@ -40,5 +46,13 @@ $(READY): pyproject.toml
 	fi
 	@touch $(READY)
 
+$(DOCS_READY): $(READY)
+	@if command -v uv >/dev/null 2>&1; then \
+		uv pip install --quiet --python $(BIN)/python -e '.[docs]'; \
+	else \
+		$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[docs]'; \
+	fi
+	@touch $(DOCS_READY)
+
 clean:
-	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) build dist docs/gallery docs/generated .pytest_cache .mypy_cache .ruff_cache

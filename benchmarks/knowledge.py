@@ -41,8 +41,12 @@ SIZES = (5, 10, 20, 50, 100)
 TARGET_SIZES = (3, 5, 10, 20)
 FEW = (2, 5, 10)
 
+SLOW = "SVM-RFE"
+
 Scores = dict[str, list[np.ndarray]]
 """Per method, one row per set: accuracy or R2 per size."""
+Times = list[dict[str, float]]
+"""Per set, the seconds of the methods that were run and not read from the cache."""
 
 
 def sieve(X: np.ndarray, y: np.ndarray, count: int) -> np.ndarray:
@@ -64,13 +68,12 @@ def mean_score(machines: list, A: np.ndarray, y: np.ndarray, B: np.ndarray, z: n
 # ---- tables
 
 
-def print_table(scores: Scores, seconds: dict[str, float], columns: tuple[int, ...], per: str) -> None:
+def print_table(scores: Scores, times: Times, columns: tuple[int, ...], per: str) -> None:
     """Print one row per method: mean, score per column, the sieve's lead, its p, and time over SVM-RFE's."""
     ours = np.array(scores[OURS])
     print(f"\n{len(ours)} sets\n")
     print("| | mean | " + " | ".join(f"{column} {per}" for column in columns) + " | lead of the sieve | p | time |")
     print("|---|" + "---|" * (len(columns) + 4))
-    against = seconds.get("SVM-RFE", 0.0)
     for name, rows in scores.items():
         mean = np.mean(rows, axis=0)
         lead = ours.mean(axis=1) - np.mean(rows, axis=1)
@@ -78,7 +81,8 @@ def print_table(scores: Scores, seconds: dict[str, float], columns: tuple[int, .
         p = wilcoxon(lead).pvalue if np.count_nonzero(lead) else np.nan
         beside = "" if name == OURS else f"{lead.mean():+.4f} ± {error:.4f}"
         chance = "" if name == OURS else f"{p:.4f}"
-        ratio = f"{seconds[name] / against:.3f}" if against and name in seconds else ""
+        both = np.array([(row[name], row[SLOW]) for row in times if name in row and SLOW in row]).reshape(-1, 2)
+        ratio = f"{both[:, 0].sum() / both[:, 1].sum():.3f}" if len(both) else ""
         cells = [f"{mean.mean():.4f}", *(f"{value:.4f}" for value in mean), beside, chance, ratio]
         print(f"| {name} | " + " | ".join(cells) + " |")
 
@@ -113,7 +117,7 @@ def compare(
 ) -> None:
     """Run every method inside the folds of every set."""
     scores: Scores = {name: [] for name in methods}
-    seconds: dict[str, float] = {}
+    times: Times = []
 
     def evaluate(select: Peer, X: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, float]:
         rows, total = [], 0.0
@@ -132,10 +136,9 @@ def compare(
         for method, select in methods.items():
             result, measured[method] = cache.result(f"{name}.{method}", partial(evaluate, select, X, y))
             scores[method].append(result)
-        if None not in measured.values():
-            seconds = {method: seconds.get(method, 0.0) + took for method, took in measured.items()}
+        times.append({method: took for method, took in measured.items() if took is not None})
         print(f"# {name}: " + ", ".join(f"{m} {rows[-1].mean():.3f}" for m, rows in scores.items()), flush=True)
-    print_table(scores, seconds, sizes, "features")
+    print_table(scores, times, sizes, "features")
 
 
 # ---- labels, numbers, few labels
@@ -210,7 +213,7 @@ def few(args: argparse.Namespace) -> None:
                 row.append(np.mean(here))
             scores[method].append(np.array(row))
         print(f"# {name}: " + ", ".join(f"{m} {np.round(rows[-1], 3)}" for m, rows in scores.items()), flush=True)
-    print_table(scores, {}, FEW, "labels")
+    print_table(scores, [], FEW, "labels")
 
 
 # ---- cost

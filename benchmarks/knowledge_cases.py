@@ -13,10 +13,13 @@ from sklearn.cluster import KMeans
 from eigensieve import QAlphaSelector, SieveSelector
 from eigensieve.data import as_data
 from eigensieve.datasets import load_real, make_planted_clusters, make_two_solutions
-from eigensieve.sieve import Unwanted, clean
+from eigensieve.sieve.unwanted import Unwanted, clean
 from knowledge_peers import best_by_f, load, standard, top
 
 COUNT = 100
+
+Accuracies = dict[str, list[float]]
+"""Per way to select: k-means accuracy on the columns as they are, and on the cleaned ones."""
 
 
 def clustering_accuracy(X: np.ndarray, y: np.ndarray) -> float:
@@ -52,7 +55,7 @@ def variable_within_batches(X: np.ndarray, batches: np.ndarray) -> np.ndarray:
     return top(-np.median(ranks, axis=0), COUNT)
 
 
-def batch_case(title: str, X: np.ndarray, y: np.ndarray, batches: np.ndarray) -> None:
+def batch_case(X: np.ndarray, y: np.ndarray, batches: np.ndarray) -> Accuracies:
     C = without_means(X, batches)
     orders = {
         "sieve with batches": order_of(X, batches=batches),
@@ -63,25 +66,24 @@ def batch_case(title: str, X: np.ndarray, y: np.ndarray, batches: np.ndarray) ->
         "knows y: sieve with batches": order_of(X, y, batches=batches),
         "knows y: regress-out + F-test": best_by_f(standard(C), y, COUNT),
     }
-    _show_orders(title, orders, X, C, y)
+    return _accuracies(orders, X, C, y)
 
 
-def _show_orders(title: str, orders: dict[str, np.ndarray], X: np.ndarray, C: np.ndarray, y: np.ndarray) -> None:
-    print(f"\n{title}\n\n| selection | columns as they are | cleaned columns |\n|---|---|---|")
-    for name, order in orders.items():
-        raw, cleaned = (clustering_accuracy(standard(data[:, order]), y) for data in (X, C))
-        print(f"| {name} | {raw:.3f} | {cleaned:.3f} |", flush=True)
+def shifted(X: np.ndarray, y: np.ndarray, seed: int) -> Accuracies:
+    """Two batches, drawn by chance; one of them is shifted in 30 % of the genes."""
+    rng = np.random.default_rng(seed)
+    batches = rng.permutation(len(y)) % 2
+    shift = (rng.random(X.shape[1]) < 0.3) * rng.normal(0, 2, X.shape[1]) * X.std(axis=0)
+    return batch_case(X + np.outer(batches, shift), y, batches)
 
 
-def face_case(name: str, part: str, centred: bool) -> None:
-    """Half of the persons are the data, the others under all lights the side data."""
-    bunch = load_real(name)
-    X, y = bunch.data.astype(float), np.unique(bunch.target, return_inverse=True)[1]
-    here = (y < (y.max() + 1) // 2) == (part == "choose")
+def face_case(X: np.ndarray, y: np.ndarray, seed: int, *, centred: bool) -> Accuracies:
+    """Half of the persons, drawn by chance, are the data; the others under all lights are the side data."""
+    persons = np.random.default_rng(seed).permutation(y.max() + 1)
+    here = np.isin(y, persons[: len(persons) // 2])
     A, side = X[here], without_means(X[~here], y[~here]) if centred else X[~here]
     who = np.unique(y[here], return_inverse=True)[1]
-    usable = A.std(axis=0) > 0
-    found = clean(as_data(A).standardized("center"), usable, Unwanted(side=as_data(side)))
+    found = clean(as_data(A).standardized("center"), A.std(axis=0) > 0, Unwanted(side=as_data(side)))
     C = np.asarray(found.data.take(np.arange(A.shape[1])))
     ratio = side.var(axis=0) / np.maximum(A.var(axis=0), 1e-12)
     orders = {
@@ -91,27 +93,41 @@ def face_case(name: str, part: str, centred: bool) -> None:
         "knows who: sieve with side data": order_of(A, who, side=side),
         "knows who: F-test on cleaned columns": best_by_f(standard(C), who, COUNT),
     }
-    kind = "each person's mean taken off" if centred else "as it is"
-    _show_orders(f"{name}, side data {kind}, {found.directions.shape[1]} directions", orders, A, C, who)
+    return _accuracies(orders, A, C, who)
+
+
+def _accuracies(orders: dict[str, np.ndarray], X: np.ndarray, C: np.ndarray, y: np.ndarray) -> Accuracies:
+    return {
+        name: [clustering_accuracy(standard(data[:, order]), y) for data in (X, C)] for name, order in orders.items()
+    }
+
+
+def show(title: str, draws: list[Accuracies]) -> None:
+    """Print the mean over draws with its standard error, and the single draws."""
+    print(f"\n{title}, {len(draws)} draws\n")
+    print("| selection | columns as they are | cleaned columns | draws, the better of both |\n|---|---|---|---|")
+    for name in draws[0]:
+        values = np.array([draw[name] for draw in draws])
+        errors = values.std(axis=0, ddof=1) / np.sqrt(len(values)) if len(values) > 1 else np.full(2, np.nan)
+        cells = [f"{mean:.3f} ± {error:.3f}" for mean, error in zip(values.mean(axis=0), errors, strict=True)]
+        singles = " ".join(f"{value:.3f}" for value in values.max(axis=1))
+        print(f"| {name} | {cells[0]} | {cells[1]} | {singles} |", flush=True)
 
 
 def unwanted(args: argparse.Namespace) -> None:
     """k-means accuracy on 100 features."""
+    seeds = range(5) if args.part == "choose" else range(100, 105)
     for name in ("pollen", "mESC_buettner"):
         X, y = load(name, args.cap)
-        for draw in range(3):
-            rng = np.random.default_rng(draw if args.part == "choose" else 100 + draw)
-            batches = rng.permutation(len(y)) % 2
-            shift = (rng.random(X.shape[1]) < 0.3) * rng.normal(0, 2, X.shape[1]) * X.std(axis=0)
-            batch_case(
-                f"{name} with a shift in 30 % of the genes, draw {draw}", X + np.outer(batches, shift), y, batches
-            )
+        show(f"{name} with a shift in 30 % of the genes", [shifted(X, y, seed) for seed in seeds])
     bunch = load_real("stemcells_mint")
     y = np.unique(bunch.target, return_inverse=True)[1]
-    batch_case("stemcells_mint, four studies", bunch.data.astype(float), y, bunch.batch)
+    show("stemcells_mint, four studies", [batch_case(bunch.data.astype(float), y, bunch.batch)])
     for name in ("warpPIE10P", "Yale_32x32"):
-        for centred in (True, False):
-            face_case(name, args.part, centred)
+        bunch = load_real(name)
+        X, y = bunch.data.astype(float), np.unique(bunch.target, return_inverse=True)[1]
+        for centred, kind in ((True, "each person's mean taken off"), (False, "as it is")):
+            show(f"{name}, side data {kind}", [face_case(X, y, seed, centred=centred) for seed in seeds])
     bunch = load_real("bladderbatch")
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")

@@ -1,9 +1,10 @@
-"""The topographical map of two solutions, as a table and as a picture.
-
-Run: python examples/feature_map.py [picture.png]
 """
+The topographical map of two solutions
+======================================
 
-import sys
+Features 1, 2, 3 cluster 150 samples one way, A, B, C another way; 1A, 2B, 3C are their sums, 11 more serve nothing.
+Each feature is an ellipse: wide ones serve the first solution, tall ones the second, round ones both.
+"""
 
 import pandas as pd
 
@@ -14,10 +15,11 @@ data = make_two_solutions(random_state=0)
 X = pd.DataFrame(data.X, columns=data.feature_names)
 
 feature_map = FeatureMap(n_rounds=2).fit(X)
-print(feature_map.to_frame().round(2))
+feature_map.plot()
+
+# %%
+# The numbers behind the picture:
+
 print("taken in round 1:", *X.columns[feature_map.rounds_ == 0])
 print("taken in round 2:", *X.columns[feature_map.rounds_ == 1])
-
-if len(sys.argv) > 1:
-    feature_map.plot().figure_.savefig(sys.argv[1], dpi=100)
-    print("picture in", sys.argv[1])
+feature_map.to_frame().round(2)

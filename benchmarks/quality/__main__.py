@@ -3,43 +3,48 @@
 import argparse
 from pathlib import Path
 
-from .data import DEVELOPMENT
-from .report import draw, markdown, verdicts
-from .run import COUNTS, Results, run
-from .selectors import SELECTORS
+from .data import PARTS
+from .pictures import draw
+from .report import markdown
+from .run import COUNTS, Protocol, Results, run
+from .selectors import SELECTORS, from_text
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.quality", description=__doc__)
-    parser.add_argument("--data", nargs="+", default=list(DEVELOPMENT), help="data sets by name, or NAME.npz files")
-    parser.add_argument("--selectors", nargs="+", default=list(SELECTORS), choices=list(SELECTORS))
+    parser.add_argument("--part", nargs="+", choices=list(PARTS), default=list(PARTS), help="which sets")
+    parser.add_argument("--data", nargs="+", help="data sets by name, or NAME.npz files, in place of --part")
+    parser.add_argument("--selectors", nargs="*", default=list(SELECTORS), choices=list(SELECTORS), metavar="NAME",
+                        help=f"of those built in: {', '.join(SELECTORS)}")  # fmt: skip
+    parser.add_argument("--selector", action="append", default=[], metavar="[raw] [labels] MODULE:CLASS(ARGUMENTS)",
+                        help="any scikit-learn selector; its arguments may name count, k and seed")  # fmt: skip
+    parser.add_argument("--ours", default="sieve", help="the selector whose lead is tested")
     parser.add_argument("--counts", nargs="+", type=int, default=list(COUNTS), help="numbers of features")
-    parser.add_argument("--seeds", type=int, default=3, help="k-means runs with different seeds")
+    parser.add_argument("--seeds", type=int, default=2, help="k-means runs with different seeds")
     parser.add_argument("--n-init", type=int, default=5, help="restarts within a k-means run")
     parser.add_argument("--max-samples", type=int, default=2_000, help="larger sets are drawn down to this, once")
-    parser.add_argument("--peers-python", help="Python with scikit-feature (see requirements-peers.txt)")
-    parser.add_argument("--time-limit", type=float, default=60.0, help="seconds of processor time for scikit-feature")
     parser.add_argument("--results", type=Path, required=True, help="results file (JSON lines), resumed when it exists")
     parser.add_argument("--pictures", type=Path, help="folder for the pictures")
     arguments = parser.parse_args()
+    selectors = {name: SELECTORS[name] for name in arguments.selectors}
+    selectors |= {text: from_text(text) for text in arguments.selector}
+    if arguments.ours not in selectors:
+        parser.error(f"--ours {arguments.ours} is none of the selectors: {', '.join(selectors)}.")
+    data = arguments.data or [name for part in arguments.part for name in PARTS[part]]
+    counts = tuple(arguments.counts)
+    protocol = Protocol(counts, arguments.seeds, arguments.n_init, arguments.max_samples)
     results = Results(arguments.results)
-    run(
-        results,
-        arguments.data,
-        arguments.selectors,
-        counts=tuple(arguments.counts),
-        seeds=arguments.seeds,
-        n_init=arguments.n_init,
-        max_samples=arguments.max_samples,
-        peers_python=arguments.peers_python,
-        time_limit=arguments.time_limit,
-    )
-    rows = [r for r in results.rows if r["data"] in arguments.data and r["selector"] in arguments.selectors]
-    print(markdown(rows))
-    for ours in ("sieve", "sieve-k"):
-        print(verdicts(rows, ours))
+    run(results, data, selectors, protocol)
+    rows = [
+        row
+        for row in results.rows
+        if row["data"] in data
+        and row["selector"] in selectors
+        and protocol.row(row["data"], row["selector"], row["count"], row["seed"]).items() <= row.items()
+    ]
+    print(markdown(rows, selectors, arguments.ours))
     if arguments.pictures is not None:
-        for file in draw(rows, arguments.pictures, tuple(arguments.counts)):
+        for file in draw(rows, selectors, arguments.pictures, counts):
             print(file)
 
 

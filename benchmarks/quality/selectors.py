@@ -1,20 +1,22 @@
-"""The selectors that are compared. Each takes (X, n_clusters, count, seed, y) and returns indices, best first.
+"""The selectors that are compared: those built in, and any scikit-learn selector given as text.
 
-Only the two supervised lines look at y. Peers see standardised data; the graph-based ones also raw data (names with
-``-raw``), so that each is shown at its best.
+A choice takes (X, n_clusters, count, seed, y) and returns indices, best first, or a function from a number of features
+to indices. Only supervised ones look at y. The
+others see standardised data, or raw data where that suits them better (names with ``-raw``).
 """
 
+import importlib
 from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from sklearn.feature_selection import f_classif, mutual_info_classif
+from sklearn.feature_selection import f_classif
 
-from eigensieve.graphs import knn_graph
-
+from . import peers
 from .data import standardized
 
-Choose = Callable[[np.ndarray, int, int, int, np.ndarray], np.ndarray]
+Order = np.ndarray | Callable[[int], np.ndarray]
+Choose = Callable[[np.ndarray, int, int, int, np.ndarray], Order]
 
 
 @dataclass(frozen=True)
@@ -23,102 +25,96 @@ class Selector:
 
     Attributes
     ----------
-    choose : callable or None
-        None for those of scikit-feature, which run under another Python (``peer``).
+    choose : callable
     nested : bool
-        Whether the choice of few features begins the choice of many, so that one run serves all counts.
+        Whether one run for the largest count serves all counts.
+    whole : bool
+        Whether it chooses a number of features of its own.
     draws : int
         Independent choices to average over.
     supervised : bool
-    peer : str
-        Task name for the peers' worker.
+    told : bool
+        Whether it is told the number of classes.
     raw : bool
         Whether it is given raw instead of standardised data.
     """
 
-    choose: Choose | None = None
+    choose: Choose
     nested: bool = True
+    whole: bool = False
     draws: int = 1
     supervised: bool = False
-    peer: str = ""
+    told: bool = False
     raw: bool = False
 
 
-def sieve_auto(X, n_clusters, count, seed, y):
-    from eigensieve.estimators.sieve_selector import SieveSelector
+def from_text(text: str) -> Selector:
+    """Read ``module:Class(arguments)``: any estimator with scikit-learn's ``get_support``.
 
-    return SieveSelector(count, random_state=seed).fit(X).selection_order_
-
-
-def sieve_given(X, n_clusters, count, seed, y):
-    from eigensieve.estimators.sieve_selector import SieveSelector
-
-    return SieveSelector(count, n_clusters, random_state=seed).fit(X).selection_order_
-
-
-def qalpha(X, n_clusters, count, seed, y):
-    from eigensieve.estimators.qalpha_selector import QAlphaSelector
-
-    return QAlphaSelector(count, n_clusters).fit(X).selection_order_
-
-
-def all_features(X, n_clusters, count, seed, y):
-    return np.arange(X.shape[1])
-
-
-def random_choice(X, n_clusters, count, seed, y):
-    return np.random.default_rng(seed).permutation(X.shape[1])
-
-
-def variance(X, n_clusters, count, seed, y):
-    return np.argsort(-X.astype(np.float64).var(axis=0), kind="stable")
-
-
-def spec(X, n_clusters, count, seed, y):
-    """SPEC's second function on a heat-weighted 5-neighbour graph: f'Lf / (1 - (f'v)^2), smaller is better.
-
-    scikit-feature's own loop builds a samples x samples matrix for every feature and ranks this style backwards; the
-    formula is Zhao and Liu's.
+    The arguments may name `count`, the number of features wanted, `k`, the number of classes, and `seed`. A selector
+    that does not name `count` chooses a number of its own. The word ``raw`` in front gives it raw data, the word
+    ``labels`` gives it y.
     """
-    W = knn_graph(X, 5)
-    d = np.asarray(W.sum(axis=1)).ravel()
-    F = X * np.sqrt(d)[:, None]
-    norms = np.linalg.norm(F, axis=0)
-    F = F / np.where(norms > 0, norms, 1.0)
-    scaled = F / np.sqrt(d)[:, None]
-    roughness = np.einsum("ti,ti->i", F, F) - np.einsum("ti,ti->i", scaled, W @ scaled)
-    v = np.sqrt(d) / np.linalg.norm(np.sqrt(d))
-    rest = 1.0 - (v @ F) ** 2
-    scores = np.where((norms > 0) & (rest > 1e-9), roughness / np.maximum(rest, 1e-9), np.inf)
-    return np.argsort(scores, kind="stable")
+    *words, what = text.split(maxsplit=text.partition(":")[0].count(" "))
+    module, _, call = what.partition(":")
+    if not call or set(words) - {"raw", "labels"}:
+        raise ValueError(f"A selector is written [raw] [labels] module:Class(arguments). Got {text!r}.")
+    names = vars(importlib.import_module(module))
+    code = compile(call, text, "eval")
+    supervised = "labels" in words
+
+    def choose(X, n_clusters, count, seed, y):
+        model = eval(code, dict(names), {"count": count, "k": n_clusters, "seed": seed})
+        model.fit(X, y) if supervised else model.fit(X)
+        return np.asarray(getattr(model, "selection_order_", model.get_support(indices=True)))
+
+    used = set(code.co_names)
+    return Selector(
+        choose,
+        nested=False,
+        whole="count" not in used,
+        supervised=supervised,
+        told="k" in used,
+        raw="raw" in words,
+    )
 
 
 def f_test(X, n_clusters, count, seed, y):
     return np.argsort(-np.nan_to_num(f_classif(X, y)[0]), kind="stable")
 
 
-def mutual_information(X, n_clusters, count, seed, y):
-    return np.argsort(-mutual_info_classif(X, y, random_state=seed), kind="stable")
+def sieve(X, n_clusters, count, seed, y):
+    from eigensieve import SieveSelector
+
+    return SieveSelector(count, random_state=seed).fit(X).selection_order_
+
+
+def sieve_told(X, n_clusters, count, seed, y):
+    from eigensieve import SieveSelector
+
+    return SieveSelector(count, n_clusters, random_state=seed).fit(X).selection_order_
+
+
+def qalpha(X, n_clusters, count, seed, y):
+    from eigensieve import QAlphaSelector
+
+    return QAlphaSelector(count, n_clusters).fit(X).selection_order_
 
 
 SELECTORS = {
-    "sieve": Selector(sieve_auto, nested=True),
-    "sieve-k": Selector(sieve_given, nested=True),
-    "qalpha": Selector(qalpha),
-    "all": Selector(all_features),
-    "random": Selector(random_choice, draws=10),
-    "variance": Selector(variance, raw=True),
-    "laplacian": Selector(peer="laplacian"),
-    "laplacian-raw": Selector(peer="laplacian", raw=True),
-    "spec": Selector(spec),
-    "spec-raw": Selector(spec, raw=True),
-    "spec-leading": Selector(peer="spec"),
-    "mcfs": Selector(peer="mcfs", nested=False),
-    "mcfs-raw": Selector(peer="mcfs", nested=False, raw=True),
-    "udfs": Selector(peer="udfs"),
-    "ndfs": Selector(peer="ndfs"),
+    "sieve": Selector(sieve),
+    "sieve-k": Selector(sieve_told, told=True),
+    "qalpha-k": Selector(qalpha, told=True),
+    "laplacian": Selector(peers.laplacian),
+    "laplacian-raw": Selector(peers.laplacian, raw=True),
+    "mcfs-k": Selector(peers.mcfs, told=True),
+    "mcfs-k-raw": Selector(peers.mcfs, told=True, raw=True),
+    "spec-k": Selector(peers.spec, told=True),
+    "fastcan-k": Selector(peers.fastcan, told=True),
+    "variance": Selector(peers.variance, raw=True),
+    "all": Selector(peers.all_features, whole=True),
+    "random": Selector(peers.random_choice, draws=3),
     "f-test": Selector(f_test, supervised=True),
-    "mutual-information": Selector(mutual_information, supervised=True),
 }
 
 

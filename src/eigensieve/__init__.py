@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from eigensieve.data import open_data
     from eigensieve.estimators import (
         ElementSelectedSVC,
+        ElementSelectedSVR,
         FeatureMap,
         KernelQAlphaSelector,
         QAlphaSelector,

@@ -31,9 +31,12 @@ def open_door(room: str, file: str) -> tuple[Callable[[str], Any], Callable[[], 
     def find(name: str) -> Any:
         if name not in homes:
             raise AttributeError(f"module {room!r} has no attribute {name!r}")
-        value = getattr(import_module(homes[name]), name)
-        setattr(modules[room], name, value)
-        return value
+        home = import_module(homes[name])
+        found = getattr(home, name)
+        # The names of one file come together. What a room behind this one has not opened yet stays closed.
+        here = {other for other, place in homes.items() if place == homes[name]}
+        vars(modules[room]).update({other: value for other, value in vars(home).items() if other in here})
+        return found
 
     names = sorted(homes)
     return find, lambda: names, names

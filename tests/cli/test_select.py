@@ -254,3 +254,23 @@ def test_the_rate_of_false_selections_is_passed_on(cli, values, tmp_path):
             "select", "--method", method, tmp_path / "t.csv", "--label", "tissue", "--fdr", 2, "-o", tmp_path / "o.csv"
         )
         assert code == 2 and "--fdr must be" in err
+
+
+def test_fewest_takes_a_few_of_the_relevant_features(cli, table):
+    code, out, err = cli("select", table, "--label", "tissue", "-n", "fewest", "--seed", 0, "--json")
+    assert code == 0, err
+    assert 1 <= len(json.loads(out)["selected"]) < N_RELEVANT
+    assert max(json.loads(out)["selected"]) < N_RELEVANT
+    code, _, err = cli(*SELECT, table, "--method", "qalpha", "-n", "fewest")
+    assert code == 2
+    assert "--n-features must be 'auto' or a whole number" in err
+
+
+def test_many_features_by_default_are_told_how_to_become_few(cli, tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((40, 220)) + 3.0 * np.outer(np.arange(40) < 20, np.ones(220))
+    write_csv(tmp_path / "many.csv", X, [f"g{i}" for i in range(220)])
+    code, out, err = cli("select", tmp_path / "many.csv", "--label", "tissue", "--seed", 0)
+    assert code == 0, err
+    assert "--n-features fewest" in out
+    assert "fewest" not in cli("select", tmp_path / "many.csv", "--label", "tissue", "-n", 210)[1]

@@ -30,7 +30,7 @@ def dense() -> np.ndarray:
 def test_every_product_is_that_of_the_corrected_matrix(backend: str) -> None:
     expected = dense()
     data = as_data(BACKENDS[backend](X)).standardized("center")
-    data = without_feature_directions(corrected_data(data, data.project(U), U), V)
+    data = without_feature_directions(corrected_data(data, data.project(U), U)[0], V)[0]
     assert isinstance(data, CorrectedData)
     close = {"atol": tolerance(backend, double=1e-10, single=2e-5), "rtol": 1e-5}
     W, w = rng.standard_normal((40, 3)), rng.uniform(0, 1, 40)
@@ -65,7 +65,7 @@ class _Ask:
 def test_a_sweep_sums_what_the_corrected_blocks_give(backend: str) -> None:
     expected = dense()
     data = as_data(BACKENDS[backend](X)).standardized("center")
-    data = without_feature_directions(corrected_data(data, data.project(U), U), V)
+    data = without_feature_directions(corrected_data(data, data.project(U), U)[0], V)[0]
     w = rng.uniform(0, 1, 40)
     found = data.sweep(U, _step, (w,))
     T = expected.T @ U
@@ -83,7 +83,7 @@ def test_blocks_add_and_show_the_same() -> None:
 
     expected = dense()
     data = as_data(X).standardized("center")
-    data = without_feature_directions(corrected_data(data, data.project(U), U), V)
+    data = without_feature_directions(corrected_data(data, data.project(U), U)[0], V)[0]
     block, W, total = data.block(5, 15), rng.standard_normal((10, 2)), BackwardSum()
     block.add_back(W, *total.room(24, 2))
     np.testing.assert_allclose(total.result(), expected[:, 5:15] @ W, atol=1e-12)
@@ -94,11 +94,11 @@ def test_blocks_add_and_show_the_same() -> None:
 
 def test_a_feature_that_is_explained_away_becomes_zero() -> None:
     data = as_data(np.column_stack([X[:, :5], 7.0 * U[:, 0] + 2.0])).standardized("center")
-    left = corrected_data(data, data.project(U[:, :1]), U[:, :1]).take(slice(None))
+    left = corrected_data(data, data.project(U[:, :1]), U[:, :1])[0].take(slice(None))
     np.testing.assert_allclose(np.linalg.norm(left, axis=0), [1, 1, 1, 1, 1, 0], atol=1e-12)
 
 
 def test_restricting_leaves_only_the_active_features() -> None:
-    data = corrected_data(as_data(X).standardized("center"), V, X[:, :2])
+    data = corrected_data(as_data(X).standardized("center"), V, X[:, :2])[0]
     active = np.arange(40) < 7
     np.testing.assert_array_equal(data.restricted(active).take(slice(None)), data.take(slice(None)) * active)

@@ -112,5 +112,5 @@ def test_bad_names_and_precisions():
     model = ElementSelectedSVC(n_elements=5, random_state=0).fit(X, y)
     with pytest.raises(ValueError, match=r"'name' parameter of to_c must be a C identifier. Got 'a b'"):
         model.to_c("a b")
-    with pytest.raises(ValueError, match=r"'precision' parameter of to_c must be 'single' or 'double'. Got 'half'"):
+    with pytest.raises(ValueError, match=r"must be 'single', 'double', 'int8' or 'int16'. Got 'half'"):
         expansion_to_c(model._expansion, "m", 0.0, precision="half")

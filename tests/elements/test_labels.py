@@ -8,14 +8,19 @@ from scipy.optimize import approx_fprime, minimize
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss
 
-from eigensieve.elements import logistic
+from eigensieve.elements import penalised
 from eigensieve.elements._labels_numba import bump_gains
 from eigensieve.elements.kernel import RBF, MaskedKernel
 from eigensieve.elements.labels import LabelSearch, as_columns, fit_labels, held_out_size
-from eigensieve.elements.logistic import LogisticFit, deviance, refine_logistic
+from eigensieve.elements.losses import LOGISTIC
+from eigensieve.elements.penalised import Goal, PenalisedFit, refine_penalised
 from eigensieve.elements.plan import Plan
 
 KERNEL = MaskedKernel(RBF, gamma=0.2)
+
+
+def classes(targets, ridge=1.0):
+    return Goal(LOGISTIC, targets, ridge)
 
 
 def ring(n=400, d=6, seed=0):
@@ -26,7 +31,7 @@ def ring(n=400, d=6, seed=0):
 
 def machine(X, targets, n_elements=24, refine=False, **options):
     plan = Plan(n_elements=n_elements, **options)
-    return fit_labels(KERNEL, X, targets, plan, 1.0, np.random.default_rng(0), refine=refine)
+    return fit_labels(KERNEL, X, classes(targets), plan, np.random.default_rng(0), refine=refine)
 
 
 def test_gains_equal_the_formula():
@@ -53,7 +58,7 @@ def test_refitted_machine_is_that_of_logistic_regression(n_classes):
     K = rng.normal(size=(200, 5))
     y = (K @ rng.normal(size=(5, n_classes)) + rng.normal(size=(200, n_classes))).argmax(axis=1)
     targets = (y[:, None] == np.arange(n_classes)).astype(float)
-    fit = LogisticFit(targets[:, 1:] if n_classes == 2 else targets, ridge=2.0)
+    fit = PenalisedFit(classes(targets[:, 1:] if n_classes == 2 else targets, ridge=2.0))
     fit.add(K[:, :3])
     fit.refit(2)
     fit.add(K[:, 3:])
@@ -62,17 +67,17 @@ def test_refitted_machine_is_that_of_logistic_regression(n_classes):
     # The same shift of all classes' weights changes the ridge term alone and converges last.
     np.testing.assert_allclose(fit.weights[1:].T, peer.coef_, atol=1e-5 if n_classes == 2 else 2e-4)
     expected = peer.predict_proba(K)[:, -fit.scores.shape[1] :]
-    np.testing.assert_allclose(logistic.probabilities(fit.scores), expected, atol=1e-5)
-    assert deviance(fit.scores, fit.targets) == pytest.approx(200 * log_loss(y, peer.predict_proba(K)), abs=1e-3)
+    np.testing.assert_allclose(LOGISTIC.mean(fit.scores), expected, atol=1e-5)
+    assert fit.goal.total(fit.scores) == pytest.approx(200 * log_loss(y, peer.predict_proba(K)), abs=1e-3)
 
 
 def test_separable_labels_do_not_break_the_fit():
     X = np.linspace(-1, 1, 40)[:, None]
-    fit = LogisticFit((X > 0).astype(float), ridge=1e-6)
+    fit = PenalisedFit(classes((X > 0).astype(float), ridge=1e-6))
     fit.add(X)
     for _ in range(30):
         fit.refit(1)
-    assert np.isfinite(fit.weights).all() and fit.relative_deviance < 0.01
+    assert np.isfinite(fit.weights).all() and fit.relative_loss < 0.01
 
 
 def test_the_search_finds_the_features_that_count_together():
@@ -80,7 +85,8 @@ def test_the_search_finds_the_features_that_count_together():
     found, path = machine(X, targets)
     assert set(found.features[:8]) <= {1, 4} and (found.lengths > 1).any()
     assert len(path) == found.n_elements <= 24
-    assert path[-1] == pytest.approx(deviance(found.decision(X), targets) / LogisticFit(targets, 1.0).start, rel=0.02)
+    start = PenalisedFit(classes(targets)).start
+    assert path[-1] == pytest.approx(classes(targets).total(found.decision(X)) / start, rel=0.02)
     X_new, new = ring(seed=1)
     assert ((found.decision(X_new) > 0) == new).mean() > 0.93
     assert np.unique(found.factors).size <= 5
@@ -113,8 +119,8 @@ def test_refinement_follows_the_gradient(monkeypatch):
         seen["value"] = value
         return minimize(function, at, jac=True, method="L-BFGS-B", options={"maxiter": 0})
 
-    monkeypatch.setattr(logistic, "minimize", checked)
-    refine_logistic(start, X, targets, 1.0, 1)
+    monkeypatch.setattr(penalised, "minimize", checked)
+    refine_penalised(start, X, classes(targets), 1)
     assert np.isfinite(seen["value"])
 
 
@@ -124,7 +130,7 @@ def test_refinement_lowers_the_penalised_loss_and_keeps_few_widths():
     refined, _ = machine(X, targets, refine=True)
 
     def loss(one):
-        return deviance(one.decision(X), targets) + 0.5 * (one.weights**2).sum()
+        return classes(targets).total(one.decision(X), one.weights)
 
     assert loss(refined) < loss(plain)
     assert np.unique(refined.factors).size <= np.unique(plain.factors).size
@@ -134,7 +140,7 @@ def test_noise_asks_for_few_elements_and_structure_for_more():
     X, targets = ring(n=600)
     noise = np.random.default_rng(0).permutation(targets)
     plan = Plan(n_elements=100)
-    sizes = [held_out_size(KERNEL, X, t, plan, 1.0, np.random.default_rng(0)) for t in (targets, noise)]
+    sizes = [held_out_size(KERNEL, X, classes(t), plan, np.random.default_rng(0)) for t in (targets, noise)]
     assert sizes[1] < 10 < sizes[0]
 
 
@@ -145,7 +151,7 @@ def test_constant_features_are_never_read():
     assert set(found.features) <= {1, 3, 4, 5}
     with ThreadPoolExecutor(1) as pool:
         flat = LabelSearch(
-            KERNEL, np.ones((10, 2)), targets[:10], Plan(n_elements=4), 1.0, np.random.default_rng(0), pool
+            KERNEL, np.ones((10, 2)), classes(targets[:10]), Plan(n_elements=4), np.random.default_rng(0), pool
         )
         assert list(flat.rounds()) == [] and flat.expansion().decision(np.ones((3, 2))).shape == (3, 1)
 

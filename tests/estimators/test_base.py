@@ -17,12 +17,14 @@ pytestmark = [
 
 SMALL = {
     "ElementSelectedSVC": {"n_elements": 5, "random_state": 0},
+    "ElementSelectedSVR": {"n_elements": 5, "random_state": 0},
     "ReducedSetSVC": {"n_vectors": 2, "random_state": 0},
     "RejectionCascade": {"random_state": 0},
     "UnwantedVariationRemover": {"n_directions": 1},
 }
 LAST_STEP = {
     "ElementSelectedSVC": "eigensieve.estimators.small_machine.SmallMachine._learn_machine",
+    "ElementSelectedSVR": "eigensieve.estimators.small_machine.SmallMachine._learn_machine",
     "ReducedSetSVC": "eigensieve.estimators.small_machine.SmallMachine._learn_machine",
     "RejectionCascade": "eigensieve.estimators.rejection_cascade.rejection_rates",
     "UnwantedVariationRemover": "eigensieve.estimators.variation.unwanted_directions",

@@ -17,6 +17,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from eigensieve.elements.rounding import summed_in_single_bound
 from eigensieve.estimators.element_svc import ElementSelectedSVC
 from eigensieve.estimators.reduced_set import ReducedSetSVC
 from reference.elements import brute_force_greedy, masked_kernel
@@ -279,10 +280,16 @@ def test_onnx_agrees(data, three_classes):
     for svc, X, y in cases:
         model = ElementSelectedSVC(svc, n_elements=60, random_state=0).fit(X, y)
         X32 = X.astype(np.float32)
-        session = ort.InferenceSession(model.to_onnx().SerializeToString())
-        labels, decisions = session.run(None, {"X": X32})
-        np.testing.assert_allclose(decisions.reshape(len(X), -1).squeeze(), model.decision_function(X32), atol=1e-5)
-        np.testing.assert_array_equal(labels, model.predict(X32))
+        exact = model._expansion.decision(X32)
+        bound = summed_in_single_bound(model._expansion, np.abs(X32).max(axis=0).astype(float), 1).max()
+        for precision, allowed in (("double", 1e-9), ("single", bound)):
+            session = ort.InferenceSession(model.to_onnx(precision=precision).SerializeToString())
+            labels, decisions = session.run(None, {"X": X32})
+            np.testing.assert_allclose(decisions, exact, rtol=0, atol=allowed)
+            clear = np.abs(exact).min(axis=1) > 2 * allowed
+            np.testing.assert_array_equal(labels[clear], model.predict(X32)[clear])
+        numbers = 2 * model.n_elements_ + (1 + exact.shape[1]) * model._expansion.n_columns
+        assert len(model.to_onnx().SerializeToString()) < 4 * 3 * numbers + 2000
 
 
 def test_c_export_of_a_thousand_support_vectors_is_small():
@@ -395,7 +402,7 @@ class TestBadInput:
 
 
 def test_interrupt_leaves_the_estimator_as_before(data, monkeypatch):
-    import eigensieve.estimators.element_svc as module
+    import eigensieve.estimators.element_machine as module
 
     def interrupted(*args, **kwargs):
         raise KeyboardInterrupt

@@ -84,3 +84,13 @@ def test_options_that_do_not_go_together(options, message):
 def test_probabilities_only_with_labels():
     assert not hasattr(ElementSelectedSVC(), "predict_proba")
     assert hasattr(ElementSelectedSVC(match="labels"), "predict_proba")
+
+
+@pytest.mark.parametrize(("first", "then"), [("labels", "decision"), ("decision", "labels"), ("labels", "labels")])
+def test_a_warm_start_across_labels_is_refused(first, then):
+    X, y = moons(0, n=60)
+    model = ElementSelectedSVC(match=first, n_elements=5, random_state=0).fit(X, y)
+    model.set_params(match=then, n_elements=10, warm_start=True)
+    with pytest.raises(ValueError, match=f"match='{first}' in the last fit and match='{then}' now. Set warm_start=Fal"):
+        model.fit(X, y)
+    assert model.n_elements_ == 5

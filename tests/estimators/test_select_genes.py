@@ -127,7 +127,8 @@ def test_backed_and_dask_give_the_same_genes(adata: Any, tmp_path: Path) -> None
         ({"batch_key": "plate"}, r"must name a column of adata.obs, one of \['type', 'batch'\]. Got 'plate'"),
         ({"labels_key": "cell"}, "must name a column of adata.obs"),
         ({"transform": "sqrt"}, "must be 'auto', 'log' or 'none'"),
-        ({"n_top_genes": "many"}, "n_features_to_select"),
+        ({"n_top_genes": "many"}, "'n_top_genes' .* at least 1, or 'auto'. Got 'many'"),
+        ({"n_top_genes": 0.5}, "Got 0.5 instead"),
     ],
 )
 def test_wrong_input_is_refused(adata: Any, settings: dict[str, Any], message: str) -> None:

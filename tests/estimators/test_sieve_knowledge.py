@@ -39,7 +39,7 @@ def test_labels_are_used_and_can_be_ignored() -> None:
     labelled = SieveSelector(RELEVANT).fit(X, CODES)
     assert labelled.supervised_
     assert labelled.start_ == "labels"
-    assert labelled.n_clusters_ == 3
+    assert labelled.n_components_ == 2
     assert hits(labelled) == RELEVANT
     ignored = SieveSelector(RELEVANT, supervision="ignore").fit(X, noise)
     np.testing.assert_array_equal(ignored.selection_order_, plain.selection_order_)
@@ -202,6 +202,10 @@ def test_batches_are_routed_and_sliced_by_cross_validation() -> None:
         ({"must_link": [(0, 1)], "cannot_link": [(0, 1)]}, "contradict each other"),
         ({"y": np.zeros(60)}, "at least 2 classes"),
         ({"y": CODES[:7]}, "inconsistent numbers of samples"),
+        ({"y": [f"sample {i}" for i in range(60)]}, "60 samples of 60 classes"),
+        ({"y": np.arange(60) % 3, "must_link": [(0, 1)]}, "contradicts y: samples 0 and 1 have different labels"),
+        ({"y": np.arange(60) % 3, "cannot_link": [(0, 3)]}, "contradicts y: samples 0 and 3 have the same label"),
+        ({"batches": np.arange(60)}, "Give batches of several samples each"),
     ],
 )
 def test_bad_knowledge_is_named(known: dict[str, object], message: str) -> None:

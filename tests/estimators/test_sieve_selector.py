@@ -49,9 +49,9 @@ def test_every_backend_finds_the_planted_features(planted: np.ndarray, backend: 
     np.testing.assert_array_equal(np.sort(model.selection_order_), model.get_support(indices=True))
 
 
-def test_auto_counts_features_and_clusters(planted: np.ndarray) -> None:
+def test_auto_counts_features_and_directions(planted: np.ndarray) -> None:
     model = SieveSelector(random_state=0).fit(planted)
-    assert model.n_clusters_ == 3
+    assert model.n_components_ == 2  # they tell three clusters apart
     assert model.support_[:RELEVANT].sum() >= RELEVANT - 1
     assert model.support_[RELEVANT:].sum() <= 2
     # One of the ten was drawn with three nearly equal centres.
@@ -59,14 +59,14 @@ def test_auto_counts_features_and_clusters(planted: np.ndarray) -> None:
     assert np.median(model.weights_[RELEVANT:]) < model.null_quantile_ < np.sort(model.weights_[:RELEVANT])[1]
 
 
-def test_auto_on_noise_selects_nothing_and_says_so() -> None:
+def test_words_on_noise_select_nothing_and_say_so() -> None:
     """A false selection in at most one draw in ten is promised: 7 of 20 would be a surprise of one in four hundred."""
     false = 0
     for seed in range(20):
         X = np.random.default_rng(seed).standard_normal((30, 40))
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            model = SieveSelector(n_clusters=2, random_state=seed).fit(X)
+            model = SieveSelector("auto" if seed % 2 else "fewest", n_clusters=2, random_state=seed).fit(X)
         false += bool(model.support_.any())
         told = any("found no feature" in str(warning.message) for warning in caught)
         assert told == (not model.support_.any())
@@ -89,7 +89,7 @@ def test_many_noise_features_and_few_samples() -> None:
 def test_learned_attributes_agree(planted: np.ndarray) -> None:
     model = SieveSelector(7, 3).fit(planted)
     assert model.n_features_in_ == 150 and model.n_iter_ == 3 and model.converged_ and model.p_values_ is None
-    assert model.n_clusters_ == 3
+    assert model.n_components_ == 2
     assert model.embedding_.shape == (60, 2)  # a third column does not stand out
     np.testing.assert_allclose(model.embedding_.T @ model.embedding_, np.eye(2), atol=1e-8)
     order = np.argsort(model.ranking_)

@@ -3,14 +3,15 @@
 import numpy as np
 import pytest
 from scipy.optimize import minimize
+from scipy.special import logsumexp
 from scipy.stats import ks_2samp, pearsonr
 from sklearn.datasets import make_classification
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.svm import SVC
 
 from eigensieve.datasets import make_weston_linear
-from eigensieve.experiments import element_selection, faces, gene_outcomes, uci_side_data, weston
-from eigensieve.experiments.algorithm_one import PrintedElements
+from eigensieve.experiments import element_selection, faces, gene_outcomes, sufficient, uci_side_data, weston
+from eigensieve.experiments.algorithm_one import PrintedElements, _Selected
 from eigensieve.experiments.gene_shaving import shaved_features
 from eigensieve.experiments.oriented import directions
 from eigensieve.experiments.radius_margin import _smallest_ball, radius_margin_scales
@@ -103,6 +104,43 @@ def test_oriented_and_constrained_pca_avoid_the_side_datas_direction():
         assert abs(first[1]) > 0.95
 
 
+def _one_person(rng, light, n_images=12, n_pixels=40):
+    """Images of one person: the first half of the pixels shows the person, the second half the light."""
+    pixels = np.full((n_images, n_pixels), 100.0)
+    pixels[:, :20] *= np.exp(rng.normal(size=20) * 0.5)
+    return pixels * np.exp(rng.normal(size=(n_images, 1)) * light) * np.exp(0.02 * rng.normal(size=pixels.shape))
+
+
+def test_information_of_features_against_convex_optimisation():
+    rng = np.random.default_rng(0)
+    P = sufficient.distributions(rng.uniform(0, 255, (5, 12)))
+    phi = rng.normal(size=(12, 2))
+    marginal = P.mean(axis=1)
+
+    def negative_likelihood(flat):  # of the exponential family whose best member is the least informative one
+        logits = phi @ flat[:10].reshape(2, 5) + flat[10:, None]
+        return -np.mean(np.sum(P * (logits - logsumexp(logits, axis=0)), axis=0))
+
+    expected = -minimize(negative_likelihood, np.zeros(22), tol=1e-12).fun - marginal @ np.log(marginal)
+    value, gradient = sufficient._Information(P).at(phi)
+    assert value == pytest.approx(expected, rel=1e-4)
+    direction = rng.normal(size=phi.shape)
+    ahead, behind = (sufficient._Information(P).at(phi + h * direction)[0] for h in (1e-3, -1e-3))
+    assert np.sum(gradient * direction) == pytest.approx((ahead - behind) / 2e-3, rel=1e-2)
+
+
+def test_sufficient_features_tell_persons_apart_whatever_the_light():
+    rng = np.random.default_rng(0)
+    light = 0.6 * (np.arange(40) >= 20)
+    images = np.concatenate([_one_person(rng, light) for _ in range(4)])
+    side, y = _one_person(rng, light), np.repeat(np.arange(4), 12)
+    scores = {}
+    for strength in (0.0, 3.0):
+        phi = sufficient.sufficient_features(images, side, 1, strength)
+        scores[strength] = faces.precision_index(sufficient.distributions(images).T @ phi, y)
+    assert scores[3.0] > 0.6 and scores[0.0] < 0.1
+
+
 def test_break_even_and_rejection_by_counting():
     y = np.array([0] * 50 + [1] * 50)
     scores = np.concatenate([np.arange(50.0), np.arange(25.5, 75.0)])  # 24 negatives above the lowest positive
@@ -111,16 +149,51 @@ def test_break_even_and_rejection_by_counting():
     assert found["break-even"] == pytest.approx(0.24, abs=0.011)
 
 
-def test_algorithm_one_as_printed_approaches_the_machine():
+def _printed_machine(n_elements):
     X, y = make_classification(200, 6, n_informative=4, random_state=0)
     svc = SVC(C=1.0, gamma=0.2).fit(X, y)
     model = PrintedElements(svc.support_vectors_, svc.dual_coef_[0], svc._gamma)
-    model.fit(X, 60, np.random.default_rng(0))
+    return X, svc, model.fit(X, n_elements, np.random.default_rng(0))
+
+
+def test_algorithm_one_as_printed_ends_with_least_squares():
+    X, svc, model = _printed_machine(60)
     assert sum(map(len, model.mask.values())) == 60
     column, rows = next(iter(model.mask.items()))
     expected = rbf_kernel(X[:, rows], svc.support_vectors_[[column]][:, rows], gamma=0.2)[:, 0]
     np.testing.assert_allclose(model._columns(X)[:, 0], expected)
     full = svc.decision_function(X) - svc.intercept_
     left = full - model.decision_function(X)
-    np.testing.assert_allclose(model._columns(X).T @ left, 0.0, atol=1e-6)  # the weights are those of least squares
-    assert np.sum(left**2) < 0.2 * np.sum(full**2)
+    np.testing.assert_allclose(model._columns(X).T @ left, 0.0, atol=1e-6)
+    assert np.sum(left**2) < 0.5 * np.sum(full**2)
+
+
+def test_algorithm_one_as_printed_takes_the_candidate_that_leaves_least():
+    X, svc, model = _printed_machine(10)
+    K = rbf_kernel(X, svc.support_vectors_, gamma=0.2)
+    columns = {j: model._column(X, j, rows) for j, rows in model.mask.items()}
+
+    def left_over(K, columns):
+        design = np.array(list(columns.values())).T
+        return K - design @ np.linalg.lstsq(design, K, rcond=None)[0]
+
+    Q, R = np.linalg.qr(np.array(list(columns.values())).T)
+    state = _Selected(left_over(K, columns), Q, R, {j: list(rows) for j, rows in model.mask.items()})
+    rng = np.random.default_rng(1)
+    sample = rng.choice(len(X), 60, replace=False)
+    rows = rng.integers(0, 6, 30)
+    places = np.concatenate([rng.choice(list(model.mask), 15), rng.integers(0, len(svc.support_vectors_), 15)])
+    errors = {}
+    for row, j in zip(rows, places, strict=True):
+        if row not in model.mask.get(j, []):
+            tried = {**columns, j: model._column(X, j, [*model.mask.get(j, []), row])}
+            sampled = {key: values[sample] for key, values in tried.items()}
+            errors[row, j] = np.sum(left_over(state.left[sample], sampled) ** 2)
+    chosen = model._best(X[sample], state, sample, rows, places)
+    assert errors[chosen] == pytest.approx(min(errors.values()))
+    row, j = chosen
+    before = state.left.copy()
+    used = [*state.drop(j), row]
+    state.append(j, used, model._column(X, j, used))
+    expected = left_over(before, {**columns, j: model._column(X, j, used)})
+    np.testing.assert_allclose(state.left, expected, atol=1e-8)

@@ -85,3 +85,17 @@ def pick(M: np.ndarray, quality: np.ndarray, count: int, ridge: float) -> list[i
             gains[i] = quality[i] * (m @ m - fitted)
         chosen.append(int(gains.argmax()))
     return chosen
+
+
+def share_shown(points: np.ndarray, Q: np.ndarray, n_neighbors: int = 5) -> float:
+    """R2 of Q when every sample is told by the mean over its nearest others, one best factor per column, at least 0."""
+    E = np.empty_like(Q)
+    for t in range(len(points)):
+        distances = np.linalg.norm(points - points[t], axis=1)
+        distances[t] = np.inf
+        E[t] = Q[np.argsort(distances)[:n_neighbors]].mean(axis=0)
+    left = 0.0
+    for e, column in zip(E.T, Q.T, strict=True):
+        slope = max(0.0, float(e @ column / (e @ e)))
+        left += float(np.sum((column - slope * e) ** 2))
+    return 1.0 - left / float(np.sum(Q**2))

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from eigensieve import QAlphaSelector
+from eigensieve import QAlphaSelector, SieveSelector
 from eigensieve.report import render, summarize
 from report.conftest import HOSTILE, QUOTED
 
@@ -182,3 +182,17 @@ def test_a_map_of_one_structure_is_not_drawn(browser, tmp_path):
     assert browser.run("document.getElementById('map-section').hidden") is True
     assert browser.box("#curve svg")["width"] > 900
     assert browser.complaints() == []
+
+
+def test_how_few_would_do_is_drawn(browser, page, selection, tmp_path):
+    browser.open(page)
+    assert browser.run("document.getElementById('panel-section').hidden")
+    model = SieveSelector("fewest", random_state=0).fit(selection["X"])
+    few = tmp_path / "few.html"
+    few.write_text(render(summarize(model, selection["X"])), encoding="utf-8")
+    browser.open(few)
+    assert browser.complaints() == []
+    assert browser.run("document.querySelectorAll('#panel .dot').length") == len(model.structure_shown_)
+    chosen = np.count_nonzero(model.structure_shown_[:, 0] <= model.support_.sum())
+    assert browser.run("document.querySelectorAll('#panel .dot.chosen').length") == chosen
+    assert f"{model.support_.sum()} picks" in browser.run("document.getElementById('panel-hint').textContent")

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from eigensieve import QAlphaSelector
+from eigensieve import QAlphaSelector, SieveSelector
 from eigensieve.report import Limits, render, summarize
 
 
@@ -196,3 +196,16 @@ def test_directions_are_not_announced_as_clusters(selection):
     page = render(shown)
     assert "2 directions of the samples" in page and "2 clusters" not in page
     assert "embedded in 2 directions" in shown["method"]["text"]
+
+
+def test_how_few_would_do_is_drawn_from_the_model(selection):
+    assert summarize(selection["model"], selection["X"], draw_map=False)["panel"] is None
+    model = SieveSelector("fewest", random_state=0).fit(selection["X"])
+    summary = summarize(model, selection["X"], draw_map=False)
+    np.testing.assert_array_equal(summary["panel"]["size"], model.structure_shown_[:, 0])
+    np.testing.assert_allclose(summary["panel"]["shown"], model.structure_shown_[:, 1], rtol=1e-3)
+    assert summary["panel"]["taken"] == model.support_.sum() == summary["counts"]["selected"]
+    card = next(card for card in summary["trust"] if card["label"] == "How few would do")
+    assert card["value"] == f"{model.support_.sum()} features"
+    assert not any(card["label"] == "Sparsity gap" for card in summary["trust"])
+    assert "95 %" in summary["method"]["text"]

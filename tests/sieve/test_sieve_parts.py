@@ -130,8 +130,8 @@ def test_a_manifold_has_no_number_of_clusters() -> None:
 def test_given_k_is_cut_to_k_minus_1_columns_where_the_last_does_not_stand_out() -> None:
     data = as_data(_clusters(3)).standardized("center")
     rounds = _Rounds(data, np.ones(8, dtype=bool), 3, True)
-    assert rounds._clusters_given([_clusters(3)], 3)[1:] == (2, 3)
-    assert rounds._clusters_given([_clusters(4, 120)], 3)[1:] == (3, 3)
+    assert rounds._columns_given([_clusters(3)], 3)[1] == 2
+    assert rounds._columns_given([_clusters(4, 120)], 3)[1] == 3
 
 
 def test_the_graph_alone_shows_ten_clusters_at_most() -> None:
@@ -140,8 +140,7 @@ def test_the_graph_alone_shows_ten_clusters_at_most() -> None:
     points = rng.standard_normal((240, 4)) + 40.0 * rng.standard_normal((16, 4))[np.arange(240) % 16]
     data = as_data(np.random.default_rng(1).standard_normal((240, 6))).standardized("center")
     rounds = _Rounds(data, np.ones(6, dtype=bool), "auto", True)
-    assert [rounds._clusters_found([points], shown)[2] for shown in (2, 10, 12, 15, 20)] == [10, 10, 12, 16, 16]
-    assert rounds._clusters_found([points], 20)[1] == 15
+    assert [rounds._columns_found([points], shown)[1] for shown in (2, 10, 12, 15, 20)] == [10, 10, 12, 15, 15]
 
 
 @pytest.mark.parametrize("count", [5, 60])

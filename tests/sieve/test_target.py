@@ -49,6 +49,7 @@ def test_classes_of_any_type_span_their_indicators(y: object) -> None:
         (["a", "b", float("nan"), "a", "b"], [1, 1, 0, 1, 1]),
         (pd.Series(["a", "b", pd.NA, "a", "b"]), [1, 1, 0, 1, 1]),
         ([1, 2, None, -1, 2], [1, 1, 0, 0, 1]),
+        ([True, False, None, True, True], [1, 1, 0, 1, 1]),
         ([-1, 1, -1, 1, 1], [1, 1, 1, 1, 1]),
         ([-1.0, 1.0, None, 1.0, 1.0], [1, 1, 0, 1, 1]),
         ([0.25, 0.5, np.nan, 0.75, -1.0], [1, 1, 0, 1, 1]),
@@ -67,7 +68,8 @@ def test_numbers_and_classes_are_told_apart() -> None:
     assert read(np.arange(100)).kind == "numbers"
     assert read(np.repeat(np.arange(40), 3)).kind == "classes"
     assert read(rng.integers(0, 20, 300), kind="numbers").kind == "numbers"
-    assert read(np.arange(100), kind="classes").kind == "classes"
+    assert read(np.arange(100) // 2).kind == "numbers"
+    assert read(np.arange(100) // 2, kind="classes").kind == "classes"
     numbers = rng.standard_normal(30)
     np.testing.assert_allclose(
         np.abs(read(numbers).basis()), np.abs(reference.standardised(numbers[:, None])), atol=1e-12

@@ -30,6 +30,8 @@ class Method:
         Which of ``--batch``, ``--side`` and ``--pairs`` it uses.
     unlabelled : object
         What stands for a missing label among words.
+    words : tuple of str
+        The words that ``--n-features`` may be.
     """
 
     estimator: str
@@ -40,6 +42,7 @@ class Method:
     needs_array: Callable[[Params], bool] = field(default=lambda params: False)
     knows: tuple[str, ...] = ()
     unlabelled: Any = -1
+    words: tuple[str, ...] = ("auto",)
 
 
 _COMMON = {"n_features": "n_features_to_select"}
@@ -59,6 +62,7 @@ METHODS = {
         uses_label=_not_ignored,
         knows=("batch", "side", "pairs"),
         unlabelled=None,
+        words=("auto", "fewest"),
     ),
     "qalpha": Method(
         "QAlphaSelector",

@@ -170,7 +170,7 @@ def _copy_to_stdout(staged: Path) -> None:
 
 def check_table_name(place: str | None, source: str) -> None:
     """Refuse, before the work, a name from which no format can be told."""
-    from eigensieve.tables import DataError, format_of
+    from eigensieve.tables import DataError, written_format
 
     folder = Path(source).is_dir()
     if place is None:
@@ -179,19 +179,17 @@ def check_table_name(place: str | None, source: str) -> None:
         if folder:
             raise UsageProblem("A 10x folder cannot go to standard output. Name a folder or file with -o.")
         return
-    if folder and Path(place).suffix == "":
-        return
     try:
-        format_of(Path(place))
+        written_format(Path(place), folder=folder)
     except DataError as error:
         raise UsageProblem(f"Output {error}") from error
 
 
 def save_table(table: Any, path: Path, *, safe: bool = False) -> None:
     """Write a table in the format its name says; `safe` keeps spreadsheets from computing names in text files."""
-    from eigensieve.tables import format_of, write_in_place
+    from eigensieve.tables import write_in_place, written_format
 
-    if safe and not table.details.get("folder") and format_of(path).name == "csv":
+    if safe and not table.details.get("folder") and written_format(path).name == "csv":
         table = replace(
             table,
             feature_names=without_formulas(table.feature_names),

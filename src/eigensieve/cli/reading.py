@@ -66,7 +66,7 @@ def notes_of(table: Any) -> list[str]:
             fix = "--id or --label gives one a use"
         notes.append(f"{note} ({fix})" if fix else note)
     if table.label is None:
-        likely = [*table.text, *(table.feature_names if table.n_features < _FEW else ())]
+        likely = [*table.text, *(table.feature_names if len(table.feature_names) < _FEW else ())]
         for name in [name for name in likely if name.strip().lower() in _LABEL_WORDS]:
             taken = "left out" if name in table.text else "taken for a feature"
             notes.append(f"column '{name}' was {taken} (if it is the label: --label {name})")

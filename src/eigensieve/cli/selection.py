@@ -18,6 +18,7 @@ _FIGURES = {
     "n_iter_": "steps",
     "n_passes_": "data_passes",
     "n_clusters_": "directions",
+    "n_components_": "directions",
     "objective_": "criterion",
     "sparsity_gap_": "sparsity_gap",
     "negative_weight_fraction_": "negative_weight_fraction",
@@ -26,9 +27,12 @@ _FIGURES = {
 """Attribute of an estimator -> name of a figure that says how far to trust the selection."""
 
 
-def count_or_auto(text: str | None, flag: str) -> Any:
-    """Parse ``auto``, a whole number, or, for ``--n-features``, a fraction below 1."""
-    if text is None or text == "auto":
+_MANY = 200  # more features than a person looks through
+
+
+def count_or_auto(text: str | None, flag: str, *, words: tuple[str, ...] = ("auto",)) -> Any:
+    """Parse one of `words`, a whole number, or, for ``--n-features``, a fraction below 1."""
+    if text is None or text in words:
         return text
     try:
         number = float(text)
@@ -39,7 +43,8 @@ def count_or_auto(text: str | None, flag: str) -> Any:
     if 0 < number < 1 and flag == "--n-features":
         return number
     fraction = ", or a fraction between 0 and 1" if flag == "--n-features" else ""
-    raise UsageProblem(f"{flag} must be 'auto' or a whole number of at least 1{fraction}. Got '{text}' instead.")
+    known = " or ".join(f"'{word}'" for word in words)
+    raise UsageProblem(f"{flag} must be {known} or a whole number of at least 1{fraction}. Got '{text}' instead.")
 
 
 @dataclass(frozen=True)
@@ -192,11 +197,9 @@ class Selection:
     @property
     def used_sentences(self) -> list[str]:
         """The same for people."""
-        from eigensieve.estimators import in_words
-
         ignored = self.samples.labels is not None and not self.fitting.uses_label
         name = self.samples.table.label_name
-        return [*in_words(self.used), *([f"did not use the labels of column '{name}'"] if ignored else [])]
+        return [*self.used["sentences"], *([f"did not use the labels of column '{name}'"] if ignored else [])]
 
     @cached_property
     def found(self) -> Any:
@@ -216,6 +219,12 @@ class Selection:
             f"{int(self.support.sum()):,} of {n_features:,} features selected from {n_samples:,} samples "
             f"with {type(self.estimator).__name__}"
         )
+
+    @property
+    def many_by_default(self) -> bool:
+        """Whether many features were selected, nobody said how many, and the method could look for the fewest."""
+        asked = self.fitting.params.get("n_features_to_select", "auto")
+        return asked == "auto" and "fewest" in self.fitting.method.words and int(self.support.sum()) > _MANY
 
     def chosen(self) -> dict[str, Any]:
         """The selected features as plain JSON."""

@@ -4,6 +4,8 @@ A block holds the rows m_i of M (features x samples) for ``start <= i < stop``, 
 asks. Formulas are in the papers' symbols: M is features x samples.
 """
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
@@ -91,3 +93,30 @@ class BackwardSum:
             self.values -= self.shift
             self.shift = np.zeros_like(self.shift)
         return self.values
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """What a sweep returns.
+
+    Attributes
+    ----------
+    state : tuple of feature arrays
+        What the block function returned, put together over all features (first axis).
+    back : ndarray of shape (n_samples, n_columns) or None
+        Sum over blocks of M_b' W_b, in float64.
+    total : ndarray or None
+        Sum over blocks of the small arrays the block function returned, in float64.
+    """
+
+    state: tuple[Array, ...]
+    back: Array | None
+    total: Array | None
+
+
+BlockFunction = Callable[..., tuple[tuple[Array, ...], Array | None, Array | None]]
+"""fn(T_b, *state_b) -> (new state of the block, W_b or None, small array to be summed or None).
+
+It may have a method ``fused(columns, V, state_b, new state to fill, backward sum to add to)``. This does the same for
+dense columns as they are stored, products included, and returns the small array; None where it does not apply.
+"""

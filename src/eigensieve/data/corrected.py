@@ -11,8 +11,8 @@ from typing import Any, TypeVar
 import numpy as np
 
 from eigensieve._types import Array
-from eigensieve.data.blocks import Block
-from eigensieve.data.matrix import BlockFunction, DataMatrix, Sweep
+from eigensieve.data.blocks import Block, BlockFunction, Sweep
+from eigensieve.data.matrix import DataMatrix
 from eigensieve.data.stats import ColumnStats
 
 Result = TypeVar("Result")
@@ -20,8 +20,8 @@ Result = TypeVar("Result")
 _GONE = 100  # a column of which less than this many roundings is left counts as explained away
 
 
-def corrected_data(data: DataMatrix, K: Array, L: Array) -> "CorrectedData":
-    """Return M - K L' with columns of unit norm again, for standardised data.
+def corrected_data(data: DataMatrix, K: Array, L: Array) -> tuple["CorrectedData", Array]:
+    """Return M - K L' with columns of unit norm again, for standardised data, and how much was left of each feature.
 
     Features of which nothing is left but rounding become zero.
 
@@ -31,6 +31,12 @@ def corrected_data(data: DataMatrix, K: Array, L: Array) -> "CorrectedData":
         Standardised, or corrected already: then both corrections hold.
     K : ndarray of shape (n_features, n_directions)
     L : ndarray of shape (n_samples, n_directions)
+
+    Returns
+    -------
+    data : CorrectedData
+    left : ndarray of shape (n_features,)
+        Squared norm of each column of M - K L' before it is made 1. 0 for features that become zero.
     """
     base = data
     if isinstance(data, CorrectedData):
@@ -41,11 +47,11 @@ def corrected_data(data: DataMatrix, K: Array, L: Array) -> "CorrectedData":
     before = np.concatenate(data.map_blocks(lambda block: block.squares(ones))) if data is not base else 1.0
     kept = left > _GONE * float(np.finfo(base.dtype).eps) * np.maximum(before, np.finfo(np.float64).tiny)
     factor = np.where(kept, 1.0 / np.sqrt(np.where(kept, left, 1.0)), 0.0)
-    return found.moved(None, factor)
+    return found.moved(None, factor), np.where(kept, left, 0.0)
 
 
-def without_feature_directions(data: DataMatrix, V: Array) -> "CorrectedData":
-    """Return (I - V V') M, columns of unit norm: the samples are projected off the directions V.
+def without_feature_directions(data: DataMatrix, V: Array) -> tuple["CorrectedData", Array]:
+    """Return (I - V V') M, columns of unit norm, and how much was left of each: samples are projected off V.
 
     Parameters
     ----------

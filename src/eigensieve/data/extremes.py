@@ -15,17 +15,20 @@ from eigensieve.data.sparse import SparseData
 _MOST = 1000  # 2^1000 and its reciprocal can be represented
 
 
-def tamed(data: DataMatrix) -> DataMatrix | None:
-    """Return raw data in which no column is extreme, or None where that is not possible: the data is stored elsewhere.
+def tamed(data: DataMatrix, extreme: Array) -> DataMatrix | None:
+    """Return a copy of raw data in which the extreme columns have a plain scale; None if the data is not in memory.
 
-    In memory, a copy is made if there are extreme columns. Their powers of two are ``shared.exponents`` of the copy.
+    The powers of two are ``shared.exponents`` of the copy.
+
+    Parameters
+    ----------
+    data : DataMatrix
+    extreme : ndarray of bool of shape (n_features,)
+        From ``data.stats().extreme(data.dtype)``.
     """
-    stats = data.stats()
-    extreme = stats.extreme(data.dtype)
-    if not extreme.any():
-        return data
     if not isinstance(data, (DenseData, SparseData)):
         return None
+    stats = data.stats()
     # A column far from zero keeps its digits by its values' size, any other by its spread: they are the same or near.
     size = np.maximum(np.abs(stats.mean), stats.centered_norm)
     exponents = np.where(extreme, -np.frexp(np.where(extreme, size, 1.0))[1], 0)

@@ -10,14 +10,14 @@ from copy import copy
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import numpy as np
 from scipy.sparse import issparse
 
 from eigensieve._progress import Progress, silent
 from eigensieve._types import Array
-from eigensieve.data.blocks import BackwardSum, Block, add_up, numbered
+from eigensieve.data.blocks import BackwardSum, Block, BlockFunction, Sweep, add_up, numbered
 from eigensieve.data.digest import digests_by_segments
 from eigensieve.data.kinds import stored_kind
 from eigensieve.data.stats import ColumnStats, Moments, joined_moments, standardization
@@ -32,32 +32,6 @@ Ranges = Sequence[tuple[int, int]]
 
 _SEGMENTS = 32  # fixed, so that sums do not depend on the number of threads
 
-
-@dataclass(frozen=True)
-class Sweep:
-    """What a sweep returns.
-
-    Attributes
-    ----------
-    state : tuple of feature arrays
-        What the block function returned, put together over all features (first axis).
-    back : ndarray of shape (n_samples, n_columns) or None
-        Sum over blocks of M_b' W_b, in float64.
-    total : ndarray or None
-        Sum over blocks of the small arrays the block function returned, in float64.
-    """
-
-    state: tuple[Array, ...]
-    back: Array | None
-    total: Array | None
-
-
-BlockFunction = Callable[..., tuple[tuple[Array, ...], Array | None, Array | None]]
-"""fn(T_b, *state_b) -> (new state of the block, W_b or None, small array to be summed or None).
-
-It may have a method ``fused(columns, V, state_b, new state to fill, backward sum to add to)``. This does the same for
-dense columns as they are stored, products included, and returns the small array; None where it does not apply.
-"""
 
 Work = Callable[["DataMatrix", int, Ranges], Result]
 """What a pass does with one segment: work(piece, its first feature, blocks counted from there)."""
@@ -184,7 +158,11 @@ class DataMatrix(ABC):
         """Return a view whose columns are (x - center) * scale of the raw ones."""
         view = copy(self)
         view.center, view.scale, view.far = center, scale, far
-        return view
+        return view.recentered()
+
+    def recentered(self) -> Self:
+        """Return this view, made ready for its new centre."""
+        return self
 
     def restricted(self, active: Array) -> "DataMatrix":
         """Return a view of standardised data in which all features but the active ones are zero."""

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from copy import copy
 from itertools import pairwise
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from scipy.sparse import csc_array, issparse
@@ -45,7 +45,7 @@ class SparseData(DataMatrix):
         # each segment adds up a result with one row per sample, so it should hold many more non-zeros than samples
         self.n_segments = int(np.clip(len(self.values) // (64 * self.n_samples), 2, self.n_segments))
 
-    def mapped(self, function: Callable[[Array, Array], Array], *, own: bool) -> "SparseData":
+    def mapped(self, function: Callable[[Array, Array], Array], *, own: bool) -> Self:
         """Return sparse data of the values function(values, rows), computed a few at a time. 0 must stay 0.
 
         With `own` this object is not used any more: if it holds a copy of the non-zeros, they are written over.
@@ -59,11 +59,9 @@ class SparseData(DataMatrix):
             made.values[some] = function(self.values[some].astype(self.dtype, copy=False), self.indices[some])
         return made
 
-    def rescaled(self, center: Array | None, scale: Array | None, far: Array | None = None) -> DataMatrix:
-        view = super().rescaled(center, scale, far)
-        assert isinstance(view, SparseData)
-        view.near = None if center is None else view._near(center)
-        return view
+    def recentered(self) -> Self:
+        self.near = None if self.center is None else self._near(self.center)
+        return self
 
     def _near(self, center: Array) -> tuple[Array, Array] | None:
         """Return values and centres of columns moved towards zero; None if there is no need.
@@ -152,7 +150,7 @@ class SparseData(DataMatrix):
     def _raw(self) -> csc_array:
         """Return all values as a scipy matrix in compressed columns."""
         indices = self.indices.astype(self.indptr.dtype, copy=False)
-        return csc_array((self.values, indices, self.indptr), shape=self.shape)
+        return csc_array((self.values, indices, self.indptr), shape=(self.n_samples, self.n_features))
 
 
 class SparseBlock:

@@ -19,19 +19,19 @@ def load_demo(n_features: int = 2000, *, random_state: int | np.random.Generator
     n_features : int
         Number of features in all, at least 31.
     random_state : int, numpy.random.Generator or None
+        Seed; the same seed gives the same result.
 
     Returns
     -------
     bunch : sklearn.utils.Bunch
-        data : ndarray of shape (569, n_features)
-        feature_names : list of str
-            The real names, and "shuffled mean radius (1)" and so on.
-        relevant : ndarray of bool of shape (n_features,)
-            True for the 30 real features.
-        target : ndarray of shape (569,)
-            Diagnosis, to look at afterwards: 0 malignant, 1 benign.
-        class_names : list of str
-        source : str
+        With these keys:
+
+        - data : ndarray of shape (569, n_features)
+        - feature_names : list of str; the real names, and "shuffled mean radius (1)" and so on
+        - relevant : ndarray of bool of shape (n_features,); true for the 30 real features
+        - target : ndarray of shape (569,); the diagnosis, to look at afterwards: 0 malignant, 1 benign
+        - class_names : list of str
+        - source : str
 
     Examples
     --------

@@ -74,23 +74,17 @@ def load_real(name: str) -> Bunch:
     bunch : sklearn.utils.Bunch
         Always with these keys, `None` where the file has no such entry:
 
-        data : ndarray or scipy.sparse.csr_matrix of shape (n_samples, n_features)
-            Values as stored (float32 or float64); NaN marks a missing value.
-        target : ndarray of shape (n_samples,)
-            Labels (integers) or, for regression sets, floats.
-        feature_names, class_names : list of str
-        image_shape : tuple of int
-        image_order : str
-            "C" or "F": the order in which the columns run over the image's pixels.
-        is_train : ndarray of bool
-            The official split.
-        categorical : ndarray of bool
-            Columns that are ordinal codes of categories.
-        categories : dict
-            Category names by column.
-        source : str
-            Where the file came from.
-        name : str
+        - data : ndarray or scipy.sparse.csr_matrix of shape (n_samples, n_features); values as stored (float32 or
+          float64), NaN marks a missing value
+        - target : ndarray of shape (n_samples,); labels (integers) or, for regression sets, floats
+        - feature_names, class_names : list of str
+        - image_shape : tuple of int
+        - image_order : str; "C" or "F", the order in which the columns run over the image's pixels
+        - is_train : ndarray of bool; the official split
+        - categorical : ndarray of bool; columns that are ordinal codes of categories
+        - categories : dict; category names by column
+        - source : str; where the file came from
+        - name : str
 
         Further arrays of the file keep their names (`barcodes`, `X_scaled`, ...).
 

@@ -13,11 +13,13 @@ Read the files in this order:
 - ``bins``: features cut into bins, for ``guided`` and ``labels``
 - ``sampling``: the gain of candidates on a sample of the data, for ``guided`` and ``probabilistic``
 - ``shapes``: searches for masks of another shape (features, basis, joint, prototypes)
-- ``labels``: columns that match the labels; ``logistic``: their weights, and the refinement
+- ``losses``: of classes and of numbers; ``penalised``: weights that make a loss small, and the refinement
+- ``labels``: columns that match the labels
 - ``expansion``: the result as plain arrays, its weights, and the full machine to compare with
 - ``refine``: moves the values of the selected elements
 - ``rounding``: how far single precision can be off
 - ``predictor``: fast evaluation of an expansion; ``export_c``, ``export_onnx``: the same outside Python
+- ``fixed_point``: an expansion in whole numbers; ``export_fixed``: the same in C
 - ``reduced``: reduced sets of whole vectors
 - ``rejection``: the threshold of a rejector
 
@@ -33,10 +35,14 @@ from eigensieve._door import open_door
 if TYPE_CHECKING:
     from eigensieve.elements.expansion import ElementExpansion, FullExpansion, solve_weights
     from eigensieve.elements.export_c import expansion_to_c
+    from eigensieve.elements.export_fixed import fixed_to_c
     from eigensieve.elements.export_onnx import expansion_to_onnx
     from eigensieve.elements.export_scaled import scaled_c, scaled_onnx
+    from eigensieve.elements.fixed_point import FixedPoint
     from eigensieve.elements.kernel import KIND_NAMES, MaskedKernel, check_kernel_name
     from eigensieve.elements.labels import LARGEST, as_columns, fit_labels, held_out_size
+    from eigensieve.elements.losses import LOGISTIC, SQUARED
+    from eigensieve.elements.penalised import Goal
     from eigensieve.elements.plan import Plan
     from eigensieve.elements.predictor import Predictor, TablePredictor, fastest_predictor
     from eigensieve.elements.reduced import construct_vectors, refine_vectors, select_vectors

@@ -4,7 +4,7 @@ Prediction, export and pictures need nothing else.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
@@ -95,6 +95,10 @@ class ElementExpansion:
     def gammas(self) -> Array:
         """What multiplies each column's sum over features."""
         return self.factors if self.kernel.kind == LINEAR else self.kernel.gamma * self.factors
+
+    def rescaled(self, unit: float, middle: float) -> "ElementExpansion":
+        """Return middle + unit f."""
+        return replace(self, weights=unit * self.weights, intercept=unit * self.intercept + middle)
 
     def membership(self) -> csc_array:
         """Return the 0/1 matrix (elements x columns) that sums elements into columns."""

@@ -38,12 +38,11 @@ static double {name}_expm1(double x)
 """
 
 _SINGLE_RBF = """
-    /* exp - 1 of minus the sum, as 2^n 2^f - 1 with |f| <= 1/2. At most 2^-126 is reached. The limit compares the bits
-       as integers: for numbers >= 0 the order is the same, and NaN and infinity count as large, hence far away. */
-    for (c = 0; c < {padded}; c++) power.f[c] = {name}_gammas[c] * k[c];
+    /* exp - 1 of minus the sum, as 2^n 2^f - 1 with |f| <= 1/2. At most 2^-126 is reached. NaN is not below the limit
+       either: it counts as far away, as infinity does. */
     for (c = 0; c < {padded}; c++) {{
-        int bits = power.i[c] & 0x7fffffff;
-        power.i[c] = bits < 0x42fc0000 ? bits : 0x42fc0000;
+        float p = {name}_gammas[c] * k[c];
+        power.f[c] = p < 126.0f ? p : 126.0f;
     }}
     for (c = 0; c < {padded}; c++) {{
         int n = (int)(power.f[c] + 0.5f);
@@ -65,8 +64,7 @@ _HEADER = """/*
  * precision    {precision}
  * error        {error}
  *
- * void {name}_decision(const {real} *x, {real} *decision);   fills {n_outputs} value{plural}
- * int  {name}_predict(const {real} *x);                      {predicts}
+ * void {name}_decision(const {real} *x, {real} *decision);   fills {n_outputs} value{plural}{predict}
  *
  * Self-contained: no headers, no libraries, no allocation; C89 and later, C++.
  */
@@ -103,7 +101,12 @@ class _Layout:
 
 
 def expansion_to_c(
-    expansion: ElementExpansion, name: str, threshold: float, *, precision: str = "single", reach: Array | None = None
+    expansion: ElementExpansion,
+    name: str,
+    threshold: float | None,
+    *,
+    precision: str = "single",
+    reach: Array | None = None,
 ) -> str:
     """Return C source for the decision values and the predicted class index.
 
@@ -113,15 +116,17 @@ def expansion_to_c(
     name : str
         Prefix of all names; must be a C identifier.
     threshold : float
-        Decision values above it are class 1 (one output only).
+        Decision values above it are class 1 (one output only). None for a regression: no class is predicted then.
     precision : {"single", "double"}
     reach : ndarray of shape (n_features,), optional
         Largest size of each feature. The error of single precision is stated for samples within it.
     """
-    if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
-        raise ValueError(f"The 'name' parameter of to_c must be a C identifier. Got {name!r} instead.")
+    check_c_name(name)
     if precision not in ("single", "double"):
-        raise ValueError(f"The 'precision' parameter of to_c must be 'single' or 'double'. Got {precision!r} instead.")
+        raise ValueError(
+            f"The 'precision' parameter of to_c must be 'single', 'double', 'int8' or 'int16'. "
+            f"Got {precision!r} instead."
+        )
     real = "float" if precision == "single" else "double"
     n_outputs = expansion.intercept.size
     layout = _Layout.of(expansion)
@@ -141,20 +146,33 @@ def expansion_to_c(
         precision=precision,
         error=_stated_error(expansion, precision, reach),
         real=real,
-        predicts="0 or 1" if n_outputs == 1 else f"0 to {n_outputs - 1}",
+        predict="" if threshold is None else f"\n * int  {name}_predict(const {real} *x);  {classes_text(n_outputs)}",
     )
     parts = [
         header,
-        _array("unsigned short" if expansion.n_features < 65536 else "int", f"{name}_features", layout.features),
-        _array(real, f"{name}_values", layout.values),
-        _array(real, f"{name}_gammas", scale * layout.gammas),
-        _array(real, f"{name}_weights", layout.weights.ravel()),
-        _array(real, f"{name}_offset", offset),
+        c_array(real, f"{name}_values", layout.values),
+        c_array(real, f"{name}_gammas", scale * layout.gammas),
+        c_array(real, f"{name}_weights", layout.weights.ravel()),
+        c_array(real, f"{name}_offset", offset),
     ]
     if rbf and real == "double":
         parts.append(_DOUBLE_EXP.format(name=name))
-    parts += [_decision(expansion, layout, name, real), _predict(name, n_outputs, threshold, real)]
+    parts.append(_decision(expansion, layout, name, real))
+    if threshold is not None:
+        limit = f"{threshold!r}{'f' if real == 'float' else ''}"
+        parts.append(c_predict(name, n_outputs, threshold, limit, f"const {real}", real))
     return "\n".join(parts)
+
+
+def check_c_name(name: str) -> None:
+    """Raise a ValueError unless C takes the name."""
+    if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
+        raise ValueError(f"The 'name' parameter of to_c must be a C identifier. Got {name!r} instead.")
+
+
+def classes_text(n_outputs: int) -> str:
+    """Say what the predicting function returns."""
+    return f"the class, 0 to {max(1, n_outputs - 1)}"
 
 
 def _stated_error(expansion: ElementExpansion, precision: str, reach: Array | None) -> str:
@@ -164,7 +182,8 @@ def _stated_error(expansion: ElementExpansion, precision: str, reach: Array | No
     return f"at most {bound:.2e} for features as large as in training"
 
 
-def _array(kind: str, name: str, values: Iterable) -> str:
+def c_array(kind: str, name: str, values: Iterable) -> str:
+    """Return the declaration of a constant array."""
     if kind == "float":
         # Nine digits are enough for every number of single precision.
         texts = [f"{np.float32(v):.9g}" for v in values]
@@ -175,6 +194,12 @@ def _array(kind: str, name: str, values: Iterable) -> str:
     lines = [", ".join(texts[k : k + 8]) for k in range(0, len(texts), 8)]
     body = ",\n    ".join(lines)
     return f"static const {kind} {name}[{len(texts)}] = {{\n    {body}\n}};"
+
+
+def _reads(features: Array) -> str:
+    """Return one assignment per element: a table of features would cost a second load for each."""
+    reads = [f"seen[{e}] = x[{i}];" for e, i in enumerate(features)]
+    return "\n".join("    " + " ".join(reads[k : k + 5]) for k in range(0, len(reads), 5))
 
 
 def _sums(layout: _Layout, name: str, *, squares: bool, real: str) -> str:
@@ -228,7 +253,7 @@ void {name}_decision(const {real} *x, {real} *decision)
 {{
     {real} seen[{n_elements}], k[{padded}];{powers}
     int c, e, m;
-    for (e = 0; e < {expansion.n_elements}; e++) seen[e] = x[{name}_features[e]];
+{_reads(layout.features)}
 {_sums(layout, name, squares=rbf, real=real)}
 {_kernel(expansion, name, padded, real)}
     for (m = 0; m < {expansion.intercept.size}; m++) {{
@@ -242,12 +267,13 @@ void {name}_decision(const {real} *x, {real} *decision)
 """
 
 
-def _predict(name: str, n_outputs: int, threshold: float, real: str) -> str:
+def c_predict(name: str, n_outputs: int, threshold: float, limit: str, sample: str, value: str) -> str:
+    """Return the function that predicts a class; `limit` is the threshold as C text, `sample` and `value` are types."""
     if n_outputs == 1:
         if np.isinf(threshold):
             verdict = "    (void)decision;\n    return " + ("1;" if threshold < 0 else "0;")
         else:
-            verdict = f"    return decision[0] > {threshold!r}{'f' if real == 'float' else ''};"
+            verdict = f"    return decision[0] > {limit};"
     else:
         verdict = (
             f"    int m, best = 0;\n    for (m = 1; m < {n_outputs}; m++)\n"
@@ -256,5 +282,5 @@ def _predict(name: str, n_outputs: int, threshold: float, real: str) -> str:
     lines = verdict.split("\n")
     declared = [line for line in lines if line.startswith("    int ")]
     rest = [line for line in lines if not line.startswith("    int ")]
-    body = "\n".join([f"    {real} decision[{n_outputs}];", *declared, f"    {name}_decision(x, decision);", *rest])
-    return f"int {name}_predict(const {real} *x)\n{{\n{body}\n}}\n"
+    body = "\n".join([f"    {value} decision[{n_outputs}];", *declared, f"    {name}_decision(x, decision);", *rest])
+    return f"int {name}_predict({sample} *x)\n{{\n{body}\n}}\n"

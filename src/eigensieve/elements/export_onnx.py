@@ -1,4 +1,8 @@
-"""A masked expansion as an ONNX graph of standard operators."""
+"""A masked expansion as an ONNX graph of standard operators.
+
+The file holds little more than the numbers of the machine. One Gather reads all features (columns x longest column),
+shorter columns are filled up with terms of weight zero, and one sum over the last axis makes the columns.
+"""
 
 from typing import Any
 
@@ -10,40 +14,38 @@ from eigensieve.elements.expansion import ElementExpansion
 from eigensieve.elements.kernel import LINEAR, RBF
 
 OPSET = 17
+PRECISIONS = {"single": np.float32, "double": np.float64}
 
 
-def expansion_to_onnx(expansion: ElementExpansion, classes: Array, threshold: float) -> Any:
-    """Return a model with input "X" (float) and outputs "label" and "decision" (double).
-
-    The graph gathers the elements' features, sums them into columns by a product with a 0/1 matrix, and applies the
-    kernel and the weights. It computes in double precision, as the decision values are defined.
+def expansion_to_onnx(
+    expansion: ElementExpansion, classes: Array | None, threshold: float | None, *, precision: str = "single"
+) -> Any:
+    """Return a model with input "X" (float) and outputs "decision" and, for classes, "label".
 
     Parameters
     ----------
     expansion : ElementExpansion
-    classes : ndarray
-        Integers or strings.
-    threshold : float
+    classes : ndarray, optional
+        Integers or strings. None for a regression.
+    threshold : float, optional
         Decision values above it are the second class (one output only).
+    precision : {"single", "double"}
+        Of the constants, the arithmetic and the decision values.
     """
-    graph = _Graph()
+    if precision not in PRECISIONS:
+        raise ValueError(
+            f"The 'precision' parameter of to_onnx must be 'single' or 'double'. Got {precision!r} instead."
+        )
+    graph = _Graph(PRECISIONS[precision])
     helper, proto = graph.helper, graph.proto
-    labels = np.asarray(classes)
-    texts = labels.dtype.kind not in "iub"
-    graph.constant("classes", labels.astype(object) if texts else labels.astype(np.int64))
-    _add_sums(graph, expansion)
-    _add_kernel(graph, expansion)
-    _add_label(graph, expansion, threshold)
-    whole = helper.make_graph(
-        graph.nodes,
-        "eigensieve_elements",
-        [helper.make_tensor_value_info("X", proto.FLOAT, [None, expansion.n_features])],
-        [
-            helper.make_tensor_value_info("label", proto.STRING if texts else proto.INT64, [None]),
-            helper.make_tensor_value_info("decision", proto.DOUBLE, [None, expansion.intercept.size]),
-        ],
-        initializer=graph.constants,
-    )
+    _add_columns(graph, expansion)
+    _add_decision(graph, expansion)
+    outputs = [helper.make_tensor_value_info("decision", graph.real, [None, expansion.intercept.size])]
+    if classes is not None and threshold is not None:
+        kind = _add_label(graph, expansion, np.asarray(classes), threshold)
+        outputs.insert(0, helper.make_tensor_value_info("label", kind, [None]))
+    inputs = [helper.make_tensor_value_info("X", proto.FLOAT, [None, expansion.n_features])]
+    whole = helper.make_graph(graph.nodes, "eigensieve_elements", inputs, outputs, initializer=graph.constants)
     model = helper.make_model(whole, opset_imports=[helper.make_opsetid("", OPSET)], producer_name="eigensieve")
     model.ir_version = 8
     require("onnx.checker", extra="onnx").check_model(model)
@@ -53,10 +55,12 @@ def expansion_to_onnx(expansion: ElementExpansion, classes: Array, threshold: fl
 class _Graph:
     """Nodes and constants, in the order in which they are added."""
 
-    def __init__(self) -> None:
+    def __init__(self, dtype: type) -> None:
         self.helper = require("onnx.helper", extra="onnx")
         self.numpy_helper = require("onnx.numpy_helper", extra="onnx")
         self.proto = require("onnx", extra="onnx").TensorProto
+        self.dtype = dtype
+        self.real = self.proto.FLOAT if dtype is np.float32 else self.proto.DOUBLE
         self.nodes: list[Any] = []
         self.constants: list[Any] = []
 
@@ -64,50 +68,65 @@ class _Graph:
         self.constants.append(self.numpy_helper.from_array(value, name))
         return name
 
+    def number(self, name: str, value: Array) -> str:
+        """Add a constant in the precision of the arithmetic."""
+        return self.constant(name, value.astype(self.dtype))
+
+    def as_real(self, name: str) -> str:
+        """Return a float value's name in the precision of the arithmetic."""
+        if self.real == self.proto.FLOAT:
+            return name
+        self.add("Cast", [name], f"{name}_real", to=self.real)
+        return f"{name}_real"
+
     def add(self, operator: str, inputs: list[str], output: str, **attributes: Any) -> None:
         self.nodes.append(self.helper.make_node(operator, inputs, [output], **attributes))
 
 
-def _add_sums(graph: _Graph, expansion: ElementExpansion) -> None:
-    """From "X" to "sums": the argument of each column's kernel function."""
-    graph.add("Gather", ["X", graph.constant("features", expansion.features)], "seen_float", axis=1)
-    graph.add("Cast", ["seen_float"], "seen", to=graph.proto.DOUBLE)
-    values = graph.constant("values", expansion.values[None, :])
-    sign = 1.0
-    if expansion.kernel.kind == RBF:
-        sign = -1.0
-        graph.add("Sub", ["seen", values], "difference")
-        graph.add("Mul", ["difference", "difference"], "terms")
-    else:
-        graph.add("Mul", ["seen", values], "terms")
-    weighted = sign * expansion.membership().toarray() * expansion.gammas[None, :]
-    graph.add("MatMul", ["terms", graph.constant("membership", weighted)], "sums")
-
-
-def _add_kernel(graph: _Graph, expansion: ElementExpansion) -> None:
-    """From "sums" to "columns" and "decision"."""
+def _add_columns(graph: _Graph, expansion: ElementExpansion) -> None:
+    """From "X" to "columns": the masked kernel (samples x columns)."""
     kernel = expansion.kernel
+    longest = int(expansion.lengths.max(initial=1))
+    place = np.repeat(np.arange(expansion.n_columns), expansion.lengths)
+    within = np.arange(expansion.n_elements) - np.repeat(expansion.starts[:-1], expansion.lengths)
+    features = np.zeros((expansion.n_columns, longest), dtype=np.int32)
+    values, scales = np.zeros(features.shape), np.zeros(features.shape)
+    features[place, within] = expansion.features
+    values[place, within] = expansion.values
+    scales[place, within] = -expansion.gammas[place] if kernel.kind == RBF else expansion.gammas[place]
+    graph.add("Gather", ["X", graph.constant("features", features)], "read", axis=1)
+    seen = graph.as_real("read")
+    if kernel.kind == RBF:
+        graph.add("Sub", [seen, graph.number("values", values)], "difference")
+        graph.add("Mul", ["difference", "difference"], "squares")
+        graph.add("Mul", ["squares", graph.number("scales", scales)], "terms")
+    else:
+        graph.add("Mul", [seen, graph.number("values", values * scales)], "terms")
+    graph.add("ReduceSum", ["terms", graph.constant("last", np.array([2]))], "sums", keepdims=0)
     if kernel.kind == RBF:
         graph.add("Exp", ["sums"], "columns")
     elif kernel.kind == LINEAR:
         graph.add("Identity", ["sums"], "columns")
     else:
-        graph.add("Add", ["sums", graph.constant("coef0", np.array([kernel.coef0]))], "base")
-        power = "base"
-        for k in range(2, kernel.degree + 1):
-            graph.add("Mul", [power, "base"], f"power{k}")
-            power = f"power{k}"
-        graph.add("Identity", [power], "columns")
-    graph.add("MatMul", ["columns", graph.constant("weights", expansion.weights)], "weighted")
-    graph.add("Add", ["weighted", graph.constant("intercept", expansion.intercept[None, :])], "decision")
+        graph.add("Add", ["sums", graph.number("coef0", np.array([kernel.coef0]))], "base")
+        graph.add("Pow", ["base", graph.number("degree", np.array([float(kernel.degree)]))], "columns")
 
 
-def _add_label(graph: _Graph, expansion: ElementExpansion, threshold: float) -> None:
-    """From "decision" to "label"."""
+def _add_decision(graph: _Graph, expansion: ElementExpansion) -> None:
+    """From "columns" to "decision"."""
+    graph.add("MatMul", ["columns", graph.number("weights", expansion.weights)], "weighted")
+    graph.add("Add", ["weighted", graph.number("intercept", expansion.intercept[None, :])], "decision")
+
+
+def _add_label(graph: _Graph, expansion: ElementExpansion, classes: Array, threshold: float) -> int:
+    """From "decision" to "label"; return the type of the labels."""
+    texts = classes.dtype.kind not in "iub"
+    graph.constant("classes", classes.astype(object) if texts else classes.astype(np.int64))
     if expansion.intercept.size == 1:
-        graph.add("Greater", ["decision", graph.constant("threshold", np.array([threshold]))], "above")
+        graph.add("Greater", ["decision", graph.number("threshold", np.array([threshold]))], "above")
         graph.add("Cast", ["above"], "index_column", to=graph.proto.INT64)
         graph.add("Squeeze", ["index_column", graph.constant("axis", np.array([1]))], "index")
     else:
         graph.add("ArgMax", ["decision"], "index", axis=1, keepdims=0)
     graph.add("Gather", ["classes", "index"], "label", axis=0)
+    return int(graph.proto.STRING if texts else graph.proto.INT64)

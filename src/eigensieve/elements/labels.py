@@ -3,13 +3,13 @@
 The machine has the same form, f(x) = c + sum_j w_j exp(-gamma_j sum_i (x_i - b_ij)^2) with few features per column. The
 centres b need not be values of support vectors, and the widths are chosen from a few.
 
-With p the predicted probabilities, g = y - p the gradient and h = p (1 - p) the curvature, adding a column k lowers the
-logistic loss, to second order, by half of
+With g the negative gradient of the loss and h its curvature (classes: y - p and p (1 - p), with p the predicted
+probabilities; numbers: y - f and 1), adding a column k lowers the loss, to second order, by half of
 
     (k'g)^2 / (sum h k^2 - (sum h k)^2 / sum h + ridge)
 
 A round scores every bump on every single feature by histograms, grows the best by further features, adds the few best
-columns and refits all weights (`logistic`).
+columns and refits all weights (`penalised`).
 """
 
 from collections.abc import Iterator
@@ -24,7 +24,7 @@ from eigensieve.elements._labels_numba import bump_gains
 from eigensieve.elements.bins import BINS, SCREENED, FeatureBins, bin_codes
 from eigensieve.elements.expansion import ElementExpansion
 from eigensieve.elements.kernel import MaskedKernel
-from eigensieve.elements.logistic import LogisticFit, probabilities, refine_logistic, sample_losses
+from eigensieve.elements.penalised import Goal, PenalisedFit, refine_penalised
 from eigensieve.elements.plan import Plan
 from eigensieve.elements.sampling import draw_rows
 from eigensieve.elements.state import Column
@@ -69,10 +69,8 @@ class LabelSearch:
     kernel : MaskedKernel
         An rbf kernel; the widths are factors on its gamma.
     X : ndarray of shape (n_samples, n_features)
-    targets : ndarray of shape (n_samples, n_outputs)
-        Zeros and ones, one output per class beyond two classes.
+    goal : Goal
     plan : Plan
-    ridge : float
     rng : numpy.random.Generator
     pool : Executor
     """
@@ -81,14 +79,13 @@ class LabelSearch:
         self,
         kernel: MaskedKernel,
         X: Array,
-        targets: Array,
+        goal: Goal,
         plan: Plan,
-        ridge: float,
         rng: np.random.Generator,
         pool: Executor,
     ) -> None:
         self.kernel, self.X, self.plan, self.rng = kernel, np.asarray(X, dtype=np.float64), plan, rng
-        self.fit = LogisticFit(targets, ridge)
+        self.fit = PenalisedFit(goal)
         self.columns: list[Bump] = []
         self.path: list[float] = []
         self.n_elements = 0
@@ -118,17 +115,18 @@ class LabelSearch:
     def rounds(self) -> Iterator["LabelSearch"]:
         """Yield the machine after every round, until the budget is spent or the gain dies out."""
         while self.n_elements < self.plan.n_elements and self._round():
-            self.path += [self.fit.relative_deviance] * (self.n_elements - len(self.path))
-            self.plan.progress(f"{self.n_elements} elements, deviance {self.path[-1]:.4g}")
+            self.path += [self.fit.relative_loss] * (self.n_elements - len(self.path))
+            self.plan.progress(f"{self.n_elements} elements, loss {self.path[-1]:.4g}")
             yield self
 
     def _round(self) -> bool:
-        p = probabilities(self.fit.scores[self.rows])
+        goal = self.fit.goal
+        mean = goal.loss.mean(self.fit.scores[self.rows])
         kept = np.zeros(self.rows.size, dtype=bool)
         kept[self.rng.permutation(kept.size)[min(LEFT_OUT, kept.size // 2) :]] = True
-        gradient = self.fit.targets[self.rows] - p
+        gradient = goal.targets[self.rows] - mean
         gradient = np.where(kept[:, None], gradient - gradient[kept].mean(axis=0), 0.0)
-        curvature = np.where(kept, np.maximum(p * (1.0 - p), 1e-3).mean(axis=1), 0.0)
+        curvature = np.where(kept, goal.loss.curvature(mean, 1e-3).mean(axis=1), 0.0)
         bumps = self._candidates(gradient, curvature)
         least = 2.0 * self.plan.tol * self.fit.start * self.rows.size / len(self.X)
         chosen: list[Bump] = []
@@ -199,7 +197,7 @@ class LabelSearch:
         gains, centres = np.empty(len(sums), np.float32), np.empty(len(sums), np.int64)
         tables = self.tables[width]
         tables = tables if among.size == len(tables) else tables[among]
-        bump_gains(tables, sums, np.float32(total), np.float32(self.fit.ridge), gains, centres)
+        bump_gains(tables, sums, np.float32(total), np.float32(self.fit.goal.ridge), gains, centres)
         return gains * np.where(self.used[among], 1.0, NEW_FEATURE) * self.live[among], centres
 
     def expansion(self) -> ElementExpansion:
@@ -220,48 +218,54 @@ class LabelSearch:
 def fit_labels(
     kernel: MaskedKernel,
     X: Array,
-    targets: Array,
+    goal: Goal,
     plan: Plan,
-    ridge: float,
     rng: np.random.Generator,
     *,
     refine: bool,
 ) -> tuple[ElementExpansion, list[float]]:
-    """Return the machine and its path: the deviance after each element, as a share of what a constant leaves."""
+    """Return the machine and its path: the loss after each element, as a share of what a constant leaves."""
     with ThreadPoolExecutor(thread_count(), thread_name_prefix="eigensieve") as pool:
-        search = LabelSearch(kernel, X, targets, plan, ridge, rng, pool)
+        search = LabelSearch(kernel, X, goal, plan, rng, pool)
         for _ in search.rounds():
             pass
     search.fit.refit(5)
     machine = search.expansion()
     if refine and machine.n_columns:
-        machine = refine_logistic(machine, X, targets, ridge, STEPS)
+        machine = refine_penalised(machine, X, goal, STEPS)
     return machine, search.path
 
 
-def held_out_size(
-    kernel: MaskedKernel, X: Array, targets: Array, plan: Plan, ridge: float, rng: np.random.Generator
-) -> int:
-    """Return a number of elements that does well on held-out samples, a quarter of each class.
+def held_out_size(kernel: MaskedKernel, X: Array, goal: Goal, plan: Plan, rng: np.random.Generator) -> int:
+    """Return a number of elements that does well on held-out samples, a quarter (of each class).
 
     It is the smallest whose loss there is not larger, by more than one standard error, than the smallest loss.
     """
-    held = np.zeros(len(X), dtype=bool)
-    for group in np.unique(targets, axis=0):
-        members = np.flatnonzero((targets == group).all(axis=1))
-        held[rng.choice(members, int(HELD_OUT * members.size), replace=False)] = True
+    held = _held_out(goal, rng)
     if not held.any():
         return plan.n_elements
-    sizes, losses = [1], []
+    checked = goal.part(held)
     with ThreadPoolExecutor(thread_count(), thread_name_prefix="eigensieve") as pool:
-        search = LabelSearch(kernel, X[~held], targets[~held], plan, ridge, rng, pool)
-        losses.append(sample_losses(search.expansion().decision(X[held]), targets[held]))
+        search = LabelSearch(kernel, X[~held], goal.part(~held), plan, rng, pool)
+        sizes, losses = [1], [checked.losses(search.expansion().decision(X[held]))]
         for grown in search.rounds():
             sizes.append(grown.n_elements)
-            losses.append(sample_losses(grown.expansion().decision(X[held]), targets[held]))
-    worse = np.array(losses) - losses[int(np.argmin([loss.sum() for loss in losses]))]
+            losses.append(checked.losses(grown.expansion().decision(X[held])))
+    worse = np.array(losses) - losses[int(np.argmin([one.sum() for one in losses]))]
     enough = worse.mean(axis=1) <= worse.std(axis=1) / np.sqrt(worse.shape[1])
     return sizes[int(np.argmax(enough))]
+
+
+def _held_out(goal: Goal, rng: np.random.Generator) -> Array:
+    """Return which samples are held out."""
+    held = np.zeros(len(goal.targets), dtype=bool)
+    groups = np.zeros(held.size, dtype=np.int64)
+    if goal.loss.classes:
+        groups = np.unique(goal.targets, axis=0, return_inverse=True)[1].ravel()
+    for group in np.unique(groups):
+        members = np.flatnonzero(groups == group)
+        held[rng.choice(members, int(HELD_OUT * members.size), replace=False)] = True
+    return held
 
 
 def as_columns(machine: ElementExpansion) -> tuple[Array, list[Column]]:

@@ -14,14 +14,16 @@ loads fitted models. It holds no algorithm. Read the files in this order:
 ``variation``           UnwantedVariationRemover: data without unwanted directions
 ``trace_ratio``         TraceRatioSelector
 ``trace_ratio_scores``  the scores of single features as functions
-``kernel_machine``      from a scikit-learn SVC to its kernel expansion
-``small_machine``       base of the two rewritten SVCs, and the threshold set on held-out samples
+``kernel_machine``      from a scikit-learn SVC or SVR to its kernel expansion
+``small_machine``       base of the rewritten SVMs, and the threshold set on held-out samples
+``element_machine``     base of the two with elements; ``element_options``: what their parameters ask of each other
 ``element_svc``         ElementSelectedSVC
+``element_svr``         ElementSelectedSVR
 ``reduced_set``         ReducedSetSVC
 ``rejection_cascade``   RejectionCascade: a cheap classifier in front of a full one
 ``genes``               selection for AnnData
 ``persistence``         models on disk
-``used``                what was known and used in a fit, for files and reports
+``outcome``             what a fit found and used, for files, reports and pictures
 
 Words: a feature is *usable* when it varies. *Known* is what the user passes to `fit` besides X. *Stored* data are on
 disk or on a cluster, not an array in memory.
@@ -33,16 +35,16 @@ from eigensieve._door import open_door
 
 if TYPE_CHECKING:
     from eigensieve.estimators.element_svc import ElementSelectedSVC
+    from eigensieve.estimators.element_svr import ElementSelectedSVR
     from eigensieve.estimators.feature_map import FeatureMap
     from eigensieve.estimators.genes import select_genes
     from eigensieve.estimators.kernel_qalpha import KernelQAlphaSelector
-    from eigensieve.estimators.outcome import Findings
+    from eigensieve.estimators.outcome import Findings, known_and_used, selected_features
     from eigensieve.estimators.persistence import (
         ModelFileError,
         load_model,
         read_model_header,
         save_model,
-        selected_features,
     )
     from eigensieve.estimators.qalpha_selector import QAlphaSelector
     from eigensieve.estimators.reduced_set import ReducedSetSVC
@@ -52,7 +54,6 @@ if TYPE_CHECKING:
     from eigensieve.estimators.small_machine import positive_scores
     from eigensieve.estimators.trace_ratio import TraceRatioSelector
     from eigensieve.estimators.trace_ratio_scores import fisher_score, laplacian_score
-    from eigensieve.estimators.used import in_words, known_and_used
     from eigensieve.estimators.variation import UnwantedVariationRemover
 
 __getattr__, __dir__, __all__ = open_door(__name__, __file__)

@@ -158,12 +158,15 @@ def check_data(
 
 def check_scale(estimator: BaseEstimator, data: DataMatrix) -> DataMatrix:
     """Return data that can be computed with: columns of extreme scale are multiplied by powers of two."""
-    found = tamed(data)
+    extreme = data.stats().extreme(data.dtype)
+    if not extreme.any():
+        return data
+    found = tamed(data, extreme)
     if found is None:
-        extreme = np.flatnonzero(data.stats().extreme(data.dtype))
+        columns = np.flatnonzero(extreme)
         raise ValueError(
-            f"Input X has {len(extreme)} of {data.n_features} columns whose values are too large or vary too "
-            f"little for products in {data.dtype}: {name_columns(estimator, extreme)}. Rescale them where they are "
+            f"Input X has {len(columns)} of {data.n_features} columns whose values are too large or vary too "
+            f"little for products in {data.dtype}: {name_columns(estimator, columns)}. Rescale them where they are "
             "stored, or load X into memory."
         )
     return found
@@ -191,6 +194,7 @@ class BaseSelector(SelectorMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like, sparse matrix, or stored or distributed data, of shape (n_samples, n_features)
+            Samples in rows.
 
         Returns
         -------
@@ -246,13 +250,13 @@ class BaseSelector(SelectorMixin, BaseEstimator):
         return usable
 
     def _count(self, usable: Array) -> int | None:
-        """Return `n_features_to_select` as a number of features, or None for "auto".
+        """Return `n_features_to_select` as a number of features, or None for a word, such as "auto".
 
         A number above what varies is no error: a fold of a cross-validation may hold constant columns, and a search
         over sizes must not stop there.
         """
         wanted = self.n_features_to_select
-        if wanted == "auto":
+        if isinstance(wanted, str):
             return None
         n_features, n_usable = len(usable), int(np.count_nonzero(usable))
         count = int(wanted) if isinstance(wanted, Integral) else max(1, round(float(wanted) * n_features))

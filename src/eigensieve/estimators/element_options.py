@@ -1,4 +1,4 @@
-"""What the parameters of ElementSelectedSVC ask of each other and of the data, and what the user is told."""
+"""What the parameters of machines with elements ask of each other and of the data, and what the user is told."""
 
 from typing import Any
 
@@ -24,13 +24,23 @@ def check_label_options(model: Any, kernel: MaskedKernel) -> None:
     for name, value in NEEDED.items():
         if getattr(model, name) != value:
             raise ValueError(
-                f"The '{name}' parameter of ElementSelectedSVC must be {value!r} for match='labels'. "
-                f"Got {getattr(model, name)!r} instead."
+                f"The '{name}' parameter of {type(model).__name__} must be {value!r} for match='labels'. "
+                f"Got {getattr(model, name)!r} instead. Set {name}={value!r}, or match='decision'."
             )
     if kernel.name != "rbf":
         raise ValueError(
-            f"The SVC's kernel must be 'rbf' for match='labels'. Got {kernel.name!r} instead. "
-            f"Hand over an SVC with kernel='rbf', or set match='decision'."
+            f"The machine's kernel must be 'rbf' for match='labels'. Got {kernel.name!r} instead. "
+            f"Hand over an 'estimator' with kernel='rbf', or set match='decision'."
+        )
+
+
+def check_warm_start(model: Any) -> None:
+    """Raise a ValueError if the elements of the last fit cannot be added to."""
+    if "labels" in (model.match, model._matched):
+        raise ValueError(
+            f"The 'warm_start' parameter of {type(model).__name__} must be False before or after a fit with "
+            f"match='labels': its elements have centres of their own and cannot be added to. Got True instead, with "
+            f"match={model._matched!r} in the last fit and match={model.match!r} now. Set warm_start=False."
         )
 
 
@@ -52,7 +62,7 @@ def element_budget(model: Any, n_basis: int, n_features: int) -> int:
     """Return `n_elements`, or all there are, with a warning."""
     if model.n_elements == "auto":
         raise ValueError(
-            f"The 'n_elements' parameter of ElementSelectedSVC must be an int for match={model.match!r}. "
+            f"The 'n_elements' parameter of {type(model).__name__} must be an int for match={model.match!r}. "
             f"Got 'auto' instead. Set match='labels' to have the number chosen."
         )
     available = n_basis * n_features

@@ -176,6 +176,7 @@ class FeatureMap(BaseSelector):
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
+            Samples in rows.
         y : array-like of shape (n_samples,), optional
             Class labels, numbers or strings. None, NaN and -1 mark samples without label; if -1 and 1 are the only
             values, they are two classes. Used as `supervision` says.

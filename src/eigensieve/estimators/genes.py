@@ -1,6 +1,7 @@
 """Genes of single cells, in the words of scanpy's preprocessing functions: results are kept in the object itself."""
 
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any, Literal
 
 import numpy as np
@@ -82,13 +83,14 @@ def select_genes(
     >>> from eigensieve import select_genes
     >>> rng = np.random.default_rng(0)
     >>> rates = np.full((90, 200), 2.0)
-    >>> rates[:30, :8] *= 4
+    >>> for kind in range(3):  # three types of cells, 8 genes each
+    ...     rates[30 * kind : 30 * kind + 30, 8 * kind : 8 * kind + 8] *= 4
     >>> adata = anndata.AnnData(rng.poisson(rates).astype(float))
-    >>> select_genes(adata, 8)
-    >>> int(adata.var["highly_variable"].iloc[:8].sum())
-    8
+    >>> select_genes(adata, 24)
+    >>> int(adata.var["highly_variable"].iloc[:24].sum())
+    24
     """
-    _check(adata, layer, transform)
+    _check(adata, n_top_genes, layer, transform)
     X = adata.X if layer is None else adata.layers[layer]
     logged = transform == "log" or (transform == "auto" and are_counts(X))
     data, depth = log_counts(X) if logged else (as_data(X), None)
@@ -157,11 +159,16 @@ def _choose(model: SieveSelector, data: DataMatrix, known: Known) -> _Found:
     return _Found(candidates[np.argsort(-merit, kind="stable")[:count]], scores, Q)
 
 
-def _check(adata: Any, layer: str | None, transform: str) -> None:
+def _check(adata: Any, n_top_genes: Any, layer: str | None, transform: str) -> None:
     anndata = require("anndata", extra="anndata")
     if not isinstance(adata, anndata.AnnData):
         raise TypeError(
             f"The 'adata' parameter of select_genes must be an AnnData. Got {type(adata).__name__} instead."
+        )
+    if n_top_genes != "auto" and not (isinstance(n_top_genes, Integral) and n_top_genes >= 1):
+        raise ValueError(
+            f"The 'n_top_genes' parameter of select_genes must be an int of at least 1, or 'auto'. Got {n_top_genes!r} "
+            "instead."
         )
     if layer is not None and layer not in adata.layers:
         raise ValueError(

@@ -1,4 +1,4 @@
-"""From a scikit-learn SVC, fitted or not, to its kernel expansion."""
+"""From a scikit-learn SVC or SVR, fitted or not, to its kernel expansion."""
 
 import copy
 from dataclasses import dataclass, replace
@@ -9,7 +9,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
 from sklearn.multiclass import OneVsRestClassifier
-from sklearn.svm import SVC, NuSVC
+from sklearn.svm import SVC, SVR, NuSVC, NuSVR
 from sklearn.utils.validation import _is_fitted, validate_data
 
 from eigensieve._types import Array
@@ -22,9 +22,10 @@ class KernelMachine:
 
     Parameters
     ----------
-    source : SVC, NuSVC or OneVsRestClassifier
+    source : SVC, NuSVC, OneVsRestClassifier, SVR or NuSVR
         The fitted scikit-learn object.
     classes : ndarray
+        Empty for a regression.
     kernel : MaskedKernel
     basis : ndarray of shape (n_basis, n_features)
         Support vectors.
@@ -42,7 +43,8 @@ class KernelMachine:
 
     def matched_on(self, X: Any, n_samples: int) -> "KernelMachine":
         """Return the machine with its decision values on other samples."""
-        return replace(self, decisions=_one_vs_rest(self.source, X).reshape(n_samples, -1))
+        values = _one_vs_rest(self.source, X) if self.classes.size else self.source.predict(X)
+        return replace(self, decisions=values.reshape(n_samples, -1))
 
 
 def resolve_machine(estimator: Any, owner: str, X: Any, X_valid: Array, y: Array) -> KernelMachine:
@@ -51,22 +53,41 @@ def resolve_machine(estimator: Any, owner: str, X: Any, X_valid: Array, y: Array
     A fitted SVC, plain or inside `FrozenEstimator`, is used as it is. With more than two classes an unfitted SVC is
     fitted one-vs-rest. A fitted one is matched by its own one-vs-rest decision values.
     """
-    svc = SVC() if estimator is None else estimator
-    frozen = isinstance(svc, FrozenEstimator)
-    if frozen:
-        svc = svc.estimator
-    if not isinstance(svc, SVC | NuSVC):
-        raise ValueError(
-            f"The 'estimator' parameter of {owner} must be an SVC, fitted or not, or None. Got {estimator!r} instead."
-        )
-    check_kernel_name(svc.kernel)
-    if _is_fitted(svc):
+    svc, fitted = _given(estimator, owner, (SVC, NuSVC))
+    if fitted:
         return _from_fitted(svc, X, X_valid)
-    if frozen:
-        raise NotFittedError(f"The SVC inside FrozenEstimator is not fitted. Fit it before handing it to {owner}.")
     if np.unique(y).size <= 2:
         return _from_fitted(clone(svc).fit(X_valid, y), X_valid, X_valid)
     return _from_one_vs_rest(OneVsRestClassifier(clone(svc)).fit(X_valid, y), X_valid)
+
+
+def resolve_regressor(estimator: Any, owner: str, X: Any, X_valid: Array, y: Array) -> KernelMachine:
+    """Return the expansion of a fitted SVR, or of one fitted here on (X, y)."""
+    svr, fitted = _given(estimator, owner, (SVR, NuSVR))
+    if not fitted:
+        svr, X = clone(svr).fit(X_valid, y), X_valid
+    # X as the user gave it: feature names and counts are compared with those the SVR was fitted on.
+    validate_data(svr, X, reset=False, skip_check_array=True)
+    return _single_output(svr, np.empty(0), X_valid)
+
+
+def _given(estimator: Any, owner: str, kinds: tuple[Any, Any]) -> tuple[Any, bool]:
+    """Return the user's machine, or the usual one of its kind, and whether it is fitted."""
+    machine: Any = kinds[0]() if estimator is None else estimator
+    frozen = isinstance(machine, FrozenEstimator)
+    if frozen:
+        machine = machine.estimator
+    name = kinds[0].__name__
+    if not isinstance(machine, kinds):
+        raise ValueError(
+            f"The 'estimator' parameter of {owner} must be an {name}, fitted or not, or None. "
+            f"Got {estimator!r} instead."
+        )
+    check_kernel_name(machine.kernel)
+    fitted = _is_fitted(machine)
+    if frozen and not fitted:
+        raise NotFittedError(f"The {name} inside FrozenEstimator is not fitted. Fit it before handing it to {owner}.")
+    return machine, fitted
 
 
 def _one_vs_rest(source: Any, X: Any) -> Array:
@@ -84,15 +105,22 @@ def _dense(vectors: Any) -> Array:
 def _from_fitted(svc: Any, X: Any, X_valid: Array) -> KernelMachine:
     # X as the user gave it: feature names and counts are compared with those the SVC was fitted on.
     validate_data(svc, X, reset=False, skip_check_array=True)
+    if len(svc.classes_) == 2:
+        return _single_output(svc, svc.classes_, X_valid)
     kernel = MaskedKernel.from_svc(svc)
     basis = _dense(svc.support_vectors_)
-    if len(svc.classes_) == 2:
-        alpha = _dense(svc.dual_coef_).reshape(1, -1).T
-        decisions = FullExpansion(kernel, basis, alpha, svc.intercept_).decision(X_valid)
-    else:
-        decisions = _one_vs_rest(svc, X)
-        alpha = _ridge_weights(kernel.full(X_valid.astype(np.float64), basis), decisions)
+    decisions = _one_vs_rest(svc, X)
+    alpha = _ridge_weights(kernel.full(X_valid.astype(np.float64), basis), decisions)
     return KernelMachine(svc, svc.classes_, kernel, basis, alpha, decisions)
+
+
+def _single_output(machine: Any, classes: Array, X: Array) -> KernelMachine:
+    kernel, basis = MaskedKernel.from_svc(machine), _dense(machine.support_vectors_)
+    alpha = _dense(machine.dual_coef_).reshape(1, -1).T
+    if not len(basis):  # all targets lie within epsilon of a constant
+        basis, alpha = X[:1].astype(np.float64), np.zeros((1, 1))
+    decisions = FullExpansion(kernel, basis, alpha, machine.intercept_).decision(X)
+    return KernelMachine(machine, classes, kernel, basis, alpha, decisions)
 
 
 def _from_one_vs_rest(machine: Any, X: Array) -> KernelMachine:

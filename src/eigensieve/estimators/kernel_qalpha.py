@@ -63,8 +63,8 @@ class KernelQAlphaSelector(BaseSelector):
         k, the number of leading eigenvectors whose energy is maximised.
     kernel : {"linear", "poly", "rbf", "sections", "precomputed"} or callable, default="poly"
         With features a, b as vectors over the samples: ``"linear"`` a'b; ``"poly"`` (gamma a'b + coef0)^degree;
-        ``"rbf"`` exp(-gamma |a - b|^2); ``"sections"`` the sum over sections of `section_size` consecutive samples of
-        (inner product within the section)^degree. ``"precomputed"``: X is the kernel matrix, features x features. A
+        ``"rbf"`` ``exp(-gamma |a - b|^2)``; ``"sections"`` the sum over sections of `section_size` consecutive samples
+        of (inner product within the section)^degree. ``"precomputed"``: X is the kernel matrix, features x features. A
         callable gets two arrays with features in rows and returns the matrix of kernel values.
     degree : int, default=2
         For ``"poly"`` and ``"sections"``.

@@ -19,7 +19,16 @@ _FEATURES = {
 }
 """Learned arrays with one row per feature, and the kinds of numbers that they hold."""
 
-_NUMBERS = ("embedding_", "eigenvalues_", "intercept_", "dual_coef_", "vectors_", "support_vectors_", "path_")
+_NUMBERS = (
+    "embedding_",
+    "eigenvalues_",
+    "intercept_",
+    "dual_coef_",
+    "vectors_",
+    "support_vectors_",
+    "path_",
+    "structure_shown_",
+)
 """Other learned arrays of numbers."""
 
 

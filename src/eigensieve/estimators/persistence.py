@@ -16,6 +16,7 @@ from eigensieve import __version__
 from eigensieve._extras import require
 from eigensieve._files import staged
 from eigensieve.estimators.model_checks import misfit
+from eigensieve.estimators.outcome import selected_features
 from eigensieve.estimators.registry import ESTIMATORS
 
 FORMAT = 2
@@ -123,6 +124,7 @@ def load_model(path: str | os.PathLike[str]) -> BaseEstimator:
     Parameters
     ----------
     path : path-like
+        The model file.
 
     Returns
     -------
@@ -192,36 +194,3 @@ def _restore_names(model: Any, header: dict[str, Any], path: object) -> None:
 def _first_step(model: Any) -> Any:
     """What holds the names of the features: the estimator, or the first one of a Pipeline."""
     return model.steps[0][1] if hasattr(model, "steps") else model
-
-
-def selected_features(model: Any) -> dict[str, Any]:
-    """Return the selection of a fitted selector as plain JSON values.
-
-    Parameters
-    ----------
-    model : estimator
-        A fitted selector of eigensieve.
-
-    Returns
-    -------
-    selection : dict
-        ``n_features_in``, ``selected`` (column indices, best first), ``names`` (None when X had no column names) and
-        ``weights`` of the selected features.
-    """
-    support = model.get_support()
-    chosen = model.selection_order_
-    names = getattr(model, "feature_names_in_", None)
-    weights = getattr(model, "weights_", getattr(model, "scores_", None))
-    if weights is not None and np.ndim(weights) != 1:
-        weights = None
-    return {
-        "n_features_in": len(support),
-        "selected": [int(i) for i in chosen],
-        "names": None if names is None else [str(names[i]) for i in chosen],
-        "weights": None if weights is None else [_finite(weights[i]) for i in chosen],
-    }
-
-
-def _finite(value: Any) -> float | None:
-    """JSON has no infinity."""
-    return float(value) if np.isfinite(value) else None

@@ -99,8 +99,8 @@ class QAlphaSelector(BaseSelector):
     max_iter : int, default=200
         Largest number of steps of the solver.
     tol : float, default=5e-3
-        The solver stops when the residual |G alpha - rho alpha| / rho of the weights is below `tol` and the relative
-        gain of the last step is below tol^2.
+        The solver stops when the residual ``|G alpha - rho alpha| / rho`` of the weights is below `tol` and the
+        relative gain of the last step is below tol^2.
     checkpoint : path-like or None, default=None
         Folder in which the last completed step is kept. If a fit was interrupted, call it again with the same data and
         settings: it continues from there and ends with the same result. The folder of a finished fit gives that fit's

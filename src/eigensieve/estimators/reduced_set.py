@@ -12,15 +12,15 @@ from eigensieve.data import one_blas_thread
 from eigensieve.elements import FullExpansion, construct_vectors, refine_vectors, select_vectors, solve_weights
 from eigensieve.estimators.base import AT_LEAST_ONE, NOT_NEGATIVE, all_or_nothing, generator, warn_user
 from eigensieve.estimators.kernel_machine import KernelMachine
-from eigensieve.estimators.small_machine import SmallMachine
+from eigensieve.estimators.small_machine import SmallClassifier
 
 
-class ReducedSetSVC(SmallMachine):
+class ReducedSetSVC(SmallClassifier):
     """A kernel SVM approximated with few vectors, taken from its support vectors or constructed.
 
     The expansion Psi = sum_i alpha_i phi(s_i) is replaced by Psi' = sum_j beta_j phi(z_j) with few z_j that make
-    |Psi - Psi'|^2 small (Burges 1996; Avidan, section 2.2). The last weights are solved on the decision values of the
-    training samples, as for :class:`ElementSelectedSVC`, so that the two can be compared.
+    ``|Psi - Psi'|^2`` small (Burges 1996; Avidan, section 2.2). The last weights are solved on the decision values of
+    the training samples, as for :class:`ElementSelectedSVC`, so that the two can be compared.
 
     Parameters
     ----------
@@ -42,7 +42,9 @@ class ReducedSetSVC(SmallMachine):
     ridge : float, default=1e-6
         Strength of the ridge term when the weights are solved.
     random_state : int, RandomState instance or None, default=None
+        Seed; the same seed gives the same result.
     verbose : int, default=0
+        Whether progress is printed.
 
     Attributes
     ----------
@@ -105,7 +107,9 @@ class ReducedSetSVC(SmallMachine):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
+            Samples in rows.
         y : array-like of shape (n_samples,)
+            Labels of the samples.
 
         Returns
         -------

@@ -11,6 +11,7 @@ ESTIMATORS = {
     "TraceRatioSelector": "eigensieve.estimators.trace_ratio",
     "UnwantedVariationRemover": "eigensieve.estimators.variation",
     "ElementSelectedSVC": "eigensieve.estimators.element_svc",
+    "ElementSelectedSVR": "eigensieve.estimators.element_svr",
     "ReducedSetSVC": "eigensieve.estimators.reduced_set",
     "RejectionCascade": "eigensieve.estimators.rejection_cascade",
 }

@@ -43,6 +43,7 @@ class RejectionCascade(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     classifier : estimator, default=None
         Any classifier; None means ``SVC()``.
     max_false_negative_rate : float, default=0.02
+        The share of positive samples that may be lost.
     confidence : float, default=None
         Probability with which the rate holds for this very threshold (Clopper and Pearson). None: it holds on average
         over draws of the held-out samples, and nearly every second draw exceeds it. A confidence costs rejection, and
@@ -56,6 +57,7 @@ class RejectionCascade(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         decision values up to rounding and is about ten times as fast as its own `predict`. Other classifiers are always
         called.
     random_state : int, RandomState instance or None, default=None
+        Seed; the same seed gives the same result.
 
     Attributes
     ----------
@@ -121,6 +123,7 @@ class RejectionCascade(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
+            Samples in rows.
         y : array-like of shape (n_samples,)
             Two classes; the first is the one that is rejected.
 
@@ -171,7 +174,17 @@ class RejectionCascade(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         self.false_negative_bound_ = float(bound) if np.isfinite(threshold) else 0.0
 
     def rejected(self, X: Any) -> Array:
-        """Return which samples the rejector turns away, one boolean per sample."""
+        """Return which samples the rejector turns away.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        rejected : ndarray of bool of shape (n_samples,)
+        """
         return self._rejected(self._checked(X))
 
     def _checked(self, X: Any) -> Any:
@@ -187,6 +200,7 @@ class RejectionCascade(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
+            Samples in rows.
 
         Returns
         -------
@@ -211,6 +225,7 @@ class RejectionCascade(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
+            Samples in rows.
         n_repeats : int, default=3
             The cascade and the full classifier are timed this many times, in turn. Medians are compared.
 

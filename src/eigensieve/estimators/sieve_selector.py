@@ -22,19 +22,16 @@ from eigensieve.estimators.base import (
     warn_user,
 )
 from eigensieve.estimators.knowledge import Known, read_batches, read_side
-from eigensieve.qalpha import read_pairs
+from eigensieve.qalpha import check_pairs_against_labels, read_pairs
 from eigensieve.sieve import (
     Kind,
     Search,
     SieveResult,
     Target,
     Unwanted,
-    apart_matrix,
-    clean,
-    marginal_excess,
+    prepare,
     read_target,
     shared_with_batches,
-    zero_is_meaningful,
 )
 
 _CONFOUNDED = 0.9  # squared canonical correlation of labels and batches from which on a warning is due
@@ -62,15 +59,16 @@ class SieveSelector(BaseSelector):
 
     Parameters
     ----------
-    n_features_to_select : int, float or "auto", default="auto"
-        How many features to keep: a number, a fraction of all features, or ``"auto"``. ``"auto"`` keeps all features
-        that follow a structure shown by the other features, at a false discovery rate of `fdr`. On data without
-        structure nothing is selected, and a warning says so.
+    n_features_to_select : int, float, "auto" or "fewest", default="auto"
+        How many features to keep: a number, a fraction of all features, or a word. ``"auto"`` keeps all features that
+        follow a structure shown by the other features, at a false discovery rate of `fdr`. ``"fewest"`` picks from
+        these as few as show the structure nearly as well as any number of picks, up to 300. On data without structure
+        both select nothing, and a warning says so.
     n_clusters : int or "auto", default="auto"
-        k, the expected number of clusters. The features are judged by k eigenvectors of the graph, or by k - 1 when the
-        last one does not stand out. ``"auto"`` takes the eigenvectors that stand out over those of normal clouds of the
-        same shape. If all of them stand out, k is one more than the number of eigenvalues of the weighted affinity
-        above the noise edge.
+        k, the number of clusters, if you know it. The features are judged by k eigenvectors of the graph, or by k - 1
+        when the last one does not stand out. ``"auto"`` takes the eigenvectors that stand out over those of normal
+        clouds of the same shape. If all of them stand out, it takes one more than the number of eigenvalues of the
+        weighted affinity above the noise edge. How many were taken is `n_components_`.
     supervision : {"auto", "classes", "numbers", "ignore"}, default="auto"
         How y is used. ``"auto"`` takes numbers with fractions, and whole numbers of many values, as numbers to be
         predicted, and everything else as classes. ``"classes"`` and ``"numbers"`` say which it is. ``"ignore"`` selects
@@ -79,7 +77,7 @@ class SieveSelector(BaseSelector):
         How many directions of the side data, and of the differences between samples that must be linked, are projected
         out. ``"auto"`` takes those that stand out over the noise edge of independent features.
     fdr : float, default=0.1
-        Expected fraction of false selections to allow when `n_features_to_select` is ``"auto"``; also the tail
+        Expected fraction of false selections to allow when `n_features_to_select` is a word; also the tail
         probability of `null_quantile_`.
     random_state : int, RandomState or None, default=None
         For the permuted copies and the folds of the automatic choice. With a fixed `n_features_to_select` the selection
@@ -100,16 +98,21 @@ class SieveSelector(BaseSelector):
     support_ : ndarray of bool of shape (n_features,)
         The selected features.
     embedding_ : ndarray of shape (n_samples, n_columns)
-        Q: centred orthonormal eigenvectors of the last graph. There are `n_clusters_` of them or one fewer.
+        Q: centred orthonormal eigenvectors of the last graph, or what y says.
     eigenvalues_ : ndarray
         Leading eigenvalues of the affinity under the last weights.
-    n_clusters_ : int
-        k: as given, or the number of clusters found.
+    n_components_ : int
+        The number of columns of `embedding_`: of directions in which the samples differ more than by chance. It is no
+        number of clusters. On real data it is often larger than the number of classes.
     null_quantile_ : float
         Weight that a permuted copy of a feature exceeds with probability `fdr`.
     p_values_ : ndarray of shape (n_features,) or None
-        For ``n_features_to_select="auto"``: the chance that a permuted copy of the feature reaches its score against an
+        If `n_features_to_select` is a word: the chance that a permuted copy of the feature reaches its score against an
         embedding of other features. Otherwise None.
+    structure_shown_ : ndarray of shape (n_sizes, 2) or None
+        For ``n_features_to_select="fewest"``: numbers of picks m, and how well so many show the structure. That is R2
+        of `embedding_`, every sample told by the mean over its 5 nearest others on the first m picks. The smallest m
+        with at least 0.95 of the largest R2 is taken. Otherwise None.
     start_ : {"equal", "qalpha", "labels", "products", "structure"}
         The start that led to the higher scores. With labels: what the features were scored by. ``"products"`` of
         features, and their squares, and the ``"structure"`` that they share are used only if samples left out are
@@ -150,7 +153,7 @@ class SieveSelector(BaseSelector):
     """
 
     _parameter_constraints: dict[str, list[Any]] = {
-        "n_features_to_select": [AUTO, AT_LEAST_ONE, INSIDE_0_1],
+        "n_features_to_select": [StrOptions({"auto", "fewest"}), AT_LEAST_ONE, INSIDE_0_1],
         "n_clusters": [AUTO, AT_LEAST_ONE],
         "supervision": [StrOptions({"auto", "classes", "numbers", "ignore"})],
         "n_directions": [AUTO, Interval(Integral, 0, None, closed="left")],
@@ -161,7 +164,7 @@ class SieveSelector(BaseSelector):
 
     def __init__(
         self,
-        n_features_to_select: int | float | Literal["auto"] = "auto",
+        n_features_to_select: int | float | Literal["auto", "fewest"] = "auto",
         n_clusters: int | Literal["auto"] = "auto",
         *,
         supervision: Kind = "auto",
@@ -228,24 +231,30 @@ class SieveSelector(BaseSelector):
                 f"Got n_clusters={self.n_clusters} with n_samples={raw.n_samples} instead."
             )
         raw.report_to(progress)
-        search = self._search(raw, usable, known, count, progress)
+        search = self._search(raw, usable, known, given_count=count is not None)
         rng = generator(self.random_state)
         result = search.result(progress)
         candidates, self.p_values_ = search.usable, None
         if count is None:
             found = search.discoveries(self.fdr, rng, progress)
             candidates, count, self.p_values_ = found.selected, found.count, found.p_values
-        count = min(count, int(np.count_nonzero(candidates)))
         self.null_quantile_ = float(np.quantile(search.null_scores(result.embedding, rng), 1.0 - self.fdr))
         scores = np.where(search.usable, result.scores, 0.0)
-        progress(f"picking {count} features")
-        order = search.pick(scores, np.flatnonzero(candidates), count)
+        places = np.flatnonzero(candidates)
+        self.structure_shown_ = None
+        if self.n_features_to_select == "fewest":
+            progress("looking for the fewest features that show the structure")
+            order, panel = search.fewest(scores, places, result.embedding)
+            self.structure_shown_ = np.column_stack([panel.sizes, panel.shown])
+        else:
+            progress(f"picking {count} features")
+            order = search.pick(scores, places, min(count, len(places)))
         self.n_passes_ = raw.n_passes
         self.n_directions_ = search.cleaned.directions.shape[1]
         self.supervised_ = search.target is not None
         self._learn(result, scores, order, usable)
 
-    def _search(self, raw: DataMatrix, usable: Array, known: Known, count: int | None, progress: Progress) -> Search:
+    def _search(self, raw: DataMatrix, usable: Array, known: Known, *, given_count: bool) -> Search:
         """Read what is known, take off what is unwanted, and return what is to be searched."""
         name = type(self).__name__
         target = None
@@ -254,6 +263,8 @@ class SieveSelector(BaseSelector):
         pairs = None
         if known.cannot_link is not None or known.must_link is not None:
             pairs = read_pairs(known.cannot_link, known.must_link, raw.n_samples, name)
+        if pairs is not None and target is not None and target.codes is not None:
+            check_pairs_against_labels(target.codes, pairs, name)
         unwanted = Unwanted(
             None if known.batches is None else read_batches(self, raw, known.batches),
             None if known.side is None else read_side(self, raw, known.side),
@@ -261,18 +272,16 @@ class SieveSelector(BaseSelector):
             self.n_directions,
             known.covariates,
         )
-        # Means count only where nothing else is known. They have no null, so the automatic choice leaves them out, too.
-        means_count = count is not None and target is None and not unwanted.anything
-        centered = not (means_count and zero_is_meaningful(raw.stats()))
-        cleaned = clean(raw.standardized("center" if centered else "unit"), usable, unwanted)
+        cannot = None if pairs is None else pairs.cannot
+        search = prepare(raw, usable, target, unwanted, cannot, self.n_clusters, given_count=given_count)
+        if not search.usable.any():
+            raise ValueError(
+                f"Nothing is left of X when the unwanted variation given to {name}.fit is taken off: no feature varies "
+                "any more. Give batches of several samples each, or fewer directions to take out (n_directions)."
+            )
         if target is not None and unwanted.batches is not None:
-            self._check_confounding(target, cleaned.batches)
-        # It depends on the marginals alone, and permuting does not change these: the folds may share it.
-        excess = 1.0
-        if self.n_clusters == "auto" and target is None:
-            excess = marginal_excess(raw.standardized("center"), usable)
-        apart = None if pairs is None or not len(pairs.cannot) else apart_matrix(pairs.cannot, raw.n_samples)
-        return Search(cleaned, unwanted.batches, target, self.n_clusters, centered, excess, apart)
+            self._check_confounding(target, search.cleaned.batches)
+        return search
 
     def _check_confounding(self, target: Target, batches: Array) -> None:
         """Refuse labels that the batches determine, and warn about those that they nearly determine."""
@@ -294,7 +303,7 @@ class SieveSelector(BaseSelector):
         self.weights_ = scores
         self.embedding_ = result.embedding
         self.eigenvalues_ = result.eigenvalues
-        self.n_clusters_ = result.n_clusters
+        self.n_components_ = result.embedding.shape[1]
         self.start_ = result.start
         self.centered_ = result.centered
         self.objective_ = result.strength

@@ -4,7 +4,7 @@ from abc import abstractmethod
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, is_regressor
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
@@ -16,45 +16,70 @@ _LARGEST = 1e12
 FLOATS = [np.float64, np.float32]
 
 
-class SmallMachine(ClassifierMixin, BaseEstimator):
-    """A classifier with decision values f(x). `fit` of a subclass begins with `_read`, ends with `_learn_machine`."""
+class SmallMachine(BaseEstimator):
+    """A machine with values f(x). `fit` of a subclass begins with `_read` and ends with `_learn_machine`."""
 
     estimator: Any
-    classes_: Array
-    threshold_: float
 
     def _read(self, X: Any, y: Any, *, reset: bool = True) -> tuple[Array, Array]:
-        """Return the samples and their classes, checked."""
+        """Return the samples and their labels, checked."""
         with np.errstate(over="ignore", invalid="ignore"):  # scikit-learn adds the values up
-            X, y = validate_data(self, X, y, dtype=FLOATS, reset=reset)
-        check_classification_targets(y)
-        self._check_scale(X)
+            X, y = validate_data(self, X, y, dtype=FLOATS, y_numeric=is_regressor(self), reset=reset)
+        self._check_targets(y)
+        self._check_scale(X, "X")
         return X, y
 
-    def _check_scale(self, X: Array) -> None:
+    @abstractmethod
+    def _check_targets(self, y: Array) -> None:
+        """Raise a ValueError for labels that do not fit the machine."""
+
+    def _check_scale(self, values: Array, what: str) -> None:
         """Refuse values whose squares and reciprocals a kernel in single precision cannot be computed with."""
-        largest = float(np.abs(X).max(initial=0.0))
+        largest = float(np.abs(values).max(initial=0.0))
         if largest > _LARGEST or 0 < largest < 1 / _LARGEST:
             raise ValueError(
-                f"Input X has values of magnitude up to {largest:.1e}. {type(self).__name__} needs this to be between "
-                f"{1 / _LARGEST:.0e} and {_LARGEST:.0e}: its kernel values are in single precision. Scale the features "
-                "first, for example with sklearn.preprocessing.StandardScaler."
+                f"Input {what} has values of magnitude up to {largest:.1e}. {type(self).__name__} needs this to be "
+                f"between {1 / _LARGEST:.0e} and {_LARGEST:.0e}: it computes in single precision. Scale {what} first, "
+                "for example with sklearn.preprocessing.StandardScaler."
             )
 
+    @abstractmethod
     def _resolve(self, X: Any, X_valid: Array, y: Array) -> KernelMachine:
         """Return the machine to rewrite, fitted here if it was not."""
-        return resolve_machine(self.estimator, type(self).__name__, X, X_valid, y)
 
     def _learn_machine(self, machine: KernelMachine, intercept: Array) -> None:
         """Set the learned attributes that all small machines have."""
         self.estimator_ = machine.source
-        self.classes_ = machine.classes
         self.intercept_ = intercept
-        self.threshold_ = 0.0
 
     @abstractmethod
     def _decisions(self, X: Array) -> Array:
         """Return f (samples x outputs)."""
+
+    def _values(self, X: Any) -> Array:
+        """Return f (samples x outputs) of data as the user gives them."""
+        check_is_fitted(self)
+        with np.errstate(over="ignore", invalid="ignore"):
+            X = validate_data(self, X, dtype=FLOATS, reset=False)
+        return self._decisions(X)
+
+
+class SmallClassifier(ClassifierMixin, SmallMachine):
+    """A small machine for classes."""
+
+    classes_: Array
+    threshold_: float
+
+    def _check_targets(self, y: Array) -> None:
+        check_classification_targets(y)
+
+    def _resolve(self, X: Any, X_valid: Array, y: Array) -> KernelMachine:
+        return resolve_machine(self.estimator, type(self).__name__, X, X_valid, y)
+
+    def _learn_machine(self, machine: KernelMachine, intercept: Array) -> None:
+        super()._learn_machine(machine, intercept)
+        self.classes_ = machine.classes
+        self.threshold_ = 0.0
 
     def decision_function(self, X: Any) -> Array:
         """Return the decision values of the small machine.
@@ -62,15 +87,13 @@ class SmallMachine(ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
+            Samples in rows.
 
         Returns
         -------
         decisions : ndarray of shape (n_samples,) or (n_samples, n_classes)
         """
-        check_is_fitted(self)
-        with np.errstate(over="ignore", invalid="ignore"):
-            X = validate_data(self, X, dtype=FLOATS, reset=False)
-        decisions = self._decisions(X)
+        decisions = self._values(X)
         return decisions[:, 0] if decisions.shape[1] == 1 else decisions
 
     def predict(self, X: Any) -> Array:
@@ -79,6 +102,7 @@ class SmallMachine(ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
+            Samples in rows.
 
         Returns
         -------
@@ -101,6 +125,7 @@ class SmallMachine(ClassifierMixin, BaseEstimator):
         y : array-like of shape (n_samples,)
             Their classes; both must occur.
         max_false_negative_rate : float, default=0.02
+            The share of positive samples that may be lost.
         confidence : float, default=None
             Probability with which the rate holds for this very threshold. None: it holds on average.
 

@@ -117,7 +117,7 @@ class TraceRatioSelector(BaseSelector):
         Score of the selected subset.
     ranking_ : ndarray of int of shape (n_features,)
         Rank of every feature, 1 for the best, as in scikit-learn's RFE: by
-        b_i - subset_score_ * e_i, or by `scores_` when ``level="feature"``.
+        ``b_i - subset_score_ * e_i``, or by `scores_` when ``level="feature"``.
     selection_order_ : ndarray of int of shape (n_selected,)
         Indices of the selected features, best first.
     support_ : ndarray of bool of shape (n_features,)
@@ -240,6 +240,7 @@ class TraceRatioSelector(BaseSelector):
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
+            Samples in rows.
         y : array-like of shape (n_samples,), default=None
             As in :meth:`fit`.
 
@@ -255,7 +256,17 @@ class TraceRatioSelector(BaseSelector):
         return subset_ratio(b, e, np.flatnonzero(self.support_))
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """The parameters by name, as scikit-learn's estimators give them."""
+        """Return the parameters by name, as scikit-learn's estimators give them.
+
+        Parameters
+        ----------
+        deep : bool, default=True
+            As in scikit-learn; there are no nested estimators.
+
+        Returns
+        -------
+        parameters : dict
+        """
         return {**super().get_params(deep=deep), "score": vars(self)["score"]}
 
     def path(self) -> TraceRatioPath:

@@ -29,6 +29,7 @@ def fisher_score(X: Any, y: Any) -> Array:
     Parameters
     ----------
     X : array-like or sparse matrix of shape (n_samples, n_features)
+        Samples in rows.
     y : array-like of shape (n_samples,)
         Class labels.
 
@@ -60,6 +61,7 @@ def laplacian_score(
     Parameters
     ----------
     X : array-like or sparse matrix of shape (n_samples, n_features)
+        Samples in rows.
     y : object, default=None
         Not used.
     graph : sparse matrix of shape (n_samples, n_samples), default=None

@@ -70,7 +70,9 @@ class UnwantedVariationRemover(OneToOneFeatureMixin, TransformerMixin, BaseEstim
         Parameters
         ----------
         X : array-like, sparse matrix, or stored or distributed data, of shape (n_samples, n_features)
+            Samples in rows.
         y : ignored
+            Only there for scikit-learn's convention.
         batches : array-like of shape (n_samples,), optional
             The batch of each sample. Differences between the batch means are taken out.
         side : array-like or sparse matrix of shape (n_side_samples, n_features), optional
@@ -104,6 +106,11 @@ class UnwantedVariationRemover(OneToOneFeatureMixin, TransformerMixin, BaseEstim
         Parameters
         ----------
         X : array-like, sparse matrix, or stored or distributed data, of shape (n_samples, n_features)
+            Samples with the features of `fit`.
+
+        Returns
+        -------
+        X : ndarray of shape (n_samples, n_features)
         """
         check_is_fitted(self)
         raw = check_data(self, X, reset=False, min_samples=1)

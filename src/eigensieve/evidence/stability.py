@@ -24,12 +24,12 @@ from eigensieve.data import as_data, fingerprint, is_stored
 class Stability:
     """Selections over subsamples.
 
-    Attributes
+    Parameters
     ----------
-    frequencies : ndarray of shape (n_features,)
-        Fraction of the subsamples on which each feature was selected.
     selections : ndarray of bool of shape (n_subsamples, n_features)
-    feature_names : ndarray of str or None
+        Which features were selected on which subsample.
+    feature_names : ndarray of str, default=None
+        Their names, where they have names.
     """
 
     selections: Array
@@ -37,10 +37,22 @@ class Stability:
 
     @property
     def frequencies(self) -> Array:
+        """Fraction of the subsamples on which each feature was selected."""
         return np.asarray(self.selections.mean(axis=0))
 
     def stable(self, threshold: float = 0.6) -> Array:
-        """Indices of the features selected on at least `threshold` of the subsamples, most frequent first."""
+        """Return the features that were selected often, most frequent first.
+
+        Parameters
+        ----------
+        threshold : float, default=0.6
+            On which fraction of the subsamples a feature must have been selected.
+
+        Returns
+        -------
+        features : ndarray of int
+            Column numbers.
+        """
         order = np.lexsort((np.arange(self.selections.shape[1]), -self.frequencies))
         return order[self.frequencies[order] >= threshold]
 
@@ -69,20 +81,24 @@ def selection_stability(
     selector : estimator
         Any selector with `fit` and `get_support`. It is cloned and not changed.
     X : array-like or sparse matrix of shape (n_samples, n_features)
+        Samples in rows.
     y : array-like of shape (n_samples,), optional
         Labels, for selectors that use them.
     fit_params : callable, optional
         Returns further arguments of `fit` for a subsample, given the indices of its samples.
     n_subsamples : int, default=50
+        How many subsamples are fitted.
     fraction : float, default=0.5
         Fraction of the samples in a subsample.
     random_state : int, default=0
+        Seed; the same seed gives the same result.
     n_jobs : int or None, default=None
         Number of jobs that joblib runs at once.
     results : path or None, default=None
         Selections are written to this file (.npz) after every subsample and read from it at the start. A file of
         another selector, other data, labels, settings or `fit_params` is refused, and so is a damaged one.
     verbose : int, default=0
+        Whether progress is printed.
     progress : callable, optional
         Called with a message after every subsample, instead of printing what `verbose` asks for.
 

@@ -16,7 +16,7 @@ Read the files in this order:
 - ``feature_map``, ``faces``, ``uci_side_data``: shashua-wolf 2004
 - ``trace_ratio_2008``: nie-2008
 - ``element_selection``: avidan
-- ``radius_margin``, ``gene_shaving``, ``oriented``: methods that the papers compare with
+- ``radius_margin``, ``gene_shaving``, ``oriented``, ``sufficient``: methods that the papers compare with
 
 Words: a *case* is a data set or a setting. A *run* is one draw or split of a case; its number is its seed. A *claim* is
 what a paper says. It is made of *checks*.

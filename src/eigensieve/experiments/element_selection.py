@@ -205,9 +205,9 @@ EXPERIMENT = Experiment(
     "constructed vectors; the other half is for testing, 5 splits. Rejection is the share of negatives below the "
     "threshold that loses 2 % of the positives; the break-even error is where false positives equal false negatives.",
     stand_in="the MobilEye vehicles and the MERL faces are not available. GTI vehicles (20 x 20) and CBCL faces (19 x "
-    "19, the paper's are 24 x 24) stand in. Algorithm 1 as printed, without a constant, is run beside ours. The paper "
-    "does not say how it judges a second element of the same support vector; our reading favours these, so it uses "
-    "fewer support vectors than the paper. 'numbers' counts values and weights as the paper does.",
+    "19, the paper's are 24 x 24) stand in. Algorithm 1 as printed, without a constant, is run beside ours; the "
+    "paper does not say how candidates are compared, so least squares on all masked columns decides, as in its next "
+    "line. 'numbers' counts values and weights as the paper does.",
     runs=dict.fromkeys(_CASES, 5),
     quick={"faces, 50 elements": 1, f"faces, {_FULL}": 1, "faces, 200 elements": 1},
     run=run,

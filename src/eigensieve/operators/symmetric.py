@@ -81,6 +81,7 @@ def check_symmetric_operator(
     Parameters
     ----------
     operator : SymmetricOperator
+        What is checked: an object with `shape` and products.
     dense : ndarray of shape (size, size), optional
         What the operator should be. It is compared with the operator entry by entry.
     n_probes : int, default=3
@@ -88,6 +89,7 @@ def check_symmetric_operator(
     rtol : float, default=1e-8
         Tolerance relative to the size of the numbers compared.
     random_state : int or None, default=0
+        Seed; the same seed gives the same result.
 
     Raises
     ------

@@ -22,6 +22,7 @@ class ElementMaskDisplay(Display):
     image_shape : tuple of int, default=None
         Height and width when the features are the pixels of an image, row by row.
     feature_names : ndarray of str, default=None
+        Names at the bars; None shows column numbers.
 
     Attributes
     ----------
@@ -38,7 +39,23 @@ class ElementMaskDisplay(Display):
     def from_estimator(
         cls, estimator: Any, *, image_shape: tuple[int, int] | None = None, ax: Any = None, **kwargs: Any
     ) -> Self:
-        """Draw the mask of a fitted `ElementSelectedSVC`."""
+        """Draw the mask of a fitted `ElementSelectedSVC`.
+
+        Parameters
+        ----------
+        estimator : ElementSelectedSVC
+            Fitted.
+        image_shape : tuple of int, default=None
+            Height and width when the features are the pixels of an image, row by row.
+        ax : matplotlib Axes, default=None
+            Where to draw; None makes a figure.
+        **kwargs
+            For :meth:`plot`.
+
+        Returns
+        -------
+        display : ElementMaskDisplay
+        """
         check_is_fitted(estimator)
         counts = np.asarray(estimator.mask_.sum(axis=1)).ravel()
         if image_shape is not None:
@@ -52,7 +69,19 @@ class ElementMaskDisplay(Display):
         return cls(counts, image_shape=image_shape, feature_names=names).plot(ax=ax, **kwargs)
 
     def plot(self, ax: Any = None, **kwargs: Any) -> Self:
-        """Draw; keywords go to `imshow` or `barh`."""
+        """Draw.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Where to draw; None makes a figure.
+        **kwargs
+            For matplotlib's ``imshow`` (images) or ``barh`` (bars).
+
+        Returns
+        -------
+        display : ElementMaskDisplay
+        """
         ax = self.ax_ = axes_or_new(ax)
         if self.image_shape is not None:
             image = ax.imshow(self.counts.reshape(self.image_shape), **{"cmap": "magma", **kwargs})
@@ -73,7 +102,9 @@ class ElementPathDisplay(Display):
     Parameters
     ----------
     path : ndarray of shape (n_steps,)
+        Relative squared error after each addition.
     label : str, default=None
+        Name of the line in the legend; no legend without it.
 
     Attributes
     ----------
@@ -86,12 +117,40 @@ class ElementPathDisplay(Display):
 
     @classmethod
     def from_estimator(cls, estimator: Any, *, label: str | None = None, ax: Any = None, **kwargs: Any) -> Self:
-        """Draw the path of a fitted `ElementSelectedSVC`."""
+        """Draw the path of a fitted `ElementSelectedSVC`.
+
+        Parameters
+        ----------
+        estimator : ElementSelectedSVC
+            Fitted.
+        label : str, default=None
+            Name of the line in the legend; no legend without it.
+        ax : matplotlib Axes, default=None
+            Where to draw; None makes a figure.
+        **kwargs
+            For :meth:`plot`.
+
+        Returns
+        -------
+        display : ElementPathDisplay
+        """
         check_is_fitted(estimator)
         return cls(estimator.path_, label=label).plot(ax=ax, **kwargs)
 
     def plot(self, ax: Any = None, **kwargs: Any) -> Self:
-        """Draw; keywords go to the line."""
+        """Draw.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Where to draw; None makes a figure.
+        **kwargs
+            For matplotlib's ``plot``.
+
+        Returns
+        -------
+        display : ElementPathDisplay
+        """
         ax = self.ax_ = axes_or_new(ax)
         (self.line_,) = ax.plot(np.arange(1, self.path.size + 1), self.path, label=self.label, **kwargs)
         ax.set(xlabel="elements", ylabel="relative squared error", yscale="log")
@@ -107,7 +166,8 @@ class RejectionCurveDisplay(Display):
 
     Parameters
     ----------
-    curves : dict of str to (false-negative rates, rejection rates, area)
+    curves : dict of str to tuple
+        False-negative rates, rejection rates and area under the curve, by the name in the legend.
 
     Attributes
     ----------
@@ -119,7 +179,25 @@ class RejectionCurveDisplay(Display):
 
     @classmethod
     def from_estimators(cls, estimators: Mapping[str, Any], X: Any, y: Any, *, ax: Any = None, **kwargs: Any) -> Self:
-        """Draw one line for each named, fitted two-class model on the given samples."""
+        """Draw one line per model.
+
+        Parameters
+        ----------
+        estimators : dict of str to classifier
+            Fitted classifiers of two classes, by the name in the legend.
+        X : array-like of shape (n_samples, n_features)
+            Samples to reject or keep.
+        y : array-like of shape (n_samples,)
+            Their classes.
+        ax : matplotlib Axes, default=None
+            Where to draw; None makes a figure.
+        **kwargs
+            For :meth:`plot`.
+
+        Returns
+        -------
+        display : RejectionCurveDisplay
+        """
         scores = {}
         for name, estimator in estimators.items():
             check_is_fitted(estimator)
@@ -129,7 +207,23 @@ class RejectionCurveDisplay(Display):
 
     @classmethod
     def from_scores(cls, scores: Mapping[str, Array], positive: Array, *, ax: Any = None, **kwargs: Any) -> Self:
-        """Draw one line for each named list of scores; `positive` marks the samples of the second class."""
+        """Draw one line per list of scores.
+
+        Parameters
+        ----------
+        scores : dict of str to ndarray of shape (n_samples,)
+            Scores by the name in the legend; samples with low scores are rejected.
+        positive : ndarray of bool of shape (n_samples,)
+            Marks the samples of the second class, which must not be lost.
+        ax : matplotlib Axes, default=None
+            Where to draw; None makes a figure.
+        **kwargs
+            For :meth:`plot`.
+
+        Returns
+        -------
+        display : RejectionCurveDisplay
+        """
         curves = {}
         for name, values in scores.items():
             positives, negatives = np.sort(values[positive]), np.sort(values[~positive])
@@ -139,7 +233,19 @@ class RejectionCurveDisplay(Display):
         return cls(curves).plot(ax=ax, **kwargs)
 
     def plot(self, ax: Any = None, **kwargs: Any) -> Self:
-        """Draw; keywords go to every line."""
+        """Draw.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Where to draw; None makes a figure.
+        **kwargs
+            For matplotlib's ``plot``, for every line.
+
+        Returns
+        -------
+        display : RejectionCurveDisplay
+        """
         ax = self.ax_ = axes_or_new(ax)
         self.lines_ = [
             ax.plot(lost, rejected, label=f"{name} (area {area:.4f})", **kwargs)[0]

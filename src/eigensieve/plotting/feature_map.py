@@ -20,7 +20,9 @@ class FeatureMapDisplay(Display):
     coordinates : ndarray of shape (n_features, n_rounds)
         Directions in radians.
     relevance : ndarray of shape (n_features, n_rounds)
+        Relevance of each feature in each round.
     feature_names : list of str
+        Names of the features.
 
     Attributes
     ----------
@@ -37,7 +39,19 @@ class FeatureMapDisplay(Display):
 
     @classmethod
     def from_estimator(cls, feature_map: Any, **options: Any) -> "FeatureMapDisplay":
-        """Draw a fitted :class:`FeatureMap`; the options are those of :meth:`plot`."""
+        """Draw a fitted :class:`~eigensieve.FeatureMap`.
+
+        Parameters
+        ----------
+        feature_map : FeatureMap
+            Fitted.
+        **options
+            For :meth:`plot`.
+
+        Returns
+        -------
+        display : FeatureMapDisplay
+        """
         display: FeatureMapDisplay = feature_map.plot(**options)
         return display
 
@@ -47,8 +61,11 @@ class FeatureMapDisplay(Display):
         Parameters
         ----------
         rounds : tuple of 2 ints, default=(0, 1)
+            The rounds on the two axes, from 0.
         n_labels : int, default=20
-        ax : matplotlib Axes, optional
+            How many features carry their names, the most relevant first.
+        ax : matplotlib Axes, default=None
+            Where to draw; None makes a figure.
 
         Returns
         -------

@@ -51,12 +51,28 @@ class TraceRatioPathDisplay(Display):
             Where to draw; None makes a figure.
         log : bool, default=True
             Logarithmic sizes, and logarithmic scores where they span more than a decade.
+
+        Returns
+        -------
+        display : TraceRatioPathDisplay
         """
         display = cls(estimator.path(), n_selected=int(estimator.support_.sum()))
         return display.plot(ax=ax, log=log)
 
     def plot(self, ax: Any = None, *, log: bool = True) -> "TraceRatioPathDisplay":
-        """Draw, and return self. Sizes whose score is infinite are left out and named in the axis label."""
+        """Draw. Sizes whose score is infinite are left out and named in the axis label.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Where to draw; None makes a figure.
+        log : bool, default=True
+            Logarithmic sizes, and logarithmic scores where they span more than a decade.
+
+        Returns
+        -------
+        display : TraceRatioPathDisplay
+        """
         ax = self.ax_ = axes_or_new(ax, layout="constrained")
         path = self.path
         size = path.choose() if self.n_selected is None else self.n_selected

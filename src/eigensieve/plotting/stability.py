@@ -14,7 +14,7 @@ class StabilityDisplay(Display):
     Parameters
     ----------
     stability : Stability
-        From :func:`eigensieve.evidence.selection_stability`.
+        From :func:`eigensieve.selection_stability`.
 
     Attributes
     ----------
@@ -28,7 +28,21 @@ class StabilityDisplay(Display):
 
     @classmethod
     def from_stability(cls, stability: Stability, *, ax: Any = None, **kwargs: Any) -> "StabilityDisplay":
-        """Draw the frequencies; further arguments go to :meth:`plot`."""
+        """Draw the frequencies.
+
+        Parameters
+        ----------
+        stability : Stability
+            From :func:`eigensieve.selection_stability`.
+        ax : matplotlib Axes, default=None
+            Where to draw; None makes a figure.
+        **kwargs
+            For :meth:`plot`.
+
+        Returns
+        -------
+        display : StabilityDisplay
+        """
         return cls(stability).plot(ax=ax, **kwargs)
 
     def plot(self, *, ax: Any = None, max_features: int = 40, threshold: float = 0.6) -> "StabilityDisplay":
@@ -36,11 +50,16 @@ class StabilityDisplay(Display):
 
         Parameters
         ----------
-        ax : matplotlib Axes, optional
+        ax : matplotlib Axes, default=None
+            Where to draw; None makes a figure.
         max_features : int, default=40
             Bars to draw at most.
         threshold : float, default=0.6
             Frequency from which a feature counts as stable; drawn as a line.
+
+        Returns
+        -------
+        display : StabilityDisplay
         """
         frequencies = self.stability.frequencies
         order = np.lexsort((np.arange(len(frequencies)), -frequencies))[:max_features]

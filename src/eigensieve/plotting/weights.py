@@ -26,6 +26,7 @@ class WeightsDisplay(Display):
     null_weight : float, optional
         A level that features without structure hardly reach; drawn as a line.
     ylabel : str, default="weight"
+        Text at the vertical axis.
 
     Attributes
     ----------
@@ -99,6 +100,7 @@ class WeightsDisplay(Display):
         Parameters
         ----------
         ax : matplotlib Axes, optional
+            Where to draw; None makes a figure.
         n_names : int, default=0
             Write the names of so many of the largest weights beside them.
         line_kw : dict, optional

@@ -28,7 +28,13 @@ from eigensieve._door import open_door
 
 if TYPE_CHECKING:
     from eigensieve.qalpha.class_blocks import read_settings
-    from eigensieve.qalpha.knowledge.checks import Request, check_combination, check_start, read_pairs
+    from eigensieve.qalpha.knowledge.checks import (
+        Request,
+        check_combination,
+        check_pairs_against_labels,
+        check_start,
+        read_pairs,
+    )
     from eigensieve.qalpha.knowledge.labels import Labels, class_span, missing_labels, read_labels
     from eigensieve.qalpha.knowledge.steered import Knowledge, inhibition, side_variances, solve_steered
     from eigensieve.qalpha.mercer_factor import Factor, exact_factor, nystroem_factor

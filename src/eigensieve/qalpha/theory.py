@@ -237,6 +237,7 @@ def positivity_probability(
     n_draws : int
         Number of random matrices.
     random_state : int, numpy.random.Generator or None
+        Seed; the same seed gives the same result.
 
     Returns
     -------

@@ -38,7 +38,7 @@ def render(summary: dict[str, Any]) -> str:
         "data": as_script_data(summary),
         "script": script,
     }
-    return fill(asset("page.html"), slots)
+    return fill_page("page.html", slots)
 
 
 def render_fragment(summary: dict[str, Any]) -> str:
@@ -63,8 +63,9 @@ def asset(name: str) -> str:
     return files("eigensieve.report").joinpath("assets", name).read_text(encoding="utf-8")
 
 
-def fill(page: str, slots: dict[str, str]) -> str:
-    """Put texts into the ``{{slots}}`` of a page."""
+def fill_page(body: str, slots: dict[str, str]) -> str:
+    """Return the page whose body is a file of the folder ``assets``, with texts in its ``{{slots}}``."""
+    page = asset("shell.html").replace("{{body}}", asset(body))
     return _SLOT.sub(lambda match: slots[match.group(1)], page)
 
 

@@ -43,7 +43,13 @@ class Report:
         self.summary = summarize(model, X, **details)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the page; the file appears whole or not at all."""
+        """Write the page; the file appears whole or not at all.
+
+        Parameters
+        ----------
+        path : str or path
+            Where to write. An existing file is replaced.
+        """
         with staged(path) as file:
             file.write_text(render(self.summary), encoding="utf-8")
 

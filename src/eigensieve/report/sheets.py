@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from eigensieve import __version__
-from eigensieve.report.rendering import asset, fill
+from eigensieve.report.rendering import asset, fill_page
 
 _PLOT = 560
 _LABELS = 12
@@ -48,8 +48,8 @@ def sheet(title: str, facts: Sequence[str], sections: Sequence[Section]) -> str:
     """
     made = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
     every = [*facts, made, f"eigensieve {__version__}"]
-    return fill(
-        asset("sheet.html"),
+    return fill_page(
+        "sheet.html",
         {
             "policy": "default-src 'none'; img-src data:; style-src 'unsafe-inline'",
             "title": html.escape(title),

@@ -9,10 +9,20 @@ import numpy as np
 from eigensieve import __version__
 from eigensieve._types import Array
 from eigensieve.data import as_data
-from eigensieve.estimators import Findings, in_words, known_and_used
+from eigensieve.estimators import Findings, known_and_used
 from eigensieve.report.texts import methods_text
 from eigensieve.report.trust import trust_cards
-from eigensieve.report.views import Limits, heat_map, led_by_labels, numbers, redundancy, sample_view, topographical_map
+from eigensieve.report.views import (
+    Limits,
+    heat_map,
+    led_by_labels,
+    n_directions,
+    numbers,
+    panel_view,
+    redundancy,
+    sample_view,
+    topographical_map,
+)
 
 
 def summarize(
@@ -43,6 +53,7 @@ def summarize(
     labels : sequence, optional
         Known classes of the samples; shown beside the groups found.
     title : str
+        Head of the page.
     source : dict, optional
         What the page should say about the input: ``name``, ``prepared`` (list of sentences), ``labels`` (name of the
         label column), ``labels_used`` (bool).
@@ -54,6 +65,7 @@ def summarize(
     stability : ndarray of shape (n_features,), optional
         How often each feature was chosen over subsamples, between 0 and 1.
     limits : Limits, optional
+        How much the page holds.
 
     Returns
     -------
@@ -81,18 +93,19 @@ def summarize(
         "created": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
         "title": title,
         "source": about,
-        "used": used | {"sentences": in_words(used)},
+        "used": used,
         "method": methods_text(model, found.support, about["labels_used"], used),
         "counts": {
             "samples": data.n_samples,
             "features": data.n_features,
             "selected": len(chosen),
-            "directions": 0 if led_by_labels(model) else int(getattr(model, "n_clusters_", 0)),
+            "directions": 0 if led_by_labels(model) else n_directions(model),
         },
         "features": _feature_table(found, names, shown, limits.name_length)
         | {"stability": None if stability is None else numbers(np.asarray(stability)[shown], 3)}
         | {"copy": numbers(copies[shown], 3)},
         "curve": _curve(found, position, limits),
+        "panel": panel_view(model),
         "map": topographical_map(data, drawn[~constant[drawn]], position),
         "samples": samples,
         "heat": heat_map(data, chosen, position, samples, clusters, limits),

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from eigensieve._types import Array
-from eigensieve.estimators import Findings, in_words
+from eigensieve.estimators import Findings
 
 Card = dict[str, str]
 
@@ -32,7 +32,7 @@ def trust_cards(
     """
     cards = [
         _status(model),
-        _gap(model, found.support),
+        _panel(model) or _gap(model, found.support),
         _negative(model, found),
         _null(model, found),
         _stability(found.support, stability),
@@ -75,6 +75,21 @@ def _gap(model: Any, support: Array) -> Card | None:
     }[state]
     text = f"On average a selected feature weighs {gap:.3g} times as much as one left out: {ending}"
     return _card("Sparsity gap", f"{gap:.3g}×", state, text)
+
+
+def _panel(model: Any) -> Card | None:
+    """Where as few features were taken as show the structure: others that were left out matter as well."""
+    table = getattr(model, "structure_shown_", None)
+    if table is None or not len(table):
+        return None
+    sizes, shown = np.asarray(table).T
+    taken = int(model.support_.sum())
+    share, most = float(shown[sizes == taken][0]), float(shown.max())
+    text = (
+        f"{taken} of the features show the structure with R² {share:.2f}; the most that up to {int(sizes[-1])} of them "
+        f"show is {most:.2f}. Many features that were left out follow the same structure."
+    )
+    return _card("How few would do", f"{taken} features", "good" if most >= 0.5 else "note", text)
 
 
 def _negative(model: Any, found: Findings) -> Card | None:
@@ -144,7 +159,7 @@ def _copies(redundancy: dict[str, Any]) -> Card:
 
 def _known(used: dict[str, Any]) -> Card | None:
     """What was known and used, and what follows for judging the selection."""
-    parts = in_words(used)
+    parts = used["sentences"]
     if not parts:
         return None
     words = {

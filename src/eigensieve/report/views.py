@@ -20,7 +20,29 @@ _NO_LABEL = ("", "nan", "None", "<NA>")
 
 @dataclass(frozen=True)
 class Limits:
-    """How much a page holds; what exceeds a limit is summarised and the page says so."""
+    """How much a page holds; what exceeds a limit is summarised and the page says so.
+
+    Parameters
+    ----------
+    features : int, default=50_000
+        Features with a row of their own.
+    name_bytes : int, default=1_500_000
+        Bytes of all names together; fewer features are listed when their names are long.
+    name_length : int, default=200
+        Characters of a name that are shown.
+    map_features : int, default=300
+        Features in the topographical map.
+    heat_features : int, default=60
+        Features in the heat map.
+    heat_samples : int, default=400
+        Samples in the heat map.
+    samples : int, default=3_000
+        Samples in the picture of the embedding.
+    redundancy_features : int, default=80
+        Features in the picture of correlations.
+    curve_points : int, default=1_200
+        Points of the curve of weights.
+    """
 
     features: int = 50_000
     name_bytes: int = 1_500_000
@@ -84,6 +106,12 @@ def led_by_labels(model: Any) -> bool:
     return bool(getattr(model, "supervised_", False))
 
 
+def n_directions(model: Any) -> int:
+    """Return the number of columns of the model's embedding, 0 without one."""
+    embedding = getattr(model, "embedding_", None)
+    return 0 if embedding is None else int(embedding.shape[1])
+
+
 def _plane(model: Any, data: DataMatrix, chosen: Array) -> tuple[Array, str]:
     """The two leading directions of the model's embedding or, without one, of the chosen features."""
     embedding = getattr(model, "embedding_", None)
@@ -108,8 +136,12 @@ def _plane(model: Any, data: DataMatrix, chosen: Array) -> tuple[Array, str]:
 
 
 def _clusters(model: Any) -> Array | None:
-    """Cluster of each sample, by k-means on the embedding; numbered along the leading direction."""
-    embedding, k = getattr(model, "embedding_", None), int(getattr(model, "n_clusters_", 0))
+    """Group of each sample, by k-means on the embedding; numbered along the leading direction.
+
+    c directions tell c + 1 groups apart, unless the user said how many there are.
+    """
+    embedding, asked = getattr(model, "embedding_", None), getattr(model, "n_clusters", "auto")
+    k = n_directions(model) + 1 if asked == "auto" else int(asked)
     if embedding is None or k < 2 or len(embedding) <= k or led_by_labels(model):
         return None
     from sklearn.cluster import KMeans
@@ -222,6 +254,19 @@ def redundancy(data: DataMatrix, chosen: Array, position: Array, limits: Limits)
         "n_copies": len(pairs),
         "copies": [[int(position[used[i]]), int(position[used[j]]), round(float(R[i, j]), 3)] for i, j in pairs[:30]],
         "threshold": _COPY,
+    }
+
+
+def panel_view(model: Any) -> dict[str, Any] | None:
+    """How much of the structure the first picks show, where the model looked for the fewest that do."""
+    table = getattr(model, "structure_shown_", None)
+    if table is None or len(table) < 2:
+        return None
+    return {
+        "size": [int(size) for size in table[:, 0]],
+        "shown": numbers(table[:, 1], 4),
+        "taken": int(model.support_.sum()),
+        "by_label": led_by_labels(model),
     }
 
 

@@ -13,6 +13,7 @@ unwanted.py : batches, side data and linked pairs, taken off the data before any
 cells.py : the embedding of many cells with thousands of genes, for single-cell data.
 landmarks.py : the samples that the graph is made of when there are many, and the way from them to all.
 picking.py : the greedy pick of features by score, near-copies last.
+panel.py : how few of the picks would do.
 
 Words
 -----
@@ -30,10 +31,8 @@ if TYPE_CHECKING:
     from eigensieve.sieve.cells import cell_embedding
     from eigensieve.sieve.embedding import sample_coordinates
     from eigensieve.sieve.labelled import shared_with_batches
-    from eigensieve.sieve.landmarks import marginal_excess
-    from eigensieve.sieve.rounds import SieveResult, apart_matrix
-    from eigensieve.sieve.search import Search
-    from eigensieve.sieve.start import zero_is_meaningful
+    from eigensieve.sieve.rounds import SieveResult
+    from eigensieve.sieve.search import Search, prepare
     from eigensieve.sieve.target import Kind, Target, read_target
     from eigensieve.sieve.unwanted import Unwanted, clean, unwanted_directions
 

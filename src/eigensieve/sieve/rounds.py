@@ -46,10 +46,9 @@ class SieveResult:
     scores : ndarray of shape (n_features,)
         Score of every feature; about 0 for noise.
     embedding : ndarray of shape (n_samples, n_columns)
-        Q, the last graph's eigenvectors: as many as there are clusters, or one fewer.
+        Q, the last graph's eigenvectors that stand out.
     eigenvalues : ndarray
         Eigenvalues of the affinity under the last round's weights, decreasing.
-    n_clusters : int
     start : {"equal", "qalpha", "labels", "products", "structure"}
         The start that was kept; where a target took the place of the rounds, what the features were scored by.
     n_rounds : int
@@ -62,7 +61,6 @@ class SieveResult:
     scores: Array
     embedding: Array
     eigenvalues: Array
-    n_clusters: int
     start: Start
     n_rounds: int
     usable: Array
@@ -195,16 +193,16 @@ class _Rounds:
     def run(self, weights: Array, start: Start, count: int, affinity: Array | None = None) -> SieveResult:
         """Make `count` rounds. `affinity` is that of the weights they start from, if it is known already."""
         for _ in range(count):
-            Q, k, eigenvalues = self.embed(weights, affinity)
+            Q, eigenvalues = self.embed(weights, affinity)
             affinity = None
             scores = sieve_scores(self.data, Q, centered=self.centered)
             if self.apart is not None:
                 scores = scores + pair_scores(self.data, self.apart)
             weights = _positive(scores, self.usable)
-        return SieveResult(scores, Q, eigenvalues, k, start, count, self.usable, self.centered)
+        return SieveResult(scores, Q, eigenvalues, start, count, self.usable, self.centered)
 
-    def embed(self, weights: Array, affinity: Array | None = None) -> tuple[Array, int, Array]:
-        """Return Q, the number of clusters and the eigenvalues of the affinity under the weights."""
+    def embed(self, weights: Array, affinity: Array | None = None) -> tuple[Array, Array]:
+        """Return Q and the eigenvalues of the affinity under the weights."""
         if self.landmarks is not None:
             weights, affinity = self.landmarks.allowed(weights), None
         coordinates = sample_coordinates(self.seen, weights, affinity)
@@ -212,33 +210,32 @@ class _Rounds:
         edge = weighted_noise_edge(weights, self.seen.n_samples - 1)
         layouts = [coordinates.points, shortened(coordinates, edge)]
         if self.n_clusters == "auto":
-            spectrum, columns, k = self._clusters_found(layouts, self._shown_by_features(values, weights))
+            spectrum, columns = self._columns_found(layouts, self._shown_by_features(values, weights))
         else:
-            spectrum, columns, k = self._clusters_given(layouts, self.n_clusters)
+            spectrum, columns = self._columns_given(layouts, self.n_clusters)
         Q = spectrum.embedding(columns)
         if self.landmarks is not None:
             self.progress(f"placing {self.data.n_samples} samples among {len(Q)} landmarks")
             Q = self.landmarks.extended(Q, spectrum.points, values, weights)
-        return Q, k, values
+        return Q, values
 
-    def _clusters_given(self, layouts: list[Array], k: int) -> tuple[GraphSpectrum, int, int]:
+    def _columns_given(self, layouts: list[Array], k: int) -> tuple[GraphSpectrum, int]:
         """Embed by k eigenvectors, or by k - 1 if the last one does not stand out: k - 1 separate k clusters."""
         columns = min(k, max(1, self.seen.n_samples - 2))
         spectrum = clearest_graph(layouts, columns, columns)
         if columns > 1 and excess_over_cloud(spectrum, columns)[-1] <= 0:
             columns -= 1
-        return spectrum, columns, k
+        return spectrum, columns
 
-    def _clusters_found(self, layouts: list[Array], shown: int) -> tuple[GraphSpectrum, int, int]:
+    def _columns_found(self, layouts: list[Array], shown: int) -> tuple[GraphSpectrum, int]:
         """Embed by the eigenvectors that show clusters. If the graph shows no number, take that of the features."""
         q = self.seen.n_samples
         count = min(max(1, q - 2), max(2, min(MAX_CLUSTERS, q // 4)))
         spectrum = clearest_graph(layouts, count, shown)
         clear = clear_columns(excess_over_cloud(spectrum, count))
         if clear is None or clear > max(shown, SEEN_ALONE):
-            columns = shown if clear is None else max(shown, SEEN_ALONE)
-            return spectrum, columns, columns
-        return spectrum, clear, clear + 1
+            return spectrum, shown if clear is None else max(shown, SEEN_ALONE)
+        return spectrum, clear
 
     def _shown_by_features(self, eigenvalues: Array, weights: Array) -> int:
         """Count the clusters that the features' spectrum shows: c of them span c - 1 directions if centred."""

@@ -13,11 +13,50 @@ from eigensieve.data import DataMatrix
 from eigensieve.evidence import Discoveries, NullSample, discover, follow
 from eigensieve.sieve.interactions import better_than_labels, interaction_p_values
 from eigensieve.sieve.labelled import TargetFit, fit_target
-from eigensieve.sieve.landmarks import landmarks_of
+from eigensieve.sieve.landmarks import landmarks_of, marginal_excess
+from eigensieve.sieve.panel import MOST_PICKED, Panel, panel
 from eigensieve.sieve.picking import pick
-from eigensieve.sieve.rounds import SieveResult, sieve, sieve_embedding
+from eigensieve.sieve.rounds import SieveResult, apart_matrix, sieve, sieve_embedding
+from eigensieve.sieve.start import zero_is_meaningful
 from eigensieve.sieve.target import Target
-from eigensieve.sieve.unwanted import Cleaned
+from eigensieve.sieve.unwanted import Cleaned, Unwanted, clean
+
+
+def prepare(
+    raw: DataMatrix,
+    usable: Array,
+    target: Target | None,
+    unwanted: Unwanted,
+    cannot: Array | None,
+    n_clusters: int | Literal["auto"],
+    *,
+    given_count: bool,
+) -> "Search":
+    """Take off what is unwanted, and return what is to be searched.
+
+    Parameters
+    ----------
+    raw : DataMatrix
+    usable : ndarray of bool of shape (n_features,)
+        Features that vary.
+    target : Target or None
+    unwanted : Unwanted
+    cannot : ndarray of int of shape (n_pairs, 2) or None
+        Pairs of samples that cannot be linked. They become part of the score.
+    n_clusters : int or "auto"
+    given_count : bool
+        Whether the number of features to select is given.
+    """
+    # Means count only where nothing else is known. They have no null, so the automatic choice leaves them out, too.
+    means_count = given_count and target is None and not unwanted.anything
+    centered = not (means_count and zero_is_meaningful(raw.stats()))
+    cleaned = clean(raw.standardized("center" if centered else "unit"), usable, unwanted)
+    # It depends on the marginals alone, and permuting does not change these: the folds may share it.
+    excess = 1.0
+    if n_clusters == "auto" and target is None:
+        excess = marginal_excess(raw.standardized("center"), usable)
+    apart = apart_matrix(cannot, raw.n_samples) if cannot is not None and len(cannot) else None
+    return Search(cleaned, unwanted.batches, target, n_clusters, centered, excess, apart)
 
 
 @dataclass(frozen=True)
@@ -68,7 +107,7 @@ class Search:
         assert self.target is not None
         fit = fit_target(self.data, self.usable, self.target, batches=self.cleaned.batches, apart=self.apart)
         codes = self.target.codes
-        if codes is None or self.apart is not None:
+        if codes is None or not self.target.complete or self.apart is not None:
             return fit
         better = better_than_labels(self.data, self.usable, fit.target, codes)
         return fit if better is None else replace(fit, source=better[0], scores=better[1])
@@ -91,12 +130,17 @@ class Search:
             fit.scores,
             fit.target,
             fit.eigenvalues,
-            fit.target.shape[1] + 1,
             fit.source,
             fit.n_rounds,
             self.usable,
             self.centered,
         )
+
+    @cached_property
+    def seen(self) -> tuple[DataMatrix, Array | slice]:
+        """The data of the samples by which picks are compared, and which samples these are: landmarks, if many."""
+        landmarks = landmarks_of(self.data, centered=self.centered)
+        return (self.data, slice(None)) if landmarks is None else (landmarks.data, landmarks.rows)
 
     def discoveries(self, fdr: float, rng: np.random.Generator, progress: Progress) -> Discoveries:
         """Find the features that follow the target, or else a structure shown by the other features."""
@@ -122,17 +166,22 @@ class Search:
         return Discoveries(np.minimum(found.p_values, p_values), found.selected | (p_values < 1.0))
 
     def pick(self, scores: Array, candidates: Array, count: int) -> Array:
-        """Pick features by score; those that differ within batches, and not between them, come first.
+        """Pick features by score, times the share of their variance that is not unwanted.
 
         Of many samples the landmarks alone tell which features are near-copies.
         """
         quality = scores * self.cleaned.share
-        landmarks = landmarks_of(self.data, centered=self.centered)
-        data = self.data if landmarks is None else landmarks.data
+        data, rows = self.seen
         if self.target is None or self.fitted.source != "labels":
             return pick(data, quality, candidates, count)
-        T = self.fitted.target if landmarks is None else self.fitted.target[landmarks.rows]
-        return pick(data, quality, candidates, count, T, square_share=self.fitted.square_share)
+        return pick(data, quality, candidates, count, self.fitted.target[rows], square_share=self.fitted.square_share)
+
+    def fewest(self, scores: Array, candidates: Array, embedding: Array) -> tuple[Array, Panel]:
+        """Pick as few features as show the structure, and say how much of it the picks show."""
+        order = self.pick(scores, candidates, min(len(candidates), MOST_PICKED))
+        data, rows = self.seen
+        found = panel(data.take(order), embedding[rows])
+        return order[: found.fewest], found
 
     def null_scores(self, embedding: Array, rng: np.random.Generator) -> Array:
         """Return the scores of permuted copies of the features."""

@@ -42,8 +42,8 @@ class Target:
 
     @property
     def codes(self) -> Array | None:
-        """The number of each sample's class, where y is one column of classes and known for all samples."""
-        return self.columns.argmax(axis=1) if self.kind == "classes" and self.complete else None
+        """The number of each sample's class, -1 where it is not known; None unless y is one column of classes."""
+        return np.where(self.known, self.columns.argmax(axis=1), -1) if self.kind == "classes" else None
 
     def basis(self, without: Array | None = None) -> Array:
         """Return T: an orthonormal basis of the centred columns on the known samples, 0 elsewhere.

@@ -83,7 +83,7 @@ class Cleaned:
     batches : ndarray of shape (n_samples, n_batches - 1)
         U, orthonormal: the span of the centred batch indicators and covariates. Empty without them.
     share : ndarray of shape (n_features,)
-        Part of each feature's variance that lies within the batches.
+        Part of each feature's variance that is not unwanted.
     """
 
     data: DataMatrix
@@ -110,14 +110,12 @@ def clean(data: DataMatrix, usable: Array, unwanted: Unwanted) -> Cleaned:
     if unwanted.by_sample:
         span = unwanted.span(data.n_samples)
         between = data.project(span).astype(np.float64)
-        share = np.maximum(1.0 - np.sum(between**2, axis=1), 0.0)
-        data = corrected_data(data, between, span)
+        data, share = corrected_data(data, between, span)
     directions = unwanted_directions(data, replace(unwanted, batches=None, covariates=None))
     if directions.shape[1]:
-        data = without_feature_directions(data, directions)
-    ones = np.ones(data.n_samples)
-    left = np.concatenate(data.map_blocks(lambda block: block.squares(ones)))
-    return Cleaned(data, usable & (left > 0.5), directions, span, share)
+        data, left = without_feature_directions(data, directions)
+        share = share * np.minimum(left, 1.0)  # a projection of the samples can make a feature longer
+    return Cleaned(data, usable & (share > 0), directions, span, share)
 
 
 def unwanted_directions(data: DataMatrix, unwanted: Unwanted) -> Array:

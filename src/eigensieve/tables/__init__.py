@@ -36,7 +36,7 @@ from eigensieve.tables.formats import FORMATS, format_of
 from eigensieve.tables.hdf5 import check_hdf5
 from eigensieve.tables.reading import read_table
 from eigensieve.tables.table import DataError, Table, unknown
-from eigensieve.tables.writing import write_in_place, write_table
+from eigensieve.tables.writing import write_in_place, write_table, written_format
 
 __all__ = [
     "FORMATS",
@@ -48,4 +48,5 @@ __all__ = [
     "unknown",
     "write_in_place",
     "write_table",
+    "written_format",
 ]

@@ -24,8 +24,8 @@ def arranged(table: Table, request: Request) -> Table:
     """
     numbers, text = _wanted(table, request)
     table = replace(table, text=text)
-    if len(numbers) < table.n_features:
-        table.notes.append(f"{len(numbers):,} of {table.n_features:,} columns of numbers are used, as asked")
+    if len(numbers) < len(table.feature_names):
+        table.notes.append(f"{len(numbers):,} of {len(table.feature_names):,} columns of numbers are used, as asked")
         table = table.take(np.array(numbers, dtype=np.intp))
     if not text:
         return table
@@ -44,7 +44,7 @@ def arranged(table: Table, request: Request) -> Table:
 def _wanted(table: Table, request: Request) -> tuple[list[int], dict[str, list[str]]]:
     """The columns of numbers (by position) and of text that are asked for."""
     if not (request.keep or request.drop):
-        return list(range(table.n_features)), dict(table.text)
+        return list(range(len(table.feature_names))), dict(table.text)
     features = list(table.feature_names)
     names = [*features, *table.text]
     for role, given in (("kept", request.keep), ("dropped", request.drop)):

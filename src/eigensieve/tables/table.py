@@ -135,7 +135,7 @@ class NumberedNames(Sequence[str]):
 class Table:
     """Samples read from a file.
 
-    Attributes
+    Parameters
     ----------
     X : ndarray or scipy.sparse.csr_matrix of shape (n_samples, n_features)
         Numbers; NaN where a value is missing.
@@ -151,16 +151,14 @@ class Table:
         Where the samples stood in the file. `X` always has them in rows.
     notes : list of str
         What was assumed or noticed: missing values, detected orientation, renamed features.
-    label_name, id_name : str or None
-        Names of the label and id columns in the file.
+    label_name, id_name, batch_name : str or None
+        Names of the columns of labels, ids and batches in the file.
     text : dict of list of str
         Columns of the file that are no numbers, by name. They are not among the features.
     details : dict
         What writing the same format again needs: a CSV's delimiter, unused labels, an AnnData object.
     batch : ndarray or None
         The column of batches asked for, as `label`.
-    batch_name : str or None
-        Its name in the file.
     """
 
     X: Matrix
@@ -203,12 +201,24 @@ class Table:
         return self.sample_names or [f"s{row}" for row in range(self.n_samples)]
 
     def set_apart(self, label: str = "label") -> dict[str, np.ndarray]:
-        """Label and batch by the names of their columns; `label` is the name of labels that came without one."""
+        """Return labels and batches by the names of their columns.
+
+        Parameters
+        ----------
+        label : str, default="label"
+            The name of labels that came without one.
+        """
         columns = {self.label_name or label: self.label, self.batch_name or "batch": self.batch}
         return {name: values for name, values in columns.items() if values is not None}
 
     def take(self, columns: np.ndarray) -> "Table":
-        """Return the table with only the features at the positions `columns`, in that order."""
+        """Return the table with some of its features.
+
+        Parameters
+        ----------
+        columns : ndarray of int or of bool
+            Positions of the features, in the order wanted; or a mask.
+        """
         positions = np.asarray(columns)
         if positions.dtype == bool:
             positions = np.flatnonzero(positions)
@@ -384,5 +394,4 @@ def unknown(labels: np.ndarray) -> np.ndarray:
 
 
 def _is_blank(labels: np.ndarray) -> np.ndarray:
-    """Which labels are missing."""
     return np.isin(np.char.lower(labels), ("", "na", "nan"))

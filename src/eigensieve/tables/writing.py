@@ -50,7 +50,7 @@ def write_table(
         _to_stdout(chosen)
         return
     place = Path(path)
-    format = _format(place, chosen)
+    format = written_format(place, folder=bool(chosen.details.get("folder")))
     if not place.parent.is_dir():
         raise DataError(f"'{place}' cannot be written: its folder does not exist. Create it first.")
     if os.path.lexists(place) and not force:
@@ -59,15 +59,14 @@ def write_table(
         function(format.writer)(path, chosen)
 
 
-def _format(place: Path, table: Table) -> Format:
-    if table.details.get("folder") and place.suffix == "":
-        return named("mtx")
-    return format_of(place)
+def written_format(place: Path, *, folder: bool = False) -> Format:
+    """Return the format that a name stands for; `folder`: the table came from a 10x folder and may go to one."""
+    return named("mtx") if folder and place.suffix == "" else format_of(place)
 
 
 def write_in_place(path: Path, table: Table) -> None:
     """Write a table straight to its place, for callers that stage their files themselves."""
-    function(_format(path, table).writer)(path, table)
+    function(written_format(path, folder=bool(table.details.get("folder"))).writer)(path, table)
 
 
 def _to_stdout(table: Table) -> None:

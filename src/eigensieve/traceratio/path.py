@@ -18,7 +18,7 @@ from eigensieve.traceratio.dinkelbach import (
 class TraceRatioPath:
     """Optimal trace ratio of every subset size.
 
-    Attributes
+    Parameters
     ----------
     n_features : ndarray of int
         Sizes 1, 2, ..., number of usable features.
@@ -38,7 +38,18 @@ class TraceRatioPath:
     within: Array
 
     def subset(self, m: int) -> Array:
-        """Return the optimal subset of size m, in column order, in O(n)."""
+        """Return the optimal subset of one size, in O(n).
+
+        Parameters
+        ----------
+        m : int
+            How many features.
+
+        Returns
+        -------
+        features : ndarray of int
+            Column numbers, in column order.
+        """
         check_size(m, len(self.scores))
         score = self.scores[m - 1]
         if np.isinf(score):
@@ -59,7 +70,12 @@ class TraceRatioPath:
 
         Parameters
         ----------
-        min_score : float, optional
+        min_score : float, default=None
+            The score that the subset must still have.
+
+        Returns
+        -------
+        size : int
         """
         if min_score is not None:
             return max(int(np.count_nonzero(self.scores >= min_score)), 1)

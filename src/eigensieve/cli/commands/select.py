@@ -21,6 +21,7 @@ EXAMPLES = (
     "cat genes.csv | eigensieve select - -o - > chosen.csv",
 )
 
+_HOW_MANY = "How many: auto (all that are not noise), fewest (sieve: as few as do), a number, or a fraction."
 _SUPERVISION = "sieve: auto, classes, numbers or ignore; qalpha: auto, span, blocks or ignore"
 _METHODS = "; ".join(f"{name}: {method.summary}" for name, method in METHODS.items())
 
@@ -43,9 +44,11 @@ class FitOptions:
     """How to select."""
 
     method: Annotated[str, _method("--method", f"{_METHODS}.", autocompletion=_complete_method)] = DEFAULT_METHOD
-    n_features: Annotated[str | None, _method("--n-features", "How many: auto, a number, or a fraction.", "-n")] = None
+    n_features: Annotated[str | None, _method("--n-features", _HOW_MANY, "-n")] = None
     clusters: Annotated[str | None, _method("--clusters", "auto or a number.", "-k")] = None
-    fdr: Annotated[float | None, _method("--fdr", "sieve, qalpha: rate of false selections for -n auto.")] = None
+    fdr: Annotated[float | None, _method("--fdr", "sieve, qalpha: rate of false selections for -n auto or fewest.")] = (
+        None
+    )
     criterion: Annotated[str | None, _method("--criterion", "qalpha: energy or gap.")] = None
     spectrum: Annotated[str | None, _method("--spectrum", "qalpha: standard or laplacian.")] = None
     normalize: Annotated[str | None, _method("--normalize", "qalpha: auto, center, unit or none.")] = None
@@ -72,7 +75,8 @@ class FitOptions:
         others = {"method", "side", "pairs", "stability"}
         given = {key: value for key, value in vars(self).items() if key not in others}
         given["scale"] = self.scale or None
-        given["n_features"] = count_or_auto(self.n_features, "--n-features")
+        words = METHODS[self.method].words if self.method in METHODS else ("auto",)
+        given["n_features"] = count_or_auto(self.n_features, "--n-features", words=words)
         given["clusters"] = count_or_auto(self.clusters, "--clusters")
         given["unwanted"] = count_or_auto(self.unwanted, "--unwanted")
         fitting = Fitting.of_options(self.method, given)
@@ -212,5 +216,7 @@ def _show(selection: Selection, console: Console, top: int, written: dict[str, s
         console.text(figures)
     if selection.support.any():
         console.table(*selection.best(top), right=["weight", "rank", "null quantile", "selection frequency"])
+    if selection.many_by_default:
+        console.text("These are all that are not noise. --n-features fewest takes as few as show the same structure.")
     console.places(written)
     console.document(selection.document(written))

@@ -16,12 +16,12 @@ import numpy as np
 
 from eigensieve._extras import require
 from eigensieve._types import Array
-from eigensieve.data.blocks import Block
+from eigensieve.data.blocks import Block, BlockFunction, Sweep
 from eigensieve.data.dask import tasks
 from eigensieve.data.dask.graph import Held, PassGraph
 from eigensieve.data.dask.layout import WorkerArray, WorkerProduct, futures_in, grid_of, joined
 from eigensieve.data.dask.tasks import Filled, Job, results
-from eigensieve.data.matrix import BlockFunction, DataMatrix, Sweep, Work
+from eigensieve.data.matrix import DataMatrix, Work
 from eigensieve.data.stats import NORMALIZATIONS, ColumnStats, Standard, standardization
 
 Result = TypeVar("Result")

@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from eigensieve._types import Array
-from eigensieve.data.matrix import BlockFunction, DataMatrix, as_data
+from eigensieve.data.blocks import BlockFunction
+from eigensieve.data.matrix import DataMatrix, as_data
 from eigensieve.data.stats import Moments, Standard, joined_moments, standardization
 
 

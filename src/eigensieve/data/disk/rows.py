@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 
 from eigensieve._types import Array
-from eigensieve.data.blocks import add_up
+from eigensieve.data.blocks import BlockFunction, Sweep, add_up
 from eigensieve.data.digest import place_values
 from eigensieve.data.disk.memory import show_bytes
 from eigensieve.data.disk.sources import ALIVE, Source
 from eigensieve.data.disk.stream import StreamedData
-from eigensieve.data.matrix import BlockFunction, DataMatrix, Sweep, as_data
+from eigensieve.data.matrix import DataMatrix, as_data
 from eigensieve.data.samples import joined
 from eigensieve.data.stats import Moments
 from eigensieve.data.threads import ordered_map

@@ -45,7 +45,7 @@ class Source(ABC):
         self.shape = shape
         self.dtype = np.dtype(dtype)
         self.itemsize = float(self.dtype.itemsize if itemsize is None else itemsize)
-        self.watch: FileWatch | FolderWatch | None = None
+        self.watch: Watch | None = None
 
     @property
     def nbytes(self) -> float:
@@ -79,8 +79,8 @@ class Source(ABC):
             self.watch.check()
 
 
-class FileWatch:
-    """Notice when a file is no longer the one that was opened.
+class Watch(ABC):
+    """Notice when what is stored is no longer what was opened.
 
     Parameters
     ----------
@@ -90,6 +90,18 @@ class FileWatch:
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path)
         self.seen = self._look()
+
+    @abstractmethod
+    def _look(self) -> tuple[int, int, int]:
+        """Return figures that change with what is stored."""
+
+    @abstractmethod
+    def check(self) -> None:
+        """Raise an OSError when the figures have changed."""
+
+
+class FileWatch(Watch):
+    """Notice when a file is no longer the one that was opened."""
 
     def _look(self) -> tuple[int, int, int]:
         status = self.path.stat()
@@ -112,17 +124,8 @@ class FileWatch:
             )
 
 
-class FolderWatch:
-    """Notice when files in a folder were added, removed or written to: Zarr reads a chunk that is gone as zeros.
-
-    Parameters
-    ----------
-    path : path-like
-    """
-
-    def __init__(self, path: str | os.PathLike[str]) -> None:
-        self.path = Path(path)
-        self.seen = self._look()
+class FolderWatch(Watch):
+    """Notice when files in a folder were added, removed or written to: Zarr reads a chunk that is gone as zeros."""
 
     def _look(self) -> tuple[int, int, int]:
         """How many files there are, how large they are together, and when the last of them was written."""

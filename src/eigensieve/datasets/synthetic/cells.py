@@ -60,6 +60,7 @@ def make_single_cells(
     Parameters
     ----------
     n_cells, n_genes : int
+        Size of the table of counts.
     group_shares : sequence of float
         Expected share of the cells per type. They are divided by their sum. A small share makes a rare type.
     structure : {"groups", "branches"}
@@ -78,6 +79,7 @@ def make_single_cells(
     dispersion : float
         Variance of a gene's true level in like cells, over the square of its mean. 0 leaves the Poisson noise alone.
     random_state : int, numpy.random.Generator or None
+        Seed; the same seed gives the same cells.
 
     Returns
     -------

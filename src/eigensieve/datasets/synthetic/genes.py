@@ -34,6 +34,7 @@ def make_gene_expression(
     spread : float
         s.
     random_state : int, numpy.random.Generator or None
+        Seed; the same seed gives the same result.
 
     Returns
     -------

@@ -22,12 +22,14 @@ def make_class_scaleup(
     Parameters
     ----------
     n_classes : int
+        How many classes.
     design : {"2003", "2005"}
         "2003" (section 6 and Fig. 2b there): 3 relevant and 70 irrelevant features, 20 samples per class,
         centres uniform in [-3, 3], unit variance. "2005" (section 6 and Fig. 3b there): 5 relevant and 120
         irrelevant features, ``ceil(60 / n_classes)`` samples per class, centres uniform in [-1, 1], the
         variance of each feature in each class uniform in [0, 0.02].
     random_state : int, numpy.random.Generator or None
+        Seed; the same seed gives the same result.
 
     Returns
     -------
@@ -82,6 +84,7 @@ def make_hidden_signs(
         Whether the samples come in random order. Otherwise those of a cluster are consecutive, as
         measurements taken in sessions are.
     random_state : int, numpy.random.Generator or None
+        Seed; the same seed gives the same result.
 
     Returns
     -------

@@ -31,12 +31,15 @@ def make_planted_clusters(
     Parameters
     ----------
     n_samples, n_features, n_relevant : int
+        How many samples, features, and features that carry the clusters.
     n_clusters : int
+        How many clusters.
     center_scale : float
         Standard deviation of the cluster centres, in units of the noise: how easy the problem is.
     dtype : numpy dtype
         ``numpy.float32`` or ``numpy.float64``.
     random_state : int, numpy.random.Generator or None
+        Seed; the same seed gives the same result.
 
     Returns
     -------

@@ -13,6 +13,7 @@ class SyntheticData(NamedTuple):
     Attributes
     ----------
     X : ndarray of shape (n_samples, n_features)
+        Samples in rows.
     y : ndarray of shape (n_samples,)
         Integer labels. They describe how the data was made; unsupervised methods must not see them.
     relevant : ndarray of bool of shape (n_features,)

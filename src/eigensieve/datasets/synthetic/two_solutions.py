@@ -15,6 +15,7 @@ class TwoSolutions(NamedTuple):
     Attributes
     ----------
     X : ndarray of shape (150, 20)
+        Samples in rows.
     y : ndarray of shape (150, 2)
         One column of cluster labels for each solution.
     relevant : ndarray of bool of shape (20,)
@@ -51,6 +52,7 @@ def make_two_solutions(
     second_scale : float
         Strength of features "A", "B", "C" relative to "1", "2", "3", before they are summed.
     random_state : int, numpy.random.Generator or None
+        Seed; the same seed gives the same result.
 
     Returns
     -------

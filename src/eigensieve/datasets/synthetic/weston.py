@@ -24,12 +24,14 @@ def make_weston_linear(
     Parameters
     ----------
     n_samples : int
+        How many samples.
     n_features : int
         At least 6.
     noise_scale : float
         Standard deviation of the irrelevant features. The papers write N(0, 20); it is read as a deviation,
         and makes no difference to methods that standardise the features.
     random_state : int, numpy.random.Generator or None
+        Seed; the same seed gives the same result.
 
     Returns
     -------
@@ -64,11 +66,13 @@ def make_weston_nonlinear(
     Parameters
     ----------
     n_samples : int
+        How many samples.
     n_features : int
         At least 2.
     noise_scale : float
         Standard deviation of the irrelevant features, see :func:`make_weston_linear`.
     random_state : int, numpy.random.Generator or None
+        Seed; the same seed gives the same result.
 
     Returns
     -------

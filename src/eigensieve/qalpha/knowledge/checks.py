@@ -171,18 +171,21 @@ def _few_labels(request: Request) -> None:
 
 
 def _labels_against_pairs(request: Request) -> None:
-    if request.labels is None or request.pairs is None:
-        return
-    codes = request.labels.codes
-    for name, pairs, equal in (("cannot_link", request.pairs.cannot, True), ("must_link", request.pairs.must, False)):
-        first, second = codes[pairs[:, 0]], codes[pairs[:, 1]]
+    if request.labels is not None and request.pairs is not None:
+        check_pairs_against_labels(request.labels.codes, request.pairs, request.owner)
+
+
+def check_pairs_against_labels(codes: Array, pairs: Pairs, owner: str) -> None:
+    """Refuse pairs that belong apart with the same label, and pairs that belong together with different ones."""
+    for name, given, equal in (("cannot_link", pairs.cannot, True), ("must_link", pairs.must, False)):
+        first, second = codes[given[:, 0]], codes[given[:, 1]]
         both = (first != UNLABELLED) & (second != UNLABELLED)
         wrong = np.flatnonzero(both & ((first == second) == equal))
         if len(wrong):
-            x, y = pairs[wrong[0]]
+            x, y = given[wrong[0]]
             relation = "the same label" if equal else "different labels"
             raise ValueError(
-                f"The '{name}' parameter of {request.owner}.fit contradicts y: samples {x} and {y} have {relation} "
+                f"The '{name}' parameter of {owner}.fit contradicts y: samples {x} and {y} have {relation} "
                 f"({len(wrong)} such pairs). Remove the pairs, or mark the labels -1 (unknown)."
             )
 

@@ -73,8 +73,9 @@ def read_labels(
     named = y[known]
     if named.dtype == object and _all_numbers(named):
         named = _exact(named)
-    if named.dtype == object and all(isinstance(label, str) for label in named):
-        named = named.astype(str)
+    for kind in (str, bool):
+        if named.dtype == object and all(isinstance(label, kind) for label in named):
+            named = named.astype(kind)
     if len(named) and type_of_target(named, input_name="y").startswith(("continuous", "unknown")):
         raise ValueError(
             f"Unknown label type: {owner} needs the classes of the samples in y, numbers without fraction or strings. "
@@ -92,6 +93,11 @@ def read_labels(
             f"{owner} needs at least 2 samples of every class. Got 1 of class {classes[counts.argmin()]!r} instead: "
             "one sample says nothing about its class. Leave it out, merge the class with another, or mark it -1 (no "
             "label)."
+        )
+    if known.all() and counts.max() < 2:
+        raise ValueError(
+            f"{owner} needs a class with at least 2 samples in y. Got {n_samples} samples of {n_samples} classes "
+            f"instead: such labels say nothing. If y names the samples, leave it out, or {instead}."
         )
     codes = np.full(n_samples, UNLABELLED)
     codes[known] = inverse.reshape(-1)

@@ -124,7 +124,7 @@
 
   // ---- weight curve
   function curve() {
-    const C = D.curve, W = narrow || D.map ? PLOT : 1100, H = narrow ? 280 : 330, L = 52, R = 12, T = 14, B = 40;
+    const C = D.curve, W = narrow || D.map || D.panel ? PLOT : 1100, H = narrow ? 280 : 330, L = 52, R = 12, T = 14, B = 40;
     const svg = draw(byId("curve"), "svg", { viewBox: `0 0 ${W} ${H}`, role: "img", "aria-label": "Sorted weights" });
     let [low, high] = extent(C.weight);
     low = Math.min(0, low); if (high <= low) high = low + 1;
@@ -187,12 +187,39 @@
     });
   }
 
+  // ---- how few would do: share of the structure that the first picks show
+  function panel() {
+    const P = D.panel;
+    if (!P) { byId("panel-section").hidden = true; return; }
+    byId("panel-hint").textContent = "How well the nearest neighbours on the first picks tell " +
+      (P.by_label ? "the labels" : "the structure of the samples") + " (R², number of picks on a logarithmic scale). " +
+      `${many(P.taken)} picks show 95 % of the most that any number of them shows.`;
+    const W = PLOT, H = narrow ? 280 : 330, L = 52, R = 12, T = 14, B = 40, last = P.size[P.size.length - 1];
+    const svg = draw(byId("panel"), "svg", { viewBox: `0 0 ${W} ${H}`, role: "img", "aria-label": "Structure shown by the first picks" });
+    const X = (size) => L + (W - L - R) * Math.log(size) / Math.log(last), Y = (share) => T + (H - T - B) * (1 - share);
+    for (const t of [0, 0.25, 0.5, 0.75, 1]) {
+      draw(svg, "line", { class: "grid", x1: L, x2: W - R, y1: Y(t), y2: Y(t) });
+      draw(svg, "text", { x: L - 6, y: Y(t) + 4, "text-anchor": "end" }, format(t));
+    }
+    for (const size of [1, 2, 5, 10, 20, 50, 100, 200].filter((size) => size <= last)) draw(svg, "text", { x: X(size), y: H - B + 16, "text-anchor": "middle" }, many(size));
+    draw(svg, "text", { x: (L + W - R) / 2, y: H - 6, "text-anchor": "middle" }, "features picked");
+    draw(svg, "path", { class: "axis", d: `M${L} ${T}V${H - B}H${W - R}` });
+    draw(svg, "polyline", { class: "trail", points: P.size.map((size, i) => X(size).toFixed(1) + "," + Y(P.shown[i]).toFixed(1)).join(" ") });
+    const x = X(P.taken), right = x > W * 0.6;
+    draw(svg, "line", { class: "cut", x1: x, x2: x, y1: T, y2: H - B });
+    draw(svg, "text", { class: "cut-label", x: right ? x - 6 : x + 6, y: H - B - 8, "text-anchor": right ? "end" : "start" }, many(P.taken) + " selected");
+    P.size.forEach((size, i) => {
+      const dot = draw(svg, "circle", { class: "dot" + (size <= P.taken ? " chosen" : ""), cx: X(size), cy: Y(P.shown[i]), r: 3.4 });
+      tooltip(dot, () => many(size) + " features: R² " + format(P.shown[i]));
+    });
+  }
+
   // ---- topographical map: an ellipse a feature, its axes are the weights in two rounds
   function map() {
     const M = D.map;
     if (!M) {
       byId("map-section").hidden = true;
-      byId("curve").parentNode.classList.remove("half");
+      if (!D.panel) byId("curve").parentNode.classList.remove("half");
       return;
     }
     const shown = M.feature.length;
@@ -471,6 +498,6 @@
     });
   }
 
-  curve(); map(); table(); heat(); samples(); correlations(); changed();
+  curve(); panel(); map(); table(); heat(); samples(); correlations(); changed();
   document.documentElement.dataset.ready = "yes";
 })();

@@ -1,67 +1,78 @@
-"""Ridge-penalised logistic regression on masked columns, refitted as columns are added.
+"""A ridge-penalised fit of weights on masked columns, refitted as columns are added, and the refinement.
 
-With one output, labels y in {0, 1} and f = c + K w, the loss is
+With scores f = c + K w the loss is
 
-    sum_t [log(1 + exp f_t) - y_t f_t] + ridge / 2 |w|^2
+    sum over samples of the loss (`losses`) + ridge / 2 |w|^2
 
-With several outputs, one per class, log(1 + exp f) becomes log sum_k exp f_k (the multinomial loss). Newton's step for
-one output solves a system of as many equations as there are columns. It is halved while the loss rises.
+Newton's step for one output solves a system of as many equations as there are columns. It is halved while the loss
+rises.
 """
+
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 from scipy.optimize import minimize
-from scipy.special import expit, logsumexp, softmax
 
 from eigensieve._types import Array
 from eigensieve.elements.expansion import ElementExpansion
+from eigensieve.elements.losses import Loss
 
 LEAST_CURVATURE = 1e-4
 """Samples that are nearly certain still count with this curvature. It keeps Newton's steps finite."""
 HALVINGS = 6
 
 
-def probabilities(scores: Array) -> Array:
-    """Return the probability of each output (samples x outputs)."""
-    return np.asarray(expit(scores) if scores.shape[1] == 1 else softmax(scores, axis=1))
+@dataclass(frozen=True, eq=False)
+class Goal:
+    """What the machine is fitted to.
+
+    Parameters
+    ----------
+    loss : Loss
+    targets : ndarray of shape (n_samples, n_outputs)
+        Classes: zeros and ones, one output per class beyond two classes. Numbers: best of variance 1.
+    ridge : float
+    """
+
+    loss: Loss
+    targets: Array
+    ridge: float
+
+    def part(self, rows: Array) -> "Goal":
+        """Return the goal for some of the samples."""
+        return replace(self, targets=self.targets[rows])
+
+    def losses(self, scores: Array) -> Array:
+        """Return the loss of each sample."""
+        return self.loss.of_samples(scores, self.targets)
+
+    def total(self, scores: Array, weights: Array | float = 0.0) -> float:
+        """Return the loss summed over samples, with the ridge term of the weights."""
+        return float(self.losses(scores).sum()) + 0.5 * self.ridge * float(np.sum(np.square(weights)))
 
 
-def sample_losses(scores: Array, targets: Array) -> Array:
-    """Return the logistic loss of each sample."""
-    total = np.logaddexp(0.0, scores[:, 0]) if scores.shape[1] == 1 else logsumexp(scores, axis=1)
-    return np.asarray(total - (targets * scores).sum(axis=1))
-
-
-def deviance(scores: Array, targets: Array) -> float:
-    """Return the logistic loss summed over samples."""
-    return float(sample_losses(scores, targets).sum())
-
-
-class LogisticFit:
+class PenalisedFit:
     """Weights and intercepts on a growing set of columns.
 
     Parameters
     ----------
-    targets : ndarray of shape (n_samples, n_outputs)
-        Zeros and ones.
-    ridge : float
+    goal : Goal
     """
 
-    def __init__(self, targets: Array, ridge: float) -> None:
-        self.targets = targets
-        self.ridge = ridge
-        n = len(targets)
-        share = (targets.sum(axis=0) + 0.5) / (n + 1.0)
+    def __init__(self, goal: Goal) -> None:
+        self.goal = goal
+        n = len(goal.targets)
         # The constant is the first column; it is not penalised.
         self.design = np.ones((n, 1))
-        self.weights = np.log(share / (1.0 - share) if share.size == 1 else share)[None, :]
+        self.weights = goal.loss.constant(goal.targets)[None, :]
         self.scores = np.repeat(self.weights, n, axis=0)
-        self.start = deviance(self.scores, targets)
+        self.start = goal.total(self.scores)
 
     @property
-    def relative_deviance(self) -> float:
+    def relative_loss(self) -> float:
         """The loss as a share of what a constant leaves."""
-        return deviance(self.scores, self.targets) / self.start
+        return self.goal.total(self.scores) / self.start if self.start > 0 else 0.0
 
     def add(self, columns: Array) -> None:
         """Add columns (samples x new) with weight zero."""
@@ -71,36 +82,32 @@ class LogisticFit:
     def refit(self, steps: int) -> None:
         """Take Newton steps on all weights of every output."""
         for _ in range(steps):
-            for k in range(self.targets.shape[1]):
+            for k in range(self.weights.shape[1]):
                 self._step(k)
 
     def _step(self, k: int) -> None:
         A, w = self.design, self.weights[:, k]
-        p = probabilities(self.scores)[:, k]
-        curvature = np.maximum(p * (1.0 - p), LEAST_CURVATURE)
+        goal = self.goal
+        mean = goal.loss.mean(self.scores)
+        curvature = goal.loss.curvature(mean, LEAST_CURVATURE)[:, k]
         hessian = (A * curvature[:, None]).T @ A
-        penalty = np.full(w.size, self.ridge)
+        penalty = np.full(w.size, goal.ridge)
         penalty[0] = 1e-9
         hessian[np.diag_indices_from(hessian)] += penalty
-        step = cho_solve(cho_factor(hessian), A.T @ (self.targets[:, k] - p) - penalty * w)
+        step = cho_solve(cho_factor(hessian), A.T @ (goal.targets[:, k] - mean[:, k]) - penalty * w)
         change = A @ step
-        before = self._loss(self.scores, w)
+        before = goal.total(self.scores, w[1:])
         for _ in range(HALVINGS):
             moved = self.scores.copy()
             moved[:, k] += change
-            if self._loss(moved, w + step) <= before:
+            if goal.total(moved, (w + step)[1:]) <= before:
                 self.weights[:, k] = w + step
                 self.scores = moved
                 return
             step, change = step / 2, change / 2
 
-    def _loss(self, scores: Array, w: Array) -> float:
-        return deviance(scores, self.targets) + 0.5 * self.ridge * float(w[1:] @ w[1:])
 
-
-def refine_logistic(
-    expansion: ElementExpansion, X: Array, targets: Array, ridge: float, max_iter: int
-) -> ElementExpansion:
+def refine_penalised(expansion: ElementExpansion, X: Array, goal: Goal, max_iter: int) -> ElementExpansion:
     """Move values, weights and widths together to lower the penalised loss, by L-BFGS (rbf kernel).
 
     Columns of one width keep one width: what is stored stays a few widths, and for each column which one.
@@ -125,15 +132,15 @@ def refine_logistic(
         sums = difference**2 @ member
         K = np.exp(-gammas * sums)
         scores = K @ weights + intercept
-        pull = probabilities(scores) - targets
+        pull = goal.loss.mean(scores) - goal.targets
         slope = (pull @ weights.T) * K * gammas
         gradient = [
-            (K.T @ pull + ridge * weights).ravel(),
+            (K.T @ pull + goal.ridge * weights).ravel(),
             pull.sum(axis=0),
             2.0 * np.einsum("te,te->e", slope[:, column], difference) * unit,
             np.bincount(which, weights=-(slope * sums).sum(axis=0), minlength=widths.size),
         ]
-        return deviance(scores, targets) + 0.5 * ridge * float((weights**2).sum()), np.concatenate(gradient)
+        return goal.total(scores, weights), np.concatenate(gradient)
 
     start = np.concatenate(
         [expansion.weights.ravel(), expansion.intercept, expansion.values / unit, np.zeros(widths.size)]

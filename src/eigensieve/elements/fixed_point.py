@@ -1,0 +1,150 @@
+"""A masked expansion in whole numbers, for processors without a float unit (rbf kernel).
+
+A feature enters as a level q = 0 ... top, which stands for low + step q: 255 steps ("int8") or 16,383 ("int16") across
+the training range. Let b be a centre on the grid of the finer levels, and m 2^-s the width. For each element
+
+    u = |q - b| m 2^-s        the distance, in 1/16384, at most 4
+    t = u^2                   in 1/4096
+
+and for each column, with z the sum of its t, k = 2^-z: a table of 65 numbers, interpolated, shifted by the whole part
+of z. Weights have 16 bits and the sum over columns 32. No product leaves 32 bits.
+
+How far the result can be off is computed by trying: every level of every element, and every z. Let u_e and v_e be the
+factors 2^-t of a column in whole numbers and exactly, both at most 1. Then |prod u_e - prod v_e| <= sum |u_e - v_e|.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from eigensieve._types import Array
+from eigensieve.elements.expansion import ElementExpansion
+from eigensieve.elements.kernel import RBF
+
+TOPS = {"int8": 255, "int16": 16383}
+"""The largest level of a feature."""
+FINE = 16383
+"""The largest level on the grid of the centres."""
+TABLE = 64
+"""Steps of the table of 2^-f, 0 <= f <= 1."""
+KERNEL_UNIT = 2.0**-15
+FAR = 65535
+"""The largest u and the largest z: 2^-16 is below half a unit of the kernel values."""
+
+
+def power_table() -> Array:
+    """Return 2^-(i / 64), i = 0 ... 64, in units of 2^-15."""
+    return np.asarray(np.rint(2.0 ** (15.0 - np.arange(TABLE + 1) / TABLE)), dtype=np.int64)
+
+
+def powers(z: Array) -> Array:
+    """Return 2^-(z / 4096) in units of 2^-15, as the C file computes it."""
+    table = power_table()
+    part = z & 4095
+    at, rest = part >> 6, part & 63
+    return (table[at] - (((table[at] - table[at + 1]) * rest + 32) >> 6)) >> (z >> 12)
+
+
+@dataclass(frozen=True, eq=False)
+class FixedPoint:
+    """The whole numbers of an expansion.
+
+    Parameters
+    ----------
+    expansion : ElementExpansion
+    low, step : ndarray of shape (n_features,)
+        Level q of feature i stands for low_i + step_i q.
+    top : int
+        The largest level.
+    centres, multipliers, shifts : ndarray of shape (n_elements,)
+    weights : ndarray of shape (n_columns, n_outputs)
+    offset : ndarray of shape (n_outputs,)
+    divisor : int
+        What a column's weighted value is divided by before it is added.
+    unit : float
+        The decision value of a result of 1.
+    """
+
+    expansion: ElementExpansion
+    low: Array
+    step: Array
+    top: int
+    centres: Array
+    multipliers: Array
+    shifts: Array
+    weights: Array
+    offset: Array
+    divisor: int
+    unit: float
+
+    @classmethod
+    def of(cls, expansion: ElementExpansion, low: Array, high: Array, precision: str) -> "FixedPoint":
+        """Round an expansion, for features between `low` and `high`."""
+        if expansion.kernel.kind != RBF:
+            raise ValueError(
+                f"The 'precision' parameter of to_c must be 'single' or 'double' for the {expansion.kernel.name} "
+                f"kernel. Got {precision!r} instead. Hand over an 'estimator' with kernel='rbf' for whole numbers."
+            )
+        top = TOPS[precision]
+        step = np.where(high > low, high - low, 1.0) / top
+        # The grid of the centres is a whole number of times finer than that of the levels.
+        fine = step[expansion.features] / (FINE // top)
+        centres = np.clip(np.rint((expansion.values - low[expansion.features]) / fine), -FINE, 2 * FINE)
+        scales = np.sqrt(np.repeat(expansion.gammas, expansion.lengths) * np.log2(np.e)) * fine * 2.0**14
+        exponents = np.clip(np.floor(np.log2(np.maximum(scales, 1e-300))), -16, 15).astype(np.int64)
+        multipliers = np.clip(np.rint(scales * 2.0 ** (15 - exponents)), 0, 65535).astype(np.int64)
+        largest = float(np.abs(expansion.weights).max(initial=0.0)) or 1.0
+        weights = np.rint(expansion.weights / largest * 32767).astype(np.int64)
+        # A sum of all columns, and the offset, must stay below 2^31.
+        reach = np.abs(weights).sum(axis=0) + np.abs(expansion.intercept) / largest * 32767 + len(weights) + 1
+        divisor = 1 << max(0, int(np.ceil(np.log2(float(reach.max()) * 32768))) - 30)
+        unit = largest / 32767 * KERNEL_UNIT * divisor
+        offset = np.rint(expansion.intercept / unit).astype(np.int64)
+        return cls(expansion, low, step, top, centres.astype(np.int64), multipliers, 15 - exponents, weights, offset,
+                   divisor, unit)  # fmt: skip
+
+    def levels(self, X: Array) -> Array:
+        """Return the level nearest to each value. Values outside the training range take the first or last level."""
+        return np.clip(np.rint((X - self.low) / self.step), 0, self.top).astype(np.int64)
+
+    def decision(self, levels: Array) -> Array:
+        """Return the results in whole numbers (samples x outputs), bit by bit those of the C file."""
+        terms = self._terms(levels[:, self.expansion.features] * (FINE // self.top))
+        sums = np.minimum((terms @ self.expansion.membership()).astype(np.int64), FAR)
+        products = powers(sums)[:, :, None] * self.weights[None]
+        # C's division rounds towards zero.
+        return self.offset + (np.sign(products) * (np.abs(products) // self.divisor)).sum(axis=1)
+
+    def _terms(self, fine: Array, which: int | slice = slice(None)) -> Array:
+        """Return t of some elements, for levels on the grid of the centres."""
+        shifts = self.shifts[which]
+        u = (np.abs(fine - self.centres[which]) * self.multipliers[which] + ((1 << shifts) >> 1)) >> shifts
+        u = np.minimum(u, FAR)
+        return np.asarray((u * u + 32768) >> 16)
+
+    @property
+    def error_bound(self) -> float:
+        """How far unit times the result can be from the exact decision value of the same levels."""
+        levels = np.arange(self.top + 1)
+        off = np.empty(self.expansion.n_elements)
+        gammas = np.repeat(self.expansion.gammas, self.expansion.lengths)
+        for e, feature in enumerate(self.expansion.features):
+            x = self.low[feature] + self.step[feature] * levels
+            exact = np.exp(-gammas[e] * (x - self.expansion.values[e]) ** 2)
+            off[e] = np.abs(2.0 ** (-self._terms(levels * (FINE // self.top), e) / 4096) - exact).max()
+        z = np.arange(FAR + 1)
+        table = float(np.abs(powers(z) * KERNEL_UNIT - 2.0 ** (-z / 4096)).max())
+        columns = off @ self.expansion.membership() + table
+        used = self.weights * (self.unit / self.divisor / KERNEL_UNIT)
+        rounded = np.abs(used - self.expansion.weights).sum(axis=0)
+        return float((columns @ np.abs(used) + rounded + (len(used) + 1) * self.unit).max())
+
+    @property
+    def input_error_bound(self) -> float:
+        """How far the decision value can move when a sample within the training range is rounded to levels.
+
+        A bump's slope is at most sqrt(2 gamma / e), and rounding moves a feature by at most half a step.
+        """
+        gammas = np.repeat(self.expansion.gammas, self.expansion.lengths)
+        moved = np.minimum(1.0, np.sqrt(2.0 * gammas / np.e) * self.step[self.expansion.features] / 2.0)
+        return float((moved @ self.expansion.membership() @ np.abs(self.expansion.weights)).max())
