@@ -34,7 +34,7 @@ extensions = [
 ]
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
 exclude_patterns = ["_build"]
-nitpicky = False
+default_role = "literal"  # `name` in a docstring is code
 
 myst_enable_extensions = ["dollarmath"]
 myst_heading_anchors = 3
@@ -51,6 +51,7 @@ sphinx_gallery_conf = {
     "filename_pattern": r"\.py$",
     "ignore_pattern": r"__init__\.py",
     "abort_on_example_error": True,
+    "capture_repr": ("_repr_html_",),  # data frames are shown, the names of matplotlib objects are not
     "download_all_examples": False,
     "show_memory": False,
     "show_signature": False,
@@ -73,6 +74,7 @@ html_theme_options = {
     "show_toc_level": 2,
     "navigation_with_keys": False,
     "navbar_end": ["theme-switcher"],
+    "navbar_persistent": ["search-button"],
     "footer_start": ["copyright"],
     "footer_end": ["theme-version"],
     "secondary_sidebar_items": ["page-toc"],
@@ -109,7 +111,8 @@ def _included(name: str) -> str:
     text = (ROOT / name).read_text(encoding="utf-8")
     for page, root_page in INCLUDED.items():
         text = text.replace(f"({root_page}", f"({page}")
-    text = re.sub(r"```mermaid\n.*?```\n", "", text, flags=re.DOTALL)  # the table below the picture says the same
+    note = "*The picture is drawn where Mermaid is known; the table says the same.*\n"
+    text = re.sub(r"```mermaid\n.*?```\n", note, text, flags=re.DOTALL)
     return text.replace("(docs/", "(")
 
 

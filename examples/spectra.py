@@ -42,7 +42,7 @@ for name, chosen, style in (("without labels", without, ":"), ("for substance 1"
     for number, wavelength in enumerate(chosen):
         below.axvline(wavelength, color="0.2", linestyle=style, linewidth=1, label=name if number == 0 else None)
 below.set(xlabel="wavelength (nm)", ylabel="absorbance", title="pure substances, and the chosen wavelengths")
-below.legend(ncols=2, fontsize="small")
+below.legend(loc="upper right", fontsize="small")
 
 # %%
 # An F-test ranks the same wavelengths one at a time, and takes neighbours of the best one:

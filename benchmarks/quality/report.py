@@ -1,5 +1,6 @@
 """Tables from a results file: means, costs, and paired tests over the data sets."""
 
+import warnings
 from collections import defaultdict
 
 import numpy as np
@@ -51,7 +52,10 @@ def markdown(rows: list[dict], selectors: dict[str, Selector], ours: str) -> str
     lines = []
     for part in ("reported", "chosen-on"):
         some = [row for row in rows if part_of(row["data"]) == part]
-        if some:
+        if not some:
+            continue
+        with warnings.catch_warnings():  # means of a selector that has done no set are NaN, and shown as such
+            warnings.simplefilter("ignore", RuntimeWarning)
             lines += [f"## {part}", "", *_means(some, selectors, ours), "", *_by_count(some), "", *_losses(some, ours)]
             lines += ["", *_every_set(some), ""]
     return "\n".join(lines)

@@ -130,7 +130,7 @@ def _choose(selector: Selector, X, n_clusters, count, draw, y) -> dict:
 
     try:
         peak = extra_bytes(call)
-    except (ValueError, ArithmeticError, RuntimeError, MemoryError) as problem:
+    except (ValueError, ArithmeticError, RuntimeError, MemoryError, ImportError) as problem:
         return {"cost": {"status": f"failed: {problem}"}}
     cost = {"status": "ok", "seconds": round(found["seconds"], 3), "megabytes": round(peak / 2**20, 1)}
     return {"order": found["order"], "cost": cost}

@@ -1,6 +1,8 @@
 """map, compress and compare, through files."""
 
+import ctypes
 import json
+import re
 import shutil
 import subprocess
 
@@ -8,6 +10,10 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.datasets import make_classification
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import roc_auc_score
+from sklearn.model_selection import train_test_split
+from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from eigensieve.datasets import make_two_solutions
@@ -55,7 +61,9 @@ def test_map_refuses_a_picture_of_one_round(cli, two_solutions):
 def test_compress_writes_c_onnx_and_a_model_that_agree(cli, classes, tmp_path):
     path, X, _ = classes
     places = ("--c", tmp_path / "m.c", "--onnx", tmp_path / "m.onnx", "-m", tmp_path / "m.skops")
-    code, out, err = cli("compress", path, "--label", "kind", "--elements", 100, "--seed", 0, *places, "--json")
+    code, out, err = cli(
+        "compress", path, "--label", "kind", "--elements", 100, "--seed", 0, "--no-compare", *places, "--json"
+    )
     assert code == 0 and "Warning" not in err, err
     measured = json.loads(out)
     assert measured["elements"] == 100 and measured["small_accuracy"] > measured["full_accuracy"] - 0.15
@@ -75,7 +83,9 @@ def test_compress_takes_an_svm_of_the_users_own(cli, classes, tmp_path):
     skops = pytest.importorskip("skops.io", reason="model files need skops")
     path, X, y = classes
     skops.dump(SVC(C=3).fit(X, np.where(y, "yes", "no")), tmp_path / "svc.skops")
-    code, out, err = cli("compress", path, "--label", "kind", "--svm", tmp_path / "svc.skops", "--json", "-e", 30)
+    code, out, err = cli(
+        "compress", path, "--label", "kind", "--svm", tmp_path / "svc.skops", "--no-compare", "--json", "-e", 30
+    )
     assert code == 0, err
     assert json.loads(out)["elements"] == 30
     skops.dump(SVC().fit(X[:, :5], y), tmp_path / "other.skops")
@@ -88,7 +98,7 @@ def test_compress_takes_an_svm_of_the_users_own(cli, classes, tmp_path):
 
 def test_compress_to_a_cascade(cli, classes, tmp_path):
     path, _, _ = classes
-    options = ("--cascade", "--elements", 40, "--seed", 0, "-m", tmp_path / "c.skops", "--json")
+    options = ("--cascade", "--elements", 40, "--seed", 0, "--no-compare", "-m", tmp_path / "c.skops", "--json")
     code, out, err = cli("compress", path, "--label", "kind", *options)
     assert code == 0, err
     assert json.loads(out)["estimator"] == "RejectionCascade"
@@ -97,15 +107,63 @@ def test_compress_to_a_cascade(cli, classes, tmp_path):
     assert code == 2 and "Drop --cascade" in err
 
 
+def test_compress_compares_small_machines(cli, classes, tmp_path):
+    path, X, y = classes
+    options = ("--label", "kind", "-e", 60, "--seed", 0)
+    code, out, err = cli("compress", path, *options, "--report", tmp_path / "r.html")
+    assert code == 0, err
+    page = (tmp_path / "r.html").read_text()
+    for name in ("full SVM", "60 elements, --match labels", "60 trees of 4 leaves", "logistic regression", "network"):
+        assert name in out and name in page
+    found = json.loads(cli("compress", path, *options, "--json")[1])["machines"]
+    rows = {row["name"]: row for row in found}
+    train, held_out = train_test_split(np.arange(len(y)), test_size=0.25, stratify=y, random_state=0)
+    scaler = StandardScaler().fit(X[train])
+    peer = LogisticRegression(max_iter=300).fit(scaler.transform(X[train]), y[train])
+    line = rows["logistic regression"]
+    assert line["score"] == pytest.approx(peer.score(scaler.transform(X[held_out]), y[held_out]))
+    assert line["area"] == pytest.approx(
+        roc_auc_score(y[held_out], peer.decision_function(scaler.transform(X[held_out])))
+    )
+    assert line["numbers"] == 13 and line["features"] == 12
+    assert rows["60 trees of 4 leaves"]["numbers"] == 60 * 7
+    assert rows["network of 4 units, distilled"]["numbers"] == 12 * 4 + 4 + 4 + 1
+    code, out, _ = cli("compress", path, *options, "--no-compare", "--json")
+    assert [row["name"] for row in json.loads(out)["machines"]] == ["full SVM", "compressed"]
+
+
+@pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler")
+def test_compress_writes_whole_numbers_for_raw_values(cli, classes, tmp_path):
+    path, X, _ = classes
+    options = ("-e", 60, "--match", "labels", "--seed", 0, "--no-compare", "--precision", "int16")
+    code, _, err = cli(
+        "compress", path, "--label", "kind", *options, "--c", tmp_path / "m.c", "-m", tmp_path / "m.skops"
+    )
+    assert code == 0, err
+    source = (tmp_path / "m.c").read_text()
+    rule = re.findall(r"^ \* +(\d+) +(\S+) +(\S+)$", source, re.MULTILINE)
+    levels = np.zeros(X.shape, dtype=np.uint16)
+    for i, low, step in rule:
+        levels[:, int(i)] = np.clip(np.rint((X[:, int(i)] - float(low)) / float(step)), 0, 16383)
+    subprocess.run(["cc", "-shared", "-fPIC", tmp_path / "m.c", "-o", tmp_path / "m.so"], check=True)
+    predict = ctypes.CDLL(str(tmp_path / "m.so")).eigensieve_predict
+    found = [predict(row.ctypes.data_as(ctypes.POINTER(ctypes.c_ushort))) for row in levels]
+    model = load_model(tmp_path / "m.skops")
+    expected = model.predict(pd.DataFrame(X, columns=model.feature_names_in_))
+    assert np.mean(model[-1].classes_[found] == expected) > 0.99
+
+
 def test_compress_refuses_bad_requests(cli, classes):
     path, _, _ = classes
+    code, _, err = cli("compress", path, "--label", "kind", "--match", "kernels")
+    assert code == 2 and "--match must be one of decision, labels" in err
+    code, _, err = cli("compress", path, "--label", "kind", "--precision", "int8")
+    assert code == 2 and "with --c" in err
     assert cli("compress", path)[0] == 2
     code, _, err = cli("compress", path, "--label", "kind", "--test", 2)
     assert code == 2 and "between 0 and 1" in err
     code, _, err = cli("compress", path, "--label", "kind", "--shape", "round")
     assert code == 2 and "--shape must be" in err
-    code, _, err = cli("compress", path, "--label", "f0")
-    assert code == 3
 
 
 def test_compare_chooses_on_the_training_folds(cli, table, tmp_path):

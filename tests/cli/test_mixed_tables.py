@@ -68,11 +68,14 @@ def test_compare_adapts_to_small_tables_and_quantities(cli, cars, tmp_path):
 
 def test_compress_standardises_what_it_writes(cli, cars, tmp_path):
     places = ("--report", tmp_path / "r.html", "-m", tmp_path / "m.skops", "--c", tmp_path / "m.c")
-    code, out, err = cli("compress", cars, "--label", "Origin", "-e", 40, *places, "--seed", 0, "--json")
+    code, out, err = cli(
+        "compress", cars, "--label", "Origin", "-e", 40, *places, "--seed", 0, "--no-compare", "--json"
+    )
     assert code == 0, err
     measured = json.loads(out)
     assert measured["scaled"] and measured["small_accuracy"] > 0.8 and measured["features_used"] <= 4
-    raw = json.loads(cli("compress", cars, "--label", "Origin", "-e", 40, "--seed", 0, "--no-scale", "--json")[1])
+    as_it_is = ("--no-scale", "--no-compare", "--json")
+    raw = json.loads(cli("compress", cars, "--label", "Origin", "-e", 40, "--seed", 0, *as_it_is)[1])
     assert raw["full_accuracy"] < measured["full_accuracy"]  # Acceleration is a thousand times as wide
     model, frame = (
         load_model(tmp_path / "m.skops"),
@@ -81,8 +84,28 @@ def test_compress_standardises_what_it_writes(cli, cars, tmp_path):
     X = pd.read_csv(cars)[[*frame.columns, "Acceleration"]].dropna()
     assert np.mean(model.predict(X) == pd.read_csv(cars).loc[X.index, "Origin"]) > 0.8
     _check_c(tmp_path, X.to_numpy(), model.predict(X), model[-1].classes_)
-    code, _, err = cli("compress", cars, "--label", "Acceleration")
-    assert code == 3 and "is a quantity" in err
+
+
+def test_compress_predicts_a_quantity(cli, cars, tmp_path):
+    places = ("--report", tmp_path / "r.html", "-m", tmp_path / "m.skops", "--c", tmp_path / "m.c")
+    options = ("--match", "labels", "-e", 40, "--seed", 0, "--json")
+    code, out, err = cli("compress", cars, "--label", "Acceleration", *options, *places)
+    assert code == 0, err
+    found = json.loads(out)
+    assert found["estimator"] == "ElementSelectedSVR" and found["small_r2"] > found["full_r2"] - 0.15
+    assert [row["name"].split(",")[0] for row in found["machines"]] == [
+        "full SVM", "compressed", "40 elements", "60 trees of 4 leaves", "ridge regression", "Nystroem",
+        "network of 4 units",
+    ]  # fmt: skip
+    assert all(row["area"] is None for row in found["machines"])
+    frame = pd.read_csv(cars)
+    model = load_model(tmp_path / "m.skops")
+    X = frame[list(model.feature_names_in_)].apply(pd.to_numeric, errors="coerce").dropna()
+    assert np.corrcoef(model.predict(X), frame.loc[X.index, "Acceleration"])[0, 1] > 0.9
+    assert "ridge regression" in (tmp_path / "r.html").read_text()
+    assert "predict" not in (tmp_path / "m.c").read_text()
+    code, _, err = cli("compress", cars, "--label", "Acceleration", "--cascade")
+    assert code == 2 and "Drop --cascade" in err
 
 
 def _check_c(folder, X, labels, classes):

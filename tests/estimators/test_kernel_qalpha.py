@@ -9,6 +9,9 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from eigensieve import QAlphaSelector
 from eigensieve.datasets import make_hidden_signs
 from eigensieve.estimators.kernel_qalpha import KernelQAlphaSelector
+from reference.kernel import known_step, label_projections
+from reference.pairs import pair_matrix
+from reference.side import side_diagonal
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore:The approximation of the kernel"),
@@ -73,32 +76,89 @@ def test_hidden_signs_need_the_kernel():
     assert relevant[QAlphaSelector(12).fit(X).get_support()].sum() < 10
 
 
-@pytest.mark.parametrize("criterion", ["energy", "gap"])
-@pytest.mark.parametrize("with_side", [False, True])
-def test_the_linear_kernel_is_plain_q_alpha_with_side_data_and_either_criterion(criterion, with_side):
-    X = planted()
+def knowledge(X, which):
+    """Some of: labels, side data and pairs that agree with the planted groups."""
     rng = np.random.default_rng(1)
-    side = rng.normal(size=(30, X.shape[1])) * rng.uniform(0.2, 3.0, X.shape[1]) if with_side else None
+    everything = {
+        "y": np.repeat([0, 1, 1], [30, 20, len(X) - 50]) + np.repeat([0, 1], [50, len(X) - 50]),
+        "side": rng.normal(size=(30, X.shape[1])) * rng.uniform(0.2, 3.0, X.shape[1]),
+        "cannot_link": [[0, 40], [3, 55], [10, 31]],
+        "must_link": [[0, 5], [31, 45]],
+    }
+    return {name: given for name, given in everything.items() if name in which}
+
+
+WHICH = [(), ("side",), ("y",), ("cannot_link", "must_link"), ("y", "side", "cannot_link", "must_link")]
+
+
+@pytest.mark.parametrize("criterion", ["energy", "gap"])
+@pytest.mark.parametrize("which", WHICH)
+def test_the_linear_kernel_is_plain_q_alpha_with_all_that_is_known(criterion, which):
+    X = planted()
     settings = {"n_clusters": 2, "criterion": criterion, "tol": 1e-8, "max_iter": 2000}
-    kernel = KernelQAlphaSelector(8, kernel="linear", **settings).fit(X, side=side)
-    plain = QAlphaSelector(8, **settings).fit(X, side=side)
+    kernel = KernelQAlphaSelector(8, kernel="linear", **settings).fit(X, **knowledge(X, which))
+    plain = QAlphaSelector(8, **settings).fit(X, **knowledge(X, which))
     np.testing.assert_allclose(kernel.weights_, plain.weights_, atol=1e-5)
     assert kernel.objective_ == pytest.approx(plain.objective_, rel=1e-6)
 
 
-def test_weights_are_the_leading_eigenvector_of_v_times_the_projections():
-    X = planted()
+@pytest.mark.parametrize("criterion", ["energy", "gap"])
+@pytest.mark.parametrize("which", WHICH)
+@pytest.mark.parametrize("kernel", ["poly", "rbf"])
+def test_the_solution_stays_where_it_is_in_a_dense_transcription(criterion, which, kernel):
+    X = planted()[:, :40]
     M = (X - X.mean(axis=0)).T
     M /= np.linalg.norm(M, axis=1, keepdims=True)
-    V = (M @ M.T) ** 2
-    model = KernelQAlphaSelector(8, n_clusters=2, tol=1e-8, max_iter=2000).fit(X)
-    leading = np.linalg.eigh(V * (model.projections_ @ model.projections_.T))[1][:, -1]
-    np.testing.assert_allclose(model.weights_, leading * np.sign(leading.sum()), atol=1e-5)
+
+    def k(A, B):
+        return (A @ B.T) ** 2 if kernel == "poly" else np.exp(-((A[:, None] - B[None]) ** 2).sum(axis=2))
+
+    known = knowledge(X, which)
+    model = KernelQAlphaSelector(8, n_clusters=2, kernel=kernel, criterion=criterion, tol=1e-8, max_iter=5000)
+    model.fit(X, **known)
+    D = side_diagonal(X, known["side"]) + 0.1 if "side" in known else None
+    pairs = [known.get(name, []) for name in ("cannot_link", "must_link")]
+    B = pair_matrix(M, *pairs, 2.0) if "cannot_link" in known else 0.0
+    labelled = "y" in known
+    P = label_projections(k, M, known["y"]) if labelled else model.projections_
+    np.testing.assert_allclose(P @ P.T, model.projections_ @ model.projections_.T, atol=1e-6)
+    G, alpha, P_next = known_step(k(M, M), P, gap=criterion == "gap", D=D, B=B, fixed=labelled)
+    np.testing.assert_allclose(model.G_, G, atol=1e-6)
+    np.testing.assert_allclose(model.weights_, alpha, atol=1e-4)
+    np.testing.assert_allclose(P_next @ P_next.T, P @ P.T, atol=1e-3)
 
 
-def test_side_data_need_the_data_not_only_their_kernel():
-    with pytest.raises(ValueError, match="kernel='precomputed'"):
-        KernelQAlphaSelector(kernel="precomputed").fit(np.eye(4), side=np.ones((3, 4)))
+def test_labels_that_a_square_hides():
+    """Two classes that differ in sign section by section: only the kernel sees what the labels say."""
+    rng = np.random.default_rng(0)
+    y = np.tile([0, 1], 40)
+    X = rng.normal(size=(80, 60))
+    signs = np.repeat(rng.choice([-1.0, 1.0], size=(10, 5)), 8, axis=0)
+    X[:, :5] += 2.0 * signs * (2 * y[:, None] - 1)
+    kernel = KernelQAlphaSelector(5, kernel="sections").fit(X, y)
+    assert kernel.get_support(indices=True).tolist() == [0, 1, 2, 3, 4]
+    ignoring = KernelQAlphaSelector(5, kernel="sections", supervision="ignore").fit(X, y)
+    np.testing.assert_array_equal(ignoring.weights_, KernelQAlphaSelector(5, kernel="sections").fit(X).weights_)
+
+
+@pytest.mark.parametrize(
+    "said", [{"y": [0, 0, 1, 1]}, {"side": np.ones((3, 4))}, {"cannot_link": [[0, 1]]}, {"must_link": [[0, 1]]}]
+)
+def test_what_is_said_about_samples_needs_the_data_not_only_their_kernel(said):
+    with pytest.raises(ValueError, match=f"'{next(iter(said))}' parameter .* kernel='precomputed'"):
+        KernelQAlphaSelector(kernel="precomputed").fit(np.eye(4), **said)
+
+
+def test_some_samples_without_label_are_refused():
+    X = planted()
+    with pytest.raises(ValueError, match=r"a label for every sample. Got 10 of 60 .* Leave these samples out"):
+        KernelQAlphaSelector().fit(X, np.repeat([0, 1, -1], [30, 20, 10]))
+
+
+def test_pairs_must_agree_with_the_labels():
+    X = planted()
+    with pytest.raises(ValueError, match="contradicts y"):
+        KernelQAlphaSelector().fit(X, np.repeat([0, 1], 30), cannot_link=[[0, 1]])
 
 
 def test_duplicates_share_and_constants_get_nothing():
@@ -118,7 +178,7 @@ def test_names_and_frames_pass_through():
 
 
 def test_a_kernel_matrix_too_large_for_memory():
-    X = sp.random_array((5, 400_000), density=0.5, rng=np.random.default_rng(0), format="csc")
+    X = sp.random_array((5, 400_000), density=0.5, random_state=np.random.default_rng(0), format="csc")
     with pytest.raises(MemoryError, match=r"kernel matrix of 400,000 features takes .* GB .* 'n_components' parameter"):
         KernelQAlphaSelector().fit(X)
 

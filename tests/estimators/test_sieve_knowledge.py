@@ -205,7 +205,7 @@ def test_batches_are_routed_and_sliced_by_cross_validation() -> None:
         ({"y": [f"sample {i}" for i in range(60)]}, "60 samples of 60 classes"),
         ({"y": np.arange(60) % 3, "must_link": [(0, 1)]}, "contradicts y: samples 0 and 1 have different labels"),
         ({"y": np.arange(60) % 3, "cannot_link": [(0, 3)]}, "contradicts y: samples 0 and 3 have the same label"),
-        ({"batches": np.arange(60)}, "Give batches of several samples each"),
+        ({"batches": np.arange(60)}, "batches of several samples each"),
     ],
 )
 def test_bad_knowledge_is_named(known: dict[str, object], message: str) -> None:

@@ -209,3 +209,11 @@ def test_how_few_would_do_is_drawn_from_the_model(selection):
     assert card["value"] == f"{model.support_.sum()} features"
     assert not any(card["label"] == "Sparsity gap" for card in summary["trust"])
     assert "95 %" in summary["method"]["text"]
+    assert "Features were centred" in summary["method"]["text"]
+
+
+def test_the_methods_say_that_means_counted(selection):
+    X = selection["X"]
+    model = SieveSelector(12).fit(X)
+    assert not model.centered_
+    assert "kept their means" in summarize(model, X, draw_map=False)["method"]["text"]

@@ -7,6 +7,7 @@ from eigensieve import SieveSelector
 from eigensieve.data import SquaredData, as_data
 from eigensieve.sieve import read_target
 from eigensieve.sieve.labelled import fit_target, guessed_target, shared_with_batches
+from eigensieve.sieve.picking import _Unexplained, pick
 from eigensieve.sieve.rounds import apart_matrix, pair_scores
 from eigensieve.sieve.unwanted import Unwanted
 from reference import labelled as reference
@@ -37,6 +38,33 @@ def test_picks_with_numbers_are_those_of_the_transcription(backend: str) -> None
     found = SieveSelector(8).fit(FEW[backend](X), NUMBERS)
     np.testing.assert_array_equal(found.selection_order_, reference.pick(Z, T, 8, 0.5))
     assert {2, 3} <= set(found.selection_order_[:3])
+
+
+def test_the_agreement_of_noise_has_the_spread_that_the_pick_allows_for() -> None:
+    T = reference.class_basis(CODES)
+    drawn = reference.agreement(reference.standardised(np.random.default_rng(0).standard_normal((45, 4_000))), T)
+    np.testing.assert_allclose(_Unexplained(np.zeros((45, 1)), T, 0.0).noise(), 2.0 * drawn.std(), rtol=0.1)
+
+
+def test_noise_does_not_come_before_features_that_say_the_same_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ten mixtures of two causes among 190 features of noise: two of them say all that the ten say of the classes."""
+
+    def right() -> int:
+        total = 0
+        for seed in range(4):
+            rng = np.random.default_rng(seed)
+            codes, Z = np.arange(150) % 3, rng.standard_normal((150, 200))
+            causes = rng.standard_normal((150, 2)) + rng.normal(0, 1, (3, 2))[codes]
+            Z[:, :10] = causes @ rng.standard_normal((2, 10)) + 0.3 * Z[:, :10]
+            T = reference.class_basis(codes)
+            Z = reference.standardised(Z)
+            order = pick(as_data(Z), reference.agreement(Z, T), np.arange(200), 10, T)
+            total += np.count_nonzero(order < 10)
+        return total
+
+    allowed_for = right()
+    monkeypatch.setattr("eigensieve.sieve.picking._NOISE", 0.0)
+    assert allowed_for > right() + 4
 
 
 def test_squares_are_what_the_feature_does_not_say() -> None:

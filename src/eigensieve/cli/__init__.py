@@ -9,6 +9,7 @@ Read in this order:
 - ``reading``: from a file to samples that can be fitted (missing values, side data, pairs)
 - ``methods``: the selectors by their names on the command line
 - ``selection``: fitting a method, and what came of it (tables, figures, report)
+- ``machines``: the machines that ``compress`` makes; ``comparison``: other small machines beside them
 - ``outputs``: files that appear all together or not at all
 - ``console``: what is printed, for people, pipes and scripts
 

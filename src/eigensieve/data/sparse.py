@@ -45,7 +45,11 @@ class SparseData(DataMatrix):
         # each segment adds up a result with one row per sample, so it should hold many more non-zeros than samples
         self.n_segments = int(np.clip(len(self.values) // (64 * self.n_samples), 2, self.n_segments))
 
-    def mapped(self, function: Callable[[Array, Array], Array], *, own: bool) -> Self:
+    def recentered(self) -> Self:
+        self.near = None if self.center is None else self._near(self.center)
+        return self
+
+    def mapped(self, function: Callable[[Array, Array], Array], *, own: bool) -> "SparseData":
         """Return sparse data of the values function(values, rows), computed a few at a time. 0 must stay 0.
 
         With `own` this object is not used any more: if it holds a copy of the non-zeros, they are written over.
@@ -58,10 +62,6 @@ class SparseData(DataMatrix):
             some = slice(start, start + _BLOCK_NONZEROS)
             made.values[some] = function(self.values[some].astype(self.dtype, copy=False), self.indices[some])
         return made
-
-    def recentered(self) -> Self:
-        self.near = None if self.center is None else self._near(self.center)
-        return self
 
     def _near(self, center: Array) -> tuple[Array, Array] | None:
         """Return values and centres of columns moved towards zero; None if there is no need.
@@ -281,10 +281,11 @@ class SparseBlock:
 def near_zero(X: Any) -> Any:
     """Return samples as far apart as those of X, moved so that their inner products keep the digits of the distances.
 
-    Sparse columns far from zero are moved by their mean. Dense samples are returned as they are.
+    Columns far from zero are moved by their mean.
     """
     if not issparse(X):
-        return X
+        mean = X.mean(axis=0, dtype=np.float64)
+        return X - mean if np.any(np.abs(mean) > FARTHEST[mean.dtype] * np.ptp(X, axis=0)) else X
     data = SparseData(X)
     moved = data._near(data.stats().mean)
     if moved is None:

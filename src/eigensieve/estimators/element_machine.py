@@ -276,7 +276,7 @@ class ElementMachine(SmallMachine):
         check_is_fitted(self)
         threshold = getattr(self, "threshold_", None)
         if precision in ("int8", "int16"):
-            return fixed_to_c(self._fixed_point(precision), name, threshold)
+            return fixed_to_c(self.fixed_point(precision), name, threshold)
         reach = np.maximum(np.abs(self._low), np.abs(self._high))
         return expansion_to_c(self._expansion, name, threshold, precision=precision, reach=reach)
 
@@ -295,10 +295,21 @@ class ElementMachine(SmallMachine):
         levels : ndarray of shape (n_samples, n_features), uint8 or uint16
         """
         check_is_fitted(self)
-        levels = self._fixed_point(precision).levels(validate_data(self, X, dtype=np.float64, reset=False))
+        levels = self.fixed_point(precision).levels(validate_data(self, X, dtype=np.float64, reset=False))
         return levels.astype(np.uint8 if precision == "int8" else np.uint16)
 
-    def _fixed_point(self, precision: str) -> FixedPoint:
+    def fixed_point(self, precision: str) -> FixedPoint:
+        """Return the machine in whole numbers, for exporters.
+
+        Parameters
+        ----------
+        precision : {"int8", "int16"}
+            How fine the levels of the features are.
+
+        Returns
+        -------
+        machine : FixedPoint
+        """
         return FixedPoint.of(self._expansion, self._low, self._high, precision)
 
     def to_onnx(self, *, precision: Literal["single", "double"] = "single") -> Any:

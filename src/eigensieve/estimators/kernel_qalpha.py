@@ -34,13 +34,20 @@ from eigensieve.qalpha import (
     GivenKernel,
     KernelSettings,
     Knowledge,
+    Labels,
+    PairPenalty,
+    Pairs,
     Problem,
+    Request,
     Result,
     SolveSettings,
     UnitKernel,
+    check_combination,
     exact_factor,
     kernel_function,
     nystroem_factor,
+    read_labels,
+    read_pairs,
     solve_steered,
 )
 
@@ -83,9 +90,15 @@ class KernelQAlphaSelector(BaseSelector):
         out favours the features that were drawn; above 0.2 a warning says so.
     criterion : {"energy", "gap"}, default="energy"
         Maximise the sum of the k largest squared eigenvalues of the affinity, or that minus the sum of all others.
+    supervision : {"auto", "span", "ignore"}, default="auto"
+        What labels are used for. ``"span"``: the kernel maps the centred class indicators like features, Q is the span
+        of their images, and only the weights are sought. ``"ignore"``: y is not used. ``"auto"``: ``"span"`` when y is
+        given.
     side_strength : float, default=0.1
         lambda in (D + lambda I)^-1 G, where D holds the variances of the side data's features in units of those of X.
         The smaller, the more the side data counts.
+    pair_strength : float, default=2.0
+        lambda in G - lambda B. B is that of `QAlphaSelector`: it is made of the samples, whatever the kernel.
     max_iter : int, default=200
         Largest number of steps of the solver.
     tol : float, default=5e-3
@@ -108,7 +121,12 @@ class KernelQAlphaSelector(BaseSelector):
         The selected features.
     projections_ : ndarray of shape (n_features, n_clusters)
         phi(m_i)'Q: the mapped features along the leading eigenvectors of the affinity (which has no samples to show).
-        With the kernel matrix V they give the matrix whose leading eigenvector the weights are: G = V * (P P').
+    mapped_features_ : ndarray of shape (n_features, n_components_)
+        phi(m_i), in coordinates: their inner products are the kernel matrix V as normalised.
+    G_ : ndarray of shape (n_features, n_features)
+        The matrix whose leading eigenvector the weights are: V * (P P') with the `projections_` P, or V * (2 P P' - V)
+        for ``criterion="gap"``. With side data the weights are the leading eigenvector of (D + lambda I)^-1 G, with
+        pairs that of G - lambda B. It is computed from `mapped_features_` whenever it is asked for.
     eigenvalues_ : ndarray of shape (n_clusters,)
         Leading eigenvalues of the affinity.
     approximation_error_ : float
@@ -157,7 +175,9 @@ class KernelQAlphaSelector(BaseSelector):
         "normalize": [StrOptions({"center", "unit", "none"})],
         "n_components": [None, AT_LEAST_ONE],
         "criterion": [StrOptions(set(TAU))],
+        "supervision": [StrOptions({"auto", "span", "ignore"})],
         "side_strength": [NOT_NEGATIVE],
+        "pair_strength": [NOT_NEGATIVE],
         **STEPS,
         "random_state": ["random_state"],
         "verbose": ["verbose"],
@@ -176,7 +196,9 @@ class KernelQAlphaSelector(BaseSelector):
         normalize: Literal["center", "unit", "none"] = "center",
         n_components: int | None = None,
         criterion: Literal["energy", "gap"] = "energy",
+        supervision: Literal["auto", "span", "ignore"] = "auto",
         side_strength: float = 0.1,
+        pair_strength: float = 2.0,
         max_iter: int = 200,
         tol: float = 5e-3,
         random_state: Any = None,
@@ -192,60 +214,101 @@ class KernelQAlphaSelector(BaseSelector):
         self.normalize = normalize
         self.n_components = n_components
         self.criterion = criterion
+        self.supervision = supervision
         self.side_strength = side_strength
+        self.pair_strength = pair_strength
         self.max_iter = max_iter
         self.tol = tol
         self.random_state = random_state
         self.verbose = verbose
 
+    @property
+    def G_(self) -> Array:
+        V = self.mapped_features_ @ self.mapped_features_.T
+        PP = self.projections_ @ self.projections_.T
+        return V * (2 * PP - V) if self.criterion == "gap" else V * PP
+
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any = None, *, side: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, *, side: Any = None, cannot_link: Any = None, must_link: Any = None) -> Self:
         """Learn the weights.
 
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
             With ``kernel="precomputed"`` the kernel matrix, (n_features, n_features).
-        y : ignored
-            Only its length is checked.
+        y : array-like of shape (n_samples,), optional
+            Class labels of all samples, numbers or strings. Used as `supervision` says.
         side : array-like or sparse matrix of shape (n_side_samples, n_features), optional
             Samples that vary only in unwanted ways. Features that vary among them get less weight.
+        cannot_link, must_link : array-like of int of shape (n_pairs, 2) or (n_samples,), optional
+            Pairs of samples that belong to different clusters, or to the same, as in `QAlphaSelector.fit`.
 
         Returns
         -------
         self : KernelQAlphaSelector
+
+        Notes
+        -----
+        Labels, side data and pairs need the samples, so they cannot be used with ``kernel="precomputed"``.
         """
         with all_or_nothing(self):
-            self._fit(X, Known(y, side), progress_of(self))
+            known = Known(y, side=side, cannot_link=cannot_link, must_link=must_link)
+            self._fit(X, known, progress_of(self))
         return self
 
     def _fit(self, X: Any, known: Known, progress: Progress) -> None:
         raw = self._check_data(X, known.y)
-        kernel, usable = self._feature_kernel(raw)
-        scale = None if known.side is None else self._side_scale(raw, known.side)
+        self._check_samples_are_known(known)
+        labels, pairs = self._labels_and_pairs(raw, known)
+        indicators = None if labels is None else _indicators(labels)
+        kernel, usable = self._feature_kernel(raw, indicators)
+        scale = None if known.side is None else side_scale(self, raw, known.side, self.side_strength)
         count = self._count(usable)
-        progress(f"kernel of {kernel.n_features} features")
+        progress(f"kernel of {raw.n_features} features")
         with np.errstate(over="ignore", invalid="ignore"):
             factor = self._factor(kernel if self.normalize == "none" else UnitKernel(kernel))
-        phi = np.where(usable[:, None], factor.phi, 0.0)
+        phi = np.where(usable[:, None], factor.phi[: raw.n_features], 0.0)
         self._check_kernel_range(phi)
-        k = min(int(self.n_clusters), phi.shape[1])
-        settings = SolveSettings(max_iter=self.max_iter, tol=self.tol, progress=progress)
+        span = None if labels is None else _orthonormal(factor.phi[raw.n_features :].T)
+        k = min(int(self.n_clusters), phi.shape[1]) if span is None else span.shape[1]
+        penalty = None
+        if pairs is not None and self.pair_strength > 0:
+            penalty = PairPenalty(raw.standardized(self.normalize), pairs, self.pair_strength, scale)
         affinity = StandardAffinity(as_data(np.ascontiguousarray(phi.T)))
-        problem = Problem(affinity, k, TAU[self.criterion], usable)
+        problem = Problem(affinity, k, TAU[self.criterion], usable, fixed_embedding=span, penalty=penalty)
+        settings = SolveSettings(max_iter=self.max_iter, tol=self.tol, progress=progress)
         result = solve_steered(problem, Knowledge(scale=scale), settings)
         self._learn(result, usable, phi, factor, count)
 
-    def _side_scale(self, raw: DataMatrix, side: Any) -> Array:
-        if isinstance(self.kernel, str) and self.kernel == "precomputed":
-            raise ValueError(
-                "The 'side' parameter of KernelQAlphaSelector.fit must be None for kernel='precomputed': X is then the "
-                "kernel matrix, so the variances of X to compare with are not known. Use another kernel."
-            )
-        return side_scale(self, raw, side, self.side_strength)
+    def _check_samples_are_known(self, known: Known) -> None:
+        """Refuse what is said about samples when X is a kernel matrix and has none."""
+        if not (isinstance(self.kernel, str) and self.kernel == "precomputed"):
+            return
+        said = {"y": known.y if self._uses(known.y) else None, "side": known.side}
+        said |= {"cannot_link": known.cannot_link, "must_link": known.must_link}
+        for name, given in said.items():
+            if given is not None:
+                fix = "Use another kernel" + (", or supervision='ignore'." if name == "y" else ".")
+                raise ValueError(
+                    f"The '{name}' parameter of KernelQAlphaSelector.fit must be None for kernel='precomputed': X is "
+                    f"then the kernel matrix, so the samples that {name} is about are not known. {fix}"
+                )
 
-    def _feature_kernel(self, raw: DataMatrix) -> tuple[FeatureKernel, Array]:
-        """The kernel and the features that may be chosen."""
+    def _labels_and_pairs(self, raw: DataMatrix, known: Known) -> tuple[Labels | None, Pairs | None]:
+        name = type(self).__name__
+        labels = read_labels(known.y, raw.n_samples, name) if self._uses(known.y) else None
+        if labels is not None and not labels.complete:
+            raise ValueError(
+                f"{name} needs a label for every sample. Got {np.count_nonzero(labels.codes < 0)} of {raw.n_samples} "
+                "samples without one in y. Leave these samples out, use supervision='ignore', or use QAlphaSelector."
+            )
+        pairs = read_pairs(known.cannot_link, known.must_link, raw.n_samples, name)
+        supervision = None if labels is None else "span"
+        check_combination(Request(name, "standard", self.criterion, self.normalize, "auto", supervision, labels, pairs))
+        return labels, pairs
+
+    def _feature_kernel(self, raw: DataMatrix, indicators: Array | None) -> tuple[FeatureKernel, Array]:
+        """The kernel and the features that may be chosen. The class indicators come after the features."""
         if isinstance(self.kernel, str) and self.kernel == "precomputed":
             if raw.n_samples != raw.n_features:
                 raise ValueError(
@@ -262,7 +325,8 @@ class KernelQAlphaSelector(BaseSelector):
         usable = self._check_some_vary(raw)
         self._check_range(raw, self.normalize)
         settings = KernelSettings(self.degree, self.coef0, self.gamma, self.section_size)
-        return ComputedKernel(raw.standardized(self.normalize), kernel_function(self.kernel, settings)), usable
+        function = kernel_function(self.kernel, settings)
+        return ComputedKernel(raw.standardized(self.normalize), function, indicators), usable
 
     def _check_kernel_range(self, phi: Array) -> None:
         """Refuse features whose fourth power overflows or vanishes in the kernel's space."""
@@ -283,6 +347,7 @@ class KernelQAlphaSelector(BaseSelector):
         order = features_by_weight(result.weights, usable)
         self._learn_selection(order, order[: two_level_cut(result.weights[usable]) if count is None else count])
         self._learn_solution(result, usable)
+        self.mapped_features_ = phi
         self.projections_ = phi @ result.embedding
         self.approximation_error_ = factor.error
         self.n_components_ = phi.shape[1]
@@ -297,3 +362,16 @@ class KernelQAlphaSelector(BaseSelector):
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = isinstance(self.kernel, str) and self.kernel == "precomputed"
         return tags
+
+
+def _indicators(labels: Labels) -> Array:
+    """Return the centred class indicators, with unit norm, in columns."""
+    indicators = (labels.codes[:, None] == np.arange(len(labels.classes))).astype(np.float64)
+    indicators -= indicators.mean(axis=0)
+    return indicators / np.linalg.norm(indicators, axis=0)
+
+
+def _orthonormal(vectors: Array) -> Array:
+    """Return an orthonormal basis of the columns' span."""
+    basis, sizes, _ = np.linalg.svd(vectors, full_matrices=False)
+    return basis[:, sizes > 1e-6 * sizes[0]]

@@ -29,6 +29,7 @@ from eigensieve._door import open_door
 if TYPE_CHECKING:
     from eigensieve.qalpha.class_blocks import read_settings
     from eigensieve.qalpha.knowledge.checks import (
+        Pairs,
         Request,
         check_combination,
         check_pairs_against_labels,
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
         read_pairs,
     )
     from eigensieve.qalpha.knowledge.labels import Labels, class_span, missing_labels, read_labels
+    from eigensieve.qalpha.knowledge.pairs import PairPenalty
     from eigensieve.qalpha.knowledge.steered import Knowledge, inhibition, side_variances, solve_steered
     from eigensieve.qalpha.mercer_factor import Factor, exact_factor, nystroem_factor
     from eigensieve.qalpha.mercer_kernels import (

@@ -75,25 +75,37 @@ class FeatureKernel(Protocol):
 
 
 class ComputedKernel:
-    """V of a kernel function and standardised data. Any number of columns costs one pass."""
+    """V of a kernel function and standardised data. Any number of columns costs one pass.
 
-    def __init__(self, data: DataMatrix, function: KernelFunction) -> None:
+    Parameters
+    ----------
+    data : DataMatrix
+    function : callable
+    targets : ndarray of shape (n_samples, n_targets), optional
+        Vectors over the samples that the kernel maps like features. They come after the features.
+    """
+
+    def __init__(self, data: DataMatrix, function: KernelFunction, targets: Array | None = None) -> None:
         self.data = data
         self.function = function
-        self.n_features = data.n_features
+        self.targets = np.empty((data.n_samples, 0)) if targets is None else targets
+        self.n_features = data.n_features + self.targets.shape[1]
 
     def diagonal(self) -> Array:
-        def block(part: Any) -> Array:
-            Z = np.asarray(part.toarray(), dtype=np.float64)
+        def own(Z: Array) -> Array:
             small = [Z[:, i : i + 64] for i in range(0, Z.shape[1], 64)]
             return np.concatenate([np.diag(self.function(group, group)) for group in small])
 
-        return np.concatenate(self.data.map_blocks(block))
+        blocks = self.data.map_blocks(lambda part: own(np.asarray(part.toarray(), dtype=np.float64)))
+        return np.concatenate([*blocks, *([own(self.targets)] if self.targets.size else [])])
 
     def columns(self, indices: Array) -> Array:
-        chosen = np.asarray(self.data.take(indices), dtype=np.float64)
+        features = indices < self.data.n_features
+        chosen = np.empty((self.data.n_samples, len(indices)))
+        chosen[:, features] = self.data.take(indices[features])
+        chosen[:, ~features] = self.targets[:, indices[~features] - self.data.n_features]
         blocks = self.data.map_blocks(lambda part: self.function(np.asarray(part.toarray(), dtype=np.float64), chosen))
-        return np.concatenate(blocks)
+        return np.concatenate([*blocks, *([self.function(self.targets, chosen)] if self.targets.size else [])])
 
 
 class GivenKernel:

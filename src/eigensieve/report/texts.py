@@ -28,6 +28,15 @@ _PICKED = (
     "not explain"
 )
 
+_MEANS: dict[bool | None, str] = {
+    True: " Features were centred and scaled to equal variance, so units do not matter.",
+    False: (
+        " Features were scaled to equal length and kept their means: most lie evenly about zero, so that a mean other "
+        "than zero counts as structure."
+    ),
+}
+"""What was done with the features' means and units, by whether they were centred."""
+
 _FEWEST = (
     " Only the first picks were kept: the fewest for which the mean over each sample's 5 nearest others tells at least "
     "95 % as much of the structure (R2) as with any number of picks."
@@ -82,6 +91,7 @@ def methods_text(model: Any, support: Array, labels_used: bool, used: dict[str, 
     directions = f" The samples were embedded in {k} direction{'s' * (k > 1)}." if k else ""
     if getattr(model, "supervised_", False):  # the sieve's labels take the place of clusters
         how, directions = _how_with_labels(used["labels"]), ""
+    directions += _MEANS.get(getattr(model, "centered_", None), "")
     if getattr(model, "structure_shown_", None) is not None:
         directions += _FEWEST
     if used["side_samples"] or used["must_link"] or used["cannot_link"]:

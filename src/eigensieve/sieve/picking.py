@@ -11,7 +11,9 @@ MAX_PICKS = 500
 """Most features that are picked one by one. Further ones follow by score: so many are diverse enough."""
 
 _SHORTLIST = 1_000
+_NOISE = 2.0  # standard deviations by which the agreement of noise with classes is allowed for
 _LITTLE = 1e-9  # where nothing of the target is left to explain, quality and residual decide
+_WITHIN_NOISE = 1e-3  # features that agree no more than noise follow in the order of their scores
 
 
 def pick(
@@ -34,11 +36,13 @@ def pick(
     volume that the chosen features span. Unlike a plain projection, the ridge still tells features apart when more of
     them are wanted than there are samples.
 
-    With a target T it is the feature with the largest max(u_i, 0) e_i r_i, where
+    With a target T it is the feature with the largest max(u_i - s(T), 0) (max(e_i, 0) + s(L)) r_i, where
 
         e_i = m_i' (L L' - diag(L L')) m_i,   L = T - P (P'P + I)^-1 P' T
 
-    is its agreement with what the chosen features do not explain of the target yet.
+    is its agreement with what the chosen features do not explain of the target yet, and s is two standard deviations of
+    the agreement of noise. Without s, features of noise are picked once the target is explained, before further
+    features that follow it. With numbers s is 0: features that matter beside others may agree weakly by themselves.
 
     Parameters
     ----------
@@ -65,7 +69,9 @@ def pick(
     if target is None:
         picked = shortlist[_greedy(Z, quality**POWER, n_picks)]
     else:
-        picked = shortlist[_greedy(Z, quality, n_picks, _Unexplained(Z, target, square_share))]
+        unexplained = _Unexplained(Z, target, square_share)
+        quality = np.maximum(quality - unexplained.noise(), _WITHIN_NOISE * quality)
+        picked = shortlist[_greedy(Z, quality, n_picks, unexplained)]
     rest = by_score[~np.isin(by_score, picked)]
     return np.concatenate([picked, rest[: count - n_picks]])
 
@@ -81,7 +87,7 @@ def _greedy(Z: Array, quality: Array, count: int, unexplained: "_Unexplained | N
         # Features of no quality follow in the order of their scores when the others are used up.
         gain = quality * residual
         if unexplained is not None:
-            gain *= unexplained.agreement() + _LITTLE
+            gain *= unexplained.agreement() + unexplained.noise()
         chosen = int(np.where(open_, gain, -1.0).argmax())
         order[step] = chosen
         open_[chosen] = False
@@ -118,6 +124,17 @@ class _Unexplained:
         for (view, share), energy in zip(self.views, self.energies, strict=True):
             total += share * np.maximum(np.sum((view.T @ self.left) ** 2, axis=1) - leverage @ energy, 0.0)
         return total
+
+    def noise(self) -> float:
+        """Return two standard deviations of e_i for a feature of independent values; nearly 0 where squares count.
+
+        Its products m_s m_t, s != t, are uncorrelated, of mean 0 and variance 1/q^2, q the number of samples.
+        """
+        if len(self.views) > 1:
+            return _LITTLE
+        leverage = np.sum(self.left**2, axis=1)
+        energy = float(np.sum((self.left.T @ self.left) ** 2) - np.sum(leverage**2))  # |L L' - diag(L L')|^2
+        return _NOISE * float(np.sqrt(2.0 * max(energy, 0.0))) / len(self.left) + _LITTLE
 
     def explain(self, chosen: int) -> None:
         """Take off what a feature explains: one more column of the ridge regression.

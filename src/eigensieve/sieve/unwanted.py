@@ -115,7 +115,13 @@ def clean(data: DataMatrix, usable: Array, unwanted: Unwanted) -> Cleaned:
     if directions.shape[1]:
         data, left = without_feature_directions(data, directions)
         share = share * np.minimum(left, 1.0)  # a projection of the samples can make a feature longer
-    return Cleaned(data, usable & (share > 0), directions, span, share)
+    usable = usable & (share > 0)
+    if not usable.any():
+        raise ValueError(
+            "Nothing is left of X when the unwanted variation is taken off: no feature varies any more. Give batches "
+            "of several samples each, or fewer directions to take out (n_directions)."
+        )
+    return Cleaned(data, usable, directions, span, share)
 
 
 def unwanted_directions(data: DataMatrix, unwanted: Unwanted) -> Array:
