@@ -6,7 +6,7 @@ READY = $(VENV)/.ready
 DOCS_READY = $(VENV)/.docs-ready
 JOBS ?= auto
 
-.PHONY: demo test lint docs fuzz bench reproduce clean
+.PHONY: demo test test-lowest newcomer lint docs fuzz bench reproduce build clean
 
 demo: $(READY)
 	$(BIN)/eigensieve demo
@@ -14,6 +14,25 @@ demo: $(READY)
 # one BLAS thread for each test process: as many processes as cores run side by side
 test: $(READY) lint
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n $(JOBS) --dist worksteal --cov --cov-report=term
+
+# The lowest versions that pyproject.toml allows. Newer versions of what these depend on warn; that is not looked at here.
+LOWEST ?= $(VENV)-lowest
+LOWEST_TESTS ?= tests/test_files.py tests/data tests/tables tests/estimators tests/sieve tests/qalpha tests/graphs tests/cli
+test-lowest:
+	$(PYTHON) -m venv --clear $(LOWEST)
+	command -v uv >/dev/null 2>&1 || $(LOWEST)/bin/python -m pip install --quiet --disable-pip-version-check uv
+	PATH="$(abspath $(LOWEST))/bin:$$PATH" uv pip install --quiet --python $(LOWEST)/bin/python --resolution lowest-direct -e '.[dev]'
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(LOWEST)/bin/python -m pytest -n $(JOBS) --dist worksteal \
+		-W ignore::DeprecationWarning -W ignore::FutureWarning $(LOWEST_TESTS)
+
+# wheel and sdist into dist/
+build: $(READY)
+	rm -rf dist
+	$(BIN)/python -m hatchling build
+
+# twenty tasks of a newcomer with the wheel alone, in an empty environment, from another folder
+newcomer: build
+	$(BIN)/python tests/newcomer/run.py dist/*.whl
 
 lint: $(READY)
 	$(BIN)/ruff check .
@@ -29,13 +48,13 @@ docs: $(DOCS_READY)
 # minutes to hours: so many cases for every reader, estimator, model file and checkpoint
 CASES ?= 1000
 fuzz: $(READY)
-	cd tests && OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(abspath $(BIN))/python -m fuzz.run --cases $(CASES)
+	cd tests && OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(abspath $(BIN))/python -m fuzz.run --cases $(CASES) $(FUZZ)
 
 bench: $(READY)
 	$(BIN)/python benchmarks/run.py
 
 reproduce: $(READY)
-	$(BIN)/eigensieve reproduce --page docs/reproduced.md
+	$(BIN)/eigensieve reproduce --results docs/reproduced-runs --page docs/reproduced.md --report reproduced.html
 
 # uv when it is there, the standard library's venv and pip otherwise
 $(READY): pyproject.toml
@@ -56,4 +75,4 @@ $(DOCS_READY): $(READY)
 	@touch $(DOCS_READY)
 
 clean:
-	rm -rf $(VENV) build dist docs/gallery docs/generated .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) $(LOWEST) build dist docs/gallery docs/generated .pytest_cache .mypy_cache .ruff_cache

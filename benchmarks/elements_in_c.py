@@ -1,7 +1,8 @@
-"""Small machines in C: the exported elements against the exported trees and against our Python, one sample at a time.
+"""Small machines outside Python: the exported elements against the exported trees and against our Python.
 
 The trees are written as nested comparisons, the usual way. All files are compiled by the same command. Their times are
-taken in turn in one process, so that all meet the same load; the ratios are what counts.
+taken in turn in one process, one sample at a time, so that all meet the same load; the ratios are what counts. The
+second table says what whole numbers cost (area under the ROC, stated errors), and how large the files are.
 
 Run: python benchmarks/elements_in_c.py
 """
@@ -11,11 +12,13 @@ import subprocess
 import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from sklearn.ensemble import GradientBoostingClassifier
+from sklearn.metrics import roc_auc_score
 
-from elements_small import REPORTED, Split, machines, split
+from elements_small import REPORTED, Split, machines, size, split
 
 REPEATS = 15
 
@@ -51,9 +54,8 @@ def compiled(source: str, name: str, folder: Path) -> ctypes.CDLL:
     return ctypes.CDLL(str(library))
 
 
-def compare(data: Split, folder: Path, tag: str) -> dict[str, float]:
+def compare(data: Split, ours: Any, trees: Any, folder: Path, tag: str) -> dict[str, float]:
     """Return nanoseconds per sample of both in C, of our Python for one sample, and the C files' errors."""
-    ours, trees = machines(data, ("200 elements, labels", "60 trees of 4 leaves"))
     X = np.ascontiguousarray(data.X_test[:1000], dtype=np.float32)
     n, d = X.shape
     times: dict[str, list[float]] = {"elements": [], "trees": [], "python": []}
@@ -77,20 +79,40 @@ def compare(data: Split, folder: Path, tag: str) -> dict[str, float]:
     return found
 
 
+def whole_numbers(data: Split, ours: Any) -> list[float]:
+    """Return areas in Python and with whole numbers, stated errors, largest error seen, and bytes of the ONNX file."""
+    exact = ours.decision_function(data.X_test)
+    cells = [roc_auc_score(data.y_test, exact)]
+    for precision in ("int8", "int16"):
+        fixed = ours.fixed_point(precision)
+        found = fixed.unit * fixed.decision(fixed.levels(data.X_test))[:, 0]
+        cells += [roc_auc_score(data.y_test, found), fixed.error_bound, fixed.input_error_bound]
+        cells.append(float(np.abs(found - exact).max()))
+    return [*cells, float(size(ours, data.X.shape[1])[0]), float(len(ours.to_onnx().SerializeToString()))]
+
+
 def main() -> None:
     """Print one line per problem and the median ratios."""
     heads = ("elements", "trees", "ratio", "python", "error", "trees' error")
     print(f"{'ns per sample':14s}" + "".join(f"{head:>13s}" for head in heads))
-    ratios = []
+    ratios, others = [], []
     with tempfile.TemporaryDirectory() as folder:
         for k, name in enumerate(REPORTED):
-            r = compare(split(name, 0), Path(folder), str(k))
+            data = split(name, 0)
+            ours, trees = machines(data, ("200 elements, labels", "60 trees of 4 leaves"))
+            others.append(whole_numbers(data, ours))
+            r = compare(data, ours, trees, Path(folder), str(k))
             ratios.append((r["elements"] / r["trees"], r["python"] / r["elements"]))
             cells = (f"{r['elements']:.0f}", f"{r['trees']:.0f}", f"{ratios[-1][0]:.2f}", f"{r['python']:.0f}")
             cells += (f"{r['error']:.1e}", f"{r[heads[5]]:.1e}")
             print(f"{name:14s}" + "".join(f"{cell:>13s}" for cell in cells), flush=True)
     ours, python = np.median(ratios, axis=0)
     print(f"medians: elements take {ours:.2f} of the trees' time; Python takes {python:.0f} times ours in C per sample")
+    levels = ("area", "bound", "rounding", "seen")
+    heads = ("area", *(f"int{bits} {what}" for bits in (8, 16) for what in levels), "numbers", "ONNX bytes")
+    print(f"\n{'':14s}" + "".join(f"{head:>15s}" for head in heads))
+    for name, row in zip(REPORTED, others, strict=True):
+        print(f"{name:14s}" + "".join(f"{cell:15.4f}" if cell < 1000 else f"{cell:15.0f}" for cell in row))
 
 
 if __name__ == "__main__":

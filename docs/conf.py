@@ -111,7 +111,8 @@ def _included(name: str) -> str:
     text = (ROOT / name).read_text(encoding="utf-8")
     for page, root_page in INCLUDED.items():
         text = text.replace(f"({root_page}", f"({page}")
-    text = re.sub(r"```mermaid\n.*?```\n", "", text, flags=re.DOTALL)  # the table below the picture says the same
+    note = "*The picture is drawn where Mermaid is known; the table says the same.*\n"
+    text = re.sub(r"```mermaid\n.*?```\n", note, text, flags=re.DOTALL)
     return text.replace("(docs/", "(")
 
 

@@ -25,7 +25,7 @@ axes.bar(rank[real], weights[real], width=1.0, color="#d1495b", label="real meas
 axes.set(xlim=(0, 120), xlabel="features, best first (first 120 of 2,000)", ylabel="weight")
 axes.spines[["top", "right"]].set_visible(False)
 axes.set_title("569 tumours, no labels: the 30 real measurements among 1,970 shuffled ones", fontsize=11)
-axes.legend(frameon=False)
+axes.legend(frameon=False, loc="upper right")
 
 # %%
 # The recommended selector is ``SieveSelector``. Without a number it also says how many there are.

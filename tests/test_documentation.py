@@ -161,3 +161,9 @@ def test_the_gallery_has_every_example() -> None:
     for example in EXAMPLES:
         first = (ROOT / example).read_text(encoding="utf-8").splitlines()[1:3]
         assert re.fullmatch(r"[=~*#-]{3,}", first[1]), f"{example} must begin with a title, underlined"
+
+
+def test_the_citation_names_this_version() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    lines = (ROOT / "CITATION.cff").read_text(encoding="utf-8").splitlines()
+    assert {f"version: {project['version']}", f"license: {project['license']}"} <= set(lines)

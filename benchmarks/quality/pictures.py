@@ -7,6 +7,7 @@ from scipy.stats import rankdata
 
 from .data import part_of
 from .report import holm, paired_p, table
+from .scoring import METRICS
 from .selectors import Selector
 
 
@@ -43,7 +44,10 @@ def cliques(means: np.ndarray, level: float = 0.05) -> list[tuple[int, int]]:
 
 
 def critical_difference(rows: list[dict], metric: str, file: Path) -> None:
-    """Draw mean ranks on a line. A bar joins selectors that the paired tests do not tell apart."""
+    """Draw mean ranks on a line. A bar joins selectors that the paired tests do not tell apart.
+
+    A selector that has not done every set is left out.
+    """
     data, names, means = table(rows, metric)
     done = ~np.isnan(means).any(axis=0)
     names, means = [name for name, whole in zip(names, done, strict=True) if whole], means[:, done]
@@ -54,22 +58,25 @@ def critical_difference(rows: list[dict], metric: str, file: Path) -> None:
     plt = _pyplot()
     half = (len(names) + 1) // 2
     fig, ax = plt.subplots(figsize=(8, 1.2 + 0.28 * half + 0.12 * len(runs)), layout="constrained")
-    ax.set_xlim(0.5, len(names) + 0.5)
+    low, high = ranks.min() - 0.6, ranks.max() + 0.6
+    ax.set_xlim(low, high)
     depth = 0.35 * len(runs) + 0.6
     for i, (rank, name) in enumerate(zip(ranks, names, strict=True)):
         left = i < half
         row = depth + (i if left else len(names) - 1 - i)
-        edge = 0.6 if left else len(names) + 0.4
+        edge = low if left else high
         ax.plot([rank, rank, edge], [0, row, row], color="black", linewidth=0.8)
         text = f"{name} {rank:.2f}" if left else f"{rank:.2f} {name}"
         ax.text(edge, row - 0.08, text, ha="left" if left else "right", va="bottom", fontsize=8)
     for level, (first, last) in enumerate(runs):
-        ax.plot([ranks[first] - 0.05, ranks[last] + 0.05], [0.3 + 0.35 * level] * 2, color="tab:red", linewidth=3)
+        ax.plot([ranks[first] - 0.03, ranks[last] + 0.03], [0.3 + 0.35 * level] * 2, color="tab:red", linewidth=3)
     ax.set_ylim(depth + half, -0.2)
     ax.xaxis.tick_top()
     ax.spines[["left", "right", "bottom"]].set_visible(False)
     ax.set_yticks([])
-    ax.set_title(f"mean rank by {metric} on {len(data)} sets; red: not told apart (Wilcoxon, Holm, 5 %)", fontsize=9)
+    ax.set_title(
+        f"mean rank by {METRICS[metric]} on {len(data)} sets; red: not told apart (Wilcoxon, Holm, 5 %)", fontsize=9
+    )
     fig.savefig(file)
     plt.close(fig)
 
@@ -81,13 +88,15 @@ def _by_count(rows: list[dict], metric: str, counts: tuple[int, ...], file: Path
     tables = [table(rows, metric, (count,)) for count in counts]
     lines = np.array([rankdata(-means, axis=1, nan_policy="omit").mean(axis=0) for _, _, means in tables])
     for name, line in zip(tables[0][1], lines.T, strict=True):
+        if np.isnan(line).any():
+            continue
         ax.plot(counts, line, "o-", label=name, linewidth=3 if name.startswith("sieve") else 1)
     ax.set_xscale("log")
     ax.set_xticks(counts, [str(c) for c in counts])
     ax.minorticks_off()
     ax.invert_yaxis()
     ax.set_xlabel("features chosen")
-    ax.set_ylabel(f"mean rank by {metric}")
+    ax.set_ylabel(f"mean rank by {METRICS[metric]}")
     ax.legend(fontsize=8, loc="center left", bbox_to_anchor=(1.0, 0.5))
     fig.savefig(file)
     plt.close(fig)

@@ -1,6 +1,8 @@
 """``eigensieve reproduce``: names, the results folder, the page, and what is refused."""
 
+import html
 import json
+from pathlib import Path
 
 import pytest
 
@@ -24,12 +26,18 @@ def test_one_experiment_leaves_results_page_and_verdicts(cli, tmp_path):
     page = (tmp_path / "page.md").read_text()
     assert all(f"## {experiment.title}" in page for experiment in EXPERIMENTS.values())
     assert (tmp_path / "images" / "reproduced-laplacian.png").exists()
+    report = (tmp_path / "raw" / "reproduced.html").read_text()
+    assert report.count("data:image/png;base64,") == 1 and "<td class='wide'>uniform</td>" in report
+    assert all(html.escape(claim.text) in report for each in EXPERIMENTS.values() for claim in each.claims)
 
     code, out, _ = cli(*arguments, "--json")
     assert code == 0
     assert (tmp_path / "raw" / "laplacian.jsonl").read_text() == raw
     (claim,) = json.loads(out)["claims"]
-    assert claim["experiment"] == "laplacian" and claim["verdict"] in ("reproduced", "partly", "not reproduced")
+    assert Path(json.loads(out)["report"]).samefile(tmp_path / "raw" / "reproduced.html")
+    assert claim["experiment"] == "laplacian" and claim["verdict"] in {
+        f"{word} in the runs so far" for word in ("reproduced", "partly", "not reproduced")
+    }
 
 
 def test_unknown_names_and_folders(cli, tmp_path):

@@ -2,15 +2,24 @@
 
 import numpy as np
 import pytest
+from scipy.sparse import random as sparse_random
 
-from eigensieve.data import as_data, thin
+from eigensieve.data import as_data, dense, thin
 from eigensieve.data.dense import RawBlock
-from eigensieve.data.thin import _any_moments, contiguous_rows, dense_moments, left_product, right_product
+from eigensieve.data.thin import (
+    _any_moments,
+    contiguous_rows,
+    dense_moments,
+    left_product,
+    right_product,
+    weighted_moments,
+)
 
 
 @pytest.fixture(autouse=True)
 def any_size(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(thin, "_ENTRIES", 1)
+    monkeypatch.setattr(dense, "_COMPILED_DATA", 1)
 
 
 def views(dtype: type) -> list[np.ndarray]:
@@ -114,3 +123,36 @@ def test_taking_features_leaves_the_data_as_it_was() -> None:
     for indices in (slice(None), slice(2, 7), np.arange(40), [3, 1], np.ones(40, dtype=bool)):
         np.testing.assert_allclose(np.linalg.norm(data.take(indices), axis=0), 1.0)
     np.testing.assert_array_equal(X, before)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_weighted_sums_of_values_and_squares(dtype: type) -> None:
+    weights = np.random.default_rng(2).standard_normal(23)
+    for Z in views(dtype):
+        exact = Z.astype(float)
+        few = weights[: len(Z)]
+        for compiled in (True, False):
+            values, squares = weighted_moments(few, Z, compiled)
+            np.testing.assert_allclose(values, few @ exact, rtol=1e-6, atol=1e-6)
+            np.testing.assert_allclose(squares, few @ exact**2, rtol=1e-6, atol=1e-6)
+
+
+def test_small_and_large_data_give_the_same_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Numpy's forms for small data, the compiled loops for large: every product of a block, both ways."""
+    rng = np.random.default_rng(3)
+    X = rng.standard_normal((31, 90)) + rng.standard_normal(90)
+    S = sparse_random(31, 31, density=0.2, random_state=rng, format="csr")
+    S = S + S.T
+    V, W, weights = rng.standard_normal((31, 3)), rng.standard_normal((90, 3)), rng.random(31)
+    found = []
+    for least in (1, 1 << 21):
+        monkeypatch.setattr(dense, "_COMPILED_DATA", least)
+        data = as_data(X)
+        block = data.standardized("center").block(0, 90)
+        assert isinstance(block, RawBlock)
+        found.append((block.forward(V), block.back(W), block.quadratic(S), block.squares(weights)))
+    Z = (X - X.mean(axis=0)) / np.linalg.norm(X - X.mean(axis=0), axis=0)
+    wanted = (Z.T @ V, Z @ W, np.diag(Z.T @ S.toarray() @ Z), weights @ Z**2)
+    for one in found:
+        for have, exact in zip(one, wanted, strict=True):
+            np.testing.assert_allclose(have, exact, rtol=1e-9, atol=1e-12)

@@ -24,7 +24,7 @@ def folder(tmp_path, monkeypatch):
         categories=np.array('{"f": ["x", "y"]}'),
         source=np.array("made up"),
     )
-    csr = random_array((5, 7), density=0.4, format="csr", rng=rng)
+    csr = random_array((5, 7), density=0.4, format="csr", random_state=rng)
     np.savez(
         tmp_path / "sparse.npz",
         X_data=csr.data,

@@ -178,7 +178,7 @@ def test_names_and_frames_pass_through():
 
 
 def test_a_kernel_matrix_too_large_for_memory():
-    X = sp.random_array((5, 400_000), density=0.5, rng=np.random.default_rng(0), format="csc")
+    X = sp.random_array((5, 400_000), density=0.5, random_state=np.random.default_rng(0), format="csc")
     with pytest.raises(MemoryError, match=r"kernel matrix of 400,000 features takes .* GB .* 'n_components' parameter"):
         KernelQAlphaSelector().fit(X)
 

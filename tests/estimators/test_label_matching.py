@@ -1,10 +1,14 @@
 """ElementSelectedSVC with match="labels": what a user sees."""
 
+import warnings
+
 import numpy as np
 import pytest
-from sklearn.calibration import calibration_curve
-from sklearn.datasets import make_blobs, make_moons
+from sklearn.calibration import CalibratedClassifierCV, calibration_curve
+from sklearn.datasets import load_digits, make_blobs, make_moons
+from sklearn.frozen import FrozenEstimator
 from sklearn.metrics import log_loss, roc_auc_score
+from sklearn.model_selection import train_test_split
 from sklearn.svm import SVC
 
 from eigensieve import ElementSelectedSVC
@@ -94,3 +98,30 @@ def test_a_warm_start_across_labels_is_refused(first, then):
     with pytest.raises(ValueError, match=f"match='{first}' in the last fit and match='{then}' now. Set warm_start=Fal"):
         model.fit(X, y)
     assert model.n_elements_ == 5
+
+
+def test_probabilities_cannot_be_calibrated_much_further():
+    X, y = moons(0, n=800, noise=20)
+    X_held, y_held = moons(1, n=1000, noise=20)
+    X_test, y_test = moons(2, n=3000, noise=20)
+    model = ElementSelectedSVC(match="labels", n_elements=100, refine=True, random_state=0).fit(X, y)
+    peer = CalibratedClassifierCV(FrozenEstimator(model), method="sigmoid").fit(X_held, y_held)
+    ours, best = (log_loss(y_test, one.predict_proba(X_test)) for one in (model, peer))
+    assert ours < best + 0.02
+
+
+@pytest.mark.parametrize("options", [{"match": "labels", "refine": True}, {"match": "decision"}])
+def test_more_elements_are_not_worse(options):
+    X, digits = load_digits(return_X_y=True)
+    train, test, y_train, y_test = train_test_split(X / 16, digits == 8, train_size=500, random_state=0)
+    svc = SVC(C=10).fit(train, y_train)
+    areas = []
+    for n_elements in (100, 500):
+        model = ElementSelectedSVC(svc, n_elements=n_elements, random_state=0, **options)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            model.fit(train, y_train)
+        assert bool(caught) == (model.n_elements_ < n_elements), "an early stop warns"
+        areas.append(roc_auc_score(y_test, model.decision_function(test)))
+    # The standard error of either area is about 0.002 here.
+    assert areas[1] > areas[0] - 0.001

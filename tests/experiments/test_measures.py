@@ -12,6 +12,7 @@ from sklearn.svm import SVC
 from eigensieve.datasets import make_weston_linear
 from eigensieve.experiments import element_selection, faces, gene_outcomes, sufficient, uci_side_data, weston
 from eigensieve.experiments.algorithm_one import PrintedElements, _Selected
+from eigensieve.experiments.frame import Results
 from eigensieve.experiments.gene_shaving import shaved_features
 from eigensieve.experiments.oriented import directions
 from eigensieve.experiments.radius_margin import _smallest_ball, radius_margin_scales
@@ -23,6 +24,12 @@ def test_pair_accuracy_is_the_mean_of_two_rates():
     same = [clusters[a] == clusters[b] for a, b in pairs if y[a] == y[b]]
     different = [clusters[a] != clusters[b] for a, b in pairs if y[a] != y[b]]
     assert uci_side_data.pair_accuracy(y, clusters) == pytest.approx((np.mean(same) + np.mean(different)) / 2)
+
+
+def test_the_table_of_uci_sets_has_a_row_for_sets_without_printed_figures():
+    row = {"case": "glass", "run": 0, **dict.fromkeys(uci_side_data.METHODS, 0.5)}
+    lines = uci_side_data.table(Results([row])).splitlines()
+    assert len(lines) == 3 and lines[2].startswith("| glass | ours | 0.500 |")
 
 
 def test_filters_equal_scipy():
@@ -72,6 +79,21 @@ def test_radius_margin_finds_the_features_of_a_separable_problem(degree):
     assert set(np.argsort(-scores)[:2]) == {4, 7}
 
 
+def test_quadratic_elimination_drops_what_changes_the_norm_least():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(80, 12))
+    y = np.where(X[:, 4] * X[:, 7] > 0, 1, -1)
+    assert weston.quadratic_elimination(X, y, 2).tolist() == [4, 7]
+    machine = SVC(kernel="poly", degree=2, coef0=1.0, gamma=1 / 12).fit(X, y)
+    S, dual = machine.support_vectors_, machine.dual_coef_[0]
+
+    def squared_norm(columns):
+        return dual @ (1.0 + S[:, columns] @ S[:, columns].T / 12) ** 2 @ dual
+
+    changes = [abs(squared_norm(range(12)) - squared_norm([j for j in range(12) if j != i])) for i in range(12)]
+    assert set(range(12)) - set(weston.quadratic_elimination(X, y, 11)) == {int(np.argmin(changes))}
+
+
 def test_gene_shaving_finds_groups_that_vary_together():
     rng = np.random.default_rng(0)
     hidden = rng.normal(size=(40, 2))
@@ -91,6 +113,23 @@ def test_signal_to_noise_and_elimination_rank_a_clear_feature_first():
     assert gene_outcomes._signal_to_noise(Z, y)[0] == 33
     ranking = gene_outcomes._recursive_elimination(Z, y)
     assert ranking[0] == 33 and sorted(ranking) == list(range(50))
+
+
+def test_sizes_and_rankings_of_a_fold_do_not_see_the_sample_left_out(monkeypatch):
+    rng = np.random.default_rng(0)
+    y = np.repeat([-1, 1], 8)
+    Z = rng.normal(size=(16, 40))
+    Z[:, 5] += 6 * y
+    monkeypatch.setattr(gene_outcomes, "SIZES", (1, 10))
+    seen = []
+
+    def ranking(training, labels):
+        seen.append(len(labels))
+        return np.argsort(-np.abs(training.T @ labels), kind="stable")
+
+    monkeypatch.setattr(gene_outcomes, "RANKINGS", {"SNR": ranking})
+    assert gene_outcomes._nested(Z, y) == {"samples": 16, "SNR": 0}
+    assert seen == [15] * 16
 
 
 def test_oriented_and_constrained_pca_avoid_the_side_datas_direction():

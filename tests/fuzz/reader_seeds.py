@@ -16,7 +16,7 @@ Files = dict[str, bytes]
 """One file, or the files of a folder, by their names."""
 
 _X = np.round(np.random.default_rng(0).normal(size=(7, 5)), 3)
-_S = csr_matrix(random_array((7, 5), density=0.5, rng=np.random.default_rng(1), format="csr"))
+_S = csr_matrix(random_array((7, 5), density=0.5, random_state=np.random.default_rng(1), format="csr"))
 _NAMES = ["a", "b<c>", "d,e", "\N{DNA DOUBLE HELIX}", "f"]
 _FULL = Table(
     X=_X,
@@ -55,7 +55,34 @@ def _csv_gz(folder: Path) -> list[Files]:
 
 
 def _parquet(folder: Path) -> list[Files]:
-    return [_written(folder, "full.parquet", _FULL)]
+    return [_written(folder, "full.parquet", _FULL), *_plain_parquet(folder)]
+
+
+def _plain_parquet(folder: Path) -> list[Files]:
+    """Files that are mostly numbers, so that most damage hits those."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    values = np.round(np.random.default_rng(2).normal(size=(600, 3)), 2)
+    columns = {
+        "a": values[:, 0],
+        "b": pa.array(values[:, 1], mask=values[:, 2] > 1),
+        "c": np.arange(600),
+        "d": values[:, 2].astype(np.float32),
+    }
+    found = []
+    for compression, whole in (("none", True), ("snappy", False), ("zstd", True)):
+        out = io.BytesIO()
+        parquet.write_table(
+            pa.table(columns),
+            out,
+            compression=compression,
+            use_dictionary=whole,
+            row_group_size=250,
+            data_page_size=999,
+        )
+        found.append({f"{compression}.parquet": out.getvalue()})
+    return found
 
 
 def _feather(folder: Path) -> list[Files]:
@@ -155,7 +182,8 @@ def _open_hdf5(folder: Path) -> list[Files]:
 
 
 def _open_parquet(folder: Path) -> list[Files]:
-    return [_written(folder, "numbers.parquet", replace(_FULL, label=None, sample_names=None))]
+    numbers = _written(folder, "numbers.parquet", replace(_FULL, label=None, sample_names=None))
+    return [numbers, *_plain_parquet(folder)]
 
 
 def _open_zarr(folder: Path) -> list[Files]:

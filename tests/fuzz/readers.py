@@ -1,23 +1,23 @@
 """Damaged files for every reader: each is read, or refused in one line, quickly and with little memory.
 
-``python -m fuzz.readers --cases 1000`` (in the folder ``tests``) tries so many files per reader. A failure is made
-smaller and kept under ``tests/corpus/readers``, where a test reads it ever after.
+Names of targets are those of the seeds. Those that begin with "open" are opened in place by ``open_data``. Some of the
+others go through the command line as well, whose exit code must be a documented one.
 """
 
-import argparse
 import hashlib
-import math
+import io
 import shutil
 import tempfile
-import time
-from collections import Counter
+import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass
+from contextlib import redirect_stderr, redirect_stdout
+from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
+from eigensieve.data import open_data
+from eigensieve.tables import DataError, read_table
 from fuzz.reader_damage import (
     Rng,
     damaged_binary,
@@ -28,19 +28,13 @@ from fuzz.reader_damage import (
     damaged_zip,
 )
 from fuzz.reader_seeds import Files, seeds
-from fuzz.reader_worker import Outcome, Worker
 
-CORPUS = Path(__file__).parents[1] / "corpus" / "readers"
 _DAMAGE = {".gz": damaged_gzip, ".npz": damaged_zip, ".npy": damaged_npy, ".mat": damaged_mat}
 _TEXT = (".csv", ".tsv", ".txt", ".svm", ".mtx", ".json")
-_ARGUMENTS: tuple[dict[str, Any], ...] = (
-    {},
-    {},
-    {"label": "y"},
-    {"label": "y", "id": "who"},
-    {"samples": "columns"},
-    {"label": "label"},
-)
+_ARGUMENTS: tuple[dict[str, Any], ...] = ({}, {"label": "y"}, {"label": "y", "id": "who"}, {"samples": "columns"})
+_NAMED = ("full", "comma", "zstd.feather", "uncompressed.feather")  # seeds with labels and names of samples
+_NAMELESS = {".svm": 0, ".mtx": 0, ".h5ad": 1}  # formats without a column of names, or without labels either
+_SHORT = Path("/dev/shm")  # files that live for milliseconds need no disk
 
 
 @dataclass(frozen=True)
@@ -54,7 +48,7 @@ class Case:
     files : dict of bytes
         One file, or the files of a folder.
     how : dict
-        Arguments of ``read_table``.
+        Arguments of ``read_table``. The key "open" asks for ``open_data``, "inspect" for the command line as well.
     """
 
     reader: str
@@ -74,19 +68,23 @@ class Case:
         return folder / "folder" / first if len(Path(name).parts) > 1 else folder / "folder"
 
 
-def cases(rng: Rng, readers: list[str] | None = None) -> Iterator[Case]:
-    """Damaged files without end, one per reader in turn."""
+@cache
+def sound() -> dict[str, list[Files]]:
     with tempfile.TemporaryDirectory() as folder:
-        sound = seeds(Path(folder))
-    while True:
-        for reader in readers or list(sound):
-            files = dict(sound[reader][int(rng.integers(len(sound[reader])))])
-            name = list(files)[int(rng.integers(len(files)))]
-            files[name] = damaged(rng, name, files[name])
-            how = dict(_ARGUMENTS[int(rng.integers(len(_ARGUMENTS)))])
-            if reader.startswith("open "):
-                how = {"open": True}
-            yield Case(reader, files, how)
+        return seeds(Path(folder))
+
+
+def draw(rng: Rng, target: str) -> Case:
+    """Return a sound file with some damage, and a way to read it."""
+    choices = sound()[target]
+    files = dict(choices[int(rng.integers(len(choices)))])
+    name = list(files)[int(rng.integers(len(files)))]
+    files[name] = damaged(rng, name, files[name])
+    usual = _NAMELESS.get(Path(name).suffix, 2) if name.startswith(_NAMED) else 0
+    how = dict(_ARGUMENTS[int(rng.integers(len(_ARGUMENTS))) if rng.random() < 0.2 else usual])
+    if rng.random() < 0.1:
+        how["inspect"] = True
+    return Case(target, files, {"open": True} if target.startswith("open ") else how)
 
 
 def damaged(rng: Rng, name: str, content: bytes) -> bytes:
@@ -97,89 +95,71 @@ def damaged(rng: Rng, name: str, content: bytes) -> bytes:
     return damaged_text(rng, content) if ending in _TEXT else damaged_binary(rng, content)
 
 
-def try_case(worker: Worker, case: Case) -> Outcome:
-    """Read one case in a worker."""
-    with tempfile.TemporaryDirectory() as folder:
-        return worker.read(case.place_in(Path(folder)), case.how)
-
-
-def smaller(worker: Worker, case: Case, outcome: Outcome, tries: int = 60) -> Case:
-    """Leave out parts of a case with one file, as long as it fails in the same way."""
-    if len(case.files) > 1 or outcome.kind == "hang":
-        return case
+def simpler(case: Case) -> Iterator[Case]:
+    """Yield cases with one file of which parts are left out, large parts first."""
+    if len(case.files) > 1:
+        return
     ((name, content),) = case.files.items()
-    part = max(1, len(content) // 2)
-    while tries and part:
-        place = 0
-        while tries and place < len(content):
-            tries -= 1
-            shorter = content[:place] + content[place + part :]
-            again = try_case(worker, Case(case.reader, {name: shorter}, case.how)) if shorter else Outcome("refused")
-            if (again.kind, _kind(again)) == (outcome.kind, _kind(outcome)):
-                content = shorter
-            else:
-                place += part
+    part = len(content) // 2
+    while part:
+        for place in range(0, len(content), part):
+            yield replace(case, files={name: content[:place] + content[place + part :]})
         part //= 2
-    return Case(case.reader, {name: content}, case.how)
 
 
-def _kind(outcome: Outcome) -> str:
-    return outcome.about.split(":")[0] if outcome.kind == "exception" else ""
+def check(case: Case) -> str:
+    """Read the files; any error but the documented ones is raised."""
+    with tempfile.TemporaryDirectory(dir=_SHORT if _SHORT.is_dir() else None) as folder:
+        return read(case.place_in(Path(folder)), case.how)
 
 
-def keep(case: Case, outcome: Outcome, corpus: Path) -> Path:
-    """Put a failure into the corpus: a folder with the files, named after reader and content."""
+def read(path: Path, how: dict[str, Any]) -> str:
+    """Read one file or folder; return "read" or "refused" and why."""
+    how = dict(how)
+    if how.pop("inspect", False):
+        _inspect(path, how)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        if how.get("open"):
+            return _open(path)
+        try:
+            table = read_table(path, **how)
+        except DataError as error:
+            return f"refused: {error}"
+    return f"read: {table.X.shape}"
+
+
+def _open(path: Path) -> str:
+    try:
+        data = open_data(path, max_memory="50MB")
+        if data.n_samples * data.n_features < 10**7:
+            data.stats()
+    except (ValueError, OSError) as error:
+        if type(error) in (ValueError, OSError, FileNotFoundError, DataError):
+            return f"refused: {error}"
+        raise
+    return f"read: {data.n_samples} x {data.n_features}"
+
+
+def _inspect(path: Path, how: dict[str, Any]) -> None:
+    """Have the command line look at the file. It ends with 0, or with 3 and one line."""
+    from eigensieve.cli.app import run
+
+    options = [part for name, value in how.items() for part in (f"--{name}", value)]
+    out, err = io.TextIOWrapper(io.BytesIO()), io.StringIO()
+    with redirect_stdout(out), redirect_stderr(err):
+        code = run(["inspect", str(path), *options])
+    said = err.getvalue()
+    assert code in (0, 3), f"exit code {code}, {said[:200]}"
+    assert code == 0 or said.count("\n") == 1, f"several lines: {said[:200]}"
+
+
+def keep(case: Case, outcome: str, corpus: Path) -> Path:
+    """Put a failure into the corpus: a folder with the files, named after reader, outcome and content."""
     digest = hashlib.sha256(b"".join(name.encode() + content for name, content in case.files.items())).hexdigest()[:10]
-    place = corpus / f"{case.reader.replace(' ', '-')}-{outcome.kind}-{digest}"
+    how = "-".join(outcome.partition(":")[0].split()[1:2]).lower()
+    place = corpus / "readers" / f"{case.reader.replace(' ', '-')}-{how}-{digest}"
     shutil.rmtree(place, ignore_errors=True)
     place.mkdir(parents=True)
     case.place_in(place)
     return place
-
-
-def main(
-    cases_per_reader: int,
-    readers: list[str] | None = None,
-    seed: int = 0,
-    corpus: Path | None = CORPUS,
-    show: int = 1,
-    minutes: float = math.inf,
-) -> int:
-    """Try damaged files, print figures per reader, keep failures; return their number."""
-    worker = Worker()
-    counts: dict[str, Counter[str]] = {}
-    slowest: Counter[str] = Counter()
-    failures: Counter[tuple[str, str, str]] = Counter()
-    end = time.monotonic() + 60 * minutes
-    for case in cases(np.random.default_rng(seed), readers):
-        counts.setdefault(case.reader, Counter())
-        if counts[case.reader].total() >= cases_per_reader or time.monotonic() > end:
-            break
-        outcome = try_case(worker, case)
-        counts[case.reader][outcome.kind] += 1
-        slowest[case.reader] = max(slowest[case.reader], outcome.seconds)  # type: ignore[assignment]
-        if outcome.good:
-            continue
-        key = (case.reader, outcome.kind, _kind(outcome))
-        failures[key] += 1
-        if failures[key] <= show and corpus is not None:
-            place = keep(smaller(worker, case, outcome), outcome, corpus)
-            print(f"{case.reader}: {outcome.kind}, {outcome.about[:200]!r}; kept as {place.name}", flush=True)
-    worker.stop()
-    for reader, found in counts.items():
-        print(f"{reader:12} {found.total():7,} files: {dict(found)}, slowest {slowest[reader]:.1f} s")
-    for key, count in failures.most_common(40):
-        print(f"  {count:6,} x {' | '.join(key)}")
-    return sum(failures.values())
-
-
-if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--cases", type=int, default=1000, help="files per reader")
-    parser.add_argument("--readers", nargs="*", help="names of readers; all by default")
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--show", type=int, default=1, help="how many failures of one kind are kept")
-    parser.add_argument("--corpus", type=Path, default=CORPUS)
-    parser.add_argument("--minutes", type=float, default=math.inf, help="stop after so many minutes")
-    given = parser.parse_args()
-    raise SystemExit(bool(main(given.cases, given.readers, given.seed, given.corpus, given.show, given.minutes)))

@@ -1,157 +1,174 @@
 """Run the fuzzer: ``python -m fuzz.run --cases 1000`` (in the folder ``tests``), or ``make fuzz CASES=1000``.
 
-Every case runs in a worker process with limits of time and memory. What fails is made simpler, and kept as a file under
-``tests/corpus``; ``test_fuzz.py`` tries these ever after. The exit code is 1 if anything failed.
+Every case runs in a worker process with limits of time and memory. What fails is made simpler, and kept under
+``tests/corpus``; the tests try these ever after. A run can be continued: with ``--record FILE`` it goes on from where
+the file stands, and with ``--start N`` from case N. The exit code is 1 if anything failed.
 """
 
 import argparse
 import hashlib
-import importlib.util
 import json
-import multiprocessing
-import resource
-import signal
-import time
-import traceback
 from collections import Counter
-from multiprocessing.connection import Connection
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from fuzz import checkpoints, fits, models
+from fuzz.targets import TARGETS, draw, module_of, share
+from fuzz.worker import Worker
 
 CORPUS = Path(__file__).parents[1] / "corpus"
-TARGETS: dict[str, Any] = {**dict.fromkeys(fits.targets(), fits), "models": models, "checkpoints": checkpoints}
-"""What is tried -> the module with ``draw``, ``check`` and ``simpler``."""
-
-SECONDS = 10  # of processor time that a case may take
-PATIENCE = 120  # seconds until a worker that uses no processor counts as hung
-MEMORY = 8 << 30  # bytes of addresses; compiled code and libraries take most of them
-_WARM_UP = 30  # compiled functions are loaded in the first cases
+_ROUNDS = 20  # at most: the targets take turns, so that a run that is ended early has tried all of them alike
 
 
-def attempt(target: str, spec: dict[str, Any]) -> str:
-    """Try one case here; return what came of it, beginning with "FAILED" if a promise was broken."""
-    try:
-        return str(TARGETS[target].check(spec))
-    except Exception as error:
-        frames = [frame for frame in traceback.extract_tb(error.__traceback__) if "/eigensieve/" in frame.filename]
-        where = f" at {Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else ""
-        return f"FAILED {type(error).__name__}{where}: {str(error).strip()[:200]}"
+@dataclass
+class Tally:
+    """What came of the cases of one target."""
+
+    cases: int = 0
+    kinds: Counter[str] = field(default_factory=Counter)
+    slowest: float = 0.0
+    most: float = 0.0
+
+    def add(self, outcome: str, seconds: float, megabytes: float) -> None:
+        self.cases += 1
+        self.kinds[kind(outcome)] += 1
+        self.slowest = max(self.slowest, seconds)
+        self.most = max(self.most, megabytes)
+
+    def join(self, other: dict[str, Any]) -> None:
+        self.cases += other["cases"]
+        self.kinds.update(other["kinds"])
+        self.slowest = max(self.slowest, other["slowest"])
+        self.most = max(self.most, other["most"])
+
+    @property
+    def failures(self) -> int:
+        return sum(count for kind, count in self.kinds.items() if kind.startswith("FAILED"))
 
 
-def _work(pipe: Connection) -> None:
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
-    while True:
-        number, target, spec = pipe.recv()
-        # the default action of SIGPROF ends the process: nothing that runs can prevent it
-        signal.setitimer(signal.ITIMER_PROF, SECONDS + (_WARM_UP if number < _WARM_UP else 0))
-        start = time.process_time()
-        found = attempt(target, spec)
-        signal.setitimer(signal.ITIMER_PROF, 0)
-        pipe.send((found, time.process_time() - start))
-
-
-class Worker:
-    """A process that tries cases, started again when one kills it."""
-
-    def __init__(self) -> None:
-        self._start()
-
-    def _start(self) -> None:
-        context = multiprocessing.get_context("spawn")
-        self.pipe, other = context.Pipe()
-        self.process = context.Process(target=_work, args=(other,), daemon=True)
-        self.process.start()
-        other.close()
-        self.number = 0
-
-    def attempt(self, target: str, spec: dict[str, Any]) -> tuple[str, float]:
-        self.pipe.send((self.number, target, spec))
-        self.number += 1
-        try:
-            if self.pipe.poll(PATIENCE):
-                found: tuple[str, float] = self.pipe.recv()
-                return found
-            outcome = f"FAILED: no answer in {PATIENCE} seconds"
-        except EOFError:
-            self.process.join()
-            killed = self.process.exitcode == -signal.SIGPROF
-            outcome = f"FAILED: {f'over {SECONDS} seconds' if killed else f'exit {self.process.exitcode}'}"
-        self.stop()
-        self._start()
-        return outcome, float(SECONDS)
-
-    def stop(self) -> None:
-        self.process.kill()
-        self.process.join()
-
-
-def _kind(outcome: str) -> str:
+def kind(outcome: str) -> str:
     return outcome.partition(":")[0]
 
 
-def shrunk(worker: Worker, target: str, spec: dict[str, Any], outcome: str, tries: int = 60) -> dict[str, Any]:
+def shrunk(worker: Worker, target: str, case: Any, outcome: str, tries: int = 100) -> Any:
     """Return a simpler case that fails in the same way."""
     found = True
-    while found and tries > 0:
+    while found:
         found = False
-        for other in TARGETS[target].simpler(spec):
+        for other in module_of(target).simpler(case):
             tries -= 1
-            if _kind(worker.attempt(target, other)[0]) == _kind(outcome):
-                spec, found = other, True
+            if tries < 0:
+                return case
+            if kind(worker.attempt(target, other)[0]) == kind(outcome):
+                case, found = other, True
                 break
-    return spec
+    return case
 
 
-def keep(target: str, spec: dict[str, Any], outcome: str, corpus: Path) -> Path:
-    """Write a case to the corpus."""
-    text = json.dumps({"target": target, "spec": spec, "outcome": outcome}, indent=1)
+def keep(target: str, case: Any, outcome: str, corpus: Path) -> Path:
+    """Put a case into the corpus: as the module of the target does, otherwise as JSON."""
+    module = module_of(target)
+    if hasattr(module, "keep"):
+        kept: Path = module.keep(case, outcome, corpus)
+        return kept
+    text = json.dumps({"target": target, "spec": case, "outcome": outcome}, indent=1)
     path = corpus / f"{target}-{hashlib.sha256(text.encode()).hexdigest()[:10]}.json"
     corpus.mkdir(parents=True, exist_ok=True)
     path.write_text(text + "\n")
     return path
 
 
-def run(cases: int, targets: list[str], seed: int, corpus: Path | None) -> int:
-    """Try so many cases per target, print what came of them, keep what failed; return the number of failures."""
-    worker, failures = Worker(), 0
-    for target in targets:
-        rng = np.random.default_rng([seed, len(target)])
-        kinds: Counter[str] = Counter()
-        seen: set[str] = set()
-        slowest = 0.0
-        for _ in range(cases):
-            spec = TARGETS[target].draw(rng, target)
-            outcome, seconds = worker.attempt(target, spec)
-            slowest = max(slowest, seconds)
-            kinds[_kind(outcome)] += 1
-            if outcome.startswith("FAILED"):
-                failures += 1
-                if corpus is not None and _kind(outcome) not in seen:
-                    seen.add(_kind(outcome))
-                    path = keep(target, shrunk(worker, target, spec, outcome), outcome, corpus)
-                    print(f"{target}: {outcome}; kept as {path.name}", flush=True)
-        print(f"{target:22} {cases:7,} cases: {dict(kinds)}, slowest {slowest:.1f} s", flush=True)
-    worker.stop()
-    return failures
+class Run:
+    """One run over several targets.
+
+    Parameters
+    ----------
+    seed : int
+    corpus : Path or None
+        Where failures are kept, made simpler.
+    record : Path or None
+        A file to which counts are added; those that are in it already are counted, and their cases are not tried again.
+    """
+
+    def __init__(self, seed: int, corpus: Path | None, record: Path | None = None) -> None:
+        self.seed, self.corpus, self.record = seed, corpus, record
+        self.tallies: dict[str, Tally] = {}
+        self.reached: dict[str, int] = {}
+        self._seen: set[tuple[str, str]] = set()
+        self._worker = Worker()
+        for line in record.read_text().splitlines() if record is not None and record.exists() else ():
+            entry = json.loads(line)
+            if entry["seed"] == seed:
+                self.tallies.setdefault(entry["target"], Tally()).join(entry)
+                self.reached[entry["target"]] = entry["last"]
+
+    def go(self, targets: list[str], cases: int, start: int = 0) -> int:
+        """Try the cases, print a table, and return the number of failures."""
+        rounds = max(1, min(_ROUNDS, cases // 500))
+        for turn in range(1, rounds + 1):
+            for target in targets:
+                first = max(start, self.reached.get(target, 0))
+                last = start + share(target, cases) * turn // rounds
+                if first < last:
+                    self._part(target, first, last)
+        self._worker.stop()
+        return self.table(targets)
+
+    def _part(self, target: str, first: int, last: int) -> None:
+        part = Tally()
+        for number, answer in self._worker.cases(target, self.seed, first, last):
+            part.add(*answer)
+            if answer[0].startswith("FAILED"):
+                self._failed(target, number, answer[0])
+        found = {"cases": part.cases, "kinds": part.kinds, "slowest": part.slowest, "most": part.most}
+        self.tallies.setdefault(target, Tally()).join(found)
+        self.reached[target] = last
+        if self.record is not None:
+            with self.record.open("a") as file:
+                file.write(json.dumps({"target": target, "seed": self.seed, "last": last, **found}) + "\n")
+
+    def _failed(self, target: str, number: int, outcome: str) -> None:
+        place = ""
+        if self.corpus is not None and (target, kind(outcome)) not in self._seen:
+            self._seen.add((target, kind(outcome)))
+            helper = Worker()
+            case = shrunk(helper, target, draw(target, self.seed, number), outcome)
+            helper.stop()
+            place = f"; kept as {keep(target, case, outcome, self.corpus).name}"
+        print(f"{target}, case {number}: {outcome}{place}", flush=True)
+
+    def table(self, targets: list[str]) -> int:
+        """Print what came of each target; return the number of failures."""
+        print(
+            f"| {'target':22} |  cases | done   | refused | broken | slowest | memory |\n|---|---|---|---|---|---|---|"
+        )
+        for target in targets:
+            tally = self.tallies.get(target, Tally())
+            refused = tally.kinds["refused"]
+            done = tally.cases - refused - tally.failures
+            print(
+                f"| {target:22} | {tally.cases:6,} | {done:6,} | {refused:7,} | {tally.failures:6,} "
+                f"| {tally.slowest:5.1f} s | {tally.most:3.0f} MB |"
+            )
+        return sum(self.tallies[target].failures for target in targets if target in self.tallies)
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--cases", type=int, default=1000, help="cases per target")
-    parser.add_argument("--targets", nargs="*", choices=[*TARGETS, "readers"], help="all by default")
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument(
+        "--cases",
+        type=int,
+        default=1000,
+        help="cases per reader; half as many fits per estimator, a fifth as many models and checkpoints, a twentieth "
+        "as many interruptions",
+    )
+    parser.add_argument("--targets", nargs="*", choices=TARGETS, default=list(TARGETS), help="all by default")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--start", type=int, default=0, help="number of the first case")
+    parser.add_argument("--record", type=Path, help="file to which counts are added, and from which a run goes on")
     parser.add_argument("--corpus", type=Path, default=CORPUS, help="where failures are kept")
     given = parser.parse_args()
-    targets = given.targets or [*TARGETS, "readers"]
-    failures = run(given.cases, [name for name in targets if name != "readers"], given.seed, given.corpus)
-    if "readers" in targets and importlib.util.find_spec("fuzz.readers") is not None:
-        readers = importlib.import_module("fuzz.readers")
-        failures += readers.main(given.cases, None, given.seed, given.corpus / "readers")
-    return int(failures > 0)
+    return int(Run(given.seed, given.corpus, given.record).go(given.targets, given.cases, given.start) > 0)
 
 
 if __name__ == "__main__":

@@ -170,3 +170,12 @@ def test_lonely_samples_are_held_by_smoothing():
     A = sp.csr_array(np.array([[0, 1.0, 0], [1.0, 0, 0], [0, 0, 0]]))
     values, vectors = leading_eigenvectors(A, 2, smoothing=0.3)
     assert np.isfinite(vectors).all() and values[0] < 1
+
+
+@pytest.mark.parametrize("n_features", [3, 25])
+@pytest.mark.parametrize("storage", [np.asarray, sp.csr_array])
+def test_a_large_offset_changes_no_neighbour(n_features, storage):
+    """Distances do not depend on it; squares of 1e8 leave no digit of them."""
+    near = np.round(np.random.default_rng(3).standard_normal((8, n_features)), 3)
+    graph = knn_graph(storage(near + 1e8), 5)
+    np.testing.assert_allclose(graph.toarray(), reference.heat_graph(near, 5), atol=1e-5)

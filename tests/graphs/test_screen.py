@@ -48,3 +48,16 @@ def test_a_common_offset_and_a_constant_do_no_harm() -> None:
     neighbours, distances = screened_neighbours(np.ones((10, 20)), 2)
     np.testing.assert_array_equal(distances, 0.0)
     assert list(neighbours[0]) == [1, 2]
+
+
+def test_equal_distances_come_in_order_of_position_where_a_partition_would_take_any() -> None:
+    """Samples on a small grid: most distances stand several times, also at the edge of the neighbours."""
+    X = np.random.default_rng(4).integers(0, 2, (150, 20)).astype(float)
+    _, distances = gram_neighbours(X, 6)
+    squared = np.rint(all_distances(X - X.mean(axis=0)) ** 2)
+    order = np.argsort(np.rint(distances**2), axis=1, kind="stable")
+    np.testing.assert_array_equal(np.rint(distances**2), np.sort(squared, axis=1)[:, :6])
+    np.testing.assert_array_equal(order, np.arange(6)[None, :].repeat(150, axis=0))
+    from eigensieve.graphs.screen import _smallest_first
+
+    np.testing.assert_array_equal(_smallest_first(squared, 6), np.argsort(squared, axis=1, kind="stable")[:, :6])

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from eigensieve.data import as_data, thin
+from eigensieve.data import as_data, dense, thin
 from eigensieve.data.dense import DenseData
 from eigensieve.operators import LaplacianAffinity, StandardAffinity
 from eigensieve.operators.steps import MOST_COLUMNS, ExpandStep, SpreadStep
@@ -16,6 +16,7 @@ TOLERANCE = {np.float32: 2e-4, np.float64: 1e-11}
 @pytest.fixture(autouse=True)
 def always_compiled(monkeypatch):
     monkeypatch.setattr(thin, "_ENTRIES", 0)
+    monkeypatch.setattr(dense, "_COMPILED_DATA", 0)
     monkeypatch.setattr(DenseData, "block_size", lambda self: 500)
 
 
@@ -53,6 +54,7 @@ def expand_step(affinity, dtype, k, old, n_new):
         rng.standard_normal((kept, k)).astype(dtype),
         rng.standard_normal((n_new, k)).astype(dtype),
         0.7,
+        0.25,
         1.3,
         n_new,
         0,

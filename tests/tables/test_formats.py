@@ -15,7 +15,7 @@ from eigensieve.tables import FORMATS, DataError, Table, format_of, read_table, 
 from eigensieve.tables.formats import ALL
 
 X = np.round(np.random.default_rng(0).normal(size=(6, 5)), 3)
-S = csr_matrix(random_array((6, 5), density=0.5, rng=np.random.default_rng(1), format="csr"))
+S = csr_matrix(random_array((6, 5), density=0.5, random_state=np.random.default_rng(1), format="csr"))
 NAMES = ["a", "b<c>", "d,e", "\N{DNA DOUBLE HELIX}", "f"]
 IDS = [f"s{row}" for row in range(6)]
 LABEL = np.array(["u", "v", "u", "v", "u", "v"])

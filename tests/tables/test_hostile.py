@@ -179,7 +179,9 @@ def test_matrix_market_files_are_read_as_scipy_reads_them(symmetry, sparse, fiel
     if field == "pattern" and (not sparse or symmetry == "skew-symmetric"):
         pytest.skip("there is no such file")
     rng = np.random.default_rng(0)
-    S = random_array((6, 6), density=0.5, rng=rng, data_sampler=lambda size: rng.integers(1, 9, size) / 1.0).toarray()
+    S = random_array(
+        (6, 6), density=0.5, random_state=rng, data_sampler=lambda size: rng.integers(1, 9, size) / 1.0
+    ).toarray()
     X = {"general": S, "symmetric": S + S.T, "skew-symmetric": S - S.T}[symmetry]
     X = (X != 0).astype(float) if field == "pattern" else X if field == "integer" else X / 3
     mmwrite(tmp_path / "x.mtx", csc_matrix(X) if sparse else X, field=field, symmetry=symmetry, precision=17)

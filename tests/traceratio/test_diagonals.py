@@ -21,7 +21,7 @@ def problem():
 
 
 def random_graph(n, seed):
-    A = random_array((n, n), density=0.1, rng=np.random.default_rng(seed))
+    A = random_array((n, n), density=0.1, random_state=np.random.default_rng(seed))
     return csr_array(A + A.T)
 
 

@@ -3,7 +3,7 @@
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -13,9 +13,10 @@ from eigensieve._types import Array
 from eigensieve.data.blocks import Block
 from eigensieve.data.digest import dense_digests
 from eigensieve.data.matrix import DataMatrix
-from eigensieve.data.thin import contiguous_rows, dense_moments, left_product, right_product
+from eigensieve.data.thin import contiguous_rows, dense_moments, left_product, right_product, weighted_moments
 
 _BLOCK_BYTES = 1 << 22  # in the shared cache, and long enough for the work to outweigh the calls
+_COMPILED_DATA = 1 << 21  # entries; a fit of less takes a second or two, and compiling the loops several times as long
 
 FARTHEST = {np.dtype(np.float32): 4.0, np.dtype(np.float64): 1e3}
 """How many standard deviations from zero a column's mean may be: centring a product loses that much precision."""
@@ -55,19 +56,21 @@ class DenseData(DataMatrix):
     def __init__(self, X: Array) -> None:
         super().__init__(X.shape[0], X.shape[1], np.dtype(np.float32 if X.dtype == np.float32 else np.float64))
         self.X = X
+        self._compiled = X.size >= _COMPILED_DATA
 
     def block(self, start: int, stop: int) -> Block:
         here, raw = slice(start, stop), self.X[:, start:stop]
         if self.scale is None or not self._as_stored(here):
-            return DenseBlock(start, stop, self._standardise(raw, here))
+            return DenseBlock(start, stop, self._standardise(raw, here), self._compiled)
         center = None if self.center is None else self.center[here]
-        return RawBlock(start, stop, raw, center, self.scale[here], lambda: self._standardise(raw, here))
+        standardise = partial(self._standardise, raw, here)
+        return RawBlock(start, stop, raw, center, self.scale[here], standardise, self._compiled)
 
     def stored(self, start: int, stop: int) -> StoredColumns | None:
         here = slice(start, stop)
         if self.scale is None or not self._as_stored(here):
             return None
-        rows = contiguous_rows(self.X[:, here])
+        rows = contiguous_rows(self.X[:, here], self._compiled)
         if rows is None:
             return None
         center = np.zeros(stop - start) if self.center is None else self.center[here]
@@ -79,7 +82,7 @@ class DenseData(DataMatrix):
         return bool(near) and self.X.dtype == self.dtype
 
     def block_moments(self, start: int, stop: int) -> tuple[Array, Array, Array, Array]:
-        return dense_moments(self.X[:, start:stop])
+        return dense_moments(self.X[:, start:stop], self._compiled)
 
     def block_digests(self, start: int, stop: int, places: Array) -> Array:
         return dense_digests(self.X[:, start:stop], places)
@@ -112,18 +115,21 @@ class DenseBlock:
         Feature range.
     Z : ndarray of shape (n_samples, stop - start)
         The standardised columns.
+    compiled : bool, default=True
+        False where the data is so small that compiling loops would take longer than they save.
     """
 
-    def __init__(self, start: int, stop: int, Z: Array) -> None:
+    def __init__(self, start: int, stop: int, Z: Array, compiled: bool = True) -> None:
         self.start = start
         self.stop = stop
         self.Z = Z
+        self.compiled = compiled
 
     def forward(self, V: Array) -> Array:
-        return left_product(V.T.astype(self.Z.dtype, copy=False), self.Z).T
+        return left_product(V.T.astype(self.Z.dtype, copy=False), self.Z, self.compiled).T
 
     def back(self, W: Array) -> Array:
-        return right_product(self.Z, W.T.astype(self.Z.dtype, copy=False))
+        return right_product(self.Z, W.T.astype(self.Z.dtype, copy=False), self.compiled)
 
     def add_back(self, W: Array, values: Array, shift: Array) -> None:
         np.add(values, self.back(W), out=values)
@@ -135,6 +141,10 @@ class DenseBlock:
     def quadratic(self, S: Any) -> Array:
         if isinstance(S, np.ndarray):
             return np.einsum("tb,tb->b", self.Z, S @ self.Z, dtype=np.float64)
+        if not self.compiled:
+            # row by row, so that copies of a column stay equal wherever they are in the block
+            product = S.astype(np.float64, copy=False) @ self.Z
+            return np.multiply(product, self.Z, out=product).sum(axis=0)
         from eigensieve.data._dense_numba import dense_quadratic
 
         rows = S.tocsr()
@@ -174,6 +184,8 @@ class RawBlock(DenseBlock):
     scale : ndarray of shape (stop - start,)
     standardise : callable
         Returns the centred and scaled columns, for everything that is not a product with few columns.
+    compiled : bool
+        As in `DenseBlock`.
     """
 
     def __init__(
@@ -184,6 +196,7 @@ class RawBlock(DenseBlock):
         center: Array | None,
         scale: Array,
         standardise: Callable[[], Array],
+        compiled: bool,
     ) -> None:
         self.start = start
         self.stop = stop
@@ -191,6 +204,7 @@ class RawBlock(DenseBlock):
         self.center = center
         self.scale = scale
         self._standardise = standardise
+        self.compiled = compiled
 
     @cached_property
     def Z(self) -> Array:  # type: ignore[override]
@@ -199,7 +213,7 @@ class RawBlock(DenseBlock):
     def forward(self, V: Array) -> Array:
         dtype = self.raw.dtype
         # (V'X)' instead of X'V: the wide side of the product runs along contiguous memory
-        projections = left_product(np.ascontiguousarray(V.T, dtype=dtype), self.raw)
+        projections = left_product(np.ascontiguousarray(V.T, dtype=dtype), self.raw, self.compiled)
         if self.center is not None:
             sums = V.sum(axis=0, dtype=np.float64).astype(dtype)
             projections -= np.multiply.outer(sums, self.center.astype(dtype, copy=False))
@@ -209,13 +223,13 @@ class RawBlock(DenseBlock):
     def back(self, W: Array) -> Array:
         dtype = self.raw.dtype
         rows = np.multiply(W.T, self.scale.astype(dtype, copy=False), order="C", dtype=dtype, casting="same_kind")
-        product = right_product(self.raw, rows)
+        product = right_product(self.raw, rows, self.compiled)
         if self.center is not None:
             product -= (rows.astype(np.float64, copy=False) @ self.center).astype(product.dtype, copy=False)
         return product
 
     def quadratic(self, S: Any) -> Array:
-        rows = contiguous_rows(self.raw)
+        rows = contiguous_rows(self.raw, self.compiled)
         if rows is None or not isinstance(S, np.ndarray):
             return super().quadratic(S)
         from eigensieve.data._thin_numba import column_dots
@@ -232,14 +246,8 @@ class RawBlock(DenseBlock):
         return energy * self.scale**2
 
     def squares(self, weights: Array) -> Array:
-        rows = contiguous_rows(self.raw)
-        if rows is None:
-            return super().squares(weights)
-        from eigensieve.data._thin_numba import weighted_moments
-
-        values, squares = np.empty(self.raw.shape[1]), np.empty(self.raw.shape[1])
         weights = np.asarray(weights, dtype=np.float64)
-        weighted_moments(weights, *rows, values, squares)
+        values, squares = weighted_moments(weights, self.raw, self.compiled)
         if self.center is not None:
             # sum w (x - c)^2; c is at most a few standard deviations, so that little cancels
             squares += self.center * (self.center * weights.sum() - 2.0 * values)

@@ -281,10 +281,11 @@ class SparseBlock:
 def near_zero(X: Any) -> Any:
     """Return samples as far apart as those of X, moved so that their inner products keep the digits of the distances.
 
-    Sparse columns far from zero are moved by their mean. Dense samples are returned as they are.
+    Columns far from zero are moved by their mean.
     """
     if not issparse(X):
-        return X
+        mean = X.mean(axis=0, dtype=np.float64)
+        return X - mean if np.any(np.abs(mean) > FARTHEST[mean.dtype] * np.ptp(X, axis=0)) else X
     data = SparseData(X)
     moved = data._near(data.stats().mean)
     if moved is None:

@@ -10,16 +10,16 @@ _ALONG = range(2, 21)
 _SAFE = 1e140  # squares of magnitudes between 1/_SAFE and _SAFE neither overflow nor vanish
 
 
-def left_product(C: Array, Z: Array) -> Array:
+def left_product(C: Array, Z: Array, compiled: bool = True) -> Array:
     """Return C Z for a few rows C (few x height) and a dense block Z (height x width), of one floating type."""
     few = len(C)
-    if few in _ACROSS and (rows := contiguous_rows(Z)):
+    if few in _ACROSS and (rows := contiguous_rows(Z, compiled)):
         from eigensieve.data._thin_numba import across
 
         out = np.empty((few, Z.shape[1]), dtype=Z.dtype)
         across(np.ascontiguousarray(C), *rows, out)
         return out
-    if few in _ALONG and (rows := contiguous_rows(Z.T)):
+    if few in _ALONG and (rows := contiguous_rows(Z.T, compiled)):
         from eigensieve.data._thin_numba import along
 
         out = np.zeros((Z.shape[1], few), dtype=Z.dtype)
@@ -28,19 +28,19 @@ def left_product(C: Array, Z: Array) -> Array:
     return C @ Z
 
 
-def right_product(Z: Array, C: Array) -> Array:
+def right_product(Z: Array, C: Array, compiled: bool = True) -> Array:
     """Return Z C' for a dense block Z (height x width) and a few rows C (few x width), of one floating type.
 
     The result may be float64 where the block is float32.
     """
     few = len(C)
-    if few in _ALONG and (rows := contiguous_rows(Z)):
+    if few in _ALONG and (rows := contiguous_rows(Z, compiled)):
         from eigensieve.data._thin_numba import along
 
         out = np.zeros((len(Z), few))
         along(*rows, np.ascontiguousarray(C), out)
         return out
-    if few in _ACROSS and (rows := contiguous_rows(Z.T)):
+    if few in _ACROSS and (rows := contiguous_rows(Z.T, compiled)):
         from eigensieve.data._thin_numba import across
 
         sums = np.empty((few, len(Z)), dtype=Z.dtype)
@@ -49,11 +49,14 @@ def right_product(Z: Array, C: Array) -> Array:
     return Z @ C.T
 
 
-def contiguous_rows(Z: Array) -> tuple[Array, int, int, int] | None:
-    """Return the block as flat memory, the distance of its rows, and its shape; None where the loops do not apply."""
+def contiguous_rows(Z: Array, compiled: bool = True) -> tuple[Array, int, int, int] | None:
+    """Return the block as flat memory, the distance of its rows, and its shape; None where the loops do not apply.
+
+    With ``compiled=False`` they never do: the block is part of data so small that compiling would not pay.
+    """
     height, width = Z.shape
     size = Z.itemsize
-    if Z.size < _ENTRIES or Z.dtype not in (np.float32, np.float64) or not Z.flags.aligned:
+    if not compiled or Z.size < _ENTRIES or Z.dtype not in (np.float32, np.float64) or not Z.flags.aligned:
         return None
     stride, rest = divmod(Z.strides[0], size)
     if Z.strides[1] != size or rest or stride < width:
@@ -62,9 +65,22 @@ def contiguous_rows(Z: Array) -> tuple[Array, int, int, int] | None:
     return flat, stride, height, width
 
 
-def dense_moments(Z: Array) -> tuple[Array, Array, Array, Array]:
+def weighted_moments(weights: Array, Z: Array, compiled: bool = True) -> tuple[Array, Array]:
+    """Return the sums of w_t z_t and of w_t z_t^2 for every column of a dense block, in float64."""
+    rows = contiguous_rows(Z, compiled)
+    if rows is None:
+        weighted = Z * weights[:, None]
+        return weighted.sum(axis=0), np.einsum("tb,tb->b", weighted, Z)
+    from eigensieve.data._thin_numba import weighted_moments as loop
+
+    values, squares = np.empty((2, Z.shape[1]))
+    loop(weights, *rows, values, squares)
+    return values, squares
+
+
+def dense_moments(Z: Array, compiled: bool = True) -> tuple[Array, Array, Array, Array]:
     """Return mean, norm about the mean, finiteness and exact constancy of the columns of a dense block."""
-    rows = contiguous_rows(Z)
+    rows = contiguous_rows(Z, compiled)
     return (None if rows is None else _ordinary_moments(*rows)) or _any_moments(Z)
 
 

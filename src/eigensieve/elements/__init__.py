@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from eigensieve.elements.export_onnx import expansion_to_onnx
     from eigensieve.elements.export_scaled import scaled_c, scaled_onnx
     from eigensieve.elements.fixed_point import FixedPoint
-    from eigensieve.elements.kernel import KIND_NAMES, MaskedKernel, check_kernel_name
+    from eigensieve.elements.kernel import KIND_NAMES, RBF, MaskedKernel, check_kernel_name
     from eigensieve.elements.labels import LARGEST, as_columns, fit_labels, held_out_size
     from eigensieve.elements.losses import LOGISTIC, SQUARED
     from eigensieve.elements.penalised import Goal

@@ -68,6 +68,9 @@ class MaskedKernel:
 
     def full(self, X: Array, B: Array) -> Array:
         """Return the unmasked kernel matrix (samples x basis vectors)."""
+        if self.kind == RBF:  # far from zero the squares would hide the distances
+            middle = B.mean(axis=0)
+            X, B = X - middle, B - middle
         sums = X @ B.T
         if self.kind == RBF:
             sums *= -2.0

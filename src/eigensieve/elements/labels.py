@@ -44,7 +44,7 @@ LEFT_OUT = 100
 With few samples this spreads the choice over more features. With many it changes little.
 """
 STEPS = 20
-"""Steps of the refinement."""
+"""Steps of the refinement. Beyond `LARGEST` elements there are fewer: so many values would overfit."""
 LARGEST = 400
 """The most elements that "auto" considers."""
 HELD_OUT = 0.25
@@ -232,7 +232,8 @@ def fit_labels(
     search.fit.refit(5)
     machine = search.expansion()
     if refine and machine.n_columns:
-        machine = refine_penalised(machine, X, goal, STEPS)
+        steps = round(STEPS * min(1.0, LARGEST / machine.n_elements) ** 2)
+        machine = refine_penalised(machine, X, goal, max(1, steps))
     return machine, search.path
 
 

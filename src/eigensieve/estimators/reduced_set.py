@@ -9,7 +9,7 @@ from sklearn.utils._param_validation import StrOptions
 from eigensieve._progress import progress_for
 from eigensieve._types import Array
 from eigensieve.data import one_blas_thread
-from eigensieve.elements import FullExpansion, construct_vectors, refine_vectors, select_vectors, solve_weights
+from eigensieve.elements import RBF, FullExpansion, construct_vectors, refine_vectors, select_vectors, solve_weights
 from eigensieve.estimators.base import AT_LEAST_ONE, NOT_NEGATIVE, all_or_nothing, generator, warn_user
 from eigensieve.estimators.kernel_machine import KernelMachine
 from eigensieve.estimators.small_machine import SmallClassifier
@@ -151,6 +151,9 @@ class ReducedSetSVC(SmallClassifier):
                 )
             chosen = select_vectors(machine.kernel, B, machine.alpha, min(self.n_vectors, B.shape[0]), progress)
             return B[chosen], chosen.size * B.shape[1], chosen.size
+        # The Gaussian kernel depends on differences only: far from zero they would be lost in the squares.
+        shift = B.mean(axis=0) if machine.kernel.kind == RBF else np.zeros(B.shape[1])
+        B = B - shift
         centre = B.mean(axis=0)
         sparse = self.n_features_per_vector
         vectors, n_iter = construct_vectors(
@@ -168,7 +171,7 @@ class ReducedSetSVC(SmallClassifier):
         if self.refine:
             vectors, n_iter = refine_vectors(machine.kernel, B, machine.alpha, vectors, self.max_iter, free)
         described = int(free.sum()) + (0 if sparse is None else centre.size)
-        return vectors, described, n_iter
+        return vectors + shift, described, n_iter
 
     def _decisions(self, X: Array) -> Array:
         return self._expansion.decision(X)

@@ -38,7 +38,7 @@ _CONFOUNDED = 0.9  # squared canonical correlation of labels and batches from wh
 
 
 class SieveSelector(BaseSelector):
-    """Select the features that matter, with or without labels, and few near-copies among them.
+    """Select the features that matter, with or without labels; near-copies of a chosen feature come late.
 
     Without labels the method works in three rounds. Each round builds a nearest-neighbour graph of the samples under
     the current feature weights, takes its leading eigenvectors Q, and computes new weights
@@ -120,6 +120,10 @@ class SieveSelector(BaseSelector):
     centered_ : bool
         Whether features were centred. If the number of features is given and most features lie evenly about zero,
         they are not centred: a mean that differs from zero by more than chance then counts as structure.
+    supervised_ : bool
+        Whether y took the place of the structure.
+    n_directions_ : int
+        How many unwanted directions were projected out.
     objective_ : float
         Mean weight of the best 5 features.
     n_iter_ : int
@@ -228,7 +232,7 @@ class SieveSelector(BaseSelector):
         if self.n_clusters != "auto" and self.n_clusters > raw.n_samples - 2:
             raise ValueError(
                 "The 'n_clusters' parameter of SieveSelector must be at most the number of samples minus 2. "
-                f"Got n_clusters={self.n_clusters} with n_samples={raw.n_samples} instead."
+                f"Got n_clusters={self.n_clusters} for {raw.n_samples} samples instead."
             )
         raw.report_to(progress)
         search = self._search(raw, usable, known, given_count=count is not None)

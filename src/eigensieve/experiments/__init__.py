@@ -28,8 +28,9 @@ from eigensieve._door import open_door
 
 if TYPE_CHECKING:
     from eigensieve.experiments.catalog import EXPERIMENTS
+    from eigensieve.experiments.common import read_markdown
     from eigensieve.experiments.frame import Experiment, Results
-    from eigensieve.experiments.page import section, verdict_rows, write_page
+    from eigensieve.experiments.page import CHECKS, VERDICTS, check_rows, paragraphs, section, verdict_rows, write_page
     from eigensieve.experiments.running import load_results, run_experiment
 
 __getattr__, __dir__, __all__ = open_door(__name__, __file__)

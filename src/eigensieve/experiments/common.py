@@ -50,6 +50,15 @@ def markdown(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     return "\n".join(lines + ["| " + " | ".join(row) + " |" for row in rows])
 
 
+def read_markdown(text: str) -> list[tuple[list[str], list[list[str]]]]:
+    """Return the heads and rows of the tables that :func:`markdown` wrote."""
+    tables = []
+    for part in text.split("\n\n"):
+        lines = [[cell.strip() for cell in line.strip().strip("|").split("|")] for line in part.splitlines()]
+        tables.append((lines[0], lines[2:]))
+    return tables
+
+
 def panels(titles: Sequence[str], width: float = 4.2) -> tuple[Any, list[Any]]:
     """Return a matplotlib figure and its axes, at most four side by side."""
     plt = require("matplotlib.pyplot", extra="plot")

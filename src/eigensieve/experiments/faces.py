@@ -164,7 +164,7 @@ def _best_other(results: Results) -> list[Check]:
         others = {method: results.values(case, method).mean() for method in RIVALS}
         name = max(others, key=lambda method: others[method])
         text = f"{ours:.3f}, {name} {others[name]:.3f}"
-        found.append(statement(case, "0.64, next best (SDR-SI) 0.39", text, ours > others[name]))
+        found.append(statement(case, "0.64, next best (SDR-SI) 0.39 (a higher mean)", text, ours > others[name]))
     return found
 
 
@@ -172,7 +172,11 @@ def _side_helps(results: Results) -> list[Check]:
     found = []
     for case in results.having(SETS):
         ours, without = results.values(case, WITH).mean(), results.values(case, WITHOUT).mean()
-        found.append(statement(case, "side data are crucial", f"{ours:.3f}, without {without:.3f}", ours > without))
+        found.append(
+            statement(
+                case, "side data are crucial (a higher mean)", f"{ours:.3f}, without {without:.3f}", ours > without
+            )
+        )
     return found
 
 
@@ -180,7 +184,9 @@ def _sparse(results: Results) -> list[Check]:
     found = []
     for case in results.having(SETS):
         share = results.values(case, "share that holds 90 %").mean()
-        found.append(statement(case, "only few weights are large", f"{share:.1%} hold 90 % of alpha^2", share < 0.1))
+        found.append(
+            statement(case, "few weights are large (below 10 %)", f"{share:.1%} hold 90 % of alpha^2", share < 0.1)
+        )
     return found
 
 
@@ -209,7 +215,7 @@ EXPERIMENT = Experiment(
     stand_in="the AR faces are not available offline; warpPIE10P (light and pose), Yale (light, expression) and ORL "
     "(pose, expression) stand in. SDR-SI was written for this experiment from its paper.",
     runs=dict.fromkeys(SETS, 20),
-    quick={"Yale_32x32": 1, "ORL_32x32": 1, "warpPIE10P": 1},
+    quick={"ORL_32x32": 1, "Yale_32x32": 1},
     run=run,
     table=table,
     draw=draw,

@@ -5,12 +5,13 @@ from functools import cache
 from typing import Any
 
 import numpy as np
+from sklearn.model_selection import StratifiedKFold
 from sklearn.svm import SVC
 
 from eigensieve._types import Array
 from eigensieve.estimators import QAlphaSelector
 from eigensieve.experiments.common import complete_set, markdown, panels, standardised
-from eigensieve.experiments.frame import Check, Claim, Experiment, Results, figure, statement
+from eigensieve.experiments.frame import Check, Claim, Experiment, Results, figure, mean_and_spread, statement
 from eigensieve.experiments.gene_shaving import shaved_features
 from eigensieve.experiments.radius_margin import radius_margin_scales
 
@@ -21,6 +22,7 @@ SETS = {
     "lymph status": "breast_west_nodal",
 }
 OUTSIDE, LABELLED, INSIDE, SHAVING = "chosen once", "chosen once with labels", "chosen in every fold", "gene shaving"
+NESTED = "size chosen in every fold"
 SIZES = (10, 20, 50, 100, 200, 500, 1000)
 PCA, GS = (5, 10, 20, 30, 40, 50), (5, 10, 20, 30)
 UNSUPERVISED = ("RAW", *(f"PCA {n}" for n in PCA), *(f"GS {n}" for n in GS))
@@ -119,6 +121,8 @@ def run(case: str, number: int) -> dict[str, Any]:
         return {f"GS {n}": _errors(features[:, :n], y) for n in GS}
     if kind == INSIDE:
         return _inside(Z, y)
+    if kind == NESTED:
+        return _nested(Z, y)
     found: dict[str, Any] = {"samples": len(y)}
     for method in SUPERVISED if kind == LABELLED else (OURS,):
         ranking = RANKINGS[method](Z, y)
@@ -140,6 +144,25 @@ def _inside(Z: Array, y: Array) -> dict[str, Any]:
             for j, size in enumerate(SIZES):
                 wrong[j] += _wrong(_kernel(Z[:, ranking[:size]]), y, i)
     return {"samples": len(y), **{method: wrong.tolist() for method, wrong in errors.items()}}
+
+
+def _nested(Z: Array, y: Array) -> dict[str, Any]:
+    """The ranking and the number of genes see only the training samples of each fold."""
+    errors = dict.fromkeys((method for method in RANKINGS if method != "RMB"), 0)
+    for i in range(len(y)):
+        rest = np.arange(len(y)) != i
+        for method in errors:
+            ranking = RANKINGS[method](Z[rest], y[rest])
+            kernels = [_kernel(Z[:, ranking[:size]]) for size in SIZES]
+            inner = [_five_fold_errors(K[np.ix_(rest, rest)], y[rest]) for K in kernels]
+            errors[method] += _wrong(kernels[int(np.argmin(inner))], y, i)
+    return {"samples": len(y), **errors}
+
+
+def _five_fold_errors(K: Array, y: Array) -> int:
+    folds = StratifiedKFold(5, shuffle=True, random_state=0).split(K, y)
+    machine = SVC(C=_C, kernel="precomputed")
+    return sum(int(np.sum(machine.fit(K[np.ix_(a, a)], y[a]).predict(K[np.ix_(b, a)]) != y[b])) for a, b in folds)
 
 
 def _best(results: Results, name: str, method: str, *, once: bool = True) -> float:
@@ -164,7 +187,11 @@ def table(results: Results) -> str:
         count = results.values(f"{name}, {OUTSIDE}", "samples")
         samples += [str(PRINTED_SAMPLES[name]), f"{count[0]:.0f}" if len(count) else "-", ""]
     header = ["errors", *(f"{name}: {what}" for name in SETS for what in ("printed", "chosen once", "in every fold"))]
-    return markdown(header, [*rows, samples])
+    nested = [
+        [method, *(mean_and_spread(results.values(f"{name}, {NESTED}", method), 0) for name in SETS)]
+        for method in (OURS, "SNR", "RFE")
+    ]
+    return "\n\n".join([markdown(header, [*rows, samples]), markdown([f"errors, {NESTED}", *SETS], nested)])
 
 
 def _rates(method: str, kinds: tuple[str, ...]) -> Callable[[Results], list[Check]]:
@@ -177,7 +204,10 @@ def _rates(method: str, kinds: tuple[str, ...]) -> Callable[[Results], list[Chec
                 count = results.values(f"{name}, {kind}", "samples")
                 if len(count):
                     printed = PRINTED[method][name] / PRINTED_SAMPLES[name]
-                    ours = np.array([_best(results, name, method, once=kind == OUTSIDE) / count[0]])
+                    errors = _best(results, name, method, once=kind == OUTSIDE)
+                    if kind == NESTED:
+                        errors = float(results.values(f"{name}, {NESTED}", method).mean())
+                    ours = np.array([errors / count[0]])
                     found += figure(f"{name}, {kind}, {method}", printed, ours, "lower", 2)
         return found
 
@@ -193,7 +223,9 @@ def _best_unsupervised(results: Results) -> list[Check]:
         if known:
             best = min(known, key=lambda method: known[method])
             text = f"Q-alpha {ours:.0f}, {best} {known[best]:.0f}"
-            found.append(statement(name, "Q-alpha considerably better than all others", text, ours < known[best]))
+            found.append(
+                statement(name, "considerably better than all others (fewer errors)", text, ours < known[best])
+            )
     return found
 
 
@@ -205,7 +237,9 @@ def _competitive(results: Results) -> list[Check]:
             text = ", ".join(f"{method} {value:.0f}" for method, value in errors.items() if not np.isnan(value))
             worst = np.nanmax([errors[method] for method in SUPERVISED])
             found.append(
-                statement(f"{name}, {kind}", "competitive with supervised methods", text, errors[OURS] <= worst)
+                statement(
+                    f"{name}, {kind}", "competitive with them (no worse than the worst)", text, errors[OURS] <= worst
+                )
             )
     return found
 
@@ -226,7 +260,7 @@ def draw(results: Results) -> Any:
     return picture
 
 
-_CASES = [f"{name}, {kind}" for kind in (OUTSIDE, LABELLED, SHAVING, INSIDE) for name in SETS]
+_CASES = [f"{name}, {kind}" for kind in (OUTSIDE, LABELLED, SHAVING, INSIDE, NESTED) for name in SETS]
 
 EXPERIMENT = Experiment(
     name="gene-outcomes",
@@ -236,7 +270,8 @@ EXPERIMENT = Experiment(
     protocol="Leave-one-out errors of a linear SVM (C = 10, standardised genes, kernel with mean diagonal 1) on the "
     "genes chosen by each method; Q-alpha with k = 6, without labels. The number of genes is the best of 10, 20, 50, "
     "100, 200, 500 and 1,000, judged by the same errors, as the paper did for the supervised methods; genes are "
-    "chosen once with all samples, or anew in every fold.",
+    "chosen once with all samples, or anew in every fold; in the second table the number of genes, too, is chosen in "
+    "every fold, by five folds of its training samples.",
     stand_in="the lymph status study is unpublished; breast_west_nodal (49 tumours) stands in, and rates are compared "
     "instead of counts. As in the paper the first 7,000 genes are used for breast and lymph status. The paper does "
     "not say whether genes were chosen once or in every fold, nor how many Q-alpha chose. RMB is run with genes "
@@ -248,7 +283,7 @@ EXPERIMENT = Experiment(
     draw=draw,
     data={case: SETS[case.split(", ")[0]] for case in _CASES},
     claims=(
-        Claim("The errors of Q-alpha.", _rates(OURS, (OUTSIDE, INSIDE))),
+        Claim("The errors of Q-alpha.", _rates(OURS, (OUTSIDE, INSIDE, NESTED))),
         Claim("The errors of all genes (RAW).", _rates("RAW", (OUTSIDE,))),
         Claim("Q-alpha considerably outperforms all other unsupervised methods.", _best_unsupervised),
         Claim("Q-alpha is competitive with the supervised methods.", _competitive),

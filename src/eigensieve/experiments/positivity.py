@@ -136,7 +136,7 @@ def _positive(results: Results) -> list[Check]:
             checks.append(
                 statement(
                     f"{name}: features that hold 90 % of the squared weights",
-                    "few",
+                    "few (below half)",
                     f"{held.mean():.0%} of all",
                     held.mean() < 0.5,
                 )

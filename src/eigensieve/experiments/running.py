@@ -48,10 +48,9 @@ def run_experiment(
     plan = experiment.quick if quick else experiment.runs
     missing = [
         (case, number)
+        for number in range(max(plan.values()))  # first runs first: an interrupted experiment has seen every case
         for case, count in plan.items()
-        if case not in absent
-        for number in range(count)
-        if (case, number) not in done
+        if case not in absent and number < count and (case, number) not in done
     ]
     file = results_file(experiment, folder)
     _drop_torn_line(file)

@@ -145,7 +145,10 @@ def _mean(gain: Array) -> str:
 def _mostly_better(results: Results) -> list[Check]:
     return [
         statement(
-            f"{score}, {scaling}", "subset level better in most cases", _shares(gain), bool(np.mean(gain > 0) > 0.5)
+            f"{score}, {scaling}",
+            "subset level better in most cases (above 50 %)",
+            _shares(gain),
+            bool(np.mean(gain > 0) > 0.5),
         )
         for score, scaling, gain in _totals(results)
         if len(gain)
@@ -172,7 +175,7 @@ def _few_steps(results: Results) -> list[Check]:
         steps = [results.values(case, _STEPS)[:, i].mean() for case in results.having(EXPERIMENT.runs)]
         if steps:
             ours = f"{np.mean(steps):.1f} ({min(steps):.1f} to {max(steps):.1f} over the sets)"
-            found.append(statement(f"steps, {score}", "3 to 5 in most cases", ours, np.mean(steps) <= 5))
+            found.append(statement(f"steps, {score}", "3 to 5 in most cases (at most 5)", ours, np.mean(steps) <= 5))
     return found
 
 

@@ -49,6 +49,27 @@ def _svm(problem: str) -> SVC:
     return SVC(kernel="linear") if problem == LINEAR else SVC(kernel="poly", degree=2, coef0=1.0)
 
 
+def quadratic_elimination(X: Array, y: Array, count: int) -> Array:
+    """Return the features that RFE keeps with an SVM of degree 2 (Guyon et al., 2002).
+
+    A tenth of the features is dropped per step: those without which |w|^2, at the same dual coefficients d, changes
+    least. With inner products B and the scale p, leaving out x changes d'(1 + B)^2 d by 2 p (dx)'(1 + B)(dx) -
+    p^2 (d'x^2)^2.
+    """
+    left = np.arange(X.shape[1])
+    while len(left) > count:
+        scale = 1.0 / len(left)
+        base = 1.0 + scale * X[:, left] @ X[:, left].T
+        machine = SVC(kernel="precomputed").fit(base**2, y)
+        dual, own = machine.dual_coef_[0], X[np.ix_(machine.support_, left)]
+        weighted = dual[:, None] * own
+        inner = base[np.ix_(machine.support_, machine.support_)]
+        change = 2 * scale * np.sum(weighted * (inner @ weighted), axis=0) - (scale * dual @ own**2) ** 2
+        kept = max(count, len(left) - max(1, len(left) // 10))
+        left = left[np.sort(largest(np.abs(change), kept))]
+    return left
+
+
 def _choices(problem: str) -> dict[str, Callable[[Array, Array], Array]]:
     """From training data to the chosen features. The first and the last are limits."""
     count = CHOSEN[problem]
@@ -75,6 +96,8 @@ def _choices(problem: str) -> dict[str, Callable[[Array, Array], Array]]:
         choices["RFE"] = lambda X, y: np.flatnonzero(
             RFE(SVC(kernel="linear"), n_features_to_select=count, step=0.1).fit(standardised(X), y).support_
         )
+    else:
+        choices["RFE"] = lambda X, y: quadratic_elimination(standardised(X), y, count)
     return choices
 
 

@@ -19,7 +19,7 @@ EXACT_LIMIT = 20_000
 
 _COPY_LIMIT = 1 << 25  # most numbers of samples that are copied for the screen
 _TREE_DIMENSIONS = 15
-_SCREEN_SAMPLES = 400
+_SCREEN_SAMPLES = 1_000
 _SEARCH_WIDTH = 30
 
 
@@ -136,7 +136,7 @@ def _approximate_neighbours(
     pynndescent = require("pynndescent", extra="neighbors")
     # A search for a handful of neighbours misses too many of them: search for more, keep the nearest.
     width = min(max(n_neighbors + 1, _SEARCH_WIDTH), X.shape[0])
-    index = pynndescent.NNDescent(X, n_neighbors=width, metric="euclidean", random_state=random_state)
+    index = pynndescent.NNDescent(near_zero(X), n_neighbors=width, metric="euclidean", random_state=random_state)
     neighbours, distances = (found[:, : n_neighbors + 1] for found in index.neighbor_graph)
     itself = neighbours == np.arange(len(neighbours))[:, None]
     # A sample with many exact copies may not list itself. Its last neighbour is left out instead.

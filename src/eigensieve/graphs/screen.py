@@ -125,11 +125,25 @@ def gram_neighbours(X: Array, n_neighbors: int) -> tuple[Array, Array]:
     parts = _slices(X.shape[1], max(64, _BLOCK_NUMBERS // len(X)))
     for product in ordered_map(lambda columns: _centred_gram(X[:, columns]), parts):
         gram += product
-    squares = np.diag(gram)
-    found = np.maximum(squares[:, None] + squares[None, :] - 2.0 * gram, 0.0)
+    squares = np.diag(gram).copy()
+    found = np.multiply(gram, -2.0, out=gram)
+    found += squares
+    found += squares[:, None]
+    np.maximum(found, 0.0, out=found)
     np.fill_diagonal(found, np.inf)
-    order = np.argsort(found, axis=1, kind="stable")[:, :n_neighbors]
+    order = _smallest_first(found, n_neighbors)
     return order, np.sqrt(np.take_along_axis(found, order, axis=1))
+
+
+def _smallest_first(values: Array, count: int) -> Array:
+    """Return the positions of the smallest values of every row, in order; equal values by position."""
+    chosen = np.sort(np.argpartition(values, count - 1, axis=1)[:, :count], axis=1)
+    found = np.take_along_axis(values, chosen, axis=1)
+    order = np.take_along_axis(chosen, np.argsort(found, axis=1, kind="stable"), axis=1)
+    # Where the last value stands more than once, the partition takes any of them.
+    tied = np.count_nonzero(values <= found.max(axis=1, keepdims=True), axis=1) > count
+    order[tied] = np.argsort(values[tied], axis=1, kind="stable")[:, :count]
+    return order
 
 
 def _centred_gram(X: Array) -> Array:

@@ -80,7 +80,7 @@ def _combined(coefficients, sources, size, targets):  # type: ignore[no-untyped-
 
 @numba.njit(cache=True, nogil=True, fastmath=_FAST)
 def expand(  # type: ignore[no-untyped-def]
-    flat, stride, height, width, center, scale, VT, sums, B, P, turn_B, rotate, known, novel, rho,
+    flat, stride, height, width, center, scale, VT, sums, B, P, turn_B, rotate, known, novel, rho, unit,
     new_B, new_P, back, shift, total,
 ):  # fmt: skip
     """The block function of a step and both products around it; see `ExpandStep` for the formulas.
@@ -120,6 +120,7 @@ def expand(  # type: ignore[no-untyped-def]
             for i in range(size):
                 pull[i] += (row[i] + rest[i]) * other[i]
         for i in range(size):
+            pull[i] *= unit
             after_B[old, i] = pull[i]  # as arrays, numba would compile a comparison of their shapes for seconds
         for c in range(kept + few):
             row, source = W[c], after_P[c]

@@ -87,7 +87,7 @@ class ExpandStep:
     """The block function of one step of the fast solver: with the projections T = M_b [R, rest, companion],
 
         B <- B turn_B,  P <- P rotate,  M_b Y = P known + T novel,
-        g_i = <L_i, Y Q'>,  r = g - rho w,  B <- [B, r],  P <- [P, M_b R],
+        g_i = <L_i, Y Q'>,  r = unit (g - rho w),  B <- [B, r],  P <- [P, M_b R],
 
     W = [spread(r, P), spread(B_j, M_b R) for each older j], and B'B with one more row for the mass of r.
 
@@ -100,6 +100,8 @@ class ExpandStep:
         Y in terms of V and of the new columns.
     rho : float
         The criterion's value at the point.
+    unit : float
+        A power of two that brings r near 1. Without it the powers of large or small values in r would overflow.
     inner : float
         <Y, Q>.
     n_residual, n_rest : int
@@ -116,6 +118,7 @@ class ExpandStep:
     known: Array
     novel: Array
     rho: float
+    unit: float
     inner: float
     n_residual: int
     n_rest: int
@@ -133,7 +136,7 @@ class ExpandStep:
         g = affinity.pull(PY, P[:, : PY.shape[1]], T[:, end:], constants, self.inner)
         if self.subtracts:
             g = g - KB[:, 0]
-        r = g - self.rho * B[:, 0]
+        r = self.unit * (g - self.rho * B[:, 0])
         B = np.column_stack([B, r])
         P = np.hstack([P, PR])
         W = [affinity.spread(r, P, constants)]
@@ -156,7 +159,7 @@ class ExpandStep:
         small = (np.array(part, order="C") for part in (self.turn_B, self.rotate, self.known, self.novel))
         expand(
             *columns.memory, columns.center, columns.scale, *_thin_side(V),
-            state[0], state[1], *small, self.rho, new[0], new[1], values, shift, total,
+            state[0], state[1], *small, self.rho, self.unit, new[0], new[1], values, shift, total,
         )  # fmt: skip
         new[0][:, old + 1 :] = 0.0
         new[1][:, len(self.rotate.T) + self.n_residual :] = 0.0

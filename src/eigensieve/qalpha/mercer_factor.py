@@ -14,6 +14,7 @@ from eigensieve._types import Array
 from eigensieve.qalpha.mercer_kernels import FeatureKernel
 
 _COPIES = 4  # arrays of the kernel's size that the exact factorisation holds at once
+_ALIKE = 1e-10  # features whose normalised kernel is below this for all pairs have nothing to do with each other
 _NEGATIVE = 1e-8  # eigenvalues below minus this share of the largest are not rounding
 
 
@@ -46,11 +47,25 @@ def exact_factor(kernel: FeatureKernel, owner: str) -> Factor:
         )
     V = kernel.columns(np.arange(n))
     _check_symmetric(V, owner)
+    _check_likeness(V, owner)
     values, vectors = np.linalg.eigh((V + V.T) / 2)
     if values[0] < -_NEGATIVE * max(values[-1], 0.0) or values[-1] <= 0:
         raise _not_semidefinite(owner, f"its eigenvalues go from {values[0]:.3g} to {values[-1]:.3g}")
     kept = values > 1e-14 * values[-1]
     return Factor(vectors[:, kept] * np.sqrt(values[kept]), 0.0)
+
+
+def _check_likeness(V: Array, owner: str) -> None:
+    """Refuse a kernel that is diagonal within rounding: all choices are equally good, and rounding would decide."""
+    size = np.sqrt(np.maximum(np.diag(V), 0.0))
+    alive = size > 0
+    likeness = np.abs(V[np.ix_(alive, alive)]) / np.outer(size[alive], size[alive])
+    np.fill_diagonal(likeness, 0.0)
+    if len(likeness) > 1 and likeness.max() < _ALIKE:
+        raise ValueError(
+            f"The kernel of {owner} finds no two features alike: all normalised values k(i, j) are below {_ALIKE:g}, "
+            "so that every choice is as good as any other. Use normalize='center', a lower gamma or another kernel."
+        )
 
 
 def nystroem_factor(kernel: FeatureKernel, n_components: int, rng: np.random.Generator, owner: str) -> Factor:

@@ -6,7 +6,7 @@ applied to both unknowns at once. The subspaces hold the current point, so the c
 w, so everything that the small problem needs follows from L(b)V for the few basis weights b and basis columns V. One
 fused pass gives the new ones:
 
-    T = M_b R,  g_i = <L_i, Y Q'> (Y = L(w) Q),  r = g - rho w,  then the backward products of r and w, p.
+    T = M_b R,  g_i = <L_i, Y Q'> (Y = L(w) Q),  r = unit (g - rho w),  then the backward products of r and w, p.
 """
 
 from itertools import combinations_with_replacement
@@ -22,6 +22,7 @@ from eigensieve.qalpha.problem import Problem, Result, SolveSettings, Status, fi
 _INNER = 60
 _STALLED = 3  # steps without gain or smaller residual that end the search
 _ROUNDING = 1e-13
+_VANISHING = 1e-6  # of the affinity: weights that have so little of it are the best only where all others are worse
 _SAMPLES = 4096
 _FEATURE_ARRAYS = ("B", "P", "KB")
 _PROGRESS = ("history", "n_iter", "status", "stalled", "least_residual")
@@ -111,11 +112,16 @@ class _Solve:
             self.checkpoint.save(self.n_iter, small, {name: getattr(self, name) for name in _FEATURE_ARRAYS})
 
     def run(self, settings: SolveSettings) -> Result:
-        history, tol = self.history, settings.tol
+        history, tol, most, terms = self.history, settings.tol, 0.0, 1.0
         floor = 50 * float(np.finfo(self.data.dtype).eps)
         # Gains vanish in rounding long before the weights settle: weights are only as exact as a gain's square root.
+        # Rounding is that of the terms: a criterion that subtracts may be far smaller, and to follow noise diverges.
         while self.status == "max_iter" and self.n_iter < settings.max_iter:
-            residual = self._expand()
+            residual, terms = self._expand()
+            most = max(most, terms)
+            if abs(self.N[0, -1]) > 0.5 * float(np.sqrt(self.N[-1, -1])):  # in exact numbers w'r = 0
+                self._stay()
+                break
             value = self._improve()
             gain = value - history[-1]
             if gain > 0:
@@ -128,9 +134,16 @@ class _Solve:
             settings.progress(message)
             if residual <= tol and gain <= tol**2 * abs(value):
                 self.status = "converged"
-            elif self.stalled >= _STALLED or (gain <= 0.1 * floor * abs(value) and residual <= floor):
+            elif self.stalled >= _STALLED or (gain <= 0.1 * floor * most and residual * abs(value) <= floor * most):
                 self.status = "precision"
             self._keep()
+        vanishing = terms <= (_VANISHING if history[-1] <= 0 else floor) * most
+        if self.problem.subtracts and vanishing:
+            raise ValueError(
+                "The criterion is at most zero for these data: all weights have less energy in the "
+                f"{self.k} leading eigenvalues than is subtracted, and weights without any affinity are the best. Use "
+                "criterion='energy', another n_clusters, or weaker side data or pairs."
+            )
         coefficients = np.zeros(self.B.shape[1])
         coefficients[: len(self.turn_B)] = self.turn_B[:, 0]
         weights = self.data.collect(self.B @ coefficients)
@@ -143,15 +156,20 @@ class _Solve:
         Y = self.LV[0][:, : self.k]
         return float(np.sum(Y**2) - self.K[0, 0])
 
-    def _expand(self) -> float:
-        """Move to the point found, and add the residual directions: the one pass of a step."""
+    def _expand(self) -> tuple[float, float]:
+        """Move to the point found, and add the residual directions: the one pass of a step.
+
+        Returns the residual |r| / |rho|, and the size of the terms whose difference rho is.
+        """
         k, problem, affinity = self.k, self.problem, self.affinity
         turn_B, turn_V, subtracts = self.turn_B, self.turn_V, problem.subtracts
         LV = self.LV = _turned(self.LV, turn_B, turn_V)  # frees the larger one before the pass
         V = self.V = self.V @ turn_V  # the old one is freed as well
         masses = self.masses @ turn_B
         Q, Y = V[:, :k], LV[0][:, :k]
-        rho = float(np.sum(Y**2)) - float(turn_B[:, 0] @ self.K @ turn_B[:, 0])
+        energy, taken = float(np.sum(Y**2)), float(turn_B[:, 0] @ self.K @ turn_B[:, 0])
+        rho, terms = energy - taken, max(energy, abs(taken))
+        unit = 0.5 ** float(np.frexp(terms)[1])
         R = self._residual_columns(V, Y)
         self.V = np.hstack([V, R])
         V, R = self.V[:, : V.shape[1]], self.V[:, V.shape[1] :]
@@ -165,7 +183,7 @@ class _Solve:
         dtype, old = self.P.dtype, turn_B.shape[1]
         rotate, known, novel = (small.astype(dtype) for small in (turn_V, known, novel))
         sizes = (R.shape[1], rest.shape[1], self.P.shape[1])
-        step = ExpandStep(affinity, turn_B, rotate, known, novel, rho, inner, *sizes, subtracts)
+        step = ExpandStep(affinity, turn_B, rotate, known, novel, rho, unit, inner, *sizes, subtracts)
         sweep = self.data.sweep(columns, step, (self.B, self.P, self.KB, *affinity.constants), donate=True)
         assert sweep.back is not None and sweep.total is not None
         self.B, self.P, self.KB = sweep.state
@@ -180,7 +198,8 @@ class _Solve:
             cross = self.data.inner(self.B, kappa)[: old + 1]
             self.K = np.block([[inner_K, cross[:old, None]], [cross[None, :old], cross[old:, None]]])
             self.KB = np.column_stack([self.data.collect(self.KB), kappa])
-        return float(np.sqrt(max(0.0, self.N[old, old]))) / max(abs(rho), float(np.finfo(np.float64).tiny))
+        length = float(np.sqrt(max(0.0, self.N[old, old]))) / unit
+        return length / max(abs(rho), float(np.finfo(np.float64).tiny)), terms
 
     def _residual_columns(self, V: Array, Y: Array) -> Array:
         """Orthonormal columns that extend V by what L(w) Q has outside it."""
@@ -234,6 +253,11 @@ class _Solve:
                 break
         self._remember(best_a, best)
         return value
+
+    def _stay(self) -> None:
+        """End at the current point: what is left of its residual is rounding."""
+        self.status = "precision"
+        self.turn_B, self.turn_V = np.eye(len(self.N))[:, :1], np.eye(self.V.shape[1])[:, : self.k]
 
     def _remember(self, a: Array, C: Array) -> None:
         """Coefficients of the next bases: the new point, and the direction it moved in."""

@@ -1,4 +1,4 @@
-"""The recommended selection: embed the samples by their neighbours, score the features by it, pick few near-copies.
+"""The recommended selection: embed the samples by their neighbours, score the features by it, pick near-copies late.
 
 Read in this order:
 

@@ -12,7 +12,7 @@ from scipy.sparse import csc_matrix, csr_matrix
 
 from eigensieve.tables.content import Source
 from eigensieve.tables.limits import PER_FEATURE, PER_TEXT, claim
-from eigensieve.tables.matrix import as_matrix, check_length, matrix_table, only_matrix, refuse_names
+from eigensieve.tables.matrix import as_matrix, check_length, check_sparse, matrix_table, only_matrix, refuse_names
 from eigensieve.tables.table import DataError, Matrix, Request, Table, as_floats, damaged, parsing, position
 
 _PREFIXED = {"data": "X_data", "indices": "X_indices", "indptr": "X_indptr", "shape": "X_shape"}
@@ -144,5 +144,5 @@ def _sparse(entries: dict[str, np.ndarray], layout: dict[str, str], request: Req
         built = (csc_matrix if kind == "csc" else csr_matrix)(
             (as_floats(data, request.path), indices, indptr), shape=(n_rows, n_columns)
         )
-        built.check_format(full_check=True)
+        check_sparse(built)
     return csr_matrix(built)

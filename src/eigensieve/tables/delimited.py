@@ -314,6 +314,7 @@ def _encoding(content: Any) -> str:
     try:
         for start in range(0, len(content), SCANNED_BYTES):
             decoder.decode(content[start : start + SCANNED_BYTES])
+        decoder.decode(b"", final=True)
     except UnicodeDecodeError:
         return "latin-1"
     return "utf-8"

@@ -13,6 +13,7 @@ import numpy as np
 from scipy.sparse import csc_matrix
 
 from eigensieve.tables.limits import PER_TEXT, allowance, claim
+from eigensieve.tables.matrix import check_sparse
 from eigensieve.tables.table import Request, damaged
 
 _MATRIX, _COMPRESSED = 14, 15
@@ -144,7 +145,7 @@ class _Reader:
         self._take(12.0 * count + 8.0 * shape[0])
         parts = (values[:count].astype(np.float64), indices[:count].astype(np.int32), pointers.astype(np.int32))
         matrix = csc_matrix(parts, shape=shape)
-        matrix.check_format(full_check=True)
+        check_sparse(matrix)
         return matrix
 
     def _texts(self, data: bytes, place: int, shape: tuple[int, ...]) -> np.ndarray:

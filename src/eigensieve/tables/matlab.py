@@ -12,7 +12,7 @@ from eigensieve.tables.content import read_content
 from eigensieve.tables.hdf5 import check_hdf5
 from eigensieve.tables.limits import claim
 from eigensieve.tables.mat5 import read_mat5
-from eigensieve.tables.matrix import as_matrix, check_length, matrix_table, only_matrix
+from eigensieve.tables.matrix import as_matrix, check_length, check_sparse, matrix_table, only_matrix
 from eigensieve.tables.table import Request, Table, parsing, position
 
 
@@ -86,7 +86,7 @@ def _load_hdf5(path: Path, request: Request) -> dict[str, Any]:
                 shape = (int(item.attrs["MATLAB_sparse"]), len(item["jc"]) - 1)
                 claim(8.0 * shape[0], path, request.size)
                 matrix = csc_matrix((item["data"][:], item["ir"][:], item["jc"][:]), shape=shape)
-                matrix.check_format(full_check=True)
+                check_sparse(matrix)
                 variables[name] = matrix
     return variables
 

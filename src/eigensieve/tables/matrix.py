@@ -9,13 +9,21 @@ from scipy.sparse import csr_matrix, issparse
 from eigensieve.tables.table import DataError, Matrix, NumberedNames, Request, Table, as_floats, listed, parsing
 
 
+def check_sparse(matrix: Any) -> None:
+    """Raise ValueError for places beyond the shape, which crash whatever computes with the matrix."""
+    # scipy looks at these only where the last one is above zero
+    if matrix.indptr[0] != 0 or np.any(np.diff(matrix.indptr) < 0):
+        raise ValueError("rows or columns that begin before the one in front of them")
+    matrix.check_format(full_check=True)
+
+
 def as_matrix(values: Any, path: str | Path) -> Matrix:
     """A matrix of floats, CSR where it is sparse; or an error that says what was found instead."""
     sparse: bool = issparse(values)
     if sparse:
         with parsing(path, "a sparse matrix"):
-            if hasattr(values, "check_format"):  # indices beyond the shape crash what computes with them
-                values.check_format(full_check=True)
+            if hasattr(values, "check_format"):
+                check_sparse(values)
         if values.dtype.kind not in "fiub":
             raise DataError(
                 f"'{path}' holds a sparse matrix of type {values.dtype}, not of numbers. Store real numbers."

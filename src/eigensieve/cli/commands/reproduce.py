@@ -1,5 +1,7 @@
 """``eigensieve reproduce``: the papers' experiments, run again beside the printed figures."""
 
+import base64
+import html
 import os
 from dataclasses import dataclass
 from pathlib import Path
@@ -7,12 +9,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from eigensieve._files import staged
 from eigensieve.cli.console import Console
 from eigensieve.cli.errors import InputProblem, OutputProblem, UsageProblem, explain_os_error
 from eigensieve.cli.options import PrintOptions
 
 if TYPE_CHECKING:
-    from eigensieve.experiments import Experiment
+    from eigensieve.experiments import Experiment, Results
+    from eigensieve.report import Section
 
 EXAMPLES = (
     "eigensieve reproduce --list",
@@ -38,6 +42,10 @@ class RunOptions:
         str | None,
         typer.Option("--page", help="The page of all results so far; figures go to images/ beside it."),
     ] = None
+    report: Annotated[
+        str | None,
+        typer.Option("--report", "-r", help="The same as one HTML file (default: reproduced.html beside the results)."),
+    ] = None
 
 
 def reproduce_papers(running: RunOptions, printing: PrintOptions) -> None:
@@ -45,7 +53,15 @@ def reproduce_papers(running: RunOptions, printing: PrintOptions) -> None:
 
     Raw results, the page and the figures are kept in a folder. An interrupted run continues where it stopped.
     """
-    from eigensieve.experiments import EXPERIMENTS, load_results, run_experiment, section, verdict_rows, write_page
+    from eigensieve.experiments import (
+        EXPERIMENTS,
+        VERDICTS,
+        load_results,
+        run_experiment,
+        section,
+        verdict_rows,
+        write_page,
+    )
 
     console = Console(printing)
     chosen = _chosen(running.names or [], EXPERIMENTS)
@@ -56,20 +72,60 @@ def reproduce_papers(running: RunOptions, printing: PrintOptions) -> None:
     _use_data(running.data)
     folder = Path(running.results)
     page = Path(running.page) if running.page else folder / "reproduced.md"
+    report = Path(running.report) if running.report else folder / "reproduced.html"
     try:
         for experiment in chosen:
             with console.working(experiment.title) as progress:
                 results = run_experiment(experiment, folder, quick=running.quick, progress=progress)
             console.text(section(experiment, results) + "\n")
         with console.working("Drawing the page"):
-            write_page([(each, load_results(each, folder)) for each in EXPERIMENTS.values()], page)
+            everything = [(each, load_results(each, folder)) for each in EXPERIMENTS.values()]
+            _write_report(everything, write_page(everything, page), report)
     except OSError as error:
         raise OutputProblem(explain_os_error(error, error.filename or folder, "writing")) from error
     verdicts = verdict_rows([(each, load_results(each, folder)) for each in chosen])
-    console.table("Verdicts", ["experiment", "claim", "verdict"], verdicts)
-    console.text(f"Page: {page.resolve()}")
-    fields = ("experiment", "claim", "verdict")
-    console.document({"claims": [dict(zip(fields, row, strict=True)) for row in verdicts], "page": str(page.resolve())})
+    console.table("Verdicts", list(VERDICTS), verdicts)
+    console.text(f"Page: {page.resolve()}\nReport: {report.resolve()}")
+    console.document(
+        {
+            "claims": [dict(zip(VERDICTS, row, strict=True)) for row in verdicts],
+            "page": str(page.resolve()),
+            "report": str(report.resolve()),
+        }
+    )
+
+
+def _write_report(everything: "list[tuple[Experiment, Results]]", pictures: dict[str, Path], file: Path) -> None:
+    """Write tables, figures and verdicts as one HTML page."""
+    from eigensieve.experiments import VERDICTS, verdict_rows
+    from eigensieve.report import Section, sheet
+
+    sections = [Section("Verdicts", VERDICTS, verdict_rows(everything))]
+    for experiment, results in everything:
+        if results.rows:
+            sections += _sections(experiment, results, pictures.get(experiment.name))
+    facts = ["A check holds if the printed figure lies within one standard deviation of ours, or if ours is better."]
+    with staged(file) as path:
+        path.write_text(sheet("The papers, reproduced", facts, sections), encoding="utf-8")
+
+
+def _sections(experiment: "Experiment", results: "Results", picture: Path | None) -> "list[Section]":
+    """An experiment's part of the report: text and figure, its tables, its checks."""
+    from eigensieve.experiments import CHECKS, check_rows, paragraphs, read_markdown
+    from eigensieve.report import Section
+
+    image = ""
+    if picture is not None:
+        coded = base64.b64encode(picture.read_bytes()).decode("ascii")
+        image = (
+            f"<img alt='{html.escape(experiment.title)}' style='max-width:100%' src='data:image/png;base64,{coded}'>"
+        )
+    text = " ".join(paragraphs(experiment, results)).replace("`", "")
+    tables = [
+        Section(f"{experiment.title}: results", heads, rows) for heads, rows in read_markdown(experiment.table(results))
+    ]
+    checks = Section(f"{experiment.title}: checks", CHECKS, check_rows(experiment, results))
+    return [Section(experiment.title, text=text, picture=image), *tables, checks]
 
 
 def _chosen(names: list[str], known: "dict[str, Experiment]") -> "list[Experiment]":

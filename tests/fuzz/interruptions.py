@@ -1,0 +1,225 @@
+"""Commands that are ended by a signal at a random moment.
+
+Afterwards all outputs are there, whole, or none is; what was there before is there unless it was replaced; no hidden
+folder is left; the exit code is the documented one of the signal, or 0; and what the last line says is true.
+"""
+
+import io
+import os
+import signal
+import sys
+import tempfile
+import time
+import zipfile
+from collections.abc import Iterator
+from contextlib import redirect_stderr
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import psutil
+
+from eigensieve._files import PREFIX
+
+Spec = dict[str, Any]
+
+SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP", "SIGKILL")
+_SELECT = ("select", "{table}", "--label", "y")
+COMMANDS: dict[str, tuple[str, ...]] = {
+    "select": (*_SELECT, "-o", "{out}/x.csv", "-w", "{out}/w.csv", "-r", "{out}/r.html", "-m", "{out}/m.skops"),
+    "qalpha": (*_SELECT, "--method", "qalpha", "-n", "5", "-o", "{out}/x.parquet", "-w", "{out}/w.json"),
+    "ratio": (*_SELECT, "--method", "trace-ratio", "-n", "5", "-o", "{out}/x.h5ad", "-m", "{out}/m.skops"),
+    "compress": ("compress", "{table}", "--label", "y", "-e", "20", "--c", "{out}/x.c", "-m", "{out}/m.skops"),
+    "map": ("map", "{table}", "--label", "y", "-o", "{out}/x.csv", "-m", "{out}/m.skops"),
+}
+_OLD = b"what was there before\n"
+_PATIENCE = 300.0
+_START = 2.0  # seconds of processor time until a program has imported what it needs
+_MORE = {"start": 0.01, "writing": 0.3, "written": 0.05}
+"""Seconds of the clock, at most, from a share of the whole run, the first output begun, or the first one in place."""
+
+
+def draw(rng: np.random.Generator, target: str) -> Spec:
+    return {
+        "command": list(COMMANDS)[int(rng.integers(len(COMMANDS)))],
+        "signal": SIGNALS[int(rng.choice(4, p=[0.35, 0.3, 0.25, 0.1]))],
+        "after": ("start", "writing", "written")[int(rng.choice(3, p=[0.4, 0.35, 0.25]))],
+        "moment": float(rng.random()),
+        "twice": bool(rng.random() < 0.2),
+        "existing": bool(rng.random() < 0.5),
+        "program": bool(rng.random() < 0.1),  # or a fork of this process, which has everything imported
+    }
+
+
+def simpler(spec: Spec) -> Iterator[Spec]:
+    return iter(())  # the moment matters, and does not come twice
+
+
+@cache
+def _table() -> Path:
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((40, 30))
+    X[:20, :5] += 3
+    path = Path(tempfile.mkdtemp()) / "table.csv"
+    names = ",".join(f"g{i}" for i in range(30))
+    rows = [f"{'ab'[i >= 20]},{','.join(f'{value:.6g}' for value in row)}" for i, row in enumerate(X)]
+    path.write_text("\n".join([f"y,{names}", *rows]) + "\n")
+    return path
+
+
+def _arguments(command: str, out: Path) -> list[str]:
+    parts = [part.format(table=_table(), out=out) for part in COMMANDS[command]]
+    return parts if command in ("ratio", "map") else [*parts, "--seed", "0"]
+
+
+class _Child:
+    """The command line in a process of its own."""
+
+    def __init__(self, spec: Spec, out: Path, said: Path) -> None:
+        parts = [*_arguments(spec["command"], out), *(["--force"] if spec["existing"] else [])]
+        said.touch()
+        self._code: int | None = None
+        if spec["program"]:
+            command = [sys.executable, "-m", "eigensieve", *parts]
+            files = [
+                (os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0),
+                (os.POSIX_SPAWN_OPEN, 2, str(said), os.O_WRONLY, 0),
+            ]
+            self.pid = os.posix_spawn(sys.executable, command, os.environ, file_actions=files)
+        else:
+            self.pid = os.fork()
+            if self.pid == 0:
+                _be_the_command_line(parts, said)
+
+    @property
+    def code(self) -> int | None:
+        """The exit code as a shell has it, once there is one."""
+        if self._code is None:
+            found, status = os.waitpid(self.pid, os.WNOHANG)
+            if found:
+                code = os.waitstatus_to_exitcode(status)
+                self._code = 128 - code if code < 0 else code
+        return self._code
+
+    def seconds(self) -> float:
+        """Processor time so far."""
+        times = psutil.Process(self.pid).cpu_times()
+        return float(times.user + times.system)
+
+
+def _be_the_command_line(arguments: list[str], said: Path) -> None:
+    from eigensieve.cli import main
+
+    code: Any = 1
+    try:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        for name in SIGNALS[1:3]:
+            signal.signal(getattr(signal, name), signal.SIG_DFL)
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        os.dup2(os.open(said, os.O_WRONLY | os.O_CREAT), 2)
+        sys.stderr = os.fdopen(2, "w", closefd=False)
+        sys.stdout = os.fdopen(1, "w", closefd=False)
+        sys.argv = ["eigensieve", *arguments]
+        main()
+    except SystemExit as stop:
+        code = stop.code
+    except KeyboardInterrupt:
+        code = 130
+    finally:
+        sys.stderr.flush()
+        os._exit(int(code))
+
+
+@cache
+def _whole(command: str) -> tuple[dict[str, bytes], float]:
+    """The outputs of a run that nothing disturbs, and the seconds of processor time it takes."""
+    from eigensieve.cli.app import run
+
+    # Forks find imported and compiled what has been used here. Polars is left out: its threads do not survive a fork.
+    with tempfile.TemporaryDirectory() as folder, redirect_stderr(io.StringIO()):
+        parts = _arguments(command, Path(folder))
+        for output in ("-w", "-o") if command == "map" else ("-w",):
+            if output in parts:
+                del parts[parts.index(output) : parts.index(output) + 2]
+        run([*parts, "--quiet"])
+    with tempfile.TemporaryDirectory() as folder:
+        out, said = Path(folder) / "out", Path(folder) / "said"
+        out.mkdir()
+        child, seconds = _Child({"command": command, "existing": False, "program": False}, out, said), 0.0
+        while child.code is None:
+            seconds = child.seconds()
+            time.sleep(0.01)
+        assert child.code == 0, f"exit code {child.code}, {said.read_text()}"
+        return {path.name: path.read_bytes() for path in out.iterdir()}, seconds
+
+
+def check(spec: Spec) -> str:
+    expected, seconds = _whole(spec["command"])
+    with tempfile.TemporaryDirectory() as folder:
+        out, said = Path(folder) / "out", Path(folder) / "said"
+        out.mkdir()
+        for name in expected if spec["existing"] else ():
+            (out / name).write_bytes(_OLD)
+        code = _interrupted(_Child(spec, out, said), spec, out, seconds)
+        return _judged(spec, code, said.read_text(errors="replace"), out, expected)
+
+
+def _interrupted(child: _Child, spec: Spec, out: Path, seconds: float) -> int:
+    """Send the signal at its moment and return the exit code."""
+    end = time.monotonic() + _PATIENCE
+    moment = spec["moment"] * (seconds + (_START if spec["program"] else 0.0))
+    while child.code is None and not _begun(child, spec, out, moment):
+        time.sleep(0.001)
+    time.sleep(_MORE[spec["after"]] * spec["moment"] ** 2)
+    for _ in range(1 + spec["twice"]):
+        if child.code is None:
+            os.kill(child.pid, getattr(signal, spec["signal"]))
+            time.sleep(0.02 * spec["moment"])
+    while child.code is None:
+        if time.monotonic() > end:
+            os.kill(child.pid, signal.SIGKILL)
+            raise AssertionError(f"did not end in {_PATIENCE:g} seconds")
+        time.sleep(0.002)
+    return int(child.code)
+
+
+def _begun(child: _Child, spec: Spec, out: Path, moment: float) -> bool:
+    if spec["after"] == "start":
+        return child.seconds() >= moment
+    hidden = [path for path in out.iterdir() if path.name.startswith(PREFIX)]
+    if spec["after"] == "writing":
+        return bool(hidden)
+    return any(path.is_file() and path.stat().st_size != len(_OLD) for path in out.iterdir())
+
+
+def _judged(spec: Spec, code: int, said: str, out: Path, expected: dict[str, bytes]) -> str:
+    number = getattr(signal, spec["signal"])
+    killed = number == signal.SIGKILL
+    assert code in (0, 128 + number), f"exit code {code}, {said[-300:]}"
+    found = {path.name: path.read_bytes() for path in out.iterdir() if path.is_file()}
+    left = [path.name for path in out.iterdir() if path.name not in expected]
+    assert killed or not left, f"left behind: {left}, {said[-300:]}"
+    new = [name for name in expected if found.get(name, _OLD) != _OLD]
+    assert killed or len(new) in (0, len(expected)), f"only {new} of {list(expected)}"
+    assert not spec["existing"] or not set(expected) - set(found), "what was there before is gone"
+    for name in new:
+        _check_whole(name, found[name], expected[name])
+    if code == 0:
+        assert new and "error" not in said, f"exit code 0, {new}, {said[-300:]}"
+        return "done"
+    if not killed and said:  # a program that has only begun says nothing of its own
+        assert said.count("\n") == 1, f"several lines: {said[-300:]}"
+        assert ("Nothing was written" in said) == (not new), f"{new}, but: {said[-300:]}"
+    return "written" if new else "nothing written"
+
+
+def _check_whole(name: str, found: bytes, expected: bytes) -> None:
+    """Raise unless this is the whole file. Times of computing and dates differ between runs."""
+    if name.endswith((".html", ".skops", ".h5ad", ".c")):
+        assert abs(len(found) - len(expected)) < 200, f"{name} has {len(found)} bytes, not {len(expected)}"
+        assert found[-8:].strip() == expected[-8:].strip() or not name.endswith((".html", ".c")), f"{name} is cut"
+        assert not name.endswith(".skops") or zipfile.ZipFile(io.BytesIO(found)).testzip() is None
+    else:
+        assert found == expected, f"{name} differs"

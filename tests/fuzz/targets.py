@@ -1,0 +1,41 @@
+"""What is tried: each target has a module with ``draw``, ``check`` and ``simpler``."""
+
+import importlib
+import zlib
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+SELECTORS = ("SieveSelector", "QAlphaSelector", "KernelQAlphaSelector", "FeatureMap", "TraceRatioSelector")
+CLASSIFIERS = ("ElementSelectedSVC", "ReducedSetSVC", "RejectionCascade")
+TEXTS = ("csv", "csv.gz", "svmlight", "mtx", "10x")
+BINARY = ("parquet", "feather", "npy", "npz", "mat", "mat 7.3", "h5ad")
+IN_PLACE = ("open npy", "open hdf5", "open h5ad", "open parquet", "open zarr")
+
+_MODULES = {
+    **dict.fromkeys((*SELECTORS, *CLASSIFIERS), "fuzz.fits"),
+    "models": "fuzz.models",
+    "checkpoints": "fuzz.checkpoints",
+    "interruptions": "fuzz.interruptions",
+    **dict.fromkeys((*TEXTS, *BINARY, *IN_PLACE), "fuzz.readers"),
+}
+TARGETS = tuple(_MODULES)
+_MODULES["code"] = "fuzz.code"  # for the tests of the worker
+
+_SHARES = {"fuzz.fits": 0.5, "fuzz.models": 0.2, "fuzz.checkpoints": 0.2, "fuzz.interruptions": 0.05}
+
+
+def module_of(target: str) -> ModuleType:
+    return importlib.import_module(_MODULES[target])
+
+
+def share(target: str, cases: int) -> int:
+    """How many cases a target gets where a reader gets `cases`: what takes longer gets fewer."""
+    return max(1, round(cases * _SHARES.get(_MODULES[target], 1.0)))
+
+
+def draw(target: str, seed: int, number: int) -> Any:
+    """Return one case; it is the same for the same seed and number."""
+    rng = np.random.default_rng([seed, zlib.crc32(target.encode()), number])
+    return module_of(target).draw(rng, target)

@@ -1,0 +1,31 @@
+"""Searches whose criterion is only rounding end, and say so where nothing can be found."""
+
+import numpy as np
+import pytest
+
+from eigensieve import KernelQAlphaSelector, QAlphaSelector
+
+
+def test_a_criterion_that_no_weights_raise_above_zero_is_refused():
+    """Four features in a plane without the classes: the gap is -|L(w)|^2, and some w has L(w) = 0 (three numbers)."""
+    y = np.repeat([0, 1], 4)
+    plane = np.array([[1, -1, 0, 0, 0, 0, 0, 0], [0, 0, 0, 0, 1, -1, 0, 0]]).T / np.sqrt(2)
+    angles = np.array([0.1, 0.9, 1.7, 2.6])
+    X = plane @ np.array([np.cos(angles), np.sin(angles)])
+    with pytest.raises(ValueError, match="criterion is at most zero"):
+        QAlphaSelector(2, criterion="gap", normalize="center").fit(X, y)
+
+
+@pytest.mark.parametrize("size", [1e-15, 1e-8, 1.0, 1e8, 1e15])
+def test_the_size_of_a_kernel_changes_nothing(size):
+    """Powers up to the twelfth of the values occur in the search."""
+    X = np.random.default_rng(0).standard_normal((12, 9))
+    X[:6, :3] += 3
+    small, large = (KernelQAlphaSelector(3, kernel="linear", normalize="none").fit(c * X) for c in (1.0, size))
+    np.testing.assert_allclose(large.weights_, small.weights_, rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(large.objective_, size**4 * small.objective_, rtol=1e-6)
+
+
+def test_a_kernel_without_likeness_is_refused():
+    with pytest.raises(ValueError, match="no two features alike"):
+        KernelQAlphaSelector(2, kernel="precomputed").fit(np.eye(5))

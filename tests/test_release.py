@@ -1,0 +1,116 @@
+"""What is released: the two archives, their metadata, the README as it is shown elsewhere, the workflow, the recipe."""
+
+import re
+import subprocess
+import sys
+import tarfile
+import tomllib
+import zipfile
+from email.parser import Parser
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+HOME = PROJECT["urls"]["Homepage"]
+SOURCES = {str(path.relative_to(ROOT / "src")) for path in (ROOT / "src/eigensieve").rglob("*") if path.is_file()}
+SOURCES = {name for name in SOURCES if "__pycache__" not in name}
+
+
+@pytest.fixture(scope="module")
+def archives(tmp_path_factory):
+    """The wheel and the sdist, built from this tree by the declared build backend, without network."""
+    pytest.importorskip("hatchling", reason="the build backend is part of the dev group")
+    folder = tmp_path_factory.mktemp("dist")
+    command = [sys.executable, "-m", "hatchling", "build", "--directory", str(folder)]
+    subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
+    (wheel,) = folder.glob("*.whl")
+    (sdist,) = folder.glob("*.tar.gz")
+    return wheel, sdist
+
+
+def tracked_files() -> set[str]:
+    listing = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False)
+    if listing.returncode or not listing.stdout:
+        pytest.skip("this is not a clone: nothing says which files belong to the project")
+    return {name for name in listing.stdout.splitlines() if (ROOT / name).exists()}
+
+
+def test_the_wheel_holds_the_package_and_nothing_else(archives):
+    names = set(zipfile.ZipFile(archives[0]).namelist())
+    outside = {name for name in names if ".dist-info/" not in name}
+    assert outside == SOURCES
+    assert "eigensieve/py.typed" in outside
+    assert f"eigensieve-{PROJECT['version']}.dist-info/licenses/LICENSE" in names
+
+
+def test_the_wheel_says_what_it_is(archives):
+    with zipfile.ZipFile(archives[0]) as wheel:
+        folder = f"eigensieve-{PROJECT['version']}.dist-info"
+        metadata = Parser().parsestr(wheel.read(f"{folder}/METADATA").decode())
+        entry_points = wheel.read(f"{folder}/entry_points.txt").decode()
+    assert "eigensieve = eigensieve.cli:main" in entry_points
+    assert metadata["Description-Content-Type"] == "text/markdown"
+    assert metadata["License-Expression"] == "BSD-3-Clause"
+    urls = dict(line.split(", ") for line in metadata.get_all("Project-URL"))
+    assert {"Homepage", "Documentation", "Changelog", "Issues"} <= set(urls)
+    classifiers = metadata.get_all("Classifier")
+    assert "Typing :: Typed" in classifiers
+    for minor in (11, 12, 13, 14):
+        assert f"Programming Language :: Python :: 3.{minor}" in classifiers
+
+
+def test_the_sdist_holds_what_git_knows_and_nothing_else(archives):
+    with tarfile.open(archives[1]) as sdist:
+        names = {member.name.partition("/")[2] for member in sdist.getmembers() if member.isfile()}
+    expected = {name for name in tracked_files() if not name.startswith(".ci/")}
+    assert expected - names == set()
+    # a new file that git does not know yet is no stray
+    assert {name for name in names - expected - {"PKG-INFO"} if "__pycache__" in name or name.endswith(".pyc")} == set()
+    for wanted in ("tests/test_release.py", "docs/index.md", "CHANGELOG.md", "examples", "benchmarks"):
+        assert any(name == wanted or name.startswith(f"{wanted}/") for name in names), wanted
+
+
+def test_links_of_the_readme_work_wherever_it_is_shown():
+    """PyPI shows the README without the files around it: links name the repository, and what they name exists."""
+    links = re.findall(r"\]\(([^)]+)\)", (ROOT / "README.md").read_text())
+    assert links
+    for link in links:
+        assert link.startswith("https://"), link
+        for start in (f"{HOME}/blob/main/", HOME.replace("github.com", "raw.githubusercontent.com") + "/main/"):
+            if link.startswith(start):
+                assert (ROOT / link.removeprefix(start).partition("#")[0]).is_file(), link
+
+
+def make_targets() -> set[str]:
+    return set(re.findall(r"^([a-z][a-z-]*):", (ROOT / "Makefile").read_text(), re.M))
+
+
+def test_the_workflow_is_yaml_and_calls_targets_that_exist():
+    yaml = pytest.importorskip("yaml", reason="comes with Dask")
+    for path in sorted((ROOT / ".github/workflows").glob("*.yml")):
+        workflow = yaml.safe_load(path.read_text())
+        assert workflow["jobs"], path
+        for job in workflow["jobs"].values():
+            for step in job["steps"]:
+                for target in re.findall(r"\bmake ([a-z-]+)", step.get("run", "")):
+                    assert target in make_targets() | {"docs"}, f"{path.name}: make {target}"
+    assert {"test", "lint", "build", "test-lowest", "newcomer"} <= make_targets()
+
+
+def test_the_recipe_asks_for_what_the_project_asks_for():
+    """The conda recipe repeats version and requirements of the core; here they are compared."""
+    yaml = pytest.importorskip("yaml", reason="comes with Dask")
+    recipe = yaml.safe_load((ROOT / "conda-recipe/recipe.yaml").read_text())
+    assert recipe["context"]["version"] == PROJECT["version"]
+    assert recipe["about"]["homepage"] == HOME
+    run = {line.replace(" ", "") for line in recipe["requirements"]["run"]}
+    assert {line for line in run if not line.startswith("python")} == set(PROJECT["dependencies"])
+
+
+def test_nobody_promises_that_there_are_no_near_copies():
+    """The pick puts near-copies late; it does not forbid them."""
+    pages = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("src/**/*.py"), *ROOT.glob("src/**/*.html")]
+    promise = re.compile(r"\b(no|without|free of|never) (near|almost)[- ](copies|copy|duplicates)", re.I)
+    assert [str(path) for path in pages if promise.search(path.read_text(encoding="utf-8"))] == []
