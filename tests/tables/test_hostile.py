@@ -15,7 +15,7 @@ from scipy.io import mmread, mmwrite, savemat
 from scipy.sparse import csc_matrix, random_array
 
 from eigensieve.tables import DataError, read_table
-from eigensieve.tables.table import as_labels
+from eigensieve.tables.labels import as_labels
 
 LIMIT = "EIGENSIEVE_READ_GB"
 
@@ -394,9 +394,8 @@ def test_whole_numbers_that_no_float_holds_are_refused(tmp_path, name, content):
         path.write_text(content.format(number))
         with pytest.raises(DataError, match=r"above 2\^53|damaged"):
             read_table(path)
-    path.write_text(
-        content.replace("integer", "real").format("9007199254740993.5")
-    )  # a measurement, which is rounded like all others
+    # a measurement, which is rounded like all others
+    path.write_text(content.replace("integer", "real").format("9007199254740993.5"))
     assert abs(read_table(path).X[0, 0] - 2.0**53) <= 2
 
 

@@ -152,9 +152,9 @@ class ReducedSetSVC(SmallClassifier):
             chosen = select_vectors(machine.kernel, B, machine.alpha, min(self.n_vectors, B.shape[0]), progress)
             return B[chosen], chosen.size * B.shape[1], chosen.size
         # The Gaussian kernel depends on differences only: far from zero they would be lost in the squares.
-        shift = B.mean(axis=0) if machine.kernel.kind == RBF else np.zeros(B.shape[1])
-        B = B - shift
-        centre = B.mean(axis=0)
+        mean = B.mean(axis=0)
+        shift = mean if machine.kernel.kind == RBF else np.zeros(B.shape[1])
+        B, centre = B - shift, mean - shift
         sparse = self.n_features_per_vector
         vectors, n_iter = construct_vectors(
             machine.kernel,

@@ -9,12 +9,12 @@ from eigensieve._extras import require
 from eigensieve.tables.content import read_content
 from eigensieve.tables.feather_size import unpacked_size
 from eigensieve.tables.formats import format_of
+from eigensieve.tables.labels import as_labels
 from eigensieve.tables.limits import PER_TEXT, claim
 from eigensieve.tables.orientation import place_of_samples
 from eigensieve.tables.table import (
     Request,
     Table,
-    as_labels,
     damaged,
     parsing,
     position,

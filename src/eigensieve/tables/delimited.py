@@ -17,6 +17,7 @@ import numpy as np
 
 from eigensieve.tables.content import Source, read_content
 from eigensieve.tables.dialect import DELIMITERS, Dialect, detect
+from eigensieve.tables.labels import as_labels
 from eigensieve.tables.limits import PER_TEXT, claim
 from eigensieve.tables.orientation import place_of_samples
 from eigensieve.tables.table import (
@@ -24,7 +25,6 @@ from eigensieve.tables.table import (
     NumberedNames,
     Request,
     Table,
-    as_labels,
     damaged,
     position,
     refuse_duplicates,

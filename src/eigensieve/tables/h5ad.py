@@ -6,8 +6,9 @@ import numpy as np
 
 from eigensieve._extras import require
 from eigensieve.tables.hdf5 import check_hdf5
+from eigensieve.tables.labels import as_labels
 from eigensieve.tables.matrix import as_matrix
-from eigensieve.tables.table import DataError, Request, Table, as_labels, make_unique, parsing, position
+from eigensieve.tables.table import DataError, Request, Table, make_unique, parsing, position
 
 
 def read_h5ad(path: Path, request: Request) -> Table:
