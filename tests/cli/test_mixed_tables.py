@@ -84,6 +84,9 @@ def test_compress_standardises_what_it_writes(cli, cars, tmp_path):
     X = pd.read_csv(cars)[[*frame.columns, "Acceleration"]].dropna()
     assert np.mean(model.predict(X) == pd.read_csv(cars).loc[X.index, "Origin"]) > 0.8
     _check_c(tmp_path, X.to_numpy(), model.predict(X), model[-1].classes_)
+    single = ("--c", tmp_path / "m.c", "--precision", "single", "--force", "--no-compare")
+    assert cli("compress", cars, "--label", "Origin", "-e", 40, *single, "--seed", 0)[0] == 0
+    _check_c(tmp_path, X.to_numpy(), model.predict(X), model[-1].classes_, "float")
 
 
 def test_compress_predicts_a_quantity(cli, cars, tmp_path):
@@ -104,14 +107,15 @@ def test_compress_predicts_a_quantity(cli, cars, tmp_path):
     assert np.corrcoef(model.predict(X), frame.loc[X.index, "Acceleration"])[0, 1] > 0.9
     assert "ridge regression" in (tmp_path / "r.html").read_text()
     assert "predict" not in (tmp_path / "m.c").read_text()
+    subprocess.run(["cc", "-c", tmp_path / "m.c", "-o", tmp_path / "m.o"], check=True)
     code, _, err = cli("compress", cars, "--label", "Acceleration", "--cascade")
     assert code == 2 and "Drop --cascade" in err
 
 
-def _check_c(folder, X, labels, classes):
+def _check_c(folder, X, labels, classes, real="double"):
     main = "#include <stdio.h>\n" + (folder / "m.c").read_text()
     rows = ", ".join("{" + ", ".join(map(repr, row)) + "}" for row in X.tolist())
-    main += f"\nint main(void) {{ static const double rows[][{X.shape[1]}] = {{{rows}}}; int i;\n"
+    main += f"\nint main(void) {{ static const {real} rows[][{X.shape[1]}] = {{{rows}}}; int i;\n"
     main += f'for (i = 0; i < {len(X)}; i++) printf("%d ", eigensieve_predict(rows[i])); return 0; }}\n'
     (folder / "main.c").write_text(main)
     subprocess.run(["cc", folder / "main.c", "-o", folder / "main"], check=True)
