@@ -224,10 +224,10 @@ def cost(args: argparse.Namespace) -> None:
     print(
         "\n| samples x features | " + " | ".join(_forms(np.zeros((9, 2)), np.arange(9) % 3)) + " |\n|---" + "|---" * 7
     )
-    wide = {name: load(name, args.cap) for name in ("TOX_171", "BASEHOCK", "pollen")}
+    real = {name: load(name, args.cap) for name in ("TOX_171", "BASEHOCK", "pollen", "USPS")}
     rng = np.random.default_rng(0)
     planted = rng.standard_normal((1_000, 5_000)), rng.integers(0, 3, 1_000)
-    for name, (X, y) in {**wide, "noise": planted}.items():
+    for name, (X, y) in {**real, "noise": planted}.items():
         forms = _forms(X, y)
         calls = {
             form: lambda X=X, known=known: SieveSelector(100, random_state=0).fit(X, **known)
