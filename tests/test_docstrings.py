@@ -73,3 +73,12 @@ def test_the_docstring_explains_every_parameter(name: str) -> None:
     assert set(explained) == given, f"not explained: {given - set(explained)}; unknown: {set(explained) - given}"
     empty = [parameter for parameter, text in explained.items() if not text]
     assert not empty, f"without a word about {empty}"
+
+
+@pytest.mark.parametrize("name", OBJECTS)
+def test_the_docstring_has_no_accidental_markup(name: str) -> None:
+    """A bare ``name_`` is a link and ``|x|`` a substitution to Sphinx, which ``make docs`` refuses."""
+    text = re.sub(r"``.*?``|`.*?`", "", inspect.getdoc(OBJECTS[name]) or "", flags=re.DOTALL)
+    without_names = re.sub(r"^[\w*]+(, [\w*]+)*(?= : |$)", "", text, flags=re.MULTILINE)
+    prose = "\n".join(line for line in without_names.splitlines() if not line.startswith((">>>", "...")))
+    assert re.findall(r"(?<!\w)[a-zA-Z]\w*_(?![\w{])|\|\S[^|\n]*\|", prose) == []

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from .choosers import CHOOSERS, WITH_BATCHES
 from .data import REAL, chosen_on, simulated
-from .report import table, verdicts
+from .report import by_set, shared_sets, table, verdicts, with_key
 from .run import COUNTS, run
 
 
@@ -26,8 +26,10 @@ def main() -> None:
     if arguments.quick:
         sets, arguments.counts = ["pollen", "batches_strong_b", "rare_strong_b"], [500]
     rows = run(arguments.results, sets, arguments.choosers, counts=arguments.counts)
-    print(table(rows, sets))
-    print(verdicts(rows, sets))
+    for title, some in (("with the batch key where there are batches", with_key(rows)), ("without batch key", rows)):
+        shared = shared_sets(some, sets)
+        print(f"\n{len(shared)} sets, {title}\n{table(some, shared)}\n{verdicts(some, shared)}")
+    print("\n" + by_set(with_key(rows), shared_sets(with_key(rows), sets)))
 
 
 if __name__ == "__main__":

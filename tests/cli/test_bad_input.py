@@ -71,7 +71,12 @@ FILES = {
         "leaves nothing. Use --missing mean",
     ),
     "nothing to fill in": (edit(blank_column), ("--missing", "mean"), 3, "without a single value.*drop-features"),
-    "one sample": (edit(lambda text: "\n".join(text.split("\n")[:2]) + "\n"), (), 3, "minimum of 2 is required"),
+    "one sample": (
+        edit(lambda text: "\n".join(text.split("\n")[:2]) + "\n"),
+        (),
+        3,
+        "use --samples columns",
+    ),
     "not a table": (lambda table, folder: make_binary(folder), (), 3, "not a text table. Give"),
     "unknown ending": (lambda table, folder: rename(table, folder, "bad.xyz"), (), 3, "unsupported file ending. Use"),
     "damaged gzip": (lambda table, folder: rename(table, folder, "bad.csv.gz"), (), 3, "damaged.*Get the file again"),

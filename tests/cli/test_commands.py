@@ -189,3 +189,13 @@ def test_compare_chooses_on_the_training_folds(cli, table, tmp_path):
 def test_compare_refuses_bad_requests(cli, table, options, code, message):
     found, _, err = cli("compare", table, "--label", "tissue", *options)
     assert found == code and message in err
+
+
+@pytest.mark.parametrize("command", ["compare", "compress"])
+def test_one_class_is_refused_by_name(cli, table, tmp_path, command):
+    """No advice that cannot help: fewer folds do not make a second class."""
+    frame = pd.read_csv(table)
+    frame["tissue"] = "liver"
+    frame.to_csv(tmp_path / "one.csv", index=False)
+    code, _, err = cli(command, tmp_path / "one.csv", "--label", "tissue")
+    assert code == 3 and "one.csv" in err and "two classes or more" in err and "Check --label" in err

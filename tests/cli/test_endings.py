@@ -100,6 +100,29 @@ def test_signals_wait_until_all_outputs_are_there(tmp_path, monkeypatch):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a", "b"] and len(outputs.PUBLISHED) == 2
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of Unix")
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)])
+def test_a_signal_within_a_destructor_is_not_lost(cli, table, monkeypatch, number, code):
+    """Python drops exceptions of destructors; the command would go on and end with 0."""
+
+    class Dying:
+        def __del__(self):
+            signal.raise_signal(number)
+
+    def wait(*args, **kwargs):
+        here = Dying()
+        del here
+        time.sleep(30)
+
+    monkeypatch.setattr("eigensieve.cli.commands.select._show", wait)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        found, _, err = cli(*SELECT, table, "--label", "tissue")
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert found == code and "Nothing was written" in err and "Traceback" not in err, err
+
+
 def test_handlers_are_put_back():
     before = signal.getsignal(signal.SIGTERM)
     with signals_held():

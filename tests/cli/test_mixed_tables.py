@@ -84,6 +84,9 @@ def test_compress_standardises_what_it_writes(cli, cars, tmp_path):
     X = pd.read_csv(cars)[[*frame.columns, "Acceleration"]].dropna()
     assert np.mean(model.predict(X) == pd.read_csv(cars).loc[X.index, "Origin"]) > 0.8
     _check_c(tmp_path, X.to_numpy(), model.predict(X), model[-1].classes_)
+    single = ("--c", tmp_path / "m.c", "--precision", "single", "--force", "--no-compare")
+    assert cli("compress", cars, "--label", "Origin", "-e", 40, *single, "--seed", 0)[0] == 0
+    _check_c(tmp_path, X.to_numpy(), model.predict(X), model[-1].classes_, "float")
 
 
 def test_compress_predicts_a_quantity(cli, cars, tmp_path):
@@ -104,14 +107,15 @@ def test_compress_predicts_a_quantity(cli, cars, tmp_path):
     assert np.corrcoef(model.predict(X), frame.loc[X.index, "Acceleration"])[0, 1] > 0.9
     assert "ridge regression" in (tmp_path / "r.html").read_text()
     assert "predict" not in (tmp_path / "m.c").read_text()
+    subprocess.run(["cc", "-c", tmp_path / "m.c", "-o", tmp_path / "m.o"], check=True)
     code, _, err = cli("compress", cars, "--label", "Acceleration", "--cascade")
     assert code == 2 and "Drop --cascade" in err
 
 
-def _check_c(folder, X, labels, classes):
+def _check_c(folder, X, labels, classes, real="double"):
     main = "#include <stdio.h>\n" + (folder / "m.c").read_text()
     rows = ", ".join("{" + ", ".join(map(repr, row)) + "}" for row in X.tolist())
-    main += f"\nint main(void) {{ static const double rows[][{X.shape[1]}] = {{{rows}}}; int i;\n"
+    main += f"\nint main(void) {{ static const {real} rows[][{X.shape[1]}] = {{{rows}}}; int i;\n"
     main += f'for (i = 0; i < {len(X)}; i++) printf("%d ", eigensieve_predict(rows[i])); return 0; }}\n'
     (folder / "main.c").write_text(main)
     subprocess.run(["cc", folder / "main.c", "-o", folder / "main"], check=True)
@@ -135,3 +139,25 @@ def test_errors_speak_of_options(cli, cars):
     assert code == 2 and "--fdr must be" in err
     for message in (err, in_options("n_features_to_select=5 asks"), in_options("Use score='laplacian' or scale=True.")):
         assert not re.search(r"n_features_to_select|fdr=|score=|scale=|parameter", message)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--clusters", 80), "--clusters must be at most .* Got --clusters 80 for 40 samples"),
+        (("--method", "trace-ratio", "--score", "laplacian", "--neighbors", 400), "lower --neighbors"),
+        (("--fdr", 2), "--fdr must be a float in the range"),
+        (("--method", "qalpha", "--spectrum", "odd"), "--spectrum must be a str among"),
+    ],
+)
+def test_problems_are_told_in_options(cli, table, arguments, message):
+    code, _, err = cli("select", table, "--drop", "tissue", *arguments)
+    assert code in (2, 3)
+    assert re.search(message, err), err
+    assert not re.search(r"\b(n_\w+|X|y|\w+Selector\()", err.splitlines()[-1])
+
+
+def test_constant_columns_and_penalties_are_told_in_options(cli, table):
+    assert "the table" in in_options("Check that X holds samples in rows.")
+    code, _, err = cli("compress", table, "--label", "tissue", "--penalty", -1)
+    assert code == 2 and "--penalty must be a float" in err

@@ -9,6 +9,7 @@ import pytest
 from scipy.sparse import csr_matrix
 
 from eigensieve import select_genes
+from eigensieve.datasets import make_single_cells
 
 anndata = pytest.importorskip("anndata")
 
@@ -48,6 +49,54 @@ def test_results_are_in_scanpys_words(adata: Any) -> None:
     assert adata.obsm["X_eigensieve"].shape[0] == 120
     assert adata.uns["hvg"]["flavor"] == "eigensieve"
     assert adata.uns["hvg"]["log_normalized"]
+
+
+def test_scanpy_takes_the_columns_as_they_are(adata: Any) -> None:
+    select_genes(adata, MARKERS, batch_key="batch")
+    kinds = {"highly_variable": "b", "highly_variable_rank": "f", "eigensieve_weight": "f"}
+    for name, kind in (kinds | {"highly_variable_nbatches": "i"}).items():
+        assert adata.var[name].dtype.kind == kind
+        assert list(adata.var[name].index) == list(adata.var_names)
+    scanpy = pytest.importorskip("scanpy")
+    scanpy.pp.pca(adata, n_comps=5, mask_var="highly_variable", layer="log")
+    used = np.abs(adata.varm["PCs"]).sum(axis=1) > 0
+    np.testing.assert_array_equal(used, adata.var["highly_variable"])
+
+
+def test_what_side_cells_do_is_not_selected(adata: Any) -> None:
+    """A cycle that changes 30 genes is structure, unless cells that differ in nothing else are given."""
+    rng = np.random.default_rng(1)
+    cycle = np.ones((120, 150))
+    cycle[:, 100:130] = np.exp(1.5 * rng.standard_normal((120, 1)))
+    counts = rng.poisson(adata.X.toarray() * cycle).astype(np.float64)
+    among = np.exp(1.5 * rng.standard_normal((80, 1)))
+    side = rng.poisson(3.0 * np.where((np.arange(150) >= 100) & (np.arange(150) < 130), among, 1.0)).astype(np.float64)
+    cycling = anndata.AnnData(csr_matrix(counts))
+    without = select_genes(cycling, 30, inplace=False)["highly_variable"].to_numpy()
+    given = select_genes(cycling, 30, side=side, inplace=False)["highly_variable"].to_numpy()
+    assert without[100:130].sum() > 10
+    assert given[100:130].sum() < without[100:130].sum() / 2
+    assert given[:MARKERS].sum() == MARKERS
+
+
+def test_backed_cells_in_their_thousands(tmp_path: Path) -> None:
+    """Above 2,000 cells landmarks show the structure: of rare cells, too, and the same from a file."""
+    made = make_single_cells(
+        2_400, 300, group_shares=(0.6, 0.37, 0.03), marker_share=0.1, marker_strength=2.0, depth=600, random_state=0
+    )
+    cells = anndata.AnnData(made.X)
+    select_genes(cells, 40)
+    # At one library size, strong markers make a few other genes follow the types, too.
+    assert made.relevant[cells.var["highly_variable"]].mean() > 0.8 > 2 * made.relevant.mean()
+    Q = cells.obsm["X_eigensieve"]
+    rare = np.where(made.y == 2, 1.0, 0.0) - np.mean(made.y == 2)
+    assert np.linalg.norm(Q.T @ rare) / np.linalg.norm(rare) > 0.9  # the rare type is a direction of the embedding
+    cells.write_h5ad(tmp_path / "cells.h5ad")
+    backed = anndata.read_h5ad(tmp_path / "cells.h5ad", backed="r")
+    select_genes(backed, 40)
+    np.testing.assert_allclose(backed.var["eigensieve_weight"], cells.var["eigensieve_weight"], atol=1e-4)
+    assert (backed.var["highly_variable"] == cells.var["highly_variable"]).mean() > 0.98
+    backed.file.close()
 
 
 def test_counts_are_log_normalised_and_logarithms_left_alone(adata: Any) -> None:
@@ -127,7 +176,8 @@ def test_backed_and_dask_give_the_same_genes(adata: Any, tmp_path: Path) -> None
         ({"batch_key": "plate"}, r"must name a column of adata.obs, one of \['type', 'batch'\]. Got 'plate'"),
         ({"labels_key": "cell"}, "must name a column of adata.obs"),
         ({"transform": "sqrt"}, "must be 'auto', 'log' or 'none'"),
-        ({"n_top_genes": "many"}, "n_features_to_select"),
+        ({"n_top_genes": "many"}, "'n_top_genes' .* at least 1, or 'auto'. Got 'many'"),
+        ({"n_top_genes": 0.5}, "Got 0.5 instead"),
     ],
 )
 def test_wrong_input_is_refused(adata: Any, settings: dict[str, Any], message: str) -> None:

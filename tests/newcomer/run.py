@@ -88,7 +88,8 @@ def readme_lines(me: Newcomer) -> None:
     """The README's own Python, taken from the wheel's metadata, as PyPI shows it."""
     readme = me.python("from importlib.metadata import metadata; print(metadata('eigensieve').get_payload())")
     blocks = re.findall(r"```python\n(.*?)```", readme, re.S)
-    me.python("\n".join(blocks), says="mean")
+    names = re.findall(r"'([^']+)'", me.python("\n".join(blocks)))
+    assert len(names) == 30 and "mean radius" in names, f"30 names are not printed: {names}"
 
 
 def help_and_version(me: Newcomer) -> None:

@@ -377,3 +377,37 @@ def test_a_damaged_compressed_file_names_the_file(tmp_path):
     content = bytearray(gzip.compress(b"a,b\n" + b"1,2\n" * 1000))
     content[20] ^= 255
     refused(written(tmp_path / "x.csv.gz", bytes(content)), "is damaged: ")
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("x.mtx", "%%MatrixMarket matrix coordinate integer general\n2 2 2\n1 1 {}\n2 2 5\n"),
+        ("x.mtx", "%%MatrixMarket matrix array integer general\n2 1\n{}\n5\n"),
+        ("x.svm", "1 1:{}\n2 1:5\n"),
+        ("x.csv", "a,b\n{},1\n5,2\n"),
+    ],
+)
+def test_whole_numbers_that_no_float_holds_are_refused(tmp_path, name, content):
+    path = tmp_path / name
+    for number in (2**53 + 1, -(2**60) - 1):
+        path.write_text(content.format(number))
+        with pytest.raises(DataError, match=r"above 2\^53|damaged"):
+            read_table(path)
+    path.write_text(content.replace("integer", "real").format("9007199254740993.5"))  # a measurement, which is rounded like all others
+    assert abs(read_table(path).X[0, 0] - 2.0**53) <= 2
+
+
+def test_sparse_parts_that_point_back_are_refused(tmp_path):
+    """scipy does not look at them where the last one says that nothing is stored, and crashes later."""
+    for pointers in ([0, 9, 0], [0, -1, 0], [0, 0, -5], [1, 1, 0]):
+        parts = {"data": np.ones(3), "indices": np.zeros(3, dtype=int), "indptr": np.array(pointers), "shape": [2, 2]}
+        np.savez(tmp_path / "x.npz", **parts, format="csr")
+        with pytest.raises(DataError):
+            read_table(tmp_path / "x.npz")
+
+
+def test_a_text_that_ends_within_a_letter_is_read(tmp_path):
+    (tmp_path / "x.csv").write_bytes(b"a,b\n1,2\n3,4\n\xef")
+    with pytest.raises(DataError, match="ragged"):
+        read_table(tmp_path / "x.csv")

@@ -1,5 +1,8 @@
 """Tables as people have them: text, dates and categories among the numbers, marks in the numbers, Excel."""
 
+import re
+import zipfile
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -105,3 +108,56 @@ def test_excel_sheets_and_damage(tmp_path):
     (tmp_path / "bad.xlsx").write_bytes(b"PK nothing")
     with pytest.raises(DataError, match="damaged or not an Excel workbook"):
         read_table(tmp_path / "bad.xlsx")
+
+
+def rewritten(path, change):
+    """The workbook with every sheet's XML changed."""
+    with zipfile.ZipFile(path) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in members.items():
+            archive.writestr(name, change(content) if "worksheets/" in name else content)
+
+
+def test_workbooks_that_announce_more_than_they_may_hold(tmp_path, monkeypatch):
+    pytest.importorskip("openpyxl", reason="Excel files need openpyxl")
+    path = tmp_path / "x.xlsx"
+    FRAME[["mpg", "doors"]].to_excel(path, index=False)
+    # an extent of 17 billion cells around twelve rows: the cells that are there count
+    rewritten(path, lambda xml: re.sub(rb'<dimension ref="[^"]*"', b'<dimension ref="A1:XFD1048576"', xml))
+    np.testing.assert_array_equal(read_table(path).X, FRAME[["mpg", "doors"]].to_numpy())
+    # one cell at the far right of every row
+    far = b"".join(b'<row r="%d"><c r="XFD%d"><v>1</v></c></row>' % (row, row) for row in range(20, 120))
+    rewritten(path, lambda xml: xml.replace(b"</sheetData>", far + b"</sheetData>"))
+    monkeypatch.setenv("EIGENSIEVE_READ_GB", "0.05")
+    with pytest.raises(DataError, match=r"announces .* MB of contents .* EIGENSIEVE_READ_GB"):
+        read_table(path)
+    # a megabyte of blanks in a file of some kilobytes, refused before anything is unpacked
+    rewritten(path, lambda xml: xml.replace(b"</sheetData>", b" " * 1_000_000 + b"</sheetData>"))
+    monkeypatch.setenv("EIGENSIEVE_READ_GB", "0.001")
+    monkeypatch.setattr("openpyxl.load_workbook", None)
+    with pytest.raises(DataError, match=r"announces 1 MB of contents"):
+        read_table(path)
+
+
+def test_names_that_look_like_formulas_stay_names_in_workbooks(tmp_path):
+    pytest.importorskip("openpyxl", reason="Excel files need openpyxl")
+    frame = pd.DataFrame({"=1+1": [1.0, 2.0, 4.0], "=A1": [0.5, 0.25, 1.0], "b": [1.0, 3.0, 2.0]})
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    write_table(tmp_path / "t.xlsx", read_table(tmp_path / "t.csv"))
+    again = read_table(tmp_path / "t.xlsx")
+    assert list(again.feature_names) == list(frame.columns)
+    np.testing.assert_array_equal(again.X, frame.to_numpy())
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_dropped_identifiers_may_be_of_any_size(tmp_path, kind):
+    frame = pd.DataFrame({"key": [2**53 + 1, 2**53 + 3, 2**60 + 1], "a": [1.0, 2.0, 4.0], "b": [3.0, 1.0, 2.0]})
+    path = tmp_path / f"t.{kind}"
+    frame.to_csv(path, index=False) if kind == "csv" else frame.to_parquet(path)
+    with pytest.raises(DataError, match=r"above 2\^53 in column 'key'.* drop it"):
+        read_table(path)
+    for chosen in ({"drop": ["key"]}, {"keep": ["a", "b"]}):
+        table = read_table(path, **chosen)
+        assert list(table.feature_names) == ["a", "b"]
+        np.testing.assert_array_equal(table.X, frame[["a", "b"]].to_numpy())

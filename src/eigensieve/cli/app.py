@@ -3,6 +3,7 @@
 import os
 import signal
 import sys
+import threading
 from collections.abc import Callable, Sequence
 from dataclasses import MISSING, fields, is_dataclass
 from functools import wraps
@@ -105,7 +106,8 @@ for _name, (_function, _examples) in COMMANDS.items():
 def run(arguments: Sequence[str]) -> int:
     """Run one command line and return its exit code; print at most one line about what went wrong."""
     PUBLISHED.clear()
-    previous = _catch_signals()
+    previous, hook = _catch_signals(), sys.unraisablehook
+    sys.unraisablehook = _send_again
     try:
         outcome = app(args=list(arguments), prog_name="eigensieve", standalone_mode=False)
         sys.stdout.flush()
@@ -134,6 +136,7 @@ def run(arguments: Sequence[str]) -> int:
     except Exception as problem:
         return _internal(problem)
     finally:
+        sys.unraisablehook = hook
         for number, handler in previous.items():
             signal.signal(number, handler)
 
@@ -157,6 +160,16 @@ def _catch_signals() -> dict[int, Any]:
 
 def _on_terminate(number: int, frame: FrameType | None) -> None:
     raise Terminated(ExitCode.TERMINATED if number == signal.SIGTERM else ExitCode.HANGUP)
+
+
+def _send_again(dropped: Any) -> None:
+    """Send a signal once more whose exception came up in a destructor: Python drops those."""
+    error = dropped.exc_value
+    if isinstance(error, Terminated | KeyboardInterrupt):
+        number = int(error.code) - 128 if isinstance(error, Terminated) else int(signal.SIGINT)
+        threading.Timer(0.01, os.kill, (os.getpid(), number)).start()
+    else:
+        sys.__unraisablehook__(dropped)
 
 
 def _ended(how: str) -> str:

@@ -145,15 +145,20 @@ def in_options(message: str) -> str:
     setting = r"(?:\b[A-Z]\w+\()?\b(\w+)=(?:'([\w-]+)'|([\w.]*\w))\)?"
     message = re.sub(setting, lambda found: flag(found, (found[2] or found[3]).removeprefix("True")), message)
     message = message.replace(_IMPUTER, "say what to do with them: --missing median, drop-features or drop-samples")
+    message = message.replace("transpose X if they stand in columns", "use --samples columns if they stand in columns")
     parts = re.split(r"('[^']*')", message)
-    parts[::2] = [_label_for_y(part.replace("n_features_to_select", "--n-features")) for part in parts[::2]]
+    parts[::2] = map(_without_names, parts[::2])
     return "".join(parts)
 
 
-def _label_for_y(text: str) -> str:
+def _without_names(text: str) -> str:
+    """Options in place of parameters, the label in place of y, the table in place of X."""
+    for name, option in FLAGS.items():
+        if "_" in name:  # the others may be words of a sentence
+            text = re.sub(rf"\b{name}\b", option, text)
     text = text.replace("Leave out batches, or y.", "Leave out --batch or --label.")
     text = re.sub(r" of \w+Selector\b", "", text)
-    return re.sub(r"\by\b", "the label", text)
+    return re.sub(r"\bX\b", "the table", re.sub(r"\by\b", "the label", text))
 
 
 def one_line(error: BaseException | str) -> str:

@@ -102,6 +102,7 @@ FLAGS = (
         "side": "--side",
         "must_link": "--pairs",
         "cannot_link": "--pairs",
+        "C": "--penalty",
     }
 )
 """Parameter of an estimator or of its ``fit`` -> the command-line option that sets it."""

@@ -178,6 +178,11 @@ def read_labelled(wanted: SampleOptions, console: Console) -> "Samples":
         raise InputProblem(f"No sample of '{wanted.source}' has a label. Check --label {wanted.label}.")
     if missing.any():
         samples = samples.keep_samples(~missing, f"{int(missing.sum()):,} samples without label left out")
+    if len(set(np.asarray(samples.labels).tolist())) < 2:
+        raise InputProblem(
+            f"Every sample of '{wanted.source}' has the same label; there must be two classes or more, or numbers to "
+            f"predict. Check --label {wanted.label}."
+        )
     for sentence in samples.prepared:
         console.note(sentence)
     return samples

@@ -78,12 +78,7 @@ def check_stored(estimator: BaseEstimator, X: Any, *, reset: bool = True, min_sa
     min_samples : int, default=1
     """
     data = as_data(X)
-    name = type(estimator).__name__
-    if data.n_samples < min_samples:
-        raise ValueError(
-            f"Found array with {data.n_samples} sample(s) (shape={data.shape}) while a minimum of {min_samples} is "
-            f"required by {name}."
-        )
+    check_samples(estimator, data.shape, min_samples)
     if reset:
         estimator.n_features_in_ = data.n_features
         if data.feature_names is not None:
@@ -94,6 +89,16 @@ def check_stored(estimator: BaseEstimator, X: Any, *, reset: bool = True, min_sa
         _check_same_features(estimator, data)
     data.report_to(progress_of(estimator))
     return data
+
+
+def check_samples(estimator: BaseEstimator, shape: tuple[int, ...], min_samples: int) -> None:
+    """Raise where there are too few samples, in scikit-learn's words and with the fix."""
+    if shape[0] < min_samples:
+        raise ValueError(
+            f"Found array with {shape[0]} sample(s) (shape={tuple(shape)}) while a minimum of {min_samples} is "
+            f"required by {type(estimator).__name__}. Rows are samples: give more of them, or transpose X if they "
+            "stand in columns."
+        )
 
 
 def _check_same_features(estimator: Any, data: DataMatrix) -> None:
@@ -149,8 +154,8 @@ def check_data(
             accept_sparse=("csr", "csc"),
             dtype="numeric",
             ensure_all_finite=False,
-            ensure_min_samples=min_samples,
         )
+        check_samples(estimator, X.shape, min_samples)
         data = as_data(X)
     check_finite(estimator, data)
     return check_scale(estimator, data)

@@ -121,7 +121,7 @@ class KernelQAlphaSelector(BaseSelector):
         The selected features.
     projections_ : ndarray of shape (n_features, n_clusters)
         phi(m_i)'Q: the mapped features along the leading eigenvectors of the affinity (which has no samples to show).
-    mapped_features_ : ndarray of shape (n_features, n_components_)
+    mapped_features_ : ndarray of shape (n_features, n_dimensions)
         phi(m_i), in coordinates: their inner products are the kernel matrix V as normalised.
     G_ : ndarray of shape (n_features, n_features)
         The matrix whose leading eigenvector the weights are: V * (P P') with the `projections_` P, or V * (2 P P' - V)

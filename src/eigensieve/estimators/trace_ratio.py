@@ -21,6 +21,7 @@ from eigensieve.estimators.base import (
     BaseSelector,
     all_or_nothing,
     check_finite,
+    check_samples,
     check_stored,
     name_columns,
     progress_of,
@@ -286,7 +287,8 @@ class TraceRatioSelector(BaseSelector):
             X = check_stored(self, X, reset=reset, min_samples=2)
         else:
             with np.errstate(over="ignore", invalid="ignore"):  # scikit-learn adds the values up
-                X = validate_data(self, X, reset=reset, ensure_min_samples=2, **ARRAY_RULES)
+                X = validate_data(self, X, reset=reset, **ARRAY_RULES)
+            check_samples(self, X.shape, 2)
         if isinstance(X, DataMatrix):
             check_finite(self, X)
         return in_range(X, type(self).__name__)

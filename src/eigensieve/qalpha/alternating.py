@@ -52,6 +52,7 @@ def alternate(
         if checkpoint is not None:
             small = {"Q": Q, "history": history, "n_iter": n_iter, "status": status}
             checkpoint.save(n_iter, small, {"weights": weights})
+    problem.refuse_vanishing(history[-1], abs(history[-1]), float(np.abs(history).max()), 0.0)
     LQ = problem.affinity.apply(weights, Q)
     return finish(problem, weights, Q, LQ, history, n_iter, first_pass, status)
 

@@ -28,6 +28,9 @@ class Penalty(Protocol):
         """Everything that B depends on besides the data."""
 
 
+_VANISHING = 1e-6  # of the affinity: weights that have so little of it are the best only where all others are worse
+
+
 def spectrum_affinity(data: DataMatrix, spectrum: str) -> Affinity:
     """Return the affinity of standardised data whose spectrum is sought: "standard" or "laplacian"."""
     return LaplacianAffinity(data) if spectrum == "laplacian" else StandardAffinity(data)
@@ -95,6 +98,25 @@ class Problem:
         if self.penalty is not None:
             product += self.penalty.product(weights) / self.unit
         return product
+
+    def refuse_vanishing(self, value: float, size: float, most: float, rounding: float) -> None:
+        """Raise if the best weights found have no affinity: the criterion is then negative for all others.
+
+        Parameters
+        ----------
+        value : float
+            The criterion of the weights found.
+        size, most : float
+            Size of its terms there, and the largest that the search has seen.
+        rounding : float
+            Share of `most` that is only rounding.
+        """
+        if self.subtracts and size <= (_VANISHING if value <= 0 else rounding) * most:
+            raise ValueError(
+                "The criterion is at most zero for these data: all weights have less energy in the "
+                f"{self.n_clusters} leading eigenvalues than is subtracted, and weights without any affinity are the "
+                "best. Use criterion='energy', another n_clusters, or weaker side data or pairs."
+            )
 
     def uniform_weights(self) -> Array:
         """Unit weights, equal on all usable features."""

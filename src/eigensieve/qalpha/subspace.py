@@ -22,7 +22,6 @@ from eigensieve.qalpha.problem import Problem, Result, SolveSettings, Status, fi
 _INNER = 60
 _STALLED = 3  # steps without gain or smaller residual that end the search
 _ROUNDING = 1e-13
-_VANISHING = 1e-6  # of the affinity: weights that have so little of it are the best only where all others are worse
 _SAMPLES = 4096
 _FEATURE_ARRAYS = ("B", "P", "KB")
 _PROGRESS = ("history", "n_iter", "status", "stalled", "least_residual")
@@ -137,13 +136,7 @@ class _Solve:
             elif self.stalled >= _STALLED or (gain <= 0.1 * floor * most and residual * abs(value) <= floor * most):
                 self.status = "precision"
             self._keep()
-        vanishing = terms <= (_VANISHING if history[-1] <= 0 else floor) * most
-        if self.problem.subtracts and vanishing:
-            raise ValueError(
-                "The criterion is at most zero for these data: all weights have less energy in the "
-                f"{self.k} leading eigenvalues than is subtracted, and weights without any affinity are the best. Use "
-                "criterion='energy', another n_clusters, or weaker side data or pairs."
-            )
+        self.problem.refuse_vanishing(history[-1], terms, most, floor)
         coefficients = np.zeros(self.B.shape[1])
         coefficients[: len(self.turn_B)] = self.turn_B[:, 0]
         weights = self.data.collect(self.B @ coefficients)

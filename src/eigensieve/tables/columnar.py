@@ -35,7 +35,7 @@ def read_columnar(path: Path, request: Request) -> Table:
         request,
         column_names=names,
         row_names=_texts(arrow.column(0)) if named_rows else None,
-        values=lambda: _numbers(arrow, np.arange(1, len(names)), request.path),
+        values=lambda: _numbers(arrow, np.arange(1, len(names)), request),
     )
     if orientation == "columns":
         text = [names[column] for column in text_columns if column != 0]
@@ -61,7 +61,7 @@ def _samples_in_rows(
     aside |= set(text)
     features = np.array([column for column in range(len(names)) if column not in aside], dtype=int)
     return Table(
-        X=_numbers(arrow, features, request.path),
+        X=_numbers(arrow, features, request),
         feature_names=[names[column] for column in features],
         sample_names=None if id_column is None else _texts(arrow.column(id_column)),
         label=None if label_column is None else as_labels(_texts(arrow.column(label_column)), request.path),
@@ -77,7 +77,7 @@ def _samples_in_rows(
 
 def _samples_in_columns(arrow: Any, names: list[str], request: Request, notes: list[str]) -> Table:
     row_names = _texts(arrow.column(0))
-    values = _numbers(arrow, np.arange(1, len(names)), request.path)
+    values = _numbers(arrow, np.arange(1, len(names)), request)
     aside = {}
     for role, name in (("label", request.label), ("batch", request.batch)):
         if name is None:
@@ -166,20 +166,20 @@ def _is_numeric(type: Any) -> bool:
     return any(test(type) for test in tests)
 
 
-def _numbers(arrow: Any, columns: np.ndarray, path: str | Path) -> np.ndarray:
+def _numbers(arrow: Any, columns: np.ndarray, request: Request) -> np.ndarray:
     """Columns as one matrix: float32 where all of them are, float64 otherwise; NaN for nulls."""
     pa = require("pyarrow", extra="cli")
     single = bool(len(columns)) and all(arrow.column(int(i)).type == pa.float32() for i in columns)
     kind = pa.float32() if single else pa.float64()
     values = np.empty((arrow.num_rows, len(columns)), dtype=np.float32 if single else np.float64, order="F")
     for target, column in enumerate(columns):
-        data = arrow.column(int(column))
+        data, name = arrow.column(int(column)), arrow.column_names[column]
         if pa.types.is_boolean(data.type):
             data = data.cast(pa.int8())
         try:
-            values[:, target] = data.cast(kind).to_numpy()
+            values[:, target] = data.cast(kind, safe=not request.unused(name)).to_numpy()
         except pa.ArrowInvalid as error:  # the cast of whole numbers to floats is exact or fails
-            raise too_large(path, f" in column '{arrow.column_names[column]}'") from error
+            raise too_large(request.path, f" in column '{name}'") from error
     return values
 
 

@@ -6,6 +6,7 @@ and 9 times the memory of this reader, and pyarrow still more. On 200,000 x 20 c
 
 import csv
 from codecs import getincrementaldecoder
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from os import cpu_count
@@ -57,6 +58,8 @@ class Grid:
     dialect : Dialect
     size : int
         Bytes of the file, still compressed.
+    unused : callable
+        Says of a column's name whether the column will be left out, whatever it holds.
     """
 
     path: str | Path
@@ -66,6 +69,7 @@ class Grid:
     names: list[str]
     dialect: Dialect
     size: int
+    unused: Callable[[str], bool]
 
     def line(self, row: int) -> list[str]:
         """The cells of one data line."""
@@ -119,7 +123,7 @@ class Grid:
         """Refuse a column of whole numbers that lost digits: as floats, different ones are the same."""
         for column in np.unique(cells[:, 1]):
             here = values[:, targets[column]]
-            if np.all(np.isnan(here) | (here == np.trunc(here))):
+            if not self.unused(self.names[column]) and np.all(np.isnan(here) | (here == np.trunc(here))):
                 raise too_large(self.path, f" in column '{self.names[column]}'")
 
     def _check_size(self, begins: np.ndarray, ends: np.ndarray, n_columns: int) -> None:
@@ -297,7 +301,7 @@ def _grid(content: Any, request: Request, notes: list[str]) -> Grid:
     header = dialect.cells(lines[0])
     if not dialect.header:
         notes.append("no header line: columns are named x0, x1, ...")
-        return Grid(path, text, begins, ends, list(NumberedNames(len(header))), dialect, request.size)
+        return Grid(path, text, begins, ends, list(NumberedNames(len(header))), dialect, request.size, request.unused)
     if len(begins) == 1:
         raise DataError(f"'{path}' has no samples. Check that it holds data rows below its header.")
     header = [name.strip() for name in header]
@@ -305,7 +309,7 @@ def _grid(content: Any, request: Request, notes: list[str]) -> Grid:
     if len(header) == width - 1:
         header = ["", *header]
     refuse_duplicates(header, path, "column")
-    return Grid(path, text, begins[1:], ends[1:], header, dialect, request.size)
+    return Grid(path, text, begins[1:], ends[1:], header, dialect, request.size, request.unused)
 
 
 def _encoding(content: Any) -> str:

@@ -3,14 +3,17 @@
 import csv
 import io
 import zipfile
+from collections.abc import Iterable
 from dataclasses import replace
 from datetime import datetime, time
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from eigensieve._extras import require
 from eigensieve.tables.content import Source
 from eigensieve.tables.delimited import read_csv
+from eigensieve.tables.limits import PER_TEXT, allowance, claim
 from eigensieve.tables.table import DataError, Request, Table, damaged, listed
 
 
@@ -18,16 +21,19 @@ def read_xlsx(source: Source, request: Request) -> Table:
     """Read the first sheet of a workbook. Header, names and text columns are found as in a CSV file."""
     openpyxl = require("openpyxl", extra="excel")
     try:
+        with zipfile.ZipFile(source) as archive:
+            claim(sum(member.file_size for member in archive.infolist()), request.path, request.size)
         book = openpyxl.load_workbook(source, read_only=True, data_only=True)
         sheets = book.sheetnames
-        rows = [[_text(cell) for cell in row] for row in book[sheets[0]].iter_rows(values_only=True)]
+        rows = _rows(book[sheets[0]], request)
         book.close()
     except (zipfile.BadZipFile, KeyError, OSError, ValueError) as error:
+        if isinstance(error, DataError):
+            raise
         raise damaged(request.path, "an Excel workbook (.xlsx)") from error
-    rows = [row for row in rows if any(row)]
     if not rows:
         raise DataError(f"'{request.path}' has an empty first sheet, '{sheets[0]}'. Put the table on the first sheet.")
-    width = max(max(place for place, cell in enumerate(row, start=1) if cell) for row in rows)
+    width = max(map(len, rows))
     text = io.StringIO()
     csv.writer(text, delimiter="\t").writerows([*row, *[""] * width][:width] for row in rows)
     table = read_csv(io.BytesIO(text.getvalue().encode()), replace(request, ending=".tsv", decimal="."))
@@ -36,25 +42,43 @@ def read_xlsx(source: Source, request: Request) -> Table:
     return replace(table, details={})
 
 
+def _rows(sheet: Any, request: Request) -> list[list[str]]:
+    """The cells of a sheet as text, without empty rows and without empty cells at the end of a row."""
+    # What the file says about the sheet's extent would be filled up with empty cells.
+    sheet.reset_dimensions()
+    rows, cells, allowed = [], 0, allowance(request.size)
+    for row in sheet.iter_rows(values_only=True):
+        cells += len(row)
+        if cells * PER_TEXT > allowed:
+            claim(cells * PER_TEXT, request.path, request.size)
+        texts = [_text(cell) for cell in row]
+        while texts and not texts[-1]:
+            texts.pop()
+        if texts:
+            rows.append(texts)
+    return rows
+
+
 def write_xlsx(path: Path, table: Table) -> None:
     """Write a table on one sheet."""
     openpyxl = require("openpyxl", extra="excel")
     book = openpyxl.Workbook(write_only=True)
     sheet = book.create_sheet("table")
+    words = partial(_words, sheet)
     if table.orientation == "columns":
-        sheet.append([table.id_name or "", *table.sample_names_or_numbers])
+        sheet.append(words([table.id_name or "", *table.sample_names_or_numbers]))
         if table.label is not None:
-            sheet.append([table.label_name or "label", *table.label.tolist()])
+            sheet.append(words([table.label_name or "label", *table.label.tolist()]))
         for name, values in zip(table.feature_names, table.dense.T, strict=True):
-            sheet.append([name, *map(_cell, values.tolist())])
+            sheet.append([*words([name]), *map(_cell, values.tolist())])
     else:
         ids, labels = table.sample_names, table.label
         before = [] if ids is None else [table.id_name or "id"]
-        sheet.append([*before, *table.feature_names, *([] if labels is None else [table.label_name or "label"])])
+        sheet.append(words([*before, *table.feature_names, *([] if labels is None else [table.label_name or "label"])]))
         for row, values in enumerate(table.dense):
             named = [] if ids is None else [ids[row]]
             after = [] if labels is None else [labels[row].item()]
-            sheet.append([*named, *map(_cell, values.tolist()), *after])
+            sheet.append([*words(named), *map(_cell, values.tolist()), *words(after)])
     book.save(path)
 
 
@@ -64,6 +88,15 @@ def _text(cell: Any) -> str:
     if isinstance(cell, datetime):
         return (cell.date() if cell.time() == time() else cell).isoformat()
     return repr(cell) if isinstance(cell, float) else str(cell)
+
+
+def _words(sheet: Any, values: Iterable[Any]) -> list[Any]:
+    """Names and labels as cells. A text that begins with "=" stays a text; otherwise it would be a formula."""
+    cells = [require("openpyxl.cell", extra="excel").WriteOnlyCell(sheet, value) for value in values]
+    for cell in cells:
+        if cell.data_type == "f":
+            cell.data_type = "s"
+    return cells
 
 
 def _cell(value: float) -> float | None:

@@ -11,7 +11,7 @@ from scipy.sparse import coo_matrix, csr_matrix, issparse
 from eigensieve.tables.content import Source, open_for_writing, read_content
 from eigensieve.tables.limits import PER_FEATURE, PER_TEXT, claim
 from eigensieve.tables.matrix import matrix_table, refuse_names
-from eigensieve.tables.table import DataError, Matrix, Request, Table, damaged, make_unique
+from eigensieve.tables.table import DataError, Matrix, Request, Table, damaged, make_unique, too_large
 
 _SYMMETRIES = (b"general", b"symmetric", b"skew-symmetric", b"hermitian")
 _FEATURES = ("features.tsv.gz", "features.tsv", "genes.tsv.gz", "genes.tsv")
@@ -194,6 +194,8 @@ def _entries(
         raise damaged(path, "a Matrix Market file")
     for entry, first, last in long[:n_long]:
         values[entry] = float(text[first:last].tobytes())
+    if header.kinds[1].endswith(b"integer") and np.any(np.abs(values) >= 2.0**53):
+        raise too_large(path)
     if by_index:
         if header.n_entries and (indices.min() < 1 or np.any(indices.max(axis=0) > (n_rows, n_columns))):
             raise damaged(path, "a Matrix Market file whose indices are within its sizes")

@@ -11,6 +11,7 @@ from eigensieve.tables.limits import PER_FEATURE, claim
 from eigensieve.tables.table import DataError, NumberedNames, Request, Table, damaged, parsing, too_large
 
 _UNDERSCORE = re.compile(rb"^[^#\n_]*_", re.MULTILINE)
+_LONG = re.compile(rb":[+-]?([0-9]{16,})(?![0-9.eE])")
 """An underscore outside of a comment."""
 LABEL = "label"
 """What the format's target column is called here."""
@@ -35,6 +36,8 @@ def read_svmlight(source: Source, request: Request) -> Table:
     content = as_stream(source)
     if _UNDERSCORE.search(content.getbuffer()):
         raise damaged(path, "a svmlight file")  # the parser takes 1_0 for 10
+    if not all(_is_exact(found[1]) for found in _LONG.finditer(content.getbuffer())):
+        raise too_large(path)
     with parsing(path, "a svmlight file"):
         X, y = load_svmlight_file(content)
     claim(PER_FEATURE * X.shape[1], path, request.size)
@@ -50,6 +53,11 @@ def read_svmlight(source: Source, request: Request) -> Table:
         label_name=label,
         details={"target": target},
     )
+
+
+def _is_exact(digits: bytes) -> bool:
+    """Whether a float can hold a whole number."""
+    return len(digits) <= 300 and int(digits) == int(float(digits))
 
 
 def write_svmlight(path: Path, table: Table) -> None:

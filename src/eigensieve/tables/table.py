@@ -95,11 +95,14 @@ class Request:
     size: int = 0
     batch: str | None = None
 
+    def unused(self, name: str) -> bool:
+        """Whether the caller asked to leave this column out."""
+        return name in self.drop or (bool(self.keep) and name not in self.keep)
+
     @property
     def named(self) -> dict[str, str]:
         """The names that the caller gave, by role: "label", "id", "batch"."""
-        roles = {"label": self.label, "id": self.id, "batch": self.batch}
-        return {role: name for role, name in roles.items() if name is not None}
+        return {role: name for role in ("label", "id", "batch") if (name := getattr(self, role)) is not None}
 
     def check_roles(self) -> None:
         """Refuse one column in two roles."""
@@ -358,7 +361,7 @@ def too_large(path: str | Path, where: str = "") -> DataError:
     """The error for whole numbers that are too large for a float."""
     return DataError(
         f"'{path}' has whole numbers above 2^53{where}, which cannot be told apart as measurements. "
-        "Name the column as the id if it identifies the samples, or leave it out."
+        "Name the column as the id if it identifies the samples, or drop it."
     )
 
 

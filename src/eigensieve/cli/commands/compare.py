@@ -201,11 +201,11 @@ def _check_sizes(samples: Samples, task: _Task, folds: int, source: str) -> None
         raise InputProblem(f"'{source}' has {n_features:,} features, fewer than --n-features {count}. Ask for fewer.")
     if task.numbers:
         return
-    values, sizes = np.unique(task.y, return_counts=True)
-    if len(values) < 2 or sizes.min() < folds:
+    sizes = np.unique(task.y, return_counts=True)[1]
+    if sizes.min() < folds:
         raise InputProblem(
-            f"The smallest class of '{source}' has {int(sizes.min())} samples and there are {len(values)} classes; "
-            f"--folds {folds} needs as many samples of each of two classes. Use fewer folds."
+            f"The smallest class of '{source}' has {int(sizes.min())} samples; --folds {folds} needs as many of "
+            "every class. Use fewer folds."
         )
 
 

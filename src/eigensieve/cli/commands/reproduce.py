@@ -85,7 +85,8 @@ def reproduce_papers(running: RunOptions, printing: PrintOptions) -> None:
         raise OutputProblem(explain_os_error(error, error.filename or folder, "writing")) from error
     verdicts = verdict_rows([(each, load_results(each, folder)) for each in chosen])
     console.table("Verdicts", list(VERDICTS), verdicts)
-    console.text(f"Page: {page.resolve()}\nReport: {report.resolve()}")
+    console.text(f"Page: {page.resolve()}")
+    console.text(f"Report: {report.resolve()}")
     console.document(
         {
             "claims": [dict(zip(VERDICTS, row, strict=True)) for row in verdicts],

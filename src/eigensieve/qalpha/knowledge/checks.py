@@ -195,7 +195,7 @@ def check_start(owner: str, n_clusters: Any, init: Any, n_init: int, n_samples: 
     if n_clusters != "auto" and n_clusters > n_samples:
         raise ValueError(
             f"The 'n_clusters' parameter of {owner} must be at most the number of samples. "
-            f"Got n_clusters={n_clusters} with n_samples={n_samples} instead."
+            f"Got n_clusters={n_clusters} for {n_samples} samples instead."
         )
     if n_init > 1 and not (isinstance(init, str) and init == "random"):
         raise ValueError(
