@@ -394,7 +394,9 @@ def test_whole_numbers_that_no_float_holds_are_refused(tmp_path, name, content):
         path.write_text(content.format(number))
         with pytest.raises(DataError, match=r"above 2\^53|damaged"):
             read_table(path)
-    path.write_text(content.replace("integer", "real").format("9007199254740993.5"))  # a measurement, which is rounded like all others
+    path.write_text(
+        content.replace("integer", "real").format("9007199254740993.5")
+    )  # a measurement, which is rounded like all others
     assert abs(read_table(path).X[0, 0] - 2.0**53) <= 2
 
 
