@@ -120,8 +120,8 @@ LINES = {
     "no input": (("select",), 2, "Missing argument 'INPUT'"),
     "unknown option": (("select", "x.csv", "--lable", "a"), 2, "No such option: --lable"),
     "unknown method": (("select", "x.csv", "--method", "magic"), 2, "Choose one of: sieve, qalpha, trace-ratio"),
-    "number of features": (("select", "x.csv", "-n", "many"), 2, "must be 'auto' or a whole number"),
-    "negative features": (("select", "x.csv", "-n", "-3"), 2, "must be 'auto' or a whole number"),
+    "number of features": (("select", "x.csv", "-n", "many"), 2, "must be 'auto', 'fewest', a whole number"),
+    "negative features": (("select", "x.csv", "-n", "-3"), 2, "must be 'auto', 'fewest', a whole number"),
     "option of another method": ((*SELECT, "x.csv", "--score", "fisher"), 2, "use --method trace-ratio"),
     "labels needed": (("select", "x.csv", "--method", "trace-ratio"), 2, "needs labels.*--label"),
     "side data without use": (

@@ -263,7 +263,7 @@ def test_fewest_takes_a_few_of_the_relevant_features(cli, table):
     assert max(json.loads(out)["selected"]) < N_RELEVANT
     code, _, err = cli(*SELECT, table, "--method", "qalpha", "-n", "fewest")
     assert code == 2
-    assert "--n-features must be 'auto' or a whole number" in err
+    assert "--n-features must be 'auto', a whole number" in err
 
 
 def test_many_features_by_default_are_told_how_to_become_few(cli, tmp_path):

@@ -42,9 +42,9 @@ def count_or_auto(text: str | None, flag: str, *, words: tuple[str, ...] = ("aut
         return int(number)
     if 0 < number < 1 and flag == "--n-features":
         return number
-    fraction = ", or a fraction between 0 and 1" if flag == "--n-features" else ""
-    known = " or ".join(f"'{word}'" for word in words)
-    raise UsageProblem(f"{flag} must be {known} or a whole number of at least 1{fraction}. Got '{text}' instead.")
+    allowed = [*(f"'{word}'" for word in words), "a whole number of at least 1"]
+    allowed += ["a fraction between 0 and 1"] if flag == "--n-features" else []
+    raise UsageProblem(f"{flag} must be {', '.join(allowed[:-1])} or {allowed[-1]}. Got '{text}' instead.")
 
 
 @dataclass(frozen=True)

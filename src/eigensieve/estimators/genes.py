@@ -9,7 +9,7 @@ import numpy as np
 from eigensieve import __version__
 from eigensieve._extras import require
 from eigensieve._types import Array
-from eigensieve.data import DataMatrix, are_counts, as_data, log_counts
+from eigensieve.data import DataMatrix, are_counts, as_data, log_counts, one_blas_thread
 from eigensieve.estimators.base import generator, progress_of
 from eigensieve.estimators.knowledge import Known, read_batches, read_side
 from eigensieve.estimators.sieve_selector import SieveSelector
@@ -32,6 +32,7 @@ def select_genes(
     random_state: Any = None,
     subset: bool = False,
     inplace: bool = True,
+    verbose: int = 0,
 ) -> Any:
     """Select the genes that follow the structure of the cells, in place of highly variable ones.
 
@@ -71,6 +72,8 @@ def select_genes(
         Keep the selected genes only.
     inplace : bool, default=True
         Write the result into `adata`. Otherwise return it as a DataFrame with one row per gene.
+    verbose : int, default=0
+        1 prints progress, at most twice a second; 2 prints every step.
 
     Returns
     -------
@@ -121,7 +124,7 @@ def select_genes(
     labels = None if labels_key is None else _column(adata, labels_key, "labels_key")
     if side is not None and logged:
         side = log_counts(side)[0]
-    model = SieveSelector(n_top_genes, fdr=fdr, random_state=random_state)
+    model = SieveSelector(n_top_genes, fdr=fdr, random_state=random_state, verbose=verbose)
     model._validate_params()
     # Also at one library size, cells of little depth are noisier: depth is no structure.
     depth = None if depth is None else depth[:, None]
@@ -148,6 +151,7 @@ class _Found:
     embedding: Array
 
 
+@one_blas_thread()
 def _choose(model: SieveSelector, data: DataMatrix, known: Known) -> _Found:
     """Choose by cell types where there are any, and otherwise by the neighbourhoods of the cells."""
     if known.y is not None:

@@ -52,8 +52,13 @@ def alternate(
         if checkpoint is not None:
             small = {"Q": Q, "history": history, "n_iter": n_iter, "status": status}
             checkpoint.save(n_iter, small, {"weights": weights})
-    problem.refuse_vanishing(history[-1], abs(history[-1]), float(np.abs(history).max()), 0.0)
     LQ = problem.affinity.apply(weights, Q)
+    if problem.subtracts:
+        first = problem.starting_weights()
+        most = max(float(np.abs(history).max()), abs(float(first @ problem.subtracted(first))))
+        rounding = 50 * float(np.finfo(problem.affinity.data.dtype).eps)
+        size = max(float(np.sum(LQ**2)), abs(history[-1])) if np.any(weights[problem.usable]) else 0.0
+        problem.refuse_vanishing(history[-1], size, most, rounding)
     return finish(problem, weights, Q, LQ, history, n_iter, first_pass, status)
 
 

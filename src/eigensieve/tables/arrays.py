@@ -74,7 +74,7 @@ def write_npz(path: Path, table: Table) -> None:
     if table.sample_names is not None:
         entries[table.id_name or "sample_names"] = np.array(table.sample_names, dtype=str)
     with path.open("wb") as file:
-        np.savez_compressed(file, allow_pickle=False, **entries)
+        np.savez_compressed(file, **entries)
 
 
 def _opened(source: Source) -> IO[bytes]:

@@ -87,6 +87,10 @@ def solve_steered(problem: Problem, knowledge: Knowledge, settings: SolveSetting
 def _unscaled(result: Result, scale: Array) -> Result:
     """Turn the solution b of the symmetric form into unit weights w = S b / |S b|."""
     weights = scale * result.weights
+    largest = float(np.abs(weights).max())
+    if largest == 0:  # no feature has weight: nothing was found
+        return result
+    weights = weights / largest  # strong side data make the weights so small that their squares would vanish
     size = float(np.linalg.norm(weights))
     sign = -1.0 if weights.sum() < 0 else 1.0
-    return replace(result, weights=sign * weights / size, eigenvalues=sign * result.eigenvalues / size)
+    return replace(result, weights=sign * weights / size, eigenvalues=sign * result.eigenvalues / (size * largest))
