@@ -38,7 +38,7 @@ def wide(repeats: int) -> None:
     X = planted(100, n)
     model = QAlphaSelector(n // 100, K)
     pca = PCA(K, svd_solver="randomized", random_state=0)
-    QAlphaSelector(20, K).fit(X[:, :20_000])  # loads the compiled loops: code, not data
+    QAlphaSelector(20, K).fit(X[:, :40_000])  # loads the compiled loops: code, not data
     extra = extra_bytes(lambda: model.fit(X))  # first, before the allocator has memory of its own to reuse
     times = interleaved({"eigensieve": lambda: model.fit(X), "pca": lambda: pca.fit(X)}, repeats)
     print(f"1,000,000 x 100 float32: QAlphaSelector {times['eigensieve']:.2f} s, PCA {times['pca']:.2f} s")
