@@ -43,6 +43,8 @@ LEFT_OUT = 100
 
 With few samples this spreads the choice over more features. With many it changes little.
 """
+NARROWEST = 1e-15
+"""Features with a smaller standard deviation are not read: gamma, one over its square, must fit single precision."""
 STEPS = 20
 """Steps of the refinement. Beyond `LARGEST` elements there are fewer: so many values would overfit."""
 LARGEST = 400
@@ -90,7 +92,7 @@ class LabelSearch:
         self.path: list[float] = []
         self.n_elements = 0
         spread = self.X.std(axis=0)
-        self.live = spread > 1e-7 * (np.abs(self.X).max(axis=0) + np.finfo(float).tiny)
+        self.live = spread > np.maximum(1e-7 * np.abs(self.X).max(axis=0), NARROWEST)
         self.used = np.zeros(self.live.size, dtype=bool)
         self.rows = draw_rows(self.X.shape[0], SCREENED, rng)
         self.part = part = self.X[self.rows]
