@@ -90,7 +90,7 @@ def read_labels(
         )
     if known.all() and counts.min() < 2 and not lone_samples:
         raise ValueError(
-            f"{owner} needs at least 2 samples of every class. Got 1 of class {classes[counts.argmin()]!r} instead: "
+            f"{owner} needs at least 2 samples of every class. Got 1 of class {classes.tolist()[counts.argmin()]!r} instead: "
             "one sample says nothing about its class. Leave it out, merge the class with another, or mark it -1 (no "
             "label)."
         )
