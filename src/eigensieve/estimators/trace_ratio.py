@@ -334,15 +334,16 @@ class TraceRatioSelector(BaseSelector):
             )
         if not e.any():
             warn_user(
-                "No feature has any within scatter: all scores are infinite and features are ordered by "
-                "their between scatter. Check that classes or neighbourhoods hold more than one sample."
+                "No feature has any within scatter: none varies within classes or between neighbours. All scores are "
+                "infinite, and features are ordered by their between scatter. Check that classes or neighbourhoods "
+                "hold more than one sample."
             )
         if self.n_features_to_select == "auto":
             return trace_ratio_path(b, e).choose()
         if self.n_features_to_select > n_usable:
             warn_user(
                 f"n_features_to_select={self.n_features_to_select} is greater than the {n_usable} usable "
-                f"features (of {len(b)}; constant features are never selected). All usable are selected."
+                f"features (of {len(b)}; constant features are never selected). All usable features are selected."
             )
         return int(min(self.n_features_to_select, n_usable))
 

@@ -113,9 +113,9 @@ class Problem:
         """
         if self.subtracts and size <= (_VANISHING if value <= 0 else rounding) * most:
             raise ValueError(
-                "The criterion is at most zero for these data: all weights have less energy in the "
-                f"{self.n_clusters} leading eigenvalues than is subtracted, and weights without any affinity are the "
-                "best. Use criterion='energy', another n_clusters, or weaker side data or pairs."
+                "The criterion is at most zero for these data: whatever the weights, the energy of the "
+                f"{self.n_clusters} leading eigenvalues is less than what is subtracted from it. Use "
+                "criterion='energy', another n_clusters, or weaker side data or pairs."
             )
 
     def uniform_weights(self) -> Array:

@@ -34,7 +34,10 @@ def apply_model(
         outputs.check(output)
         estimator, header = _open_model(model)
         if not hasattr(estimator, "get_support"):
-            raise ModelProblem(f"'{model}' holds a {header['estimator']}, which selects no features.")
+            raise ModelProblem(
+                f"'{model}' holds a {header['estimator']}, which selects no features. "
+                f"Give a model that 'eigensieve select --model' wrote."
+            )
         table = read_table(reading, console)
         chosen = table.take(_columns(estimator, table, model, reading.source))
         outputs.write(
