@@ -71,7 +71,7 @@ class TraceRatioSelector(BaseSelector):
     """Select the subset of features with the largest trace ratio, exactly.
 
     The score of a subset I is sum_{i in I} b_i / sum_{i in I} e_i, where b_i is the scatter of feature i
-    between samples that should differ and e_i the scatter within samples that should be alike (nie-2008).
+    between samples that should differ and e_i the scatter within samples that should be alike (Nie et al., 2008).
     The best subset of a given size is found by Dinkelbach's iteration. It costs no more than ranking single features.
 
     Parameters

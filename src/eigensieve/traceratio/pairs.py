@@ -1,8 +1,9 @@
 """Pairs of graphs: how samples should differ (between) and how they should not (within).
 
-A pair gives every feature two scatters, b_i = m_i' L_b m_i and e_i = m_i' L_w m_i, the diagonals of B and E (nie-2008,
-equations 6 to 13). The trace ratio needs nothing else of the data. They come in two ways: fast, from products with the
-whole data; and exact, from the columns, for the few features where a difference of large sums leaves only rounding.
+A pair gives every feature two scatters, b_i = m_i' L_b m_i and e_i = m_i' L_w m_i, the diagonals of B and E (Nie et al.
+2008, equations 6 to 13). The trace ratio needs nothing else of the data. They come in two ways: fast, from products
+with the whole data; and exact, from the columns, for the few features where a difference of large sums leaves only
+rounding.
 """
 
 from collections.abc import Callable, Sequence
