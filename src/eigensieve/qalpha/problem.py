@@ -28,7 +28,7 @@ class Penalty(Protocol):
         """Everything that B depends on besides the data."""
 
 
-_VANISHING = 1e-6  # of the affinity: weights that have so little of it are the best only where all others are worse
+_VANISHING = 1e-6  # share of the affinity: weights that have less are the best only where all others are worse
 
 
 def spectrum_affinity(data: DataMatrix, spectrum: str) -> Affinity:

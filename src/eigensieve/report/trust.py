@@ -78,7 +78,7 @@ def _gap(model: Any, support: Array) -> Card | None:
 
 
 def _panel(model: Any) -> Card | None:
-    """Where as few features were taken as show the structure: others that were left out matter as well."""
+    """For "fewest": how much the features taken show, and that others which were left out matter, too."""
     table = getattr(model, "structure_shown_", None)
     if table is None or not len(table):
         return None
@@ -113,7 +113,7 @@ def _negative(model: Any, found: Findings) -> Card | None:
 
 
 def _null(model: Any, found: Findings) -> Card:
-    """Compare the selected features with what permuted copies (same values, broken dependence) reach."""
+    """Compare the selected features with what permuted copies (the same values in another order) reach."""
     support, quantiles, level = found.support, found.null_quantiles, found.null_weight
     if quantiles is not None and support.any():
         lowest = float(np.min(quantiles[support]))

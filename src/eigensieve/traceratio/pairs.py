@@ -110,8 +110,8 @@ class FisherPair:
 def class_scatter(block: Block, codes: Array, counts: Array) -> tuple[Array, Array, Array]:
     """Return every feature's scatter of the class means and its total scatter, about its mean, in float64.
 
-    Third comes the sum of squares that both are differences of, the measure of their rounding. `codes` numbers the
-    class of every sample from 0, -1 leaves a sample out; `counts` are the class sizes.
+    The third result is the sum of squares of which both are differences: it measures their rounding. `codes` numbers
+    the class of every sample from 0, -1 leaves a sample out; `counts` are the class sizes.
     """
     with np.errstate(over="ignore", invalid="ignore"):  # infinite and NaN are for the caller to see
         sums, squares, unit = block.grouped_sums(codes, len(counts))
