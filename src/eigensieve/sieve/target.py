@@ -119,7 +119,7 @@ def _one_column(y: Array, owner: str, kind: Kind) -> Target:
         raise ValueError(f"y of {owner} contains infinity. Replace it, or mark the sample as unlabelled with NaN.")
     if kind == "numbers" and numbers is None:
         raise ValueError(
-            f"supervision='numbers' of {owner} needs numbers in y. Got {y[known][0]!r}. Use "
+            f"supervision='numbers' of {owner} needs numbers in y. Got {y[known].tolist()[0]!r}. Use "
             "supervision='classes' for names."
         )
     if numbers is not None and (kind == "numbers" or (kind == "auto" and _continuous(numbers))):
