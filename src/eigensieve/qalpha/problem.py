@@ -121,9 +121,9 @@ class Problem:
         """
         if self.subtracts and size <= (_VANISHING if value <= 0 else rounding) * most:
             raise ValueError(
-                "The criterion is at most zero where the search has got to: whatever the weights, they have less energy "
-                f"in its {self.n_clusters} directions than is subtracted. Use criterion='energy', another start, another "
-                "n_clusters, or weaker side data or pairs."
+                "The criterion is at most zero where the search has got to: whatever the weights, they have less "
+                f"energy in its {self.n_clusters} directions than is subtracted. Use criterion='energy', another "
+                "start, another n_clusters, or weaker side data or pairs."
             )
 
     def uniform_weights(self) -> Array:
