@@ -111,7 +111,8 @@ def _check_same_features(estimator: Any, data: DataMatrix) -> None:
     if known is not None and data.feature_names is not None and not np.array_equal(known, data.feature_names):
         raise ValueError(
             "The feature names should match those that were passed during fit. "
-            f"{int(np.count_nonzero(known != data.feature_names))} of {len(known)} differ."
+            f"{int(np.count_nonzero(known != data.feature_names))} of {len(known)} differ. Give X the "
+            "columns of fit, in the same order."
         )
 
 

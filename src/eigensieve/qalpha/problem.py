@@ -29,7 +29,7 @@ class Penalty(Protocol):
         """Everything that B depends on besides the data."""
 
 
-_VANISHING = 1e-6  # of the affinity: weights that have so little of it are the best only where all others are worse
+_VANISHING = 1e-6  # share of the affinity: weights that have less are the best only where all others are worse
 
 
 def spectrum_affinity(data: DataMatrix, spectrum: str) -> Affinity:
@@ -121,9 +121,9 @@ class Problem:
         """
         if self.subtracts and size <= (_VANISHING if value <= 0 else rounding) * most:
             raise ValueError(
-                "The criterion is at most zero where the search has got to: all weights have less energy in its "
-                f"{self.n_clusters} directions than is subtracted, and weights without any affinity are the best. Use "
-                "criterion='energy', another start, another n_clusters, or weaker side data or pairs."
+                "The criterion is at most zero where the search has got to: whatever the weights, they have less "
+                f"energy in its {self.n_clusters} directions than is subtracted. Use criterion='energy', another "
+                "start, another n_clusters, or weaker side data or pairs."
             )
 
     def uniform_weights(self) -> Array:

@@ -115,7 +115,7 @@ class _Solve:
         history, tol, most, terms = self.history, settings.tol, 0.0, 1.0
         floor = 50 * float(np.finfo(self.data.dtype).eps)
         # Gains vanish in rounding long before the weights settle: weights are only as exact as a gain's square root.
-        # Rounding is that of the terms: a criterion that subtracts may be far smaller, and to follow noise diverges.
+        # Rounding is that of the terms: a criterion that subtracts may be far smaller, and following noise diverges.
         while self.status == "max_iter" and self.n_iter < settings.max_iter:
             residual, terms = self._expand()
             most = max(most, terms)

@@ -62,7 +62,7 @@ def _open_path(path: Path, max_memory: int, dataset: str | None) -> Source:
     from eigensieve.tables import format_of
 
     if not path.exists():
-        raise FileNotFoundError(f"There is no file {path}.")
+        raise FileNotFoundError(f"There is no file {path}. Check the path.")
     format = format_of(path, in_place=True).name
     if format in ("npy", "parquet") and dataset is not None:
         raise ValueError(
