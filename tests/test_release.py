@@ -73,9 +73,15 @@ def test_the_sdist_holds_what_git_knows_and_nothing_else(archives):
         assert any(name == wanted or name.startswith(f"{wanted}/") for name in names), wanted
 
 
-def test_links_of_the_readme_work_wherever_it_is_shown():
+def test_links_of_the_readme_work_wherever_it_is_shown(archives):
     """PyPI shows the README without the files around it: links name the repository, and what they name exists."""
-    links = re.findall(r"\]\(([^)]+)\)", (ROOT / "README.md").read_text())
+    with tarfile.open(archives[1]) as sdist:
+        (info,) = (member for member in sdist.getmembers() if member.name.endswith("/PKG-INFO"))
+        shown = sdist.extractfile(info)
+        assert shown is not None
+        text = Parser().parsestr(shown.read().decode()).get_payload()
+    assert text.strip() == (ROOT / "README.md").read_text().strip()
+    links = re.findall(r"\]\(([^)]+)\)", text)
     assert links
     for link in links:
         assert link.startswith("https://"), link

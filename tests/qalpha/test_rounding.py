@@ -16,6 +16,31 @@ def test_a_criterion_that_no_weights_raise_above_zero_is_refused():
         QAlphaSelector(2, criterion="gap", normalize="center").fit(X, y)
 
 
+PAPERS = ["basic", "power", "ritz"]
+
+
+@pytest.mark.parametrize("solver", PAPERS)
+def test_a_start_from_which_only_rounding_leads_on_is_refused(solver):
+    """The start is orthogonal to two equal features: the gap is -(w1 + w2)^2 |m|^4, and w = (1, -1) has no affinity."""
+    m = np.array([1.0, -1, 0, 0, 0, 0])
+    start = np.array([[0, 0, 1.0, -1, 0, 0]]).T
+    with pytest.raises(ValueError, match="criterion is at most zero"):
+        QAlphaSelector(1, 1, criterion="gap", solver=solver, init=start).fit(np.column_stack([m, m]))
+
+
+@pytest.mark.parametrize("solver", PAPERS)
+@pytest.mark.parametrize("spectrum", ["standard", "laplacian"])
+def test_features_that_do_not_vary_are_not_the_best_where_the_gap_is_negative(solver, spectrum):
+    """From this start the gap is below zero for all weights, and zero for weights on the constant features alone."""
+    X = np.random.default_rng(3).standard_normal((12, 8))
+    start = np.linalg.qr(np.random.default_rng(4).standard_normal((12, 1)))[0]
+    settings = {"criterion": "gap", "solver": solver, "spectrum": spectrum, "init": start, "tol": 1e-10}
+    alone = QAlphaSelector(2, 1, **settings).fit(X)
+    assert QAlphaSelector(2, 1, **{**settings, "solver": "basic"}).fit(X).objective_history_[0] < 0
+    beside = QAlphaSelector(2, 1, **settings).fit(np.hstack([X, np.ones((12, 2))]))
+    np.testing.assert_allclose(beside.weights_, np.append(alone.weights_, [0, 0]), atol=1e-6)
+
+
 @pytest.mark.parametrize("size", [1e-15, 1e-8, 1.0, 1e8, 1e15])
 def test_the_size_of_a_kernel_changes_nothing(size):
     """Powers up to the twelfth of the values occur in the search."""

@@ -183,6 +183,8 @@ def read_labelled(wanted: SampleOptions, console: Console) -> "Samples":
             f"Every sample of '{wanted.source}' has the same label; there must be two classes or more, or numbers to "
             f"predict. Check --label {wanted.label}."
         )
+    if samples.data.stats().constant.all():
+        raise InputProblem(f"No column of '{wanted.source}' varies: nothing tells samples apart. Check --samples.")
     for sentence in samples.prepared:
         console.note(sentence)
     return samples

@@ -164,6 +164,8 @@ def solve_weights(design: Array, targets: Array, ridge: float) -> tuple[Array, A
     the second term, weights of opposite sign would grow until they cost digits in single precision.
     """
     means, middle = design.mean(axis=0), targets.mean(axis=0)
+    if not design.shape[1]:  # scipy before 1.14 solves no empty system
+        return np.zeros((0, targets.shape[1])), middle
     K = design - means
     gram = K.T @ K / design.shape[0]
     gram[np.diag_indices_from(gram)] += max(ridge, 1e-14 * float(np.trace(gram)) + np.finfo(float).tiny)

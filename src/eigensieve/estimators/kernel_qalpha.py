@@ -1,5 +1,6 @@
 """KernelQAlphaSelector: Q-alpha on features mapped by a kernel."""
 
+from collections.abc import Callable
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -188,7 +189,7 @@ class KernelQAlphaSelector(BaseSelector):
         n_features_to_select: int | float | Literal["auto"] = "auto",
         n_clusters: int = 3,
         *,
-        kernel: Any = "poly",
+        kernel: Callable[[Array, Array], Array] | Literal["linear", "poly", "rbf", "sections", "precomputed"] = "poly",
         degree: int = 2,
         coef0: float = 0.0,
         gamma: float = 1.0,

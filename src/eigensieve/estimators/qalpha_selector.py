@@ -8,6 +8,7 @@ from sklearn.base import _fit_context
 from sklearn.utils._param_validation import StrOptions
 
 from eigensieve._progress import Progress
+from eigensieve._types import Array
 from eigensieve.data import DataMatrix
 from eigensieve.estimators.base import (
     AT_LEAST_ONE,
@@ -201,8 +202,8 @@ class QAlphaSelector(BaseSelector):
         criterion: Literal["energy", "gap"] = "energy",
         normalize: Literal["auto", "center", "unit", "none"] = "auto",
         supervision: Literal["auto", "span", "blocks", "ignore"] = "auto",
-        solver: str = "auto",
-        init: Any = "eigen",
+        solver: Literal["auto", "basic", "power", "ritz"] = "auto",
+        init: Array | Literal["eigen", "random"] = "eigen",
         n_init: int = 1,
         side_strength: float = 0.1,
         pair_strength: float = 2.0,

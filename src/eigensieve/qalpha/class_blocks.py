@@ -107,7 +107,7 @@ def solve_blocks(problem: Problem, codes: Array, blocks: BlockSettings, settings
     n_iter = 0
     for n_iter in range(1, settings.max_iter + 1):
         gram = BlockGram(problem.affinity, Q, rows, signs, problem.penalty)
-        new, value = leading_vector(gram, weights, problem.affinity.data.dtype)
+        new, value = leading_vector(gram, problem.usable, weights, problem.affinity.data.dtype)
         change = float(np.linalg.norm(new - weights * (1.0 if new @ weights >= 0 else -1.0)))
         weights = new
         history.append(value)

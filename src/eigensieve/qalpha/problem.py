@@ -2,6 +2,7 @@
 
 import os
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Literal, Protocol
 
 import numpy as np
@@ -99,8 +100,15 @@ class Problem:
             product += self.penalty.product(weights) / self.unit
         return product
 
+    @cached_property
+    def subtracted_matrix(self) -> Array:
+        """K itself: for few features."""
+        return np.column_stack([self.subtracted(unit) for unit in np.eye(self.n_features)])
+
     def refuse_vanishing(self, value: float, size: float, most: float, rounding: float) -> None:
-        """Raise if the best weights found have no affinity: the criterion is then negative for all others.
+        """Raise if the best weights for an embedding have no affinity: the criterion is then negative for all others.
+
+        What a search does from there is rounding.
 
         Parameters
         ----------
@@ -113,9 +121,9 @@ class Problem:
         """
         if self.subtracts and size <= (_VANISHING if value <= 0 else rounding) * most:
             raise ValueError(
-                "The criterion is at most zero for these data: all weights have less energy in the "
-                f"{self.n_clusters} leading eigenvalues than is subtracted, and weights without any affinity are the "
-                "best. Use criterion='energy', another n_clusters, or weaker side data or pairs."
+                "The criterion is at most zero where the search has got to: all weights have less energy in its "
+                f"{self.n_clusters} directions than is subtracted, and weights without any affinity are the best. Use "
+                "criterion='energy', another start, another n_clusters, or weaker side data or pairs."
             )
 
     def uniform_weights(self) -> Array:

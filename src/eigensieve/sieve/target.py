@@ -115,7 +115,7 @@ def _one_column(y: Array, owner: str, kind: Kind) -> Target:
     if numbers is not None and not np.isfinite(numbers).all():
         raise ValueError(f"y of {owner} contains infinity. Replace it, or mark the sample as unlabelled with NaN.")
     if kind == "numbers" and numbers is None:
-        raise ValueError(f"supervision='numbers' of {owner} needs numbers in y. Got {y[known][0]!r}.")
+        raise ValueError(f"supervision='numbers' of {owner} needs numbers in y. Got {y[known].tolist()[0]!r}.")
     if numbers is not None and (kind == "numbers" or (kind == "auto" and _continuous(numbers))):
         return _numbers(numbers, known, owner)
     labels = read_labels(y, len(y), owner, lone_samples=True)

@@ -112,10 +112,11 @@ def class_scatter(block: Block, codes: Array, counts: Array) -> tuple[Array, Arr
     Third comes the sum of squares that both are differences of, the measure of their rounding. `codes` numbers the
     class of every sample from 0, -1 leaves a sample out; `counts` are the class sizes.
     """
-    sums, squares, unit = block.grouped_sums(codes, len(counts))
-    mean_energy = sums.sum(axis=0) ** 2 / counts.sum()
-    between = (sums**2 / counts[:, None]).sum(axis=0) - mean_energy
-    return between * unit**2, (squares - mean_energy) * unit**2, squares * unit**2
+    with np.errstate(over="ignore", invalid="ignore"):  # infinite and NaN are for the caller to see
+        sums, squares, unit = block.grouped_sums(codes, len(counts))
+        mean_energy = sums.sum(axis=0) ** 2 / counts.sum()
+        between = (sums**2 / counts[:, None]).sum(axis=0) - mean_energy
+        return between * unit**2, (squares - mean_energy) * unit**2, squares * unit**2
 
 
 class LaplacianPair:
