@@ -141,7 +141,7 @@ def _of_side(data: DataMatrix, unwanted: Unwanted) -> Array:
     """Return the leading principal directions of the side data, on the scale of the main data."""
     if unwanted.side is None:
         return np.empty((data.n_features, 0))
-    raw, scale = _side_in_units(data, unwanted.side), _scale(data)
+    raw, scale = _side_in_units(data, unwanted.side)
     side = raw.rescaled(raw.stats().mean, scale)
     found = sample_coordinates(side, np.ones(data.n_features))
     energies = (raw.stats().centered_norm * scale) ** 2
@@ -173,17 +173,19 @@ def differences(pairs: Array, n_samples: int) -> csr_array:
     return coo_array((signs, (rows, pairs.ravel())), shape=(len(pairs), n_samples)).tocsr()
 
 
-def _side_in_units(data: DataMatrix, side: DataMatrix) -> DataMatrix:
-    """Multiply the columns of the side data by the powers of two that those of the main data were multiplied by.
+def _side_in_units(data: DataMatrix, side: DataMatrix) -> tuple[DataMatrix, Array]:
+    """Return the side data, and what its columns are multiplied by to have the units of the standardised main data.
 
-    Side data whose squares, in units of the main data, cannot be computed with are refused.
+    Columns of extreme scale are multiplied by powers of two first, as those of the main data were. Side data whose
+    squares, in these units, cannot be computed with are refused.
     """
     stats, exponents = side.stats(), data.shared.exponents
+    scale, own = np.frexp(np.asarray(getattr(data, "base", data).scale, dtype=np.float64))
+    own = own if exponents is None else own + exponents
     limit = float(np.finfo(side.dtype).max) ** _LARGEST_SIDE
-    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
-        size = (np.abs(stats.mean) * np.sqrt(stats.n_samples) + stats.centered_norm) * _scale(data)
-        size = size if exponents is None else np.ldexp(size, exponents)
-    beyond = np.flatnonzero(~(size < limit))
+    with np.errstate(over="ignore", under="ignore"):
+        spread = np.maximum(np.abs(stats.mean), stats.centered_norm)
+        beyond = np.flatnonzero((scale > 0) & ~(np.ldexp(spread, own) < limit))
     if len(beyond):
         names = data.feature_names
         which = f"feature {beyond[0]}" if names is None else f"feature '{names[beyond[0]]}'"
@@ -191,18 +193,16 @@ def _side_in_units(data: DataMatrix, side: DataMatrix) -> DataMatrix:
             f"The 'side' parameter of fit must have the units of X. In {which} it is more than {limit:.0e} times as "
             "large as the feature varies in X. Give both in the same units, or leave out such features."
         )
-    found = side if exponents is None else multiplied(side, exponents)
+    if exponents is None and not stats.extreme(side.dtype).any():
+        return side, np.ldexp(scale, own)
+    left_out = -np.frexp(np.minimum(spread, np.finfo(np.float64).max))[1]
+    found = multiplied(side, np.where(scale > 0, own, left_out))
     if found is None:
         raise ValueError(
-            "The 'side' parameter of fit must be in memory where X has columns of extreme scale. Load it, or give both "
-            "in other units."
+            "The 'side' parameter of fit must be in memory where it or X has columns of extreme scale. Load it, or "
+            "give both in other units."
         )
-    return found
-
-
-def _scale(data: DataMatrix) -> Array:
-    """What the raw columns were multiplied by."""
-    return np.asarray(getattr(data, "base", data).scale)
+    return found, scale
 
 
 def _number(eigenvalues: Array, energies: Array, dimensions: int, wanted: int | Literal["auto"]) -> int:
