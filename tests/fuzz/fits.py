@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.svm import SVC
+from sklearn.svm import SVC, SVR
 
 import eigensieve
-from fuzz.targets import CLASSIFIERS, SELECTORS
+from fuzz.targets import CLASSIFIERS, REGRESSORS, SELECTORS
 
 Spec = dict[str, Any]
 
@@ -68,6 +68,12 @@ _SETTINGS: dict[str, dict[str, tuple[Any, ...]]] = {
         "search": ("guided", "probabilistic", "exact"),
         "match": ("decision", "kernel"),
     },
+    "ElementSelectedSVR": {
+        "n_elements": (5, 20),
+        "shape": ("element", "feature", "basis", "joint", "prototypes"),
+        "search": ("guided", "probabilistic", "exact"),
+        "match": ("decision", "kernel", "labels"),
+    },
     "ReducedSetSVC": {"n_vectors": (1, 3), "method": ("construction", "selection"), "refine": (True, False)},
     "RejectionCascade": {},
 }
@@ -98,6 +104,10 @@ def draw(rng: np.random.Generator, estimator: str) -> Spec:
     }
     if estimator in CLASSIFIERS:
         spec["labels"] = one(["all", "strings"])
+    if estimator in REGRESSORS:
+        spec["labels"] = "all"
+        if spec["settings"]["match"] == "labels":  # it is refused with any other shape and search
+            spec["settings"] |= {"shape": "element", "search": "guided"}
     if estimator == "RejectionCascade":  # its parts are scikit-learn's, which say themselves what they cannot take
         spec["scale"] = one(["one", "wide"])
     return spec
@@ -107,7 +117,7 @@ def simpler(spec: Spec) -> Iterator[Spec]:
     """Yield specs that are a little simpler."""
     plain = {"values": "normal", "scale": "one", "offset": 0.0, "storage": "dense", "labels": None, "side": False}
     for name, value in {**plain, "pairs": False, "constants": 0, "count": 1}.items():
-        if spec[name] != value and not (name == "labels" and spec["estimator"] in CLASSIFIERS):
+        if spec[name] != value and not (name == "labels" and spec["estimator"] in (*CLASSIFIERS, *REGRESSORS)):
             yield {**spec, name: value}
     for name, choices in _SETTINGS[spec["estimator"]].items():
         if spec["settings"][name] != choices[0]:
@@ -163,6 +173,8 @@ def stored(X: np.ndarray, storage: str) -> Any:
 def labels_of(spec: Spec) -> np.ndarray | None:
     rng = np.random.default_rng(spec["seed"] + 1)
     y = rng.integers(0, 2 if spec["estimator"] in CLASSIFIERS else 3, spec["n_samples"])
+    if spec["estimator"] in REGRESSORS:
+        return rng.standard_normal(spec["n_samples"])
     if spec["labels"] is None:
         return None
     if spec["labels"] == "some":
@@ -180,6 +192,8 @@ def fit(spec: Spec) -> Any:
         settings["random_state"] = 0
     if spec["estimator"] in ("ElementSelectedSVC", "ReducedSetSVC"):
         settings["estimator"] = SVC()
+    if spec["estimator"] in REGRESSORS:
+        settings["estimator"] = SVR()
     if spec["estimator"] == "RejectionCascade":
         # scikit-learn's solver has no end on values of extreme scale
         settings |= {"rejector": SVC(kernel="linear", max_iter=1000), "classifier": SVC(max_iter=1000)}
