@@ -30,6 +30,7 @@ class Penalty(Protocol):
 
 
 _VANISHING = 1e-6  # share of the affinity: weights that have less are the best only where all others are worse
+_CANCELLED = 1e-10  # of what was subtracted: so little may be left of rounding in the data, which is larger than eps
 
 
 def spectrum_affinity(data: DataMatrix, spectrum: str) -> Affinity:
@@ -119,7 +120,7 @@ class Problem:
         rounding : float
             Share of `most` that is only rounding.
         """
-        if self.subtracts and size <= (_VANISHING if value <= 0 else rounding) * most:
+        if self.subtracts and size <= (_VANISHING if value <= 0 else max(_CANCELLED, rounding)) * most:
             raise ValueError(
                 "The criterion is at most zero where the search has got to: whatever the weights, they have less "
                 f"energy in its {self.n_clusters} directions than is subtracted. Use criterion='energy', another "
