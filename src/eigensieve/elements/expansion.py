@@ -96,6 +96,11 @@ class ElementExpansion:
         """What multiplies each column's sum over features."""
         return self.factors if self.kernel.kind == LINEAR else self.kernel.gamma * self.factors
 
+    @property
+    def is_thin(self) -> bool:
+        """Whether outputs have weights on some of the columns only; the others are exactly zero."""
+        return self.intercept.size > 1 and not self.weights.all()
+
     def rescaled(self, unit: float, middle: float) -> "ElementExpansion":
         """Return middle + unit f."""
         return replace(self, weights=unit * self.weights, intercept=unit * self.intercept + middle)

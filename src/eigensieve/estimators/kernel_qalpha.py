@@ -44,6 +44,7 @@ from eigensieve.qalpha import (
     SolveSettings,
     UnitKernel,
     check_combination,
+    check_likeness,
     exact_factor,
     kernel_function,
     nystroem_factor,
@@ -271,6 +272,8 @@ class KernelQAlphaSelector(BaseSelector):
         phi = np.where(usable[:, None], factor.phi[: raw.n_features], 0.0)
         self._check_kernel_range(phi)
         span = None if labels is None else _orthonormal(factor.phi[raw.n_features :].T)
+        if span is not None:
+            check_likeness(phi, span, type(self).__name__)
         k = min(int(self.n_clusters), phi.shape[1]) if span is None else span.shape[1]
         penalty = None
         if pairs is not None and self.pair_strength > 0:

@@ -12,7 +12,7 @@ from eigensieve._types import Array
 from eigensieve.data import DataMatrix
 from eigensieve.operators import Affinity, LaplacianAffinity, StandardAffinity
 
-Status = Literal["converged", "precision", "max_iter"]
+Status = Literal["converged", "precision", "max_iter", "wandering"]
 
 TAU = {"energy": 0.0, "gap": 0.5}
 """Share of |L(w)|^2 each criterion subtracts: QQ' - tau I instead of QQ'."""
@@ -195,8 +195,9 @@ class Result:
         Number of steps.
     n_passes : int
         Passes over the data that this solve made.
-    status : {"converged", "precision", "max_iter"}
+    status : {"converged", "precision", "max_iter", "wandering"}
         "precision" means no further gain within the rounding of the data's type. It is as good as converged.
+        "wandering" means that the steps of the papers' block criterion do not settle.
     """
 
     weights: Array
@@ -210,7 +211,7 @@ class Result:
 
     @property
     def converged(self) -> bool:
-        return self.status != "max_iter"
+        return self.status in ("converged", "precision")
 
 
 def finish(

@@ -102,7 +102,7 @@ def _open_hdf5(path: Path, max_memory: int, dataset: str | None) -> Source:
         if isinstance(found, h5py.Group):
             return sparse_source(found, f"{path}:{found.name}", path, names)
         return hdf5_source(found, max_memory, names)
-    except (RuntimeError, KeyError, TypeError, IndexError) as error:  # what h5py raises, and parts that are missing
+    except (RuntimeError, KeyError, TypeError, IndexError, UnicodeError) as error:  # h5py's, and parts that are missing
         raise OSError(f"{path} cannot be read as HDF5: {error}. It may be truncated; write it again.") from error
 
 
