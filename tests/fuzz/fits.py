@@ -3,6 +3,7 @@
 A fit must give exactly what was asked for, or be refused by an error of our own or of scikit-learn's validation.
 """
 
+import inspect
 import traceback
 import warnings
 from collections.abc import Iterator
@@ -101,6 +102,7 @@ def draw(rng: np.random.Generator, estimator: str) -> Spec:
         "pairs": bool(rng.random() < 0.2),
         "constants": int(rng.integers(0, 3)) if rng.random() < 0.3 else 0,
         "seed": int(rng.integers(2**31)),
+        "batches": bool(rng.random() < 0.2),
     }
     if estimator in CLASSIFIERS:
         spec["labels"] = one(["all", "strings"])
@@ -116,8 +118,10 @@ def draw(rng: np.random.Generator, estimator: str) -> Spec:
 def simpler(spec: Spec) -> Iterator[Spec]:
     """Yield specs that are a little simpler."""
     plain = {"values": "normal", "scale": "one", "offset": 0.0, "storage": "dense", "labels": None, "side": False}
-    for name, value in {**plain, "pairs": False, "constants": 0, "count": 1}.items():
-        if spec[name] != value and not (name == "labels" and spec["estimator"] in (*CLASSIFIERS, *REGRESSORS)):
+    for name, value in {**plain, "pairs": False, "batches": False, "constants": 0, "count": 1}.items():
+        if spec.get(name, value) != value and not (
+            name == "labels" and spec["estimator"] in (*CLASSIFIERS, *REGRESSORS)
+        ):
             yield {**spec, name: value}
     for name, choices in _SETTINGS[spec["estimator"]].items():
         if spec["settings"][name] != choices[0]:
@@ -199,11 +203,14 @@ def fit(spec: Spec) -> Any:
         settings |= {"rejector": SVC(kernel="linear", max_iter=1000), "classifier": SVC(max_iter=1000)}
     model, more = cls(**settings), {}
     rng = np.random.default_rng(spec["seed"] + 2)
-    if spec["side"] and spec["estimator"] in ("QAlphaSelector", "FeatureMap"):
+    takes = inspect.signature(cls.fit).parameters
+    if spec["side"] and "side" in takes:
         with np.errstate(all="ignore"):
             more["side"] = data_of({**spec, "n_samples": 5, "seed": spec["seed"] + 3})
-    if spec["pairs"] and spec["estimator"] == "QAlphaSelector" and spec["n_samples"] > 3:
+    if spec["pairs"] and "cannot_link" in takes and spec["n_samples"] > 3:
         more["cannot_link"] = rng.permutation(spec["n_samples"])[:2][None]
+    if spec.get("batches") and "batches" in takes:
+        more["batches"] = rng.integers(0, 2, spec["n_samples"])
     return model.fit(X, labels_of(spec), **more)
 
 

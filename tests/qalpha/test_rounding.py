@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 
 from eigensieve import KernelQAlphaSelector, QAlphaSelector
 
@@ -54,3 +55,24 @@ def test_the_size_of_a_kernel_changes_nothing(size):
 def test_a_kernel_without_likeness_is_refused():
     with pytest.raises(ValueError, match="no two features alike"):
         KernelQAlphaSelector(2, kernel="precomputed").fit(np.eye(5))
+
+
+def test_a_kernel_in_which_rounding_alone_tells_the_classes_apart_is_refused():
+    """With an offset of 1e8 the squared correlations with the classes are 1e-16: no digit of them is left."""
+    X = 1e8 + np.random.default_rng(0).standard_normal((12, 6))
+    y = np.repeat([0, 1], 6)
+    with pytest.raises(ValueError, match="no feature that is like the classes"):
+        KernelQAlphaSelector(2, normalize="unit").fit(X, y)
+    assert KernelQAlphaSelector(2, normalize="center").fit(X, y).get_support().sum() == 2
+    assert KernelQAlphaSelector(2, normalize="unit").fit(X - 1e8, y).get_support().sum() == 2
+
+
+def test_weights_that_wander_are_said_to_do_so_and_the_best_are_kept():
+    rng = np.random.default_rng(1296052571)
+    X = rng.standard_normal((27, 4))
+    X[:13, :2] += 4.0
+    y = np.random.default_rng(1296052572).integers(0, 3, 27)
+    with pytest.warns(ConvergenceWarning, match="do not settle"):
+        model = QAlphaSelector(2, supervision="blocks").fit(X + 1.0, y)
+    assert not model.converged_
+    assert model.objective_ == model.objective_history_.max()

@@ -178,5 +178,8 @@ def calibration_scores(
             )
     unknown = np.setdiff1d(y, classes)
     if unknown.size:
-        raise ValueError(f"The calibration data hold labels that were not seen in fit: {unknown.tolist()}.")
+        raise ValueError(
+            f"The calibration data hold labels that were not seen in fit: {unknown.tolist()}. Leave these samples "
+            "out, or fit again with them."
+        )
     return positive_scores(estimator, X), y == classes[1]

@@ -61,7 +61,7 @@ def laplacian_score(
 ) -> Array:
     """Laplacian score of every feature: overall scatter over scatter between neighbours, no labels needed.
 
-    Larger is better: this is the reciprocal of the score of He, Cai and Niyogi (2005), as in nie-2008. Usable
+    Larger is better: this is the reciprocal of the score of He, Cai and Niyogi (2005), as in Nie et al. (2008). Usable
     with scikit-learn's ``SelectKBest(laplacian_score)``.
 
     Parameters
