@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
-from scipy.stats import rankdata
+from scipy.stats import binomtest, rankdata
 from sklearn.cluster import KMeans
 
 from eigensieve import QAlphaSelector, SieveSelector
@@ -18,16 +18,21 @@ from knowledge_peers import best_by_f, load, standard, top
 
 COUNT = 100
 
-Accuracies = dict[str, list[float]]
-"""Per way to select: k-means accuracy on the columns as they are, and on the cleaned ones."""
+Clustered = dict[str, list[np.ndarray]]
+"""Per way to select: which samples k-means puts right, on the columns as they are and on the cleaned ones."""
+
+
+def well_clustered(X: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Tell which samples' k-means cluster is their class, under the best matching."""
+    k = int(y.max()) + 1
+    table = np.zeros((k, k))
+    labels = KMeans(k, n_init=5, random_state=0).fit_predict(X)
+    np.add.at(table, (labels, y), 1)
+    return linear_sum_assignment(-table)[1][labels] == y
 
 
 def clustering_accuracy(X: np.ndarray, y: np.ndarray) -> float:
-    """Share of samples whose k-means cluster is their class, under the best matching."""
-    k = int(y.max()) + 1
-    table = np.zeros((k, k))
-    np.add.at(table, (KMeans(k, n_init=5, random_state=0).fit_predict(X), y), 1)
-    return float(table[linear_sum_assignment(-table)].sum() / len(y))
+    return float(well_clustered(X, y).mean())
 
 
 def order_of(X: np.ndarray, y: np.ndarray | None = None, count: int = COUNT, **known: Any) -> np.ndarray:
@@ -55,7 +60,7 @@ def variable_within_batches(X: np.ndarray, batches: np.ndarray) -> np.ndarray:
     return top(-np.median(ranks, axis=0), COUNT)
 
 
-def batch_case(X: np.ndarray, y: np.ndarray, batches: np.ndarray) -> Accuracies:
+def batch_case(X: np.ndarray, y: np.ndarray, batches: np.ndarray) -> Clustered:
     C = without_means(X, batches)
     orders = {
         "sieve with batches": order_of(X, batches=batches),
@@ -66,10 +71,10 @@ def batch_case(X: np.ndarray, y: np.ndarray, batches: np.ndarray) -> Accuracies:
         "knows y: sieve with batches": order_of(X, y, batches=batches),
         "knows y: regress-out + F-test": best_by_f(standard(C), y, COUNT),
     }
-    return _accuracies(orders, X, C, y)
+    return _clustered(orders, X, C, y)
 
 
-def shifted(X: np.ndarray, y: np.ndarray, seed: int) -> Accuracies:
+def shifted(X: np.ndarray, y: np.ndarray, seed: int) -> Clustered:
     """Two batches, drawn by chance; one of them is shifted in 30 % of the genes."""
     rng = np.random.default_rng(seed)
     batches = rng.permutation(len(y)) % 2
@@ -77,7 +82,7 @@ def shifted(X: np.ndarray, y: np.ndarray, seed: int) -> Accuracies:
     return batch_case(X + np.outer(batches, shift), y, batches)
 
 
-def face_case(X: np.ndarray, y: np.ndarray, seed: int, *, centred: bool) -> Accuracies:
+def face_case(X: np.ndarray, y: np.ndarray, seed: int, *, centred: bool) -> Clustered:
     """Half of the persons, drawn by chance, are the data; the others under all lights are the side data."""
     persons = np.random.default_rng(seed).permutation(y.max() + 1)
     here = np.isin(y, persons[: len(persons) // 2])
@@ -93,25 +98,41 @@ def face_case(X: np.ndarray, y: np.ndarray, seed: int, *, centred: bool) -> Accu
         "knows who: sieve with side data": order_of(A, who, side=side),
         "knows who: F-test on cleaned columns": best_by_f(standard(C), who, COUNT),
     }
-    return _accuracies(orders, A, C, who)
+    return _clustered(orders, A, C, who)
 
 
-def _accuracies(orders: dict[str, np.ndarray], X: np.ndarray, C: np.ndarray, y: np.ndarray) -> Accuracies:
-    return {
-        name: [clustering_accuracy(standard(data[:, order]), y) for data in (X, C)] for name, order in orders.items()
-    }
+def _clustered(orders: dict[str, np.ndarray], X: np.ndarray, C: np.ndarray, y: np.ndarray) -> Clustered:
+    return {name: [well_clustered(standard(data[:, order]), y) for data in (X, C)] for name, order in orders.items()}
 
 
-def show(title: str, draws: list[Accuracies]) -> None:
-    """Print the mean over draws with its standard error, and the single draws."""
+def show(title: str, draws: list[Clustered]) -> None:
+    """Print the mean over draws with its standard error, the single draws, and a test over samples.
+
+    The draws are shifts of the same samples. Whether a difference says anything beyond these samples is what McNemar's
+    test tells: of the samples that only one of two ways puts right, half should be each one's. It compares with the
+    sieve, or with the sieve that knows y, each on its better columns. p is the median over draws.
+    """
     print(f"\n{title}, {len(draws)} draws\n")
-    print("| selection | columns as they are | cleaned columns | draws, the better of both |\n|---|---|---|---|")
+    print("| selection | columns as they are | cleaned columns | draws, the better of both | samples apart, p |")
+    print("|---|---|---|---|---|")
     for name in draws[0]:
-        values = np.array([draw[name] for draw in draws])
+        values = np.array([[right.mean() for right in draw[name]] for draw in draws])
         errors = values.std(axis=0, ddof=1) / np.sqrt(len(values)) if len(values) > 1 else np.full(2, np.nan)
         cells = [f"{mean:.3f} ± {error:.3f}" for mean, error in zip(values.mean(axis=0), errors, strict=True)]
         singles = " ".join(f"{value:.3f}" for value in values.max(axis=1))
-        print(f"| {name} | {cells[0]} | {cells[1]} | {singles} |", flush=True)
+        sieve = next(n for n in draws[0] if n.startswith("knows") == name.startswith("knows"))
+        apart = "" if name == sieve else _apart(draws, name, sieve)
+        print(f"| {name} | {cells[0]} | {cells[1]} | {singles} | {apart} |", flush=True)
+
+
+def _apart(draws: list[Clustered], name: str, sieve: str) -> str:
+    found = []
+    for draw in draws:
+        theirs, ours = (max(draw[n], key=np.mean) for n in (name, sieve))
+        lost, won = int((theirs & ~ours).sum()), int((ours & ~theirs).sum())
+        found.append((won - lost, binomtest(won, won + lost).pvalue if won + lost else 1.0))
+    difference, p = np.median(found, axis=0)
+    return f"{difference:+.0f}, {p:.2g}"
 
 
 def unwanted(args: argparse.Namespace) -> None:

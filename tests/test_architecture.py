@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Self
 
 import pytest
 
@@ -161,3 +162,7 @@ def test_public_functions_are_typed_and_listed(room: str) -> None:
             given = [p for p in signature.parameters.values() if p.name not in ("self", "cls")]
             assert signature.return_annotation is not signature.empty, function
             assert all(p.annotation is not p.empty for p in given), function
+            assert function.__name__ != "fit" or signature.return_annotation is Self, function
+        if inspect.isclass(found) and hasattr(found, "fit"):
+            for option in inspect.signature(found).parameters.values():
+                assert not isinstance(option.default, str) or "Literal" in str(option.annotation), f"{name}: {option}"

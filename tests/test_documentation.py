@@ -169,3 +169,42 @@ def test_the_citation_names_this_version() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     lines = (ROOT / "CITATION.cff").read_text(encoding="utf-8").splitlines()
     assert {f"version: {project['version']}", f"license: {project['license']}"} <= set(lines)
+
+
+TASKS = ["genes", "single-cells", "text", "images", "spectra", "labelled-table", "batches", "slow-svm"]
+QUESTIONS = [
+    "should i scale",
+    "rank not",
+    "are all features selected",
+    "sieve or q-alpha",
+    "how many",
+    "other packages",
+]
+PEERS = ["scikit-feature", "Boruta", "mRMR", "HVG"]
+
+
+def test_tasks_and_questions_have_their_pages() -> None:
+    guides = site().listed("guides/index.md")
+    assert guides[0] == "which-selector.md"
+    assert {f"guides/{task}.md" for task in TASKS} <= set(guides)
+    faq = (DOCS / "faq.md").read_text(encoding="utf-8")
+    titles = " ".join(re.findall(r"^## (.*)$", faq, flags=re.MULTILINE)).lower()
+    assert all(question in titles for question in QUESTIONS)
+    assert all(peer in faq for peer in PEERS)
+
+
+def test_which_selector_gives_the_answer_first() -> None:
+    text = (DOCS / "which-selector.md").read_text(encoding="utf-8")
+    assert text.split("\n\n")[1].startswith("Take `SieveSelector`")
+
+
+@pytest.mark.parametrize("pages", ["guides/index.md", "how-it-works.md", "index.md"])
+def test_measurements_stand_on_pages_of_their_own(pages: str) -> None:
+    """A page that says what to do may quote a figure; it has no table of them."""
+    measured = re.compile(r"(?<![\w.])[01]?\.\d{2,3}(?![\w.])|\d ?(ms|MB|GB|seconds)\b|\d(x|×| times)\b|±")
+    for page in site().listed(pages):
+        if page.endswith(".md"):
+            lines = re.sub(FENCE, "", (DOCS / page).read_text(encoding="utf-8")).splitlines()
+            quoted = [line for line in lines if measured.search(line)]
+            assert len(quoted) <= 0.1 * len(lines), f"{page}: {quoted}"
+            assert sum(line.startswith("|") and len(measured.findall(line)) > 1 for line in lines) < 3, page

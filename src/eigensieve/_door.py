@@ -33,7 +33,7 @@ def open_door(room: str, file: str) -> tuple[Callable[[str], Any], Callable[[], 
             raise AttributeError(f"module {room!r} has no attribute {name!r}")
         home = import_module(homes[name])
         found = getattr(home, name)
-        # The names of one file come together. What a room behind this one has not opened yet stays closed.
+        # All names of one file are set at once. Names from other files are not imported before they are used.
         here = {other for other, place in homes.items() if place == homes[name]}
         vars(modules[room]).update({other: value for other, value in vars(home).items() if other in here})
         return found

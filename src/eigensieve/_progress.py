@@ -12,7 +12,7 @@ Progress = Callable[[str], None]
 
 
 silent: Progress = deque[str](maxlen=0).append
-"""The default when nobody asked for progress: a queue without room, which swallows every line."""
+"""The default when nobody asked for progress: a queue of length 0, which drops every line."""
 
 
 class Printer:

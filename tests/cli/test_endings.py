@@ -4,6 +4,7 @@ import json
 import os
 import signal
 import stat
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -156,11 +157,72 @@ def test_a_hangup_cleans_up_unless_it_is_ignored(table, tmp_path, ignored, code)
     assert [path.name for path in out.iterdir()] == (["o.csv"] if ignored else [])
 
 
-def test_force_never_replaces_a_device_or_pipe(cli, table, tmp_path):
-    os.mkfifo(tmp_path / "pipe.csv")
-    code, _, err = cli(*SELECT, table, "--label", "tissue", "-o", tmp_path / "pipe.csv", "--force")
+def _null_device(path):
+    try:
+        os.mknod(path, stat.S_IFCHR | 0o600, os.makedev(1, 3))
+    except PermissionError:
+        pytest.skip("only root may make a device node")
+
+
+def _device_link(path):
+    path.symlink_to(os.devnull)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the number of the device is Linux's")
+@pytest.mark.parametrize(
+    ("make", "kind"), [(os.mkfifo, stat.S_ISFIFO), (_null_device, stat.S_ISCHR), (_device_link, stat.S_ISCHR)]
+)
+def test_force_never_replaces_a_device_or_pipe(cli, table, tmp_path, make, kind):
+    make(tmp_path / "there.csv")
+    code, _, err = cli(*SELECT, table, "--label", "tissue", "-o", tmp_path / "there.csv", "--force")
     assert code == 4 and "device, pipe or socket" in err
-    assert stat.S_ISFIFO((tmp_path / "pipe.csv").stat().st_mode)
+    assert kind((tmp_path / "there.csv").stat().st_mode)
+
+
+_SHORT_OF_MEMORY = """
+import contextlib, io, json, resource, sys
+from pathlib import Path
+import numpy as np
+from eigensieve.cli.app import run
+
+folder = Path(sys.argv[1])
+for name, size in (("small", 300), ("large", 1200)):
+    np.save(folder / f"{name}.npy", np.random.default_rng(0).standard_normal((size, size)))
+
+def select(name):
+    said = io.StringIO()
+    with contextlib.redirect_stderr(said), contextlib.redirect_stdout(io.TextIOWrapper(io.BytesIO())):
+        how = ["--method", "qalpha", "--n-features", "5", "-o", str(folder / "o.npy")]
+        code = run(["select", str(folder / name), *how])
+    made = (folder / "o.npy").exists()
+    (folder / "o.npy").unlink(missing_ok=True)
+    return int(code), said.getvalue(), made
+
+found = [select("small.npy")]
+for megabytes in (2, 6, 16):
+    size = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+    resource.setrlimit(resource.RLIMIT_AS, (size + megabytes * 10**6, resource.RLIM_INFINITY))
+    found.append(select("large.npy"))
+    resource.setrlimit(resource.RLIMIT_AS, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+print(json.dumps(found))
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems do not limit the address space")
+def test_out_of_memory_says_so(tmp_path):
+    """A table of 11.5 MB where the process may grow by less, so that reading fails, or by little more: the fit fails.
+
+    The small table comes first. It loads what is needed, and OpenBLAS takes its memory: without any, it waits for ever.
+    """
+    command = [sys.executable, "-c", _SHORT_OF_MEMORY, str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=True)
+    enough, *short = json.loads(done.stdout)
+    assert enough[0] == 0 and enough[2]
+    assert [code for code, _, _ in short[:2]] == [3, 3]
+    for code, said, made in short:
+        assert made == (code == 0)
+        assert code == 0 or (code == 3 and "memory" in said and said.count("\n") == 1), said
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["large.npy", "small.npy"]
 
 
 def test_a_link_is_followed_with_force_only(cli, table, tmp_path):

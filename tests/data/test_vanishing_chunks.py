@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 
+from eigensieve import QAlphaSelector, SieveSelector
+from eigensieve._progress import progress_to
 from eigensieve.data import open_data
 
 zarr = pytest.importorskip("zarr")
@@ -43,6 +45,22 @@ def test_a_chunk_that_vanishes_in_the_middle_of_a_pass(tmp_path):
 
     with pytest.raises(OSError, match="added or removed"):
         data.map_blocks(remove_one)
+
+
+@pytest.mark.parametrize("selector", [QAlphaSelector(3, 2, random_state=0), SieveSelector(3, 2, random_state=0)])
+def test_a_chunk_that_vanishes_during_a_fit(tmp_path, selector):
+    """It is removed after the first pass over the data, when the fit has read all of it once."""
+    stored(tmp_path, 3)
+    data = open_data(tmp_path / "x.zarr")
+    chunks = [path for path in (tmp_path / "x.zarr" / "c").rglob("*") if path.is_file()]
+
+    def remove_one(message):
+        if chunks and data.n_passes:
+            chunks.pop().unlink()
+
+    with progress_to(remove_one), pytest.raises(OSError, match=r"x\.zarr"):
+        selector.fit(data)
+    assert data.n_passes and not hasattr(selector, "weights_")
 
 
 def test_damaged_metadata_names_the_array(tmp_path):

@@ -28,6 +28,10 @@ def three_classes():
     return X, np.array(["ash", "elm", "oak"])[y]
 
 
+def six_classes():
+    return make_blobs(n_samples=300, n_features=8, centers=6, cluster_std=3.0, random_state=1)
+
+
 CASES = {
     "rbf": (ElementSelectedSVC(SVC(C=5), n_elements=60, random_state=0), two_classes),
     "poly": (ElementSelectedSVC(SVC(kernel="poly", degree=2, gamma=0.1, coef0=1.0), n_elements=30), two_classes),
@@ -35,6 +39,7 @@ CASES = {
     "labels": (ElementSelectedSVC(match="labels", n_elements=60, random_state=0), two_classes),
     "whole vectors": (ElementSelectedSVC(SVC(C=5), shape="basis", n_elements=60, tol=0), two_classes),
     "three classes": (ElementSelectedSVC(SVC(C=2), n_elements=60, random_state=0), three_classes),
+    "thin weights": (ElementSelectedSVC(match="labels", n_elements=60, refine=True, random_state=0), six_classes),
 }
 
 

@@ -29,6 +29,10 @@ def three_classes():
     return make_blobs(n_samples=200, n_features=5, centers=3, cluster_std=3.0, random_state=1)
 
 
+def six_classes():
+    return make_blobs(n_samples=300, n_features=8, centers=6, cluster_std=3.0, random_state=1)
+
+
 def wide_range():
     """One value far away: most samples share few levels."""
     X, y = two_classes()
@@ -45,6 +49,7 @@ CASES = {
     "labels": (ElementSelectedSVC(match="labels", n_elements=60, refine=True, random_state=0), two_classes),
     "decision": (ElementSelectedSVC(SVC(C=5), n_elements=60, random_state=0), two_classes),
     "three classes": (ElementSelectedSVC(match="labels", n_elements=40, random_state=0), three_classes),
+    "thin weights": (ElementSelectedSVC(match="labels", n_elements=60, refine=True, random_state=0), six_classes),
     "whole vectors": (ElementSelectedSVC(SVC(), shape="basis", n_elements=60, tol=0), two_classes),
     "outlier": (ElementSelectedSVC(match="labels", n_elements=40, random_state=0), wide_range),
     "regression": (ElementSelectedSVR(match="labels", n_elements=30, random_state=0), numbers),

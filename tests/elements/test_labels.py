@@ -5,6 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 from scipy.optimize import approx_fprime, minimize
+from sklearn.datasets import make_blobs
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss
 
@@ -69,6 +70,41 @@ def test_refitted_machine_is_that_of_logistic_regression(n_classes):
     expected = peer.predict_proba(K)[:, -fit.scores.shape[1] :]
     np.testing.assert_allclose(LOGISTIC.mean(fit.scores), expected, atol=1e-5)
     assert fit.goal.total(fit.scores) == pytest.approx(200 * log_loss(y, peer.predict_proba(K)), abs=1e-3)
+
+
+def test_thin_weights_are_those_that_count_and_are_fitted_best():
+    """Class k is that of the largest column k, so the weights of a column on other classes count less."""
+    rng = np.random.default_rng(0)
+    K = rng.normal(size=(300, 6))
+    y = (4 * K[:, :5] + rng.normal(size=(300, 5))).argmax(axis=1)
+    goal = classes((y[:, None] == np.arange(5)).astype(float), ridge=2.0)
+    fit = PenalisedFit(goal)
+    fit.add(K)
+    fit.refit(10)
+    fit.thin(6)
+    fit.refit(40)
+    kept = fit.weights[1:] != 0
+    np.testing.assert_array_equal(kept[:5], np.eye(5, dtype=bool))
+    assert kept[5].sum() == 1  # noise, but every column keeps a weight
+
+    def loss(flat):
+        weights = np.zeros((6, 5))
+        weights[kept] = flat[5:]
+        scores = K @ weights + flat[:5]
+        return (np.log(np.exp(scores).sum(axis=1)) - scores[np.arange(300), y]).sum() + (flat[5:] ** 2).sum()
+
+    best = minimize(loss, np.zeros(11), tol=1e-10)
+    assert loss(np.concatenate([fit.weights[0], fit.weights[1:][kept]])) == pytest.approx(best.fun, rel=1e-6)
+
+
+def test_many_classes_share_columns_with_few_weights_each():
+    X, y = make_blobs(n_samples=400, n_features=6, centers=8, cluster_std=2.0, random_state=0)
+    targets = (y[:, None] == np.arange(8)).astype(float)
+    for refine in (False, True):
+        found, _ = machine(X, targets, n_elements=40, refine=refine)
+        per_column = np.count_nonzero(found.weights, axis=1)
+        assert found.is_thin and per_column.min() >= 1 and per_column.sum() == 3 * found.n_columns
+        assert (found.decision(X).argmax(axis=1) == y).mean() > 0.9
 
 
 def test_separable_labels_do_not_break_the_fit():

@@ -4,9 +4,10 @@ import warnings
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
-from sklearn.pipeline import make_pipeline
+from sklearn.pipeline import Pipeline
 
 from eigensieve import FeatureMap, KernelQAlphaSelector, QAlphaSelector, SieveSelector, TraceRatioSelector
 
@@ -50,15 +51,20 @@ def test_a_number_above_what_varies_selects_what_varies(selector, X) -> None:
     np.testing.assert_array_equal(model.support_, np.arange(12) != 7)
 
 
-def test_a_search_over_sizes_has_a_score_for_every_size(X) -> None:
+@pytest.mark.parametrize("layout", [np.asarray, csr_array])
+@pytest.mark.parametrize(
+    "selector",
+    [SieveSelector(), QAlphaSelector(), KernelQAlphaSelector(), FeatureMap(), TraceRatioSelector()],
+    ids=repr,
+)
+def test_a_search_over_sizes_has_a_score_for_every_size(selector, layout, X) -> None:
     X[:, 8] = np.arange(60) == 3  # constant wherever sample 3 is held out
-    for selector in (SieveSelector(), QAlphaSelector(supervision="ignore"), TraceRatioSelector()):
-        steps = make_pipeline(selector, LogisticRegression())
-        search = GridSearchCV(steps, {f"{steps.steps[0][0]}__n_features_to_select": [3, 11, 12]}, cv=KFold(3))
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)
-            search.fit(X, Y)
-        assert np.isfinite(search.cv_results_["mean_test_score"]).all()
+    steps = Pipeline([("few", selector), ("classes", LogisticRegression())])
+    search = GridSearchCV(steps, {"few__n_features_to_select": [3, 11, 12]}, cv=KFold(3))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        search.fit(layout(X), Y)
+    assert np.isfinite(search.cv_results_["mean_test_score"]).all()
 
 
 @pytest.mark.parametrize("unknown", [None, np.nan, -1])
@@ -94,13 +100,16 @@ def test_group_numbers_are_pairs(X) -> None:
     np.testing.assert_allclose(grouped.weights_, pairs.weights_, rtol=1e-10)
 
 
-def test_cross_validation_slices_group_numbers_and_refuses_pairs(X) -> None:
+@pytest.mark.parametrize("selector", [QAlphaSelector(4, 2), SieveSelector(4), KernelQAlphaSelector(4, 2)], ids=repr)
+def test_cross_validation_slices_group_numbers_and_refuses_pairs(selector, X) -> None:
     groups = np.where(np.arange(60) < 20, Y, -1)
-    steps = make_pipeline(QAlphaSelector(4, 2, supervision="ignore"), LogisticRegression())
-    scores = cross_val_score(steps, X, Y, cv=KFold(3), params={"qalphaselector__cannot_link": groups})
+    steps = Pipeline([("few", selector.set_params(supervision="ignore")), ("classes", LogisticRegression())])
+    scores = cross_val_score(steps, X, Y, cv=KFold(3), params={"few__cannot_link": groups})
     assert np.isfinite(scores).all()
-    pairs = {"qalphaselector__cannot_link": np.array([[0, 59]])}
     with pytest.raises(ValueError, match="one group number per sample instead"):
-        cross_val_score(steps, X, Y, cv=KFold(3), params=pairs, error_score="raise")
+        cross_val_score(steps, X, Y, cv=KFold(3), params={"few__cannot_link": np.array([[0, 59]])}, error_score="raise")
+
+
+def test_group_numbers_that_pair_nothing_are_noted(X) -> None:
     with pytest.warns(UserWarning, match="pair no two of the 60 samples"):
         QAlphaSelector(4).fit(X, must_link=np.arange(60))

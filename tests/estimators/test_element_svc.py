@@ -276,9 +276,10 @@ def test_tables_for_every_kernel_and_outside_the_range(data, kernel):
 
 def test_onnx_agrees(data, three_classes):
     ort = pytest.importorskip("onnxruntime")
-    cases = [(KERNELS[k], *data) for k in KERNELS] + [(SVC(C=2), *three_classes)]
-    for svc, X, y in cases:
-        model = ElementSelectedSVC(svc, n_elements=60, random_state=0).fit(X, y)
+    cases = [(KERNELS[k], "decision", *data) for k in KERNELS] + [(SVC(C=2), "decision", *three_classes)]
+    cases.append((SVC(), "labels", *make_blobs(300, 8, centers=6, cluster_std=3.0, random_state=1)))
+    for svc, match, X, y in cases:
+        model = ElementSelectedSVC(svc, match=match, n_elements=60, random_state=0).fit(X, y)
         X32 = X.astype(np.float32)
         exact = model._expansion.decision(X32)
         bound = summed_in_single_bound(model._expansion, np.abs(X32).max(axis=0).astype(float), 1).max()

@@ -85,7 +85,21 @@ def test_trace_ratios_are_ratios(P: np.ndarray, storage: Any, exponent: int) -> 
     np.testing.assert_array_equal(TraceRatioSelector(RELEVANT).fit(X, LABELS).get_support(), plain)
 
 
+@pytest.mark.parametrize("exponent", [0, -600, 1000])
+@pytest.mark.parametrize("storage", [np.asarray, sp.csr_matrix], ids=["dense", "csr"])
+def test_columns_that_do_not_vary_have_no_fisher_score_and_hide_no_extremes(
+    P: np.ndarray, storage: Any, exponent: int
+) -> None:
+    X = np.ldexp(P, exponent)
+    X[:, 3], X[:, 7] = 0.0, X[0, 7]
+    expected = fisher_score(P, LABELS)
+    expected[[3, 7]] = np.nan
+    np.testing.assert_allclose(fisher_score(storage(X), LABELS), expected, rtol=1e-9)
+
+
 def test_scatters_that_cannot_be_compared_are_refused(P: np.ndarray) -> None:
+    with pytest.raises(ValueError, match=r"deviations range from .* cannot be compared in float64 by fisher_score"):
+        fisher_score(np.ldexp(P, SCALES["mixed"]), LABELS)
     with pytest.raises(
         ValueError, match=r"deviations range from .* cannot be compared in float64 by TraceRatioSelector"
     ):

@@ -86,6 +86,17 @@ def test_many_noise_features_and_few_samples() -> None:
         assert np.mean(model.selection_order_ < 20) >= 0.8
 
 
+def test_no_better_feature_is_left_out_of_many() -> None:
+    """20,000 columns, 30 of them follow the groups of the samples."""
+    X = np.random.default_rng(0).standard_normal((100, 20_000))
+    X[:, :30] += np.linspace(0.5, 1.5, 30) * np.repeat([-1.0, 1.0], 50)[:, None]
+    model = SieveSelector(random_state=0).fit(X)
+    kept = model.support_
+    assert kept[:30].sum() >= 27
+    assert kept[30:].sum() <= 3
+    assert model.p_values_[kept].max() < model.p_values_[~kept].min()
+
+
 def test_learned_attributes_agree(planted: np.ndarray) -> None:
     model = SieveSelector(7, 3).fit(planted)
     assert model.n_features_in_ == 150 and model.n_iter_ == 3 and model.converged_ and model.p_values_ is None

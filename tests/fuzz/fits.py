@@ -3,6 +3,7 @@
 A fit must give exactly what was asked for, or be refused by an error of our own or of scikit-learn's validation.
 """
 
+import inspect
 import traceback
 import warnings
 from collections.abc import Iterator
@@ -10,10 +11,10 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.svm import SVC
+from sklearn.svm import SVC, SVR
 
 import eigensieve
-from fuzz.targets import CLASSIFIERS, SELECTORS
+from fuzz.targets import CLASSIFIERS, REGRESSORS, SELECTORS
 
 Spec = dict[str, Any]
 
@@ -68,6 +69,12 @@ _SETTINGS: dict[str, dict[str, tuple[Any, ...]]] = {
         "search": ("guided", "probabilistic", "exact"),
         "match": ("decision", "kernel"),
     },
+    "ElementSelectedSVR": {
+        "n_elements": (5, 20),
+        "shape": ("element", "feature", "basis", "joint", "prototypes"),
+        "search": ("guided", "probabilistic", "exact"),
+        "match": ("decision", "kernel", "labels"),
+    },
     "ReducedSetSVC": {"n_vectors": (1, 3), "method": ("construction", "selection"), "refine": (True, False)},
     "RejectionCascade": {},
 }
@@ -95,9 +102,14 @@ def draw(rng: np.random.Generator, estimator: str) -> Spec:
         "pairs": bool(rng.random() < 0.2),
         "constants": int(rng.integers(0, 3)) if rng.random() < 0.3 else 0,
         "seed": int(rng.integers(2**31)),
+        "batches": bool(rng.random() < 0.2),
     }
     if estimator in CLASSIFIERS:
         spec["labels"] = one(["all", "strings"])
+    if estimator in REGRESSORS:
+        spec["labels"] = "all"
+        if spec["settings"]["match"] == "labels":  # it is refused with any other shape and search
+            spec["settings"] |= {"shape": "element", "search": "guided"}
     if estimator == "RejectionCascade":  # its parts are scikit-learn's, which say themselves what they cannot take
         spec["scale"] = one(["one", "wide"])
     return spec
@@ -106,8 +118,10 @@ def draw(rng: np.random.Generator, estimator: str) -> Spec:
 def simpler(spec: Spec) -> Iterator[Spec]:
     """Yield specs that are a little simpler."""
     plain = {"values": "normal", "scale": "one", "offset": 0.0, "storage": "dense", "labels": None, "side": False}
-    for name, value in {**plain, "pairs": False, "constants": 0, "count": 1}.items():
-        if spec[name] != value and not (name == "labels" and spec["estimator"] in CLASSIFIERS):
+    for name, value in {**plain, "pairs": False, "batches": False, "constants": 0, "count": 1}.items():
+        if spec.get(name, value) != value and not (
+            name == "labels" and spec["estimator"] in (*CLASSIFIERS, *REGRESSORS)
+        ):
             yield {**spec, name: value}
     for name, choices in _SETTINGS[spec["estimator"]].items():
         if spec["settings"][name] != choices[0]:
@@ -163,6 +177,8 @@ def stored(X: np.ndarray, storage: str) -> Any:
 def labels_of(spec: Spec) -> np.ndarray | None:
     rng = np.random.default_rng(spec["seed"] + 1)
     y = rng.integers(0, 2 if spec["estimator"] in CLASSIFIERS else 3, spec["n_samples"])
+    if spec["estimator"] in REGRESSORS:
+        return rng.standard_normal(spec["n_samples"])
     if spec["labels"] is None:
         return None
     if spec["labels"] == "some":
@@ -180,16 +196,21 @@ def fit(spec: Spec) -> Any:
         settings["random_state"] = 0
     if spec["estimator"] in ("ElementSelectedSVC", "ReducedSetSVC"):
         settings["estimator"] = SVC()
+    if spec["estimator"] in REGRESSORS:
+        settings["estimator"] = SVR()
     if spec["estimator"] == "RejectionCascade":
         # scikit-learn's solver has no end on values of extreme scale
         settings |= {"rejector": SVC(kernel="linear", max_iter=1000), "classifier": SVC(max_iter=1000)}
     model, more = cls(**settings), {}
     rng = np.random.default_rng(spec["seed"] + 2)
-    if spec["side"] and spec["estimator"] in ("QAlphaSelector", "FeatureMap"):
+    takes = inspect.signature(cls.fit).parameters
+    if spec["side"] and "side" in takes:
         with np.errstate(all="ignore"):
             more["side"] = data_of({**spec, "n_samples": 5, "seed": spec["seed"] + 3})
-    if spec["pairs"] and spec["estimator"] == "QAlphaSelector" and spec["n_samples"] > 3:
+    if spec["pairs"] and "cannot_link" in takes and spec["n_samples"] > 3:
         more["cannot_link"] = rng.permutation(spec["n_samples"])[:2][None]
+    if spec.get("batches") and "batches" in takes:
+        more["batches"] = rng.integers(0, 2, spec["n_samples"])
     return model.fit(X, labels_of(spec), **more)
 
 

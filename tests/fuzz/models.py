@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from sklearn.svm import SVC
+from sklearn.svm import SVC, SVR
 
 import eigensieve
 from eigensieve.estimators.persistence import ModelFileError, load_model, save_model
@@ -15,7 +15,14 @@ from fuzz.damage import damaged
 
 Spec = dict[str, Any]
 
-NAMES = ("QAlphaSelector", "SieveSelector", "TraceRatioSelector", "ElementSelectedSVC", "ReducedSetSVC")
+NAMES = (
+    "QAlphaSelector",
+    "SieveSelector",
+    "TraceRatioSelector",
+    "ElementSelectedSVC",
+    "ReducedSetSVC",
+    "ElementSelectedSVR",
+)
 
 
 def draw(rng: np.random.Generator, target: str) -> Spec:
@@ -33,8 +40,9 @@ def _sound(estimator: str) -> tuple[bytes, np.ndarray, np.ndarray]:
     X, y = rng.standard_normal((30, 12)), np.repeat([0, 1], 15)
     X[:15, :4] += 2.0
     cls = getattr(eigensieve, estimator)
-    few = {"n_elements": 20} if estimator == "ElementSelectedSVC" else {}
-    model = cls(SVC(), random_state=0, **few) if estimator.endswith("SVC") else cls(4)
+    machine = {"SVC": SVC, "SVR": SVR}.get(estimator[-3:])
+    few = {"n_elements": 20} if estimator.startswith("Element") else {}
+    model = cls(machine(), random_state=0, **few) if machine else cls(4)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "model.skops"
         save_model(model.fit(X, y), path)
@@ -42,7 +50,8 @@ def _sound(estimator: str) -> tuple[bytes, np.ndarray, np.ndarray]:
 
 
 def _outcome(model: Any, X: np.ndarray) -> np.ndarray:
-    return np.asarray(model.decision_function(X) if hasattr(model, "decision_function") else model.transform(X))
+    how = next(name for name in ("decision_function", "predict", "transform") if hasattr(model, name))
+    return np.asarray(getattr(model, how)(X))
 
 
 def check(spec: Spec) -> str:

@@ -9,12 +9,13 @@ import numpy as np
 
 SELECTORS = ("SieveSelector", "QAlphaSelector", "KernelQAlphaSelector", "FeatureMap", "TraceRatioSelector")
 CLASSIFIERS = ("ElementSelectedSVC", "ReducedSetSVC", "RejectionCascade")
+REGRESSORS = ("ElementSelectedSVR",)
 TEXTS = ("csv", "csv.gz", "svmlight", "mtx", "10x")
 BINARY = ("parquet", "feather", "npy", "npz", "mat", "mat 7.3", "h5ad")
 IN_PLACE = ("open npy", "open hdf5", "open h5ad", "open parquet", "open zarr")
 
 _MODULES = {
-    **dict.fromkeys((*SELECTORS, *CLASSIFIERS), "fuzz.fits"),
+    **dict.fromkeys((*SELECTORS, *CLASSIFIERS, *REGRESSORS), "fuzz.fits"),
     "models": "fuzz.models",
     "checkpoints": "fuzz.checkpoints",
     "interruptions": "fuzz.interruptions",

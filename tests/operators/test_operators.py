@@ -5,7 +5,7 @@ import pytest
 
 from eigensieve import check_symmetric_operator
 from eigensieve.data import as_data
-from eigensieve.operators import Affinity, FeatureGram, StandardAffinity, SymmetricOperator
+from eigensieve.operators import Affinity, FeatureGram, ScaledAffinity, StandardAffinity, SymmetricOperator
 from reference import qalpha as naive
 from support.backends import FEW, tolerance
 from support.variants import VARIANT_IDS, VARIANTS, Variant
@@ -47,6 +47,21 @@ def test_sample_affinity_equals_the_weighted_sum(variant: Variant, backend: str)
     view = as_data(FEW[backend](X)).standardized(variant.normalize)
     operator = SampleAffinity(variant.affinity(view), weights)
     check_symmetric_operator(operator, np.tensordot(weights, L, 1), rtol=tolerance(backend, double=1e-10))
+
+
+@pytest.mark.parametrize("variant", VARIANTS[::2], ids=VARIANT_IDS[::2])
+@pytest.mark.parametrize("backend", FEW)
+def test_images_are_the_products_of_every_term(variant: Variant, backend: str) -> None:
+    X = variant.example(seed=1, n_samples=14, n_features=18)
+    X[:, 4] = 2.0
+    L = naive.terms(naive.standardise(X, variant.normalize), variant.spectrum)
+    V = np.random.default_rng(1).standard_normal((14, 3))
+    scale = np.linspace(0.5, 2.0, 18)
+    affinity = variant.affinity(as_data(FEW[backend](X)).standardized(variant.normalize))
+    tight = tolerance(backend, double=1e-10)
+    np.testing.assert_allclose(affinity.images(V), L @ V, rtol=tight, atol=10 * tight)
+    scaled = ScaledAffinity(affinity, scale)
+    np.testing.assert_allclose(scaled.images(V), scale[:, None, None] * (L @ V), rtol=tight, atol=10 * tight)
 
 
 @pytest.mark.parametrize("variant", VARIANTS[::2], ids=VARIANT_IDS[::2])

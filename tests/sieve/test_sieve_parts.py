@@ -160,6 +160,13 @@ def test_pick_leaves_copies_for_later() -> None:
     assert set(order[:6]) >= {5, 6, 7, 8, 9}
 
 
+@pytest.mark.parametrize(("score", "order"), [(0.72, [0, 2, 1]), (0.70, [0, 1, 2])])
+def test_an_unrelated_feature_goes_before_a_copy_from_one_over_root_two_of_its_score(score: float, order: list) -> None:
+    a, b = np.linalg.qr(np.column_stack([np.ones(40), np.random.default_rng(0).standard_normal((40, 2))]))[0].T[1:]
+    data = as_data(np.column_stack([a, a, b])).standardized("center")
+    assert pick(data, np.array([1.0, 1.0, score]), np.arange(3), 3).tolist() == order
+
+
 def test_screen_equals_halving_by_squared_correlations(clustered: np.ndarray) -> None:
     M = naive.standardise(clustered)
     kept = np.arange(80)

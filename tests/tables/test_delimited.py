@@ -298,7 +298,7 @@ class TestWriting:
     def test_existing_file_is_kept_unless_forced(self, tmp_path):
         path = put(tmp_path, "a,b\n1,2\n")
         table = read_table(path)
-        with pytest.raises(DataError, match=r"exists already. Choose another name, or force"):
+        with pytest.raises(DataError, match=r"exists already. Choose another name, or replace it"):
             write_table(path, table, [0])
         assert path.read_text() == "a,b\n1,2\n"
         write_table(path, table, [0], force=True)

@@ -405,7 +405,7 @@ def test_missing_package_names_the_extra(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("name", "in_place", "message"),
     [
-        ("a.zarr", False, r"unsupported file ending. Use one of .csv, .* Open it with eigensieve.data.open_data"),
+        ("a.zarr", False, r"unsupported file ending. Use one of .csv, .* Open it with eigensieve.open_data"),
         ("a.csv", True, r"unsupported file ending. Use one of .parquet, .* Read it into memory with .*read_table"),
         ("a.xyz", True, r"unsupported file ending. Use one of .parquet, .*\.zarr\.$"),
     ],

@@ -232,6 +232,11 @@ def test_feather_with_places_beyond_its_texts(tmp_path):
     refused(written(tmp_path / "x.feather", content.replace(places, broken)), "damaged or not a Feather file")
 
 
+def test_feather_of_version_1_says_so(tmp_path):
+    """No such file can be written without a warning of pyarrow's: these are the bytes that one begins and ends with."""
+    refused(written(tmp_path / "x.feather", b"FEA1\0\0\0\0" + bytes(64) + b"FEA1"), "old version 1.*version 2")
+
+
 @pytest.mark.parametrize("compression", ["zstd", "lz4", "uncompressed"])
 def test_the_unpacked_size_of_feather(compression, tmp_path):
     import pyarrow as pa
@@ -345,6 +350,20 @@ def test_identifiers_are_not_taken_for_measurements(format, tmp_path):
     refused(path, r"whole numbers above 2\^53")
     if format in ("csv", "parquet"):
         assert read_table(path, id="who").sample_names == [str(number) for number in ids]
+
+
+@pytest.mark.parametrize("digits", [17, 299, 350, 5000])
+def test_whole_numbers_of_any_length_are_identifiers(digits, tmp_path):
+    """As floats, those above 309 digits would all be infinite."""
+    numbers = [10**digits + k for k in (1, 2, 3)] if digits < 4000 else ["1" * digits] * 3
+    path = written(
+        tmp_path / "x.csv", ("a,b\n" + "".join(f"{number},{k}\n" for k, number in enumerate(numbers))).encode()
+    )
+    refused(path, r"whole numbers above 2\^53 in column 'a'")
+    np.testing.assert_array_equal(read_table(path, drop=["a"]).X, [[0], [1], [2]])
+    # zeros in front, and whole numbers that a float holds, are measurements
+    path = written(tmp_path / "y.csv", f"a,b\n{'0' * digits}7,1\n{2**1000},2\n".encode())
+    np.testing.assert_array_equal(read_table(path).X, [[7, 1], [2.0**1000, 2]])
 
 
 def test_large_whole_numbers_among_measurements_are_rounded_as_usual(tmp_path):

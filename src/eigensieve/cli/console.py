@@ -90,7 +90,7 @@ class Console:
         """Print the JSON document for scripts."""
         if self.as_json:
             text = json.dumps(content, ensure_ascii=False, allow_nan=False, default=_plain)
-            # bytes of a file name that are no UTF-8 become escapes of JSON, from which they can be had again
+            # bytes of a file name that are not UTF-8 become JSON escapes, which can be turned back
             print(text.encode("utf-8", "backslashreplace").decode("utf-8"))
 
     @contextlib.contextmanager
@@ -131,7 +131,7 @@ class Console:
 
 @contextlib.contextmanager
 def _warnings_as_notes(console: Console) -> Iterator[None]:
-    """Print each warning once, as a note. Deprecations in libraries are left out: users cannot mend them."""
+    """Print each warning once, as a note. Deprecations in libraries are left out: users cannot fix them."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         yield

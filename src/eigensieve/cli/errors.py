@@ -139,8 +139,13 @@ def in_options(message: str) -> str:
 
     def flag(found: re.Match[str], value: str = "") -> str:
         known = FLAGS.get(found[1])
-        return found[0] if known is None else f"{known} {value}".rstrip()
+        if known is None:
+            return value if found[1] in ("max_iter", "tol") else found[0]
+        return f"{known} {value}".rstrip()
 
+    few = r"Found array with (\d+) (\w+)\(s\) \(shape=\(.*?\)\) while a minimum of (\d+) is required(?: by \w+)?\."
+    message = re.sub(few, r"The table has too few \2s: \1, and \3 are the least.", message)
+    message = message.replace(": increase max_iter, or accept a larger tol.", ".")
     message = re.sub(r"The '(\w+)' parameter of \w+(?:\.fit)?", flag, message)
     setting = r"(?:\b[A-Z]\w+\()?\b(\w+)=(?:'([\w-]+)'|([\w.]*\w))\)?"
     message = re.sub(setting, lambda found: flag(found, (found[2] or found[3]).removeprefix("True")), message)
@@ -151,13 +156,24 @@ def in_options(message: str) -> str:
     return "".join(parts)
 
 
+_PLAIN = (
+    (r" of \w+Selector\b", ""),
+    (r"(^|[.:] )(?:\w+Selector|FeatureMap)\b", r"\1The method"),
+    (r"\b(?:\w+Selector|FeatureMap)\b", "the method"),
+    (r"\ba str among\b", "one of"),
+    (r"\ba float in\b", "a number in"),
+    (r"\ban int in\b", "a whole number in"),
+)
+
+
 def _without_names(text: str) -> str:
-    """Options in place of parameters, the label in place of y, the table in place of X."""
+    """Options in place of parameters, the label in place of y, the table in place of X; no types, no classes."""
     for name, option in FLAGS.items():
         if "_" in name:  # the others may be words of a sentence
             text = re.sub(rf"\b{name}\b", option, text)
     text = text.replace("Leave out batches, or y.", "Leave out --batch or --label.")
-    text = re.sub(r" of \w+Selector\b", "", text)
+    for python, plain in _PLAIN:
+        text = re.sub(python, plain, text)
     return re.sub(r"\bX\b", "the table", re.sub(r"\by\b", "the label", text))
 
 

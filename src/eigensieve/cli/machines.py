@@ -45,7 +45,8 @@ def opened_svm(path: str, n_features: int, source: str, *, quantity: bool) -> An
         foreign = sio.get_untrusted_types(file=path)
         if foreign:
             raise ModelProblem(
-                f"'{path}' holds types that are not trusted: {', '.join(foreign[:5])}. It was not loaded."
+                f"'{path}' holds types that are not trusted: {', '.join(foreign[:5])}. It was not loaded. Save a "
+                "plain SVC or SVR."
             )
         machine = sio.load(path, trusted=[])
     except OSError as error:

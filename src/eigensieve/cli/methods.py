@@ -71,14 +71,14 @@ METHODS = {
             name: name
             for name in ("criterion", "spectrum", "normalize", "supervision", "side_strength", "pair_strength")
         },
-        "the papers' weights: unsupervised, with labels, side data or pairs",
+        "the papers' weights: with or without labels, side data, pairs",
         uses_label=_not_ignored,
         knows=("side", "pairs"),
     ),
     "trace-ratio": Method(
         "TraceRatioSelector",
         _COMMON | {"score": "score", "level": "level", "neighbors": "n_neighbors", "scale": "scale"},
-        "the exact best subset by Fisher (labels) or Laplacian (no labels) score",
+        "the exact best subset: Fisher score with labels, Laplacian score without",
         needs_label=lambda params: params.get("score", "fisher") != "laplacian",
         uses_label=lambda params: params.get("score", "fisher") != "laplacian",
         needs_array=lambda params: params.get("score", "fisher") != "fisher",

@@ -5,13 +5,16 @@ from typing import Annotated, Any
 
 import typer
 
-Seed = Annotated[int | None, typer.Option("--seed", help="Seed of everything random.", show_default=False)]
+Seed = Annotated[int | None, typer.Option("--seed", help="Seed of all random numbers.", show_default=False)]
 Force = Annotated[bool, typer.Option("--force", "-f", help="Replace files that exist.")]
-Report = Annotated[str | None, typer.Option("--report", "-r", help="A self-contained HTML report.")]
+Report = Annotated[str | None, typer.Option("--report", "-r", help="Write a self-contained HTML report here.")]
 SafeNames = Annotated[
-    bool, typer.Option("--safe-names", help="In .csv and .tsv: an apostrophe before names a spreadsheet would compute.")
+    bool,
+    typer.Option(
+        "--safe-names", help="In .csv and .tsv, put an apostrophe before names that a spreadsheet would compute."
+    ),
 ]
-Model = Annotated[str | None, typer.Option("--model", "-m", help="The fitted model (.skops).")]
+Model = Annotated[str | None, typer.Option("--model", "-m", help="Write the fitted model here (.skops).")]
 
 
 def _column(flag: str, text: str, metavar: str | None = None) -> Any:
@@ -31,19 +34,21 @@ class TableOptions:
     ] = None
     ident: Annotated[str | None, typer.Option("--id", metavar="COLUMN", help="Column with the samples' names.")] = None
     orientation: Annotated[
-        str, typer.Option("--samples", help="Samples are in rows or in columns; auto detects it.")
+        str, typer.Option("--samples", help="Where the samples are: rows, columns, or auto to detect it.")
     ] = "auto"
     form: Annotated[
         str | None,
-        typer.Option("--format", help="Format of the input when its name does not tell (csv, npy, h5ad, ...)."),
+        typer.Option("--format", help="Format of the input (csv, npy, h5ad, ...), if its name does not tell."),
     ] = None
-    categories: Annotated[str, _column("--categories", "Columns of text: leave-out, one-hot or error.")] = "leave-out"
+    categories: Annotated[str, _column("--categories", "What to do with text: leave-out, one-hot or error.")] = (
+        "leave-out"
+    )
     keep: Annotated[list[str] | None, _column("--keep", "Use only this column; repeat for more.", "COLUMN")] = None
     drop: Annotated[list[str] | None, _column("--drop", "Do not use this column; repeat for more.", "COLUMN")] = None
     na_values: Annotated[
-        list[str] | None, _column("--na-values", "A cell that means missing, such as -999; repeat for more.", "TEXT")
+        list[str] | None, _column("--na-values", "Text that means missing, such as -999; repeat for more.", "TEXT")
     ] = None
-    decimal: Annotated[str | None, _column("--decimal", "Decimal mark of a text file; found by itself.", "MARK")] = None
+    decimal: Annotated[str | None, _column("--decimal", "Decimal mark of a text file (detected).", "MARK")] = None
     thousands: Annotated[str | None, _column("--thousands", "Thousands mark of a text file.", "MARK")] = None
 
 
@@ -55,8 +60,8 @@ class SampleOptions(TableOptions):
         str,
         typer.Option(
             "--missing",
-            help="Missing values: auto (drop features without most values, then median), error, mean, median, "
-            "drop-features or drop-samples.",
+            help="What to do with missing values: auto (leave out features that lack most values, fill others with the "
+            "median), error, mean, median, drop-features or drop-samples.",
         ),
     ] = "auto"
 
@@ -65,9 +70,9 @@ class SampleOptions(TableOptions):
 class LabelledOptions(SampleOptions):
     """The same for commands that need labels."""
 
-    label: Annotated[str, typer.Option("--label", "-l", metavar="COLUMN", help="Column with the classes.")] = (
-        field()  # no default: the one of the class above is not inherited
-    )
+    label: Annotated[
+        str, typer.Option("--label", "-l", metavar="COLUMN", help="Column with the classes, or the number to predict.")
+    ] = field()  # no default: the one of the class above is not inherited
 
 
 @dataclass(frozen=True, kw_only=True)

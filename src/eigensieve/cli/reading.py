@@ -63,7 +63,7 @@ def notes_of(table: Any) -> list[str]:
     for note in table.notes:
         fix = next((fix for start, fix in _WHAT_TO_DO.items() if note.startswith(start)), "")
         if "too many values" in note:
-            fix = "--id or --label gives one a use"
+            fix = "to use one, name it with --id or --label"
         notes.append(f"{note} ({fix})" if fix else note)
     if table.label is None:
         likely = [*table.text, *(table.feature_names if len(table.feature_names) < _FEW else ())]
@@ -183,6 +183,8 @@ def read_labelled(wanted: SampleOptions, console: Console) -> "Samples":
             f"Every sample of '{wanted.source}' has the same label; there must be two classes or more, or numbers to "
             f"predict. Check --label {wanted.label}."
         )
+    if samples.data.stats().constant.all():
+        raise InputProblem(f"No column of '{wanted.source}' varies: nothing tells samples apart. Check --samples.")
     for sentence in samples.prepared:
         console.note(sentence)
     return samples
@@ -263,7 +265,7 @@ def _filled_or_dropped(samples: Samples, bad: Array, source: str) -> Samples:
         keep[bad[sparse]] = False
         if not keep.any():
             raise InputProblem(f"Every column of '{source}' lacks most of its values. Check --na-values and --samples.")
-        sentence = f"{int(sparse.sum())} features without most of their values left out (--missing says otherwise)"
+        sentence = f"{int(sparse.sum())} features that lack most of their values left out (--missing changes this)"
         samples = samples.keep_features(keep, sentence)
     rest = np.flatnonzero(~samples.data.stats().finite)
     if not len(rest):

@@ -16,7 +16,7 @@ from eigensieve.data.matrix import DataMatrix
 from eigensieve.data.thin import contiguous_rows, dense_moments, left_product, right_product, weighted_moments
 
 _BLOCK_BYTES = 1 << 22  # in the shared cache, and long enough for the work to outweigh the calls
-_COMPILED_DATA = 1 << 21  # entries; a fit of less takes a second or two, and compiling the loops several times as long
+_COMPILED_DATA = 1 << 21  # entries; a fit of fewer takes a second or two, compiling the loops several times as long
 
 FARTHEST = {np.dtype(np.float32): 4.0, np.dtype(np.float64): 1e3}
 """How many standard deviations from zero a column's mean may be: centring a product loses that much precision."""
@@ -97,7 +97,7 @@ class DenseData(DataMatrix):
         return self.X[rows, start:stop]
 
     def _standardise(self, Z: Array, where: Any) -> Array:
-        # in memory of our own from the first change on: fresh memory is cleared every time
+        # written to memory that is ours where there is some: the system clears fresh memory every time
         own = Z if Z.base is None and Z is not self.X and Z.dtype == self.dtype else None
         if self.center is not None:
             Z = own = np.subtract(Z, self.center[where].astype(self.dtype), dtype=self.dtype, out=own)

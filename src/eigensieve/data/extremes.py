@@ -29,7 +29,7 @@ def tamed(data: DataMatrix, extreme: Array) -> DataMatrix | None:
     if not isinstance(data, (DenseData, SparseData)):
         return None
     stats = data.stats()
-    # A column far from zero keeps its digits by its values' size, any other by its spread: they are the same or near.
+    # The power of two follows the larger of mean and spread, so that neither overflows.
     size = np.maximum(np.abs(stats.mean), stats.centered_norm)
     exponents = np.where(extreme, -np.frexp(np.where(extreme, size, 1.0))[1], 0)
     exponents[extreme & ~np.isfinite(size)] = -_MOST

@@ -10,7 +10,7 @@ from eigensieve._types import Array
 NORMALIZATIONS = ("center", "unit", "none")
 
 LIMITS = {np.dtype(np.float32): 1e28, np.dtype(np.float64): 1e120}
-"""Norms between the reciprocal of this and this can be squared, and multiplied by vectors of that type."""
+"""Norms between 1 / limit and the limit can be squared, and multiplied by vectors of that type."""
 
 _FEATURES = 8192  # features standardised at once: their numbers stay in cache
 

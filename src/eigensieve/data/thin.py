@@ -50,7 +50,7 @@ def right_product(Z: Array, C: Array, compiled: bool = True) -> Array:
 
 
 def contiguous_rows(Z: Array, compiled: bool = True) -> tuple[Array, int, int, int] | None:
-    """Return the block as flat memory, the distance of its rows, and its shape; None where the loops do not apply.
+    """Return the block as flat memory, the distance between its rows, and its shape; None where the loops do not apply.
 
     With ``compiled=False`` they never do: the block is part of data so small that compiling would not pay.
     """

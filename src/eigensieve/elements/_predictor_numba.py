@@ -52,6 +52,8 @@ def tiled_decision(
                     column[t] = power(gamma * column[t] + coef0, degree)
             for m in range(weights.shape[0]):
                 weight = weights[m, c]
+                if weight == 0.0:
+                    continue
                 for t in range(_TILE):
                     total[m, t] += weight * column[t]
         for m in range(weights.shape[0]):

@@ -96,6 +96,11 @@ class ElementExpansion:
         """What multiplies each column's sum over features."""
         return self.factors if self.kernel.kind == LINEAR else self.kernel.gamma * self.factors
 
+    @property
+    def is_thin(self) -> bool:
+        """Whether outputs have weights on some of the columns only; the others are exactly zero."""
+        return self.intercept.size > 1 and not self.weights.all()
+
     def rescaled(self, unit: float, middle: float) -> "ElementExpansion":
         """Return middle + unit f."""
         return replace(self, weights=unit * self.weights, intercept=unit * self.intercept + middle)
@@ -159,6 +164,8 @@ def solve_weights(design: Array, targets: Array, ridge: float) -> tuple[Array, A
     the second term, weights of opposite sign would grow until they cost digits in single precision.
     """
     means, middle = design.mean(axis=0), targets.mean(axis=0)
+    if not design.shape[1]:  # scipy before 1.14 solves no empty system
+        return np.zeros((0, targets.shape[1])), middle
     K = design - means
     gram = K.T @ K / design.shape[0]
     gram[np.diag_indices_from(gram)] += max(ridge, 1e-14 * float(np.trace(gram)) + np.finfo(float).tiny)

@@ -152,7 +152,7 @@ def expansion_to_c(
         header,
         c_array(real, f"{name}_values", layout.values),
         c_array(real, f"{name}_gammas", scale * layout.gammas),
-        c_array(real, f"{name}_weights", layout.weights.ravel()),
+        *weight_arrays(real, name, layout.weights, thin=expansion.is_thin),
         c_array(real, f"{name}_offset", offset),
     ]
     if rbf and real == "double":
@@ -178,7 +178,7 @@ def classes_text(n_outputs: int) -> str:
 def _stated_error(expansion: ElementExpansion, precision: str, reach: Array | None) -> str:
     if precision == "double" or reach is None:
         return "that of rounding"
-    bound = float(summed_in_single_bound(expansion, reach, LANES).max())
+    bound = float(summed_in_single_bound(expansion, reach, 1 if expansion.is_thin else LANES).max())
     return f"at most {bound:.2e} for features as large as in training"
 
 
@@ -246,8 +246,6 @@ def _decision(expansion: ElementExpansion, layout: _Layout, name: str, real: str
     padded, n_elements = layout.gammas.size, max(1, expansion.n_elements)
     rbf = expansion.kernel.kind == RBF
     powers = f"\n    union {{ int i[{padded}]; float f[{padded}]; }} power;" if rbf and real == "float" else ""
-    zeros = ", ".join(["0.0f" if real == "float" else "0.0"] * LANES)
-    pairs = " + ".join(f"(sum[{k}] + sum[{k + LANES // 2}])" for k in range(LANES // 2))
     return f"""
 void {name}_decision(const {real} *x, {real} *decision)
 {{
@@ -256,15 +254,47 @@ void {name}_decision(const {real} *x, {real} *decision)
 {_reads(layout.features)}
 {_sums(layout, name, squares=rbf, real=real)}
 {_kernel(expansion, name, padded, real)}
-    for (m = 0; m < {expansion.intercept.size}; m++) {{
+{_outputs(expansion, name, padded, real)}
+}}
+"""
+
+
+def weight_arrays(kind: str, name: str, weights: Array, *, thin: bool) -> list[str]:
+    """Return all weights row by row. If `thin`: those that are not zero, their places in the row, the rows' ends."""
+    if not thin:
+        return [c_array(kind, f"{name}_weights", weights.ravel())]
+    rows, places = np.nonzero(weights)
+    ends = np.cumsum(np.bincount(rows, minlength=len(weights)))
+    return [
+        c_array(kind, f"{name}_weights", weights[rows, places]),
+        c_array(_index_type(weights.shape[1]), f"{name}_weight_places", places),
+        c_array(_index_type(rows.size), f"{name}_weight_ends", ends),
+    ]
+
+
+def _index_type(top: int) -> str:
+    """Return the smallest C type that holds 0 to `top`."""
+    return "unsigned char" if top < 256 else "unsigned short" if top < 65536 else "unsigned long"
+
+
+def _outputs(expansion: ElementExpansion, name: str, padded: int, real: str) -> str:
+    """Return the loops from kernel values to decision values."""
+    zero = "0.0f" if real == "float" else "0.0"
+    if expansion.is_thin:
+        return f"""    for (m = 0, e = 0; m < {expansion.intercept.size}; m++) {{
+        {real} sum = {zero};
+        for (; e < (int){name}_weight_ends[m]; e++) sum += {name}_weights[e] * k[{name}_weight_places[e]];
+        decision[m] = {name}_offset[m] + sum;
+    }}"""
+    zeros = ", ".join([zero] * LANES)
+    pairs = " + ".join(f"(sum[{k}] + sum[{k + LANES // 2}])" for k in range(LANES // 2))
+    return f"""    for (m = 0; m < {expansion.intercept.size}; m++) {{
         {real} sum[{LANES}] = {{{zeros}}};
         const {real} *w = {name}_weights + m * {padded};
         for (c = 0; c < {padded}; c += {LANES})
             for (e = 0; e < {LANES}; e++) sum[e] += w[c + e] * k[c + e];
         decision[m] = {name}_offset[m] + ({pairs});
-    }}
-}}
-"""
+    }}"""
 
 
 def c_predict(name: str, n_outputs: int, threshold: float, limit: str, sample: str, value: str) -> str:

@@ -3,7 +3,7 @@
 import numpy as np
 
 from eigensieve._types import Array
-from eigensieve.elements.export_c import c_array, c_predict, check_c_name, classes_text
+from eigensieve.elements.export_c import c_array, c_predict, check_c_name, classes_text, weight_arrays
 from eigensieve.elements.fixed_point import FINE, FixedPoint, power_table
 
 _HEADER = """/*
@@ -51,11 +51,16 @@ void {name}_decision(const {level} *x, long *decision)
         k = {name}_powers[part];
         k -= ((k - {name}_powers[part + 1]) * (z & 63UL) + 32UL) >> 6;
         k >>= z >> 12;
-        for (m = 0; m < {n_outputs}; m++)
-            decision[m] += (long){name}_weights[c * {n_outputs} + m] * (long)k / {divisor}L;
+{outputs}
     }}
 }}
 """
+
+_ALL_OUTPUTS = """        for (m = 0; m < {n_outputs}; m++)
+            decision[m] += (long){name}_weights[c * {n_outputs} + m] * (long)k / {divisor}L;"""
+
+_SOME_OUTPUTS = """        for (m = c ? (int){name}_weight_ends[c - 1] : 0; m < (int){name}_weight_ends[c]; m++)
+            decision[{name}_weight_places[m]] += (long){name}_weights[m] * (long)k / {divisor}L;"""
 
 
 def fixed_to_c(
@@ -103,6 +108,7 @@ def fixed_to_c(
         if threshold is None
         else f"\n * int  {name}_predict(const {level} *x);  {classes_text(n_outputs)}",
     }
+    outputs = _SOME_OUTPUTS if expansion.is_thin else _ALL_OUTPUTS
     short = "unsigned short"
     parts = [
         _HEADER.format(**words),
@@ -111,10 +117,10 @@ def fixed_to_c(
         c_array(short, f"{name}_multipliers", fixed.multipliers),
         c_array("unsigned char", f"{name}_shifts", fixed.shifts),
         c_array(short if expansion.n_elements < 65536 else "unsigned long", f"{name}_ends", expansion.starts[1:]),
-        c_array("short", f"{name}_weights", fixed.weights.ravel()),
+        *weight_arrays("short", name, fixed.weights, thin=expansion.is_thin),
         c_array("long", f"{name}_offset", fixed.offset),
         c_array(short, f"{name}_powers", power_table()),
-        _DECISION.format(**words),
+        _DECISION.format(**words, outputs=outputs.format(**words)),
     ]
     if threshold is not None:
         limit = "0" if np.isinf(threshold) else f"{int(np.floor(threshold / fixed.unit))}L"

@@ -66,6 +66,8 @@ class PenalisedFit:
         # The constant is the first column; it is not penalised.
         self.design = np.ones((n, 1))
         self.weights = goal.loss.constant(goal.targets)[None, :]
+        # A weight that is not kept is zero.
+        self.kept = np.ones(self.weights.shape, dtype=bool)
         self.scores = np.repeat(self.weights, n, axis=0)
         self.start = goal.total(self.scores)
 
@@ -77,16 +79,41 @@ class PenalisedFit:
     def add(self, columns: Array) -> None:
         """Add columns (samples x new) with weight zero."""
         self.design = np.hstack([self.design, columns])
-        self.weights = np.vstack([self.weights, np.zeros((columns.shape[1], self.weights.shape[1]))])
+        shape = columns.shape[1], self.weights.shape[1]
+        self.weights = np.vstack([self.weights, np.zeros(shape)])
+        self.kept = np.vstack([self.kept, np.ones(shape, dtype=bool)])
 
     def refit(self, steps: int) -> None:
-        """Take Newton steps on all weights of every output."""
+        """Take Newton steps on all kept weights of every output."""
         for _ in range(steps):
             for k in range(self.weights.shape[1]):
                 self._step(k)
 
+    def thin(self, n_weights: int) -> None:
+        """Keep at most so many weights, but one per column at least, and refit them.
+
+        Each pass drops at most half of them, those that raise the loss least to second order: with k the column and h
+        the curvature, by half of w^2 (sum h k^2 - (sum h k)^2 / sum h + ridge).
+        """
+        left = self.weights[1:].size
+        while left > n_weights:
+            left = max(n_weights, left // 2)
+            self._keep(left)
+            self.refit(1)
+
+    def _keep(self, n_weights: int) -> None:
+        columns, weights, goal = self.design[:, 1:], self.weights[1:], self.goal
+        h = goal.loss.curvature(goal.loss.mean(self.scores), LEAST_CURVATURE)
+        worth = weights**2 * ((columns**2).T @ h - (columns.T @ h) ** 2 / h.sum(axis=0) + goal.ridge)
+        worth[np.arange(len(worth)), worth.argmax(axis=1)] = np.inf
+        dropped = np.argsort(-worth, axis=None, kind="stable")[n_weights:]
+        self.kept[1:].flat[dropped] = False
+        self.weights = np.where(self.kept, self.weights, 0.0)
+        self.scores = self.design @ self.weights
+
     def _step(self, k: int) -> None:
-        A, w = self.design, self.weights[:, k]
+        kept = self.kept[:, k]
+        A, w = self.design if kept.all() else self.design[:, kept], self.weights[kept, k]
         goal = self.goal
         mean = goal.loss.mean(self.scores)
         curvature = goal.loss.curvature(mean, LEAST_CURVATURE)[:, k]
@@ -101,7 +128,7 @@ class PenalisedFit:
             moved = self.scores.copy()
             moved[:, k] += change
             if goal.total(moved, (w + step)[1:]) <= before:
-                self.weights[:, k] = w + step
+                self.weights[kept, k] = w + step
                 self.scores = moved
                 return
             step, change = step / 2, change / 2
@@ -110,13 +137,15 @@ class PenalisedFit:
 def refine_penalised(expansion: ElementExpansion, X: Array, goal: Goal, max_iter: int) -> ElementExpansion:
     """Move values, weights and widths together to lower the penalised loss, by L-BFGS (rbf kernel).
 
-    Columns of one width keep one width: what is stored stays a few widths, and for each column which one.
+    Columns of one width keep one width: what is stored stays a few widths, and for each column which one. Weights of
+    zero stay zero.
     """
     seen = np.asarray(X[:, expansion.features], dtype=np.float64)
     unit = seen.std(axis=0)
     unit[unit == 0] = 1.0
     widths, which = np.unique(expansion.factors, return_inverse=True)
     member = expansion.membership()
+    kept = expansion.weights != 0
     column = np.repeat(np.arange(expansion.n_columns), expansion.lengths)
     c, m = expansion.weights.shape
     cuts = np.cumsum([c * m, m, expansion.n_elements])
@@ -135,7 +164,7 @@ def refine_penalised(expansion: ElementExpansion, X: Array, goal: Goal, max_iter
         pull = goal.loss.mean(scores) - goal.targets
         slope = (pull @ weights.T) * K * gammas
         gradient = [
-            (K.T @ pull + goal.ridge * weights).ravel(),
+            np.where(kept, K.T @ pull + goal.ridge * weights, 0.0).ravel(),
             pull.sum(axis=0),
             2.0 * np.einsum("te,te->e", slope[:, column], difference) * unit,
             np.bincount(which, weights=-(slope * sums).sum(axis=0), minlength=widths.size),

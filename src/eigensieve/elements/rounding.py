@@ -53,7 +53,8 @@ def summed_in_single_bound(expansion: ElementExpansion, reach: Array, lanes: int
     A sum of n terms in single precision is off by at most n roundings of the sum of their sizes. Rbf columns enter as
     exp - 1, of size at most 1; the weights' total is part of the offset.
     """
-    n_each = -(-expansion.n_columns // lanes) + lanes + 4
+    terms = int(np.count_nonzero(expansion.weights, axis=0).max(initial=0))
+    n_each = -(-terms // lanes) + lanes + 4
     sizes = column_sizes(expansion, reach)
     total = sizes @ np.abs(expansion.weights) + np.abs(expansion.intercept) + np.abs(expansion.weights.sum(axis=0))
     return single_precision_bound(expansion, reach) + n_each * UNIT * total

@@ -111,7 +111,8 @@ def _check_same_features(estimator: Any, data: DataMatrix) -> None:
     if known is not None and data.feature_names is not None and not np.array_equal(known, data.feature_names):
         raise ValueError(
             "The feature names should match those that were passed during fit. "
-            f"{int(np.count_nonzero(known != data.feature_names))} of {len(known)} differ."
+            f"{int(np.count_nonzero(known != data.feature_names))} of {len(known)} differ. Give X the "
+            "columns of fit, in the same order."
         )
 
 
@@ -308,7 +309,14 @@ class BaseSelector(SelectorMixin, BaseEstimator):
         self.converged_ = result.converged
         self.sparsity_gap_ = 1.0 if support.all() or not support.any() else sparsity_gap(weights, support)
         self.negative_weight_fraction_ = float(np.mean(weights[usable] < 0))
-        if not result.converged:
+        if result.status == "wandering":
+            warn_user(
+                f"The weights of {type(self).__name__} do not settle to tol={self.tol}: its steps go round without a "
+                f"larger criterion. The best weights of {result.n_iter} steps are kept. Use supervision='span', or "
+                "other block_gamma and block_clusters.",
+                ConvergenceWarning,
+            )
+        elif not result.converged:
             self._warn_not_converged()
 
     def _warn_not_converged(self, part: str = "") -> None:

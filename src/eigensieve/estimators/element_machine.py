@@ -196,7 +196,7 @@ class ElementMachine(SmallMachine):
         if plan.n_elements < smallest:
             raise ValueError(
                 f"The 'n_elements' parameter of {type(self).__name__} must be at least {smallest} for "
-                f"shape={self.shape!r}, whose smallest mask has so many elements here. Got {self.n_elements} instead."
+                f"shape={self.shape!r}, whose smallest mask has that many elements here. Got {self.n_elements} instead."
             )
         if kept and self.shape != "element":
             raise ValueError(

@@ -43,9 +43,9 @@ _SAME = 0.8  # overlap of two rounds above which they show one structure
 class FeatureMap(BaseSelector):
     """Find several different groups of relevant features, one per round of Q-alpha, and map all features by them.
 
-    The first round is Q-alpha. Every further round is Q-alpha with side data whose variances are the squares of all
-    earlier weights. This leads the round to features that no earlier round chose. In each round a feature has a
-    magnitude (its weight) and a coordinate (its direction in the frame of G's two leading eigenvectors). With two
+    The first round is Q-alpha. Every further round is Q-alpha with the squares of all earlier weights in the place of
+    the side data's variances. This leads the round to features that no earlier round chose. In each round a feature has
+    a magnitude (its weight) and a coordinate (its direction in the frame of G's two leading eigenvectors). With two
     rounds every feature is an ellipse in the plane (:meth:`plot`). As a selector the map takes the best features of
     every round, so that several dimensions of the data are covered.
 
@@ -61,7 +61,7 @@ class FeatureMap(BaseSelector):
         one round mix two solutions.
     round_strength : float, default=0.5
         lambda in (D + lambda I)^-1 G, relative to the largest squared weight of a round: the smaller, the more earlier
-        rounds are avoided. Very small values lead into features that are relevant to nothing.
+        rounds are avoided. Very small values favour features that are relevant to nothing.
     side_strength : float, default=0.1
         For side data. Their variances, in units of the variances of X, are divided by this number, multiplied by
         `round_strength` and added to D. The smaller, the more the side data counts.
@@ -86,8 +86,8 @@ class FeatureMap(BaseSelector):
         Weight of every feature in every round, the leading eigenvector of (D + lambda I)^-1 G: low for features that
         earlier rounds chose. Unit columns.
     relevance_ : ndarray of shape (n_features, n_rounds)
-        The leading eigenvector of G for the round's solution: high for all features that serve it, chosen before or
-        not. Unit columns.
+        The leading eigenvector of G for the round's solution: high for all features that serve it, even if
+        chosen before. Unit columns.
     coordinates_ : ndarray of shape (n_features, n_rounds)
         Direction of every feature in the frame of G's two leading eigenvectors, in radians; 0 for constant features.
     embeddings_ : ndarray of shape (n_rounds, n_samples, n_clusters)

@@ -1,5 +1,6 @@
 """KernelQAlphaSelector: Q-alpha on features mapped by a kernel."""
 
+from collections.abc import Callable
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -43,6 +44,7 @@ from eigensieve.qalpha import (
     SolveSettings,
     UnitKernel,
     check_combination,
+    check_likeness,
     exact_factor,
     kernel_function,
     nystroem_factor,
@@ -55,7 +57,7 @@ _MUCH = 0.2  # the ranking cannot be trusted when a larger share of the kernel's
 
 
 class KernelQAlphaSelector(BaseSelector):
-    """Select features by Q-alpha on features that a kernel maps to another space.
+    """Select features that are related, but not correlated: Q-alpha with a kernel between features.
 
     Q-alpha compares features by their inner products m_i'm_j. Relevant features can be related in other ways: by their
     squares, or up to a sign that changes from session to session. A kernel k(m_i, m_j) over features captures such
@@ -86,8 +88,8 @@ class KernelQAlphaSelector(BaseSelector):
         features to unit norm, V_ij / sqrt(V_ii V_jj). ``"none"``: neither. A precomputed kernel is not centred.
     n_components : int or None, default=None
         None: the whole kernel matrix, n_features x n_features. A number: Nystroem's approximation from this many of its
-        columns, with memory n_features x n_components. `approximation_error_` bounds what it leaves out. What is left
-        out favours the features that were drawn; above 0.2 a warning says so.
+        columns, with memory n_features x n_components. `approximation_error_` bounds what it leaves out. The
+        features of the columns drawn are favoured; above 0.2 a warning says so.
     criterion : {"energy", "gap"}, default="energy"
         Maximise the sum of the k largest squared eigenvalues of the affinity, or that minus the sum of all others.
     supervision : {"auto", "span", "ignore"}, default="auto"
@@ -120,13 +122,13 @@ class KernelQAlphaSelector(BaseSelector):
     support_ : ndarray of bool of shape (n_features,)
         The selected features.
     projections_ : ndarray of shape (n_features, n_clusters)
-        phi(m_i)'Q: the mapped features along the leading eigenvectors of the affinity (which has no samples to show).
+        phi(m_i)'Q: the mapped features along the leading eigenvectors of the affinity.
     mapped_features_ : ndarray of shape (n_features, n_dimensions)
         phi(m_i), in coordinates: their inner products are the kernel matrix V as normalised.
     G_ : ndarray of shape (n_features, n_features)
-        The matrix whose leading eigenvector the weights are: V * (P P') with the `projections_` P, or V * (2 P P' - V)
-        for ``criterion="gap"``. With side data the weights are the leading eigenvector of (D + lambda I)^-1 G, with
-        pairs that of G - lambda B. It is computed from `mapped_features_` whenever it is asked for.
+        The matrix of which the weights are the leading eigenvector: V * (P P') with the `projections_` P, or V * (2 P
+        P' - V) for ``criterion="gap"``. With side data the weights are the leading eigenvector of (D + lambda I)^-1 G,
+        with pairs that of G - lambda B. It is computed from `mapped_features_` whenever it is asked for.
     eigenvalues_ : ndarray of shape (n_clusters,)
         Leading eigenvalues of the affinity.
     approximation_error_ : float
@@ -188,7 +190,7 @@ class KernelQAlphaSelector(BaseSelector):
         n_features_to_select: int | float | Literal["auto"] = "auto",
         n_clusters: int = 3,
         *,
-        kernel: Any = "poly",
+        kernel: Callable[[Array, Array], Array] | Literal["linear", "poly", "rbf", "sections", "precomputed"] = "poly",
         degree: int = 2,
         coef0: float = 0.0,
         gamma: float = 1.0,
@@ -270,6 +272,8 @@ class KernelQAlphaSelector(BaseSelector):
         phi = np.where(usable[:, None], factor.phi[: raw.n_features], 0.0)
         self._check_kernel_range(phi)
         span = None if labels is None else _orthonormal(factor.phi[raw.n_features :].T)
+        if span is not None:
+            check_likeness(phi, span, type(self).__name__)
         k = min(int(self.n_clusters), phi.shape[1]) if span is None else span.shape[1]
         penalty = None
         if pairs is not None and self.pair_strength > 0:

@@ -24,7 +24,7 @@ class Findings:
         Weights, or scores where the selector has no weights. A score may be infinite.
     weight_name : {"weight", "score"}
     null_quantiles : ndarray of shape (n_features,) or None
-        Per feature, the fraction of permuted copies (same values, broken dependence) that it stands above.
+        Per feature, the share of permuted copies (the same values in another order) that score below it.
     null_weight : float or None
         The weight that permuted copies hardly reach.
     """

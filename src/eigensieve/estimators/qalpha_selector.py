@@ -8,6 +8,7 @@ from sklearn.base import _fit_context
 from sklearn.utils._param_validation import StrOptions
 
 from eigensieve._progress import Progress
+from eigensieve._types import Array
 from eigensieve.data import DataMatrix
 from eigensieve.estimators.base import (
     AT_LEAST_ONE,
@@ -41,7 +42,7 @@ from eigensieve.qalpha import (
 
 
 class QAlphaSelector(BaseSelector):
-    """Select features whose weighted affinity clusters the samples best (Q-alpha).
+    """Select the features that together cluster the samples best, by Q-alpha.
 
     Finds unit weights alpha and orthonormal Q (n_samples, n_clusters) that maximise trace(Q' A A Q), where
     A = sum_i alpha_i m_i m_i' is the affinity of the samples and m_i is feature i over the samples. No label is needed.
@@ -74,10 +75,9 @@ class QAlphaSelector(BaseSelector):
     supervision : {"auto", "span", "blocks", "ignore"}, default="auto"
         What labels are used for. ``"span"``: Q is the span of the centred class indicators, and only the weights are
         sought; if some labels are -1, this holds for the labelled samples. ``"blocks"``: the papers' criterion, energy
-        within classes minus `block_gamma` times the energy across classes. It is the only form that sees how features
-        vary together differently in each class, and it is worse for classes that differ in their means. ``"ignore"``: y
-        is not used, as in a Pipeline whose last step needs it.
-        ``"auto"``: ``"span"`` when y is given.
+        within classes minus `block_gamma` times the energy across classes. It is the only form that sees features whose
+        covariance differs from class to class. It is worse for classes that differ in their means. ``"ignore"``: y is
+        not used, as in a Pipeline whose last step needs it. ``"auto"``: ``"span"`` when y is given.
     solver : {"auto", "basic", "power", "ritz"}, default="auto"
         ``"auto"`` improves weights and embedding together, with one pass over the data per step. The others are the
         papers' algorithms. They find the same maximum with many more passes.
@@ -105,9 +105,9 @@ class QAlphaSelector(BaseSelector):
         Folder in which the last completed step is kept. If a fit was interrupted, call it again with the same data and
         settings: it continues from there and ends with the same result. The folder of a finished fit gives that fit's
         weights again at once. If anything that the weights depend on differs (a value in the data, labels, side data,
-        pairs, a setting), or if the folder is damaged, a `CheckpointError` says so; `max_iter` may be raised. Finding
-        out reads the data once. Not possible with labels for some samples only, nor with ``supervision="blocks"``. The
-        folds of the automatic choice are fitted anew.
+        pairs, a setting), or if the folder is damaged, a `CheckpointError` says so; `max_iter` may be raised. This
+        check reads the data once. Not possible with labels for some samples only, nor with ``supervision="blocks"``.
+        The folds of the automatic choice are fitted anew.
     fdr : float, default=0.1
         Expected fraction of false selections to allow when `n_features_to_select` is ``"auto"``.
     random_state : int, RandomState or None, default=None
@@ -201,8 +201,8 @@ class QAlphaSelector(BaseSelector):
         criterion: Literal["energy", "gap"] = "energy",
         normalize: Literal["auto", "center", "unit", "none"] = "auto",
         supervision: Literal["auto", "span", "blocks", "ignore"] = "auto",
-        solver: str = "auto",
-        init: Any = "eigen",
+        solver: Literal["auto", "basic", "power", "ritz"] = "auto",
+        init: Array | Literal["eigen", "random"] = "eigen",
         n_init: int = 1,
         side_strength: float = 0.1,
         pair_strength: float = 2.0,

@@ -46,8 +46,8 @@ class RejectionCascade(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         The share of positive samples that may be lost.
     confidence : float, default=None
         Probability with which the rate holds for this very threshold (Clopper and Pearson). None: it holds on average
-        over draws of the held-out samples, and nearly every second draw exceeds it. A confidence costs rejection, and
-        needs log(1 - confidence) / log(1 - rate) held-out positives to reject at all: 149 for 0.95 and 0.02.
+        over draws of the held-out samples, and nearly every second draw exceeds it. With a confidence fewer samples are
+        rejected. To reject any, it needs log(1 - confidence) / log(1 - rate) held-out positives: 149 for 0.95 and 0.02.
     calibration_size : float, default=0.25
         Share of the training data that is held out from the rejector to set its threshold. The classifier is fitted on
         all data. Not used when the rejector is fitted already (plain or in :class:`sklearn.frozen.FrozenEstimator`):

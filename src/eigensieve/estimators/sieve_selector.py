@@ -49,12 +49,12 @@ class SieveSelector(BaseSelector):
     With labels or targets, what y says takes the place of Q. Samples without label are guessed from the others.
     Features are then picked one by one, by their score times the part of them that the picked features do not explain.
     A copy of a picked feature counts half: it comes late, unless the others score far less.
-    Where classes show only in features together, such as an exclusive or, or in the spread of a feature, the features
-    are scored by their products or by the structure they share; see `start_`. All pairs are looked at, so this is left
-    out for many features: more than about 1,000, or more than 4 per sample.
+    Classes may show only in several features together (an exclusive or), or in the spread of a feature. Features are
+    then scored by their products or by the structure they share; see `start_`. This looks at all pairs of features, so
+    it is left out for more than about 1,000 features, or more than 4 per sample.
 
-    What is known to be unwanted is taken off first: differences between batches, the directions in which side data
-    varies, and differences between samples that must be linked. Time is linear in the number of features. Sparse input
+    Known unwanted variation is removed first: differences between batches, the directions in which side data varies,
+    and differences between samples that must be linked. Time is linear in the number of features. Sparse input
     is never densified.
 
     Parameters
@@ -62,13 +62,13 @@ class SieveSelector(BaseSelector):
     n_features_to_select : int, float, "auto" or "fewest", default="auto"
         How many features to keep: a number, a fraction of all features, or a word. ``"auto"`` keeps all features that
         follow a structure shown by the other features, at a false discovery rate of `fdr`. ``"fewest"`` picks from
-        these as few as show the structure nearly as well as any number of picks, up to 300. On data without structure
+        these the smallest set that shows the structure nearly as well as up to 300 picks do. On data without structure
         both select nothing, and a warning says so.
     n_clusters : int or "auto", default="auto"
         k, the number of clusters, if you know it. The features are judged by k eigenvectors of the graph, or by k - 1
         when the last one does not stand out. ``"auto"`` takes the eigenvectors that stand out over those of normal
-        clouds of the same shape. If all of them stand out, it takes one more than the number of eigenvalues of the
-        weighted affinity above the noise edge. How many were taken is `n_components_`.
+        clouds of the same shape. If none or all of them stand out, it takes one more than the number of eigenvalues
+        of the weighted affinity above the noise edge. `n_components_` says how many were taken.
     supervision : {"auto", "classes", "numbers", "ignore"}, default="auto"
         How y is used. ``"auto"`` takes numbers with fractions, and whole numbers of many values, as numbers to be
         predicted, and everything else as classes. ``"classes"`` and ``"numbers"`` say which it is. ``"ignore"`` selects
@@ -102,7 +102,7 @@ class SieveSelector(BaseSelector):
     eigenvalues_ : ndarray
         Leading eigenvalues of the affinity under the last weights.
     n_components_ : int
-        The number of columns of `embedding_`: of directions in which the samples differ more than by chance. It is no
+        The number of columns of `embedding_`: directions in which the samples differ by more than chance. It is not a
         number of clusters. On real data it is often larger than the number of classes.
     null_quantile_ : float
         Weight that a permuted copy of a feature exceeds with probability `fdr`.
@@ -110,18 +110,18 @@ class SieveSelector(BaseSelector):
         If `n_features_to_select` is a word: the chance that a permuted copy of the feature reaches its score against an
         embedding of other features. Otherwise None.
     structure_shown_ : ndarray of shape (n_sizes, 2) or None
-        For ``n_features_to_select="fewest"``: numbers of picks m, and how well so many show the structure. That is R2
-        of `embedding_`, every sample told by the mean over its 5 nearest others on the first m picks. The smallest m
-        with at least 0.95 of the largest R2 is taken. Otherwise None.
+        For ``n_features_to_select="fewest"``: numbers of picks m, and R2, how well m picks show the structure. For R2,
+        `embedding_` is predicted for every sample by the mean over its 5 nearest others on the first m picks. The
+        smallest m with at least 0.95 of the largest R2 is taken. Otherwise None.
     start_ : {"equal", "qalpha", "labels", "products", "structure"}
-        The start that led to the higher scores. With labels: what the features were scored by. ``"products"`` of
-        features, and their squares, and the ``"structure"`` that they share are used only if samples left out are
-        classified clearly better that way.
+        The start that led to the higher scores. With labels, what the features were scored by: the ``"labels"``,
+        ``"products"`` of features and their squares, or the ``"structure"`` that features share. The last two are used
+        only if they classify left-out samples clearly better.
     centered_ : bool
         Whether features were centred. If the number of features is given and most features lie evenly about zero,
         they are not centred: a mean that differs from zero by more than chance then counts as structure.
     supervised_ : bool
-        Whether y took the place of the structure.
+        Whether features were scored by y, not by the structure of the samples.
     n_directions_ : int
         How many unwanted directions were projected out.
     objective_ : float

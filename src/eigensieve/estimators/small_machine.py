@@ -169,13 +169,17 @@ def calibration_scores(
     if len(classes) != 2:
         raise ValueError(f"A threshold can be calibrated for two classes only. Got {len(classes)} classes instead.")
     y = column_or_1d(y)
-    for label in classes:
+    names = classes.tolist()
+    for label in names:
         if not np.any(y == label):
             raise ValueError(
                 f"Class {label!r} is missing from the calibration data. Calibrate on held-out samples of both classes, "
-                f"{classes[0]!r} and {classes[1]!r}."
+                f"{names[0]!r} and {names[1]!r}."
             )
     unknown = np.setdiff1d(y, classes)
     if unknown.size:
-        raise ValueError(f"The calibration data hold labels that were not seen in fit: {unknown.tolist()}.")
+        raise ValueError(
+            f"The calibration data hold labels that were not seen in fit: {unknown.tolist()}. Leave these samples "
+            "out, or fit again with them."
+        )
     return positive_scores(estimator, X), y == classes[1]

@@ -71,7 +71,7 @@ class TraceRatioSelector(BaseSelector):
     """Select the subset of features with the largest trace ratio, exactly.
 
     The score of a subset I is sum_{i in I} b_i / sum_{i in I} e_i, where b_i is the scatter of feature i
-    between samples that should differ and e_i the scatter within samples that should be alike (nie-2008).
+    between samples that should differ and e_i the scatter within samples that should be alike (Nie et al., 2008).
     The best subset of a given size is found by Dinkelbach's iteration. It costs no more than ranking single features.
 
     Parameters
@@ -334,15 +334,16 @@ class TraceRatioSelector(BaseSelector):
             )
         if not e.any():
             warn_user(
-                "No feature has any within scatter: all scores are infinite and features are ordered by "
-                "their between scatter. Check that classes or neighbourhoods hold more than one sample."
+                "No feature has any within scatter: none varies within classes or between neighbours. All scores are "
+                "infinite, and features are ordered by their between scatter. Check that classes or neighbourhoods "
+                "hold more than one sample."
             )
         if self.n_features_to_select == "auto":
             return trace_ratio_path(b, e).choose()
         if self.n_features_to_select > n_usable:
             warn_user(
                 f"n_features_to_select={self.n_features_to_select} is greater than the {n_usable} usable "
-                f"features (of {len(b)}; constant features are never selected). All usable are selected."
+                f"features (of {len(b)}; constant features are never selected). All usable features are selected."
             )
         return int(min(self.n_features_to_select, n_usable))
 

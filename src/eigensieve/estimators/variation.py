@@ -16,14 +16,14 @@ from eigensieve.sieve import Unwanted, unwanted_directions
 
 
 class UnwantedVariationRemover(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
-    """Take known unwanted variation off the data: batches, side data, differences of samples that belong together.
+    """Remove known unwanted variation from the data: batches, side data, differences between linked samples.
 
     Selecting columns cannot remove what every column carries, such as the light on a face. This transformer projects
     the samples off the unwanted directions V: on standardised features, Z becomes Z (I - V V'). The result is in the
     units of X. New samples are cleaned in the same way, and need no batch.
 
-    :class:`SieveSelector` does the same inside, for its own decision. Use this transformer when what follows shall work
-    on cleaned data, too.
+    :class:`SieveSelector` does the same inside, for its own decision. Use this transformer when later steps shall see
+    cleaned data, too.
 
     Parameters
     ----------

@@ -12,7 +12,7 @@ from eigensieve._types import Array
 from eigensieve.data import DataMatrix
 
 MAX_CLUSTERS = 10
-"""Most clusters that the spectrum of equally weighted features is asked for."""
+"""Largest number of clusters that is read from the spectrum of equally weighted features."""
 
 _GRID = 400
 _BINS = 2_048
@@ -81,7 +81,7 @@ def equal_noise_edge(n_features: int, n_dimensions: int, excess: float = 1.0) ->
 
 
 def permuted_excess(data: DataMatrix, usable: Array) -> float:
-    """Return how far the spectrum of permuted features reaches beyond its mean, in units of the light-tailed reach.
+    """Return how far the spectrum of permuted features reaches beyond its mean, relative to light-tailed features.
 
     Every feature is permuted on its own: the same marginals, no dependence. Features with heavy tails, or that are zero
     in nearly all samples, pile up on single samples by chance and reach further than Marchenko and Pastur's law. The

@@ -33,7 +33,7 @@ def knn_graph(
     random_state: int | np.random.RandomState | None = 0,
     name: str = "knn_graph",
 ) -> csr_array:
-    """Build the symmetric nearest-neighbour graph of the samples (nie-2008, equation 12).
+    """Build the symmetric nearest-neighbour graph of the samples (Nie et al. 2008, equation 12).
 
     A_ij = exp(-||x_i - x_j||^2 / t) if x_j is among the nearest neighbours of x_i or x_i among those of x_j (1 for
     binary weights), else 0. There are no loops.

@@ -3,9 +3,9 @@
 Read in this order:
 
 affinity.py : L(w) = sum_i w_i L_i for the standard and the Laplacian spectrum, its adjoint, its leading eigenvectors.
-operators known by their products, the matrix G, and the check that every operator passes. steps.py : what one pass of a
-solver step does with each block of features. _steps_numba.py : the same steps compiled, for dense columns in memory.
-The chain of one solver step is in these two files.
+symmetric.py : operators known by their products, the matrix G, and the check that every operator passes.
+steps.py : what one pass of a solver step does with each block of features.
+_steps_numba.py : the same steps compiled, for dense columns in memory. The chain of one solver step is in these two.
 
 Words
 -----

@@ -87,6 +87,16 @@ class Affinity(ABC):
         """Return L(w) itself (samples x samples): for few samples; one pass."""
         return self.apply(weights, np.eye(self.n_samples))
 
+    def images(self, V: Array) -> Array:
+        """Return L_i V for every feature (features x samples x columns): for few features; two passes."""
+        n, unit = self.n_features, np.ones(1)
+        spread = self.spread(np.ones(n), self.data.project(V), self.constants)
+        apart = np.zeros((n, n, spread.shape[1]), dtype=spread.dtype)
+        apart[np.arange(n), np.arange(n)] = spread
+        back = self.data.combine(apart.reshape(n, -1)).reshape(len(V), n, -1)
+        alone = [tuple(array[i : i + 1] for array in self.constants) for i in range(n)]
+        return np.stack([self.gather(back[:, i], self.mass(unit, alone[i]), V) for i in range(n)])
+
     def gradient(self, U: Array, V: Array) -> Array:
         """Return <L_i, (UV' + VU')/2> for every feature; one pass."""
         columns = np.hstack([U, V, self.companion(U, V)])

@@ -102,7 +102,7 @@ class WeightsDisplay(Display):
         ax : matplotlib Axes, optional
             Where to draw; None makes a figure.
         n_names : int, default=0
-            Write the names of so many of the largest weights beside them.
+            How many of the largest weights carry their names.
         line_kw : dict, optional
             For the curve's ``Axes.plot``.
 

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from eigensieve.qalpha.knowledge.labels import Labels, class_span, missing_labels, read_labels
     from eigensieve.qalpha.knowledge.pairs import PairPenalty
     from eigensieve.qalpha.knowledge.steered import Knowledge, inhibition, side_variances, solve_steered
-    from eigensieve.qalpha.mercer_factor import Factor, exact_factor, nystroem_factor
+    from eigensieve.qalpha.mercer_factor import Factor, check_likeness, exact_factor, nystroem_factor
     from eigensieve.qalpha.mercer_kernels import (
         KERNELS,
         ComputedKernel,

@@ -12,6 +12,7 @@ from eigensieve.qalpha.checkpoint import Checkpoint
 from eigensieve.qalpha.problem import Problem, Result, SolveSettings, Status, finish
 
 _DENSE = 40  # up to this many features the matrix is formed: ARPACK needs room
+_ROOM = 2**23  # numbers that forming it may hold at a time; with more it is formed column by column
 
 Step = Callable[[Problem, Array, Array], tuple[Array, float, Array]]
 """step(problem, weights, Q) -> weights, criterion, Q."""
@@ -53,12 +54,6 @@ def alternate(
             small = {"Q": Q, "history": history, "n_iter": n_iter, "status": status}
             checkpoint.save(n_iter, small, {"weights": weights})
     LQ = problem.affinity.apply(weights, Q)
-    if problem.subtracts:
-        first = problem.starting_weights()
-        most = max(float(np.abs(history).max()), abs(float(first @ problem.subtracted(first))))
-        rounding = 50 * float(np.finfo(problem.affinity.data.dtype).eps)
-        size = max(float(np.sum(LQ**2)), abs(history[-1])) if np.any(weights[problem.usable]) else 0.0
-        problem.refuse_vanishing(history[-1], size, most, rounding)
     return finish(problem, weights, Q, LQ, history, n_iter, first_pass, status)
 
 
@@ -108,36 +103,78 @@ class ProblemGram(FeatureGram):
     """
 
     def __init__(self, problem: Problem, Q: Array) -> None:
-        super().__init__(problem.affinity, Q, problem.tau)
+        super().__init__(problem.affinity, Q)
         self.problem = problem
 
     def matvec(self, vector: Array) -> Array:
-        product, penalty = super().matvec(vector), self.problem.penalty
-        return product if penalty is None else product - penalty.product(vector) / self.problem.unit
+        energy = super().matvec(vector)
+        return energy - self.problem.subtracted(vector) if self.problem.subtracts else energy
+
+    def to_dense(self) -> Array:
+        if self.size * self.Q.size > _ROOM:
+            return super().to_dense()
+        images = self.affinity.images(self.Q).reshape(self.size, -1)
+        energy: Array = images @ images.T
+        return energy - self.problem.subtracted_matrix if self.problem.subtracts else energy
 
 
 def _best_weights(problem: Problem, Q: Array, guess: Array) -> tuple[Array, float]:
     """Return the leading eigenvector of G for fixed Q, and its eigenvalue: the criterion."""
-    return leading_vector(ProblemGram(problem, Q), guess, problem.affinity.data.dtype)
+    weights, value = leading_vector(ProblemGram(problem, Q), problem.usable, guess, problem.affinity.data.dtype)
+    if problem.subtracts:
+        rounding = 50 * float(np.finfo(problem.affinity.data.dtype).eps)
+        most = max(abs(value), abs(float(guess @ problem.subtracted(guess))))
+        energy = float(np.sum(problem.affinity.apply(weights, Q) ** 2))
+        problem.refuse_vanishing(value, max(energy, abs(value)), most, rounding)
+    return weights, value
 
 
-def leading_vector(G: SymmetricOperator, guess: Array, dtype: Any) -> tuple[Array, float]:
+class _Part(SymmetricOperator):
+    """The rows and columns of G for the features that may have weight.
+
+    The others have zeros in G. Where no weights raise the criterion above zero, they would be the best.
+    """
+
+    def __init__(self, G: SymmetricOperator, usable: Array) -> None:
+        super().__init__(int(np.count_nonzero(usable)))
+        self.G = G
+        self.usable = usable
+
+    def whole(self, vector: Array) -> Array:
+        """Return the vector, or the columns, with zeros for the other features."""
+        out = np.zeros((len(self.usable), *vector.shape[1:]))
+        out[self.usable] = vector
+        return out
+
+    def matvec(self, vector: Array) -> Array:
+        product: Array = self.G.matvec(self.whole(vector))[self.usable]
+        return product
+
+    def to_dense(self) -> Array:
+        few = self.G.size <= _DENSE
+        return self.G.to_dense()[np.ix_(self.usable, self.usable)] if few else super().to_dense()
+
+
+def leading_vector(G: SymmetricOperator, usable: Array, guess: Array, dtype: Any) -> tuple[Array, float]:
     """Return the eigenvector of the largest eigenvalue and that eigenvalue, to the precision of the data's type."""
     try:
-        values, vectors = leading_vectors(G, 1, guess, float(np.finfo(dtype).eps) ** 0.75)
+        values, vectors = leading_vectors(G, usable, 1, guess, float(np.finfo(dtype).eps) ** 0.75)
     except ArpackNoConvergence as error:
         if not len(error.eigenvalues):
             return guess, float(guess @ G.matvec(guess))
-        values, vectors = error.eigenvalues, error.eigenvectors
+        values, vectors = error.eigenvalues, _Part(G, usable).whole(error.eigenvectors)
     return vectors[:, 0], float(values[0])
 
 
-def leading_vectors(G: SymmetricOperator, count: int, guess: Array, tolerance: float) -> tuple[Array, Array]:
-    """Return the `count` largest eigenvalues, decreasing, and their eigenvectors."""
-    if G.size <= _DENSE:
-        dense = np.column_stack([G.matvec(unit) for unit in np.eye(G.size)])
+def leading_vectors(
+    G: SymmetricOperator, usable: Array, count: int, guess: Array, tolerance: float
+) -> tuple[Array, Array]:
+    """Return the `count` largest eigenvalues, decreasing, and their eigenvectors, which are zero where not `usable`."""
+    part = _Part(G, usable)
+    if part.size <= _DENSE:
+        dense = part.to_dense()
         values, vectors = np.linalg.eigh((dense + dense.T) / 2)
     else:
-        values, vectors = eigsh(G.as_linear_operator(), k=count, which="LA", v0=guess, tol=tolerance)
+        values, vectors = eigsh(part.as_linear_operator(), k=count, which="LA", v0=guess[usable], tol=tolerance)
     order = np.argsort(-values)[:count]
-    return values[order], vectors[:, order]
+    return values[order], part.whole(vectors[:, order])

@@ -71,7 +71,7 @@ class Checkpoint:
                 f"The checkpoint of step {step} could not be written to {self.folder}: {error.strerror or error}. "
                 "Earlier checkpoints are intact: make room or name another folder, then call fit again to go on.",
             ) from error
-        for older in [*self._steps(), *self.folder.glob(f"{PREFIX}*")]:  # a killed process leaves the second kind
+        for older in [*self._steps(), *self.folder.glob(f"{PREFIX}*")]:  # killed processes leave hidden folders
             if older != whole:
                 shutil.rmtree(older, ignore_errors=True)
 

@@ -17,6 +17,7 @@ from eigensieve.qalpha.alternating import leading_vector
 from eigensieve.qalpha.problem import Penalty, Problem, Result, SolveSettings, Status, finish
 
 _START_STEPS = 10  # orthogonal iterations before the first weights are sought
+_PATIENCE = 15  # steps with neither a larger criterion nor a smaller move of the weights that end the search
 
 
 @dataclass(frozen=True)
@@ -95,7 +96,9 @@ def solve_blocks(problem: Problem, codes: Array, blocks: BlockSettings, settings
     Notes
     -----
     Q^gh follows the leading directions of A^gh, although across classes the criterion would want the opposite. The
-    paper has it so ("Q^gh is computed using the current estimates"), and the value need not rise from step to step.
+    paper has it so ("Q^gh is computed using the current estimates"), and the value need not rise from step to step. The
+    weights may even wander for ever, and rounding then decides where. Such a search is ended, and the best weights that
+    it has seen are kept.
     """
     first_pass = problem.n_passes
     Q, rows, columns, signs = _arrange(codes, blocks)
@@ -104,10 +107,11 @@ def solve_blocks(problem: Problem, codes: Array, blocks: BlockSettings, settings
         Q = _iterate(problem.affinity, weights, Q, rows, columns)
     history: list[float] = []
     status: Status = "max_iter"
-    n_iter = 0
+    n_iter = record = 0
+    best, least = (-np.inf, weights), np.inf
     for n_iter in range(1, settings.max_iter + 1):
         gram = BlockGram(problem.affinity, Q, rows, signs, problem.penalty)
-        new, value = leading_vector(gram, weights, problem.affinity.data.dtype)
+        new, value = leading_vector(gram, problem.usable, weights, problem.affinity.data.dtype)
         change = float(np.linalg.norm(new - weights * (1.0 if new @ weights >= 0 else -1.0)))
         weights = new
         history.append(value)
@@ -115,7 +119,17 @@ def solve_blocks(problem: Problem, codes: Array, blocks: BlockSettings, settings
         if change <= settings.tol:
             status = "converged"
             break
+        if value > best[0] or change < least:
+            record = n_iter
+        best = max(best, (value, weights), key=lambda point: point[0])
+        least = min(least, change)
+        if n_iter - record >= _PATIENCE:
+            status = "wandering"
+            break
         Q = _iterate(problem.affinity, weights, Q, rows, columns)
+    if status != "converged":
+        weights = best[1]
+        history.append(best[0])
     embedding = leading_eigenvectors(problem.affinity, weights, problem.n_clusters)[1]
     LQ = problem.affinity.apply(weights, embedding)
     return finish(problem, weights, embedding, LQ, history, n_iter, first_pass, status)

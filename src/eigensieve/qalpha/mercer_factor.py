@@ -47,7 +47,7 @@ def exact_factor(kernel: FeatureKernel, owner: str) -> Factor:
         )
     V = kernel.columns(np.arange(n))
     _check_symmetric(V, owner)
-    _check_likeness(V, owner)
+    _check_some_alike(V, owner)
     values, vectors = np.linalg.eigh((V + V.T) / 2)
     if values[0] < -_NEGATIVE * max(values[-1], 0.0) or values[-1] <= 0:
         raise _not_semidefinite(owner, f"its eigenvalues go from {values[0]:.3g} to {values[-1]:.3g}")
@@ -55,7 +55,7 @@ def exact_factor(kernel: FeatureKernel, owner: str) -> Factor:
     return Factor(vectors[:, kept] * np.sqrt(values[kept]), 0.0)
 
 
-def _check_likeness(V: Array, owner: str) -> None:
+def _check_some_alike(V: Array, owner: str) -> None:
     """Refuse a kernel that is diagonal within rounding: all choices are equally good, and rounding would decide."""
     size = np.sqrt(np.maximum(np.diag(V), 0.0))
     alive = size > 0
@@ -65,6 +65,16 @@ def _check_likeness(V: Array, owner: str) -> None:
         raise ValueError(
             f"The kernel of {owner} finds no two features alike: all normalised values k(i, j) are below {_ALIKE:g}, "
             "so that every choice is as good as any other. Use normalize='center', a lower gamma or another kernel."
+        )
+
+
+def check_likeness(phi: Array, span: Array, owner: str) -> None:
+    """Refuse mapped features that have nothing to do with the span (of the classes) but rounding."""
+    size = np.linalg.norm(phi, axis=1)
+    if np.max(np.linalg.norm(phi @ span, axis=1)[size > 0] / size[size > 0], initial=0.0) < _ALIKE:
+        raise ValueError(
+            f"The kernel of {owner} finds no feature that is like the classes: all normalised values are below "
+            f"{_ALIKE:g}, so that every choice is as good as any other. Use normalize='center', or another kernel."
         )
 
 

@@ -2,6 +2,7 @@
 
 import os
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Literal, Protocol
 
 import numpy as np
@@ -11,7 +12,7 @@ from eigensieve._types import Array
 from eigensieve.data import DataMatrix
 from eigensieve.operators import Affinity, LaplacianAffinity, StandardAffinity
 
-Status = Literal["converged", "precision", "max_iter"]
+Status = Literal["converged", "precision", "max_iter", "wandering"]
 
 TAU = {"energy": 0.0, "gap": 0.5}
 """Share of |L(w)|^2 each criterion subtracts: QQ' - tau I instead of QQ'."""
@@ -28,7 +29,8 @@ class Penalty(Protocol):
         """Everything that B depends on besides the data."""
 
 
-_VANISHING = 1e-6  # of the affinity: weights that have so little of it are the best only where all others are worse
+_VANISHING = 1e-6  # share of the affinity: weights that have less are the best only where all others are worse
+_CANCELLED = 1e-10  # of what was subtracted: so little may be left of rounding in the data, which is larger than eps
 
 
 def spectrum_affinity(data: DataMatrix, spectrum: str) -> Affinity:
@@ -99,8 +101,15 @@ class Problem:
             product += self.penalty.product(weights) / self.unit
         return product
 
+    @cached_property
+    def subtracted_matrix(self) -> Array:
+        """K itself: for few features."""
+        return np.column_stack([self.subtracted(unit) for unit in np.eye(self.n_features)])
+
     def refuse_vanishing(self, value: float, size: float, most: float, rounding: float) -> None:
-        """Raise if the best weights found have no affinity: the criterion is then negative for all others.
+        """Raise if the best weights for an embedding have no affinity: the criterion is then negative for all others.
+
+        What a search does from there is rounding.
 
         Parameters
         ----------
@@ -111,11 +120,11 @@ class Problem:
         rounding : float
             Share of `most` that is only rounding.
         """
-        if self.subtracts and size <= (_VANISHING if value <= 0 else rounding) * most:
+        if self.subtracts and size <= (_VANISHING if value <= 0 else max(_CANCELLED, rounding)) * most:
             raise ValueError(
-                "The criterion is at most zero for these data: all weights have less energy in the "
-                f"{self.n_clusters} leading eigenvalues than is subtracted, and weights without any affinity are the "
-                "best. Use criterion='energy', another n_clusters, or weaker side data or pairs."
+                "The criterion is at most zero where the search has got to: whatever the weights, they have less "
+                f"energy in its {self.n_clusters} directions than is subtracted. Use criterion='energy', another "
+                "start, another n_clusters, or weaker side data or pairs."
             )
 
     def uniform_weights(self) -> Array:
@@ -187,8 +196,9 @@ class Result:
         Number of steps.
     n_passes : int
         Passes over the data that this solve made.
-    status : {"converged", "precision", "max_iter"}
+    status : {"converged", "precision", "max_iter", "wandering"}
         "precision" means no further gain within the rounding of the data's type. It is as good as converged.
+        "wandering" means that the steps of the papers' block criterion do not settle.
     """
 
     weights: Array
@@ -202,7 +212,7 @@ class Result:
 
     @property
     def converged(self) -> bool:
-        return self.status != "max_iter"
+        return self.status in ("converged", "precision")
 
 
 def finish(

@@ -64,6 +64,7 @@ class _Solve:
         self.checkpoint = checkpoint
         self.n_iter = 0
         self.stalled = 0
+        self.novel = 0  # columns of R
         self.least_residual = np.inf
         self.status: Status = "max_iter"
         if not self._restore():
@@ -114,14 +115,15 @@ class _Solve:
         history, tol, most, terms = self.history, settings.tol, 0.0, 1.0
         floor = 50 * float(np.finfo(self.data.dtype).eps)
         # Gains vanish in rounding long before the weights settle: weights are only as exact as a gain's square root.
-        # Rounding is that of the terms: a criterion that subtracts may be far smaller, and to follow noise diverges.
+        # Rounding is that of the terms: a criterion that subtracts may be far smaller, and following noise diverges.
         while self.status == "max_iter" and self.n_iter < settings.max_iter:
             residual, terms = self._expand()
             most = max(most, terms)
-            if abs(self.N[0, -1]) > 0.5 * float(np.sqrt(self.N[-1, -1])):  # in exact numbers w'r = 0
+            settled = abs(self.N[0, -1]) > 0.5 * float(np.sqrt(self.N[-1, -1]))  # in exact numbers w'r = 0
+            if settled and not self.novel:
                 self._stay()
                 break
-            value = self._improve()
+            value = self._improve(self.N[:-1, :-1] if settled else self.N)
             gain = value - history[-1]
             if gain > 0:
                 history.append(value)
@@ -164,6 +166,7 @@ class _Solve:
         rho, terms = energy - taken, max(energy, abs(taken))
         unit = 0.5 ** float(np.frexp(terms)[1])
         R = self._residual_columns(V, Y)
+        self.novel = R.shape[1]
         self.V = np.hstack([V, R])
         V, R = self.V[:, : V.shape[1]], self.V[:, V.shape[1] :]
         Q = V[:, :k]
@@ -220,8 +223,11 @@ class _Solve:
             out[j, :, total - R.shape[1] :] = affinity.gather(part, float(self.masses[j]), R)
         return out
 
-    def _improve(self) -> float:
-        """Solve the small problem: the best weights and embedding within the two subspaces."""
+    def _improve(self, N: Array) -> float:
+        """Solve the small problem: the best weights and embedding within the two subspaces.
+
+        N has the inner products of the basis weights that are used. The last is left out where it is only rounding.
+        """
         k = self.k
         r, _, c = self.LV.shape
         S = np.empty((r, r, c, c))  # S[a, b, i, j] = <L(b_a) v_i, L(b_b) v_j>
@@ -229,9 +235,13 @@ class _Solve:
             S[a, b] = self.LV[a].T @ self.LV[b]
             S[b, a] = S[a, b].T
         flat = S.reshape(r * r, c * c)
-        white = _whitener(self.N)
+        used = _whitener(N)
+        white = np.vstack([used, np.zeros((r - len(used), used.shape[1]))])
         C = best = np.eye(c, k)
         value, best_a = -np.inf, np.eye(r)[:, 0]
+        if self.free and self.problem.subtracts:
+            # The best weights for the old embedding may have no affinity, and the next embedding would be rounding.
+            C = np.linalg.eigh(S[0, 0])[1][:, ::-1][:, :k]
         for _ in range(_INNER):
             H = (flat @ (C @ C.T).ravel()).reshape(r, r) - self.K
             a = white @ np.linalg.eigh(white.T @ H @ white)[1][:, -1]

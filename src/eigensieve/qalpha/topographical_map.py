@@ -79,7 +79,7 @@ def place_features(problem: Problem, Q: Array, guess: Array) -> tuple[Array, Arr
     classical scaling, the square roots of their eigenvalues. The sign of the second is free: the feature with the
     largest part in it is put on the positive side.
     """
-    values, vectors = leading_vectors(ProblemGram(problem, Q), 2, guess, 1e-6)
+    values, vectors = leading_vectors(ProblemGram(problem, Q), problem.usable, 2, guess, 1e-6)
     frame = vectors * np.sqrt(np.maximum(values, 0.0))
     sign = 1.0 if frame[:, 0].sum() >= 0 else -1.0
     second = frame[:, 1] if frame.shape[1] > 1 else np.zeros(len(frame))

@@ -31,20 +31,20 @@ _PICKED = (
 _MEANS: dict[bool | None, str] = {
     True: " Features were centred and scaled to equal variance, so units do not matter.",
     False: (
-        " Features were scaled to equal length and kept their means: most lie evenly about zero, so that a mean other "
-        "than zero counts as structure."
+        " Features were scaled to equal length and kept their means: most lie evenly about zero, so a mean other than "
+        "zero counts as structure."
     ),
 }
 """What was done with the features' means and units, by whether they were centred."""
 
 _FEWEST = (
-    " Only the first picks were kept: the fewest for which the mean over each sample's 5 nearest others tells at least "
-    "95 % as much of the structure (R2) as with any number of picks."
+    " Only the first picks were kept. For each number of picks, the structure was predicted for every sample by the "
+    "mean over its 5 nearest others. The smallest number with at least 95 % of the largest R2 was taken."
 )
 
 _WITH_LABELS = (
     "Each feature was scored by how much of its variation follows {what}, over pairs of different samples. "
-    f"{_PICKED} and by what it adds to them in telling {{what}}, so that near-copies of one feature come late."
+    f"{_PICKED}, and by what it adds to them in predicting {{what}}. So near-copies of one feature come late."
 )
 
 _HOW = {

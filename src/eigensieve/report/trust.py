@@ -70,7 +70,7 @@ def _gap(model: Any, support: Array) -> Card | None:
     state = "good" if gap >= 3 else "note" if gap >= 1.5 else "warn"
     ending = {
         "good": "the cut separates two clearly different levels.",
-        "note": "the weights fall off gradually, so the exact number of features is a convention.",
+        "note": "the weights fall off gradually, so the exact number of features is a matter of choice.",
         "warn": "there is no clear level of relevant features; treat the cut as arbitrary.",
     }[state]
     text = f"On average a selected feature weighs {gap:.3g} times as much as one left out: {ending}"
@@ -78,7 +78,7 @@ def _gap(model: Any, support: Array) -> Card | None:
 
 
 def _panel(model: Any) -> Card | None:
-    """Where as few features were taken as show the structure: others that were left out matter as well."""
+    """For "fewest": how much the features taken show, and that others which were left out matter, too."""
     table = getattr(model, "structure_shown_", None)
     if table is None or not len(table):
         return None
@@ -86,8 +86,8 @@ def _panel(model: Any) -> Card | None:
     taken = int(model.support_.sum())
     share, most = float(shown[sizes == taken][0]), float(shown.max())
     text = (
-        f"{taken} of the features show the structure with R² {share:.2f}; the most that up to {int(sizes[-1])} of them "
-        f"show is {most:.2f}. Many features that were left out follow the same structure."
+        f"{taken} features show the structure with R² {share:.2f}. The largest R² of up to {int(sizes[-1])} features "
+        f"is {most:.2f}. Many features that were left out follow the same structure."
     )
     return _card("How few would do", f"{taken} features", "good" if most >= 0.5 else "note", text)
 
@@ -99,19 +99,21 @@ def _negative(model: Any, found: Findings) -> Card | None:
     value = f"{100 * fraction:.3g} %"
     if hasattr(model, "null_quantile_"):  # without structure such scores have mean zero: half are negative by chance
         selected = int(np.sum(found.weights[found.support] < 0))
-        text = f"Unrelated features score around zero, so about half fall below it; of the selected, {selected} do."
+        text = (
+            f"Unrelated features score around zero, so about half are negative. Of the selected ones, {selected} are."
+        )
         return _card("Negative weights", value, "warn" if selected else "good", text)
     state = "good" if fraction <= 0.01 else "note" if fraction <= 0.3 else "warn"
     text = (
-        f"The theory expects weights of one sign; none was forced. {value} of the varying features came out negative."
+        f"The theory expects weights of one sign, but nothing forces it. {value} of the varying features are negative."
     )
     if state == "warn":
-        text += " So many mean that the data hardly follows the model."
+        text += " With this many, the data hardly follows the model."
     return _card("Negative weights", value, state, text)
 
 
 def _null(model: Any, found: Findings) -> Card:
-    """Compare the selected features with what permuted copies (same values, broken dependence) reach."""
+    """Compare the selected features with what permuted copies (the same values in another order) reach."""
     support, quantiles, level = found.support, found.null_quantiles, found.null_weight
     if quantiles is not None and support.any():
         lowest = float(np.min(quantiles[support]))
@@ -130,7 +132,7 @@ def _null(model: Any, found: Findings) -> Card:
         return _card("Null calibration", f"{100 * share:.0f} %", state, text)
     if quantiles is not None:
         return _card("Null calibration", "none selected", "warn", "No feature stands out from permuted copies.")
-    text = "The weights were not compared with those of features whose dependence is broken."
+    text = "The weights were not compared with those of permuted copies of the features."
     return _card("Null calibration", "not measured", "none", text)
 
 
@@ -139,7 +141,7 @@ def _stability(support: Array, stability: Array | None) -> Card:
         return _card("Stability", "not measured", "none", "The selection was not repeated on subsamples.")
     mean = float(np.mean(np.asarray(stability)[support]))
     state = "good" if mean >= 0.8 else "note" if mean >= 0.5 else "warn"
-    text = f"On random subsamples a selected feature was selected again in {100 * mean:.0f} % of the runs."
+    text = f"On random subsamples, a selected feature was selected again in {100 * mean:.0f} % of the runs on average."
     return _card("Stability", f"{100 * mean:.0f} %", state, text)
 
 
@@ -183,5 +185,5 @@ def _labels(samples: dict[str, Any]) -> Card | None:
     from sklearn.metrics import normalized_mutual_info_score
 
     nmi = normalized_mutual_info_score(samples["label"], samples["cluster"])
-    text = "Normalised mutual information of the groups found and the labels given (1: the same)."
+    text = "Normalised mutual information between the groups found and your labels (1 means the same)."
     return _card("Groups and labels", f"{nmi:.2f}", "none", text)

@@ -56,7 +56,7 @@ class Limits:
 
 
 def numbers(values: Array, digits: int = 5) -> list[float | None]:
-    """Return floats with so many significant digits; NaN and infinities become null."""
+    """Return floats rounded to `digits` significant digits; NaN and infinities become null."""
     return [float(f"{v:.{digits}g}") if np.isfinite(v) else None for v in np.asarray(values, dtype=np.float64)]
 
 
@@ -281,7 +281,7 @@ def topographical_map(data: DataMatrix, columns: Array, position: Array) -> dict
     if len(columns) < _MAP_FEATURES or data.n_samples < 4:
         return None
     with warnings.catch_warnings():
-        # Coordinates that moved a little more would look the same, and a second round of no use is not drawn.
+        # Warnings do not matter here: a little more convergence would look the same, and a useless round is not drawn.
         warnings.simplefilter("ignore", UserWarning)
         fitted = estimator_class("FeatureMap")(n_rounds=2).fit(np.asarray(data.take(columns), dtype=np.float64))
     if fitted.same_structure_[1]:

@@ -12,7 +12,7 @@ interactions.py : scores by products of features, where classes show in features
 unwanted.py : batches, side data and linked pairs, taken off the data before anything else.
 cells.py : the embedding of many cells with thousands of genes, for single-cell data.
 landmarks.py : the samples that the graph is made of when there are many, and the way from them to all.
-picking.py : the greedy pick of features by score, near-copies last.
+picking.py : the greedy pick of features by score, near-copies late.
 panel.py : how few of the picks would do.
 
 Words

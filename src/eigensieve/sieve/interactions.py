@@ -2,8 +2,8 @@
 
 The score of a feature with labels looks at one feature at a time. Here all pairs of features are looked at: whether the
 product of two features agrees with the classes, or the square of one. This is cheap for up to about a thousand
-features. Where products stand out, so may the structure that the features share: it is tried, too. Either replaces the
-labels' score only where it classifies samples clearly better that were left out.
+features. Where products stand out, the structure that the features share may stand out, too: it is also tried. Either
+replaces the labels' score only if it classifies left-out samples clearly better.
 """
 
 from dataclasses import dataclass, replace
@@ -21,7 +21,7 @@ from eigensieve.sieve.picking import pick
 
 Alternative = Literal["products", "structure"]
 
-_MOST_WORK = 1e9  # multiplications for all products: the rounds without labels need more
+_MOST_WORK = 1e9  # multiplications for all products; the rounds without labels need more than this
 _MOST_FEATURES = 4  # per sample: among more features, products stand out by chance, and looking at all pairs takes long
 _MOST_SAMPLES = 1_000  # of more samples a fixed draw is looked at
 _FEWEST_SAMPLES = 40  # fewer cannot tell one selection from another
@@ -74,7 +74,7 @@ class Interactions:
         return u
 
     def limit(self, n_tests: float) -> float:
-        """Return the agreement that one of so many features or products without structure exceeds, on average."""
+        """Return the agreement that on average one of `n_tests` features or products without structure exceeds."""
         d = self.T.shape[1]
         return float(chi2.isf(1.0 / n_tests, d) - d) / len(self.Z)
 
@@ -110,10 +110,10 @@ class Interactions:
         return pick(as_data(self.Z), scores, everything, count)
 
     def clearly_better(self) -> tuple[Alternative, Array] | None:
-        """Return the scores whose picks classify samples that were left out clearly better than picks by labels do.
+        """Return the scores whose picks classify left-out samples clearly better than picks by labels do.
 
-        5 neighbours and an RBF machine are asked, with 5 and with 20 features. Their mean gain per sample must be two
-        standard errors, and positive after each of the folds, which saves time.
+        5 neighbours and an RBF machine classify, with 5 and with 20 features. Their mean gain per sample must exceed
+        two standard errors. If no scores have gained anything after a fold, the search ends early.
         """
         found: dict[Alternative, Array | None] = {"products": self.by_products(), "structure": self.by_structure()}
         gains: dict[Alternative, Array] = {name: np.empty(0) for name, scores in found.items() if scores is not None}
@@ -132,7 +132,7 @@ class Interactions:
         return best, scores
 
     def _gains(self, left_out: Array, structure: Array | None) -> dict[Alternative, Array]:
-        """Return how much more often each sample left out is classified rightly by the alternatives."""
+        """Return how much more often the alternatives classify each left-out sample correctly."""
         seen = np.ones(len(self.codes), dtype=bool)
         seen[left_out] = False
         some = Interactions.of(self.Z[seen], self.T[seen], self.codes[seen])

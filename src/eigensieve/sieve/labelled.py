@@ -21,7 +21,7 @@ SQUARES = 0.5
 _ROUNDS = 2  # of guessing labels, scoring features by the guesses and weighting them by the scores
 _RIDGE = 0.1  # of the guesses, in units of the mean squared length of a labelled sample
 _SHARPNESS = 8.0  # of the guesses' probabilities
-_MOST_LABELLED = 1_000  # labelled samples that guesses are made from; of more, a fixed draw
+_MOST_LABELLED = 1_000  # labelled samples that guesses are made from; of more, a fixed random part
 
 
 @dataclass(frozen=True)

@@ -11,11 +11,11 @@ from eigensieve.graphs import nearest_among
 from eigensieve.sieve.embedding import N_NEIGHBORS
 
 MAX_LANDMARKS = 2_000
-"""Most samples that a graph is made of. Up to as many, all samples are in it."""
+"""Largest number of samples that a graph is made of. If there are no more than this, all are in it."""
 
 _GONE = 1e-5  # a feature whose variance among the landmarks is below this share of its energy does not vary there
 _FLAT = 1e-10  # coordinates of less length than this share of the longest are left out
-_COLUMNS_SHARE = 8  # coordinates of all samples that are made at once: at most the number of features over this
+_COLUMNS_SHARE = 8  # at most 1/8 as many coordinates of all samples are made at once as there are features
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Landmarks:
     data : DataMatrix
         The landmarks alone, in memory: columns of unit norm among them, and centred there if all samples are.
     factor : ndarray of shape (n_features,)
-        Of the columns among the landmarks over those of all samples; 0 for features that do not vary there.
+        What each column is multiplied by to have unit norm among the landmarks; 0 for features that do not vary there.
     """
 
     everything: DataMatrix

@@ -9,10 +9,10 @@ from eigensieve.graphs import nearest_among
 from eigensieve.sieve.embedding import N_NEIGHBORS
 
 MOST_PICKED = 300
-"""Most features that are asked how much they show."""
+"""Largest number of features whose share of the structure is measured."""
 
 ENOUGH = 0.95
-"""Share of the most that any number of picks shows, from which on a panel is large enough."""
+"""A panel is large enough when its R2 is at least this share of the largest R2."""
 
 _SIZES = (1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30, 40, 50, 60, 80, 100, 120, 150, 200, 250, MOST_PICKED)
 
@@ -26,7 +26,7 @@ class Panel:
     sizes : ndarray of int
         Numbers of features, increasing.
     shown : ndarray of shape (n_sizes,)
-        R2 of the embedding, told by the neighbours on so many features.
+        R2 of the embedding, predicted by the neighbours on that many features.
     """
 
     sizes: Array
@@ -34,14 +34,14 @@ class Panel:
 
     @property
     def fewest(self) -> int:
-        """The smallest size that shows 95 % of the most that any size shows."""
+        """The smallest size whose R2 is at least 95 % of the largest R2."""
         if not len(self.sizes):
             return 0
         return int(self.sizes[int(np.argmax(self.shown >= ENOUGH * self.shown.max()))])
 
 
 def panel(Z: Array, Q: Array) -> Panel:
-    """Ask for growing numbers of features how well they show the structure.
+    """Measure how well growing numbers of features show the structure.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ def panel(Z: Array, Q: Array) -> Panel:
 
 
 def share_shown(points: Array, Q: Array) -> float:
-    """Return R2 of Q, every sample told by its 5 nearest others.
+    """Return R2 of Q, predicted for every sample by its 5 nearest others.
 
     With E_t the mean of Q over the nearest neighbours of sample t, and b_j >= 0 the factor that fits column j best,
     R2 = 1 - |Q - E diag(b)|^2 / |Q|^2. It is 1 where neighbours agree, and about 0 where points say nothing of Q.

@@ -1,4 +1,4 @@
-"""The greedy pick: strong features first, near-copies of chosen ones last."""
+"""The greedy pick: strong features first, near-copies of chosen ones late."""
 
 import numpy as np
 
@@ -8,7 +8,7 @@ from eigensieve.data import DataMatrix, squares_of
 RIDGE = 1.0
 POWER = 2.0
 MAX_PICKS = 500
-"""Most features that are picked one by one. Further ones follow by score: so many are diverse enough."""
+"""Most features that are picked one by one. Further ones follow by score: this many are diverse enough."""
 
 _SHORTLIST = 1_000
 _NOISE = 2.0  # standard deviations by which the agreement of noise with classes is allowed for

@@ -32,7 +32,7 @@ def prepare(
     *,
     given_count: bool,
 ) -> "Search":
-    """Take off what is unwanted, and return what is to be searched.
+    """Remove what is unwanted, and return what is to be searched.
 
     Parameters
     ----------
@@ -96,7 +96,7 @@ class Search:
 
     @property
     def groups(self) -> Array | None:
-        """The groups of samples within which permuted copies are made: batches; samples without label stay."""
+        """The batches, within which samples are permuted. A sample without label is a group of its own, so it stays."""
         if self.target is None or self.target.complete:
             return self.batches
         batches = np.zeros(self.data.n_samples, dtype=np.intp) if self.batches is None else self.batches
@@ -168,7 +168,7 @@ class Search:
     def pick(self, scores: Array, candidates: Array, count: int) -> Array:
         """Pick features by score, times the share of their variance that is not unwanted.
 
-        Of many samples the landmarks alone tell which features are near-copies.
+        If there are many samples, near-copies are recognised on the landmarks alone.
         """
         quality = scores * self.cleaned.share
         data, rows = self.seen
@@ -177,7 +177,7 @@ class Search:
         return pick(data, quality, candidates, count, self.fitted.target[rows], square_share=self.fitted.square_share)
 
     def fewest(self, scores: Array, candidates: Array, embedding: Array) -> tuple[Array, Panel]:
-        """Pick as few features as show the structure, and say how much of it the picks show."""
+        """Pick the fewest features that show the structure, and say how much of it the picks show."""
         order = self.pick(scores, candidates, min(len(candidates), MOST_PICKED))
         data, rows = self.seen
         found = panel(data.take(order), embedding[rows])

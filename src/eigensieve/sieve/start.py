@@ -11,7 +11,7 @@ KEPT = 1_000
 """Number of features that the screen leaves to Q-alpha."""
 
 _SCREEN_SAMPLES = 1_000  # the screen costs O(n q^2); with more samples Q-alpha needs no screen
-_IN_MEMORY = 2**22  # entries of the remaining features from which on they are copied out and no longer passed over
+_IN_MEMORY = 2**22  # when the remaining features have no more entries than this, they are copied into memory
 _MOSTLY = 0.6  # clearly more than half
 _CHANCE = 0.01
 
@@ -59,7 +59,7 @@ def _solve(data: DataMatrix, usable: Array, n_clusters: int) -> Array:
 
 
 def screened(data: DataMatrix, usable: Array, keep: int = KEPT, affinity: Array | None = None) -> Array:
-    """Halve the features until `keep` are left, keeping those most correlated with the rest still in.
+    """Halve the features until `keep` are left, keeping those most correlated with the features still in.
 
     The score of feature i among the remaining features J is sum_{j in J} (m_i'm_j)^2 = m_i' A_J m_i, which is one step
     of Q-alpha from equal weights with Q = I. A noise feature scores |J| / q with a standard deviation of sqrt(2 |J|) /

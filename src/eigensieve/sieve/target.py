@@ -88,7 +88,10 @@ def read_target(y: Any, n_samples: int, owner: str, kind: Kind = "auto") -> Targ
         return targets[0]
     known = np.logical_and.reduce([target.known for target in targets])
     if np.count_nonzero(known) < 2:
-        raise ValueError(f"{owner} needs at least 2 samples with a value in every column of y. Got fewer.")
+        raise ValueError(
+            f"{owner} needs at least 2 samples with a value in every column of y. Got fewer. Fill the gaps in y, or "
+            "leave out the columns that have them."
+        )
     # Every target counts alike, however many classes it has.
     columns = np.hstack([target.columns / max(float(np.linalg.norm(target.columns)), 1.0) for target in targets])
     return Target(np.where(known[:, None], columns, 0.0), known, "several")
@@ -115,7 +118,10 @@ def _one_column(y: Array, owner: str, kind: Kind) -> Target:
     if numbers is not None and not np.isfinite(numbers).all():
         raise ValueError(f"y of {owner} contains infinity. Replace it, or mark the sample as unlabelled with NaN.")
     if kind == "numbers" and numbers is None:
-        raise ValueError(f"supervision='numbers' of {owner} needs numbers in y. Got {y[known][0]!r}.")
+        raise ValueError(
+            f"supervision='numbers' of {owner} needs numbers in y. Got {y[known].tolist()[0]!r}. Use "
+            "supervision='classes' for names."
+        )
     if numbers is not None and (kind == "numbers" or (kind == "auto" and _continuous(numbers))):
         return _numbers(numbers, known, owner)
     labels = read_labels(y, len(y), owner, lone_samples=True)
@@ -143,7 +149,7 @@ def _continuous(numbers: Array) -> bool:
 
 def _numbers(numbers: Array, known: Array, owner: str) -> Target:
     if len(np.unique(numbers)) < 2:
-        raise ValueError(f"y of {owner} does not vary: all {len(numbers)} known values are the same.")
+        raise ValueError(f"y of {owner} does not vary: all {len(numbers)} known values are the same. Leave y out.")
     columns = np.zeros((len(known), 1))
     columns[known, 0] = (numbers - numbers.mean()) / numbers.std()
     return Target(columns, known, "numbers")

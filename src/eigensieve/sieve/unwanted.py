@@ -6,13 +6,13 @@ space. Samples that must be linked differ in unwanted ways: so are the leading d
 """
 
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from scipy.sparse import coo_array, csr_array
 
 from eigensieve._types import Array
-from eigensieve.data import DataMatrix, without_feature_directions, without_sample_directions
+from eigensieve.data import ColumnStats, DataMatrix, without_feature_directions, without_sample_directions
 from eigensieve.evidence import count_spikes
 from eigensieve.operators import StandardAffinity
 from eigensieve.sieve.embedding import sample_coordinates
@@ -20,6 +20,7 @@ from eigensieve.sieve.embedding import sample_coordinates
 MAX_DIRECTIONS = 20
 """Directions of side data or of differences that are taken out at most."""
 
+_LARGEST_SIDE = 1e100  # times what a feature varies in the main data: the square can be computed with
 _MOST_DIFFERENCES = 1_000  # more of them are drawn from: their leading directions are the same
 
 
@@ -139,9 +140,11 @@ def _of_side(data: DataMatrix, unwanted: Unwanted) -> Array:
     """Return the leading principal directions of the side data, on the scale of the main data."""
     if unwanted.side is None:
         return np.empty((data.n_features, 0))
-    side = unwanted.side.rescaled(unwanted.side.stats().mean, _scale(data))
+    stats, scale = unwanted.side.stats(), _scale(data)
+    _check_side_range(data, stats, scale)
+    side = unwanted.side.rescaled(stats.mean, scale)
     found = sample_coordinates(side, np.ones(data.n_features))
-    energies = (side.stats().centered_norm * _scale(data)) ** 2
+    energies = (stats.centered_norm * scale) ** 2
     count = _number(found.eigenvalues, energies, side.n_samples - 1, unwanted.n_directions)
     roots = np.sqrt(found.eigenvalues[:count])
     return np.asarray(side.project(found.points[:, :count] / roots) / roots, dtype=np.float64)
@@ -170,9 +173,26 @@ def differences(pairs: Array, n_samples: int) -> csr_array:
     return coo_array((signs, (rows, pairs.ravel())), shape=(len(pairs), n_samples)).tocsr()
 
 
-def _scale(data: DataMatrix) -> Any:
-    """What the raw columns were multiplied by."""
-    return getattr(data, "base", data).scale
+def _check_side_range(data: DataMatrix, side: ColumnStats, scale: Array) -> None:
+    """Refuse side data whose squares, in units of the main data, cannot be computed with."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        size = (np.abs(side.mean) * np.sqrt(side.n_samples) + side.centered_norm) * scale
+    beyond = np.flatnonzero(~(size < _LARGEST_SIDE))
+    if len(beyond):
+        names = data.feature_names
+        which = f"feature {beyond[0]}" if names is None else f"feature '{names[beyond[0]]}'"
+        raise ValueError(
+            f"The 'side' parameter of fit must have the units of X. In {which} it is more than {_LARGEST_SIDE:g} times "
+            "as large as the feature varies in X. Give both in the same units, or leave out such features."
+        )
+
+
+def _scale(data: DataMatrix) -> Array:
+    """What the user's columns were multiplied by."""
+    base = getattr(data, "base", data)
+    scale, exponents = np.asarray(base.scale, dtype=np.float64), base.shared.exponents
+    with np.errstate(over="ignore", under="ignore"):
+        return scale if exponents is None else np.asarray(np.ldexp(scale, exponents))
 
 
 def _number(eigenvalues: Array, energies: Array, dimensions: int, wanted: int | Literal["auto"]) -> int:

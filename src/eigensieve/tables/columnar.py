@@ -13,6 +13,7 @@ from eigensieve.tables.labels import as_labels
 from eigensieve.tables.limits import PER_TEXT, claim
 from eigensieve.tables.orientation import place_of_samples
 from eigensieve.tables.table import (
+    DataError,
     Request,
     Table,
     damaged,
@@ -126,6 +127,8 @@ def write_columnar(path: Path, table: Table) -> None:
 def _load(path: Path, request: Request) -> Any:
     pa = require("pyarrow", extra="cli")
     content = read_content(path)
+    if request.format == "feather" and content[:4] == b"FEA1":
+        raise DataError(f"'{path}' is a Feather file of the old version 1. Write it again as version 2, or as Parquet.")
     source = pa.BufferReader(pa.py_buffer(content))
     with parsing(path, f"a {request.format.capitalize()} file"):
         if request.format == "parquet":

@@ -368,8 +368,8 @@ def _mended(grid: Grid, request: Request, values: np.ndarray, columns: np.ndarra
 
 def _loses_digits(text: str) -> bool:
     """Whether a text is a whole number that no float can hold."""
-    digits = text.lstrip("+-")
-    return digits.isdecimal() and len(digits) < 300 and int(float(digits)) != int(digits)
+    digits = text.lstrip("+-").lstrip("0")
+    return digits.isdecimal() and (np.isinf(float(digits)) or int(float(digits)) != int(digits))
 
 
 def _refuse_text(grid: Grid, odd: np.ndarray) -> None:

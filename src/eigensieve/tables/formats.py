@@ -107,7 +107,7 @@ def format_of(path: Path, *, in_place: bool = False) -> Format:
         other = " Read it into memory with eigensieve.tables.read_table." if found else ""
     else:
         known = f"one of {_endings('reader')} (text formats also with .gz), or a folder with matrix.mtx"
-        other = " Open it with eigensieve.data.open_data." if found else ""
+        other = " Open it with eigensieve.open_data." if found else ""
     raise DataError(f"'{path}' has an unsupported file ending. Use {known}.{other}")
 
 

@@ -46,7 +46,7 @@ def claim(nbytes: float, path: str | Path, size: int) -> None:
     if _wanted() is None and nbytes > _available() and nbytes <= max(FLOOR, EXPANSION * size):
         raise DataError(
             f"'{path}' needs {nbytes / 1e9:,.1f} GB of memory, and {_available() / 1e9:,.1f} GB are free. Free some, "
-            "or store it as .npy, .h5ad, .parquet or .zarr and fit on eigensieve.data.open_data; "
+            "or store it as .npy, .h5ad, .parquet or .zarr and fit on eigensieve.open_data; "
             f"{VARIABLE}={need} reads it all the same."
         )
     raise DataError(

@@ -41,10 +41,10 @@ def arranged(table: Table, request: Request) -> Table:
     return table
 
 
-def _wanted(table: Table, request: Request) -> tuple[list[int], dict[str, list[str]]]:
+def _wanted(table: Table, request: Request) -> tuple[Sequence[int], dict[str, list[str]]]:
     """The columns of numbers (by position) and of text that are asked for."""
     if not (request.keep or request.drop):
-        return list(range(len(table.feature_names))), dict(table.text)
+        return range(len(table.feature_names)), dict(table.text)
     features = list(table.feature_names)
     names = [*features, *table.text]
     for role, given in (("kept", request.keep), ("dropped", request.drop)):

@@ -46,7 +46,7 @@ def out_of_memory(path: str | Path) -> DataError:
     """The error for a file that does not fit."""
     return DataError(
         f"'{path}' does not fit into memory. Free some, or store it as .npy, .h5ad, .parquet or .zarr and fit on "
-        "eigensieve.data.open_data."
+        "eigensieve.open_data."
     )
 
 

@@ -54,7 +54,7 @@ def write_table(
     if not place.parent.is_dir():
         raise DataError(f"'{place}' cannot be written: its folder does not exist. Create it first.")
     if os.path.lexists(place) and not force:
-        raise DataError(f"'{place}' exists already. Choose another name, or force to replace it.")
+        raise DataError(f"'{place}' exists already. Choose another name, or replace it with force=True.")
     with staged(place, flush=True) as path:
         function(format.writer)(path, chosen)
 

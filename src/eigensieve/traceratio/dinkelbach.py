@@ -1,4 +1,4 @@
-"""The subset of a given size with the largest trace ratio, exactly (nie-2008, Table 2).
+"""The subset of a given size with the largest trace ratio, exactly (Nie et al. 2008, Table 2).
 
 Only the diagonals matter: b_i = B_ii (between), e_i = E_ii (within), and
 

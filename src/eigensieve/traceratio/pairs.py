@@ -1,8 +1,9 @@
 """Pairs of graphs: how samples should differ (between) and how they should not (within).
 
-A pair gives every feature two scatters, b_i = m_i' L_b m_i and e_i = m_i' L_w m_i, the diagonals of B and E (nie-2008,
-equations 6 to 13). The trace ratio needs nothing else of the data. They come in two ways: fast, from products with the
-whole data; and exact, from the columns, for the few features where a difference of large sums leaves only rounding.
+A pair gives every feature two scatters, b_i = m_i' L_b m_i and e_i = m_i' L_w m_i, the diagonals of B and E (Nie et al.
+2008, equations 6 to 13). The trace ratio needs nothing else of the data. They come in two ways: fast, from products
+with the whole data; and exact, from the columns, for the few features where a difference of large sums leaves only
+rounding.
 """
 
 from collections.abc import Callable, Sequence
@@ -109,13 +110,14 @@ class FisherPair:
 def class_scatter(block: Block, codes: Array, counts: Array) -> tuple[Array, Array, Array]:
     """Return every feature's scatter of the class means and its total scatter, about its mean, in float64.
 
-    Third comes the sum of squares that both are differences of, the measure of their rounding. `codes` numbers the
-    class of every sample from 0, -1 leaves a sample out; `counts` are the class sizes.
+    The third result is the sum of squares of which both are differences: it measures their rounding. `codes` numbers
+    the class of every sample from 0, -1 leaves a sample out; `counts` are the class sizes.
     """
-    sums, squares, unit = block.grouped_sums(codes, len(counts))
-    mean_energy = sums.sum(axis=0) ** 2 / counts.sum()
-    between = (sums**2 / counts[:, None]).sum(axis=0) - mean_energy
-    return between * unit**2, (squares - mean_energy) * unit**2, squares * unit**2
+    with np.errstate(over="ignore", invalid="ignore"):  # infinite and NaN are for the caller to see
+        sums, squares, unit = block.grouped_sums(codes, len(counts))
+        mean_energy = sums.sum(axis=0) ** 2 / counts.sum()
+        between = (sums**2 / counts[:, None]).sum(axis=0) - mean_energy
+        return between * unit**2, (squares - mean_energy) * unit**2, squares * unit**2
 
 
 class LaplacianPair:

@@ -23,8 +23,8 @@ class TraceRatioPath:
     n_features : ndarray of int
         Sizes 1, 2, ..., number of usable features.
     scores : ndarray of float
-        Optimal subset-level score per size. It falls as the size grows (nie-2008, Theorem 2). It is infinite as long
-        as features without within scatter suffice.
+        Optimal subset-level score per size. It falls as the size grows (Nie et al. 2008, Theorem 2). It is infinite as
+        long as features without within scatter suffice.
     feature_level_scores : ndarray of float
         Subset-level score of the features that lead the feature-level ranking; never above `scores`.
     between, within : ndarray of shape (n_features_in,)

@@ -21,18 +21,23 @@ def apply_model(
     model: Annotated[str, typer.Argument(metavar="MODEL", help="A model written by 'eigensieve select --model'.")],
     reading: TableOptions,
     printing: PrintOptions,
-    output: Annotated[str, typer.Option("--output", "-o", help="Table of the selected features (- for stdout).")] = "-",
+    output: Annotated[
+        str, typer.Option("--output", "-o", help="Write the selected columns here (- for stdout).")
+    ] = "-",
     safe_names: SafeNames = False,
     force: Force = False,
 ) -> None:
-    """Keep those features of another table that a fitted model selected. Columns are found by their names."""
+    """Keep the features that a fitted model selected, in another table. Columns are found by their names."""
     check_table_name(output, reading.source)
     console = Console(printing, output)
     with Outputs(force=force) as outputs:
         outputs.check(output)
         estimator, header = _open_model(model)
         if not hasattr(estimator, "get_support"):
-            raise ModelProblem(f"'{model}' holds a {header['estimator']}, which selects no features.")
+            raise ModelProblem(
+                f"'{model}' holds a {header['estimator']}, which selects no features. "
+                f"Give a model that 'eigensieve select --model' wrote."
+            )
         table = read_table(reading, console)
         chosen = table.take(_columns(estimator, table, model, reading.source))
         outputs.write(

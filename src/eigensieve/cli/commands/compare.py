@@ -83,11 +83,15 @@ class CompareOptions:
 
     methods: Annotated[
         str | None,
-        typer.Option("--methods", help=f"Comma separated, of: {', '.join(CHOOSERS)}.", show_default="all but one"),
+        typer.Option(
+            "--methods", help=f"Comma separated, from: {', '.join(CHOOSERS)}.", show_default="all but qalpha-labels"
+        ),
     ] = None
     n_features: Annotated[
         str | None,
-        typer.Option("--n-features", "-n", help="Numbers of features, comma separated.", show_default="by the table"),
+        typer.Option(
+            "--n-features", "-n", help="Numbers of features, comma separated.", show_default="depends on the table"
+        ),
     ] = None
     folds: Annotated[int, typer.Option("--folds", min=2, help="Folds of the cross-validation.")] = 5
     seed: Seed = 0
@@ -124,16 +128,17 @@ def compare_selectors(
     options: CompareOptions,
     printing: PrintOptions,
     output: Annotated[
-        str | None, typer.Option("--output", "-o", help="Table: one row per selector, number and fold.")
+        str | None, typer.Option("--output", "-o", help="Write a table here: one row per selector, number and fold.")
     ] = None,
     report: Report = None,
     force: Force = False,
 ) -> None:
     """Compare selectors on labelled data by cross-validation.
 
-    Features are chosen on the training folds only. 1-NN accuracy: on the samples held out. NMI: how well k-means on the
-    chosen features finds the classes again, on the training folds. For a label that is a quantity: R2 of 5 nearest
-    neighbours on the samples held out. With --batch the sieve takes differences between batches off.
+    Features are chosen on the training folds only. The 1-NN accuracy is measured on the samples held out. NMI says how
+    well k-means on the chosen features finds the classes again, on the training folds. For a label that is a quantity,
+    R2 of 5 nearest neighbours is measured on the samples held out. With --batch the sieve removes differences between
+    batches.
     """
     options.wanted(numbers=False), options.counts(1)  # refuse bad requests before anything is read
     check_frame_name(output)

@@ -33,11 +33,14 @@ class MachineOptions:
     ] = None
     elements: Annotated[int, typer.Option("--elements", "-e", min=1, help="Elements to keep.")] = 200
     match: Annotated[
-        str, typer.Option("--match", help="decision: come close to the SVM. labels: predict the labels best, refined.")
+        str, typer.Option("--match", help="decision: imitate the SVM. labels: fit the labels, with refinement.")
     ] = "decision"
-    shape: Annotated[str, typer.Option("--shape", help="element, feature, basis, joint or prototypes.")] = "element"
+    shape: Annotated[
+        str, typer.Option("--shape", help="What is kept: element, feature, basis, joint or prototypes.")
+    ] = "element"
     cascade: Annotated[
-        bool, typer.Option("--cascade", help="Put the elements as a rejector in front of the SVM (two classes).")
+        bool,
+        typer.Option("--cascade", help="Put the elements in front of the SVM, to reject easy samples (two classes)."),
     ] = False
     false_negatives: Annotated[
         float, typer.Option("--false-negatives", help="Cascade: share of the second class that may be lost.")
@@ -47,7 +50,7 @@ class MachineOptions:
     scale: Annotated[bool, typer.Option("--scale/--no-scale", help="Standardise the columns first.")] = True
     compare: Annotated[
         bool,
-        typer.Option("--compare/--no-compare", help="Fit other small machines beside it: trees, linear, network."),
+        typer.Option("--compare/--no-compare", help="Compare with other small machines: trees, linear, network."),
     ] = True
     seed: Seed = None
 
@@ -62,16 +65,16 @@ class WriteOptions:
     """What to write, and where."""
 
     report: Report = None
-    c_file: Annotated[str | None, typer.Option("--c", help="The machine as one C file.")] = None
+    c_file: Annotated[str | None, typer.Option("--c", help="Write the machine here, as one C file.")] = None
     precision: Annotated[
         str | None,
         typer.Option(
             "--precision",
-            help="Of the C file: single, double, int8 or int16. Without it double if columns are standardised, "
-            "else single.",
+            help="Numbers in the C file: single, double, int8 or int16. If not given: double if columns are "
+            "standardised, else single.",
         ),
     ] = None
-    onnx: Annotated[str | None, typer.Option("--onnx", help="The machine as an ONNX model.")] = None
+    onnx: Annotated[str | None, typer.Option("--onnx", help="Write the machine here, as an ONNX model.")] = None
     model: Model = None
     force: Force = False
 
@@ -79,11 +82,11 @@ class WriteOptions:
 def compress_svm(
     reading: LabelledOptions, machine: MachineOptions, writing: WriteOptions, printing: PrintOptions
 ) -> None:
-    """Make a kernel SVM cheap: few (feature, support vector) elements, or a rejector in front of it.
+    """Make a kernel SVM cheap: keep a few values of its support vectors, or put a fast rejector in front of it.
 
-    Columns are standardised first, and everything written does so itself. --no-scale, and an SVM of your own, take the
-    values as they are. A label that is a quantity is predicted as a number. Other small machines are fitted beside it.
-    All are measured on samples that none has seen.
+    Columns are standardised first. What is written does this itself, so give it raw values. With --no-scale, or with an
+    SVM of your own, values are taken as they are. A label that is a quantity is predicted as a number. Other small
+    machines are fitted for comparison. All are measured on samples that none has seen.
     """
     _check_request(machine, writing)
     console = Console(printing)

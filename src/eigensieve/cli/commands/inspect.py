@@ -117,8 +117,8 @@ def _plan(found: dict[str, Any]) -> list[str]:
     plan = []
     if found["missing_values"]:
         plan.append(
-            "select would leave out features without most of their values and fill in the others with the median "
-            "(--missing says otherwise)"
+            "select would leave out features that lack most of their values and fill the others with the median "
+            "(--missing changes this)"
         )
     if found["types"]["constant"]:
         plan.append(f"{found['types']['constant']:,} constant features would never be selected")

@@ -28,9 +28,11 @@ class FitOptions:
     """How to map."""
 
     rounds: Annotated[int, typer.Option("--rounds", min=1, help="How many different structures to look for.")] = 2
-    clusters: Annotated[int, typer.Option("--clusters", "-k", min=1, help="Leading eigenvectors per round.")] = 2
-    n_features: Annotated[str, typer.Option("--n-features", "-n", help="auto, a number, or a fraction.")] = "auto"
-    side: Annotated[str | None, typer.Option("--side", help="Samples whose variation is not wanted.")] = None
+    clusters: Annotated[int, typer.Option("--clusters", "-k", min=1, help="Number of eigenvectors per round.")] = 2
+    n_features: Annotated[str, typer.Option("--n-features", "-n", help="How many: auto, a number, or a fraction.")] = (
+        "auto"
+    )
+    side: Annotated[str | None, typer.Option("--side", help="File of samples that vary in unwanted ways.")] = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,14 +40,14 @@ class WriteOptions:
     """What to write, and where."""
 
     output: Annotated[
-        str | None, typer.Option("--output", "-o", help="Table: weight and coordinate of every feature in every round.")
+        str | None, typer.Option("--output", "-o", help="Write weight and coordinate of every feature per round here.")
     ] = None
     figure: Annotated[
-        str | None, typer.Option("--figure", help="The map as a picture (.png, .svg or .pdf); needs two rounds.")
+        str | None, typer.Option("--figure", help="Draw the map here (.png, .svg or .pdf); needs two rounds.")
     ] = None
     report: Report = None
-    names: Annotated[int, typer.Option("--names", min=0, help="How many features are named in the picture.")] = 20
-    model: Annotated[str | None, typer.Option("--model", "-m", help="The fitted map (.skops).")] = None
+    names: Annotated[int, typer.Option("--names", min=0, help="How many features to name in the picture.")] = 20
+    model: Annotated[str | None, typer.Option("--model", "-m", help="Write the fitted map here (.skops).")] = None
     safe_names: SafeNames = False
     force: Force = False
 

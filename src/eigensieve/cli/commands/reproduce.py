@@ -29,22 +29,24 @@ EXAMPLES = (
 class RunOptions:
     """What to run, and where its results are."""
 
-    names: Annotated[list[str] | None, typer.Argument(metavar="[NAME]...", help="Experiments; all if none.")] = None
-    quick: Annotated[bool, typer.Option("--quick", help="A few runs of each, about two minutes for all.")] = False
+    names: Annotated[
+        list[str] | None, typer.Argument(metavar="[NAME]...", help="Experiments to run; all if you name none.")
+    ] = None
+    quick: Annotated[bool, typer.Option("--quick", help="Do a few runs of each, about two minutes for all.")] = False
     only_list: Annotated[bool, typer.Option("--list", help="List the experiments and stop.")] = False
     results: Annotated[
-        str, typer.Option("--results", help="Folder of the raw results. Runs that are there are not repeated.")
+        str, typer.Option("--results", help="Folder of the raw results. Runs in it are not repeated.")
     ] = "reproduced"
     data: Annotated[
         str | None, typer.Option("--data", help="Folder of the real data sets (default: EIGENSIEVE_DATA).")
     ] = None
     page: Annotated[
         str | None,
-        typer.Option("--page", help="The page of all results so far; figures go to images/ beside it."),
+        typer.Option("--page", help="Write a page of all results so far here; figures go to images/ beside it."),
     ] = None
     report: Annotated[
         str | None,
-        typer.Option("--report", "-r", help="The same as one HTML file (default: reproduced.html beside the results)."),
+        typer.Option("--report", "-r", help="Write one HTML file here (default: reproduced.html beside the results)."),
     ] = None
 
 

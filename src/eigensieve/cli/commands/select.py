@@ -21,9 +21,12 @@ EXAMPLES = (
     "cat genes.csv | eigensieve select - -o - > chosen.csv",
 )
 
-_HOW_MANY = "How many: auto (all that are not noise), fewest (sieve: as few as do), a number, or a fraction."
+_HOW_MANY = (
+    "How many features: auto (all that are not noise), fewest (sieve: the fewest that show the same structure), a "
+    "number, or a fraction of all."
+)
 _SUPERVISION = "sieve: auto, classes, numbers or ignore; qalpha: auto, span, blocks or ignore"
-_METHODS = "; ".join(f"{name}: {method.summary}" for name, method in METHODS.items())
+_METHODS = "; ".join(f"{name} ({method.summary})" for name, method in METHODS.items())
 
 
 def _complete_method(incomplete: str) -> list[tuple[str, str]]:
@@ -45,28 +48,40 @@ class FitOptions:
 
     method: Annotated[str, _method("--method", f"{_METHODS}.", autocompletion=_complete_method)] = DEFAULT_METHOD
     n_features: Annotated[str | None, _method("--n-features", _HOW_MANY, "-n")] = None
-    clusters: Annotated[str | None, _method("--clusters", "auto or a number.", "-k")] = None
-    fdr: Annotated[float | None, _method("--fdr", "sieve, qalpha: rate of false selections for -n auto or fewest.")] = (
+    clusters: Annotated[str | None, _method("--clusters", "How many clusters of samples: auto or a number.", "-k")] = (
         None
     )
-    criterion: Annotated[str | None, _method("--criterion", "qalpha: energy or gap.")] = None
-    spectrum: Annotated[str | None, _method("--spectrum", "qalpha: standard or laplacian.")] = None
-    normalize: Annotated[str | None, _method("--normalize", "qalpha: auto, center, unit or none.")] = None
+    fdr: Annotated[
+        float | None, _method("--fdr", "sieve, qalpha: share of false selections to allow with -n auto or fewest.")
+    ] = None
+    criterion: Annotated[str | None, _method("--criterion", "qalpha: what to maximise: energy or gap.")] = None
+    spectrum: Annotated[str | None, _method("--spectrum", "qalpha: which spectrum: standard or laplacian.")] = None
+    normalize: Annotated[
+        str | None, _method("--normalize", "qalpha: how to scale features: auto, center, unit or none.")
+    ] = None
     supervision: Annotated[str | None, _method("--supervision", f"How labels are used. {_SUPERVISION}.")] = None
-    score: Annotated[str | None, _method("--score", "trace-ratio: fisher, laplacian, semi-supervised.")] = None
-    level: Annotated[str | None, _method("--level", "trace-ratio: subset or feature.")] = None
-    neighbors: Annotated[int | None, _method("--neighbors", "trace-ratio: neighbours of each sample.")] = None
+    score: Annotated[str | None, _method("--score", "trace-ratio: fisher, laplacian or semi-supervised.")] = None
+    level: Annotated[
+        str | None, _method("--level", "trace-ratio: best subset, or best features one by one: subset or feature.")
+    ] = None
+    neighbors: Annotated[int | None, _method("--neighbors", "trace-ratio: number of neighbours per sample.")] = None
     scale: Annotated[bool, _method("--scale", "trace-ratio: divide features by their standard deviation.")] = False
-    side: Annotated[str | None, _side("--side", "sieve, qalpha: samples whose variation is not wanted.")] = None
+    side: Annotated[str | None, _side("--side", "sieve, qalpha: file of samples that vary in unwanted ways.")] = None
     unwanted: Annotated[
         str | None,
-        _side("--unwanted", "sieve: directions of side data and must pairs to take out: auto or a number."),
+        _side("--unwanted", "sieve: how many directions of --side and of must pairs to remove: auto or a number."),
     ] = None
-    side_strength: Annotated[float | None, _side("--side-strength", "qalpha: how strongly.")] = None
-    pairs: Annotated[str | None, _side("--pairs", "sieve, qalpha: lines 'sample,sample[,cannot|must]'.")] = None
-    pair_strength: Annotated[float | None, _side("--pair-strength", "qalpha: how strongly.")] = None
+    side_strength: Annotated[
+        float | None, _side("--side-strength", "qalpha: --side counts more when this is smaller.")
+    ] = None
+    pairs: Annotated[str | None, _side("--pairs", "sieve, qalpha: file with lines 'sample,sample[,cannot|must]'.")] = (
+        None
+    )
+    pair_strength: Annotated[
+        float | None, _side("--pair-strength", "qalpha: --pairs counts more when this is larger.")
+    ] = None
     stability: Annotated[
-        int, typer.Option("--stability", min=0, help="Repeat on so many random halves of the samples (0: don't).")
+        int, typer.Option("--stability", min=0, help="Repeat the selection on this many random halves of the samples.")
     ] = 0
     seed: Seed = None
 
@@ -103,16 +118,18 @@ class WriteOptions:
     output: Annotated[
         str | None,
         typer.Option(
-            "--output", "-o", help="Table of the selected features, in the format of its name (- for stdout)."
+            "--output", "-o", help="Write the selected columns here; the ending gives the format (- for stdout)."
         ),
     ] = None
     weights: Annotated[
         str | None,
-        typer.Option("--weights", "-w", help="Table of all features: weight, rank, selected, null quantile."),
+        typer.Option("--weights", "-w", help="Write all features here: weight, rank, selected, null quantile."),
     ] = None
     model: Model = None
     report: Report = None
-    selected: Annotated[str | None, typer.Option("--selected", help="The selected features as plain JSON.")] = None
+    selected: Annotated[
+        str | None, typer.Option("--selected", help="Write the selected features here, as plain JSON.")
+    ] = None
     safe_names: SafeNames = False
     force: Force = False
 
@@ -217,6 +234,8 @@ def _show(selection: Selection, console: Console, top: int, written: dict[str, s
     if selection.support.any():
         console.table(*selection.best(top), right=["weight", "rank", "null quantile", "selection frequency"])
     if selection.many_by_default:
-        console.text("These are all that are not noise. --n-features fewest takes as few as show the same structure.")
+        console.text(
+            "These are all that are not noise. --n-features fewest takes the fewest that show the same structure."
+        )
     console.places(written)
     console.document(selection.document(written))

@@ -15,7 +15,7 @@ from eigensieve.data.dask.tasks import sum_up
 from eigensieve.data.threads import limited_blas
 
 _FAN = 8  # terms that one task adds up, so that no worker needs them all
-_FEW = 4  # so many sums come to the client, and so many tasks get their own copy of what it sends
+_FEW = 4  # up to this many sums come to the client, and up to this many tasks get their own copy of what it sends
 _PATIENCE = 30.0  # seconds a cluster may be without any worker
 _LOOK = 1.0
 

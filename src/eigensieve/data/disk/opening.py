@@ -62,7 +62,7 @@ def _open_path(path: Path, max_memory: int, dataset: str | None) -> Source:
     from eigensieve.tables import format_of
 
     if not path.exists():
-        raise FileNotFoundError(f"There is no file {path}.")
+        raise FileNotFoundError(f"There is no file {path}. Check the path.")
     format = format_of(path, in_place=True).name
     if format in ("npy", "parquet") and dataset is not None:
         raise ValueError(
@@ -102,7 +102,7 @@ def _open_hdf5(path: Path, max_memory: int, dataset: str | None) -> Source:
         if isinstance(found, h5py.Group):
             return sparse_source(found, f"{path}:{found.name}", path, names)
         return hdf5_source(found, max_memory, names)
-    except (RuntimeError, KeyError, TypeError, IndexError) as error:  # what h5py raises, and parts that are missing
+    except (RuntimeError, KeyError, TypeError, IndexError, UnicodeError) as error:  # h5py's, and parts that are missing
         raise OSError(f"{path} cannot be read as HDF5: {error}. It may be truncated; write it again.") from error
 
 
@@ -144,6 +144,8 @@ def _var_names(file: Any, found: Any) -> Array | None:
     if "var" not in file or "_index" not in getattr(file["var"], "attrs", {}):
         return None
     names = file["var"][file["var"].attrs["_index"]]
+    if hasattr(names, "keys"):  # anndata 0.13 on pandas 3: values beside a mask of those that are missing
+        names = names["values"]
     names = np.asarray(names.asstr()[:] if hasattr(names, "asstr") else names[:], dtype=object)
     columns = found.shape[1] if hasattr(found, "shape") else found.attrs["shape"][1]
     return names if len(names) == columns else None

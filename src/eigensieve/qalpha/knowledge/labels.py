@@ -89,8 +89,9 @@ def read_labels(
             f"instead{marked}. Without labels to tell apart, {instead}."
         )
     if known.all() and counts.min() < 2 and not lone_samples:
+        lone = classes.tolist()[counts.argmin()]
         raise ValueError(
-            f"{owner} needs at least 2 samples of every class. Got 1 of class {classes[counts.argmin()]!r} instead: "
+            f"{owner} needs at least 2 samples of every class. Got 1 of class {lone!r} instead: "
             "one sample says nothing about its class. Leave it out, merge the class with another, or mark it -1 (no "
             "label)."
         )

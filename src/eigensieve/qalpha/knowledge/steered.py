@@ -19,7 +19,7 @@ from eigensieve.qalpha.problem import Problem, Result, SolveSettings
 from eigensieve.qalpha.solving import solve
 
 _LARGEST_RATIO = 1e100
-"""Of deviations in the side data: its square and that of its reciprocal can be computed with."""
+"""Largest ratio of deviations that is used. Its square neither overflows nor, inverted, vanishes."""
 
 
 @dataclass(frozen=True)

@@ -191,9 +191,9 @@
   function panel() {
     const P = D.panel;
     if (!P) { byId("panel-section").hidden = true; return; }
-    byId("panel-hint").textContent = "How well the nearest neighbours on the first picks tell " +
+    byId("panel-hint").textContent = "How well the nearest neighbours on the first picks predict " +
       (P.by_label ? "the labels" : "the structure of the samples") + " (R², number of picks on a logarithmic scale). " +
-      `${many(P.taken)} picks show 95 % of the most that any number of them shows.`;
+      `With ${many(P.taken)} picks R² reaches 95 % of its largest value.`;
     const W = PLOT, H = narrow ? 280 : 330, L = 52, R = 12, T = 14, B = 40, last = P.size[P.size.length - 1];
     const svg = draw(byId("panel"), "svg", { viewBox: `0 0 ${W} ${H}`, role: "img", "aria-label": "Structure shown by the first picks" });
     const X = (size) => L + (W - L - R) * Math.log(size) / Math.log(last), Y = (share) => T + (H - T - B) * (1 - share);
@@ -223,8 +223,8 @@
       return;
     }
     const shown = M.feature.length;
-    byId("map-hint").textContent = "Place and size of a feature in two rounds of Q-alpha: across, the first; up, the second, which looks for another structure. " +
-      (shown < M.of_features ? `Of the ${many(shown)} best of ${many(M.of_features)} features.` : "All features.");
+    byId("map-hint").textContent = "One ellipse per feature. Across: its direction and weight in round 1 of Q-alpha. Up: the same in round 2, which looks for another structure. " +
+      (shown < M.of_features ? `Shown are the ${many(shown)} best of ${many(M.of_features)} features.` : "All features.");
     const W = PLOT, H = 330, L = 30, R = 12, T = 12, B = 32;
     const svg = draw(byId("map"), "svg", { viewBox: `0 0 ${W} ${H}`, role: "img", "aria-label": "Topographical map of the features" });
     const pad = (e) => { const p = 0.08 * (e[1] - e[0]) || 1; return [e[0] - p, e[1] + p]; };
@@ -336,7 +336,7 @@
     });
     const rest = F.rest;
     if (rest.count) byId("rest").textContent = `The table holds the best ${many(N)} features. The other ${many(rest.count)}` +
-      (rest.selected ? ` (${many(rest.selected)} of them selected)` : "") + ` have ${D.source.weight_name}s of at most ${format(rest.largest)}, ${format(rest.mean)} on average; they are in the weights table the command writes.`;
+      (rest.selected ? ` (${many(rest.selected)} of them selected)` : "") + ` have ${D.source.weight_name}s of at most ${format(rest.largest)}, ${format(rest.mean)} on average. The weights table (--weights) lists all features.`;
     refilter();
   }
 
@@ -383,8 +383,8 @@
     const H = D.heat, q = H.clusters.length, m = H.features.length;
     if (!m) { byId("heat").hidden = true; byId("heat-hint").textContent = "No feature is selected."; return; }
     byId("heat-hint").textContent = `Standardised values, from −${H.clip} (blue) to ${H.clip} (orange) deviations. ` +
-      (S.n_clusters > 1 ? `Samples are ordered by ${byLabel ? "label" : "group (k-means on the embedding)"}, ` : "Samples are ordered along their leading direction, ") + "like features side by side. " +
-      (m < H.of_features ? `The ${many(m)} best of ${many(H.of_features)} selected features. ` : "") + (q < H.of_samples ? `${many(q)} of ${many(H.of_samples)} samples, evenly taken.` : "");
+      (S.n_clusters > 1 ? `Samples are ordered by ${byLabel ? "label" : "group (k-means on the embedding)"}, ` : "Samples are ordered along their leading direction, ") + "similar features side by side. " +
+      (m < H.of_features ? `Shown are the ${many(m)} best of ${many(H.of_features)} selected features. ` : "") + (q < H.of_samples ? `${many(q)} of ${many(H.of_samples)} samples, evenly taken.` : "");
     const L = narrow ? 92 : 170, T = 4, R = 8, W = narrow ? 380 : 1100, rowHeight = Math.max(13, Math.min(22, 360 / m)), strip = 9;
     const height = T + strip + 3 + m * rowHeight + 6, wide = W - L - R;
     const svg = draw(byId("heat"), "svg", { viewBox: `0 0 ${W} ${height}`, role: "img", "aria-label": "Heat map: features by samples" });
