@@ -206,6 +206,17 @@ def test_anndata_backed_and_in_memory(X: np.ndarray, tmp_path) -> None:  # type:
         backed.file.close()
 
 
+def test_names_of_variables_beside_a_mask(X: np.ndarray, tmp_path) -> None:  # type: ignore[no-untyped-def]
+    """Of strings that may be missing, anndata 0.13 writes values and a mask."""
+    h5py = pytest.importorskip("h5py")
+    names = [f"gene{i}" for i in range(90)]
+    with h5py.File(tmp_path / "X.h5ad", "w") as file:
+        file["X"] = X
+        file["var/_index/values"], file["var/_index/mask"] = names, np.zeros(90, dtype=bool)
+        file["var"].attrs["_index"] = "_index"
+    assert list(open_data(tmp_path / "X.h5ad").feature_names) == names
+
+
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_some_samples_come_into_memory_as_they_are_seen(X: np.ndarray, backend: str) -> None:
     rows = np.array([0, 3, 4, 17, 29])

@@ -4,7 +4,12 @@ import numpy as np
 import pytest
 
 from eigensieve.data import as_data
-from eigensieve.data.corrected import CorrectedData, corrected_data, without_feature_directions
+from eigensieve.data.corrected import (
+    CorrectedData,
+    corrected_data,
+    without_feature_directions,
+    without_sample_directions,
+)
 from support.backends import BACKENDS, tolerance
 
 rng = np.random.default_rng(0)
@@ -49,6 +54,22 @@ def test_every_product_is_that_of_the_corrected_matrix(backend: str) -> None:
         argument = {"forward": U, "quadratic": S, "squares": np.arange(24.0)}[name]
         found = np.concatenate(data.map_blocks(_Ask(name, argument)))
         np.testing.assert_allclose(found, want, atol=100 * close["atol"], rtol=1e-5)
+    found = data.map_sums(U, np.arange(24.0), lambda here, T, energy: T[:, 0] + 2.0 * energy + np.arange(40)[here])
+    want = expected.T @ U[:, 0] + 2.0 * (expected**2).T @ np.arange(24.0) + np.arange(40)
+    np.testing.assert_allclose(found, want, atol=100 * close["atol"], rtol=1e-5)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_sample_directions_are_taken_off_without_a_pass_for_the_norms(backend: str) -> None:
+    Z = unit(X - X.mean(axis=0))
+    rest = Z - U @ (U.T @ Z)
+    stored = as_data(BACKENDS[backend](np.column_stack([X, np.full(24, 2.0), 5.0 * U[:, 1] + 1.0])))
+    data = stored.standardized("center")
+    found, left = without_sample_directions(data, U, ~stored.stats().constant)
+    close = tolerance(backend, double=1e-10, single=2e-5)
+    nothing = np.zeros((24, 2))  # a constant column, and one that is nothing but a direction
+    np.testing.assert_allclose(found.take(slice(None)), np.column_stack([unit(rest), nothing]), atol=close)
+    np.testing.assert_allclose(left, [*np.sum(rest**2, axis=0), 0.0, 0.0], atol=close)
 
 
 class _Ask:

@@ -103,7 +103,7 @@ def csc_moments(indptr, indices, values, n_samples, mean, centered_norm, finite,
         centered_norm[i] = 0.0
         if constant[i] or not fine:
             continue
-        biggest = max(abs(float(low)), abs(float(high)))
+        biggest = max(abs(np.float64(low)), abs(np.float64(high)))  # float() would stay in single precision
         average = 0.0
         for p in range(first, last):
             average += values[p] / biggest
@@ -126,6 +126,6 @@ def csc_grouped_sums(indptr, indices, values, codes, sums, squares):  # type: ig
         for p in range(indptr[i], indptr[i + 1]):
             c = codes[indices[p]]
             if c >= 0:
-                value = float(values[p])
+                value = np.float64(values[p])
                 sums[c, i] += value
                 squares[i] += value * value

@@ -12,7 +12,7 @@ import numpy as np
 
 from eigensieve._types import Array
 from eigensieve.data.blocks import Block, BlockFunction, Sweep
-from eigensieve.data.matrix import DataMatrix
+from eigensieve.data.matrix import DataMatrix, SumFunction
 from eigensieve.data.stats import ColumnStats
 
 Result = TypeVar("Result")
@@ -42,10 +42,35 @@ def corrected_data(data: DataMatrix, K: Array, L: Array) -> tuple["CorrectedData
     if isinstance(data, CorrectedData):
         base, K, L = data.base, np.hstack([data.K, K]), np.hstack([data.L, L])
     found = CorrectedData(base, K, L)
-    ones = np.ones(base.n_samples)
-    left = np.concatenate(found.map_blocks(lambda block: block.squares(ones)))
-    before = np.concatenate(data.map_blocks(lambda block: block.squares(ones))) if data is not base else 1.0
-    kept = left > _GONE * float(np.finfo(base.dtype).eps) * np.maximum(before, np.finfo(np.float64).tiny)
+    return _unit_norm(found, _energies(found), _energies(data) if data is not base else np.ones(base.n_features))
+
+
+def without_sample_directions(data: DataMatrix, U: Array, varies: Array) -> tuple["CorrectedData", Array]:
+    """Return M (I - U U'), columns of unit norm, and how much was left of each: features are projected off U.
+
+    By Pythagoras |m - UU'm|^2 = |m|^2 - |U'm|^2, so there is one pass, and not another one for the norms.
+
+    Parameters
+    ----------
+    data : DataMatrix
+        Standardised.
+    U : ndarray of shape (n_samples, n_directions)
+        Orthonormal columns.
+    varies : ndarray of bool of shape (n_features,)
+        Which columns have unit norm. The others are zero.
+    """
+    K = data.project(U).astype(np.float64)
+    return _unit_norm(CorrectedData(data, K, U), varies - np.sum(K**2, axis=1), np.ones(data.n_features))
+
+
+def _energies(data: DataMatrix) -> Array:
+    ones = np.ones(data.n_samples)
+    return np.concatenate(data.map_blocks(lambda block: block.squares(ones)))
+
+
+def _unit_norm(found: "CorrectedData", left: Array, before: Array) -> tuple["CorrectedData", Array]:
+    """Make all columns unit norm, or zero where rounding alone is left of what was there before."""
+    kept = left > _GONE * float(np.finfo(found.dtype).eps) * np.maximum(before, np.finfo(np.float64).tiny)
     factor = np.where(kept, 1.0 / np.sqrt(np.where(kept, left, 1.0)), 0.0)
     return found.moved(None, factor), np.where(kept, left, 0.0)
 
@@ -108,6 +133,17 @@ class CorrectedData(DataMatrix):
 
     def map_blocks(self, fn: Callable[[Block], Result]) -> list[Result]:
         return self.base.map_blocks(_OnBlock(fn, self.K, self.L))
+
+    def map_sums(self, V: Array, weights: Array, fn: SumFunction) -> Array:
+        K, turned, weighted = self.K, self.L.T @ V, weights[:, None] * self.L
+        inner, own = self.L.T @ weighted, V.shape[1]
+
+        def of_base(here: slice, T: Array, energy: Array) -> Array:
+            cross = T[:, own:].astype(np.float64)  # one product for the columns of V and those of the correction
+            energy = energy + np.sum((K[here] @ inner - 2.0 * cross) * K[here], axis=1)
+            return fn(here, T[:, :own] - (K[here] @ turned).astype(T.dtype), energy)
+
+        return self.base.map_sums(np.hstack([V, weighted]), weights, of_base)
 
     def sweep(self, V: Array | None, fn: BlockFunction, state: Sequence[Array] = (), *, donate: bool = False) -> Sweep:
         step = _OnSweep(fn, None if V is None else self.L.T @ V)

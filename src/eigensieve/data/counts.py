@@ -18,15 +18,32 @@ _LOOKED_AT = 200_000  # values that are looked at to tell whether data holds cou
 
 def are_counts(X: Any) -> bool:
     """Tell whether data holds counts: whole numbers, none negative, from values spread over the data."""
-    if hasattr(X, "tocsr"):
-        values = X.data if X.format in ("csr", "csc") else X.tocsr().data
-        values = values[:: max(1, len(values) // _LOOKED_AT)]
-    else:
-        data = as_data(X)
-        few = max(1, min(data.n_features, _LOOKED_AT // max(1, data.n_samples)))
-        spread = np.unique(np.linspace(0, data.n_features - 1, few).astype(np.intp))
-        values = np.asarray(data.take(spread))
+    values = _looked_at(X)
     return bool((values >= 0).all() and (values == np.round(values)).all() and values.any())
+
+
+def are_amounts(X: Any) -> bool:
+    """Tell whether nothing is negative, as in amounts and their logarithms, from values spread over the data."""
+    return bool((_looked_at(X) >= 0).all())
+
+
+def _looked_at(X: Any) -> Array:
+    if not hasattr(X, "tocsr"):
+        return _some_values(as_data(X))
+    values = X.data if X.format in ("csr", "csc") else X.tocsr().data
+    return np.asarray(values[:: max(1, len(values) // _LOOKED_AT)])
+
+
+def _some_values(data: DataMatrix) -> Array:
+    """Return the values of some features, or of some samples where these are cheaper to read."""
+    source = getattr(data, "source", None)
+    along_samples = isinstance(source, Source) and source.by_samples
+    n_others, n = data.shape[::-1] if along_samples else data.shape
+    spread = np.unique(np.linspace(0, n - 1, max(1, min(n, _LOOKED_AT // max(1, n_others)))).astype(np.intp))
+    if not along_samples:
+        return np.asarray(data.take(spread))
+    rows = [source.rows(int(at), int(at) + 1) for at in spread]  # type: ignore[union-attr]
+    return np.concatenate([row.data if hasattr(row, "tocsr") else np.ravel(row) for row in rows])
 
 
 def log_counts(X: Any) -> tuple[DataMatrix, Array]:
@@ -79,7 +96,7 @@ class LogCounts(Source):
         dtype = np.float32 if base.dtype == np.float32 else np.float64
         super().__init__(base.name, base.shape, dtype, base.itemsize + np.dtype(dtype).itemsize)
         self.base, self.factors = base, factors
-        self.step, self.by_samples, self.threads = base.step, base.by_samples, base.threads
+        self.step, self.by_samples, self.threads, self.sparse = base.step, base.by_samples, base.threads, base.sparse
         self.feature_names, self.watch = base.feature_names, base.watch
 
     def largest(self, count: int) -> float:
@@ -90,6 +107,9 @@ class LogCounts(Source):
 
     def settle(self, count: int) -> None:
         self.base.settle(count)
+
+    def subset(self, rows: Array) -> Source:
+        return LogCounts(self.base.subset(rows), self.factors[rows])
 
     def columns(self, start: int, stop: int, buffer: Array | None = None) -> Any:
         return _logarithms(self.base.columns(start, stop, buffer), self.factors[:, None])
@@ -105,8 +125,9 @@ def _logarithms(X: Any, factors: Array) -> Any:
         out = X.astype(np.float32 if X.dtype == np.float32 else np.float64, copy=True)
         if not by_column:
             out = out.tocsr()
-        rows = out.indices if by_column else np.repeat(np.arange(out.shape[0]), np.diff(out.indptr))
-        out.data = np.log1p(out.data * factors[rows, 0].astype(out.dtype))
+        each = factors[:, 0].astype(out.dtype)
+        out.data *= each[out.indices] if by_column else np.repeat(each, np.diff(out.indptr))
+        np.log1p(out.data, out=out.data)
         return out
     X = np.asarray(X)
     dtype = np.float32 if X.dtype == np.float32 else np.float64

@@ -35,6 +35,8 @@ _SEGMENTS = 32  # fixed, so that sums do not depend on the number of threads
 
 Work = Callable[["DataMatrix", int, Ranges], Result]
 """What a pass does with one segment: work(piece, its first feature, blocks counted from there)."""
+SumFunction = Callable[[slice, Array, Array], Array]
+"""What becomes of the sums of some features: fn(which, projections, energies) -> one number per feature."""
 
 
 @dataclass
@@ -196,6 +198,18 @@ class DataMatrix(ABC):
             return [fn(numbered(piece.block(start, stop), offset + start)) for start, stop in ranges]
 
         return [result for results in self.each_segment(segment) for result in results]
+
+    def map_sums(self, V: Array, weights: Array, fn: "SumFunction") -> Array:
+        """Return ``fn(here, T, e)`` for all features, in order; one pass, along the samples where that is cheaper.
+
+        T = M_b V and e_i = sum_t weights_t m_it^2 are the sums of the features ``here``, a slice. `fn` returns one
+        number per feature, and works on each feature on its own.
+        """
+
+        def sums(block: Block) -> Array:
+            return fn(slice(block.start, block.stop), block.forward(V), block.squares(weights))
+
+        return np.concatenate(self.map_blocks(sums))
 
     def sweep(self, V: Array | None, fn: BlockFunction, state: Sequence[Array] = (), *, donate: bool = False) -> Sweep:
         """One pass with two products: forward, any function of each feature alone, backward.

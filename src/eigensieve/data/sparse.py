@@ -145,7 +145,17 @@ class SparseData(DataMatrix):
         return _standardised(self._raw()[:, indices].toarray(), *where, self.dtype)
 
     def raw_samples(self, rows: Array, start: int, stop: int) -> Any:
-        return self._raw()[:, start:stop][rows].astype(self.dtype, copy=False)
+        # scipy would copy all non-zeros on the way
+        place = np.full(self.n_samples, -1, dtype=np.int32)
+        place[rows] = np.arange(len(rows), dtype=np.int32)
+        wanted = [
+            at + np.flatnonzero(place[self.indices[at : min(at + _BLOCK_NONZEROS, self.indptr[stop])]] >= 0)
+            for at in range(int(self.indptr[start]), int(self.indptr[stop]), _BLOCK_NONZEROS)
+        ]
+        kept = np.concatenate([np.empty(0, dtype=np.intp), *wanted])
+        pointers = np.searchsorted(kept, self.indptr[start : stop + 1])
+        arrays = self.values[kept].astype(self.dtype, copy=False), place[self.indices[kept]], pointers
+        return csc_array(arrays, shape=(len(rows), stop - start))
 
     def _raw(self) -> csc_array:
         """Return all values as a scipy matrix in compressed columns."""
@@ -312,6 +322,8 @@ def _smallest_index(indices: Array, count: int) -> Array:
 
 def _smallest_exact(values: Array) -> Array:
     """Return the values in single precision where that changes none of them (counts, for example), else as they are."""
+    if values.dtype == np.float32:
+        return values
     single = np.empty(len(values), dtype=np.float32)
     for start in range(0, len(values), _BLOCK_NONZEROS):
         some = slice(start, start + _BLOCK_NONZEROS)

@@ -39,10 +39,7 @@ def agreement(data: DataMatrix, embedding: Array) -> Array:
     """
     V = np.asarray(embedding, dtype=np.float64)
     leverage = np.sum(V**2, axis=1)
-    blocks = data.map_blocks(
-        lambda block: np.sum(block.forward(V).astype(np.float64) ** 2, axis=1) - block.squares(leverage)
-    )
-    return np.concatenate(blocks)
+    return data.map_sums(V, leverage, lambda _, T, own: np.sum(T.astype(np.float64) ** 2, axis=1) - own)
 
 
 def null_agreement(

@@ -12,7 +12,7 @@ import numpy as np
 from scipy.sparse import coo_array, csr_array
 
 from eigensieve._types import Array
-from eigensieve.data import DataMatrix, corrected_data, multiplied, without_feature_directions
+from eigensieve.data import DataMatrix, multiplied, without_feature_directions, without_sample_directions
 from eigensieve.evidence import count_spikes
 from eigensieve.operators import StandardAffinity
 from eigensieve.sieve.embedding import sample_coordinates
@@ -110,8 +110,7 @@ def clean(data: DataMatrix, usable: Array, unwanted: Unwanted) -> Cleaned:
         return Cleaned(data, usable, directions, span, share)
     if unwanted.by_sample:
         span = unwanted.span(data.n_samples)
-        between = data.project(span).astype(np.float64)
-        data, share = corrected_data(data, between, span)
+        data, share = without_sample_directions(data, span, usable)
     directions = unwanted_directions(data, replace(unwanted, batches=None, covariates=None))
     if directions.shape[1]:
         data, left = without_feature_directions(data, directions)

@@ -54,7 +54,7 @@ class SparseSource(Source):
         entry = (dtype.itemsize + np.dtype(self.indices.dtype).itemsize) * (2 if by_rows else 1)
         super().__init__(name, shape, dtype, entry * max(1, stored) / max(1, shape[0] * shape[1]))
         self.entry = entry
-        self.by_samples = by_rows
+        self.by_samples, self.sparse = by_rows, True
         self.feature_names = feature_names
         self.watch = watch if path is None else FileWatch(path)
 
@@ -78,12 +78,15 @@ class SparseSource(Source):
     def rows(self, start: int, stop: int) -> Any:
         from scipy.sparse import csr_array
 
-        return csr_array(self._cut(start, stop), shape=(stop - start, self.shape[1]))
+        found = csr_array(self._cut(start, stop), shape=(stop - start, self.shape[1]))
+        found.sum_duplicates()  # does nothing where there are none
+        return found
 
     def _cut(self, start: int, stop: int) -> tuple[Array, Array, Array]:
         first, last = int(self.indptr[start]), int(self.indptr[stop])
-        pointers = self.indptr[start : stop + 1] - first
         indices = np.asarray(self.indices[first:last])
+        # scipy would turn all indices into the larger type of the two
+        pointers = (self.indptr[start : stop + 1] - first).astype(indices.dtype if last - first < 2**31 else np.int64)
         if len(indices) and not 0 <= indices.min() <= indices.max() < self.shape[1 if self.by_samples else 0]:
             raise ValueError("an index is beyond the shape")  # what computes with it would crash
         return np.asarray(self.values[first:last]), indices, pointers

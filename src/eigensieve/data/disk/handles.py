@@ -43,8 +43,11 @@ def open_handle(X: Any, kind: str, max_memory: int | None = None) -> DataMatrix 
 def streamed(source: Source, max_memory: int) -> DataMatrix:
     """Read a source along the axis that its layout favours."""
     from eigensieve.data.disk.rows import RowStreamedData
+    from eigensieve.data.disk.sparse_rows import SparseRowData
     from eigensieve.data.disk.stream import StreamedData
 
     if min(source.shape) == 0:
         raise ValueError(f"{source.name} must hold at least one sample and one feature. Got shape {source.shape}.")
-    return (RowStreamedData if source.by_samples else StreamedData)(source, max_memory)
+    if not source.by_samples:
+        return StreamedData(source, max_memory)
+    return (SparseRowData if source.sparse else RowStreamedData)(source, max_memory)

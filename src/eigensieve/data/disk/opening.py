@@ -144,6 +144,8 @@ def _var_names(file: Any, found: Any) -> Array | None:
     if "var" not in file or "_index" not in getattr(file["var"], "attrs", {}):
         return None
     names = file["var"][file["var"].attrs["_index"]]
+    if hasattr(names, "keys"):  # anndata 0.13 on pandas 3: values beside a mask of those that are missing
+        names = names["values"]
     names = np.asarray(names.asstr()[:] if hasattr(names, "asstr") else names[:], dtype=object)
     columns = found.shape[1] if hasattr(found, "shape") else found.attrs["shape"][1]
     return names if len(names) == columns else None

@@ -17,7 +17,7 @@ from eigensieve.data.digest import place_values
 from eigensieve.data.disk.memory import show_bytes
 from eigensieve.data.disk.sources import ALIVE, Source
 from eigensieve.data.disk.stream import StreamedData
-from eigensieve.data.matrix import DataMatrix, as_data
+from eigensieve.data.matrix import DataMatrix, SumFunction, as_data
 from eigensieve.data.samples import joined
 from eigensieve.data.stats import Moments
 from eigensieve.data.threads import ordered_map
@@ -59,12 +59,9 @@ class RowStreamedData(StreamedData):
     def samples(self, rows: Array) -> DataMatrix:
         if self._too_large(rows):
             return super().samples(rows)
-
-        def chosen(piece: DataMatrix, first: int) -> Any:
-            here = rows[(rows >= first) & (rows < first + piece.n_samples)] - first
-            return piece.raw_samples(here, 0, self.n_features)
-
-        parts = [chosen(piece, first) for first, _, piece in self._row_pieces()]
+        some = type(self)(self.source.subset(rows), self.max_memory)  # what is not wanted is read, and nothing else
+        some.shared = self.shared
+        parts = [piece for _, _, piece in some._row_pieces(of=lambda raw: raw)]
         return as_data(joined(parts, 0)).rescaled(self.center, self.scale, self.far)
 
     def sweep(self, V: Array | None, fn: BlockFunction, state: Sequence[Array] = (), *, donate: bool = False) -> Sweep:
@@ -87,6 +84,11 @@ class RowStreamedData(StreamedData):
             total = total if small is None else add_up(total, small)
         return Sweep(outputs, self._backward(backs, segments) if backs else None, total)
 
+    def map_sums(self, V: Array, weights: Array, fn: SumFunction) -> Array:
+        energy = np.zeros(self.n_features)
+        T = self._forward(V, self._feature_segments(), weights, energy)
+        return fn(slice(0, self.n_features), T, energy)
+
     # -- inner ---------------------------------------------------------------------------------------
 
     def _feature_segments(self) -> list[tuple[int, int]]:
@@ -94,15 +96,28 @@ class RowStreamedData(StreamedData):
         edges = np.linspace(0, self.n_features, min(self.n_segments, self.n_features) + 1).round().astype(int)
         return [(int(first), int(last)) for first, last in pairwise(edges)]
 
-    def _forward(self, V: Array, segments: list[tuple[int, int]]) -> Array:
-        """Return M V, added up over pieces of samples."""
+    def _forward(
+        self,
+        V: Array,
+        segments: list[tuple[int, int]],
+        weights: Array | None = None,
+        energy: Array | None = None,
+    ) -> Array:
+        """Return M V, added up over pieces of samples; with `weights` add weighted squares to `energy`."""
         T = np.zeros((self.n_features, V.shape[1]), dtype=self.dtype)
         for first, last, piece in self._row_pieces():
             some = np.ascontiguousarray(V[first:last])
 
-            def add(segment: tuple[int, int], piece: DataMatrix = piece, some: Array = some) -> None:
+            heavy = None if weights is None else weights[first:last]
+
+            def add(
+                segment: tuple[int, int], piece: DataMatrix = piece, some: Array = some, heavy: Array | None = heavy
+            ) -> None:
                 for start, stop in _blocks(piece, *segment):
-                    T[start:stop] += piece.block(start, stop).forward(some)
+                    block = piece.block(start, stop)
+                    T[start:stop] += block.forward(some)
+                    if heavy is not None and energy is not None:
+                        energy[start:stop] += block.squares(heavy)
 
             _exhaust(ordered_map(add, segments))
         return T
@@ -127,28 +142,28 @@ class RowStreamedData(StreamedData):
 
     def moments(self) -> Moments:
         found: Moments | None = None
-        for _, _, some in self._row_pieces(of=_moments):
+        for _, _, some in self._row_pieces(of=lambda raw: _moments(as_data(raw))):
             found = some if found is None else found.merged(some)
         assert found is not None
         return found
 
     def column_digests(self) -> Array:
         total = np.zeros(self.n_features, dtype=np.uint64)
-        for first, last, piece in self._row_pieces(of=lambda piece: piece):
+        for first, last, piece in self._row_pieces(of=as_data):
             places = place_values(first, last)
             for start, stop in _blocks(piece, 0, self.n_features):
                 total[start:stop] += piece.block_digests(start, stop, places)
         return total
 
-    def _row_pieces(self, of: Callable[[DataMatrix], Any] | None = None) -> Iterator[tuple[int, int, Any]]:
-        """One pass along the samples: the next piece, or what `of` makes of it, is read while this one is used."""
+    def _row_pieces(self, of: Callable[[Any], Any] | None = None) -> Iterator[tuple[int, int, Any]]:
+        """One pass along the samples: the next piece, or what `of` makes of the raw one, is read while this is used."""
         self.shared.passes += 1
         self.source.check()
 
         def read(first: int) -> Any:
             last = min(first + self.height, self.n_samples)
-            piece = as_data(self._guarded(lambda: self.source.rows(first, last), "samples", first, last))
-            return piece.rescaled(self.center, self.scale, self.far) if of is None else of(piece)
+            raw = self._guarded(lambda: self.source.rows(first, last), "samples", first, last)
+            return as_data(raw).rescaled(self.center, self.scale, self.far) if of is None else of(raw)
 
         starts = range(0, self.n_samples, self.height)
         with ThreadPoolExecutor(1, thread_name_prefix="eigensieve-read") as reader:

@@ -30,6 +30,8 @@ class Source(ABC):
         Features that one chunk holds (samples, with `by_samples`): reads begin at multiples of it.
     by_samples : bool
         True where reading whole samples is much cheaper than reading whole features.
+    sparse : bool
+        True where what is read are sparse matrices, compressed along the axis that is cheap to read.
     feature_names : ndarray of str or None
     threads : int
         How many reads may usefully run at the same time.
@@ -37,6 +39,7 @@ class Source(ABC):
 
     step: int = 1
     by_samples: bool = False
+    sparse: bool = False
     feature_names: Array | None = None
     threads: int = 1
 
@@ -72,6 +75,10 @@ class Source(ABC):
     def rows(self, start: int, stop: int) -> Any:
         """Return samples start..stop as (stop - start, n_features); only for sources with `by_samples`."""
         raise TypeError(f"{self.name} is read along the features only.")
+
+    def subset(self, rows: Array) -> "Source":
+        """Return some of the samples, named in increasing order."""
+        return SampleSubset(self, rows)
 
     def check(self) -> None:
         """Raise when what is stored has changed since it was opened."""
@@ -169,7 +176,7 @@ class SampleSubset(Source):
         super().__init__(f"{base.name} ({len(rows)} samples)", (len(rows), base.shape[1]), base.dtype, base.itemsize)
         self.base = base
         self.chosen = rows
-        self.step, self.by_samples, self.threads = base.step, base.by_samples, base.threads
+        self.step, self.by_samples, self.threads, self.sparse = base.step, base.by_samples, base.threads, base.sparse
         self.feature_names, self.watch = base.feature_names, base.watch
         if self.by_samples:
             self.step = 1

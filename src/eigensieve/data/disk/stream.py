@@ -11,7 +11,7 @@ import numpy as np
 from eigensieve._types import Array
 from eigensieve.data.blocks import Block, numbered
 from eigensieve.data.disk.memory import show_bytes
-from eigensieve.data.disk.sources import ALIVE, SampleSubset, Source, chosen_samples
+from eigensieve.data.disk.sources import ALIVE, Source, chosen_samples
 from eigensieve.data.matrix import DataMatrix, Work, as_data
 from eigensieve.data.threads import limited_blas, thread_count
 
@@ -73,12 +73,12 @@ class StreamedData(DataMatrix):
         """Return some samples, as data that is read in the same way: ``data[rows]``, for subsamples and folds."""
         if self.center is not None or self.scale is not None:
             raise TypeError("Samples are taken from the raw data, before it is centred and scaled.")
-        return type(self)(SampleSubset(self.source, chosen_samples(key, self.n_samples)), self.max_memory)
+        return type(self)(self.source.subset(chosen_samples(key, self.n_samples)), self.max_memory)
 
     def samples(self, rows: Array) -> DataMatrix:
         """Return some samples, in memory where the memory allowed suffices, else read from disk in every pass."""
         if self._too_large(rows):
-            some = type(self)(SampleSubset(self.source, rows), self.max_memory)
+            some = type(self)(self.source.subset(rows), self.max_memory)
             some.report_to(self.shared.progress)
             return some.rescaled(self.center, self.scale, self.far)
         return super().samples(rows)
