@@ -10,6 +10,7 @@ from scipy.sparse import csr_matrix
 
 from eigensieve import select_genes
 from eigensieve.datasets import make_single_cells
+from eigensieve.sieve import relative_effect
 
 anndata = pytest.importorskip("anndata")
 
@@ -154,6 +155,34 @@ def test_library_size_is_not_selected() -> None:
     counts = rng.poisson(depth * rng.gamma(2.0, 1.0, 300))
     with pytest.warns(UserWarning, match="found no feature"):
         select_genes(anndata.AnnData(counts.astype(float)), "auto", random_state=0)
+
+
+def test_a_small_change_of_much_is_no_large_effect() -> None:
+    """20 genes seen 200 times per cell differ by 15 % between unnamed batches, 20 seen twice 4-fold between types."""
+    rng = np.random.default_rng(1)
+    rates = np.full((300, 200), 2.0)
+    rates[:, :20] = 200.0
+    types, batches = np.arange(300) % 2 == 0, np.arange(300) % 3 == 0
+    rates[np.ix_(batches, np.arange(20))] *= np.tile([1.15, 0.85], 10)  # the library stays as it is
+    rates[np.ix_(types, np.arange(20, 40))] *= 4.0
+    found = select_genes(anndata.AnnData(rng.poisson(rates).astype(float)), 40, inplace=False)
+    share = found["eigensieve_weight"]
+    assert share[:20].mean() > share[40:].max()  # both are structure
+    assert list(np.sort(np.argsort(found["highly_variable_rank"].to_numpy())[:20])) == list(range(20, 40))
+
+
+def test_effects_are_deviations_over_means() -> None:
+    found = relative_effect(np.array([0.25, 0.25, -0.1]), np.array([2.0, 1.0, 1.0]), np.array([0.99, 0.0, 1.0]))
+    np.testing.assert_allclose(found, [1.0, 50.0, 0.0], rtol=1e-12)
+
+
+def test_data_with_negative_values_has_no_effects(adata: Any) -> None:
+    """Centred data is chosen by the score alone: its means say nothing."""
+    logs = adata.layers["log"].toarray()
+    centred = anndata.AnnData(logs - logs.mean(axis=0))
+    found = select_genes(centred, MARKERS, inplace=False)
+    best = np.argsort(-found["eigensieve_weight"].to_numpy(), kind="stable")[:MARKERS]
+    np.testing.assert_array_equal(np.argsort(found["highly_variable_rank"].to_numpy())[:MARKERS], best)
 
 
 def test_backed_and_dask_give_the_same_genes(adata: Any, tmp_path: Path) -> None:

@@ -40,11 +40,11 @@ if TYPE_CHECKING:
     from eigensieve.data._thin_numba import across, along
     from eigensieve.data.blocks import BackwardSum, Block
     from eigensieve.data.corrected import corrected_data, without_feature_directions, without_sample_directions
-    from eigensieve.data.counts import are_counts, log_counts
+    from eigensieve.data.counts import are_amounts, are_counts, log_counts
     from eigensieve.data.dense import StoredColumns
     from eigensieve.data.digest import fingerprint
     from eigensieve.data.disk.opening import open_data
-    from eigensieve.data.extremes import tamed
+    from eigensieve.data.extremes import multiplied, tamed
     from eigensieve.data.matrix import DataMatrix, as_data, is_stored
     from eigensieve.data.sparse import near_zero
     from eigensieve.data.squared import SquaredData, squares_of

@@ -18,12 +18,20 @@ _LOOKED_AT = 200_000  # values that are looked at to tell whether data holds cou
 
 def are_counts(X: Any) -> bool:
     """Tell whether data holds counts: whole numbers, none negative, from values spread over the data."""
-    if hasattr(X, "tocsr"):
-        values = X.data if X.format in ("csr", "csc") else X.tocsr().data
-        values = values[:: max(1, len(values) // _LOOKED_AT)]
-    else:
-        values = _some_values(as_data(X))
+    values = _looked_at(X)
     return bool((values >= 0).all() and (values == np.round(values)).all() and values.any())
+
+
+def are_amounts(X: Any) -> bool:
+    """Tell whether nothing is negative, as in amounts and their logarithms, from values spread over the data."""
+    return bool((_looked_at(X) >= 0).all())
+
+
+def _looked_at(X: Any) -> Array:
+    if not hasattr(X, "tocsr"):
+        return _some_values(as_data(X))
+    values = X.data if X.format in ("csr", "csc") else X.tocsr().data
+    return np.asarray(values[:: max(1, len(values) // _LOOKED_AT)])
 
 
 def _some_values(data: DataMatrix) -> Array:

@@ -9,12 +9,12 @@ import numpy as np
 from eigensieve import __version__
 from eigensieve._extras import require
 from eigensieve._types import Array
-from eigensieve.data import DataMatrix, are_counts, as_data, log_counts, one_blas_thread
+from eigensieve.data import DataMatrix, are_amounts, are_counts, as_data, log_counts, one_blas_thread
 from eigensieve.estimators.base import generator, progress_of
 from eigensieve.estimators.knowledge import Known, read_batches, read_side
 from eigensieve.estimators.sieve_selector import SieveSelector
 from eigensieve.evidence import agreement, discover
-from eigensieve.sieve import Unwanted, cell_embedding, clean
+from eigensieve.sieve import Unwanted, cell_embedding, clean, relative_effect
 
 _WITHIN = 12  # power of the share within batches: at a tenth between them, a gene keeps 0.28 of its score
 
@@ -99,6 +99,10 @@ def select_genes(
 
         u_i = m_i' (QQ' - diag(QQ')) m_i.
 
+    Genes are chosen by u_i sqrt(e_i) w_i. The effect e_i = sqrt(u_i) d_i / (a_i + 0.01) compares the deviation that
+    follows the structure with the mean; d_i and a_i are deviation and mean of the logarithms. Data with negative values
+    has no e_i. w_i is the part of the variance that batches and depth leave, to the power 12 with batches.
+
     The graph is made with the 4,000 genes of the largest variance. With more than 2,000 cells it holds 2,000 of them,
     and Q is carried over to the others by their nearest neighbours among these. Every gene is scored by all cells. So
     time grows linearly with cells and genes. Of sparse counts at most 2,000 cells x 4,000 genes are made dense.
@@ -128,7 +132,8 @@ def select_genes(
     model._validate_params()
     # Also at one library size, cells of little depth are noisier: depth is no structure.
     depth = None if depth is None else depth[:, None]
-    found = _choose(model, data, Known(labels, side, batches=batches, covariates=depth))
+    amounts = logged or are_amounts(X)
+    found = _choose(model, data, Known(labels, side, batches=batches, covariates=depth), amounts=amounts)
     genes = _table(adata, found, data, batches)
     if not inplace:
         return genes[genes["highly_variable"]] if subset else genes
@@ -152,7 +157,7 @@ class _Found:
 
 
 @one_blas_thread()
-def _choose(model: SieveSelector, data: DataMatrix, known: Known) -> _Found:
+def _choose(model: SieveSelector, data: DataMatrix, known: Known, *, amounts: bool) -> _Found:
     """Choose by cell types where there are any, and otherwise by the neighbourhoods of the cells."""
     if known.y is not None:
         model._fit_known(data, known)
@@ -182,7 +187,10 @@ def _choose(model: SieveSelector, data: DataMatrix, known: Known) -> _Found:
         if not count:
             model._warn_nothing_selected()
     # What lies between batches, or follows the depth, is no merit of a gene.
-    merit = (scores * cleaned.share ** (1 if batches is None else _WITHIN))[candidates]
+    merit = scores * cleaned.share ** (1 if batches is None else _WITHIN)
+    if amounts:
+        merit = merit * np.sqrt(relative_effect(scores, spread / np.sqrt(raw.n_samples), raw.stats().mean))
+    merit = merit[candidates]
     return _Found(candidates[np.argsort(-merit, kind="stable")[:count]], scores, Q)
 
 

@@ -20,6 +20,7 @@ N_COLUMNS = 20
 KEPT = 4_000
 """Most genes that the rounds are made with."""
 
+_FAINT = 0.01  # added to the mean of a gene: the mean of one that is hardly seen is no measure
 _COORDINATES = 50
 _NEIGHBORS = 10
 _SAMPLES_PER_COLUMN = 20  # noise scores sqrt(2 c) / q for c columns and q samples
@@ -69,3 +70,21 @@ def cell_embedding(data: DataMatrix, usable: Array, spread: Array, progress: Pro
     whole = np.zeros(data.n_features)
     whole[kept] = weights
     return landmarks.extended(Q, coordinates.points, coordinates.eigenvalues, whole)
+
+
+def relative_effect(scores: Array, deviation: Array, mean: Array) -> Array:
+    """Return how much the structure changes each gene, compared with how much of it there is.
+
+    The score is a share of the gene's variance. A gene of which much is seen has little noise, so a small change makes
+    a large share. Small differences of many genes, such as those between batches that nobody named, would be chosen.
+    The deviation that follows the structure is sqrt(u_i) d_i. Returned is this over the mean.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n_genes,)
+        u, shares of the variance; negative ones count as 0.
+    deviation : ndarray of shape (n_genes,)
+        d, standard deviations of amounts or of their logarithms.
+    mean : ndarray of shape (n_genes,)
+    """
+    return np.asarray(np.sqrt(np.maximum(scores, 0.0)) * deviation / (mean + _FAINT))
