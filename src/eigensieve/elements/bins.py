@@ -11,6 +11,8 @@ BINS = 32
 SCREENED = 4096
 """Candidates are screened on at most this many samples."""
 
+_SHARED = 1 << 18  # entries; the sums of fewer are done before a second thread has started
+
 
 def bin_codes(values: Array, low: Array, step: Array) -> Array:
     """Return the bin of each value (samples x features). Values outside the range go to the first or the last bin."""
@@ -25,7 +27,7 @@ class FeatureBins:
     codes : ndarray of shape (n_samples, n_features)
         As `bin_codes` returns them.
     pool : Executor
-        Two threads share the features.
+        Two threads share the features, if there are many.
     """
 
     def __init__(self, codes: Array, pool: Executor) -> None:
@@ -35,7 +37,8 @@ class FeatureBins:
         self.edges = np.empty((len(codes), BINS + 1), dtype=np.int32)
         order_by_bin(codes, self.order, self.edges)
         middle = len(codes) // 2
-        self.halves: tuple[slice, ...] = slice(0, middle), slice(middle, None)
+        shared = codes.size >= _SHARED
+        self.halves: tuple[slice, ...] = (slice(0, middle), slice(middle, None)) if shared else (slice(None),)
 
     def of(self, features: Array) -> "FeatureBins":
         """Return the bins of some features only."""
