@@ -1,8 +1,10 @@
 """Machines of a few hundred numbers on nine problems: elements, boosted trees, logistic regression, Nystroem, networks.
 
 At most 1,500 training samples per problem. The settings of ``match="labels"`` were chosen on `CHOSEN_ON`; the tables
-are of `REPORTED`, which share no data with them. "numbers" counts what must be stored apart from indices. Rejection is
-the share of test negatives below the threshold that loses 2 % of the test positives.
+are of `REPORTED`. They share no data, with one exception: when the settings were chosen, 952 samples of digits (odd or
+even) were among those of optdigits (8 or not). "numbers" counts what must be stored apart from indices. Rejection is
+the share of test negatives below the threshold that loses 2 % of the test positives. The distilled network is fitted to
+the decision values of the SVC.
 
 Run: python benchmarks/elements_small.py [number of splits]
 """
@@ -20,7 +22,7 @@ from sklearn.ensemble import GradientBoostingClassifier
 from sklearn.kernel_approximation import Nystroem
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
-from sklearn.neural_network import MLPClassifier
+from sklearn.neural_network import MLPClassifier, MLPRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
@@ -42,6 +44,18 @@ class Split:
     y: np.ndarray
     X_test: np.ndarray
     y_test: np.ndarray
+
+
+class Distilled(MLPRegressor):
+    """A network that is fitted to the decision values of an SVM."""
+
+    def decision_function(self, X: np.ndarray) -> np.ndarray:
+        """Return decision values like those of the SVM."""
+        return super().predict(X)
+
+    def predict(self, X: np.ndarray) -> np.ndarray:
+        """Return the classes, 0 and 1."""
+        return (self.decision_function(X) > 0).astype(int)
 
 
 def text(counts: Any) -> np.ndarray:
@@ -94,6 +108,20 @@ def orl() -> tuple[np.ndarray, np.ndarray]:
     return X.reshape(-1, 16, 2, 16, 2).mean(axis=(2, 4)).reshape(-1, 256), y
 
 
+def optdigits() -> tuple[np.ndarray, np.ndarray]:
+    """Return the samples of optdigits that are not in scikit-learn's digits."""
+    bunch = load_real("optdigits")
+    known = {tuple(row) for row in np.delete(load_digits().data, [0, 39], axis=1)}
+    new = np.array([tuple(row) not in known for row in bunch.data])
+    return bunch.data[new] / 16, bunch.target[new]
+
+
+def optdigits_8() -> tuple[np.ndarray, np.ndarray]:
+    """Return optdigits; the class is whether a digit is an 8."""
+    X, y = optdigits()
+    return X, y == 8
+
+
 PROBLEMS: dict[str, Callable[[], tuple[Any, np.ndarray]]] = {
     "faces": lambda: real("CBCL_faces_19x19", lambda y: y == 1, 255),
     "vehicles": lambda: real("vehicles_GTI_20x20", lambda y: y == 1, 255),
@@ -104,7 +132,7 @@ PROBLEMS: dict[str, Callable[[], tuple[Any, np.ndarray]]] = {
     "madelon": lambda: madelon(1, 200),
     "voice": lambda: real("LSVT_voice", lambda y: y == y.min()),
     "made-up": lambda: made_up(1),
-    "optdigits 8": lambda: real("optdigits", lambda y: y == 8, 16),
+    "optdigits 8": optdigits_8,
     "semeion": lambda: real("semeion", lambda y: y % 2 == 1),
     "newsgroups": lambda: two_groups(8, 9),
     "isolet": lambda: real("Isolet", lambda y: np.isin(y, [1, 2, 3, 4, 6, 15, 19, 21, 25])),
@@ -148,14 +176,16 @@ def fitted(name: str, data: Split, svc: SVC) -> Any:
             LogisticRegression(C=10, max_iter=300),
         ),
         "network of 4 units": lambda: MLPClassifier((4,), alpha=0.1, max_iter=300, random_state=0),
+        "network, distilled": lambda: Distilled(hidden_layer_sizes=(4,), alpha=0.1, max_iter=300, random_state=0),
     }  # fmt: skip
     model = made[name]()
-    return model if model is svc else model.fit(data.X, data.y)
+    labels = svc.decision_function(data.X) if isinstance(model, Distilled) else data.y
+    return model if model is svc else model.fit(data.X, labels)
 
 
 NAMES = (
     "SVC", "200 elements", "200 elements, labels", "auto elements, labels", "60 trees of 4 leaves",
-    "logistic regression", "Nystroem 200", "network of 4 units",
+    "logistic regression", "Nystroem 200", "network of 4 units", "network, distilled",
 )  # fmt: skip
 
 
@@ -178,7 +208,7 @@ def size(model: Any, n_features: int) -> tuple[int, int]:
         return model.support_vectors_.size + model.dual_coef_.size + 1, n_features
     if isinstance(model, LogisticRegression):
         return model.coef_.size + 1, n_features
-    if isinstance(model, MLPClassifier):
+    if isinstance(model, MLPClassifier | MLPRegressor):
         return sum(c.size for c in [*model.coefs_, *model.intercepts_]), n_features
     kernel_map = model[0]
     return kernel_map.components_.size + kernel_map.components_.shape[0] + 1, n_features

@@ -101,6 +101,18 @@ def test_signals_wait_until_all_outputs_are_there(tmp_path, monkeypatch):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a", "b"] and len(outputs.PUBLISHED) == 2
 
 
+def test_a_signal_just_after_a_hidden_folder_was_made(tmp_path, monkeypatch):
+    class Interrupted(outputs.StagedFile):
+        def __init__(self, destination):
+            super().__init__(destination)
+            signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr(outputs, "StagedFile", Interrupted)
+    with pytest.raises(KeyboardInterrupt), Outputs(force=False) as staged:
+        staged.write("table", str(tmp_path / "o.csv"), lambda path: path.write_text("a"))
+    assert list(tmp_path.iterdir()) == []
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of Unix")
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)])
 def test_a_signal_within_a_destructor_is_not_lost(cli, table, monkeypatch, number, code):

@@ -112,6 +112,39 @@ int main(void)
         assert int(label) == int(far > 0)
 
 
+@pytest.mark.parametrize("case", ["labels", "thin weights"])
+def test_the_stated_error_holds_under_the_sanitizers(case, tmp_path):
+    model, make = CASES[case]
+    X, y = make()
+    source = model.fit(X, y).to_c("m")
+    X, n_outputs = X[:40].astype(np.float32), model.intercept_.size
+    samples = ", ".join(f"{value:.9e}f" for value in X.ravel())
+    main = f"""
+#include <stdio.h>
+static const float samples[] = {{{samples}}};
+int main(void)
+{{
+    float out[{n_outputs}];
+    int t, m;
+    for (t = 0; t < {len(X)}; t++) {{
+        m_decision(samples + t * {X.shape[1]}, out);
+        for (m = 0; m < {n_outputs}; m++) printf("%.9g ", (double)out[m]);
+    }}
+    return 0;
+}}
+"""
+    (tmp_path / "m.c").write_text(source + main)
+    program = tmp_path / "m"
+    options = ["-O3", "-fsanitize=address,undefined,float-cast-overflow", "-fno-sanitize-recover=all"]
+    built = subprocess.run(["cc", *options, str(tmp_path / "m.c"), "-o", str(program)], capture_output=True, text=True)
+    if built.returncode:
+        pytest.skip("the compiler has no sanitizers")
+    quiet = {"ASAN_OPTIONS": "detect_leaks=0"}
+    ran = subprocess.run([str(program)], capture_output=True, text=True, check=True, env=quiet)
+    found = np.array(ran.stdout.split(), dtype=float).reshape(len(X), n_outputs)
+    np.testing.assert_allclose(found, model._expansion.decision(X), rtol=0, atol=stated_error(source))
+
+
 def test_bad_names_and_precisions():
     X, y = two_classes()
     model = ElementSelectedSVC(n_elements=5, random_state=0).fit(X, y)

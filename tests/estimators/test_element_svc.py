@@ -6,6 +6,7 @@ import warnings
 import numpy as np
 import pytest
 from scipy import sparse
+from scipy.ndimage import gaussian_filter
 from sklearn.base import clone
 from sklearn.datasets import make_blobs, make_classification
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
@@ -457,11 +458,21 @@ def test_prototypes_at_the_native_width_spend_their_budget(data, svc):
     assert {len(p) for p in model.prototypes_} == {4}
 
 
-def test_an_early_stop_is_told(data):
+def test_guided_search_at_the_native_width_finds_what_counts_together():
+    """Neighbouring pixels are alike: single pixels soon say nothing new, and only several together do."""
+    X = gaussian_filter(np.random.default_rng(0).normal(size=(300, 12, 12)), (0, 2, 2)).reshape(300, -1)
+    y = X[:, 40] * X[:, 100] + X[:, 70] * X.std() > 0
+    model = ElementSelectedSVC(SVC(C=10), widths="native", random_state=1).fit(X / X.std(), y)
+    assert model.n_elements_ == 200
+    assert model.path_[-1] < 0.1
+
+
+@pytest.mark.parametrize("match", ["decision", "labels"])
+def test_an_early_stop_is_told(data, match):
     X, y = data
     with pytest.warns(UserWarning, match=r"(\d+) of n_elements=150 elements were found: nothing tried .* tol=0.01"):
-        model = ElementSelectedSVC(SVC(C=5), n_elements=150, tol=0.01, random_state=0).fit(X, y)
+        model = ElementSelectedSVC(SVC(C=5), match=match, n_elements=150, tol=0.01, random_state=0).fit(X, y)
     assert model.n_elements_ < 150
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        ElementSelectedSVC(SVC(C=5), n_elements=30, random_state=0).fit(X, y)
+        ElementSelectedSVC(SVC(C=5), match=match, n_elements=30, random_state=0).fit(X, y)

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn.base import clone
 
 from eigensieve import (
     ElementSelectedSVC,
@@ -121,12 +122,23 @@ def test_a_kernel_that_overflows_is_refused(P: np.ndarray) -> None:
         KernelQAlphaSelector(RELEVANT, 1, kernel="precomputed").fit(np.ldexp(K, 900))
 
 
-def test_side_data_are_in_the_units_of_the_data(P: np.ndarray) -> None:
+@pytest.mark.parametrize("selector", [QAlphaSelector(RELEVANT, 1), SieveSelector(RELEVANT, 1, random_state=0)])
+@pytest.mark.parametrize("storage", [np.asarray, sp.csr_matrix], ids=["dense", "csr"])
+def test_side_data_are_in_the_units_of_the_data(P: np.ndarray, selector: Any, storage: Any) -> None:
     side = np.random.default_rng(3).standard_normal((15, 60)) * np.linspace(0.1, 3.0, 60)
-    plain = QAlphaSelector(RELEVANT, 1).fit(P, side=side).weights_
+    side[:8, 5:9] += 20.0  # a direction that the sieve takes out
+    plain = clone(selector).fit(P, side=side).weights_
     exponents = SCALES["mixed"]
-    found = QAlphaSelector(RELEVANT, 1).fit(np.ldexp(P, exponents), side=np.ldexp(side, exponents))
+    found = clone(selector).fit(storage(np.ldexp(P, exponents)), side=storage(np.ldexp(side, exponents)))
     np.testing.assert_allclose(found.weights_, plain, atol=1e-6)
+    assert np.abs(clone(selector).fit(P).weights_ - plain).max() > 0.01
+
+
+def test_side_data_in_other_units_are_refused_by_the_sieve(P: np.ndarray) -> None:
+    side = np.random.default_rng(3).standard_normal((15, 60))
+    side[:, 7] *= 1e120
+    with pytest.raises(ValueError, match=r"'side' parameter of fit must have the units of X\. In feature 7"):
+        SieveSelector(RELEVANT, 1).fit(P, side=side)
 
 
 def test_stored_data_of_extreme_scale_is_refused(P: np.ndarray, tmp_path: Path) -> None:

@@ -206,7 +206,8 @@ def fit(spec: Spec) -> Any:
     takes = inspect.signature(cls.fit).parameters
     if spec["side"] and "side" in takes:
         with np.errstate(all="ignore"):
-            more["side"] = data_of({**spec, "n_samples": 5, "seed": spec["seed"] + 3})
+            side = data_of({**spec, "n_samples": 5, "seed": spec["seed"] + 3})
+        more["side"] = stored(side, spec["storage"])
     if spec["pairs"] and "cannot_link" in takes and spec["n_samples"] > 3:
         more["cannot_link"] = rng.permutation(spec["n_samples"])[:2][None]
     if spec.get("batches") and "batches" in takes:

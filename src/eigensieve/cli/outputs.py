@@ -96,8 +96,9 @@ class Outputs:
             Suffix of the file's name when the destination is standard output.
         """
         try:
-            file = StagedFile(Path(tempfile.gettempdir()) / f"stdout{suffix}" if place == STDOUT else place)
-            self._staged.append((place, file))
+            with signals_held():  # a folder that is made and not yet known would be left behind
+                file = StagedFile(Path(tempfile.gettempdir()) / f"stdout{suffix}" if place == STDOUT else place)
+                self._staged.append((place, file))
             writer(file.path)
         except OSError as error:
             raise OutputProblem(explain_os_error(error, place, "writing")) from error

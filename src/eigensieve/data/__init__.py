@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from eigensieve.data.dense import StoredColumns
     from eigensieve.data.digest import fingerprint
     from eigensieve.data.disk.opening import open_data
-    from eigensieve.data.extremes import tamed
+    from eigensieve.data.extremes import multiplied, tamed
     from eigensieve.data.matrix import DataMatrix, as_data, is_stored
     from eigensieve.data.sparse import near_zero
     from eigensieve.data.squared import SquaredData, squares_of

@@ -26,8 +26,6 @@ def tamed(data: DataMatrix, extreme: Array) -> DataMatrix | None:
     extreme : ndarray of bool of shape (n_features,)
         From ``data.stats().extreme(data.dtype)``.
     """
-    if not isinstance(data, (DenseData, SparseData)):
-        return None
     stats = data.stats()
     # The power of two follows the larger of mean and spread, so that neither overflows.
     size = np.maximum(np.abs(stats.mean), stats.centered_norm)
@@ -36,9 +34,11 @@ def tamed(data: DataMatrix, extreme: Array) -> DataMatrix | None:
     return multiplied(data, exponents)
 
 
-def multiplied(data: DenseData | SparseData, exponents: Array) -> DataMatrix:
-    """Return a copy of raw data in memory whose columns are multiplied by powers of two."""
+def multiplied(data: DataMatrix, exponents: Array) -> DataMatrix | None:
+    """Return a copy of raw data whose columns are multiplied by powers of two; None if the data is not in memory."""
     found: DataMatrix
+    if not isinstance(data, (DenseData, SparseData)):
+        return None
     if isinstance(data, DenseData):
         found = DenseData(np.ldexp(data.X, exponents).astype(data.dtype, copy=False))
     else:

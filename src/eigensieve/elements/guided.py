@@ -10,7 +10,8 @@ gains more.
 bins of x_i, one pass over the data scores every element of the mask. The paper draws sixty.
 
 A first element of the second width is grown by further features of the same basis vector, and cut where the gain per
-element is largest. A greedy search with one step would never find features that only count together.
+element is largest. A greedy search with one step would never find features that only count together. Those of the first
+width are grown too once no single feature says anything new.
 """
 
 from concurrent.futures import Executor, ThreadPoolExecutor
@@ -43,6 +44,7 @@ def _add_columns(state: SelectionState, screen: "_Screen", plan: Plan, rng: np.r
     sample_size = plan.sample_size(state.X.shape[0])
     sample = SampledData.draw(state, sample_size, rng)
     misses = drawn = 0
+    stuck = False
     while state.n_elements < plan.n_elements and misses < PATIENCE:
         if len(state.columns) >= drawn + REDRAWN:
             sample, drawn = SampledData.draw(state, sample_size, rng), len(state.columns)
@@ -50,10 +52,11 @@ def _add_columns(state: SelectionState, screen: "_Screen", plan: Plan, rng: np.r
         if unused.size == 0:
             break
         before, held = state.relative_error, state.n_elements
-        _add_best(state, _shortlist(state, screen, sample, unused, plan, rng), plan)
+        _add_best(state, _shortlist(state, screen, sample, unused, plan, rng, grow_all=stuck), plan)
         added = state.n_elements - held
+        stuck = added == 0
         # One nearly collinear column says little about the next: binned gains are approximate.
-        misses = misses + 1 if added == 0 or plan.gain_died_out(state, before, added) else 0
+        misses = misses + 1 if stuck or plan.gain_died_out(state, before, added) else 0
     return state
 
 
@@ -107,15 +110,17 @@ def _shortlist(
     unused: Array,
     plan: Plan,
     rng: np.random.Generator,
+    *,
+    grow_all: bool,
 ) -> list[Column]:
-    """Return the best first elements of each width, on different features, grown where the width allows."""
+    """Return the best first elements of each width, on different features, grown unless they are of the first width."""
     residual = sketch(state.residual, rng)
     sampled_residuals = sample.residuals(residual)
     longest = min(plan.grown_to, plan.n_elements - state.n_elements, state.B.shape[1])
     columns: list[Column] = []
     for (features, gains), factor in zip(screen.first_elements(state, residual, unused), screen.widths, strict=True):
         order = np.argsort(-gains, kind="stable")
-        grown = longest if plan.fill or factor != 1.0 else 1
+        grown = longest if plan.fill or grow_all or factor != 1.0 else 1
         _, firsts = np.unique(features[order], return_index=True)
         for k in order[np.sort(firsts)[: plan.n_tries]]:
             start = Column(int(unused[k]), factor, [int(features[k])])

@@ -186,7 +186,8 @@ class LabelSearch:
             unread *= 1.0 if self.used[bump.features[-1]] else NEW_FEATURE
             sums = self._sums(gradient, curvature, self._values(self.part, bump), among)
             gains, centres = self._gains(sums, float(curvature.sum()), bump.width, among)
-            gains[np.isin(among, bump.features)] = 0.0
+            for known in bump.features:
+                gains[among == known] = 0.0
             best = int(np.argmax(gains))
             i = int(among[best])
             centre = float(self.middles[i, centres[best]])

@@ -70,7 +70,7 @@ class ElementSelectedSVC(SmallClassifier, ElementMachine):
         longer. With only a few hundred samples this overfits: check on held-out data.
     ridge : float or "auto", default="auto"
         Strength of the ridge term when the weights are solved, per sample. "auto" is 1e-6, and 3 / n_samples with
-        ``match="labels"``.
+        ``match="labels"`` (a third of it for the final weights of more than three classes).
     table_size : int, default=None
         If given, columns with one element are evaluated by look-up tables with this many entries per feature.
         `table_error_bound_` says how far the result can be off. None evaluates the kernel itself.
@@ -89,7 +89,8 @@ class ElementSelectedSVC(SmallClassifier, ElementMachine):
         With `refine`, the chosen entries are the refined ones. With ``match="labels"``, one row of centres per
         masked column, zero outside the mask; the columns of `mask_` belong to these rows.
     dual_coef_ : ndarray of shape (n_outputs, n_support_vectors)
-        Weights of the masked columns, zero where unused.
+        Weights of the masked columns, zero where unused. With ``match="labels"`` and more than three classes, three
+        per column are kept on average and the others are zero.
     widths_ : ndarray of shape (n_support_vectors,)
         Factor on gamma of each masked column, zero where unused.
     intercept_ : ndarray of shape (n_outputs,)
@@ -97,7 +98,7 @@ class ElementSelectedSVC(SmallClassifier, ElementMachine):
         Entries kept.
     path_ : ndarray
         Relative squared error of what is matched, after each addition. With ``match="labels"``, the logistic loss as
-        a share of what a constant leaves.
+        a share of what a constant leaves, before weights are dropped and values refined.
     threshold_ : float
         Decision values above it are the second class; 0 until `calibrate` is called. Two classes only.
     table_error_bound_ : float

@@ -12,7 +12,7 @@ import numpy as np
 from scipy.sparse import coo_array, csr_array
 
 from eigensieve._types import Array
-from eigensieve.data import ColumnStats, DataMatrix, without_feature_directions, without_sample_directions
+from eigensieve.data import DataMatrix, multiplied, without_feature_directions, without_sample_directions
 from eigensieve.evidence import count_spikes
 from eigensieve.operators import StandardAffinity
 from eigensieve.sieve.embedding import sample_coordinates
@@ -20,7 +20,7 @@ from eigensieve.sieve.embedding import sample_coordinates
 MAX_DIRECTIONS = 20
 """Directions of side data or of differences that are taken out at most."""
 
-_LARGEST_SIDE = 1e100  # times what a feature varies in the main data: the square can be computed with
+_LARGEST_SIDE = 0.3  # power of the largest float, in units of the main data: its square can be computed with
 _MOST_DIFFERENCES = 1_000  # more of them are drawn from: their leading directions are the same
 
 
@@ -140,11 +140,10 @@ def _of_side(data: DataMatrix, unwanted: Unwanted) -> Array:
     """Return the leading principal directions of the side data, on the scale of the main data."""
     if unwanted.side is None:
         return np.empty((data.n_features, 0))
-    stats, scale = unwanted.side.stats(), _scale(data)
-    _check_side_range(data, stats, scale)
-    side = unwanted.side.rescaled(stats.mean, scale)
+    raw, scale = _side_in_units(data, unwanted.side)
+    side = raw.rescaled(raw.stats().mean, scale)
     found = sample_coordinates(side, np.ones(data.n_features))
-    energies = (stats.centered_norm * scale) ** 2
+    energies = (raw.stats().centered_norm * scale) ** 2
     count = _number(found.eigenvalues, energies, side.n_samples - 1, unwanted.n_directions)
     roots = np.sqrt(found.eigenvalues[:count])
     return np.asarray(side.project(found.points[:, :count] / roots) / roots, dtype=np.float64)
@@ -173,26 +172,36 @@ def differences(pairs: Array, n_samples: int) -> csr_array:
     return coo_array((signs, (rows, pairs.ravel())), shape=(len(pairs), n_samples)).tocsr()
 
 
-def _check_side_range(data: DataMatrix, side: ColumnStats, scale: Array) -> None:
-    """Refuse side data whose squares, in units of the main data, cannot be computed with."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        size = (np.abs(side.mean) * np.sqrt(side.n_samples) + side.centered_norm) * scale
-    beyond = np.flatnonzero(~(size < _LARGEST_SIDE))
+def _side_in_units(data: DataMatrix, side: DataMatrix) -> tuple[DataMatrix, Array]:
+    """Return the side data, and what its columns are multiplied by to have the units of the standardised main data.
+
+    Columns of extreme scale are multiplied by powers of two first, as those of the main data were. Side data whose
+    squares, in these units, cannot be computed with are refused.
+    """
+    stats, exponents = side.stats(), data.shared.exponents
+    scale, own = np.frexp(np.asarray(getattr(data, "base", data).scale, dtype=np.float64))
+    own = own if exponents is None else own + exponents
+    limit = float(np.finfo(side.dtype).max) ** _LARGEST_SIDE
+    with np.errstate(over="ignore", under="ignore"):
+        spread = np.maximum(np.abs(stats.mean), stats.centered_norm)
+        beyond = np.flatnonzero((scale > 0) & ~(np.ldexp(spread, own) < limit))
     if len(beyond):
         names = data.feature_names
         which = f"feature {beyond[0]}" if names is None else f"feature '{names[beyond[0]]}'"
         raise ValueError(
-            f"The 'side' parameter of fit must have the units of X. In {which} it is more than {_LARGEST_SIDE:g} times "
-            "as large as the feature varies in X. Give both in the same units, or leave out such features."
+            f"The 'side' parameter of fit must have the units of X. In {which} it is more than {limit:.0e} times as "
+            "large as the feature varies in X. Give both in the same units, or leave out such features."
         )
-
-
-def _scale(data: DataMatrix) -> Array:
-    """What the user's columns were multiplied by."""
-    base = getattr(data, "base", data)
-    scale, exponents = np.asarray(base.scale, dtype=np.float64), base.shared.exponents
-    with np.errstate(over="ignore", under="ignore"):
-        return scale if exponents is None else np.asarray(np.ldexp(scale, exponents))
+    if exponents is None and not stats.extreme(side.dtype).any():
+        return side, np.ldexp(scale, own)
+    left_out = -np.frexp(np.minimum(spread, np.finfo(np.float64).max))[1]
+    found = multiplied(side, np.where(scale > 0, own, left_out))
+    if found is None:
+        raise ValueError(
+            "The 'side' parameter of fit must be in memory where it or X has columns of extreme scale. Load it, or "
+            "give both in other units."
+        )
+    return found, scale
 
 
 def _number(eigenvalues: Array, energies: Array, dimensions: int, wanted: int | Literal["auto"]) -> int:
