@@ -14,6 +14,7 @@ import pytest
 
 from cli.conftest import program
 from eigensieve.cli import outputs
+from eigensieve.cli.app import run
 from eigensieve.cli.outputs import Outputs, signals_held, without_formulas
 from eigensieve.estimators import save_model
 from eigensieve.tables import Table, write_table
@@ -134,6 +135,33 @@ def test_a_signal_within_a_destructor_is_not_lost(cli, table, monkeypatch, numbe
     finally:
         signal.signal(signal.SIGINT, before)
     assert found == code and "Nothing was written" in err and "Traceback" not in err, err
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129)])
+def test_a_second_signal_does_not_disturb_the_ending(cli, table, monkeypatch, number, code):
+    def again(how):
+        os.kill(os.getpid(), number)
+        return f"{how} once."
+
+    monkeypatch.setattr("eigensieve.cli.commands.select._show", lambda *_, **__: os.kill(os.getpid(), number))
+    monkeypatch.setattr("eigensieve.cli.app._ended", again)
+    before = signal.getsignal(number)
+    found, _, err = cli(*SELECT, table, "--label", "tissue")
+    assert found == code and err.strip().endswith("once.") and "Traceback" not in err, err
+    assert signal.getsignal(number) is before
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_after_the_command_is_told(monkeypatch, capsys, number):
+    def over(arguments):
+        os.kill(os.getpid(), number)
+        return 0
+
+    monkeypatch.setattr("eigensieve.cli.app._run", over)
+    before = signal.getsignal(number)
+    assert run(["inspect"]) == 128 + number
+    assert "Nothing was written" in capsys.readouterr().err
+    assert signal.getsignal(number) is before
 
 
 def test_handlers_are_put_back():

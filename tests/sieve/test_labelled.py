@@ -124,6 +124,21 @@ def test_what_labels_share_with_batches() -> None:
     assert largest == pytest.approx(1.0)
 
 
+def test_one_batch_shares_nothing_with_labels() -> None:
+    y = np.arange(12) % 3
+    X = np.random.default_rng(0).standard_normal((12, 20))
+    plain = SieveSelector(5, random_state=0).fit(X, y)
+    one = SieveSelector(5, random_state=0).fit(X, y, batches=np.zeros(12))
+    np.testing.assert_array_equal(one.support_, plain.support_)
+
+
+def test_labelled_samples_without_any_variation_guess_the_mean() -> None:
+    X = np.zeros((9, 3))
+    X[:, 0] = [0, 0, 0, 0, 1, -1, 2, -2, 0]
+    fitted = SieveSelector(1).fit(X, [0, 0, 1, 1, -1, -1, -1, -1, -1])
+    assert fitted.support_.tolist() == [True, False, False]
+
+
 def test_pair_scores_are_quadratic_forms() -> None:
     pairs = np.array([[0, 1], [3, 4], [4, 9]])
     C = np.zeros((45, 45))

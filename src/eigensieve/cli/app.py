@@ -103,11 +103,30 @@ for _name, (_function, _examples) in COMMANDS.items():
     app.command(name=_name, epilog="\n\n".join([f"[bold]{_title}[/bold]", *_examples]))(_with_flat_options(_function))
 
 
+_heard: list[int] = []
+"""The signal that ends the command. A further one must not disturb its ending, so only the first one does anything."""
+
+
 def run(arguments: Sequence[str]) -> int:
     """Run one command line and return its exit code; print at most one line about what went wrong."""
     PUBLISHED.clear()
+    _heard.clear()
     previous, hook = _catch_signals(), sys.unraisablehook
     sys.unraisablehook = _send_again
+    try:
+        code = _run(arguments)
+        _heard.append(0)
+    except Terminated as end:  # it came when the command was over
+        code = _fail_terminated(end)
+    finally:
+        _heard.append(0)
+        sys.unraisablehook = hook
+        for number, handler in previous.items():
+            signal.signal(number, handler)
+    return code
+
+
+def _run(arguments: Sequence[str]) -> int:
     try:
         outcome = app(args=list(arguments), prog_name="eigensieve", standalone_mode=False)
         sys.stdout.flush()
@@ -117,7 +136,7 @@ def run(arguments: Sequence[str]) -> int:
     except (KeyboardInterrupt, typer.Abort):
         return _fail(_ended("Interrupted"), ExitCode.INTERRUPTED)
     except Terminated as end:
-        return _fail(_ended("Terminated" if end.code == ExitCode.TERMINATED else "Hung up"), end.code)
+        return _fail_terminated(end)
     except (BrokenPipeError, SystemExit) as stop:
         if not isinstance(stop, BrokenPipeError) and not isinstance(stop.__context__, BrokenPipeError):
             raise
@@ -135,10 +154,6 @@ def run(arguments: Sequence[str]) -> int:
         return _fail(out_of_memory(problem), ExitCode.INPUT, problem)
     except Exception as problem:
         return _internal(problem)
-    finally:
-        sys.unraisablehook = hook
-        for number, handler in previous.items():
-            signal.signal(number, handler)
 
 
 def _outcome(code: Any) -> int:
@@ -159,6 +174,9 @@ def _catch_signals() -> dict[int, Any]:
 
 
 def _on_terminate(number: int, frame: FrameType | None) -> None:
+    if _heard:
+        return
+    _heard.append(number)
     raise Terminated(ExitCode.TERMINATED if number == signal.SIGTERM else ExitCode.HANGUP)
 
 
@@ -167,6 +185,7 @@ def _send_again(dropped: Any) -> None:
     error = dropped.exc_value
     if isinstance(error, Terminated | KeyboardInterrupt):
         number = int(error.code) - 128 if isinstance(error, Terminated) else int(signal.SIGINT)
+        _heard.clear()
         threading.Timer(0.01, os.kill, (os.getpid(), number)).start()
     else:
         sys.__unraisablehook__(dropped)
@@ -185,6 +204,10 @@ def _usage_message(problem: Any) -> str:
     command = context.command_path if context is not None else "eigensieve"
     message = one_line(problem.format_message()).rstrip(".")
     return f"{message}. See '{command} --help'."
+
+
+def _fail_terminated(end: Terminated) -> int:
+    return _fail(_ended("Terminated" if end.code == ExitCode.TERMINATED else "Hung up"), end.code)
 
 
 def _internal(problem: BaseException) -> int:

@@ -1,7 +1,7 @@
 """Selection with a target: classes, numbers, several targets, known for all samples or for a few."""
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -117,7 +117,8 @@ def guessed_target(data: DataMatrix, usable: Array, target: Target, batches: Arr
     weights = usable.astype(np.float64)
     for _ in range(_ROUNDS):
         K = _affinity_columns(data, weights, here)
-        ridge = _RIDGE * float(np.trace(K[here])) / len(here)
+        # Without any ridge the labelled samples are all zero under the weights: every guess is the mean then.
+        ridge = _RIDGE * float(np.trace(K[here])) / len(here) or 1.0
         guesses = Y.mean(axis=0) + K @ np.linalg.solve(K[here] + ridge * np.eye(len(here)), Y - Y.mean(axis=0))
         T = _scaled_basis(_filled(target, guesses), batches)
         scores = np.where(usable, np.maximum(agreement(data, T), 0.0), 0.0)
@@ -159,7 +160,8 @@ def shared_with_batches(target: Target, batches: Array) -> tuple[float, float]:
     1 means that a difference y makes is a difference between batches: nothing can tell them apart.
     """
     T = target.basis()
-    U: Any = np.linalg.qr(batches[target.known] - batches[target.known].mean(axis=0))[0]
-    shares = np.linalg.svd(T[target.known].T @ U, compute_uv=False) ** 2
+    among = batches[target.known]
+    vectors, lengths, _ = np.linalg.svd(among - among.mean(axis=0), full_matrices=False)
+    shares = np.linalg.svd(T[target.known].T @ vectors[:, lengths > 1e-8], compute_uv=False) ** 2
     smallest = 0.0 if len(shares) < T.shape[1] else float(shares.min())
-    return smallest, float(shares.max())
+    return smallest, float(shares.max(initial=0.0))
