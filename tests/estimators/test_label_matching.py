@@ -54,7 +54,8 @@ def test_classes_share_columns():
     X, y = make_blobs(n_samples=600, n_features=6, centers=4, cluster_std=3.0, random_state=1)
     names = np.array(["ash", "elm", "oak", "yew"])[y]
     model = ElementSelectedSVC(match="labels", n_elements=40, random_state=0).fit(X[:400], names[:400])
-    assert model.dual_coef_.shape[0] == 4 and (model.dual_coef_ != 0).all()
+    serves = np.count_nonzero(model.dual_coef_, axis=0)  # three classes per column on average, and at least one
+    assert model.dual_coef_.shape[0] == 4 and serves.min() >= 1 and serves.sum() == 3 * len(serves)
     assert model.score(X[400:], names[400:]) > model.estimator_.score(X[400:], names[400:]) - 0.05
     p = model.predict_proba(X[400:])
     assert log_loss(names[400:], p) < 0.6

@@ -207,7 +207,7 @@ def _check(adata: Any, n_top_genes: Any, layer: str | None, transform: str) -> N
         )
     if layer is not None and layer not in adata.layers:
         raise ValueError(
-            f"The 'layer' parameter of select_genes must be None or one of {sorted(adata.layers)}. "
+            f"The 'layer' parameter of select_genes must be None or one of {sorted(filter(None, adata.layers))}. "
             f"Got {layer!r} instead."
         )
     if transform not in ("auto", "log", "none"):
