@@ -137,7 +137,7 @@ def test_a_signal_within_a_destructor_is_not_lost(cli, table, monkeypatch, numbe
     assert found == code and "Nothing was written" in err and "Traceback" not in err, err
 
 
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129)])
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)])
 def test_a_second_signal_does_not_disturb_the_ending(cli, table, monkeypatch, number, code):
     def again(how):
         os.kill(os.getpid(), number)
@@ -151,7 +151,7 @@ def test_a_second_signal_does_not_disturb_the_ending(cli, table, monkeypatch, nu
     assert signal.getsignal(number) is before
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_after_the_command_is_told(monkeypatch, capsys, number):
     def over(arguments):
         os.kill(os.getpid(), number)

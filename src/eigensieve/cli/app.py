@@ -1,9 +1,11 @@
 """The application: how a function becomes a command, and how an error becomes an exit code."""
 
+import math
 import os
 import signal
 import sys
 import threading
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import MISSING, fields, is_dataclass
 from functools import wraps
@@ -103,8 +105,10 @@ for _name, (_function, _examples) in COMMANDS.items():
     app.command(name=_name, epilog="\n\n".join([f"[bold]{_title}[/bold]", *_examples]))(_with_flat_options(_function))
 
 
-_heard: list[int] = []
-"""The signal that ends the command. A further one must not disturb its ending, so only the first one does anything."""
+_heard: list[float] = []
+"""When signals came that end the command. Further ones must not disturb its ending: for two seconds they do nothing."""
+
+_CLEANING = 2.0
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -115,11 +119,11 @@ def run(arguments: Sequence[str]) -> int:
     sys.unraisablehook = _send_again
     try:
         code = _run(arguments)
-        _heard.append(0)
-    except Terminated as end:  # it came when the command was over
-        code = _fail_terminated(end)
+        _heard.append(math.inf)
+    except (Terminated, KeyboardInterrupt) as end:  # it came when the command was over
+        code = _fail_ended(end)
     finally:
-        _heard.append(0)
+        _heard.append(math.inf)
         sys.unraisablehook = hook
         for number, handler in previous.items():
             signal.signal(number, handler)
@@ -133,10 +137,8 @@ def _run(arguments: Sequence[str]) -> int:
         return _outcome(outcome)
     except typer.Exit as stop:
         return _outcome(stop.exit_code)
-    except (KeyboardInterrupt, typer.Abort):
-        return _fail(_ended("Interrupted"), ExitCode.INTERRUPTED)
-    except Terminated as end:
-        return _fail_terminated(end)
+    except (Terminated, KeyboardInterrupt, typer.Abort) as end:
+        return _fail_ended(end)
     except (BrokenPipeError, SystemExit) as stop:
         if not isinstance(stop, BrokenPipeError) and not isinstance(stop.__context__, BrokenPipeError):
             raise
@@ -159,7 +161,7 @@ def _run(arguments: Sequence[str]) -> int:
 def _outcome(code: Any) -> int:
     """The exit code for what typer returned. Newer versions catch Ctrl-C themselves and only return its code."""
     if code == ExitCode.INTERRUPTED:
-        return _fail(_ended("Interrupted"), ExitCode.INTERRUPTED)
+        return _fail_ended(KeyboardInterrupt())
     return code if isinstance(code, int) else ExitCode.OK
 
 
@@ -168,15 +170,18 @@ def _catch_signals() -> dict[int, Any]:
 
     A signal that is ignored stays ignored: that is what ``nohup`` does with SIGHUP.
     """
-    numbers = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+    numbers = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
     heard = [number for number in numbers if signal.getsignal(number) not in (signal.SIG_IGN, None)]
-    return {number: signal.signal(number, _on_terminate) for number in heard}
+    return {number: signal.signal(number, _on_signal) for number in heard}
 
 
-def _on_terminate(number: int, frame: FrameType | None) -> None:
-    if _heard:
+def _on_signal(number: int, frame: FrameType | None) -> None:
+    now = time.monotonic()
+    if _heard and now - _heard[-1] < _CLEANING:
         return
-    _heard.append(number)
+    _heard.append(now)
+    if number == signal.SIGINT:
+        raise KeyboardInterrupt
     raise Terminated(ExitCode.TERMINATED if number == signal.SIGTERM else ExitCode.HANGUP)
 
 
@@ -206,7 +211,9 @@ def _usage_message(problem: Any) -> str:
     return f"{message}. See '{command} --help'."
 
 
-def _fail_terminated(end: Terminated) -> int:
+def _fail_ended(end: BaseException) -> int:
+    if not isinstance(end, Terminated):
+        return _fail(_ended("Interrupted"), ExitCode.INTERRUPTED)
     return _fail(_ended("Terminated" if end.code == ExitCode.TERMINATED else "Hung up"), end.code)
 
 
