@@ -14,6 +14,7 @@ _SCREEN_SAMPLES = 1_000  # the screen costs O(n q^2); with more samples Q-alpha 
 _IN_MEMORY = 2**22  # when the remaining features have no more entries than this, they are copied into memory
 _MOSTLY = 0.6  # clearly more than half
 _CHANCE = 0.01
+_FEW = 40  # samples up to which the start is solved to the last digits
 
 
 def zero_is_meaningful(stats: ColumnStats) -> bool:
@@ -54,8 +55,10 @@ def qalpha_weights(data: DataMatrix, usable: Array, n_clusters: int, affinity: A
 
 def _solve(data: DataMatrix, usable: Array, n_clusters: int) -> Array:
     k = min(n_clusters, data.n_samples - 1)
-    # A start need not be polished: the graph rounds move on from here.
-    return solve_standard(data, k, usable, SolveSettings(max_iter=30, tol=2e-2)).weights
+    # A start need not be polished: the graph rounds move on from here. Of few samples it is, because their graph may
+    # change with the last digits, and those depend on how the data is stored.
+    settings = SolveSettings(max_iter=30, tol=2e-2) if data.n_samples > _FEW else SolveSettings(max_iter=300, tol=1e-9)
+    return solve_standard(data, k, usable, settings).weights
 
 
 def screened(data: DataMatrix, usable: Array, keep: int = KEPT, affinity: Array | None = None) -> Array:
