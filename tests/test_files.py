@@ -1,6 +1,7 @@
 """Files that appear whole or not at all."""
 
 import os
+import shutil
 import stat
 
 import pytest
@@ -111,3 +112,17 @@ def test_what_is_no_file_is_not_replaced(tmp_path):
     with pytest.raises(OSError, match="device, pipe or socket"), staged(tmp_path / "pipe"):
         raise AssertionError("nothing may be written")
     assert stat.S_ISFIFO((tmp_path / "pipe").stat().st_mode)
+
+
+def test_a_thread_that_still_writes_leaves_no_folder_behind(tmp_path, monkeypatch):
+    removed, tries = shutil.rmtree, []
+
+    def late(folder, **options):
+        removed(folder, **options)
+        tries.append(folder)
+        if len(tries) < 3:
+            folder.mkdir()
+
+    monkeypatch.setattr("eigensieve._files.shutil.rmtree", late)
+    StagedFile(tmp_path / "x.csv").discard()
+    assert len(tries) == 3 and not list(tmp_path.iterdir())

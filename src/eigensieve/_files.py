@@ -4,12 +4,16 @@ import errno
 import os
 import shutil
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 PREFIX = ".eigensieve-"
 """The hidden folders in which files are written begin with this. A killed process may leave one behind."""
+
+_TRIES = 20
+_BETWEEN = 0.05  # seconds
 
 
 class CheckpointError(ValueError):
@@ -66,7 +70,11 @@ class StagedFile:
 
     def discard(self) -> None:
         """Remove the hidden folder with all that is left in it."""
-        shutil.rmtree(self._folder, ignore_errors=True)
+        for _ in range(_TRIES):
+            shutil.rmtree(self._folder, ignore_errors=True)
+            if not self._folder.exists():
+                return
+            time.sleep(_BETWEEN)  # a thread of a writer that was interrupted may still put something in
 
 
 def is_special(path: Path) -> bool:
