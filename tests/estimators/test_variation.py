@@ -81,3 +81,13 @@ def test_it_goes_before_a_selector() -> None:
 def test_bad_input_is_named(known: dict[str, object], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         UnwantedVariationRemover().fit(X, **known)
+
+
+@pytest.mark.parametrize("size", [1e-200, 1e200])
+def test_values_of_extreme_size_are_refused(size: float) -> None:
+    X = np.random.default_rng(0).standard_normal((12, 3))
+    remover = UnwantedVariationRemover().fit(X, batches=np.arange(12) % 2)
+    wide = X * [1.0, size, 1.0]
+    for refused in (lambda: remover.transform(wide), lambda: remover.fit(wide, batches=np.arange(12) % 2)):
+        with pytest.raises(ValueError, match=r"extreme size in column 1.*Scale the features first"):
+            refused()

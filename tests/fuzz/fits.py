@@ -14,7 +14,7 @@ import scipy.sparse as sp
 from sklearn.svm import SVC, SVR
 
 import eigensieve
-from fuzz.targets import CLASSIFIERS, REGRESSORS, SELECTORS
+from fuzz.targets import CLASSIFIERS, REGRESSORS, SELECTORS, TRANSFORMERS
 
 Spec = dict[str, Any]
 
@@ -77,6 +77,7 @@ _SETTINGS: dict[str, dict[str, tuple[Any, ...]]] = {
     },
     "ReducedSetSVC": {"n_vectors": (1, 3), "method": ("construction", "selection"), "refine": (True, False)},
     "RejectionCascade": {},
+    "UnwantedVariationRemover": {"n_directions": ("auto", 0, 1, 3)},
 }
 
 
@@ -110,6 +111,9 @@ def draw(rng: np.random.Generator, estimator: str) -> Spec:
         spec["labels"] = "all"
         if spec["settings"]["match"] == "labels":  # it is refused with any other shape and search
             spec["settings"] |= {"shape": "element", "search": "guided"}
+    if estimator in TRANSFORMERS:  # without anything unwanted there is nothing to do
+        spec["labels"] = None
+        spec[one(["side", "pairs", "batches"])] = True
     if estimator == "RejectionCascade":  # its parts are scikit-learn's, which say themselves what they cannot take
         spec["scale"] = one(["one", "wide"])
     return spec
@@ -210,9 +214,12 @@ def fit(spec: Spec) -> Any:
         more["side"] = stored(side, spec["storage"])
     if spec["pairs"] and "cannot_link" in takes and spec["n_samples"] > 3:
         more["cannot_link"] = rng.permutation(spec["n_samples"])[:2][None]
+    elif spec["pairs"] and "must_link" in takes and spec["n_samples"] > 3:
+        more["must_link"] = rng.permutation(spec["n_samples"])[:4].reshape(2, 2)
     if spec.get("batches") and "batches" in takes:
         more["batches"] = rng.integers(0, 2, spec["n_samples"])
-    return model.fit(X, labels_of(spec), **more)
+    y = labels_of(spec)
+    return model.fit(X, **more) if y is None else model.fit(X, y, **more)
 
 
 def check(spec: Spec) -> str:
@@ -229,6 +236,8 @@ def check(spec: Spec) -> str:
             _check_selector(model, spec)
             if spec["storage"] in ("fortran", "csr", "csc") and spec["values"] in ("normal", "clustered"):
                 return _same(model, fit({**spec, "storage": "dense"}))
+        elif spec["estimator"] in TRANSFORMERS:
+            _check_transformer(model, spec)
         else:
             X = stored(data_of(spec), spec["storage"])
             assert len(model.predict(X)) == spec["n_samples"]
@@ -268,6 +277,18 @@ def _check_selector(model: Any, spec: Spec) -> None:
     for name in ("embedding_", "eigenvalues_", "objective_"):
         if getattr(model, name, None) is not None:
             assert np.isfinite(getattr(model, name)).all(), f"{name} is not finite"
+
+
+def _check_transformer(model: Any, spec: Spec) -> None:
+    X = data_of(spec)
+    found = model.transform(stored(X, spec["storage"]))
+    assert found.shape == X.shape and np.isfinite(found).all(), "cleaned data is not finite"
+    V = model.directions_
+    np.testing.assert_allclose(V.T @ V, np.eye(V.shape[1]), atol=1e-6, err_msg="directions are not orthonormal")
+    if spec["storage"] in ("fortran", "csr", "csc") and spec["values"] in ("normal", "clustered"):
+        dense = fit({**spec, "storage": "dense"}).transform(X)
+        unit = np.abs(X - X.mean(axis=0)).max(axis=0) + np.finfo(float).tiny
+        np.testing.assert_allclose((found - dense) / unit, 0.0, atol=_APART, err_msg="depends on the storage")
 
 
 def _same(model: Any, dense: Any) -> str:

@@ -16,7 +16,7 @@ import eigensieve.cli.app
 import eigensieve.data
 from eigensieve.tables import hdf5, read_table
 from fuzz import checkpoints, fits, interruptions, models, readers  # noqa: F401
-from fuzz.targets import CLASSIFIERS, REGRESSORS, SELECTORS, draw
+from fuzz.targets import CLASSIFIERS, REGRESSORS, SELECTORS, TRANSFORMERS, draw
 from fuzz.worker import attempt
 
 warnings.simplefilter("ignore")
@@ -50,7 +50,7 @@ def _compile() -> None:
         assert read_table(path).X.sum() == 10
         np.save(Path(folder) / "x.npy", np.eye(3))
         eigensieve.data.open_data(Path(folder) / "x.npy").stats()
-    for target in (*SELECTORS, *CLASSIFIERS, *REGRESSORS):
+    for target in (*SELECTORS, *CLASSIFIERS, *REGRESSORS, *TRANSFORMERS):
         for number in range(6):
             attempt(fits, draw(target, 0, number))
 

@@ -10,12 +10,13 @@ import numpy as np
 SELECTORS = ("SieveSelector", "QAlphaSelector", "KernelQAlphaSelector", "FeatureMap", "TraceRatioSelector")
 CLASSIFIERS = ("ElementSelectedSVC", "ReducedSetSVC", "RejectionCascade")
 REGRESSORS = ("ElementSelectedSVR",)
+TRANSFORMERS = ("UnwantedVariationRemover",)
 TEXTS = ("csv", "csv.gz", "svmlight", "mtx", "10x")
 BINARY = ("parquet", "feather", "npy", "npz", "mat", "mat 7.3", "h5ad")
 IN_PLACE = ("open npy", "open hdf5", "open h5ad", "open parquet", "open zarr")
 
 _MODULES = {
-    **dict.fromkeys((*SELECTORS, *CLASSIFIERS, *REGRESSORS), "fuzz.fits"),
+    **dict.fromkeys((*SELECTORS, *CLASSIFIERS, *REGRESSORS, *TRANSFORMERS), "fuzz.fits"),
     "models": "fuzz.models",
     "checkpoints": "fuzz.checkpoints",
     "interruptions": "fuzz.interruptions",

@@ -9,7 +9,8 @@ from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
 from eigensieve._types import Array
-from eigensieve.estimators.base import AUTO, all_or_nothing, check_data
+from eigensieve.data import DataMatrix
+from eigensieve.estimators.base import AUTO, all_or_nothing, check_data, name_columns
 from eigensieve.estimators.knowledge import read_batches, read_side
 from eigensieve.qalpha import read_pairs
 from eigensieve.sieve import Unwanted, unwanted_directions
@@ -85,7 +86,7 @@ class UnwantedVariationRemover(OneToOneFeatureMixin, TransformerMixin, BaseEstim
         self : UnwantedVariationRemover
         """
         with all_or_nothing(self):
-            raw = check_data(self, X)
+            raw = self._checked(X, reset=True, min_samples=2)
             pairs = read_pairs(None, must_link, raw.n_samples, type(self).__name__)
             unwanted = Unwanted(
                 None if batches is None else read_batches(self, raw, batches),
@@ -113,12 +114,23 @@ class UnwantedVariationRemover(OneToOneFeatureMixin, TransformerMixin, BaseEstim
         X : ndarray of shape (n_samples, n_features)
         """
         check_is_fitted(self)
-        raw = check_data(self, X, reset=False, min_samples=1)
+        raw = self._checked(X, reset=False, min_samples=1)
         # What is taken off is thin: the scores of the samples along the directions, and the directions in X's units.
         scores = raw.rescaled(self.mean_, self.scale_).combine(self.directions_)
         units = np.divide(1.0, self.scale_, out=np.zeros_like(self.scale_), where=self.scale_ > 0)
         taken = scores @ (self.directions_ * units[:, None]).T
         return np.asarray(raw.take(slice(None)) - taken.astype(raw.dtype, copy=False))
+
+    def _checked(self, X: Any, *, reset: bool, min_samples: int) -> DataMatrix:
+        """Check the data. Columns of extreme scale are refused, because cleaned data must be in the units of X."""
+        raw = check_data(self, X, reset=reset, min_samples=min_samples)
+        if raw.shared.exponents is not None:
+            columns = name_columns(self, np.flatnonzero(raw.shared.exponents))
+            raise ValueError(
+                f"Input X of {type(self).__name__} has values of extreme size in column {columns}: their squares "
+                "overflow or vanish. Scale the features first, for example with sklearn.preprocessing.StandardScaler."
+            )
+        return raw
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
