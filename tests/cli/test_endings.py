@@ -82,6 +82,18 @@ def test_interrupted_after_the_outputs_are_there(cli, table, tmp_path, monkeypat
     assert "Nothing was written" not in err and "o.csv" in err
 
 
+@pytest.fixture(autouse=True)
+def heard():
+    """Let signals be heard: a process in the background may ignore some."""
+    numbers = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
+    before = {number: signal.getsignal(number) for number in numbers}
+    for number in numbers:
+        signal.signal(number, signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL)
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)
+
+
 def test_signals_wait_until_all_outputs_are_there(tmp_path, monkeypatch):
     publish = outputs.StagedFile.publish
 
