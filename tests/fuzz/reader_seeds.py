@@ -104,6 +104,10 @@ def _feather(folder: Path) -> list[Files]:
     return found
 
 
+def _xlsx(folder: Path) -> list[Files]:
+    return [_written(folder, "full.xlsx", _FULL)]
+
+
 def _npy(folder: Path) -> list[Files]:
     found = []
     for values in (_X, _X.astype(np.float32).T, np.arange(12).reshape(4, 3)):
@@ -204,6 +208,7 @@ _MAKERS: dict[str, Callable[[Path], list[Files]]] = {
     "csv.gz": _csv_gz,
     "parquet": _parquet,
     "feather": _feather,
+    "xlsx": _xlsx,
     "npy": _npy,
     "npz": _npz,
     "mat": _mat,

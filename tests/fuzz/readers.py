@@ -29,7 +29,7 @@ from fuzz.reader_damage import (
 )
 from fuzz.reader_seeds import Files, seeds
 
-_DAMAGE = {".gz": damaged_gzip, ".npz": damaged_zip, ".npy": damaged_npy, ".mat": damaged_mat}
+_DAMAGE = {".gz": damaged_gzip, ".npz": damaged_zip, ".xlsx": damaged_zip, ".npy": damaged_npy, ".mat": damaged_mat}
 _TEXT = (".csv", ".tsv", ".txt", ".svm", ".mtx", ".json")
 _ARGUMENTS: tuple[dict[str, Any], ...] = ({}, {"label": "y"}, {"label": "y", "id": "who"}, {"samples": "columns"})
 _NAMED = ("full", "comma", "zstd.feather", "uncompressed.feather")  # seeds with labels and names of samples

@@ -12,7 +12,7 @@ CLASSIFIERS = ("ElementSelectedSVC", "ReducedSetSVC", "RejectionCascade")
 REGRESSORS = ("ElementSelectedSVR",)
 TRANSFORMERS = ("UnwantedVariationRemover",)
 TEXTS = ("csv", "csv.gz", "svmlight", "mtx", "10x")
-BINARY = ("parquet", "feather", "npy", "npz", "mat", "mat 7.3", "h5ad")
+BINARY = ("parquet", "feather", "npy", "npz", "mat", "mat 7.3", "h5ad", "xlsx")
 IN_PLACE = ("open npy", "open hdf5", "open h5ad", "open parquet", "open zarr")
 
 _MODULES = {

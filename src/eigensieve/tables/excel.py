@@ -27,9 +27,9 @@ def read_xlsx(source: Source, request: Request) -> Table:
         sheets = book.sheetnames
         rows = _rows(book[sheets[0]], request)
         book.close()
-    except (zipfile.BadZipFile, KeyError, OSError, ValueError) as error:
-        if isinstance(error, DataError):
-            raise
+    except (DataError, MemoryError):
+        raise
+    except Exception as error:  # openpyxl fails in as many ways as a workbook can be damaged
         raise damaged(request.path, "an Excel workbook (.xlsx)") from error
     if not rows:
         raise DataError(f"'{request.path}' has an empty first sheet, '{sheets[0]}'. Put the table on the first sheet.")
