@@ -234,3 +234,19 @@ def test_batches_that_nearly_coincide_with_the_labels_are_noted(cli, frame, tmp_
         "select", save(frame.assign(run=run), tmp_path / "near.csv"), "--label", "kind", "--batch", "run", "-n", 4
     )
     assert code == 0 and "note: the label and batches are confounded" in err
+
+
+def test_scale_is_used_or_ignored_as_told(cli, tmp_path):
+    rng = np.random.default_rng(0)
+    X = 5 + rng.standard_normal((30, 400))
+    X[:, :100] += rng.normal(0, 3, (3, 100))[np.arange(30) % 3]
+    path = save(pd.DataFrame(X, columns=[f"g{i}" for i in range(400)]), tmp_path / "wide.csv")
+    said = "gave more weight to features that vary more"
+    for options, used in (((), True), (("--use-scale",), True), (("--ignore-scale",), False)):
+        found = document(cli("select", path, "-n", 5, *options, "--json"))
+        expected = SieveSelector(5, use_scale="auto" if not options else used).fit(X)
+        assert found["used"]["scale"] is used is expected.scale_used_
+        assert found["selected"] == expected.selection_order_.tolist()
+        assert (said in cli("select", path, "-n", 5, *options)[1]) == used
+    code, _, err = cli("select", path, "-n", 5, "--method", "qalpha", "--ignore-scale")
+    assert code == 2 and "--use-scale" in err

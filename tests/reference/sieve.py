@@ -55,10 +55,31 @@ def embedding(points: np.ndarray, k: int, n_neighbors: int, smoothing: float) ->
     return np.linalg.qr(leading - leading.mean(axis=0))[0], np.sort(values)[::-1][1 : k + 1]
 
 
+def prior(X: np.ndarray) -> np.ndarray:
+    """Variance of each feature over itself plus the 90 % quantile of all variances."""
+    variances = X.var(axis=0)
+    return variances / (variances + np.quantile(variances, 0.9))
+
+
+def shared(M: np.ndarray) -> np.ndarray:
+    """Sum of the squared correlations of each feature with all features."""
+    return np.array([sum((m @ other) ** 2 for other in M) for m in M])
+
+
 def rounds(
-    M: np.ndarray, weights: np.ndarray, k: int, n_rounds: int, n_neighbors: int, smoothing: float, centered: bool
+    M: np.ndarray,
+    weights: np.ndarray,
+    k: int,
+    n_rounds: int,
+    n_neighbors: int,
+    smoothing: float,
+    centered: bool,
+    factors: np.ndarray | float = 1.0,
 ) -> np.ndarray:
-    """Scores after a number of rounds; the means of uncentred features count, by the constant direction."""
+    """Scores after a number of rounds; the means of uncentred features count, by the constant direction.
+
+    The weights of every round but the first are multiplied by `factors`.
+    """
     constant = np.ones((M.shape[1], 0 if centered else 1)) / np.sqrt(M.shape[1])
     for _ in range(n_rounds):
         graphs = [(points, *embedding(points, k, n_neighbors, smoothing)) for points in layouts(M, weights)]
@@ -69,7 +90,7 @@ def rounds(
         if values[-1] <= last:
             Q = embedding(points, k - 1, n_neighbors, smoothing)[0]
         scores = agreement(M, np.hstack([constant, Q]))
-        weights = np.maximum(scores, 0.0)
+        weights = np.maximum(scores, 0.0) * factors
     return scores
 
 

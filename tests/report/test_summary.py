@@ -217,3 +217,15 @@ def test_the_methods_say_that_means_counted(selection):
     model = SieveSelector(12).fit(X)
     assert not model.centered_
     assert "kept their means" in summarize(model, X, draw_map=False)["method"]["text"]
+
+
+def test_the_methods_say_that_scale_counted():
+    rng = np.random.default_rng(0)
+    X = 5 + rng.standard_normal((30, 400))
+    X[:, :100] += rng.normal(0, 3, (3, 100))[np.arange(30) % 3]
+    for use, said in ((True, True), (False, False), ("auto", True)):
+        model = SieveSelector(12, use_scale=use).fit(X)
+        text = summarize(model, X, draw_map=False)["method"]["text"]
+        assert ("90 % quantile of the variances" in text) == said == model.scale_used_
+        assert ("gave more weight to features that vary more" in text) == said
+        assert ("units do not matter" in text) != said

@@ -125,7 +125,8 @@ def known_and_used(
     used : dict
         Plain JSON values, None where nothing was used: ``labels`` (``column``, ``kind``, ``classes``, ``labelled``,
         ``samples``), ``batches`` (``column``, ``count``), ``side_samples``, ``must_link``, ``cannot_link`` (numbers of
-        pairs) and ``unwanted_directions`` (how many were projected out). ``sentences`` is a list that says the same to
+        pairs), ``unwanted_directions`` (how many were projected out) and ``scale`` (whether features that vary more had
+        more weight). ``sentences`` is a list that says the same to
         people: each is the end of a sentence that starts with "The selection".
     """
     labelled = y is not None and getattr(model, "supervised_", True)
@@ -138,6 +139,7 @@ def known_and_used(
         "unwanted_directions": getattr(model, "n_directions_", None)
         if side is not None or must_link is not None
         else None,
+        "scale": getattr(model, "scale_used_", None),
     }
     return used | {"sentences": _in_words(used)}
 
@@ -190,6 +192,8 @@ def _in_words(used: dict[str, Any]) -> list[str]:
     links += [_pairs(used["cannot_link"], "cannot")] if used["cannot_link"] else []
     if links:
         parts.append(f"used {' and '.join(links)}")
+    if used["scale"]:
+        parts.append("gave more weight to features that vary more when it looked for neighbours")
     return parts
 
 

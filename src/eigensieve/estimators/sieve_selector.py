@@ -29,6 +29,7 @@ from eigensieve.sieve import (
     SieveResult,
     Target,
     Unwanted,
+    UseScale,
     prepare,
     read_target,
     shared_with_batches,
@@ -76,6 +77,12 @@ class SieveSelector(BaseSelector):
     n_directions : int or "auto", default="auto"
         How many directions of the side data, and of the differences between samples that must be linked, are projected
         out. ``"auto"`` takes those that stand out over the noise edge of independent features.
+    use_scale : bool or "auto", default="auto"
+        Whether features that vary more have more weight when the structure of the samples is looked for. Set it to
+        True if all features are in one unit and small variation is noise, and to False if scale means nothing.
+        ``"auto"`` uses scale in wide data (at least 10 features per sample, at most 1,000 samples) that is not mostly
+        zeros, if the features' deviations lie within a factor of 30 and have to do with what the features share. Every
+        feature is scored at the same scale in any case. With labels nothing changes.
     fdr : float, default=0.1
         Expected fraction of false selections to allow when `n_features_to_select` is a word; also the tail
         probability of `null_quantile_`.
@@ -120,6 +127,8 @@ class SieveSelector(BaseSelector):
     centered_ : bool
         Whether features were centred. If the number of features is given and most features lie evenly about zero,
         they are not centred: a mean that differs from zero by more than chance then counts as structure.
+    scale_used_ : bool
+        Whether features that vary more had more weight (`use_scale`).
     supervised_ : bool
         Whether features were scored by y, not by the structure of the samples.
     n_directions_ : int
@@ -161,6 +170,7 @@ class SieveSelector(BaseSelector):
         "n_clusters": [AUTO, AT_LEAST_ONE],
         "supervision": [StrOptions({"auto", "classes", "numbers", "ignore"})],
         "n_directions": [AUTO, Interval(Integral, 0, None, closed="left")],
+        "use_scale": [AUTO, "boolean"],
         "fdr": [INSIDE_0_1],
         "random_state": ["random_state"],
         "verbose": ["verbose"],
@@ -173,6 +183,7 @@ class SieveSelector(BaseSelector):
         *,
         supervision: Kind = "auto",
         n_directions: int | Literal["auto"] = "auto",
+        use_scale: UseScale = "auto",
         fdr: float = 0.1,
         random_state: Any = None,
         verbose: int = 0,
@@ -181,6 +192,7 @@ class SieveSelector(BaseSelector):
         self.n_clusters = n_clusters
         self.supervision = supervision
         self.n_directions = n_directions
+        self.use_scale = use_scale
         self.fdr = fdr
         self.random_state = random_state
         self.verbose = verbose
@@ -277,7 +289,8 @@ class SieveSelector(BaseSelector):
             known.covariates,
         )
         cannot = None if pairs is None else pairs.cannot
-        search = prepare(raw, usable, target, unwanted, cannot, self.n_clusters, given_count=given_count)
+        use: UseScale = "auto" if self.use_scale == "auto" else bool(self.use_scale)
+        search = prepare(raw, usable, target, unwanted, cannot, self.n_clusters, given_count=given_count, use_scale=use)
         if target is not None and unwanted.batches is not None:
             self._check_confounding(target, search.cleaned.batches)
         return search
@@ -305,6 +318,7 @@ class SieveSelector(BaseSelector):
         self.n_components_ = result.embedding.shape[1]
         self.start_ = result.start
         self.centered_ = result.centered
+        self.scale_used_ = result.scale_used
         self.objective_ = result.strength
         self.n_iter_ = result.n_rounds
         self.converged_ = True

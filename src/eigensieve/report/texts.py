@@ -37,6 +37,11 @@ _MEANS: dict[bool | None, str] = {
 }
 """What was done with the features' means and units, by whether they were centred."""
 
+_SCALE_USED = (
+    " Features were centred. For the neighbours, feature i had the weight v_i / (v_i + c) besides its score, where v_i "
+    "is its variance and c the 90 % quantile of the variances. Scores are shares of a feature's own variance."
+)
+
 _FEWEST = (
     " Only the first picks were kept. For each number of picks, the structure was predicted for every sample by the "
     "mean over its 5 nearest others. The smallest number with at least 95 % of the largest R2 was taken."
@@ -91,7 +96,7 @@ def methods_text(model: Any, support: Array, labels_used: bool, used: dict[str, 
     directions = f" The samples were embedded in {k} direction{'s' * (k > 1)}." if k else ""
     if getattr(model, "supervised_", False):  # the sieve's labels take the place of clusters
         how, directions = _how_with_labels(used["labels"]), ""
-    directions += _MEANS.get(getattr(model, "centered_", None), "")
+    directions += _means_and_scale(model)
     if getattr(model, "structure_shown_", None) is not None:
         directions += _FEWEST
     if used["side_samples"] or used["must_link"] or used["cannot_link"]:
@@ -108,6 +113,13 @@ def methods_text(model: Any, support: Array, labels_used: bool, used: dict[str, 
         f"{how}{directions}{labels}{settings}"
     )
     return {"name": name, "text": text, "citations": citations, "parameters": changed}
+
+
+def _means_and_scale(model: Any) -> str:
+    centered, scaled = getattr(model, "centered_", None), getattr(model, "scale_used_", False)
+    if not scaled:
+        return _MEANS.get(centered, "")
+    return _SCALE_USED if centered else _MEANS[False] + _SCALE_USED.replace(" Features were centred.", "")
 
 
 def _how_with_labels(labels: dict[str, Any] | None) -> str:

@@ -5,6 +5,7 @@ Read in this order:
 search.py : one selection from data to features.
 rounds.py : weights -> embedding -> scores -> weights, from two starts. The sieve's score is here.
 start.py : whether features are centred, and the weights that the second start begins with.
+scale.py : whether the features' scale is evidence, and the prior on their weights that follows from it.
 embedding.py : one round's embedding: coordinates of the samples, their neighbour graph, its eigenvectors.
 target.py : what y says about the samples, as one orthonormal basis.
 labelled.py : scores with a target instead of the rounds; guesses where few labels are known.
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from eigensieve.sieve.embedding import sample_coordinates
     from eigensieve.sieve.labelled import shared_with_batches
     from eigensieve.sieve.rounds import SieveResult
+    from eigensieve.sieve.scale import UseScale
     from eigensieve.sieve.search import Search, prepare
     from eigensieve.sieve.target import Kind, Target, read_target
     from eigensieve.sieve.unwanted import Unwanted, clean, unwanted_directions

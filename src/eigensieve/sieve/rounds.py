@@ -23,6 +23,7 @@ from eigensieve.sieve.embedding import (
     shortened,
 )
 from eigensieve.sieve.landmarks import Landmarks, landmarks_of
+from eigensieve.sieve.scale import Prior
 from eigensieve.sieve.start import qalpha_weights
 
 Start = Literal["equal", "qalpha", "labels", "products", "structure"]
@@ -56,6 +57,8 @@ class SieveResult:
         The features that were allowed weight.
     centered : bool
         Whether the features were centred.
+    scale_used : bool
+        Whether features that vary more had more weight.
     """
 
     scores: Array
@@ -65,6 +68,7 @@ class SieveResult:
     n_rounds: int
     usable: Array
     centered: bool
+    scale_used: bool = False
 
     @property
     def strength(self) -> float:
@@ -82,6 +86,7 @@ def sieve(
     centered: bool = True,
     excess: float = 1.0,
     apart: csr_array | None = None,
+    prior: Prior | None = None,
     progress: Progress = silent,
 ) -> SieveResult:
     """Find an embedding of the samples and the features that agree with it.
@@ -89,7 +94,8 @@ def sieve(
     A round builds the neighbour graph of the samples on sqrt(w_i)-scaled features. Long directions are shortened if
     that graph falls into clusters better. The samples are embedded by the graph's leading eigenvectors Q, the features
     are scored (:func:`sieve_scores`), and the next weights are w_i = max(u_i, 0). Two rounds start from equal weights
-    and two from Q-alpha's on screened features. The start whose best features score higher makes the last round.
+    and two from Q-alpha's on screened features. The start whose best features score higher makes the last round. Where
+    scale is evidence, the weights of all rounds are multiplied by a prior.
 
     With more than 2,000 samples the graph is one of 2,000 landmarks, and Q is carried over to all samples
     (:class:`~eigensieve.sieve.landmarks.Landmarks`). Scores are those of all samples. Time is linear in their number.
@@ -109,12 +115,15 @@ def sieve(
         :func:`~eigensieve.evidence.noise_edges.permuted_excess`.
     apart : sparse array, optional
         Pairs that cannot be linked, from :func:`apart_matrix`: features that set them apart score higher.
+    prior : Prior, optional
+        From :func:`~eigensieve.sieve.scale.scale_prior`.
     progress : callable
     """
-    rounds = _Rounds(data, usable, n_clusters, centered, excess, apart, progress)
+    rounds = _Rounds(data, usable, n_clusters, centered, excess, apart, prior, progress)
     best = rounds.better_start()
     progress(f"last round from the {best.start} start")
-    return replace(rounds.run(_positive(best.scores, usable), best.start, 1), n_rounds=N_ROUNDS)
+    last = rounds.run(rounds.weights(best.scores), best.start, 1)
+    return replace(last, n_rounds=N_ROUNDS, scale_used=rounds.factors is not None)
 
 
 def sieve_embedding(
@@ -124,11 +133,12 @@ def sieve_embedding(
     *,
     excess: float = 1.0,
     apart: csr_array | None = None,
+    prior: Prior | None = None,
     progress: Progress = silent,
 ) -> Array:
     """Return the embedding of :func:`sieve` for centred features, without the scores under it."""
-    rounds = _Rounds(data, usable, n_clusters, True, excess, apart, progress)
-    return rounds.embed(_positive(rounds.better_start().scores, usable))[0]
+    rounds = _Rounds(data, usable, n_clusters, True, excess, apart, prior, progress)
+    return rounds.embed(rounds.weights(rounds.better_start().scores))[0]
 
 
 def sieve_scores(data: DataMatrix, Q: Array, *, centered: bool) -> Array:
@@ -167,7 +177,20 @@ class _Rounds:
     centered: bool
     excess: float = 1.0
     apart: csr_array | None = None
+    prior: Prior | None = None
     progress: Progress = silent
+
+    @cached_property
+    def affinity(self) -> Array | None:
+        """A with equal weights, if there are few enough samples."""
+        return sample_affinity(self.data, self._equal) if self.data.n_samples <= EXACT_SAMPLES else None
+
+    @cached_property
+    def factors(self) -> Array | None:
+        """What weights are multiplied by, where scale is evidence."""
+        if self.prior is None or not self.prior.holds(self.data, self.usable, self.affinity):
+            return None
+        return self.prior.factors
 
     @cached_property
     def landmarks(self) -> Landmarks | None:
@@ -181,13 +204,12 @@ class _Rounds:
 
     def better_start(self) -> SieveResult:
         """Run the first rounds from both starts."""
-        self.progress("round 1, equal weights")
-        equally = self.usable.astype(np.float64)
-        affinity = sample_affinity(self.data, equally) if self.data.n_samples <= EXACT_SAMPLES else None
-        equal = self.run(equally, "equal", N_ROUNDS - 1, affinity)
+        self.progress("round 1, equal weights" if self.factors is None else "round 1, weights by scale")
+        same = self.affinity if self.factors is None else None
+        equal = self.run(self._scaled(self._equal), "equal", N_ROUNDS - 1, same)
         self.progress("screening and Q-alpha start")
         k = _START_CLUSTERS if self.n_clusters == "auto" else self.n_clusters
-        other = self.run(qalpha_weights(self.data, self.usable, k, affinity), "qalpha", N_ROUNDS - 1)
+        other = self.run(qalpha_weights(self.data, self.usable, k, self.affinity), "qalpha", N_ROUNDS - 1)
         return other if other.strength > _CLEARLY_BETTER * equal.strength else equal
 
     def run(self, weights: Array, start: Start, count: int, affinity: Array | None = None) -> SieveResult:
@@ -198,7 +220,7 @@ class _Rounds:
             scores = sieve_scores(self.data, Q, centered=self.centered)
             if self.apart is not None:
                 scores = scores + pair_scores(self.data, self.apart)
-            weights = _positive(scores, self.usable)
+            weights = self.weights(scores)
         return SieveResult(scores, Q, eigenvalues, start, count, self.usable, self.centered)
 
     def embed(self, weights: Array, affinity: Array | None = None) -> tuple[Array, Array]:
@@ -243,7 +265,14 @@ class _Rounds:
         found = count_spikes(eigenvalues, weights, q - 1, self.excess) + int(self.centered)
         return min(max(1, q - 2), max(2, min(found, MAX_CLUSTERS, q // 4)))
 
+    @property
+    def _equal(self) -> Array:
+        return self.usable.astype(np.float64)
 
-def _positive(scores: Array, usable: Array) -> Array:
-    weights = np.where(usable, np.maximum(scores, 0.0), 0.0)
-    return weights if weights.any() else usable.astype(np.float64)
+    def weights(self, scores: Array) -> Array:
+        """Return the weights of the next round: the scores above 0, or equal weights if there are none."""
+        weights = np.where(self.usable, np.maximum(scores, 0.0), 0.0)
+        return self._scaled(weights if weights.any() else self._equal)
+
+    def _scaled(self, weights: Array) -> Array:
+        return weights if self.factors is None else weights * self.factors

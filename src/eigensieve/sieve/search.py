@@ -17,6 +17,7 @@ from eigensieve.sieve.landmarks import landmarks_of, marginal_excess
 from eigensieve.sieve.panel import MOST_PICKED, Panel, panel
 from eigensieve.sieve.picking import pick
 from eigensieve.sieve.rounds import SieveResult, apart_matrix, sieve, sieve_embedding
+from eigensieve.sieve.scale import Prior, UseScale, scale_prior
 from eigensieve.sieve.start import zero_is_meaningful
 from eigensieve.sieve.target import Target
 from eigensieve.sieve.unwanted import Cleaned, Unwanted, clean
@@ -31,6 +32,7 @@ def prepare(
     n_clusters: int | Literal["auto"],
     *,
     given_count: bool,
+    use_scale: UseScale = "auto",
 ) -> "Search":
     """Remove what is unwanted, and return what is to be searched.
 
@@ -46,6 +48,8 @@ def prepare(
     n_clusters : int or "auto"
     given_count : bool
         Whether the number of features to select is given.
+    use_scale : bool or "auto"
+        Whether features that vary more have more weight, where there is no target.
     """
     # Means count only where nothing else is known. They have no null, so the automatic choice leaves them out, too.
     means_count = given_count and target is None and not unwanted.anything
@@ -56,7 +60,8 @@ def prepare(
     if n_clusters == "auto" and target is None:
         excess = marginal_excess(raw.standardized("center"), usable)
     apart = apart_matrix(cannot, raw.n_samples) if cannot is not None and len(cannot) else None
-    return Search(cleaned, unwanted.batches, target, n_clusters, centered, excess, apart)
+    prior = scale_prior(raw, cleaned.usable, cleaned.share, use_scale) if target is None else None
+    return Search(cleaned, unwanted.batches, target, n_clusters, centered, excess, apart, prior)
 
 
 @dataclass(frozen=True)
@@ -76,6 +81,8 @@ class Search:
         As in :func:`~eigensieve.sieve.rounds.sieve`.
     apart : sparse array or None
         Pairs that cannot be linked, from :func:`~eigensieve.sieve.rounds.apart_matrix`.
+    prior : Prior or None
+        From :func:`~eigensieve.sieve.scale.scale_prior`.
     """
 
     cleaned: Cleaned
@@ -85,6 +92,7 @@ class Search:
     centered: bool
     excess: float
     apart: csr_array | None
+    prior: Prior | None = None
 
     @property
     def data(self) -> DataMatrix:
@@ -122,6 +130,7 @@ class Search:
                 centered=self.centered,
                 excess=self.excess,
                 apart=self.apart,
+                prior=self.prior,
                 progress=progress,
             )
         progress("scoring the features by the labels")
@@ -154,7 +163,13 @@ class Search:
         def embed(active: Array) -> Array:
             data = self.data.restricted(active)
             return sieve_embedding(
-                data, active, self.n_clusters, excess=self.excess, apart=self.apart, progress=progress
+                data,
+                active,
+                self.n_clusters,
+                excess=self.excess,
+                apart=self.apart,
+                prior=self.prior,
+                progress=progress,
             )
 
         return discover(self.data, self.usable, embed, fdr=fdr, rng=rng, groups=self.batches, progress=progress)

@@ -60,6 +60,13 @@ class FitOptions:
         str | None, _method("--normalize", "qalpha: how to scale features: auto, center, unit or none.")
     ] = None
     supervision: Annotated[str | None, _method("--supervision", f"How labels are used. {_SUPERVISION}.")] = None
+    use_scale: Annotated[
+        bool | None,
+        _method(
+            "--use-scale/--ignore-scale",
+            "sieve: whether features that vary more count more in finding neighbours; seen from the data by default.",
+        ),
+    ] = None
     score: Annotated[str | None, _method("--score", "trace-ratio: fisher, laplacian or semi-supervised.")] = None
     level: Annotated[
         str | None, _method("--level", "trace-ratio: best subset, or best features one by one: subset or feature.")
