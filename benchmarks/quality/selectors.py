@@ -2,7 +2,8 @@
 
 A choice takes (X, n_clusters, count, seed, y) and returns indices, best first, or a function from a number of features
 to indices. Only supervised ones look at y. The
-others see standardised data, or raw data where that suits them better (names with ``-raw``).
+others see standardised data, or raw data where that suits them better (names with ``-raw``); the sieve sees raw data,
+as users have it.
 """
 
 import importlib
@@ -102,8 +103,8 @@ def qalpha(X, n_clusters, count, seed, y):
 
 
 SELECTORS = {
-    "sieve": Selector(sieve),
-    "sieve-k": Selector(sieve_told, told=True),
+    "sieve": Selector(sieve, raw=True),
+    "sieve-k": Selector(sieve_told, told=True, raw=True),
     "qalpha-k": Selector(qalpha, told=True),
     "laplacian": Selector(peers.laplacian),
     "laplacian-raw": Selector(peers.laplacian, raw=True),
