@@ -54,6 +54,29 @@ def test_notes_name_the_option(cli, table, tmp_path):
     assert "column 'target' was taken for a feature (if it is the label: --label target)" in cli("select", path)[2]
 
 
+def test_columns_and_marks_are_told_by_options(cli, cars, tmp_path):
+    """The options reach the reader: which columns, which words mean missing, how numbers are written."""
+
+    def features(path, *options):
+        code, out, err = cli("inspect", path, *options, "--json")
+        assert code == 0, err
+        return json.loads(out)
+
+    assert features(cars, "--keep", "Displacement", "--keep", "Horsepower")["features"] == 2
+    dropped = features(cars, "--drop", "Name", "--drop", "Displacement")
+    assert dropped["features"] == 3 and dropped["text_columns"] == ["Year", "Origin"]
+    path, out = tmp_path / "marks.csv", tmp_path / "out.csv"
+    path.write_text("a;b;c\n" + "".join(f"{i}.000,5;{'gone' if i == 4 else i % 7};{i % 5},25\n" for i in range(1, 30)))
+    marks = ("--decimal", ",", "--thousands", ".", "--na-values", "gone")
+    found = features(path, *marks)
+    assert found["features"] == 3 and found["missing_values"] == 1 and found["text_columns"] == []
+    code, _, err = cli("select", path, "-n", 3, *marks, "-o", out)
+    assert code == 0, err
+    written = pd.read_csv(out, sep=";", decimal=",")  # as the file that was read
+    np.testing.assert_allclose(written["a"], 1000 * np.arange(1, 30) + 0.5)
+    np.testing.assert_allclose(written["c"], np.arange(1, 30) % 5 + 0.25)
+
+
 def test_compare_adapts_to_small_tables_and_quantities(cli, cars, tmp_path):
     code, out, err = cli("compare", cars, "--label", "Origin", "--folds", 2, "--report", tmp_path / "r.html", "--json")
     assert code == 0 and "1 samples without label left out" in err, err
