@@ -113,6 +113,18 @@ def test_compress_standardises_what_it_writes(cli, cars, tmp_path):
     _check_c(tmp_path, X.to_numpy(), model.predict(X), model[-1].classes_, "float")
 
 
+def test_compress_says_what_it_kept_and_why(cli, cars, tmp_path):
+    code, out, err = cli(
+        "compress", cars, "--label", "Origin", "-e", 30, "--seed", 0, "--no-compare", "--report", tmp_path / "r.html"
+    )
+    assert code == 0, err
+    for said in (re.sub(r"\s+", " ", out), (tmp_path / "r.html").read_text()):
+        assert re.search(r"\d+ of [\d,]+, those that come closest to the full SVM \(--elements\)", said), said
+        assert re.search(r"[1-4] of 4: \w+", said) and "standardised by the training samples" in said
+    out = cli("compress", cars, "--label", "Origin", "-e", 30, "--seed", 0, "--no-compare", "--no-scale")[1]
+    assert "taken as they are" in out
+
+
 def test_compress_predicts_a_quantity(cli, cars, tmp_path):
     places = ("--report", tmp_path / "r.html", "-m", tmp_path / "m.skops", "--c", tmp_path / "m.c")
     options = ("--match", "labels", "-e", 40, "--seed", 0, "--json")
