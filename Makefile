@@ -17,13 +17,12 @@ test: $(READY) lint
 
 # The lowest versions that pyproject.toml allows. Newer versions of what these depend on warn; that is not looked at here.
 LOWEST ?= $(VENV)-lowest
-LOWEST_TESTS ?= tests/test_files.py tests/data tests/tables tests/estimators tests/sieve tests/qalpha tests/graphs tests/cli
 test-lowest:
 	$(PYTHON) -m venv --clear $(LOWEST)
 	command -v uv >/dev/null 2>&1 || $(LOWEST)/bin/python -m pip install --quiet --disable-pip-version-check uv
 	PATH="$(abspath $(LOWEST))/bin:$$PATH" uv pip install --quiet --python $(LOWEST)/bin/python --resolution lowest-direct -e '.[dev]'
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(LOWEST)/bin/python -m pytest -n $(JOBS) --dist worksteal \
-		-W ignore::DeprecationWarning -W ignore::FutureWarning $(LOWEST_TESTS)
+		-W ignore::DeprecationWarning -W ignore::FutureWarning
 
 # wheel and sdist into dist/
 build: $(READY)

@@ -37,6 +37,7 @@ def _compiles(folder: Path) -> bool:
         return False
 
 
+@pytest.mark.filterwarnings("ignore:.* elements were found")  # a linear machine may be exact before
 @pytest.mark.parametrize("kernel", ["rbf", "linear", "poly"])
 def test_any_input_is_defined(kernel: str, tmp_path: Path) -> None:
     if not _compiles(tmp_path):

@@ -5,8 +5,9 @@ import warnings
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
+from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
+from sklearn.model_selection import GridSearchCV, KFold, cross_val_predict, cross_val_score
 from sklearn.pipeline import Pipeline
 
 from eigensieve import FeatureMap, KernelQAlphaSelector, QAlphaSelector, SieveSelector, TraceRatioSelector
@@ -25,6 +26,7 @@ SELECTORS = [
     TraceRatioSelector(4, level="feature"),
 ]
 Y = np.arange(60) % 2
+RAISE = {cross_val_score: {"error_score": "raise"}}
 
 
 @pytest.fixture
@@ -106,8 +108,29 @@ def test_cross_validation_slices_group_numbers_and_refuses_pairs(selector, X) ->
     steps = Pipeline([("few", selector.set_params(supervision="ignore")), ("classes", LogisticRegression())])
     scores = cross_val_score(steps, X, Y, cv=KFold(3), params={"few__cannot_link": groups})
     assert np.isfinite(scores).all()
-    with pytest.raises(ValueError, match="one group number per sample instead"):
-        cross_val_score(steps, X, Y, cv=KFold(3), params={"few__cannot_link": np.array([[0, 59]])}, error_score="raise")
+    # pairs of the first samples, too: they exist in every fold, and would be others there
+    for pairs in ([[0, 59]], [[0, 1], [2, 3]], [[0, 1]] * 60):
+        params = {"few__cannot_link": np.array(pairs)}
+        for validate in (cross_val_score, cross_val_predict):
+            with pytest.raises(ValueError, match="one group number per sample instead"):
+                validate(steps, X, Y, cv=KFold(3), params=params, **RAISE.get(validate, {}))
+    steps.fit(X, Y, few__cannot_link=np.array([[0, 1], [2, 3]]))
+
+
+class Twins(BaseEstimator, TransformerMixin):
+    """Makes pairs of the samples that it is given: in a fold they are the fold's."""
+
+    def fit(self, X, y=None):
+        self.model_ = SieveSelector(4, supervision="ignore").fit(X, must_link=[[0, 1]])
+        return self
+
+    def transform(self, X):
+        return self.model_.transform(X)
+
+
+def test_pairs_made_within_a_fold_are_used(X) -> None:
+    steps = Pipeline([("few", Twins()), ("classes", LogisticRegression())])
+    assert np.isfinite(cross_val_score(steps, X, Y, cv=KFold(3), error_score="raise")).all()
 
 
 def test_group_numbers_that_pair_nothing_are_noted(X) -> None:

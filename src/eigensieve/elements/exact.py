@@ -17,6 +17,8 @@ from eigensieve.elements.kernel import MaskedKernel
 from eigensieve.elements.plan import Plan
 from eigensieve.elements.state import COLLINEAR, NOTHING, SelectionState
 
+_TIE = 1e-9  # gains this close are equal: polynomials of two columns may span the same, and rounding must not choose
+
 
 def select_exact(state: SelectionState, plan: Plan) -> SelectionState:
     """Add the best of all elements, one at a time, until the budget is spent or the gain dies out.
@@ -68,9 +70,10 @@ class _Table:
             widths = self.widths if position < 0 else (state.columns[position].factor,)
             for w, factor in enumerate(widths):
                 gains = self._gains(state, basis, w, factor, position)
-                feature = int(np.argmax(gains))
-                if gains[feature] > best_gain * (1 + 1e-12):
-                    best_gain, choice = gains[feature], (basis, feature, factor)
+                most = float(gains.max())
+                if most > best_gain * (1 + _TIE):
+                    feature = int(np.argmax(gains >= most * (1 - _TIE)))  # the first of those that are equally good
+                    best_gain, choice = most, (basis, feature, factor)
         return choice
 
     def _gains(self, state: SelectionState, basis: int, w: int, factor: float, position: int) -> Array:

@@ -77,7 +77,7 @@ def figure_of_mean(
     return figure(where, printed, np.mean(values, keepdims=True), better, digits) if len(values) else []
 
 
-def statement(where: str, printed: str, ours: str, holds: bool) -> Check:
+def statement(where: str, printed: str, ours: str, holds: bool | np.bool_) -> Check:
     """Return the check of something that the paper says in words."""
     return Check(where, printed, ours, bool(holds))
 

@@ -231,9 +231,9 @@ class _Solve:
         k = self.k
         r, _, c = self.LV.shape
         S = np.empty((r, r, c, c))  # S[a, b, i, j] = <L(b_a) v_i, L(b_b) v_j>
-        for a, b in combinations_with_replacement(range(r), 2):
-            S[a, b] = self.LV[a].T @ self.LV[b]
-            S[b, a] = S[a, b].T
+        for p, q in combinations_with_replacement(range(r), 2):
+            S[p, q] = self.LV[p].T @ self.LV[q]
+            S[q, p] = S[p, q].T
         flat = S.reshape(r * r, c * c)
         used = _whitener(N)
         white = np.vstack([used, np.zeros((r - len(used), used.shape[1]))])

@@ -1,6 +1,8 @@
 """What the user says: pairs are read here, and settings that contradict each other are refused, with the reason."""
 
+import sys
 from dataclasses import dataclass
+from types import FrameType
 from typing import Any
 
 import numpy as np
@@ -32,8 +34,8 @@ def read_pairs(cannot_link: Any, must_link: Any, n_samples: int, owner: str) -> 
     Raises
     ------
     ValueError
-        For indices out of range, a sample paired with itself, or lists that contradict each other: directly, or because
-        a chain of must-link pairs joins two samples of a cannot-link pair.
+        For indices out of range, a sample paired with itself, pairs that a cross-validation hands on, or lists that
+        contradict each other: directly, or because a chain of must-link pairs joins two samples of a cannot-link pair.
     """
     if cannot_link is None and must_link is None:
         return None
@@ -68,11 +70,16 @@ def _tidy(pairs: Any, name: str, n_samples: int, owner: str) -> Array:
             f"group number per sample with shape ({n_samples},). Got shape {given.shape} and type {given.dtype} "
             "instead."
         )
+    if _cross_validated():
+        raise ValueError(
+            f"The '{name}' parameter of {owner}.fit holds pairs of indices, which a cross-validation cannot slice: "
+            "in a fold they would name other samples. Give one group number per sample instead, -1 for samples without "
+            "pairs."
+        )
     if given.min() < 0 or given.max() >= n_samples:
         raise ValueError(
             f"The '{name}' parameter of {owner}.fit must hold indices from 0 to {n_samples - 1} (X has {n_samples} "
-            f"samples). Got indices from {given.min()} to {given.max()} instead. In a cross-validation, which cannot "
-            "slice pairs, give one group number per sample instead, -1 for samples without pairs."
+            f"samples). Got indices from {given.min()} to {given.max()} instead."
         )
     if np.any(given[:, 0] == given[:, 1]):
         where = int(np.flatnonzero(given[:, 0] == given[:, 1])[0])
@@ -83,6 +90,19 @@ def _tidy(pairs: Any, name: str, n_samples: int, owner: str) -> Array:
     low, high = given.min(axis=1).astype(np.int64), given.max(axis=1).astype(np.int64)
     code = np.unique(low * n_samples + high)
     return np.column_stack([code // n_samples, code % n_samples])
+
+
+def _cross_validated() -> bool:
+    """Whether scikit-learn's cross-validation calls, with nobody between who could have made pairs for the fold."""
+    frame: FrameType | None = sys._getframe()
+    while frame is not None:
+        module = frame.f_globals.get("__name__", "")
+        if module == "sklearn.model_selection._validation":
+            return True
+        if module.partition(".")[0] not in ("eigensieve", "sklearn", "joblib"):
+            return False
+        frame = frame.f_back
+    return False
 
 
 def _pairs_of_groups(groups: Array, *, together: bool) -> Array:
