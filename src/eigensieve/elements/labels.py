@@ -21,7 +21,7 @@ import numpy as np
 
 from eigensieve._types import Array
 from eigensieve.data import thread_count
-from eigensieve.elements._labels_numba import bump_gains
+from eigensieve.elements._labels_numba import grow, single_gains
 from eigensieve.elements.bins import BINS, SCREENED, FeatureBins, bin_codes
 from eigensieve.elements.expansion import ElementExpansion
 from eigensieve.elements.kernel import MaskedKernel
@@ -33,6 +33,8 @@ from eigensieve.elements.state import Column
 WIDTHS = 5
 PER_ROUND = 3
 """Columns added per round, on different features."""
+BINS_PER_DEVIATION = 2
+"""A bump's standard deviation is at least so many bins when bins are joined for it."""
 NEARLY = 0.5
 """Beside the best column, a round adds those with at least this share of its gain."""
 NEW_FEATURE = 0.9
@@ -105,12 +107,10 @@ class LabelSearch:
         low, high = np.quantile(part, [0.005, 0.995], axis=0)
         empty = high <= low
         low[empty], high[empty] = part.min(axis=0)[empty], part.max(axis=0)[empty]
-        step = np.where(high > low, high - low, 1.0) / BINS
-        self.bins = FeatureBins(bin_codes(part, low, step), pool)
-        self.middles = low[:, None] + (np.arange(BINS) + 0.5) * step[:, None]
+        self.low, self.step = low, np.where(high > low, high - low, 1.0) / BINS
+        self.bins = FeatureBins(bin_codes(part, low, self.step), pool)
         self.factors = self._factors(spread[self.live])
-        distances = (step[:, None] * np.arange(1 - BINS, BINS)) ** 2
-        self.tables = [np.exp(-kernel.gamma * f * distances).astype(np.float32) for f in self.factors]
+        self.tables, self.joined = bump_tables(np.outer(kernel.gamma * self.factors, self.step**2))
 
     def _factors(self, spread: Array) -> Array:
         """Return the widths: from half a standard deviation of a narrow feature to four of a wide one."""
@@ -128,19 +128,12 @@ class LabelSearch:
             yield self
 
     def _round(self) -> bool:
-        goal = self.fit.goal
-        mean = goal.loss.mean(self.fit.scores[self.rows])
-        kept = np.zeros(self.rows.size, dtype=bool)
-        kept[self.rng.permutation(kept.size)[min(LEFT_OUT, kept.size // 2) :]] = True
-        gradient = goal.targets[self.rows] - mean
-        gradient = np.where(kept[:, None], gradient - gradient[kept].mean(axis=0), 0.0)
-        curvature = np.where(kept, goal.loss.curvature(mean, 1e-3).mean(axis=1), 0.0)
-        bumps = self._candidates(gradient, curvature)
+        gradient, curvature = self._slopes()
         least = 2.0 * self.plan.tol * self.fit.start * self.rows.size / len(self.X)
         chosen: list[Bump] = []
         taken: set[int] = set()
         room = self.plan.n_elements - self.n_elements
-        for bump in sorted(bumps, key=lambda one: -one.gain):
+        for bump in sorted(self._candidates(gradient, curvature), key=lambda one: -one.gain):
             if len(chosen) == PER_ROUND or bump.gain <= max(least, NEARLY * chosen[0].gain if chosen else 0.0):
                 break
             if len(bump.features) <= room and taken.isdisjoint(bump.features):
@@ -152,62 +145,85 @@ class LabelSearch:
         self.columns += chosen
         self.used[list(taken)] = True
         self.n_elements = self.plan.n_elements - room
-        self.fit.add(np.stack([self._values(self.X, bump) for bump in chosen], axis=1))
+        self.fit.add(np.stack([self._values(bump) for bump in chosen]))
         self.fit.refit(1)
         return True
 
-    def _values(self, X: Array, bump: Bump) -> Array:
-        sums = ((X[:, bump.features] - np.array(bump.centres)) ** 2).sum(axis=1)
+    def _slopes(self) -> tuple[Array, Array]:
+        """Return the gradient (outputs x samples) and the curvature; they are zero for samples that are left out."""
+        goal = self.fit.goal
+        mean = goal.loss.mean(self.fit.scores[self.rows])
+        kept = np.zeros(self.rows.size, dtype=bool)
+        kept[self.rng.permutation(kept.size)[min(LEFT_OUT, kept.size // 2) :]] = True
+        gradient = goal.targets[self.rows] - mean
+        gradient = np.where(kept[:, None], gradient - gradient[kept].mean(axis=0), 0.0)
+        curvature = np.where(kept, goal.loss.curvature(mean, 1e-3).mean(axis=1), 0.0)
+        return np.ascontiguousarray(gradient.T, dtype=np.float32), curvature.astype(np.float32)
+
+    def _values(self, bump: Bump) -> Array:
+        sums = ((self.X[:, bump.features] - np.array(bump.centres)) ** 2).sum(axis=1)
         return np.asarray(np.exp(-self.kernel.gamma * self.factors[bump.width] * sums))
 
     def _candidates(self, gradient: Array, curvature: Array) -> list[Bump]:
         """Return bumps on single features, and the best of them and of those in use grown by further features."""
-        singles: list[Bump] = []
-        every = np.arange(self.live.size)
-        sums = self._sums(gradient, curvature, np.ones(self.rows.size), every)
-        for width in range(self.factors.size):
-            gains, centres = self._gains(sums, float(curvature.sum()), width, every)
-            for i in np.argsort(-gains, kind="stable")[: 4 * PER_ROUND]:
-                singles.append(Bump([int(i)], [float(self.middles[i, centres[i]])], width, float(gains[i])))
-        singles.sort(key=lambda one: -one.gain)
-        starts = singles[: self.plan.n_tries]
+        worth = np.where(self.used, 1.0, NEW_FEATURE).astype(np.float32) * self.live
+        gains, places = self._singles(gradient, curvature)
+        gains *= worth
+        singles = [self._single(gains, places, *place) for place in _largest(gains, self.plan.n_tries)]
+        starts = [(one.features[0], one.centres[0], one.width) for one in singles]
         n_old = min(self.plan.n_tries, len(self.columns))
         for k in self.rng.choice(len(self.columns), n_old, replace=False) if n_old else ():
             old = self.columns[k]
-            starts.append(Bump(old.features[:1], old.centres[:1], old.width, 0.0))
-        return singles + [longer for start in starts for longer in self._grown(start, gradient, curvature)]
+            starts.append((old.features[0], old.centres[0], old.width))
+        # Chosen bumps share no feature, so that a feature's best width is enough.
+        best = gains.argmax(axis=0)
+        of_features = gains[best, np.arange(best.size)][None]
+        singles += [self._single(gains, places, best[i], i) for _, i in _largest(of_features, 4 * PER_ROUND)]
+        return singles + self._grown(starts, worth, gradient, curvature)
 
-    def _grown(self, bump: Bump, gradient: Array, curvature: Array) -> Iterator[Bump]:
-        """Yield the bump with one, two, ... further features."""
+    def _single(self, gains: Array, places: Array, width: int, i: int) -> Bump:
+        centre = float(self.low[i] + self.step[i] * places[width, i])
+        return Bump([int(i)], [centre], int(width), float(gains[width, i]))
+
+    def _singles(self, gradient: Array, curvature: Array) -> tuple[Array, Array]:
+        """Return the gain of each feature's best bump of every width, and its centre in bins (widths x features)."""
+        shape = self.factors.size, self.live.size
+        gains, places = np.empty(shape, np.float32), np.empty(shape, np.float32)
+        ridge = np.float32(self.fit.goal.ridge)
+
+        def score(some: slice) -> None:
+            single_gains(
+                self.bins.order[some], self.bins.edges[some], self.tables[:, some], self.joined[:, some], gradient,
+                curvature, ridge, gains[:, some], places[:, some],
+            )  # fmt: skip
+
+        self.bins.share(score, self.live.size)
+        return gains, places
+
+    def _grown(
+        self, starts: list[tuple[int, float, int]], worth: Array, gradient: Array, curvature: Array
+    ) -> list[Bump]:
+        """Return the bumps with one, two, ... further features."""
         longest = min(self.plan.grown_to, int(self.live.sum()), self.plan.n_elements - self.n_elements)
-        unread = 1.0
-        among = np.arange(self.live.size)
-        while len(bump.features) < longest:
-            unread *= 1.0 if self.used[bump.features[-1]] else NEW_FEATURE
-            sums = self._sums(gradient, curvature, self._values(self.part, bump), among)
-            gains, centres = self._gains(sums, float(curvature.sum()), bump.width, among)
-            for known in bump.features:
-                gains[among == known] = 0.0
-            best = int(np.argmax(gains))
-            i = int(among[best])
-            centre = float(self.middles[i, centres[best]])
-            bump = Bump([*bump.features, i], [*bump.centres, centre], bump.width, float(gains[best]) * unread)
-            if among.size > PROMISING:
-                among = np.sort(among[np.argsort(-gains, kind="stable")[:PROMISING]])
-            yield bump
+        shape = len(starts), max(longest, 1)
+        features, centres, gains = np.empty(shape, np.int64), np.empty(shape), np.empty(shape, np.float32)
+        widths = np.array([width for _, _, width in starts], dtype=np.int64)
+        features[:, 0], centres[:, 0] = [i for i, _, _ in starts], [centre for _, centre, _ in starts]
+        gammas = self.kernel.gamma * self.factors
+        ridge = np.float32(self.fit.goal.ridge)
 
-    def _sums(self, gradient: Array, curvature: Array, parent: Array, among: Array) -> Array:
-        """Return what `bump_gains` needs of a parent column, summed in bins (features x sums x bins)."""
-        weights = np.column_stack([gradient * parent[:, None], curvature * parent**2, curvature * parent])
-        bins = self.bins if among.size == self.live.size else self.bins.of(among)
-        return np.ascontiguousarray(bins.sums(weights).transpose(0, 2, 1))
+        def lengthen(some: slice) -> None:
+            grow(
+                self.bins.order, self.bins.edges, self.tables, self.joined, self.low, self.step, self.part, gammas,
+                gradient, curvature, ridge, worth, PROMISING, widths[some], features[some], centres[some], gains[some],
+            )  # fmt: skip
 
-    def _gains(self, sums: Array, total: float, width: int, among: Array) -> tuple[Array, Array]:
-        gains, centres = np.empty(len(sums), np.float32), np.empty(len(sums), np.int64)
-        tables = self.tables[width]
-        tables = tables if among.size == len(tables) else tables[among]
-        bump_gains(tables, sums, np.float32(total), np.float32(self.fit.goal.ridge), gains, centres)
-        return gains * np.where(self.used[among], 1.0, NEW_FEATURE) * self.live[among], centres
+        self.bins.share(lengthen, len(starts))
+        return [
+            Bump(features[s, : k + 1].tolist(), centres[s, : k + 1].tolist(), int(widths[s]), float(gains[s, k]))
+            for s in range(len(starts))
+            for k in range(1, longest)
+        ]
 
     def expansion(self) -> ElementExpansion:
         """Return the machine as it is now."""
@@ -222,6 +238,27 @@ class LabelSearch:
             self.fit.weights[1:].copy(),
             self.fit.weights[0].copy(),
         )
+
+
+def bump_tables(sharpness: Array) -> tuple[Array, Array]:
+    """Return each bump's values at all distances between bins, and how many bins it sees as one, 1, 2 or 4.
+
+    With a the sharpness (widths x features), a bump is exp(-a t^2) at a distance of t bins. The tables (widths x
+    features x distances) count in joined bins, from minus the largest distance to the largest.
+    """
+    deviation = 1.0 / np.sqrt(2.0 * sharpness)
+    joined = np.where(deviation >= 4 * BINS_PER_DEVIATION, 4, np.where(deviation >= 2 * BINS_PER_DEVIATION, 2, 1))
+    distances = np.arange(2 * BINS - 1)[None, None, :] - (BINS // joined - 1)[:, :, None]
+    values = np.exp(-sharpness[:, :, None] * (joined[:, :, None] * distances) ** 2)
+    return values.astype(np.float32), joined
+
+
+def _largest(values: Array, count: int) -> Iterator[tuple[int, int]]:
+    """Yield the places of the largest values, the largest first."""
+    flat = -values.ravel()
+    places = np.argpartition(flat, count)[:count] if count < flat.size else np.arange(flat.size)
+    for place in places[np.argsort(flat[places], kind="stable")]:
+        yield divmod(int(place), values.shape[1])
 
 
 def fit_labels(
