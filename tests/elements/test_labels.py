@@ -11,7 +11,7 @@ from sklearn.metrics import log_loss
 
 from eigensieve.elements import penalised
 from eigensieve.elements._kernel_numba import exp_negative_double
-from eigensieve.elements._labels_numba import best_bump, grow, most_promising, pack, single_gains, sums_in_bins
+from eigensieve.elements._labels_numba import best_bump, grow, most_promising, pack, single_gains, sums_in_bins, tails
 from eigensieve.elements.bins import FeatureBins, bin_codes
 from eigensieve.elements.kernel import RBF, MaskedKernel
 from eigensieve.elements.labels import LabelSearch, as_columns, bump_tables, fit_labels, held_out_size
@@ -93,7 +93,7 @@ def test_packed_sums_equal_plain_ones(outputs):
     pack(*(a.astype(np.float32) for a in (gradient, curvature, parent)), words, units)
     for i in range(3):
         sums = np.empty((outputs + 2, 32), np.float32)
-        sums_in_bins(order[i], edges[i], words, units, np.empty(701, np.int64), sums)
+        sums_in_bins(order[i], edges[i], words, units, np.empty(733, np.int64), sums)
         expected = naive_sums(codes[:, i], gradient, curvature, parent)
         # Each of at most 700 terms is off by half a unit, and a unit is about the sum of all sizes over 2^20.
         np.testing.assert_allclose(sums, expected, atol=700 / 2**20 * np.abs(gradient).sum(axis=1).max())
@@ -129,10 +129,10 @@ def test_growing_takes_the_best_feature_each_time(outputs):
     widths = np.array([0, 1])
     features, centres = np.full((2, 4), 2), np.zeros((2, 4))
     grown = np.empty((2, 4), np.float32)
-    grow(order, edges, tables, joined, low, step, X, gammas, g, h, np.float32(ridge), worth, 5, widths, features,
-         centres, grown)  # fmt: skip
+    grow(order, edges, tables, joined, low, step, X, gammas, g, h, np.float32(ridge), worth, np.arange(8), 5, widths,
+         features, centres, grown)  # fmt: skip
     for s in range(2):
-        parent, among, factor = np.ones(500), np.arange(9), 1.0
+        parent, among, factor = np.ones(500), np.arange(8), 1.0  # the last feature is not tried
         for k in range(1, 4):
             last = features[s, k - 1]
             parent = parent * np.exp(-gammas[s] * (X[:, last] - centres[s, k - 1]) ** 2)
@@ -151,6 +151,16 @@ def test_growing_takes_the_best_feature_each_time(outputs):
 def test_the_most_promising_are_those_of_largest_gain_and_of_equals_the_first():
     gains = np.array([3, 1, 4, 1, 5, 0, 1, 0], dtype=np.float32)
     np.testing.assert_array_equal(most_promising(np.arange(10, 18), gains, 5), [10, 11, 12, 13, 14])
+
+
+@pytest.mark.parametrize("n", [1, 2, 7, 200, 1500])
+def test_tails_are_quantiles(n):
+    X = np.random.default_rng(0).normal(size=(n, 5))
+    X[:, 1], X[:, 2] = np.sort(X[:, 1]), -np.sort(X[:, 2])
+    X[:, 3], X[:, 4] = X[:, 3] > 0.9, 2.0
+    low, high = np.empty(5), np.empty(5)
+    tails(X, 0.005, low, high)
+    np.testing.assert_allclose([low, high], np.quantile(X, [0.005, 0.995], axis=0), rtol=1e-12)
 
 
 def test_exponential_in_double_precision():

@@ -20,6 +20,43 @@ _HALF = 1 << (_FIELD - 1)
 _MASK = (1 << _FIELD) - 1
 
 
+@njit(cache=True, nogil=True)
+def tails(X: Array, share: float, low: Array, high: Array) -> None:
+    """Fill in the quantiles `share` and 1 - `share` of every column, between two values in proportion.
+
+    The share is small. Only so many of the smallest and largest values are kept, in order.
+    """
+    n = X.shape[0]
+    place = share * (n - 1)
+    count = min(int(place) + 2, n)
+    rest = place - int(place)
+    least, most = np.empty((X.shape[1], count)), np.empty((X.shape[1], count))
+    least[:] = np.inf
+    most[:] = np.inf
+    for t in range(n):
+        for i in range(X.shape[1]):
+            value = X[t, i]
+            if value < least[i, -1]:
+                insert(value, least[i])
+            if -value < most[i, -1]:
+                insert(-value, most[i])
+    for i in range(X.shape[1]):
+        a, b = least[i, count - 2 if count > 1 else 0], least[i, -1]
+        low[i] = a + rest * (b - a)
+        a, b = most[i, count - 2 if count > 1 else 0], most[i, -1]
+        high[i] = -(a + rest * (b - a))
+
+
+@njit(cache=True, nogil=True)
+def insert(value: float, kept: Array) -> None:
+    """Put a value among those in ascending order; the last drops out."""
+    k = kept.size - 1
+    while k > 0 and kept[k - 1] > value:
+        kept[k] = kept[k - 1]
+        k -= 1
+    kept[k] = value
+
+
 @njit(cache=True, nogil=True, fastmath=True)
 def pack(gradient: Array, curvature: Array, parent: Array, words: Array, units: Array) -> None:
     """Round the terms to multiples of their `units` and put three into each word (words x samples).
@@ -52,7 +89,11 @@ def pack(gradient: Array, curvature: Array, parent: Array, words: Array, units: 
 
 @njit(cache=True, nogil=True, fastmath=True)
 def sums_in_bins(order: Array, edges: Array, words: Array, units: Array, running: Array, sums: Array) -> None:
-    """Fill in the sums of the terms (terms x bins) for one feature, whose samples `order` sorts by bin."""
+    """Fill in the sums of the terms (terms x bins) for one feature, whose samples `order` sorts by bin.
+
+    `running` has room for one number more than there are samples and bins.
+    """
+    left = running[order.size + 1 :]
     for w in range(words.shape[0]):
         word = words[w]
         total = _WORD(0)
@@ -61,11 +102,13 @@ def sums_in_bins(order: Array, edges: Array, words: Array, units: Array, running
             total += word[order[t]]
         running[order.size] = total
         for b in range(BINS):
-            left = running[edges[b + 1]] - running[edges[b]]
-            for q in range(3 * w, min(3 * w + 3, units.size)):
-                number = ((left + _HALF) & _MASK) - _HALF
-                sums[q, b] = _F(number) * units[q]
-                left = (left - number) >> _FIELD
+            left[b] = running[edges[b + 1]] - running[edges[b]]
+        for q in range(3 * w, min(3 * w + 3, units.size)):
+            out, unit = sums[q], units[q]
+            for b in range(BINS):
+                number = ((left[b] + _HALF) & _MASK) - _HALF
+                out[b] = _F(np.int32(number)) * unit
+                left[b] = (left[b] - number) >> _FIELD
 
 
 @njit(cache=True, nogil=True, fastmath=True)
@@ -143,7 +186,7 @@ def single_gains(
     """Fill in the gain of each feature's best bump of every width, and its centre in bins (widths x features)."""
     m, n = gradient.shape
     words, units = np.empty(((m + 4) // 3, n), np.int64), np.empty(m + 2, np.float32)
-    running, sums = np.empty(n + 1, np.int64), np.empty((m + 2, BINS), np.float32)
+    running, sums = np.empty(n + 1 + BINS, np.int64), np.empty((m + 2, BINS), np.float32)
     work = np.empty((m + 3, BINS), np.float32)
     pack(gradient, curvature, np.ones(n, np.float32), words, units)
     total = curvature.sum()
@@ -173,24 +216,25 @@ def most_promising(among: Array, gains: Array, count: int) -> Array:
 @njit(cache=True, nogil=True, fastmath=True)
 def grow(
     order: Array, edges: Array, tables: Array, joined: Array, low: Array, step: Array, X: Array, gammas: Array,
-    gradient: Array, curvature: Array, ridge: np.float32, worth: Array, promising: int,
+    gradient: Array, curvature: Array, ridge: np.float32, worth: Array, second: Array, promising: int,
     widths: Array, features: Array, centres: Array, gains: Array,
 ) -> None:  # fmt: skip
     """Grow bumps by one feature after the other, each time by the one with the largest gain.
 
     The first column of `features` and of `centres` (bumps x features) says where they start. The other columns are
     filled in, and `gains` with what a bump gains once it has so many features. `worth` is a factor on the gain of a
-    bump for each of its features. Third and further features are looked for among the most promising second ones.
+    bump for each of its features. Second features are looked for among `second`, further ones among the most promising
+    of these.
     """
     m, n = gradient.shape
     words, units = np.empty(((m + 4) // 3, n), np.int64), np.empty(m + 2, np.float32)
-    running, sums = np.empty(n + 1, np.int64), np.empty((m + 2, BINS), np.float32)
+    running, sums = np.empty(n + 1 + BINS, np.int64), np.empty((m + 2, BINS), np.float32)
     work = np.empty((m + 3, BINS), np.float32)
     distance, parent = np.empty(n, np.float32), np.empty(n, np.float32)
     total = curvature.sum()
     for s in range(widths.size):
         width = widths[s]
-        among = np.arange(order.shape[0])
+        among = second
         distance[:] = _ZERO
         factor = _F(1.0)
         for k in range(1, features.shape[1]):

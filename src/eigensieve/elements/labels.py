@@ -21,7 +21,8 @@ import numpy as np
 
 from eigensieve._types import Array
 from eigensieve.data import thread_count
-from eigensieve.elements._labels_numba import grow, single_gains
+from eigensieve.elements._labels_numba import grow, single_gains, tails
+from eigensieve.elements._penalised_numba import bump_columns
 from eigensieve.elements.bins import BINS, SCREENED, FeatureBins, bin_codes
 from eigensieve.elements.expansion import ElementExpansion
 from eigensieve.elements.kernel import MaskedKernel
@@ -41,6 +42,11 @@ NEW_FEATURE = 0.9
 """A feature that no column reads yet counts with this share of its gain: fewer features are read at no cost."""
 PROMISING = 64
 """A column's third and further features are looked for among this many that gained most as the second."""
+TRIED = 0.4
+"""Share of the features, drawn anew in each round, among which a column's second feature is looked for.
+
+At least `PROMISING` are drawn. Features that are read already come on top.
+"""
 LEFT_OUT = 100
 """Samples that a round leaves out at random when it compares candidates, at most half.
 
@@ -61,14 +67,35 @@ HELD_OUT = 0.25
 """Share of the samples on which "auto" compares sizes."""
 
 
-@dataclass
+@dataclass(frozen=True)
 class Bump:
-    """One candidate column: features, centres, the number of its width, its gain."""
+    """One column: features, centres, the number of its width."""
 
     features: list[int]
     centres: list[float]
     width: int
-    gain: float
+
+
+@dataclass(frozen=True, eq=False)
+class Candidates:
+    """Bumps on several features. Each stands for all those that begin with the same features.
+
+    Parameters
+    ----------
+    widths : ndarray of shape (n_bumps,)
+    features, centres : ndarray of shape (n_bumps, longest)
+    gains : ndarray of shape (n_bumps, longest)
+        In column k, of the bump with the first k + 1 features. Zero if there is none, or if it is there already.
+    """
+
+    widths: Array
+    features: Array
+    centres: Array
+    gains: Array
+
+    def bump(self, row: int, length: int) -> Bump:
+        """Return the bump of a row with its first features."""
+        return Bump(self.features[row, :length].tolist(), self.centres[row, :length].tolist(), int(self.widths[row]))
 
 
 class LabelSearch:
@@ -104,7 +131,8 @@ class LabelSearch:
         self.used = np.zeros(self.live.size, dtype=bool)
         self.rows = draw_rows(self.X.shape[0], SCREENED, rng)
         self.part = part = self.X[self.rows]
-        low, high = np.quantile(part, [0.005, 0.995], axis=0)
+        low, high = np.empty(self.live.size), np.empty(self.live.size)
+        tails(part, 0.005, low, high)
         empty = high <= low
         low[empty], high[empty] = part.min(axis=0)[empty], part.max(axis=0)[empty]
         self.low, self.step = low, np.where(high > low, high - low, 1.0) / BINS
@@ -128,15 +156,18 @@ class LabelSearch:
             yield self
 
     def _round(self) -> bool:
-        gradient, curvature = self._slopes()
+        found = self._candidates(*self._slopes())
         least = 2.0 * self.plan.tol * self.fit.start * self.rows.size / len(self.X)
         chosen: list[Bump] = []
         taken: set[int] = set()
         room = self.plan.n_elements - self.n_elements
-        for bump in sorted(self._candidates(gradient, curvature), key=lambda one: -one.gain):
-            if len(chosen) == PER_ROUND or bump.gain <= max(least, NEARLY * chosen[0].gain if chosen else 0.0):
+        for place in np.argsort(-found.gains, axis=None, kind="stable"):
+            row, last = divmod(int(place), found.gains.shape[1])
+            if len(chosen) == PER_ROUND or found.gains[row, last] <= least:
                 break
+            bump = found.bump(row, last + 1)
             if len(bump.features) <= room and taken.isdisjoint(bump.features):
+                least = max(least, NEARLY * float(found.gains[row, last])) if not chosen else least
                 chosen.append(bump)
                 taken.update(bump.features)
                 room -= len(bump.features)
@@ -145,7 +176,7 @@ class LabelSearch:
         self.columns += chosen
         self.used[list(taken)] = True
         self.n_elements = self.plan.n_elements - room
-        self.fit.add(np.stack([self._values(bump) for bump in chosen]))
+        self.fit.add(self._columns(chosen))
         self.fit.refit(1)
         return True
 
@@ -160,30 +191,41 @@ class LabelSearch:
         curvature = np.where(kept, goal.loss.curvature(mean, 1e-3).mean(axis=1), 0.0)
         return np.ascontiguousarray(gradient.T, dtype=np.float32), curvature.astype(np.float32)
 
-    def _values(self, bump: Bump) -> Array:
-        sums = ((self.X[:, bump.features] - np.array(bump.centres)) ** 2).sum(axis=1)
-        return np.asarray(np.exp(-self.kernel.gamma * self.factors[bump.width] * sums))
+    def _columns(self, bumps: list[Bump]) -> Array:
+        """Return the bumps' values (bumps x samples)."""
+        starts = np.cumsum([0, *(len(bump.features) for bump in bumps)])
+        centres = np.array([centre for bump in bumps for centre in bump.centres])
+        seen = np.ascontiguousarray(self.X[:, [i for bump in bumps for i in bump.features]].T)
+        gammas = self.kernel.gamma * self.factors[[bump.width for bump in bumps]]
+        sums, columns = np.empty((2, len(bumps), len(self.X)))
+        bump_columns(seen, starts, centres, gammas, sums, columns)
+        return columns
 
-    def _candidates(self, gradient: Array, curvature: Array) -> list[Bump]:
+    def _candidates(self, gradient: Array, curvature: Array) -> "Candidates":
         """Return bumps on single features, and the best of them and of those in use grown by further features."""
         worth = np.where(self.used, 1.0, NEW_FEATURE).astype(np.float32) * self.live
         gains, places = self._singles(gradient, curvature)
         gains *= worth
-        singles = [self._single(gains, places, *place) for place in _largest(gains, self.plan.n_tries)]
-        starts = [(one.features[0], one.centres[0], one.width) for one in singles]
         n_old = min(self.plan.n_tries, len(self.columns))
-        for k in self.rng.choice(len(self.columns), n_old, replace=False) if n_old else ():
-            old = self.columns[k]
-            starts.append((old.features[0], old.centres[0], old.width))
-        # Chosen bumps share no feature, so that a feature's best width is enough.
+        old = [self.columns[k] for k in self.rng.choice(len(self.columns), n_old, replace=False)] if n_old else []
+        # Chosen bumps share no feature, so that beside those to be grown a feature's best width is enough.
         best = gains.argmax(axis=0)
-        of_features = gains[best, np.arange(best.size)][None]
-        singles += [self._single(gains, places, best[i], i) for _, i in _largest(of_features, 4 * PER_ROUND)]
-        return singles + self._grown(starts, worth, gradient, curvature)
-
-    def _single(self, gains: Array, places: Array, width: int, i: int) -> Bump:
-        centre = float(self.low[i] + self.step[i] * places[width, i])
-        return Bump([int(i)], [centre], int(width), float(gains[width, i]))
+        singles = _largest(gains[best, np.arange(best.size)], 4 * PER_ROUND)
+        width, feature = np.divmod(_largest(gains.ravel(), self.plan.n_tries), best.size)
+        n_grown = n_old + width.size
+        width, feature = np.append(width, best[singles]), np.append(feature, singles)
+        longest = min(self.plan.grown_to, int(self.live.sum()), self.plan.n_elements - self.n_elements)
+        shape = n_old + width.size, max(longest, 1)
+        found = Candidates(
+            np.append(np.array([bump.width for bump in old], dtype=np.int64), width),
+            np.empty(shape, np.int64), np.empty(shape), np.zeros(shape, np.float32),
+        )  # fmt: skip
+        found.features[:, 0] = np.append(np.array([bump.features[0] for bump in old], dtype=np.int64), feature)
+        centres = self.low[feature] + self.step[feature] * places[width, feature]
+        found.centres[:, 0] = np.append([bump.centres[0] for bump in old], centres)
+        found.gains[n_old:, 0] = gains[width, feature]
+        self._grow(found, n_grown, worth, gradient, curvature)
+        return found
 
     def _singles(self, gradient: Array, curvature: Array) -> tuple[Array, Array]:
         """Return the gain of each feature's best bump of every width, and its centre in bins (widths x features)."""
@@ -200,30 +242,29 @@ class LabelSearch:
         self.bins.share(score, self.live.size)
         return gains, places
 
-    def _grown(
-        self, starts: list[tuple[int, float, int]], worth: Array, gradient: Array, curvature: Array
-    ) -> list[Bump]:
-        """Return the bumps with one, two, ... further features."""
-        longest = min(self.plan.grown_to, int(self.live.sum()), self.plan.n_elements - self.n_elements)
-        shape = len(starts), max(longest, 1)
-        features, centres, gains = np.empty(shape, np.int64), np.empty(shape), np.empty(shape, np.float32)
-        widths = np.array([width for _, _, width in starts], dtype=np.int64)
-        features[:, 0], centres[:, 0] = [i for i, _, _ in starts], [centre for _, centre, _ in starts]
+    def _grow(self, found: "Candidates", count: int, worth: Array, gradient: Array, curvature: Array) -> None:
+        """Grow the first of the bumps by one, two, ... further features."""
         gammas = self.kernel.gamma * self.factors
         ridge = np.float32(self.fit.goal.ridge)
+        among = self._second_features()
 
         def lengthen(some: slice) -> None:
             grow(
                 self.bins.order, self.bins.edges, self.tables, self.joined, self.low, self.step, self.part, gammas,
-                gradient, curvature, ridge, worth, PROMISING, widths[some], features[some], centres[some], gains[some],
+                gradient, curvature, ridge, worth, among, PROMISING, found.widths[some], found.features[some],
+                found.centres[some], found.gains[some],
             )  # fmt: skip
 
-        self.bins.share(lengthen, len(starts))
-        return [
-            Bump(features[s, : k + 1].tolist(), centres[s, : k + 1].tolist(), int(widths[s]), float(gains[s, k]))
-            for s in range(len(starts))
-            for k in range(1, longest)
-        ]
+        self.bins.share(lengthen, count)
+
+    def _second_features(self) -> Array:
+        """Return the features that are tried beside the first: those that are read already and a part of the others."""
+        live = np.flatnonzero(self.live)
+        if live.size <= PROMISING:
+            return live
+        tried = self.used.copy()
+        tried[self.rng.permutation(live)[: max(PROMISING, int(TRIED * live.size))]] = True
+        return np.flatnonzero(tried)
 
     def expansion(self) -> ElementExpansion:
         """Return the machine as it is now."""
@@ -253,12 +294,10 @@ def bump_tables(sharpness: Array) -> tuple[Array, Array]:
     return values.astype(np.float32), joined
 
 
-def _largest(values: Array, count: int) -> Iterator[tuple[int, int]]:
-    """Yield the places of the largest values, the largest first."""
-    flat = -values.ravel()
-    places = np.argpartition(flat, count)[:count] if count < flat.size else np.arange(flat.size)
-    for place in places[np.argsort(flat[places], kind="stable")]:
-        yield divmod(int(place), values.shape[1])
+def _largest(values: Array, count: int) -> Array:
+    """Return the places of the largest values, the largest first."""
+    places = np.argpartition(-values, count)[:count] if count < values.size else np.arange(values.size)
+    return places[np.argsort(-values[places], kind="stable")]
 
 
 def fit_labels(

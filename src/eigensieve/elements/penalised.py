@@ -55,7 +55,7 @@ class Goal:
 
     def penalty(self, weights: Array | float) -> float:
         """Return the ridge term."""
-        return 0.5 * self.ridge * float(np.sum(np.square(weights)))
+        return 0.5 * self.ridge * float(np.vdot(weights, weights))
 
 
 class PenalisedFit:
