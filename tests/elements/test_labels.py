@@ -308,6 +308,13 @@ def test_constant_features_are_never_read():
         assert list(flat.rounds()) == [] and flat.expansion().decision(np.ones((3, 2))).shape == (3, 1)
 
 
+def test_features_of_any_scale_are_cut_into_bins():
+    X, targets = ring()
+    X = np.column_stack([X, 1e-200 * X[:, :1], 1e-13 * X[:, 1:2], 1e10 * X[:, 2:3]])
+    found, _ = machine(X, targets)
+    assert 6 not in found.features and np.isfinite(found.decision(X)).all()
+
+
 def test_as_columns_keeps_every_element():
     X, targets = ring()
     found, _ = machine(X, targets)

@@ -287,8 +287,9 @@ def bump_tables(sharpness: Array) -> tuple[Array, Array]:
     With a the sharpness (widths x features), a bump is exp(-a t^2) at a distance of t bins. The tables (widths x
     features x distances) count in joined bins, from minus the largest distance to the largest.
     """
-    deviation = 1.0 / np.sqrt(2.0 * sharpness)
-    joined = np.where(deviation >= 4 * BINS_PER_DEVIATION, 4, np.where(deviation >= 2 * BINS_PER_DEVIATION, 2, 1))
+    # One over the squared standard deviation in bins, of which `BINS_PER_DEVIATION` must be left.
+    narrow = 2.0 * sharpness * BINS_PER_DEVIATION**2
+    joined = np.where(16.0 * narrow <= 1.0, 4, np.where(4.0 * narrow <= 1.0, 2, 1))
     distances = np.arange(2 * BINS - 1)[None, None, :] - (BINS // joined - 1)[:, :, None]
     values = np.exp(-sharpness[:, :, None] * (joined[:, :, None] * distances) ** 2)
     return values.astype(np.float32), joined
