@@ -10,9 +10,11 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss
 
 from eigensieve.elements import penalised
-from eigensieve.elements._labels_numba import bump_gains
+from eigensieve.elements._kernel_numba import exp_negative_double
+from eigensieve.elements._labels_numba import best_bump, grow, most_promising, pack, single_gains, sums_in_bins, tails
+from eigensieve.elements.bins import FeatureBins, bin_codes
 from eigensieve.elements.kernel import RBF, MaskedKernel
-from eigensieve.elements.labels import LabelSearch, as_columns, fit_labels, held_out_size
+from eigensieve.elements.labels import LabelSearch, as_columns, bump_tables, fit_labels, held_out_size
 from eigensieve.elements.losses import LOGISTIC
 from eigensieve.elements.penalised import Goal, PenalisedFit, refine_penalised
 from eigensieve.elements.plan import Plan
@@ -35,22 +37,136 @@ def machine(X, targets, n_elements=24, refine=False, **options):
     return fit_labels(KERNEL, X, classes(targets), plan, np.random.default_rng(0), refine=refine)
 
 
-def test_gains_equal_the_formula():
+def gains_by_formula(values, sums, total, ridge):
+    """Return the gain of one bump with the given values in the bins; `sums` as in `best_bump`."""
+    outside = values**2 @ sums[-2] - (values @ sums[-1]) ** 2 / total
+    return ((sums[:-2] @ values) ** 2).sum() / (max(outside, 0.0) + ridge)
+
+
+@pytest.mark.parametrize("outputs", [1, 2, 4])
+@pytest.mark.parametrize(("deviation", "joined"), [(1.5, 1), (5.0, 2), (12.0, 4)])
+def test_gains_equal_the_formula(outputs, deviation, joined):
     rng = np.random.default_rng(0)
-    bins, step, gamma, ridge = rng.normal(size=(3, 4, 32)).astype(np.float32), 0.2, 0.7, 0.5
-    bins[:, 2:] = np.abs(bins[:, 2:])
-    total = 200.0
-    tables = np.exp(-gamma * (step * np.arange(-31, 32)) ** 2)[None].repeat(3, axis=0).astype(np.float32)
-    gains, centres = np.empty(3, np.float32), np.empty(3, np.int64)
-    bump_gains(tables, bins, np.float32(total), np.float32(ridge), gains, centres)
+    sums, total, ridge = rng.normal(size=(outputs + 2, 32)).astype(np.float32), 200.0, 0.5
+    sums[outputs:] = np.abs(sums[outputs:])
+    tables, seen_as_one = bump_tables(np.array([[0.5 / deviation**2]]))
+    assert seen_as_one == joined
+    work = np.empty((outputs + 3, 32), np.float32)
+    gain, place = best_bump(tables[0, 0], joined, sums, np.float32(total), np.float32(ridge), work)
+    wide = sums.astype(np.float64).reshape(outputs + 2, -1, joined).sum(axis=2)
+    middles = joined * (np.arange(32 // joined) + 0.5)
+    bumps = np.exp(-0.5 * ((middles[:, None] - middles) / deviation) ** 2)
+    expected = [gains_by_formula(bump, wide, total, ridge) for bump in bumps]
+    best = int(np.argmax(expected))
+    assert gain == pytest.approx(expected[best], rel=1e-4)
+    top = 0.0
+    if 0 < best < len(expected) - 1:
+        bend, slope, _ = np.polyfit([-1, 0, 1], expected[best - 1 : best + 2], 2)
+        top = -slope / (2 * bend)
+    assert place == pytest.approx(middles[best] + joined * top, abs=0.01)
+
+
+def binned(X):
+    """Return the bins of X over its range, as the search has them: codes, lower ends, steps, order and edges."""
+    low, step = X.min(axis=0), np.ptp(X, axis=0) / 32
+    codes = bin_codes(X, low, step)
+    with ThreadPoolExecutor(1) as pool:
+        bins = FeatureBins(codes, pool)
+    return codes, low, step, bins.order, bins.edges
+
+
+def naive_sums(codes, gradient, curvature, parent):
+    """Return the sums of the terms over the samples in each bin of one feature."""
+    terms = np.vstack([gradient * parent, curvature * parent**2, curvature * parent])
+    return np.stack([terms[:, codes == b].sum(axis=1) for b in range(32)], axis=1)
+
+
+@pytest.mark.parametrize("outputs", [1, 2, 5])
+def test_packed_sums_equal_plain_ones(outputs):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(700, 3))
+    codes, _, _, order, edges = binned(X)
+    gradient, curvature = rng.normal(size=(outputs, 700)), rng.uniform(size=700)
+    curvature[::5] = gradient[:, ::5] = 0.0
+    parent = np.exp(-(X[:, 0] ** 2))
+    words, units = np.empty(((outputs + 4) // 3, 700), np.int64), np.empty(outputs + 2, np.float32)
+    pack(*(a.astype(np.float32) for a in (gradient, curvature, parent)), words, units)
     for i in range(3):
-        expected = []
-        for c in range(32):
-            k = np.exp(-gamma * (step * (np.arange(32) - c)) ** 2)
-            outside = k**2 @ bins[i, 2] - (k @ bins[i, 3]) ** 2 / total
-            expected.append(((bins[i, :2] @ k) ** 2).sum() / (max(outside, 0.0) + ridge))
-        assert gains[i] == pytest.approx(max(expected), rel=1e-4)
-        assert centres[i] == int(np.argmax(expected))
+        sums = np.empty((outputs + 2, 32), np.float32)
+        sums_in_bins(order[i], edges[i], words, units, np.empty(733, np.int64), sums)
+        expected = naive_sums(codes[:, i], gradient, curvature, parent)
+        # Each of at most 700 terms is off by half a unit, and a unit is about the sum of all sizes over 2^20.
+        np.testing.assert_allclose(sums, expected, atol=700 / 2**20 * np.abs(gradient).sum(axis=1).max())
+
+
+@pytest.mark.parametrize("outputs", [1, 3])
+def test_growing_takes_the_best_feature_each_time(outputs):
+    """Against all bumps on all features, with plain sums: the same features and centres, and gains as good."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(500, 9))
+    codes, low, step, order, edges = binned(X)
+    gradient, curvature = rng.normal(size=(outputs, 500)), rng.uniform(0.1, 1, size=500)
+    gradient += np.exp(-(X[:, 2] ** 2) - (X[:, 5] - 1) ** 2 - X[:, 7] ** 2)
+    gammas, ridge = np.array([2.0, 0.4]), 1.0
+    tables, joined = bump_tables(np.outer(gammas, step**2))
+    worth = rng.uniform(0.8, 1.0, size=9).astype(np.float32)
+    g, h = gradient.astype(np.float32), curvature.astype(np.float32)
+    gains, places = np.empty((2, 9), np.float32), np.empty((2, 9), np.float32)
+    single_gains(order, edges, tables, joined, g, h, np.float32(ridge), gains, places)
+
+    def scores(parent, width):
+        work = np.empty((outputs + 3, 32), np.float32)
+        found = []
+        for i in range(9):
+            sums = naive_sums(codes[:, i], gradient, curvature, parent).astype(np.float32)
+            table, bins = tables[width, i], joined[width, i]
+            found.append(best_bump(table, bins, sums, np.float32(curvature.sum()), np.float32(ridge), work))
+        return np.array(found).T
+
+    for width in range(2):
+        expected = scores(np.ones(500), width)
+        np.testing.assert_allclose(gains[width], expected[0], rtol=0.01)
+    widths = np.array([0, 1])
+    features, centres = np.full((2, 4), 2), np.zeros((2, 4))
+    grown = np.empty((2, 4), np.float32)
+    grow(order, edges, tables, joined, low, step, X, gammas, g, h, np.float32(ridge), worth, np.arange(8), 5, widths,
+         features, centres, grown)  # fmt: skip
+    for s in range(2):
+        parent, among, factor = np.ones(500), np.arange(8), 1.0  # the last feature is not tried
+        for k in range(1, 4):
+            last = features[s, k - 1]
+            parent = parent * np.exp(-gammas[s] * (X[:, last] - centres[s, k - 1]) ** 2)
+            factor *= worth[last]
+            found, where = scores(parent, s)
+            found = found * worth
+            found[features[s, :k]] = 0.0
+            best = among[np.argmax(found[among])]
+            assert features[s, k] == best
+            assert centres[s, k] == pytest.approx(low[best] + step[best] * where[best], abs=0.1 * step[best])
+            assert grown[s, k] == pytest.approx(found[best] * factor, rel=0.01)
+            if among.size > 5:
+                among = np.sort(among[np.argsort(-found[among], kind="stable")[:5]])
+
+
+def test_the_most_promising_are_those_of_largest_gain_and_of_equals_the_first():
+    gains = np.array([3, 1, 4, 1, 5, 0, 1, 0], dtype=np.float32)
+    np.testing.assert_array_equal(most_promising(np.arange(10, 18), gains, 5), [10, 11, 12, 13, 14])
+
+
+@pytest.mark.parametrize("n", [1, 2, 7, 200, 1500])
+def test_tails_are_quantiles(n):
+    X = np.random.default_rng(0).normal(size=(n, 5))
+    X[:, 1], X[:, 2] = np.sort(X[:, 1]), -np.sort(X[:, 2])
+    X[:, 3], X[:, 4] = X[:, 3] > 0.9, 2.0
+    low, high = np.empty(5), np.empty(5)
+    tails(X, 0.005, low, high)
+    np.testing.assert_allclose([low, high], np.quantile(X, [0.005, 0.995], axis=0), rtol=1e-12)
+
+
+def test_exponential_in_double_precision():
+    x = -np.concatenate([[0.0, 1e-300, 0.34, 0.35, 700.0], np.random.default_rng(0).exponential(10, 1000)])
+    np.testing.assert_allclose([exp_negative_double(one) for one in x], np.exp(x), rtol=2e-15)
+    assert 0.0 < exp_negative_double(-1e9) < 1e-307
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
@@ -60,9 +176,9 @@ def test_refitted_machine_is_that_of_logistic_regression(n_classes):
     y = (K @ rng.normal(size=(5, n_classes)) + rng.normal(size=(200, n_classes))).argmax(axis=1)
     targets = (y[:, None] == np.arange(n_classes)).astype(float)
     fit = PenalisedFit(classes(targets[:, 1:] if n_classes == 2 else targets, ridge=2.0))
-    fit.add(K[:, :3])
+    fit.add(K[:, :3].T)
     fit.refit(2)
-    fit.add(K[:, 3:])
+    fit.add(K[:, 3:].T)
     fit.refit(60)
     peer = LogisticRegression(C=0.5, tol=1e-12, max_iter=5000).fit(K, y)
     # The same shift of all classes' weights changes the ridge term alone and converges last.
@@ -79,7 +195,7 @@ def test_thin_weights_are_those_that_count_and_are_fitted_best():
     y = (4 * K[:, :5] + rng.normal(size=(300, 5))).argmax(axis=1)
     goal = classes((y[:, None] == np.arange(5)).astype(float), ridge=2.0)
     fit = PenalisedFit(goal)
-    fit.add(K)
+    fit.add(K.T)
     fit.refit(10)
     fit.thin(6)
     fit.refit(40)
@@ -110,7 +226,7 @@ def test_many_classes_share_columns_with_few_weights_each():
 def test_separable_labels_do_not_break_the_fit():
     X = np.linspace(-1, 1, 40)[:, None]
     fit = PenalisedFit(classes((X > 0).astype(float), ridge=1e-6))
-    fit.add(X)
+    fit.add(X.T)
     for _ in range(30):
         fit.refit(1)
     assert np.isfinite(fit.weights).all() and fit.relative_loss < 0.01
@@ -190,6 +306,13 @@ def test_constant_features_are_never_read():
             KERNEL, np.ones((10, 2)), classes(targets[:10]), Plan(n_elements=4), np.random.default_rng(0), pool
         )
         assert list(flat.rounds()) == [] and flat.expansion().decision(np.ones((3, 2))).shape == (3, 1)
+
+
+def test_features_of_any_scale_are_cut_into_bins():
+    X, targets = ring()
+    X = np.column_stack([X, 1e-200 * X[:, :1], 1e-13 * X[:, 1:2], 1e10 * X[:, 2:3]])
+    found, _ = machine(X, targets)
+    assert 6 not in found.features and np.isfinite(found.decision(X)).all()
 
 
 def test_as_columns_keeps_every_element():

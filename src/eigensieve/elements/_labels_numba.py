@@ -1,39 +1,263 @@
-"""The gains of bumps on binned features, compiled."""
+"""The search for bumps on binned features, compiled.
+
+A bump's gain needs the sums of some terms over the samples in each bin: of the gradient, one per output, of the
+curvature times the squared parent column, and of the curvature times the parent column. The terms are rounded to whole
+numbers, and three of them share one word of 64 bits. One addition then makes three sums. Whole numbers also make it
+cheap to sum bin by bin: all samples are summed in the order of their bins, and a bin is the difference of two places.
+"""
 
 import numpy as np
 from numba import njit
 
 from eigensieve._types import Array
+from eigensieve.elements._kernel_numba import exp_negative
+from eigensieve.elements.bins import BINS
 
-_F = np.float32
+_F, _WORD = np.float32, np.int64
+_ZERO = _F(0.0)
+_FIELD = 21
+_HALF = 1 << (_FIELD - 1)
+_MASK = (1 << _FIELD) - 1
+
+
+@njit(cache=True, nogil=True)
+def tails(X: Array, share: float, low: Array, high: Array) -> None:
+    """Fill in the quantiles `share` and 1 - `share` of every column, between two values in proportion.
+
+    The share is small. Only so many of the smallest and largest values are kept, in order.
+    """
+    n = X.shape[0]
+    place = share * (n - 1)
+    count = min(int(place) + 2, n)
+    rest = place - int(place)
+    least, most = np.empty((X.shape[1], count)), np.empty((X.shape[1], count))
+    least[:] = np.inf
+    most[:] = np.inf
+    for t in range(n):
+        for i in range(X.shape[1]):
+            value = X[t, i]
+            if value < least[i, -1]:
+                insert(value, least[i])
+            if -value < most[i, -1]:
+                insert(-value, most[i])
+    for i in range(X.shape[1]):
+        a, b = least[i, count - 2 if count > 1 else 0], least[i, -1]
+        low[i] = a + rest * (b - a)
+        a, b = most[i, count - 2 if count > 1 else 0], most[i, -1]
+        high[i] = -(a + rest * (b - a))
+
+
+@njit(cache=True, nogil=True)
+def insert(value: float, kept: Array) -> None:
+    """Put a value among those in ascending order; the last drops out."""
+    k = kept.size - 1
+    while k > 0 and kept[k - 1] > value:
+        kept[k] = kept[k - 1]
+        k -= 1
+    kept[k] = value
 
 
 @njit(cache=True, nogil=True, fastmath=True)
-def bump_gains(tables: Array, bins: Array, total: np.float32, ridge: np.float32, gains: Array, centres: Array) -> None:
-    """Fill in each feature's best bump, by gain, and the bin of its centre.
+def pack(gradient: Array, curvature: Array, parent: Array, words: Array, units: Array) -> None:
+    """Round the terms to multiples of their `units` and put three into each word (words x samples).
 
-    Bins have equal widths, so a bump's value depends on the distance between two bins alone: `tables` (features x
-    2 bins - 1) holds it for all distances. The last two of the sums in `bins` (features x sums x bins) are of the
-    curvature times the squared parent and of the curvature times the parent. The others are of the gradient times the
-    parent, one per output. `total` is the sum of the curvature.
+    A unit is as small as it can be while no sum of the term, over any samples, leaves its field of the word. With n
+    samples that is about n / 2^20 of the term's mean size.
     """
-    n_bins = bins.shape[2]
-    m = bins.shape[1] - 2
-    for i in range(bins.shape[0]):
-        gains[i] = _F(0.0)
-        centres[i] = 0
-        for c in range(n_bins):
-            bump = tables[i, n_bins - 1 - c : 2 * n_bins - 1 - c]
-            square = mean = gain = _F(0.0)
-            for b in range(n_bins):
-                square += bump[b] * bump[b] * bins[i, m, b]
-                mean += bump[b] * bins[i, m + 1, b]
-            for k in range(m):
-                dot = _F(0.0)
-                for b in range(n_bins):
-                    dot += bump[b] * bins[i, k, b]
-                gain += dot * dot
-            gain /= max(square - mean * mean / total, _F(0.0)) + ridge
-            if gain > gains[i]:
-                gains[i] = gain
-                centres[i] = c
+    m, n = gradient.shape
+    term = np.empty(n, np.float32)
+    words[:] = 0
+    for q in range(m + 2):
+        if q < m:
+            for t in range(n):
+                term[t] = gradient[q, t] * parent[t]
+        elif q == m:
+            for t in range(n):
+                term[t] = curvature[t] * parent[t] * parent[t]
+        else:
+            for t in range(n):
+                term[t] = curvature[t] * parent[t]
+        total = _ZERO
+        for t in range(n):
+            total += abs(term[t])
+        units[q] = total / _F(_HALF - 1 - n) if total > _ZERO else _F(1.0)
+        per_unit = _F(1.0) / units[q]
+        word, shift = words[q // 3], (q % 3) * _FIELD
+        for t in range(n):
+            word[t] += _WORD(np.rint(term[t] * per_unit)) << shift
+
+
+@njit(cache=True, nogil=True, fastmath=True)
+def sums_in_bins(order: Array, edges: Array, words: Array, units: Array, running: Array, sums: Array) -> None:
+    """Fill in the sums of the terms (terms x bins) for one feature, whose samples `order` sorts by bin.
+
+    `running` has room for one number more than there are samples and bins.
+    """
+    left = running[order.size + 1 :]
+    for w in range(words.shape[0]):
+        word = words[w]
+        total = _WORD(0)
+        for t in range(order.size):
+            running[t] = total
+            total += word[order[t]]
+        running[order.size] = total
+        for b in range(BINS):
+            left[b] = running[edges[b + 1]] - running[edges[b]]
+        for q in range(3 * w, min(3 * w + 3, units.size)):
+            out, unit = sums[q], units[q]
+            for b in range(BINS):
+                number = ((left[b] + _HALF) & _MASK) - _HALF
+                out[b] = _F(np.int32(number)) * unit
+                left[b] = (left[b] - number) >> _FIELD
+
+
+@njit(cache=True, nogil=True, fastmath=True)
+def scan(table: Array, sums: Array, n: int, total: np.float32, ridge: np.float32, gains: Array) -> int:
+    """Fill in the gains of bumps centred on each of n bins, and return the bin of the largest."""
+    m = sums.shape[0] - 2
+    gains[:n] = _ZERO
+    for k in range(m):
+        gradient = sums[k]
+        for c in range(n):
+            bump = table[n - 1 - c : 2 * n - 1 - c]
+            dot = _ZERO
+            for b in range(n):
+                dot += bump[b] * gradient[b]
+            gains[c] += dot * dot
+    squares, means = sums[m], sums[m + 1]
+    for c in range(n):
+        bump = table[n - 1 - c : 2 * n - 1 - c]
+        square = mean = _ZERO
+        for b in range(n):
+            square += bump[b] * bump[b] * squares[b]
+            mean += bump[b] * means[b]
+        gains[c] /= max(square - mean * mean / total, _ZERO) + ridge
+    best = 0
+    for c in range(1, n):
+        if gains[c] > gains[best]:
+            best = c
+    return best
+
+
+@njit(cache=True, nogil=True, fastmath=True)
+def join(sums: Array, joined: int, wide: Array) -> None:
+    """Add the sums of neighbouring bins."""
+    for q in range(sums.shape[0]):
+        for b in range(BINS // joined):
+            wide[q, b] = _ZERO
+            for k in range(joined):
+                wide[q, b] += sums[q, joined * b + k]
+
+
+@njit(cache=True, nogil=True, fastmath=True)
+def best_bump(
+    table: Array, joined: int, sums: Array, total: np.float32, ridge: np.float32, work: Array
+) -> tuple[np.float32, np.float32]:
+    """Return the gain of the best bump on one feature, and its centre in bins from the first bin's lower end.
+
+    Bins have equal widths, so a bump's value depends on the distance between two bins alone. `table` holds it for all
+    distances. Wide bumps see `joined` bins as one, 1, 2 or 4. The centre is where a parabola through the best bin and
+    its neighbours has its top. `total` is the sum of the curvature.
+    """
+    gains, wide = work[0], work[1:]
+    # The compiler unrolls short loops of known length. For 32 bins it must not know, or it computes one at a time.
+    if joined == 1:
+        best = scan(table, sums, sums.shape[1], total, ridge, gains)
+    elif joined == 2:
+        join(sums, 2, wide)
+        best = scan(table, wide, BINS // 2, total, ridge, gains)
+    else:
+        join(sums, 4, wide)
+        best = scan(table, wide, BINS // 4, total, ridge, gains)
+    place = _F(best) + _F(0.5)
+    if 0 < best < BINS // joined - 1:
+        left, middle, right = gains[best - 1], gains[best], gains[best + 1]
+        bend = left + right - middle - middle
+        if bend < _ZERO:
+            place += _F(0.5) * (left - right) / bend
+    return gains[best], place * _F(joined)
+
+
+@njit(cache=True, nogil=True, fastmath=True)
+def single_gains(
+    order: Array, edges: Array, tables: Array, joined: Array, gradient: Array, curvature: Array, ridge: np.float32,
+    gains: Array, places: Array,
+) -> None:  # fmt: skip
+    """Fill in the gain of each feature's best bump of every width, and its centre in bins (widths x features)."""
+    m, n = gradient.shape
+    words, units = np.empty(((m + 4) // 3, n), np.int64), np.empty(m + 2, np.float32)
+    running, sums = np.empty(n + 1 + BINS, np.int64), np.empty((m + 2, BINS), np.float32)
+    work = np.empty((m + 3, BINS), np.float32)
+    pack(gradient, curvature, np.ones(n, np.float32), words, units)
+    total = curvature.sum()
+    for i in range(order.shape[0]):
+        sums_in_bins(order[i], edges[i], words, units, running, sums)
+        for width in range(tables.shape[0]):
+            gains[width, i], places[width, i] = best_bump(tables[width, i], joined[width, i], sums, total, ridge, work)
+
+
+@njit(cache=True, nogil=True)
+def most_promising(among: Array, gains: Array, count: int) -> Array:
+    """Return the features with the largest gains, in their order; of equals the first."""
+    least = np.partition(gains, gains.size - count)[gains.size - count]
+    above = 0
+    for gain in gains:
+        above += gain > least
+    kept = np.empty(count, among.dtype)
+    k, equals = 0, count - above
+    for j in range(gains.size):
+        if gains[j] > least or (gains[j] == least and equals > 0):
+            equals -= gains[j] == least
+            kept[k] = among[j]
+            k += 1
+    return kept
+
+
+@njit(cache=True, nogil=True, fastmath=True)
+def grow(
+    order: Array, edges: Array, tables: Array, joined: Array, low: Array, step: Array, X: Array, gammas: Array,
+    gradient: Array, curvature: Array, ridge: np.float32, worth: Array, second: Array, promising: int,
+    widths: Array, features: Array, centres: Array, gains: Array,
+) -> None:  # fmt: skip
+    """Grow bumps by one feature after the other, each time by the one with the largest gain.
+
+    The first column of `features` and of `centres` (bumps x features) says where they start. The other columns are
+    filled in, and `gains` with what a bump gains once it has so many features. `worth` is a factor on the gain of a
+    bump for each of its features. Second features are looked for among `second`, further ones among the most promising
+    of these.
+    """
+    m, n = gradient.shape
+    words, units = np.empty(((m + 4) // 3, n), np.int64), np.empty(m + 2, np.float32)
+    running, sums = np.empty(n + 1 + BINS, np.int64), np.empty((m + 2, BINS), np.float32)
+    work = np.empty((m + 3, BINS), np.float32)
+    distance, parent = np.empty(n, np.float32), np.empty(n, np.float32)
+    total = curvature.sum()
+    for s in range(widths.size):
+        width = widths[s]
+        among = second
+        distance[:] = _ZERO
+        factor = _F(1.0)
+        for k in range(1, features.shape[1]):
+            last, centre = features[s, k - 1], centres[s, k - 1]
+            factor *= worth[last]
+            for t in range(n):
+                distance[t] += _F(gammas[width] * (X[t, last] - centre) ** 2)
+            for t in range(n):
+                parent[t] = exp_negative(-distance[t])
+            pack(gradient, curvature, parent, words, units)
+            found, places = np.empty(among.size, np.float32), np.empty(among.size, np.float32)
+            for j in range(among.size):
+                i = among[j]
+                sums_in_bins(order[i], edges[i], words, units, running, sums)
+                gain, places[j] = best_bump(tables[width, i], joined[width, i], sums, total, ridge, work)
+                found[j] = gain * worth[i]
+            for j in range(among.size):
+                for known in features[s, :k]:
+                    if among[j] == known:
+                        found[j] = _ZERO
+            best = np.argmax(found)
+            i = features[s, k] = among[best]
+            centres[s, k] = low[i] + step[i] * places[best]
+            gains[s, k] = found[best] * factor
+            if among.size > promising:
+                among = most_promising(among, found, promising)

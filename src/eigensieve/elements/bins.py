@@ -1,5 +1,6 @@
 """Features cut into bins of equal width, and sums of weights over the samples in each bin."""
 
+from collections.abc import Callable
 from concurrent.futures import Executor
 
 import numpy as np
@@ -36,16 +37,13 @@ class FeatureBins:
         self.order = np.empty(codes.shape, dtype=np.uint16)
         self.edges = np.empty((len(codes), BINS + 1), dtype=np.int32)
         order_by_bin(codes, self.order, self.edges)
-        middle = len(codes) // 2
-        shared = codes.size >= _SHARED
-        self.halves: tuple[slice, ...] = (slice(0, middle), slice(middle, None)) if shared else (slice(None),)
+        self.shared = codes.size >= _SHARED
 
-    def of(self, features: Array) -> "FeatureBins":
-        """Return the bins of some features only."""
-        some = object.__new__(FeatureBins)
-        some.pool, some.order, some.edges = self.pool, self.order[features], self.edges[features]
-        some.halves = (slice(None),)
-        return some
+    def share(self, work: Callable[[slice], None], count: int) -> None:
+        """Do the work on all of `count` items, in two threads if there are many entries."""
+        middle = count // 2
+        parts = (slice(0, middle), slice(middle, count)) if self.shared and middle else (slice(0, count),)
+        list(self.pool.map(work, parts) if len(parts) > 1 else map(work, parts))
 
     def sums(self, weights: Array) -> Array:
         """Return the sums of the weights (samples x m) in each feature's bins (features x bins x m)."""
@@ -60,5 +58,5 @@ class FeatureBins:
             for group, some in zip(padded, bins, strict=True):
                 bin_sums(self.order[features], self.edges[features], group, some[features])
 
-        list(self.pool.map(add, self.halves) if len(self.halves) > 1 else map(add, self.halves))
+        self.share(add, len(self.order))
         return bins.transpose(1, 2, 0, 3).reshape(len(self.order), BINS, -1)[:, :, :m]

@@ -21,7 +21,8 @@ import numpy as np
 
 from eigensieve._types import Array
 from eigensieve.data import thread_count
-from eigensieve.elements._labels_numba import bump_gains
+from eigensieve.elements._labels_numba import grow, single_gains, tails
+from eigensieve.elements._penalised_numba import bump_columns
 from eigensieve.elements.bins import BINS, SCREENED, FeatureBins, bin_codes
 from eigensieve.elements.expansion import ElementExpansion
 from eigensieve.elements.kernel import MaskedKernel
@@ -33,12 +34,19 @@ from eigensieve.elements.state import Column
 WIDTHS = 5
 PER_ROUND = 3
 """Columns added per round, on different features."""
+BINS_PER_DEVIATION = 2
+"""A bump's standard deviation is at least so many bins when bins are joined for it."""
 NEARLY = 0.5
 """Beside the best column, a round adds those with at least this share of its gain."""
 NEW_FEATURE = 0.9
 """A feature that no column reads yet counts with this share of its gain: fewer features are read at no cost."""
 PROMISING = 64
 """A column's third and further features are looked for among this many that gained most as the second."""
+TRIED = 0.4
+"""Share of the features, drawn anew in each round, among which a column's second feature is looked for.
+
+At least `PROMISING` are drawn. Features that are read already come on top.
+"""
 LEFT_OUT = 100
 """Samples that a round leaves out at random when it compares candidates, at most half.
 
@@ -59,14 +67,35 @@ HELD_OUT = 0.25
 """Share of the samples on which "auto" compares sizes."""
 
 
-@dataclass
+@dataclass(frozen=True)
 class Bump:
-    """One candidate column: features, centres, the number of its width, its gain."""
+    """One column: features, centres, the number of its width."""
 
     features: list[int]
     centres: list[float]
     width: int
-    gain: float
+
+
+@dataclass(frozen=True, eq=False)
+class Candidates:
+    """Bumps on several features. Each stands for all those that begin with the same features.
+
+    Parameters
+    ----------
+    widths : ndarray of shape (n_bumps,)
+    features, centres : ndarray of shape (n_bumps, longest)
+    gains : ndarray of shape (n_bumps, longest)
+        In column k, of the bump with the first k + 1 features. Zero if there is none, or if it is there already.
+    """
+
+    widths: Array
+    features: Array
+    centres: Array
+    gains: Array
+
+    def bump(self, row: int, length: int) -> Bump:
+        """Return the bump of a row with its first features."""
+        return Bump(self.features[row, :length].tolist(), self.centres[row, :length].tolist(), int(self.widths[row]))
 
 
 class LabelSearch:
@@ -102,15 +131,14 @@ class LabelSearch:
         self.used = np.zeros(self.live.size, dtype=bool)
         self.rows = draw_rows(self.X.shape[0], SCREENED, rng)
         self.part = part = self.X[self.rows]
-        low, high = np.quantile(part, [0.005, 0.995], axis=0)
+        low, high = np.empty(self.live.size), np.empty(self.live.size)
+        tails(part, 0.005, low, high)
         empty = high <= low
         low[empty], high[empty] = part.min(axis=0)[empty], part.max(axis=0)[empty]
-        step = np.where(high > low, high - low, 1.0) / BINS
-        self.bins = FeatureBins(bin_codes(part, low, step), pool)
-        self.middles = low[:, None] + (np.arange(BINS) + 0.5) * step[:, None]
+        self.low, self.step = low, np.where(high > low, high - low, 1.0) / BINS
+        self.bins = FeatureBins(bin_codes(part, low, self.step), pool)
         self.factors = self._factors(spread[self.live])
-        distances = (step[:, None] * np.arange(1 - BINS, BINS)) ** 2
-        self.tables = [np.exp(-kernel.gamma * f * distances).astype(np.float32) for f in self.factors]
+        self.tables, self.joined = bump_tables(np.outer(kernel.gamma * self.factors, self.step**2))
 
     def _factors(self, spread: Array) -> Array:
         """Return the widths: from half a standard deviation of a narrow feature to four of a wide one."""
@@ -128,22 +156,18 @@ class LabelSearch:
             yield self
 
     def _round(self) -> bool:
-        goal = self.fit.goal
-        mean = goal.loss.mean(self.fit.scores[self.rows])
-        kept = np.zeros(self.rows.size, dtype=bool)
-        kept[self.rng.permutation(kept.size)[min(LEFT_OUT, kept.size // 2) :]] = True
-        gradient = goal.targets[self.rows] - mean
-        gradient = np.where(kept[:, None], gradient - gradient[kept].mean(axis=0), 0.0)
-        curvature = np.where(kept, goal.loss.curvature(mean, 1e-3).mean(axis=1), 0.0)
-        bumps = self._candidates(gradient, curvature)
+        found = self._candidates(*self._slopes())
         least = 2.0 * self.plan.tol * self.fit.start * self.rows.size / len(self.X)
         chosen: list[Bump] = []
         taken: set[int] = set()
         room = self.plan.n_elements - self.n_elements
-        for bump in sorted(bumps, key=lambda one: -one.gain):
-            if len(chosen) == PER_ROUND or bump.gain <= max(least, NEARLY * chosen[0].gain if chosen else 0.0):
+        for place in np.argsort(-found.gains, axis=None, kind="stable"):
+            row, last = divmod(int(place), found.gains.shape[1])
+            if len(chosen) == PER_ROUND or found.gains[row, last] <= least:
                 break
+            bump = found.bump(row, last + 1)
             if len(bump.features) <= room and taken.isdisjoint(bump.features):
+                least = max(least, NEARLY * float(found.gains[row, last])) if not chosen else least
                 chosen.append(bump)
                 taken.update(bump.features)
                 room -= len(bump.features)
@@ -152,62 +176,95 @@ class LabelSearch:
         self.columns += chosen
         self.used[list(taken)] = True
         self.n_elements = self.plan.n_elements - room
-        self.fit.add(np.stack([self._values(self.X, bump) for bump in chosen], axis=1))
+        self.fit.add(self._columns(chosen))
         self.fit.refit(1)
         return True
 
-    def _values(self, X: Array, bump: Bump) -> Array:
-        sums = ((X[:, bump.features] - np.array(bump.centres)) ** 2).sum(axis=1)
-        return np.asarray(np.exp(-self.kernel.gamma * self.factors[bump.width] * sums))
+    def _slopes(self) -> tuple[Array, Array]:
+        """Return the gradient (outputs x samples) and the curvature; they are zero for samples that are left out."""
+        goal = self.fit.goal
+        mean = goal.loss.mean(self.fit.scores[self.rows])
+        kept = np.zeros(self.rows.size, dtype=bool)
+        kept[self.rng.permutation(kept.size)[min(LEFT_OUT, kept.size // 2) :]] = True
+        gradient = goal.targets[self.rows] - mean
+        gradient = np.where(kept[:, None], gradient - gradient[kept].mean(axis=0), 0.0)
+        curvature = np.where(kept, goal.loss.curvature(mean, 1e-3).mean(axis=1), 0.0)
+        return np.ascontiguousarray(gradient.T, dtype=np.float32), curvature.astype(np.float32)
 
-    def _candidates(self, gradient: Array, curvature: Array) -> list[Bump]:
+    def _columns(self, bumps: list[Bump]) -> Array:
+        """Return the bumps' values (bumps x samples)."""
+        starts = np.cumsum([0, *(len(bump.features) for bump in bumps)])
+        centres = np.array([centre for bump in bumps for centre in bump.centres])
+        seen = np.ascontiguousarray(self.X[:, [i for bump in bumps for i in bump.features]].T)
+        gammas = self.kernel.gamma * self.factors[[bump.width for bump in bumps]]
+        sums, columns = np.empty((2, len(bumps), len(self.X)))
+        bump_columns(seen, starts, centres, gammas, sums, columns)
+        return columns
+
+    def _candidates(self, gradient: Array, curvature: Array) -> "Candidates":
         """Return bumps on single features, and the best of them and of those in use grown by further features."""
-        singles: list[Bump] = []
-        every = np.arange(self.live.size)
-        sums = self._sums(gradient, curvature, np.ones(self.rows.size), every)
-        for width in range(self.factors.size):
-            gains, centres = self._gains(sums, float(curvature.sum()), width, every)
-            for i in np.argsort(-gains, kind="stable")[: 4 * PER_ROUND]:
-                singles.append(Bump([int(i)], [float(self.middles[i, centres[i]])], width, float(gains[i])))
-        singles.sort(key=lambda one: -one.gain)
-        starts = singles[: self.plan.n_tries]
+        worth = np.where(self.used, 1.0, NEW_FEATURE).astype(np.float32) * self.live
+        gains, places = self._singles(gradient, curvature)
+        gains *= worth
         n_old = min(self.plan.n_tries, len(self.columns))
-        for k in self.rng.choice(len(self.columns), n_old, replace=False) if n_old else ():
-            old = self.columns[k]
-            starts.append(Bump(old.features[:1], old.centres[:1], old.width, 0.0))
-        return singles + [longer for start in starts for longer in self._grown(start, gradient, curvature)]
-
-    def _grown(self, bump: Bump, gradient: Array, curvature: Array) -> Iterator[Bump]:
-        """Yield the bump with one, two, ... further features."""
+        old = [self.columns[k] for k in self.rng.choice(len(self.columns), n_old, replace=False)] if n_old else []
+        # Chosen bumps share no feature, so that beside those to be grown a feature's best width is enough.
+        best = gains.argmax(axis=0)
+        singles = _largest(gains[best, np.arange(best.size)], 4 * PER_ROUND)
+        width, feature = np.divmod(_largest(gains.ravel(), self.plan.n_tries), best.size)
+        n_grown = n_old + width.size
+        width, feature = np.append(width, best[singles]), np.append(feature, singles)
         longest = min(self.plan.grown_to, int(self.live.sum()), self.plan.n_elements - self.n_elements)
-        unread = 1.0
-        among = np.arange(self.live.size)
-        while len(bump.features) < longest:
-            unread *= 1.0 if self.used[bump.features[-1]] else NEW_FEATURE
-            sums = self._sums(gradient, curvature, self._values(self.part, bump), among)
-            gains, centres = self._gains(sums, float(curvature.sum()), bump.width, among)
-            for known in bump.features:
-                gains[among == known] = 0.0
-            best = int(np.argmax(gains))
-            i = int(among[best])
-            centre = float(self.middles[i, centres[best]])
-            bump = Bump([*bump.features, i], [*bump.centres, centre], bump.width, float(gains[best]) * unread)
-            if among.size > PROMISING:
-                among = np.sort(among[np.argsort(-gains, kind="stable")[:PROMISING]])
-            yield bump
+        shape = n_old + width.size, max(longest, 1)
+        found = Candidates(
+            np.append(np.array([bump.width for bump in old], dtype=np.int64), width),
+            np.empty(shape, np.int64), np.empty(shape), np.zeros(shape, np.float32),
+        )  # fmt: skip
+        found.features[:, 0] = np.append(np.array([bump.features[0] for bump in old], dtype=np.int64), feature)
+        centres = self.low[feature] + self.step[feature] * places[width, feature]
+        found.centres[:, 0] = np.append([bump.centres[0] for bump in old], centres)
+        found.gains[n_old:, 0] = gains[width, feature]
+        self._grow(found, n_grown, worth, gradient, curvature)
+        return found
 
-    def _sums(self, gradient: Array, curvature: Array, parent: Array, among: Array) -> Array:
-        """Return what `bump_gains` needs of a parent column, summed in bins (features x sums x bins)."""
-        weights = np.column_stack([gradient * parent[:, None], curvature * parent**2, curvature * parent])
-        bins = self.bins if among.size == self.live.size else self.bins.of(among)
-        return np.ascontiguousarray(bins.sums(weights).transpose(0, 2, 1))
+    def _singles(self, gradient: Array, curvature: Array) -> tuple[Array, Array]:
+        """Return the gain of each feature's best bump of every width, and its centre in bins (widths x features)."""
+        shape = self.factors.size, self.live.size
+        gains, places = np.empty(shape, np.float32), np.empty(shape, np.float32)
+        ridge = np.float32(self.fit.goal.ridge)
 
-    def _gains(self, sums: Array, total: float, width: int, among: Array) -> tuple[Array, Array]:
-        gains, centres = np.empty(len(sums), np.float32), np.empty(len(sums), np.int64)
-        tables = self.tables[width]
-        tables = tables if among.size == len(tables) else tables[among]
-        bump_gains(tables, sums, np.float32(total), np.float32(self.fit.goal.ridge), gains, centres)
-        return gains * np.where(self.used[among], 1.0, NEW_FEATURE) * self.live[among], centres
+        def score(some: slice) -> None:
+            single_gains(
+                self.bins.order[some], self.bins.edges[some], self.tables[:, some], self.joined[:, some], gradient,
+                curvature, ridge, gains[:, some], places[:, some],
+            )  # fmt: skip
+
+        self.bins.share(score, self.live.size)
+        return gains, places
+
+    def _grow(self, found: "Candidates", count: int, worth: Array, gradient: Array, curvature: Array) -> None:
+        """Grow the first of the bumps by one, two, ... further features."""
+        gammas = self.kernel.gamma * self.factors
+        ridge = np.float32(self.fit.goal.ridge)
+        among = self._second_features()
+
+        def lengthen(some: slice) -> None:
+            grow(
+                self.bins.order, self.bins.edges, self.tables, self.joined, self.low, self.step, self.part, gammas,
+                gradient, curvature, ridge, worth, among, PROMISING, found.widths[some], found.features[some],
+                found.centres[some], found.gains[some],
+            )  # fmt: skip
+
+        self.bins.share(lengthen, count)
+
+    def _second_features(self) -> Array:
+        """Return the features that are tried beside the first: those that are read already and a part of the others."""
+        live = np.flatnonzero(self.live)
+        if live.size <= PROMISING:
+            return live
+        tried = self.used.copy()
+        tried[self.rng.permutation(live)[: max(PROMISING, int(TRIED * live.size))]] = True
+        return np.flatnonzero(tried)
 
     def expansion(self) -> ElementExpansion:
         """Return the machine as it is now."""
@@ -222,6 +279,26 @@ class LabelSearch:
             self.fit.weights[1:].copy(),
             self.fit.weights[0].copy(),
         )
+
+
+def bump_tables(sharpness: Array) -> tuple[Array, Array]:
+    """Return each bump's values at all distances between bins, and how many bins it sees as one, 1, 2 or 4.
+
+    With a the sharpness (widths x features), a bump is exp(-a t^2) at a distance of t bins. The tables (widths x
+    features x distances) count in joined bins, from minus the largest distance to the largest.
+    """
+    # One over the squared standard deviation in bins, of which `BINS_PER_DEVIATION` must be left.
+    narrow = 2.0 * sharpness * BINS_PER_DEVIATION**2
+    joined = np.where(16.0 * narrow <= 1.0, 4, np.where(4.0 * narrow <= 1.0, 2, 1))
+    distances = np.arange(2 * BINS - 1)[None, None, :] - (BINS // joined - 1)[:, :, None]
+    values = np.exp(-sharpness[:, :, None] * (joined[:, :, None] * distances) ** 2)
+    return values.astype(np.float32), joined
+
+
+def _largest(values: Array, count: int) -> Array:
+    """Return the places of the largest values, the largest first."""
+    places = np.argpartition(-values, count)[:count] if count < values.size else np.arange(values.size)
+    return places[np.argsort(-values[places], kind="stable")]
 
 
 def fit_labels(

@@ -11,10 +11,12 @@ rises.
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
+from scipy.linalg import LinAlgError
+from scipy.linalg.lapack import dposv
 from scipy.optimize import minimize
 
 from eigensieve._types import Array
+from eigensieve.elements._penalised_numba import bump_columns, bump_slopes
 from eigensieve.elements.expansion import ElementExpansion
 from eigensieve.elements.losses import Loss
 
@@ -49,7 +51,11 @@ class Goal:
 
     def total(self, scores: Array, weights: Array | float = 0.0) -> float:
         """Return the loss summed over samples, with the ridge term of the weights."""
-        return float(self.losses(scores).sum()) + 0.5 * self.ridge * float(np.sum(np.square(weights)))
+        return float(self.losses(scores).sum()) + self.penalty(weights)
+
+    def penalty(self, weights: Array | float) -> float:
+        """Return the ridge term."""
+        return 0.5 * self.ridge * float(np.vdot(weights, weights))
 
 
 class PenalisedFit:
@@ -63,23 +69,31 @@ class PenalisedFit:
     def __init__(self, goal: Goal) -> None:
         self.goal = goal
         n = len(goal.targets)
-        # The constant is the first column; it is not penalised.
-        self.design = np.ones((n, 1))
+        # The constant is the first column; it is not penalised. Columns are contiguous, with room for more.
+        self._columns = np.ones((16, n))
         self.weights = goal.loss.constant(goal.targets)[None, :]
         # A weight that is not kept is zero.
         self.kept = np.ones(self.weights.shape, dtype=bool)
         self.scores = np.repeat(self.weights, n, axis=0)
-        self.start = goal.total(self.scores)
+        self.loss = self.start = goal.total(self.scores)
+
+    @property
+    def design(self) -> Array:
+        """The columns (samples x columns)."""
+        return self._columns[: len(self.weights)].T
 
     @property
     def relative_loss(self) -> float:
         """The loss as a share of what a constant leaves."""
-        return self.goal.total(self.scores) / self.start if self.start > 0 else 0.0
+        return self.loss / self.start if self.start > 0 else 0.0
 
     def add(self, columns: Array) -> None:
-        """Add columns (samples x new) with weight zero."""
-        self.design = np.hstack([self.design, columns])
-        shape = columns.shape[1], self.weights.shape[1]
+        """Add columns (new x samples) with weight zero."""
+        before, after = len(self.weights), len(self.weights) + len(columns)
+        if after > len(self._columns):
+            self._columns = np.concatenate([self._columns, np.empty((after, self._columns.shape[1]))])
+        self._columns[before:after] = columns
+        shape = len(columns), self.weights.shape[1]
         self.weights = np.vstack([self.weights, np.zeros(shape)])
         self.kept = np.vstack([self.kept, np.ones(shape, dtype=bool)])
 
@@ -110,6 +124,7 @@ class PenalisedFit:
         self.kept[1:].flat[dropped] = False
         self.weights = np.where(self.kept, self.weights, 0.0)
         self.scores = self.design @ self.weights
+        self.loss = goal.total(self.scores)
 
     def _step(self, k: int) -> None:
         kept = self.kept[:, k]
@@ -117,19 +132,23 @@ class PenalisedFit:
         goal = self.goal
         mean = goal.loss.mean(self.scores)
         curvature = goal.loss.curvature(mean, LEAST_CURVATURE)[:, k]
-        hessian = (A * curvature[:, None]).T @ A
+        root = A * np.sqrt(curvature)[:, None]
+        hessian = root.T @ root
         penalty = np.full(w.size, goal.ridge)
         penalty[0] = 1e-9
-        hessian[np.diag_indices_from(hessian)] += penalty
-        step = cho_solve(cho_factor(hessian), A.T @ (goal.targets[:, k] - mean[:, k]) - penalty * w)
+        hessian.flat[:: w.size + 1] += penalty
+        _, step, failed = dposv(hessian, A.T @ (goal.targets[:, k] - mean[:, k]) - penalty * w)
+        if failed:
+            raise LinAlgError("The columns are too nearly collinear for so small a ridge term.")
         change = A @ step
-        before = goal.total(self.scores, w[1:])
+        before = self.loss + goal.penalty(w[1:])
         for _ in range(HALVINGS):
             moved = self.scores.copy()
             moved[:, k] += change
-            if goal.total(moved, (w + step)[1:]) <= before:
+            loss = goal.total(moved)
+            if loss + goal.penalty((w + step)[1:]) <= before:
                 self.weights[kept, k] = w + step
-                self.scores = moved
+                self.scores, self.loss = moved, loss
                 return
             step, change = step / 2, change / 2
 
@@ -140,15 +159,15 @@ def refine_penalised(expansion: ElementExpansion, X: Array, goal: Goal, max_iter
     Columns of one width keep one width: what is stored stays a few widths, and for each column which one. Weights of
     zero stay zero.
     """
-    seen = np.asarray(X[:, expansion.features], dtype=np.float64)
-    unit = seen.std(axis=0)
+    seen = np.ascontiguousarray(X[:, expansion.features].T, dtype=np.float64)
+    unit = seen.std(axis=1)
     unit[unit == 0] = 1.0
     widths, which = np.unique(expansion.factors, return_inverse=True)
-    member = expansion.membership()
     kept = expansion.weights != 0
-    column = np.repeat(np.arange(expansion.n_columns), expansion.lengths)
     c, m = expansion.weights.shape
     cuts = np.cumsum([c * m, m, expansion.n_elements])
+    sums, K = np.empty((c, seen.shape[1])), np.empty((c, seen.shape[1]))
+    by_value, by_width = np.empty(expansion.n_elements), np.empty(c)
 
     def parts(flat: Array) -> tuple[Array, Array, Array, Array]:
         weights, intercept, values, logs = np.split(flat, cuts)
@@ -157,17 +176,16 @@ def refine_penalised(expansion: ElementExpansion, X: Array, goal: Goal, max_iter
     def loss_and_gradient(flat: Array) -> tuple[float, Array]:
         weights, intercept, values, factors = parts(flat)
         gammas = (expansion.kernel.gamma * factors)[which]
-        difference = seen - values
-        sums = difference**2 @ member
-        K = np.exp(-gammas * sums)
-        scores = K @ weights + intercept
+        bump_columns(seen, expansion.starts, values, gammas, sums, K)
+        scores = K.T @ weights + intercept
         pull = goal.loss.mean(scores) - goal.targets
-        slope = (pull @ weights.T) * K * gammas
+        across = np.ascontiguousarray(pull.T)
+        bump_slopes(seen, expansion.starts, values, gammas, sums, K, weights, across, by_value, by_width)
         gradient = [
-            np.where(kept, K.T @ pull + goal.ridge * weights, 0.0).ravel(),
+            np.where(kept, K @ pull + goal.ridge * weights, 0.0).ravel(),
             pull.sum(axis=0),
-            2.0 * np.einsum("te,te->e", slope[:, column], difference) * unit,
-            np.bincount(which, weights=-(slope * sums).sum(axis=0), minlength=widths.size),
+            by_value * unit,
+            np.bincount(which, weights=by_width, minlength=widths.size),
         ]
         return goal.total(scores, weights), np.concatenate(gradient)
 

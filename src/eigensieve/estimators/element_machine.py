@@ -150,6 +150,10 @@ class ElementMachine(SmallMachine):
         self._learn_machine(machine, expansion.intercept)
 
     @property
+    def _reads_decisions(self) -> bool:
+        return self.match != "labels"
+
+    @property
     def _ridge(self) -> float:
         return 1e-6 if self.ridge == "auto" else float(self.ridge)
 

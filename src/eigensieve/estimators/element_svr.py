@@ -56,7 +56,7 @@ class ElementSelectedSVR(RegressorMixin, ElementMachine):
         self._check_scale(y, "y")
 
     def _resolve(self, X: Any, X_valid: Array, y: Array) -> KernelMachine:
-        return resolve_regressor(self.estimator, type(self).__name__, X, X_valid, y)
+        return resolve_regressor(self.estimator, type(self).__name__, X, X_valid, y, decisions=self._reads_decisions)
 
     def _goal(self, machine: KernelMachine, y: Array, ridge: float) -> Goal:
         return Goal(SQUARED, y[:, None], ridge)

@@ -31,7 +31,7 @@ class KernelMachine:
         Support vectors.
     alpha : ndarray of shape (n_basis, n_outputs)
     decisions : ndarray of shape (n_samples, n_outputs)
-        f on the training samples.
+        f on the training samples. Empty, as is `alpha` beyond two classes, if nobody asked for it.
     """
 
     source: Any
@@ -47,28 +47,30 @@ class KernelMachine:
         return replace(self, decisions=values.reshape(n_samples, -1))
 
 
-def resolve_machine(estimator: Any, owner: str, X: Any, X_valid: Array, y: Array) -> KernelMachine:
-    """Return the expansion of a fitted SVC, or of one fitted here on (X, y).
+def resolve_machine(estimator: Any, owner: str, X: Any, X_valid: Array, y: Array, *, decisions: bool) -> KernelMachine:
+    """Return the expansion of a fitted SVC, or of one fitted here on (X, y), with its decision values on request.
 
     A fitted SVC, plain or inside `FrozenEstimator`, is used as it is. With more than two classes an unfitted SVC is
     fitted one-vs-rest. A fitted one is matched by its own one-vs-rest decision values.
     """
     svc, fitted = _given(estimator, owner, (SVC, NuSVC))
     if fitted:
-        return _from_fitted(svc, X, X_valid)
+        return _from_fitted(svc, X, X_valid, decisions)
     if np.unique(y).size <= 2:
-        return _from_fitted(clone(svc).fit(X_valid, y), X_valid, X_valid)
+        return _from_fitted(clone(svc).fit(X_valid, y), X_valid, X_valid, decisions)
     return _from_one_vs_rest(OneVsRestClassifier(clone(svc)).fit(X_valid, y), X_valid)
 
 
-def resolve_regressor(estimator: Any, owner: str, X: Any, X_valid: Array, y: Array) -> KernelMachine:
-    """Return the expansion of a fitted SVR, or of one fitted here on (X, y)."""
+def resolve_regressor(
+    estimator: Any, owner: str, X: Any, X_valid: Array, y: Array, *, decisions: bool
+) -> KernelMachine:
+    """Return the expansion of a fitted SVR, or of one fitted here on (X, y), with its predictions on request."""
     svr, fitted = _given(estimator, owner, (SVR, NuSVR))
     if not fitted:
         svr, X = clone(svr).fit(X_valid, y), X_valid
     # X as the user gave it: feature names and counts are compared with those the SVR was fitted on.
     validate_data(svr, X, reset=False, skip_check_array=True)
-    return _single_output(svr, np.empty(0), X_valid)
+    return _single_output(svr, np.empty(0), X_valid, decisions)
 
 
 def _given(estimator: Any, owner: str, kinds: tuple[Any, Any]) -> tuple[Any, bool]:
@@ -102,25 +104,27 @@ def _dense(vectors: Any) -> Array:
     return np.asarray(vectors.toarray() if hasattr(vectors, "toarray") else vectors)
 
 
-def _from_fitted(svc: Any, X: Any, X_valid: Array) -> KernelMachine:
+def _from_fitted(svc: Any, X: Any, X_valid: Array, decisions: bool) -> KernelMachine:
     # X as the user gave it: feature names and counts are compared with those the SVC was fitted on.
     validate_data(svc, X, reset=False, skip_check_array=True)
     if len(svc.classes_) == 2:
-        return _single_output(svc, svc.classes_, X_valid)
+        return _single_output(svc, svc.classes_, X_valid, decisions)
     kernel = MaskedKernel.from_svc(svc)
     basis = _dense(svc.support_vectors_)
-    decisions = _one_vs_rest(svc, X)
-    alpha = _ridge_weights(kernel.full(X_valid.astype(np.float64), basis), decisions)
-    return KernelMachine(svc, svc.classes_, kernel, basis, alpha, decisions)
+    if not decisions:
+        return KernelMachine(svc, svc.classes_, kernel, basis, np.empty((0, 0)), np.empty((0, 0)))
+    values = _one_vs_rest(svc, X)
+    alpha = _ridge_weights(kernel.full(X_valid.astype(np.float64), basis), values)
+    return KernelMachine(svc, svc.classes_, kernel, basis, alpha, values)
 
 
-def _single_output(machine: Any, classes: Array, X: Array) -> KernelMachine:
+def _single_output(machine: Any, classes: Array, X: Array, decisions: bool) -> KernelMachine:
     kernel, basis = MaskedKernel.from_svc(machine), _dense(machine.support_vectors_)
     alpha = _dense(machine.dual_coef_).reshape(1, -1).T
     if not len(basis):  # all targets lie within epsilon of a constant
         basis, alpha = X[:1].astype(np.float64), np.zeros((1, 1))
-    decisions = FullExpansion(kernel, basis, alpha, machine.intercept_).decision(X)
-    return KernelMachine(machine, classes, kernel, basis, alpha, decisions)
+    values = FullExpansion(kernel, basis, alpha, machine.intercept_).decision(X) if decisions else np.empty((0, 1))
+    return KernelMachine(machine, classes, kernel, basis, alpha, values)
 
 
 def _from_one_vs_rest(machine: Any, X: Array) -> KernelMachine:

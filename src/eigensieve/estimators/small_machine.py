@@ -43,6 +43,11 @@ class SmallMachine(BaseEstimator):
                 "for example with sklearn.preprocessing.StandardScaler."
             )
 
+    @property
+    def _reads_decisions(self) -> bool:
+        """Whether `fit` needs the machine's values on the training samples."""
+        return True
+
     @abstractmethod
     def _resolve(self, X: Any, X_valid: Array, y: Array) -> KernelMachine:
         """Return the machine to rewrite, fitted here if it was not."""
@@ -74,7 +79,7 @@ class SmallClassifier(ClassifierMixin, SmallMachine):
         check_classification_targets(y)
 
     def _resolve(self, X: Any, X_valid: Array, y: Array) -> KernelMachine:
-        return resolve_machine(self.estimator, type(self).__name__, X, X_valid, y)
+        return resolve_machine(self.estimator, type(self).__name__, X, X_valid, y, decisions=self._reads_decisions)
 
     def _learn_machine(self, machine: KernelMachine, intercept: Array) -> None:
         super()._learn_machine(machine, intercept)

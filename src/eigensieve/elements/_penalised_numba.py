@@ -1,0 +1,61 @@
+"""Columns of bumps and the gradient of a loss by their values and widths, compiled, in double precision."""
+
+import numpy as np
+from numba import njit
+
+from eigensieve._types import Array
+from eigensieve.elements._kernel_numba import exp_negative_double
+
+
+@njit(cache=True, nogil=True, fastmath={"contract", "reassoc", "nsz", "arcp"})
+def bump_columns(seen: Array, starts: Array, values: Array, gammas: Array, sums: Array, K: Array) -> None:
+    """Fill in each column's squared distances and the column itself (columns x samples).
+
+    `seen` holds the feature of every element (elements x samples).
+    """
+    n = seen.shape[1]
+    for c in range(gammas.size):
+        total, column, gamma = sums[c], K[c], gammas[c]
+        for t in range(n):
+            total[t] = 0.0
+        for e in range(starts[c], starts[c + 1]):
+            feature, value = seen[e], values[e]
+            for t in range(n):
+                difference = feature[t] - value
+                total[t] += difference * difference
+        for t in range(n):
+            column[t] = exp_negative_double(-gamma * total[t])
+
+
+@njit(cache=True, nogil=True, fastmath={"contract", "reassoc", "nsz", "arcp"})
+def bump_slopes(
+    seen: Array, starts: Array, values: Array, gammas: Array, sums: Array, K: Array,
+    weights: Array, pull: Array, by_value: Array, by_log_gamma: Array,
+) -> None:  # fmt: skip
+    """Fill in the gradient by the elements' values and by the logarithms of the columns' gammas.
+
+    `pull` is the gradient by the scores (outputs x samples); `weights` has a row per column.
+    """
+    n = seen.shape[1]
+    slope = np.empty(n)
+    for c in range(gammas.size):
+        column, total, gamma = K[c], sums[c], gammas[c]
+        for t in range(n):
+            slope[t] = 0.0
+        for k in range(weights.shape[1]):
+            weight, force = gamma * weights[c, k], pull[k]
+            if weight == 0.0:
+                continue
+            for t in range(n):
+                slope[t] += weight * force[t]
+        along = 0.0
+        for t in range(n):
+            slope[t] *= column[t]
+            along -= slope[t] * total[t]
+        by_log_gamma[c] = along
+        for e in range(starts[c], starts[c + 1]):
+            feature, value = seen[e], values[e]
+            across = 0.0
+            for t in range(n):
+                across += slope[t] * (feature[t] - value)
+            by_value[e] = 2.0 * across
