@@ -8,6 +8,7 @@ import numpy as np
 
 from eigensieve import __version__
 from eigensieve._extras import require
+from eigensieve._progress import progress_for
 from eigensieve._types import Array
 from eigensieve.data import DataMatrix, are_amounts, are_counts, as_data, log_counts, one_blas_thread
 from eigensieve.estimators.base import generator, progress_of
@@ -85,7 +86,9 @@ def select_genes(
         ``eigensieve_weight`` : float, the score, about 0 for noise;
         ``highly_variable_nbatches`` : int, with `batch_key`, the number of batches in which the gene is among the best.
 
-        ``adata.uns["hvg"]`` says what was done. ``adata.obsm["X_eigensieve"]`` holds the cells' embedding.
+        ``adata.uns["hvg"]`` says what was done: whether counts were log-normalised, whether depth was removed, and
+        which layer, batches, labels and number of genes were asked for. `verbose` prints it.
+        ``adata.obsm["X_eigensieve"]`` holds the cells' embedding.
 
     See Also
     --------
@@ -130,6 +133,10 @@ def select_genes(
         side = log_counts(side)[0]
     model = SieveSelector(n_top_genes, fdr=fdr, random_state=random_state, verbose=verbose)
     model._validate_params()
+    done = {"flavor": "eigensieve", "n_top_genes": n_top_genes, "layer": layer or "X", "log_normalized": logged}
+    done |= {"depth_removed": depth is not None, "batch_key": batch_key or "", "labels_key": labels_key or ""}
+    done |= {"side": side is not None, "version": __version__}
+    progress_for("select_genes", verbose)(_in_words(adata, done))
     # Also at one library size, cells of little depth are noisier: depth is no structure.
     depth = None if depth is None else depth[:, None]
     amounts = logged or are_amounts(X)
@@ -139,8 +146,7 @@ def select_genes(
         return genes[genes["highly_variable"]] if subset else genes
     for name, column in genes.items():
         adata.var[name] = column
-    adata.uns["hvg"] = {"flavor": "eigensieve", "log_normalized": logged, "layer": layer or "X"}
-    adata.uns["hvg"] |= {"batch_key": batch_key or "", "labels_key": labels_key or "", "version": __version__}
+    adata.uns["hvg"] = done
     adata.obsm["X_eigensieve"] = found.embedding
     if subset:
         adata._inplace_subset_var(genes["highly_variable"].to_numpy())
@@ -214,6 +220,16 @@ def _check(adata: Any, n_top_genes: Any, layer: str | None, transform: str) -> N
         raise ValueError(
             f"The 'transform' parameter of select_genes must be 'auto', 'log' or 'none'. Got {transform!r} instead."
         )
+
+
+def _in_words(adata: Any, done: dict[str, Any]) -> str:
+    """Say how the values are read and what is taken off, from what is kept in ``adata.uns["hvg"]``."""
+    parts = ["counts are log-normalised" if done["log_normalized"] else "values are taken as they are"]
+    parts += ["what follows the library size is taken off"] if done["depth_removed"] else []
+    parts += [f"differences between batches ({done['batch_key']}) are taken off"] if done["batch_key"] else []
+    parts += ["what side cells do is taken off"] if done["side"] else []
+    parts += [f"genes are to tell {done['labels_key']} apart"] if done["labels_key"] else []
+    return f"{adata.n_obs} cells x {adata.n_vars} genes of {done['layer']}: " + "; ".join(parts)
 
 
 def _column(adata: Any, key: str, parameter: str) -> Array:
