@@ -64,6 +64,42 @@ def test_scanpy_takes_the_columns_as_they_are(adata: Any) -> None:
     np.testing.assert_array_equal(used, adata.var["highly_variable"])
 
 
+def test_it_says_what_it_did(adata: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    select_genes(adata, MARKERS, batch_key="batch", side=adata.X[:30], verbose=1)
+    said = capsys.readouterr().err
+    assert "120 cells x 150 genes of X: counts are log-normalised; what follows the library size is taken off" in said
+    assert "differences between batches (batch) are taken off; what side cells do is taken off" in said
+    adata.write_h5ad(tmp_path / "cells.h5ad")
+    kept = anndata.read_h5ad(tmp_path / "cells.h5ad").uns["hvg"]
+    assert kept["log_normalized"] and kept["depth_removed"] and kept["side"]
+    assert (kept["n_top_genes"], kept["layer"], kept["batch_key"], kept["labels_key"]) == (MARKERS, "X", "batch", "")
+    select_genes(adata, "auto", layer="log", labels_key="type", verbose=1)
+    assert "genes of log: values are taken as they are; genes are to tell type apart" in capsys.readouterr().err
+    assert not adata.uns["hvg"]["depth_removed"] and adata.uns["hvg"]["n_top_genes"] == "auto"
+    select_genes(adata, MARKERS)
+    assert capsys.readouterr().err == ""
+
+
+def test_cells_without_a_type_may_be_missing(adata: Any) -> None:
+    adata.obs["some"] = adata.obs["type"].astype(object).where(np.arange(120) % 2 == 0, None)
+    select_genes(adata, MARKERS, labels_key="some")
+    assert markers(adata) >= MARKERS - 1
+
+
+def test_noise_of_counting_is_not_selected_and_faint_genes_are() -> None:
+    """Much is seen of 100 genes that vary by counting alone; 30 genes that types change are seen in few cells."""
+    rng = np.random.default_rng(0)
+    rates = np.tile(np.concatenate([np.full(30, 0.15), np.full(100, 60.0), np.full(270, 0.15)]), (400, 1))
+    types = np.arange(400) % 3
+    for kind in range(3):
+        rates[np.ix_(types == kind, np.arange(10) + 10 * kind)] *= 8.0
+    counts = rng.poisson(rates * np.exp(rng.normal(0.0, 0.4, (400, 1)))).astype(float)
+    assert counts[:, 30:130].var(axis=0).min() > 20 * counts[:, :30].var(axis=0).max()
+    found = select_genes(anndata.AnnData(csr_matrix(counts)), "auto", random_state=0, inplace=False)["highly_variable"]
+    assert found.iloc[:30].sum() >= 28
+    assert found.iloc[30:].sum() <= 0.2 * found.sum()
+
+
 def test_what_side_cells_do_is_not_selected(adata: Any) -> None:
     """A cycle that changes 30 genes is structure, unless cells that differ in nothing else are given."""
     rng = np.random.default_rng(1)
@@ -105,7 +141,7 @@ def test_counts_are_log_normalised_and_logarithms_left_alone(adata: Any) -> None
     as_given = select_genes(adata, MARKERS, layer="log", transform="none", inplace=False)
     pd.testing.assert_frame_equal(by_layer, as_given)
     counts = select_genes(adata, MARKERS, inplace=False)
-    assert np.corrcoef(counts["eigensieve_weight"], by_layer["eigensieve_weight"])[0, 1] > 0.95
+    assert np.corrcoef(counts["eigensieve_weight"], by_layer["eigensieve_weight"])[0, 1] > 0.9
     as_they_are = select_genes(adata, MARKERS, transform="none", inplace=False)
     assert np.abs(as_they_are["eigensieve_weight"] - by_layer["eigensieve_weight"]).max() > 0.01
 
@@ -129,7 +165,8 @@ def test_batches_labels_and_side_cells(adata: Any) -> None:
         adata.X.toarray() * np.where(np.arange(150) >= 100, 6, 1) ** (adata.obs["batch"] == "y").to_numpy()[:, None]
     )
     select_genes(shifted, MARKERS, batch_key="batch")
-    assert markers(shifted) == MARKERS
+    assert markers(shifted) >= MARKERS - 1
+    assert not shifted.var["highly_variable"].iloc[100:].any()  # what differs between batches
     assert shifted.var["highly_variable_nbatches"].between(0, 2).all()
     assert (shifted.var["highly_variable_nbatches"].iloc[:MARKERS] == 2).mean() > 0.7
     select_genes(adata, MARKERS, labels_key="type")
@@ -177,12 +214,11 @@ def test_effects_are_deviations_over_means() -> None:
 
 
 def test_data_with_negative_values_has_no_effects(adata: Any) -> None:
-    """Centred data is chosen by the score alone: its means say nothing."""
+    """Centred data is chosen by the scores alone, whatever its means are: shifts of whole genes change nothing."""
     logs = adata.layers["log"].toarray()
-    centred = anndata.AnnData(logs - logs.mean(axis=0))
-    found = select_genes(centred, MARKERS, inplace=False)
-    best = np.argsort(-found["eigensieve_weight"].to_numpy(), kind="stable")[:MARKERS]
-    np.testing.assert_array_equal(np.argsort(found["highly_variable_rank"].to_numpy())[:MARKERS], best)
+    shifts = np.linspace(-8.0, 8.0, 150)
+    one, other = (select_genes(anndata.AnnData(logs - logs.mean(axis=0) + by), 30, inplace=False) for by in (0, shifts))
+    np.testing.assert_array_equal(one["highly_variable_rank"], other["highly_variable_rank"])
 
 
 def test_backed_and_dask_give_the_same_genes(adata: Any, tmp_path: Path) -> None:

@@ -8,13 +8,14 @@ import numpy as np
 
 from eigensieve import __version__
 from eigensieve._extras import require
+from eigensieve._progress import progress_for
 from eigensieve._types import Array
 from eigensieve.data import DataMatrix, are_amounts, are_counts, as_data, log_counts, one_blas_thread
 from eigensieve.estimators.base import generator, progress_of
 from eigensieve.estimators.knowledge import Known, read_batches, read_side
 from eigensieve.estimators.sieve_selector import SieveSelector
 from eigensieve.evidence import agreement, discover
-from eigensieve.sieve import Unwanted, cell_embedding, clean, relative_effect
+from eigensieve.sieve import Unwanted, cell_embedding, clean, joint_scores, relative_effect
 
 _WITHIN = 12  # power of the share within batches: at a tenth between them, a gene keeps 0.28 of its score
 
@@ -85,7 +86,9 @@ def select_genes(
         ``eigensieve_weight`` : float, the score, about 0 for noise;
         ``highly_variable_nbatches`` : int, with `batch_key`, the number of batches in which the gene is among the best.
 
-        ``adata.uns["hvg"]`` says what was done. ``adata.obsm["X_eigensieve"]`` holds the cells' embedding.
+        ``adata.uns["hvg"]`` says what was done: whether counts were log-normalised, whether depth was removed, and
+        which layer, batches, labels and number of genes were asked for. `verbose` prints it.
+        ``adata.obsm["X_eigensieve"]`` holds the cells' embedding.
 
     See Also
     --------
@@ -94,12 +97,14 @@ def select_genes(
     Notes
     -----
     Let m_i be gene i: log(1 + x_ti s / s_t), without mean, batch means and depth log(s_t), of unit norm; s_t is the
-    library size of cell t and s their median. Let Q hold 20 eigenvectors of the graph that joins each cell to its 10
-    nearest neighbours in 50 principal coordinates (fewer eigenvectors for less than 400 cells). The score is
+    library size of cell t and s their median. Let Q hold 15 eigenvectors of the graph that joins each cell to its 10
+    nearest neighbours in 50 principal coordinates (fewer eigenvectors for less than 150 cells). The score is
 
         u_i = m_i' (QQ' - diag(QQ')) m_i.
 
-    Genes are chosen by u_i sqrt(e_i) w_i. The effect e_i = sqrt(u_i) d_i / (a_i + 0.01) compares the deviation that
+    Let p_i be the same score for the first 15 principal directions of the weighted genes, in place of Q. Genes are
+    chosen by v_i sqrt(e_i) w_i with v_i = u_i / max u + p_i / max p: directions show what many genes share, the graph
+    shows weak and small groups. The effect e_i = sqrt(v_i) d_i / (a_i + 0.01) compares the deviation that
     follows the structure with the mean; d_i and a_i are deviation and mean of the logarithms. Data with negative values
     has no e_i. w_i is the part of the variance that batches and depth leave, to the power 12 with batches.
 
@@ -130,6 +135,10 @@ def select_genes(
         side = log_counts(side)[0]
     model = SieveSelector(n_top_genes, fdr=fdr, random_state=random_state, verbose=verbose)
     model._validate_params()
+    done = {"flavor": "eigensieve", "n_top_genes": n_top_genes, "layer": layer or "X", "log_normalized": logged}
+    done |= {"depth_removed": depth is not None, "batch_key": batch_key or "", "labels_key": labels_key or ""}
+    done |= {"side": side is not None, "version": __version__}
+    progress_for("select_genes", verbose)(_in_words(adata, done))
     # Also at one library size, cells of little depth are noisier: depth is no structure.
     depth = None if depth is None else depth[:, None]
     amounts = logged or are_amounts(X)
@@ -139,8 +148,7 @@ def select_genes(
         return genes[genes["highly_variable"]] if subset else genes
     for name, column in genes.items():
         adata.var[name] = column
-    adata.uns["hvg"] = {"flavor": "eigensieve", "log_normalized": logged, "layer": layer or "X"}
-    adata.uns["hvg"] |= {"batch_key": batch_key or "", "labels_key": labels_key or "", "version": __version__}
+    adata.uns["hvg"] = done
     adata.obsm["X_eigensieve"] = found.embedding
     if subset:
         adata._inplace_subset_var(genes["highly_variable"].to_numpy())
@@ -173,10 +181,10 @@ def _choose(model: SieveSelector, data: DataMatrix, known: Known, *, amounts: bo
     spread = raw.stats().centered_norm * np.sqrt(cleaned.share)
 
     def embed(active: Array) -> Array:
-        return cell_embedding(cleaned.data.restricted(active), active, spread, progress)
+        return cell_embedding(cleaned.data.restricted(active), active, spread, progress).Q
 
-    Q = cell_embedding(cleaned.data, cleaned.usable, spread, progress)
-    scores = np.where(cleaned.usable, agreement(cleaned.data, Q), 0.0)
+    cells = cell_embedding(cleaned.data, cleaned.usable, spread, progress)
+    scores, along = (np.where(cleaned.usable, agreement(cleaned.data, view), 0.0) for view in (cells.Q, cells.P))
     candidates = np.flatnonzero(cleaned.usable)
     if count is None:
         rng = generator(model.random_state)
@@ -187,11 +195,12 @@ def _choose(model: SieveSelector, data: DataMatrix, known: Known, *, amounts: bo
         if not count:
             model._warn_nothing_selected()
     # What lies between batches, or follows the depth, is no merit of a gene.
-    merit = scores * cleaned.share ** (1 if batches is None else _WITHIN)
+    joint = joint_scores(scores, along)
+    merit = joint * cleaned.share ** (1 if batches is None else _WITHIN)
     if amounts:
-        merit = merit * np.sqrt(relative_effect(scores, spread / np.sqrt(raw.n_samples), raw.stats().mean))
+        merit = merit * np.sqrt(relative_effect(joint, spread / np.sqrt(raw.n_samples), raw.stats().mean))
     merit = merit[candidates]
-    return _Found(candidates[np.argsort(-merit, kind="stable")[:count]], scores, Q)
+    return _Found(candidates[np.argsort(-merit, kind="stable")[:count]], scores, cells.Q)
 
 
 def _check(adata: Any, n_top_genes: Any, layer: str | None, transform: str) -> None:
@@ -214,6 +223,16 @@ def _check(adata: Any, n_top_genes: Any, layer: str | None, transform: str) -> N
         raise ValueError(
             f"The 'transform' parameter of select_genes must be 'auto', 'log' or 'none'. Got {transform!r} instead."
         )
+
+
+def _in_words(adata: Any, done: dict[str, Any]) -> str:
+    """Say how the values are read and what is taken off, from what is kept in ``adata.uns["hvg"]``."""
+    parts = ["counts are log-normalised" if done["log_normalized"] else "values are taken as they are"]
+    parts += ["what follows the library size is taken off"] if done["depth_removed"] else []
+    parts += [f"differences between batches ({done['batch_key']}) are taken off"] if done["batch_key"] else []
+    parts += ["what side cells do is taken off"] if done["side"] else []
+    parts += [f"genes are to tell {done['labels_key']} apart"] if done["labels_key"] else []
+    return f"{adata.n_obs} cells x {adata.n_vars} genes of {done['layer']}: " + "; ".join(parts)
 
 
 def _column(adata: Any, key: str, parameter: str) -> Array:
