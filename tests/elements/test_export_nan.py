@@ -14,10 +14,10 @@ MAIN = """
 #include <stdio.h>
 int main(void)
 {{
-    static double x[{n}];
-    double bad[5], decision[1];
+    static {real} x[{n}];
+    {real} bad[5], decision[1];
     int i, k;
-    bad[0] = 0.0 / x[0]; bad[1] = 1.0 / x[0]; bad[2] = -1.0 / x[0]; bad[3] = 1e308; bad[4] = -1e308;
+    bad[0] = 0.0 / x[0]; bad[1] = 1.0 / x[0]; bad[2] = -1.0 / x[0]; bad[3] = {huge}; bad[4] = -{huge};
     for (k = 0; k < 5; k++) {{
         for (i = 0; i < {n}; i++) x[i] = bad[k];
         m_decision(x, decision);
@@ -38,15 +38,23 @@ def _compiles(folder: Path) -> bool:
 
 
 @pytest.mark.filterwarnings("ignore:.* elements were found")  # a linear machine may be exact before
+@pytest.mark.parametrize(("precision", "real", "huge"), [("single", "float", "1e38f"), ("double", "double", "1e308")])
 @pytest.mark.parametrize("kernel", ["rbf", "linear", "poly"])
-def test_any_input_is_defined(kernel: str, tmp_path: Path) -> None:
+def test_any_input_is_defined(kernel: str, precision: str, real: str, huge: str, tmp_path: Path) -> None:
     if not _compiles(tmp_path):
         pytest.skip("no C compiler that checks for undefined behaviour")
     rng = np.random.default_rng(0)
     X = rng.standard_normal((60, 6))
     model = ElementSelectedSVC(SVC(kernel=kernel), n_elements=12, random_state=0).fit(X, X[:, 0] + X[:, 1] > 0)
-    (tmp_path / "m.c").write_text(model.to_c("m") + MAIN.format(n=6))
-    flags = [*CHECKS, "-fno-sanitize=float-divide-by-zero", "-O1", "-o", str(tmp_path / "m")]
+    (tmp_path / "m.c").write_text(model.to_c("m", precision=precision) + MAIN.format(n=6, real=real, huge=huge))
+    flags = [
+        "-Werror=incompatible-pointer-types",
+        *CHECKS,
+        "-fno-sanitize=float-divide-by-zero",
+        "-O1",
+        "-o",
+        str(tmp_path / "m"),
+    ]
     subprocess.run(["cc", *flags, str(tmp_path / "m.c")], check=True)
     ran = subprocess.run([str(tmp_path / "m")], capture_output=True, text=True)
     assert ran.returncode == 0, "undefined behaviour"
