@@ -55,8 +55,7 @@ def cell_embedding(data: DataMatrix, usable: Array, spread: Array, progress: Pro
     takes the graph's leading eigenvectors, and scores the genes by them
     (:func:`~eigensieve.evidence.scores.agreement`). The scores are the next weights. The first weights are equal. There
     are 15 eigenvectors, fewer for less than 150 cells: a gene without structure scores about sqrt(2 c) / q by chance,
-    for c eigenvectors and q cells. The principal directions are the first 15 of the last
-    coordinates, at most one per 4 cells and one per 50 genes.
+    for c eigenvectors and q cells. The principal directions are the first of the last coordinates: 15, at most one per 4 cells and one per 50 genes.
 
     Parameters
     ----------
