@@ -141,7 +141,7 @@ def test_counts_are_log_normalised_and_logarithms_left_alone(adata: Any) -> None
     as_given = select_genes(adata, MARKERS, layer="log", transform="none", inplace=False)
     pd.testing.assert_frame_equal(by_layer, as_given)
     counts = select_genes(adata, MARKERS, inplace=False)
-    assert np.corrcoef(counts["eigensieve_weight"], by_layer["eigensieve_weight"])[0, 1] > 0.9
+    assert np.corrcoef(counts["eigensieve_weight"], by_layer["eigensieve_weight"])[0, 1] > 0.95
     as_they_are = select_genes(adata, MARKERS, transform="none", inplace=False)
     assert np.abs(as_they_are["eigensieve_weight"] - by_layer["eigensieve_weight"]).max() > 0.01
 
@@ -165,8 +165,7 @@ def test_batches_labels_and_side_cells(adata: Any) -> None:
         adata.X.toarray() * np.where(np.arange(150) >= 100, 6, 1) ** (adata.obs["batch"] == "y").to_numpy()[:, None]
     )
     select_genes(shifted, MARKERS, batch_key="batch")
-    assert markers(shifted) >= MARKERS - 1
-    assert not shifted.var["highly_variable"].iloc[100:].any()  # what differs between batches
+    assert markers(shifted) == MARKERS
     assert shifted.var["highly_variable_nbatches"].between(0, 2).all()
     assert (shifted.var["highly_variable_nbatches"].iloc[:MARKERS] == 2).mean() > 0.7
     select_genes(adata, MARKERS, labels_key="type")
@@ -214,11 +213,12 @@ def test_effects_are_deviations_over_means() -> None:
 
 
 def test_data_with_negative_values_has_no_effects(adata: Any) -> None:
-    """Centred data is chosen by the scores alone, whatever its means are: shifts of whole genes change nothing."""
+    """Centred data is chosen by the score alone: its means say nothing."""
     logs = adata.layers["log"].toarray()
-    shifts = np.linspace(-8.0, 8.0, 150)
-    one, other = (select_genes(anndata.AnnData(logs - logs.mean(axis=0) + by), 30, inplace=False) for by in (0, shifts))
-    np.testing.assert_array_equal(one["highly_variable_rank"], other["highly_variable_rank"])
+    centred = anndata.AnnData(logs - logs.mean(axis=0))
+    found = select_genes(centred, MARKERS, inplace=False)
+    best = np.argsort(-found["eigensieve_weight"].to_numpy(), kind="stable")[:MARKERS]
+    np.testing.assert_array_equal(np.argsort(found["highly_variable_rank"].to_numpy())[:MARKERS], best)
 
 
 def test_backed_and_dask_give_the_same_genes(adata: Any, tmp_path: Path) -> None:

@@ -91,12 +91,12 @@ def test_samples_are_placed_by_the_landmarks_own_coordinates(clustered: np.ndarr
     points = coordinates.points if layout == "plain" else shortened(coordinates, 1.0)
     kept = coordinates.eigenvalues > 1e-10 * coordinates.eigenvalues[0]
     points, values = points[:, kept], coordinates.eigenvalues[kept]
-    whole = marks.places(points, values, weights)
-    places = whole - whole[rows].mean(axis=0)
+    places = marks._places((weights * marks.factor)[:, None] * marks.data.project(points / values))
+    places -= places[rows].mean(axis=0)
     np.testing.assert_allclose(places[:150], points, atol=1e-5)
     np.testing.assert_allclose(places[150:], points[:40], atol=1e-5)
     Q = np.linalg.qr(np.random.default_rng(0).standard_normal((150, 2)))[0]
-    assert marks.extended(Q, whole).shape == (190, 2)
+    assert marks.extended(Q, points, values, weights).shape == (190, 2)
 
 
 def test_clear_clusters_are_carried_over_to_all_samples(clustered: np.ndarray, few_landmarks: int) -> None:

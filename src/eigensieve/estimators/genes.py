@@ -15,7 +15,7 @@ from eigensieve.estimators.base import generator, progress_of
 from eigensieve.estimators.knowledge import Known, read_batches, read_side
 from eigensieve.estimators.sieve_selector import SieveSelector
 from eigensieve.evidence import agreement, discover
-from eigensieve.sieve import Unwanted, cell_embedding, clean, joint_scores, relative_effect
+from eigensieve.sieve import Unwanted, cell_embedding, clean, relative_effect
 
 _WITHIN = 12  # power of the share within batches: at a tenth between them, a gene keeps 0.28 of its score
 
@@ -97,14 +97,12 @@ def select_genes(
     Notes
     -----
     Let m_i be gene i: log(1 + x_ti s / s_t), without mean, batch means and depth log(s_t), of unit norm; s_t is the
-    library size of cell t and s their median. Let Q hold 15 eigenvectors of the graph that joins each cell to its 10
-    nearest neighbours in 50 principal coordinates (fewer eigenvectors for less than 150 cells). The score is
+    library size of cell t and s their median. Let Q hold 20 eigenvectors of the graph that joins each cell to its 10
+    nearest neighbours in 50 principal coordinates (fewer eigenvectors for less than 400 cells). The score is
 
         u_i = m_i' (QQ' - diag(QQ')) m_i.
 
-    Let p_i be the same score for the first 15 principal directions of the weighted genes, in place of Q. Genes are
-    chosen by v_i sqrt(e_i) w_i with v_i = u_i / max u + p_i / max p: directions show what many genes share, the graph
-    shows weak and small groups. The effect e_i = sqrt(v_i) d_i / (a_i + 0.01) compares the deviation that
+    Genes are chosen by u_i sqrt(e_i) w_i. The effect e_i = sqrt(u_i) d_i / (a_i + 0.01) compares the deviation that
     follows the structure with the mean; d_i and a_i are deviation and mean of the logarithms. Data with negative values
     has no e_i. w_i is the part of the variance that batches and depth leave, to the power 12 with batches.
 
@@ -181,10 +179,10 @@ def _choose(model: SieveSelector, data: DataMatrix, known: Known, *, amounts: bo
     spread = raw.stats().centered_norm * np.sqrt(cleaned.share)
 
     def embed(active: Array) -> Array:
-        return cell_embedding(cleaned.data.restricted(active), active, spread, progress).Q
+        return cell_embedding(cleaned.data.restricted(active), active, spread, progress)
 
-    cells = cell_embedding(cleaned.data, cleaned.usable, spread, progress)
-    scores, along = (np.where(cleaned.usable, agreement(cleaned.data, view), 0.0) for view in (cells.Q, cells.P))
+    Q = cell_embedding(cleaned.data, cleaned.usable, spread, progress)
+    scores = np.where(cleaned.usable, agreement(cleaned.data, Q), 0.0)
     candidates = np.flatnonzero(cleaned.usable)
     if count is None:
         rng = generator(model.random_state)
@@ -195,12 +193,11 @@ def _choose(model: SieveSelector, data: DataMatrix, known: Known, *, amounts: bo
         if not count:
             model._warn_nothing_selected()
     # What lies between batches, or follows the depth, is no merit of a gene.
-    joint = joint_scores(scores, along)
-    merit = joint * cleaned.share ** (1 if batches is None else _WITHIN)
+    merit = scores * cleaned.share ** (1 if batches is None else _WITHIN)
     if amounts:
-        merit = merit * np.sqrt(relative_effect(joint, spread / np.sqrt(raw.n_samples), raw.stats().mean))
+        merit = merit * np.sqrt(relative_effect(scores, spread / np.sqrt(raw.n_samples), raw.stats().mean))
     merit = merit[candidates]
-    return _Found(candidates[np.argsort(-merit, kind="stable")[:count]], scores, cells.Q)
+    return _Found(candidates[np.argsort(-merit, kind="stable")[:count]], scores, Q)
 
 
 def _check(adata: Any, n_top_genes: Any, layer: str | None, transform: str) -> None:

@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING
 from eigensieve._door import open_door
 
 if TYPE_CHECKING:
-    from eigensieve.sieve.cells import cell_embedding, joint_scores, relative_effect
+    from eigensieve.sieve.cells import cell_embedding, relative_effect
     from eigensieve.sieve.embedding import sample_coordinates
     from eigensieve.sieve.labelled import shared_with_batches
     from eigensieve.sieve.rounds import SieveResult

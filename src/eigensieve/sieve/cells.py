@@ -5,8 +5,6 @@ hardly vary, and 2,000 landmarks show the structure. What is found there is carr
 scored by all of them.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from eigensieve._progress import Progress, silent
@@ -17,45 +15,25 @@ from eigensieve.sieve.embedding import graph_spectrum, sample_coordinates
 from eigensieve.sieve.landmarks import landmarks_of
 
 N_ROUNDS = 3
-N_COLUMNS = 15
-"""Eigenvectors of the neighbour graph, and principal directions, that genes are scored by."""
+N_COLUMNS = 20
+"""Eigenvectors of the neighbour graph that genes are scored by. Rare types show in late ones."""
 KEPT = 4_000
 """Most genes that the rounds are made with."""
 
 _FAINT = 0.01  # added to the mean of a gene: the mean of one that is hardly seen is no measure
 _COORDINATES = 50
 _NEIGHBORS = 10
-_TINY = float(np.finfo(np.float64).tiny)
-_FLAT = 1e-10  # directions of less variance than this share of the longest are left out
-_SAMPLES_PER_COLUMN = 10  # noise scores sqrt(2 c) / q for c columns and q samples
-_SAMPLES_PER_DIRECTION = 4
-_GENES_PER_DIRECTION = 50  # directions of few genes follow each of them, noise, too
+_SAMPLES_PER_COLUMN = 20  # noise scores sqrt(2 c) / q for c columns and q samples
 
 
-@dataclass(frozen=True)
-class CellEmbedding:
-    """Two views of the cells, both centred and orthonormal.
-
-    Attributes
-    ----------
-    Q : ndarray of shape (n_samples, n_columns)
-        Eigenvectors of the neighbour graph: groups of cells, small ones, too.
-    P : ndarray of shape (n_samples, n_directions)
-        Principal directions of the weighted genes: what many genes share, in a few cells or gradually.
-    """
-
-    Q: Array
-    P: Array
-
-
-def cell_embedding(data: DataMatrix, usable: Array, spread: Array, progress: Progress = silent) -> CellEmbedding:
-    """Embed the cells by the neighbour graph of their weighted genes, and by the genes' principal directions.
+def cell_embedding(data: DataMatrix, usable: Array, spread: Array, progress: Progress = silent) -> Array:
+    """Return Q, an orthonormal embedding of the cells by the neighbour graph of their weighted genes.
 
     A round places the cells by 50 principal coordinates of the weighted genes, joins each to its 10 nearest neighbours,
     takes the graph's leading eigenvectors, and scores the genes by them
     (:func:`~eigensieve.evidence.scores.agreement`). The scores are the next weights. The first weights are equal. There
-    are 15 eigenvectors, fewer for less than 150 cells: a gene without structure scores about sqrt(2 c) / q by chance,
-    for c eigenvectors and q cells. The principal directions are the first of the last coordinates: 15, at most one per 4 cells and one per 50 genes.
+    are 20 eigenvectors, fewer for less than 400 cells: a gene without structure scores about sqrt(2 c) / q by chance,
+    for c eigenvectors and q cells.
 
     Parameters
     ----------
@@ -69,7 +47,7 @@ def cell_embedding(data: DataMatrix, usable: Array, spread: Array, progress: Pro
 
     Returns
     -------
-    embedding : CellEmbedding
+    Q : ndarray of shape (n_samples, n_columns)
     """
     landmarks = landmarks_of(data)
     seen = data if landmarks is None else landmarks.data
@@ -86,30 +64,12 @@ def cell_embedding(data: DataMatrix, usable: Array, spread: Array, progress: Pro
         if step < N_ROUNDS - 1:
             scores = np.maximum(agreement(few, Q), 0.0)
             weights = scores if scores.any() else weights
-    points, values = coordinates.points, coordinates.eigenvalues
     if landmarks is None:
-        return CellEmbedding(Q, _directions(points[:, values > _FLAT * values[0]], len(kept)))
+        return Q
     progress(f"placing {data.n_samples} cells among {few.n_samples} landmarks")
     whole = np.zeros(data.n_features)
     whole[kept] = weights
-    places = landmarks.places(points, values, whole)
-    return CellEmbedding(landmarks.extended(Q, places), _directions(places, len(kept)))
-
-
-def _directions(places: Array, n_genes: int) -> Array:
-    """Return the leading coordinates of the cells, which are made of `n_genes` genes, centred and orthonormal."""
-    count = max(2, min(N_COLUMNS, len(places) // _SAMPLES_PER_DIRECTION, n_genes // _GENES_PER_DIRECTION))
-    leading = places[:, :count].astype(np.float64)
-    return np.asarray(np.linalg.qr(leading - leading.mean(axis=0))[0])
-
-
-def joint_scores(by_graph: Array, by_directions: Array) -> Array:
-    """Return the sum of two scores of the genes, each divided by its largest.
-
-    Few cells make a coarse graph, in which a type of five cells is no neighbourhood. Principal directions miss weak
-    groups that no direction of large variance shows. Both together lose less than either alone.
-    """
-    return np.asarray(sum(scores / max(float(scores.max()), _TINY) for scores in (by_graph, by_directions)))
+    return landmarks.extended(Q, coordinates.points, coordinates.eigenvalues, whole)
 
 
 def relative_effect(scores: Array, deviation: Array, mean: Array) -> Array:

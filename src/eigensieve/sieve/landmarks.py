@@ -45,46 +45,32 @@ class Landmarks:
         kept = np.where(varies, weights, 0.0)
         return kept if kept.any() else varies.astype(np.float64)
 
-    def places(self, points: Array, eigenvalues: Array, weights: Array) -> Array:
-        """Return the coordinates of all samples, of which the landmarks have `points`.
-
-        Coordinate j of the landmarks is p_j = M'b_j with b_j = diag(w) M p_j / lambda_j. So b_j gives it for any other
-        sample, too. Coordinates of almost no length are left out.
-
-        Parameters
-        ----------
-        points : ndarray of shape (n_landmarks, n_coordinates)
-        eigenvalues : ndarray of shape (n_coordinates,)
-            Lambda, of the landmarks' affinity, decreasing.
-        weights : ndarray of shape (n_features,)
-
-        Returns
-        -------
-        places : ndarray of shape (n_samples, at most n_coordinates)
-        """
-        kept = eigenvalues > _FLAT * eigenvalues[0]
-        loadings = self.data.project(points[:, kept] / eigenvalues[kept])
-        return self._combined((weights * self.factor)[:, None] * loadings)
-
-    def extended(self, Q: Array, places: Array) -> Array:
+    def extended(self, Q: Array, points: Array, eigenvalues: Array, weights: Array) -> Array:
         """Carry an embedding of the landmarks over to all samples.
 
-        A sample that is no landmark gets the mean of Q over its 5 nearest landmarks, times a factor per column
-        (Nystroem's extension of the graph's eigenvectors). The factor is the one that best fits the landmarks
+        Coordinate j of the landmarks is p_j = M'b_j with b_j = diag(w) M p_j / lambda_j. So b_j gives it for any other
+        sample, too. A sample that is no landmark gets the mean of Q over its 5 nearest landmarks, times a factor per
+        column (Nystroem's extension of the graph's eigenvectors). The factor is the one that best fits the landmarks
         themselves, each from its 5 nearest others.
 
         Parameters
         ----------
         Q : ndarray of shape (n_landmarks, n_columns)
             Eigenvectors of the landmarks' graph.
-        places : ndarray of shape (n_samples, n_coordinates)
-            All samples in the layout that the graph was made from.
+        points : ndarray of shape (n_landmarks, n_coordinates)
+            The layout that the graph was made from.
+        eigenvalues : ndarray of shape (n_coordinates,)
+            Lambda, of the landmarks' affinity.
+        weights : ndarray of shape (n_features,)
 
         Returns
         -------
         Q : ndarray of shape (n_samples, n_columns)
             Centred and orthonormal.
         """
+        kept = eigenvalues > _FLAT * eigenvalues[0]
+        loadings = self.data.project(points[:, kept] / eigenvalues[kept])
+        places = self._places((weights * self.factor)[:, None] * loadings)
         marks = places[self.rows]
         count = min(N_NEIGHBORS, len(marks) - 1)
         others = np.delete(np.arange(len(places)), self.rows)
@@ -95,7 +81,7 @@ class Landmarks:
         whole[others] = Q[nearest_among(places[others], marks, count)].mean(axis=1) * slope
         return np.asarray(np.linalg.qr(whole - whole.mean(axis=0))[0])
 
-    def _combined(self, loadings: Array) -> Array:
+    def _places(self, loadings: Array) -> Array:
         """Return the coordinates of all samples, a few columns at a time: with few features they are as large as X."""
         count = loadings.shape[1]
         at_once = max(1, self.everything.n_features // _COLUMNS_SHARE)

@@ -238,7 +238,7 @@ class _Rounds:
         Q = spectrum.embedding(columns)
         if self.landmarks is not None:
             self.progress(f"placing {self.data.n_samples} samples among {len(Q)} landmarks")
-            Q = self.landmarks.extended(Q, self.landmarks.places(spectrum.points, values, weights))
+            Q = self.landmarks.extended(Q, spectrum.points, values, weights)
         return Q, values
 
     def _columns_given(self, layouts: list[Array], k: int) -> tuple[GraphSpectrum, int]:
