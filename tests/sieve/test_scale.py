@@ -141,3 +141,11 @@ def test_noise_is_not_selected() -> None:
     X = rng.standard_normal((30, 900)) * np.exp(rng.normal(0, 0.5, 900))
     with pytest.warns(UserWarning, match="Nothing is selected"):
         assert not SieveSelector(random_state=0).fit(X).support_.any()
+
+
+@pytest.mark.parametrize("exponent", [60, 100])
+def test_scale_of_any_range_may_be_used(exponent: int) -> None:
+    """Squares of the smallest deviations vanish; the features keep a little weight."""
+    X = one_unit()[:, :100] * np.where(np.arange(100) < 95, 10.0**-exponent, 1.0)
+    model = SieveSelector(5, 3, use_scale=True).fit(X)
+    assert model.scale_used_ and np.isfinite(model.weights_).all() and len(model.selection_order_) == 5

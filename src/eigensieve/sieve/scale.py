@@ -20,6 +20,7 @@ _SOME = 500  # features that are looked at for zeros
 _MOSTLY_ZERO = 0.5
 _ONE_UNIT = 30.0  # deviations of features in one unit lie within this factor, up to 5 % at either end
 _CHANCE = 4.0  # standard deviations of a rank correlation
+_LEAST = 1e-100  # of the largest variance: no factor is zero, however unlike the scales are
 
 
 @dataclass(frozen=True)
@@ -82,7 +83,7 @@ def scale_prior(raw: DataMatrix, usable: Array, share: Array, use: UseScale) -> 
     deviations = deviations / deviations.max()
     if use == "auto" and not (_wide(raw, places) and _one_unit(deviations) and not _mostly_zero(raw, places)):
         return None
-    variances = deviations**2
+    variances = np.maximum(deviations**2, _LEAST)
     factors = np.zeros(raw.n_features)
     factors[places] = variances / (variances + np.quantile(variances, _LARGE))
     return Prior(factors, certain=use is True)
