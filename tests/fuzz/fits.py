@@ -34,7 +34,7 @@ _EXPONENTS = {
 }
 
 _SETTINGS: dict[str, dict[str, tuple[Any, ...]]] = {
-    "SieveSelector": {"n_clusters": ("auto", 2, 3)},
+    "SieveSelector": {"n_clusters": ("auto", 2, 3), "use_scale": ("auto", "auto", True, False)},
     "QAlphaSelector": {
         "n_clusters": ("auto", 1, 2, 3),
         "spectrum": ("standard", "standard", "laplacian"),
