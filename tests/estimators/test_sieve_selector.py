@@ -189,7 +189,7 @@ def test_an_interrupted_fit_leaves_the_selector_as_it_was(planted: np.ndarray, m
     def stop(*args: object, **kwargs: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("eigensieve.sieve.search.pick", stop)
+    monkeypatch.setattr("eigensieve.sieve.search.pick_showing", stop)
     with pytest.raises(KeyboardInterrupt):
         model.fit(planted)
     with pytest.raises(NotFittedError):

@@ -3,6 +3,7 @@
 import numpy as np
 from scipy.optimize import minimize_scalar
 from scipy.spatial.distance import cdist
+from scipy.stats import chi2
 
 
 def standardise(X: np.ndarray, centered: bool = True) -> np.ndarray:
@@ -105,6 +106,46 @@ def pick(M: np.ndarray, quality: np.ndarray, count: int, ridge: float) -> list[i
             fitted = m @ P @ np.linalg.solve(P.T @ P + ridge * np.eye(len(chosen)), P.T @ m) if chosen else 0.0
             gains[i] = quality[i] * (m @ m - fitted)
         chosen.append(int(gains.argmax()))
+    return chosen
+
+
+def shown_rows(Q: np.ndarray, centered: bool = True) -> np.ndarray:
+    """V: column j of Q times j^(-1/4), rows of length 1, centred, as large as Q; with the constant if not centred."""
+    V = Q @ np.diag([(j + 1) ** -0.25 for j in range(Q.shape[1])])
+    V = np.array([row / np.linalg.norm(row) for row in V])
+    V = V - V.mean(axis=0)
+    V = V * np.sqrt(np.linalg.norm(Q @ Q.T) / np.linalg.norm(V @ V.T))
+    constant = np.ones((len(Q), 0 if centered else 1)) / np.sqrt(len(Q))
+    return np.hstack([constant, V])
+
+
+def noise_p_value(score: float, V: np.ndarray) -> float:
+    """Chi-square law of the same mean and variance as the weighted sum of squared normals that noise scores."""
+    values = np.linalg.eigvalsh(V.T @ V)
+    g = np.sum(values**2) / np.sum(values)
+    h = np.sum(values) ** 2 / np.sum(values**2)
+    return float(chi2.sf(score * len(V) / g + h, h))
+
+
+def pick_showing(M: np.ndarray, V: np.ndarray, a: np.ndarray, count: int, noise_rate: float, copy: float) -> list[int]:
+    """Greedy pick by alignment among the features that pass Benjamini and Hochberg's rule, near-copies after others.
+
+    a_i = m_i' T m_i may have been changed. The features that do not pass are not picked.
+    """
+    p_values = np.array([noise_p_value(score, V) for score in a])
+    ranked = np.argsort(p_values)
+    passing = [r for r in range(len(M)) if p_values[ranked[r]] <= noise_rate * (r + 1) / len(M)]
+    left = [int(i) for i in ranked[: max(passing) + 1]] if passing else []
+    chosen: list[int] = []
+    while left and len(chosen) < count:
+        new = [i for i in left if all((M[i] @ M[j]) ** 2 < copy for j in chosen)]
+
+        def alignment(i: int) -> float:
+            K = sum(np.outer(M[j], M[j]) for j in [*chosen, i])
+            return float(sum(a[j] for j in [*chosen, i]) / np.linalg.norm(K))
+
+        chosen.append(max(new or left, key=alignment))
+        left.remove(chosen[-1])
     return chosen
 
 

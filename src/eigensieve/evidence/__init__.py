@@ -23,7 +23,7 @@ from eigensieve._door import open_door
 
 if TYPE_CHECKING:
     from eigensieve.evidence.curve import two_level_cut
-    from eigensieve.evidence.discoveries import Discoveries, discover, follow
+    from eigensieve.evidence.discoveries import Discoveries, discover, follow, step_up
     from eigensieve.evidence.noise_edges import (
         MAX_CLUSTERS,
         count_clusters,
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
         permuted_excess,
         weighted_noise_edge,
     )
-    from eigensieve.evidence.scores import NullSample, agreement, sample_orders
+    from eigensieve.evidence.scores import NullSample, agreement, agreement_p_values, sample_orders
     from eigensieve.evidence.stability import Stability, selection_stability
 
 __getattr__, __dir__, __all__ = open_door(__name__, __file__)

@@ -4,6 +4,7 @@ The score is the test statistic of every automatic number of features. It is als
 """
 
 import numpy as np
+from scipy.stats import chi2
 
 from eigensieve._types import Array
 from eigensieve.data import DataMatrix
@@ -40,6 +41,29 @@ def agreement(data: DataMatrix, embedding: Array) -> Array:
     V = np.asarray(embedding, dtype=np.float64)
     leverage = np.sum(V**2, axis=1)
     return data.map_sums(V, leverage, lambda _, T, own: np.sum(T.astype(np.float64) ** 2, axis=1) - own)
+
+
+def agreement_p_values(scores: Array, embedding: Array) -> Array:
+    """Return how likely a feature of independent values scores as much, by the chi-square law.
+
+    With lambda_j the eigenvalues of V'V, the score of a feature without structure is about
+    sum_j lambda_j (x_j - 1) / q, where the x_j are independent, chi-square with one degree of freedom. With
+    g = sum lambda^2 / sum lambda and h = (sum lambda)^2 / sum lambda^2, this is about g (x - h) / q for x chi-square
+    with h degrees of freedom: the two have the same mean and variance.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n_features,)
+        From :func:`agreement`.
+    embedding : ndarray of shape (n_samples, n_columns)
+        V.
+    """
+    gram = embedding.T @ embedding
+    total, squares = float(np.trace(gram)), float(np.sum(gram**2))
+    if squares <= 0:
+        return np.ones(len(scores))
+    h = total**2 / squares
+    return np.asarray(chi2.sf(h + scores * len(embedding) * total / squares, h))
 
 
 def null_agreement(

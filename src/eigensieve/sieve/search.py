@@ -16,8 +16,9 @@ from eigensieve.sieve.labelled import TargetFit, fit_target
 from eigensieve.sieve.landmarks import landmarks_of, marginal_excess
 from eigensieve.sieve.panel import MOST_PICKED, Panel, panel
 from eigensieve.sieve.picking import pick
-from eigensieve.sieve.rounds import SieveResult, apart_matrix, sieve, sieve_embedding
+from eigensieve.sieve.rounds import SieveResult, apart_matrix, pair_scores, sieve, sieve_embedding
 from eigensieve.sieve.scale import Prior, UseScale, scale_prior
+from eigensieve.sieve.showing import pick_showing, shown_rows
 from eigensieve.sieve.start import zero_is_meaningful
 from eigensieve.sieve.target import Target
 from eigensieve.sieve.unwanted import Cleaned, Unwanted, clean
@@ -180,20 +181,25 @@ class Search:
         p_values = interaction_p_values(self.data, self.usable, self.fitted.target, self.target.codes, rng, self.groups)
         return Discoveries(np.minimum(found.p_values, p_values), found.selected | (p_values < 1.0))
 
-    def pick(self, scores: Array, candidates: Array, count: int) -> Array:
-        """Pick features by score, times the share of their variance that is not unwanted.
+    def pick(self, scores: Array, candidates: Array, count: int, embedding: Array) -> Array:
+        """Pick features that show the embedding or, with a target, features by score.
 
-        If there are many samples, near-copies are recognised on the landmarks alone.
+        The share of a feature's variance that is unwanted does not count. If there are many samples, features are
+        compared on the landmarks alone.
         """
-        quality = scores * self.cleaned.share
         data, rows = self.seen
-        if self.target is None or self.fitted.source != "labels":
+        if self.target is None:
+            V = shown_rows(embedding[rows], centered=self.centered)
+            apart = 0.0 if self.apart is None else pair_scores(self.data, self.apart)
+            return pick_showing(data, V, scores, candidates, count, share=self.cleaned.share, apart=apart)
+        quality = scores * self.cleaned.share
+        if self.fitted.source != "labels":
             return pick(data, quality, candidates, count)
         return pick(data, quality, candidates, count, self.fitted.target[rows], square_share=self.fitted.square_share)
 
     def fewest(self, scores: Array, candidates: Array, embedding: Array) -> tuple[Array, Panel]:
         """Pick the fewest features that show the structure, and say how much of it the picks show."""
-        order = self.pick(scores, candidates, min(len(candidates), MOST_PICKED))
+        order = self.pick(scores, candidates, min(len(candidates), MOST_PICKED), embedding)
         data, rows = self.seen
         found = panel(data.take(order), embedding[rows])
         return order[: found.fewest], found

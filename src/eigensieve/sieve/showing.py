@@ -1,0 +1,126 @@
+"""The pick without labels: features that together show the structure of the samples, and little else."""
+
+import numpy as np
+
+from eigensieve._types import Array
+from eigensieve.data import DataMatrix, as_data
+from eigensieve.evidence import agreement, agreement_p_values, step_up
+from eigensieve.sieve.picking import MAX_PICKS
+
+NOISE_RATE = 0.05
+"""False discovery rate at which features count as more than noise. The others follow by score."""
+
+COPY = 0.95
+"""Squared correlation with a picked feature from which on a feature is a near-copy."""
+
+_SHORTLIST = 2_000
+_SHORT = 0.01  # rows of the embedding shorter than this share of the typical length stay short
+
+
+def shown_rows(embedding: Array, *, centered: bool = True) -> Array:
+    """Return V, whose V V' says for every two samples how far they belong together.
+
+    Column j of the embedding Q is multiplied by j^(-1/4), so that it counts 1 / sqrt(j) in V V': the first eigenvectors
+    of a graph are the surest. Every row is then divided by its length, as in spectral clustering (Ng, Jordan and Weiss
+    2002), so that every sample has the same say. Columns are centred. The whole is scaled to the size of Q: V V' and
+    Q Q' have the same norm. For uncentred features the constant direction is added, so that a mean other than zero
+    counts.
+
+    Parameters
+    ----------
+    embedding : ndarray of shape (n_samples, n_columns)
+        Q.
+    centered : bool
+        Whether the features are centred.
+    """
+    n_samples, n_columns = embedding.shape
+    V = embedding * np.arange(1, n_columns + 1) ** -0.25
+    lengths = np.linalg.norm(V, axis=1)
+    typical = max(float(np.sqrt(np.mean(lengths**2))), np.finfo(np.float64).tiny)
+    V = V / np.maximum(lengths, _SHORT * typical)[:, None]
+    V -= V.mean(axis=0)
+    size = float(np.linalg.norm(V.T @ V))
+    V *= np.sqrt(np.sqrt(n_columns) / size) if size > 0 else 0.0
+    return V if centered else np.hstack([np.full((n_samples, 1), n_samples**-0.5), V])
+
+
+def pick_showing(
+    data: DataMatrix,
+    V: Array,
+    scores: Array,
+    candidates: Array,
+    count: int,
+    *,
+    share: Array | float = 1.0,
+    apart: Array | float = 0.0,
+) -> Array:
+    """Return `count` candidates in the order in which they are picked.
+
+    The picked features S make the affinity K_S = sum_{i in S} m_i m_i'. Each pick is the feature that makes K_S most
+    similar to the structure:
+
+        <K_S, T> / |K_S|,   T = V V' without its diagonal,
+
+    the alignment of the two matrices, up to a constant. With a_i = m_i' T m_i and b_i = sum_{j in S} (m_i'm_j)^2 it is
+    the feature with the largest (sum_{j in S} a_j + a_i) / sqrt(|K_S|^2 + 2 b_i + 1). So a feature is wanted that
+    follows the structure (a_i) and is unlike those picked already (b_i), above all in what is not structure.
+
+    Two kinds of features come later. Near-copies of a picked feature follow the others. Features that may be noise
+    follow last, in the order of their scores: alone they would do no harm to K_S, and would be preferred to features
+    that say again what the picked ones say.
+
+    Parameters
+    ----------
+    data : DataMatrix
+        Columns of unit norm.
+    V : ndarray of shape (n_samples, n_columns)
+        From :func:`shown_rows`.
+    scores : ndarray of shape (n_features,)
+        Decide which features are looked at, and the order of those that may be noise.
+    candidates : ndarray of int
+        Features to choose from.
+    count : int
+        At most the number of candidates.
+    share : ndarray of shape (n_features,), default=1
+        What a_i is multiplied by: the share of each feature's variance that is not unwanted.
+    apart : ndarray of shape (n_features,), default=0
+        What is added to a_i: how far each feature sets pairs of samples apart that cannot be linked.
+
+    Returns
+    -------
+    order : ndarray of int of shape (count,)
+    """
+    if count == 0:
+        return np.empty(0, dtype=np.intp)
+    share, apart = (np.broadcast_to(values, data.n_features) for values in (share, apart))
+    by_score = candidates[np.lexsort((candidates, -(scores * share)[candidates]))]
+    n_picks = min(count, MAX_PICKS)
+    shortlist = by_score[: max(10 * n_picks, _SHORTLIST)]
+    Z = data.take(shortlist)
+    a = agreement(as_data(Z), V) + apart[shortlist]
+    p_values = np.ones(len(by_score))
+    p_values[: len(shortlist)] = agreement_p_values(a, V)
+    clear = np.flatnonzero(step_up(p_values, NOISE_RATE)[: len(shortlist)])
+    picked = shortlist[clear[_greedy(Z[:, clear], (a * share[shortlist])[clear], n_picks)]]
+    rest = by_score[~np.isin(by_score, picked)]
+    return np.concatenate([picked, rest[: count - len(picked)]])
+
+
+def _greedy(Z: Array, a: Array, count: int) -> Array:
+    """Pick up to `count` columns of Z by alignment, near-copies of picked ones after the others."""
+    n = Z.shape[1]
+    open_, b, nearest = np.ones(n, dtype=bool), np.zeros(n), np.zeros(n)
+    order = np.empty(min(count, n), dtype=np.intp)
+    inner = squared = 0.0
+    for step in range(len(order)):
+        new = open_ & (nearest < COPY)
+        alignment = (inner + a) / np.sqrt(squared + 2.0 * b + 1.0)
+        chosen = int(np.where(new if new.any() else open_, alignment, -np.inf).argmax())
+        order[step] = chosen
+        open_[chosen] = False
+        inner += float(a[chosen])
+        squared += float(2.0 * b[chosen] + 1.0)
+        correlations = np.square((Z[:, chosen] @ Z).astype(np.float64))
+        b += correlations
+        nearest = np.maximum(nearest, correlations)
+    return order
