@@ -109,14 +109,12 @@ def pick(M: np.ndarray, quality: np.ndarray, count: int, ridge: float) -> list[i
     return chosen
 
 
-def shown_rows(Q: np.ndarray, centered: bool = True) -> np.ndarray:
-    """V: column j of Q times j^(-1/4), rows of length 1, centred, as large as Q; with the constant if not centred."""
+def shown_rows(Q: np.ndarray) -> np.ndarray:
+    """V: column j of Q times j^(-1/4), rows of length 1, centred, as large as Q."""
     V = Q @ np.diag([(j + 1) ** -0.25 for j in range(Q.shape[1])])
     V = np.array([row / np.linalg.norm(row) for row in V])
     V = V - V.mean(axis=0)
-    V = V * np.sqrt(np.linalg.norm(Q @ Q.T) / np.linalg.norm(V @ V.T))
-    constant = np.ones((len(Q), 0 if centered else 1)) / np.sqrt(len(Q))
-    return np.hstack([constant, V])
+    return V * np.sqrt(np.linalg.norm(Q @ Q.T) / np.linalg.norm(V @ V.T))
 
 
 def noise_p_value(score: float, V: np.ndarray) -> float:
@@ -127,16 +125,17 @@ def noise_p_value(score: float, V: np.ndarray) -> float:
     return float(chi2.sf(score * len(V) / g + h, h))
 
 
-def pick_showing(M: np.ndarray, V: np.ndarray, a: np.ndarray, count: int, noise_rate: float, copy: float) -> list[int]:
-    """Greedy pick by alignment among the features that pass Benjamini and Hochberg's rule, near-copies after others.
-
-    a_i = m_i' T m_i may have been changed. The features that do not pass are not picked.
-    """
-    p_values = np.array([noise_p_value(score, V) for score in a])
+def beyond_noise(scores: np.ndarray, V: np.ndarray, rate: float) -> list[int]:
+    """The features that pass Benjamini and Hochberg's rule."""
+    p_values = np.array([noise_p_value(score, V) for score in scores])
     ranked = np.argsort(p_values)
-    passing = [r for r in range(len(M)) if p_values[ranked[r]] <= noise_rate * (r + 1) / len(M)]
-    left = [int(i) for i in ranked[: max(passing) + 1]] if passing else []
-    chosen: list[int] = []
+    passing = [r for r in range(len(scores)) if p_values[ranked[r]] <= rate * (r + 1) / len(scores)]
+    return sorted(int(i) for i in ranked[: max(passing) + 1]) if passing else []
+
+
+def pick_showing(M: np.ndarray, a: np.ndarray, left: list[int], count: int, copy: float) -> list[int]:
+    """Greedy pick by alignment among the features `left`, near-copies after others; a_i = m_i' T m_i, or changed."""
+    left, chosen = list(left), []
     while left and len(chosen) < count:
         new = [i for i in left if all((M[i] @ M[j]) ** 2 < copy for j in chosen)]
 

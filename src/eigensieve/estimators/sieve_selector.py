@@ -45,11 +45,12 @@ class SieveSelector(BaseSelector):
     the current feature weights, takes its leading eigenvectors Q, and computes new weights
     u_i = m_i'(QQ' - diag(QQ'))m_i: the agreement of feature i with Q over pairs of different samples. The rounds start
     from equal weights, or from Q-alpha's weights on a screened part of the features; the start that leads to higher
-    scores is kept.
+    scores is kept. Features are then picked one by one, so that the similarities of the samples on the picked features
+    agree best with those in Q. Near-copies of a picked feature come after the others.
 
     With labels or targets, what y says takes the place of Q. Samples without label are guessed from the others.
-    Features are then picked one by one, by their score times the part of them that the picked features do not explain.
-    A copy of a picked feature counts half: it comes late, unless the others score far less.
+    Features are picked one by one, by their score times the part of them that the picked features do not explain. A
+    copy of a picked feature counts half: it comes late, unless the others score far less.
     Classes may show only in several features together (an exclusive or), or in the spread of a feature. Features are
     then scored by their products or by the structure they share; see `start_`. This looks at all pairs of features, so
     it is left out for more than about 1,000 features, or more than 4 per sample.

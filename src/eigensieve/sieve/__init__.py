@@ -1,4 +1,4 @@
-"""The recommended selection: embed the samples by their neighbours, score the features by it, pick near-copies late.
+"""The recommended selection: embed the samples by their neighbours, score the features by it, pick what shows it.
 
 Read in this order:
 
@@ -13,7 +13,8 @@ interactions.py : scores by products of features, where classes show in features
 unwanted.py : batches, side data and linked pairs, taken off the data before anything else.
 cells.py : the embedding of many cells with thousands of genes, for single-cell data.
 landmarks.py : the samples that the graph is made of when there are many, and the way from them to all.
-picking.py : the greedy pick of features by score, near-copies late.
+showing.py : the pick without labels, of features that together show the embedding.
+picking.py : the pick with labels, by score, near-copies late.
 panel.py : how few of the picks would do.
 
 Words
@@ -21,6 +22,7 @@ Words
 score : u_i, the agreement of feature i with the embedding over pairs of different samples; about 0 for noise.
 layout : the samples as points, from which a neighbour graph is made.
 landmark : one of 2,000 samples that the graph is made of when there are more.
+alignment : how similar the affinity of some features is to the structure, as the cosine of two matrices.
 cloud : normal points without clusters that a layout is compared with.
 """
 

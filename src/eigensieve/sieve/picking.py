@@ -1,4 +1,4 @@
-"""The greedy pick: strong features first, near-copies of chosen ones late."""
+"""The pick with labels: strong features first, near-copies of chosen ones late."""
 
 import numpy as np
 

@@ -189,9 +189,16 @@ class Search:
         """
         data, rows = self.seen
         if self.target is None:
-            V = shown_rows(embedding[rows], centered=self.centered)
-            apart = 0.0 if self.apart is None else pair_scores(self.data, self.apart)
-            return pick_showing(data, V, scores, candidates, count, share=self.cleaned.share, apart=apart)
+            return pick_showing(
+                data,
+                shown_rows(embedding[rows]),
+                scores,
+                candidates,
+                count,
+                centered=self.centered,
+                share=self.cleaned.share,
+                apart=0.0 if self.apart is None else pair_scores(self.data, self.apart),
+            )
         quality = scores * self.cleaned.share
         if self.fitted.source != "labels":
             return pick(data, quality, candidates, count)

@@ -7,7 +7,7 @@ from eigensieve.data import DataMatrix, as_data
 from eigensieve.evidence import agreement, agreement_p_values, step_up
 from eigensieve.sieve.picking import MAX_PICKS
 
-NOISE_RATE = 0.05
+NOISE_RATE = 0.01
 """False discovery rate at which features count as more than noise. The others follow by score."""
 
 COPY = 0.95
@@ -17,31 +17,27 @@ _SHORTLIST = 2_000
 _SHORT = 0.01  # rows of the embedding shorter than this share of the typical length stay short
 
 
-def shown_rows(embedding: Array, *, centered: bool = True) -> Array:
+def shown_rows(embedding: Array) -> Array:
     """Return V, whose V V' says for every two samples how far they belong together.
 
     Column j of the embedding Q is multiplied by j^(-1/4), so that it counts 1 / sqrt(j) in V V': the first eigenvectors
     of a graph are the surest. Every row is then divided by its length, as in spectral clustering (Ng, Jordan and Weiss
     2002), so that every sample has the same say. Columns are centred. The whole is scaled to the size of Q: V V' and
-    Q Q' have the same norm. For uncentred features the constant direction is added, so that a mean other than zero
-    counts.
+    Q Q' have the same norm.
 
     Parameters
     ----------
     embedding : ndarray of shape (n_samples, n_columns)
         Q.
-    centered : bool
-        Whether the features are centred.
     """
-    n_samples, n_columns = embedding.shape
+    n_columns = embedding.shape[1]
     V = embedding * np.arange(1, n_columns + 1) ** -0.25
     lengths = np.linalg.norm(V, axis=1)
     typical = max(float(np.sqrt(np.mean(lengths**2))), np.finfo(np.float64).tiny)
     V = V / np.maximum(lengths, _SHORT * typical)[:, None]
     V -= V.mean(axis=0)
     size = float(np.linalg.norm(V.T @ V))
-    V *= np.sqrt(np.sqrt(n_columns) / size) if size > 0 else 0.0
-    return V if centered else np.hstack([np.full((n_samples, 1), n_samples**-0.5), V])
+    return np.asarray(V * (np.sqrt(np.sqrt(n_columns) / size) if size > 0 else 0.0))
 
 
 def pick_showing(
@@ -51,6 +47,7 @@ def pick_showing(
     candidates: Array,
     count: int,
     *,
+    centered: bool = True,
     share: Array | float = 1.0,
     apart: Array | float = 0.0,
 ) -> Array:
@@ -81,6 +78,9 @@ def pick_showing(
         Features to choose from.
     count : int
         At most the number of candidates.
+    centered : bool, default=True
+        Whether the columns of `data` are centred. If not, a mean other than zero is evidence against noise. It does
+        not count in the alignment, because all samples share it.
     share : ndarray of shape (n_features,), default=1
         What a_i is multiplied by: the share of each feature's variance that is not unwanted.
     apart : ndarray of shape (n_features,), default=0
@@ -97,11 +97,16 @@ def pick_showing(
     n_picks = min(count, MAX_PICKS)
     shortlist = by_score[: max(10 * n_picks, _SHORTLIST)]
     Z = data.take(shortlist)
-    a = agreement(as_data(Z), V) + apart[shortlist]
+    evidence = V if centered else np.hstack([np.full((len(V), 1), len(V) ** -0.5), V])
     p_values = np.ones(len(by_score))
-    p_values[: len(shortlist)] = agreement_p_values(a, V)
+    p_values[: len(shortlist)] = agreement_p_values(agreement(as_data(Z), evidence) + apart[shortlist], evidence)
     clear = np.flatnonzero(step_up(p_values, NOISE_RATE)[: len(shortlist)])
-    picked = shortlist[clear[_greedy(Z[:, clear], (a * share[shortlist])[clear], n_picks)]]
+    Z, clear = Z[:, clear], shortlist[clear]
+    if not centered:
+        Z = Z - Z.mean(axis=0)
+        Z /= np.maximum(np.linalg.norm(Z, axis=0), np.finfo(Z.dtype).tiny)
+    a = (agreement(as_data(Z), V) + apart[clear]) * share[clear] if len(clear) else np.empty(0)
+    picked = clear[_greedy(Z, a, n_picks)]
     rest = by_score[~np.isin(by_score, picked)]
     return np.concatenate([picked, rest[: count - len(picked)]])
 
