@@ -56,9 +56,9 @@ _HOW = {
     "SieveSelector": (
         "Each feature was scored by how much of its variation follows the leading non-trivial eigenvectors of a "
         "nearest-neighbour graph of the samples. The graph was built on features weighted by earlier scores. "
-        "Features were then taken one at a time, each the one that made the similarities of the samples on the features "
-        "taken so far agree best with those in the embedding (kernel alignment). Near-copies of a feature that was "
-        "taken came after the others, and features that agreed no more than noise came last.",
+        "Features were then taken one at a time, each the one that made the similarities of the samples on the "
+        "features taken so far agree best with those in the embedding (kernel alignment). Near-copies of a feature "
+        "that was taken came after the others, and features that agreed no more than noise came last.",
         [_WOLF_2005],
     ),
     "QAlphaSelector": (
