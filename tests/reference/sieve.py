@@ -133,14 +133,24 @@ def beyond_noise(scores: np.ndarray, V: np.ndarray, rate: float) -> list[int]:
     return sorted(int(i) for i in ranked[: max(passing) + 1]) if passing else []
 
 
-def pick_showing(M: np.ndarray, a: np.ndarray, left: list[int], count: int, copy: float) -> list[int]:
-    """Greedy pick by alignment among the features `left`, near-copies after others; a_i = m_i' T m_i, or changed."""
+def pick_showing(
+    M: np.ndarray, a: np.ndarray, left: list[int], count: int, copy: float, share: np.ndarray | None = None
+) -> list[int]:
+    """Greedy pick by alignment among the features `left`, near-copies after others; a_i = m_i' T m_i, or changed.
+
+    A share below 1 leaves the rest of a feature's variance to one direction that all features share, and that is
+    orthogonal to the samples' own: one further sample that only the unwanted parts see.
+    """
+    share = np.ones(len(M)) if share is None else share
+    a = a * share
+    whole = [np.append(np.sqrt(s) * m, 0.0) for m, s in zip(M, share, strict=True)]
+    apart = np.append(np.zeros(M.shape[1]), 1.0)
     left, chosen = list(left), []
     while left and len(chosen) < count:
         new = [i for i in left if all((M[i] @ M[j]) ** 2 < copy for j in chosen)]
 
         def alignment(i: int) -> float:
-            K = sum(np.outer(M[j], M[j]) for j in [*chosen, i])
+            K = sum(np.outer(whole[j], whole[j]) + (1 - share[j]) * np.outer(apart, apart) for j in [*chosen, i])
             return float(sum(a[j] for j in [*chosen, i]) / np.linalg.norm(K))
 
         chosen.append(max(new or left, key=alignment))

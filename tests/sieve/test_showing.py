@@ -78,9 +78,9 @@ def test_shares_and_pairs_count() -> None:
     """A share makes a feature worth less, but says nothing of whether it is noise."""
     X = _features(_embedding(40, 3, 0), 60, 1)
     V, M, rng = shown_rows(_embedding(40, 3, 0)), naive.standardise(X), np.random.default_rng(2)
-    share, apart = rng.uniform(0.9, 1.0, 60), rng.uniform(0.0, 0.2, 60)
+    share, apart = rng.uniform(0.3, 1.0, 60), rng.uniform(0.0, 0.2, 60)
     a = naive.agreement(M, V) + apart
-    expected = naive.pick_showing(M, a * share, naive.beyond_noise(a, V, NOISE_RATE), 10, COPY)
+    expected = naive.pick_showing(M, a, naive.beyond_noise(a, V, NOISE_RATE), 10, COPY, share)
     order = pick_showing(as_data(X).standardized("center"), V, a, np.arange(60), 10, share=share, apart=apart)
     assert order.tolist() == expected
 

@@ -82,7 +82,8 @@ def pick_showing(
         Whether the columns of `data` are centred. If not, a mean other than zero is evidence against noise. It does
         not count in the alignment, because all samples share it.
     share : ndarray of shape (n_features,), default=1
-        What a_i is multiplied by: the share of each feature's variance that is not unwanted.
+        s_i, the share of each feature's variance that is not unwanted. In K_S feature i counts s_i, and its unwanted
+        part 1 - s_i, which all features are taken to share: |K_S|^2 = sum_ij s_i s_j (m_i'm_j)^2 + (sum_i (1 - s_i))^2.
     apart : ndarray of shape (n_features,), default=0
         What is added to a_i: how far each feature sets pairs of samples apart that cannot be linked.
 
@@ -105,27 +106,28 @@ def pick_showing(
     if not centered:
         Z = Z - Z.mean(axis=0)
         Z /= np.maximum(np.linalg.norm(Z, axis=0), np.finfo(Z.dtype).tiny)
-    a = (agreement(as_data(Z), V) + apart[clear]) * share[clear] if len(clear) else np.empty(0)
-    picked = clear[_greedy(Z, a, n_picks)]
+    a = agreement(as_data(Z), V) + apart[clear] if len(clear) else np.empty(0)
+    picked = clear[_greedy(Z, a, share[clear], n_picks)]
     rest = by_score[~np.isin(by_score, picked)]
     return np.concatenate([picked, rest[: count - len(picked)]])
 
 
-def _greedy(Z: Array, a: Array, count: int) -> Array:
+def _greedy(Z: Array, a: Array, share: Array, count: int) -> Array:
     """Pick up to `count` columns of Z by alignment, near-copies of picked ones after the others."""
-    n = Z.shape[1]
+    n, unwanted = Z.shape[1], 1.0 - share
+    own = share**2 + unwanted**2
     open_, b, nearest = np.ones(n, dtype=bool), np.zeros(n), np.zeros(n)
     order = np.empty(min(count, n), dtype=np.intp)
     inner = squared = 0.0
     for step in range(len(order)):
         new = open_ & (nearest < COPY)
-        alignment = (inner + a) / np.sqrt(squared + 2.0 * b + 1.0)
+        alignment = (inner + share * a) / np.sqrt(squared + 2.0 * b + own)
         chosen = int(np.where(new if new.any() else open_, alignment, -np.inf).argmax())
         order[step] = chosen
         open_[chosen] = False
-        inner += float(a[chosen])
-        squared += float(2.0 * b[chosen] + 1.0)
+        inner += float(share[chosen] * a[chosen])
+        squared += float(2.0 * b[chosen] + own[chosen])
         correlations = np.square((Z[:, chosen] @ Z).astype(np.float64))
-        b += correlations
+        b += share[chosen] * share * correlations + unwanted[chosen] * unwanted
         nearest = np.maximum(nearest, correlations)
     return order
