@@ -47,8 +47,8 @@ def test_landmarks_that_are_all_samples_change_nothing(clustered: np.ndarray, ba
     data = as_data(FEW[backend](X)).standardized("center" if centered else "unit")
     weights = np.linspace(0.1, 1.0, X.shape[1])
     settings = (data, np.ones(X.shape[1], dtype=bool), "auto", centered)
-    Q, values = _Rounds(*settings).embed(weights)
-    found, values_found = _with_landmarks(_Rounds(*settings), np.arange(150)).embed(weights)
+    Q, values, _ = _Rounds(*settings).embed(weights)
+    found, values_found, _ = _with_landmarks(_Rounds(*settings), np.arange(150)).embed(weights)
     np.testing.assert_allclose(values_found, values, atol=tolerance(backend, double=1e-9, single=1e-3))
     np.testing.assert_allclose(found @ found.T, Q @ Q.T, atol=tolerance(backend, double=1e-6, single=2e-2))
 

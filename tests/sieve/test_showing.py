@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from eigensieve import SieveSelector
 from eigensieve.data import as_data
 from eigensieve.evidence import agreement, agreement_p_values
+from eigensieve.sieve.rounds import sieve
 from eigensieve.sieve.showing import COPY, NOISE_RATE, pick_showing, shown_rows
 from reference import sieve as naive
 from support.backends import FEW
@@ -149,3 +150,15 @@ def test_p_values_of_noise_are_those_of_chance(c: int) -> None:
 def test_no_features_are_picked_where_none_are_wanted() -> None:
     data = as_data(_features(_embedding(40, 3, 0), 60, 1)).standardized("center")
     assert pick_showing(data, shown_rows(_embedding(40, 3, 0)), np.ones(60), np.arange(60), 0).shape == (0,)
+
+
+def test_a_single_column_is_shown_with_the_next_one() -> None:
+    """Two clusters have one column. Its rows have a sign and no direction, so the next column joins the pick."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((60, 30))
+    X[:, :15] += 3.0 * rng.choice([-1.0, 1.0], 15) * (np.arange(60) % 2)[:, None]
+    found = sieve(as_data(X).standardized("center"), np.ones(30, dtype=bool), "auto")
+    assert found.shown is not None
+    assert found.embedding.shape == (60, 1)
+    assert found.shown.shape == (60, 2)
+    np.testing.assert_allclose(np.abs(found.shown.T @ found.embedding), [[1.0], [0.0]], atol=1e-12)

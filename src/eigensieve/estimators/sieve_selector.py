@@ -261,11 +261,11 @@ class SieveSelector(BaseSelector):
         self.structure_shown_ = None
         if self.n_features_to_select == "fewest":
             progress("looking for the fewest features that show the structure")
-            order, panel = search.fewest(scores, places, result.embedding)
+            order, panel = search.fewest(scores, places, result)
             self.structure_shown_ = np.column_stack([panel.sizes, panel.shown])
         else:
             progress(f"picking {count} features")
-            order = search.pick(scores, places, min(count, len(places)), result.embedding)
+            order = search.pick(scores, places, min(count, len(places)), result.shown)
         self.n_passes_ = raw.n_passes
         self.n_directions_ = search.cleaned.directions.shape[1]
         self.supervised_ = search.target is not None

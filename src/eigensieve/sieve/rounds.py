@@ -35,6 +35,7 @@ SEEN_ALONE = 10
 """Most clusters that the graph alone may show. Further ones must show in the features' spectrum, too."""
 _CLEARLY_BETTER = 1.1  # the equal start is better on most real data: the other must win by this factor
 _TOP = 5  # few, so that a small group of relevant features among noise is seen
+_LEAST_SHOWN = 2  # columns of what picks show: rows of a single one have a sign and no direction
 _START_CLUSTERS = 5  # k of the Q-alpha start if the number of clusters is not known yet
 
 
@@ -59,6 +60,8 @@ class SieveResult:
         Whether the features were centred.
     scale_used : bool
         Whether features that vary more had more weight.
+    shown : ndarray of shape (n_samples, n_columns) or None
+        What picked features are to show: Q, with the next eigenvector if Q is a single one. None with a target.
     """
 
     scores: Array
@@ -69,6 +72,7 @@ class SieveResult:
     usable: Array
     centered: bool
     scale_used: bool = False
+    shown: Array | None = None
 
     @property
     def strength(self) -> float:
@@ -215,16 +219,16 @@ class _Rounds:
     def run(self, weights: Array, start: Start, count: int, affinity: Array | None = None) -> SieveResult:
         """Make `count` rounds. `affinity` is that of the weights they start from, if it is known already."""
         for _ in range(count):
-            Q, eigenvalues = self.embed(weights, affinity)
+            Q, eigenvalues, shown = self.embed(weights, affinity)
             affinity = None
             scores = sieve_scores(self.data, Q, centered=self.centered)
             if self.apart is not None:
                 scores = scores + pair_scores(self.data, self.apart)
             weights = self.weights(scores)
-        return SieveResult(scores, Q, eigenvalues, start, count, self.usable, self.centered)
+        return SieveResult(scores, Q, eigenvalues, start, count, self.usable, self.centered, shown=shown)
 
-    def embed(self, weights: Array, affinity: Array | None = None) -> tuple[Array, Array]:
-        """Return Q and the eigenvalues of the affinity under the weights."""
+    def embed(self, weights: Array, affinity: Array | None = None) -> tuple[Array, Array, Array]:
+        """Return Q, the eigenvalues of the affinity under the weights, and Q with at least two columns."""
         if self.landmarks is not None:
             weights, affinity = self.landmarks.allowed(weights), None
         coordinates = sample_coordinates(self.seen, weights, affinity)
@@ -235,11 +239,11 @@ class _Rounds:
             spectrum, columns = self._columns_found(layouts, self._shown_by_features(values, weights))
         else:
             spectrum, columns = self._columns_given(layouts, self.n_clusters)
-        Q = spectrum.embedding(columns)
+        shown = spectrum.embedding(max(columns, _LEAST_SHOWN))
         if self.landmarks is not None:
-            self.progress(f"placing {self.data.n_samples} samples among {len(Q)} landmarks")
-            Q = self.landmarks.extended(Q, spectrum.points, values, weights)
-        return Q, values
+            self.progress(f"placing {self.data.n_samples} samples among {len(shown)} landmarks")
+            shown = self.landmarks.extended(shown, spectrum.points, values, weights)
+        return shown[:, :columns], values, shown
 
     def _columns_given(self, layouts: list[Array], k: int) -> tuple[GraphSpectrum, int]:
         """Embed by k eigenvectors, or by k - 1 if the last one does not stand out: k - 1 separate k clusters."""

@@ -181,17 +181,18 @@ class Search:
         p_values = interaction_p_values(self.data, self.usable, self.fitted.target, self.target.codes, rng, self.groups)
         return Discoveries(np.minimum(found.p_values, p_values), found.selected | (p_values < 1.0))
 
-    def pick(self, scores: Array, candidates: Array, count: int, embedding: Array) -> Array:
-        """Pick features that show the embedding or, with a target, features by score.
+    def pick(self, scores: Array, candidates: Array, count: int, shown: Array | None) -> Array:
+        """Pick features that show an embedding or, with a target, features by score.
 
         The share of a feature's variance that is unwanted does not count. If there are many samples, features are
         compared on the landmarks alone.
         """
         data, rows = self.seen
         if self.target is None:
+            assert shown is not None
             return pick_showing(
                 data,
-                shown_rows(embedding[rows]),
+                shown_rows(shown[rows]),
                 scores,
                 candidates,
                 count,
@@ -204,11 +205,11 @@ class Search:
             return pick(data, quality, candidates, count)
         return pick(data, quality, candidates, count, self.fitted.target[rows], square_share=self.fitted.square_share)
 
-    def fewest(self, scores: Array, candidates: Array, embedding: Array) -> tuple[Array, Panel]:
+    def fewest(self, scores: Array, candidates: Array, result: SieveResult) -> tuple[Array, Panel]:
         """Pick the fewest features that show the structure, and say how much of it the picks show."""
-        order = self.pick(scores, candidates, min(len(candidates), MOST_PICKED), embedding)
+        order = self.pick(scores, candidates, min(len(candidates), MOST_PICKED), result.shown)
         data, rows = self.seen
-        found = panel(data.take(order), embedding[rows])
+        found = panel(data.take(order), result.embedding[rows])
         return order[: found.fewest], found
 
     def null_scores(self, embedding: Array, rng: np.random.Generator) -> Array:
