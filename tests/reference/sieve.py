@@ -134,9 +134,11 @@ def beyond_noise(scores: np.ndarray, V: np.ndarray, rate: float) -> list[int]:
 
 
 def pick_showing(
-    M: np.ndarray, a: np.ndarray, left: list[int], count: int, copy: float, share: np.ndarray | None = None
+    M: np.ndarray, a: np.ndarray, left: list[int], count: int, copy: float, weak: float, share: np.ndarray | None = None
 ) -> list[int]:
     """Greedy pick by alignment among the features `left`, near-copies after others; a_i = m_i' T m_i, or changed.
+
+    A feature waits while its a_i is below `weak` times the largest one left.
 
     A share below 1 leaves the rest of a feature's variance to one direction that all features share, and that is
     orthogonal to the samples' own: one further sample that only the unwanted parts see.
@@ -147,13 +149,14 @@ def pick_showing(
     apart = np.append(np.zeros(M.shape[1]), 1.0)
     left, chosen = list(left), []
     while left and len(chosen) < count:
-        new = [i for i in left if all((M[i] @ M[j]) ** 2 < copy for j in chosen)]
+        strong = [i for i in left if a[i] >= weak * max(a[j] for j in left)]
+        new = [i for i in strong if all((M[i] @ M[j]) ** 2 < copy for j in chosen)]
 
         def alignment(i: int) -> float:
             K = sum(np.outer(whole[j], whole[j]) + (1 - share[j]) * np.outer(apart, apart) for j in [*chosen, i])
             return float(sum(a[j] for j in [*chosen, i]) / np.linalg.norm(K))
 
-        chosen.append(max(new or left, key=alignment))
+        chosen.append(max(new or strong, key=alignment))
         left.remove(chosen[-1])
     return chosen
 

@@ -9,7 +9,7 @@ from eigensieve import SieveSelector
 from eigensieve.data import as_data
 from eigensieve.evidence import agreement, agreement_p_values
 from eigensieve.sieve.rounds import sieve
-from eigensieve.sieve.showing import COPY, NOISE_RATE, pick_showing, shown_rows
+from eigensieve.sieve.showing import COPY, NOISE_RATE, WEAK, pick_showing, shown_rows
 from reference import sieve as naive
 from support.backends import FEW
 
@@ -68,7 +68,7 @@ def test_picks_are_those_of_the_transcription(count: int, centered: bool) -> Non
     evidence = V if centered else np.column_stack([np.full(40, 40**-0.5), V])
     scores = naive.agreement(naive.standardise(X, centered), evidence)
     left = naive.beyond_noise(scores, evidence, NOISE_RATE)
-    expected = naive.pick_showing(M, naive.agreement(M, V), left, count, COPY)
+    expected = naive.pick_showing(M, naive.agreement(M, V), left, count, COPY, WEAK)
     data = as_data(X).standardized("center" if centered else "unit")
     order = pick_showing(data, V, scores, np.arange(60), count, centered=centered)
     assert len(expected) == min(count, len(left)) > 0
@@ -81,7 +81,7 @@ def test_shares_and_pairs_count() -> None:
     V, M, rng = shown_rows(_embedding(40, 3, 0)), naive.standardise(X), np.random.default_rng(2)
     share, apart = rng.uniform(0.3, 1.0, 60), rng.uniform(0.0, 0.2, 60)
     a = naive.agreement(M, V) + apart
-    expected = naive.pick_showing(M, a, naive.beyond_noise(a, V, NOISE_RATE), 10, COPY, share)
+    expected = naive.pick_showing(M, a, naive.beyond_noise(a, V, NOISE_RATE), 10, COPY, WEAK, share)
     order = pick_showing(as_data(X).standardized("center"), V, a, np.arange(60), 10, share=share, apart=apart)
     assert order.tolist() == expected
 
@@ -122,6 +122,34 @@ def test_copies_come_after_the_others_and_before_noise() -> None:
     copies = {0, 20, 21, 22, 23, 24}
     assert sum(i in copies for i in order[:20]) == 1
     assert set(order[:25]) == set(range(25))
+
+
+def test_weak_features_wait_even_for_copies_of_strong_ones() -> None:
+    """Most of the features 20 to 39 pass the test against noise, and say little. Alignment would prefer them."""
+    Q = _embedding(400, 2, 0)
+    rng = np.random.default_rng(4)
+    X = rng.standard_normal((400, 40))
+    X[:, 0] += 40.0 * Q[:, 0]
+    X[:, 1:20] = X[:, :1] + 0.1 * rng.standard_normal((400, 19))
+    X[:, 20:] += 5.0 * Q[:, 1:]
+    V = shown_rows(Q)
+    scores = agreement(as_data(X).standardized("center"), V)
+    assert scores[:20].min() > 10 * scores[20:].max()
+    passing = naive.beyond_noise(scores, V, NOISE_RATE)
+    assert len(passing) > 30
+    without = naive.pick_showing(naive.standardise(X), scores, passing, 20, COPY, 0.0)
+    assert set(without) - set(range(20))
+    order = pick_showing(as_data(X).standardized("center"), V, scores, np.arange(40), 40)
+    assert set(order[:20]) == set(range(20))
+
+
+def test_features_that_contradict_the_structure_are_picked_all_the_same() -> None:
+    """With a mean as evidence a feature may pass the test against noise and still have a_i below 0."""
+    rng = np.random.default_rng(5)
+    X = rng.standard_normal((60, 12)) + 3.0
+    V = shown_rows(_embedding(60, 2, 0))
+    order = pick_showing(as_data(X).standardized("unit"), V, np.ones(12), np.arange(12), 12, centered=False)
+    assert sorted(order) == list(range(12))
 
 
 def test_features_that_may_be_noise_follow_by_score() -> None:

@@ -13,6 +13,9 @@ NOISE_RATE = 0.01
 COPY = 0.95
 """Squared correlation with a picked feature from which on a feature is a near-copy."""
 
+WEAK = 0.1
+"""A feature waits while another one is left that follows the structure more than 1 / WEAK times as well."""
+
 _SHORTLIST = 2_000
 _SHORT = 0.01  # rows of the embedding shorter than this share of the typical length stay short
 
@@ -62,7 +65,9 @@ def pick_showing(
     the feature with the largest (sum_{j in S} a_j + a_i) / sqrt(|K_S|^2 + 2 b_i + 1). So a feature is wanted that
     follows the structure (a_i) and is unlike those picked already (b_i), above all in what is not structure.
 
-    Two kinds of features come later. Near-copies of a picked feature follow the others. Features that may be noise
+    Three kinds of features come later. Near-copies of a picked feature follow the others. Weak features, with a_i below
+    a tenth of the largest a_i left, wait until the larger ones are picked: one feature of noise in a hundred passes the
+    test against noise, and must not be preferred even to near-copies of strong features. Features that may be noise
     follow last, in the order of their scores: alone they would do no harm to K_S, and would be preferred to features
     that say again what the picked ones say.
 
@@ -113,19 +118,21 @@ def pick_showing(
 
 
 def _greedy(Z: Array, a: Array, share: Array, count: int) -> Array:
-    """Pick up to `count` columns of Z by alignment, near-copies of picked ones after the others."""
+    """Pick up to `count` columns of Z by alignment: weak ones wait, near-copies of picked ones follow the others."""
     n, unwanted = Z.shape[1], 1.0 - share
-    own = share**2 + unwanted**2
+    own, gain = share**2 + unwanted**2, share * a
     open_, b, nearest = np.ones(n, dtype=bool), np.zeros(n), np.zeros(n)
     order = np.empty(min(count, n), dtype=np.intp)
     inner = squared = 0.0
     for step in range(len(order)):
-        new = open_ & (nearest < COPY)
-        alignment = (inner + share * a) / np.sqrt(squared + 2.0 * b + own)
-        chosen = int(np.where(new if new.any() else open_, alignment, -np.inf).argmax())
+        largest = float(gain[open_].max())
+        strong = open_ & (gain >= min(largest, WEAK * largest))  # where none is above 0, only the largest
+        new = strong & (nearest < COPY)
+        alignment = (inner + gain) / np.sqrt(squared + 2.0 * b + own)
+        chosen = int(np.where(new if new.any() else strong, alignment, -np.inf).argmax())
         order[step] = chosen
         open_[chosen] = False
-        inner += float(share[chosen] * a[chosen])
+        inner += float(gain[chosen])
         squared += float(2.0 * b[chosen] + own[chosen])
         correlations = np.square((Z[:, chosen] @ Z).astype(np.float64))
         b += share[chosen] * share * correlations + unwanted[chosen] * unwanted
