@@ -89,7 +89,9 @@ PARTS = {"reported": REPORTED, "chosen-on": CHOSEN_ON}
 
 
 def part_of(name: str) -> str:
-    """Return which part a set belongs to. A file of the user's own is one on which nothing was chosen."""
+    """Return which part a set belongs to: sets read from files are a part of their own."""
+    if name.endswith(".npz"):
+        return "files"
     return "chosen-on" if name in CHOSEN_ON else "reported"
 
 

@@ -2,6 +2,7 @@
 
 import warnings
 from collections import defaultdict
+from pathlib import Path
 
 import numpy as np
 from scipy.stats import wilcoxon
@@ -12,6 +13,9 @@ from .selectors import Selector
 
 HEADLINE = (50, 100, 200)
 """Numbers of features the headline means are taken over."""
+
+EVEN = 0.6
+"""Largest share of a class in sets that are shown apart. Beyond it, one large cluster has a high accuracy."""
 
 
 def table(rows: list[dict], metric: str, counts: tuple[int, ...] = HEADLINE) -> tuple[list[str], list[str], np.ndarray]:
@@ -50,14 +54,18 @@ def paired_p(ours: np.ndarray, theirs: np.ndarray) -> float:
 def markdown(rows: list[dict], selectors: dict[str, Selector], ours: str) -> str:
     """One section per part: means, costs and tests, the sets on which `ours` loses, then every set."""
     lines = []
-    for part in ("reported", "chosen-on"):
+    for part in ("reported", "files", "chosen-on"):
         some = [row for row in rows if part_of(row["data"]) == part]
         if not some:
             continue
+        even = [row for row in some if row.get("largest_class", 1.0) <= EVEN]
         with warnings.catch_warnings():  # means of a selector that has done no set are NaN, and shown as such
             warnings.simplefilter("ignore", RuntimeWarning)
-            lines += [f"## {part}", "", *_means(some, selectors, ours), "", *_by_count(some), "", *_losses(some, ours)]
-            lines += ["", *_every_set(some), ""]
+            lines += [f"## {part}", "", *_means(some, selectors, ours), ""]
+            if even and table(even, "accuracy")[0]:
+                lines += [f"Sets without a class of more than {EVEN:.0%} of the samples:", ""]
+                lines += [*_means(even, selectors, ours), ""]
+            lines += [*_by_count(some), "", *_losses(some, selectors), "", *_every_set(some), ""]
     return "\n".join(lines)
 
 
@@ -81,6 +89,13 @@ def _means(rows, selectors, ours):
         cells += [f"{np.nanmean(per['seconds'][:, j]):.2f}", f"{np.nanmean(per['megabytes'][:, j]):.0f}"]
         note = " (labels)" if selectors[names[j]].supervised else ""
         lines.append(f"| {names[j]}{note} | " + " | ".join(cells) + f" | {np.sum(~np.isnan(accuracy[:, j]))} |")
+    peers = [j for j in others if not (selectors[names[j]].supervised or names[j].startswith("sieve"))]
+    for metric in ("accuracy", "nmi") if peers else ():
+        leads = [np.nanmean(per[metric][:, mine] - per[metric][:, j]) for j in peers]
+        chances = [paired_p(per[metric][:, mine], per[metric][:, j]) for j in peers]
+        least, worst = int(np.argmin(leads)), int(np.argmax(chances))
+        lines += ["", f"{METRICS[metric]}: smallest lead {leads[least]:+.3f} ({names[peers[least]]}), largest p before "
+                  f"correction {chances[worst]:.4f} ({names[peers[worst]]})."]  # fmt: skip
     return lines
 
 
@@ -96,14 +111,19 @@ def _by_count(rows):
     return lines
 
 
-def _losses(rows, ours):
-    """The sets on which `ours` is more than 0.05 below random features."""
+def _losses(rows, selectors):
+    """For every selector, the sets on which it is more than 0.05 below random features."""
     data, names, accuracy = table(rows, "accuracy")
     if "random" not in names:
         return []
-    lead = accuracy[:, names.index(ours)] - accuracy[:, names.index("random")]
-    below = [f"{data[i]} ({lead[i]:+.2f})" for i in np.argsort(lead) if lead[i] < -0.05]
-    return [f"More than 0.05 below random features: {', '.join(below) or 'none'}."]
+    lines = ["More than 0.05 below random features in accuracy:", ""]
+    for j, name in enumerate(names):
+        lead = accuracy[:, j] - accuracy[:, names.index("random")]
+        below = [f"{_title(data[i])} ({lead[i]:+.2f})" for i in np.argsort(lead) if lead[i] < -0.05]
+        if name != "random":
+            note = " (labels)" if selectors[name].supervised else ""
+            lines.append(f"- {name}{note}: {len(below)} of {len(data)}{': ' if below else ''}{', '.join(below)}.")
+    return lines
 
 
 def _every_set(rows):
@@ -112,5 +132,10 @@ def _every_set(rows):
     lines = ["| data | " + " | ".join(names) + " |", "|---" * (len(names) + 1) + "|"]
     for i, name in enumerate(data):
         cells = ["-" if np.isnan(a) else f"{a:.2f} / {b:.2f}" for a, b in zip(accuracy[i], nmi[i], strict=True)]
-        lines.append(f"| {name} | " + " | ".join(cells) + " |")
+        lines.append(f"| {_title(name)} | " + " | ".join(cells) + " |")
     return lines
+
+
+def _title(name: str) -> str:
+    """A set's name; of a file, its name without folder and ending."""
+    return Path(name).stem if part_of(name) == "files" else name

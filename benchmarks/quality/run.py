@@ -85,6 +85,7 @@ def _run_one(results: Results, selector: Selector, wanted: list[dict]) -> None:
     """Run one selector on one set."""
     name, label, n_init = wanted[0]["data"], wanted[0]["selector"], wanted[0]["n_init"]
     X, y = load(name, wanted[0]["max_samples"])
+    largest_class = round(float(np.bincount(y).max() / len(y)), 4)
     Z = standardized(X)
     given = input_for(selector, X)
     largest = max(row["count"] for row in wanted)
@@ -99,7 +100,7 @@ def _run_one(results: Results, selector: Selector, wanted: list[dict]) -> None:
         if (asked, draw) not in choices:
             choices[asked, draw] = _choose(selector, given, int(y.max()) + 1, asked, draw, y)
         choice = choices[asked, draw]
-        row = row | choice["cost"]
+        row = row | {"largest_class": largest_class} | choice["cost"]
         if "order" not in choice:
             results.add(row)
             continue
