@@ -34,7 +34,11 @@ _EXPONENTS = {
 }
 
 _SETTINGS: dict[str, dict[str, tuple[Any, ...]]] = {
-    "SieveSelector": {"n_clusters": ("auto", 2, 3), "use_scale": ("auto", "auto", True, False)},
+    "SieveSelector": {
+        "n_clusters": ("auto", 2, 3),
+        "use_scale": ("auto", "auto", True, False),
+        "use_profiles": ("auto", "auto", False),
+    },
     "QAlphaSelector": {
         "n_clusters": ("auto", 1, 2, 3),
         "spectrum": ("standard", "standard", "laplacian"),

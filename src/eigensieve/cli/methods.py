@@ -57,7 +57,9 @@ _CALIBRATED = _COMMON | {"clusters": "n_clusters", "fdr": "fdr", "seed": "random
 METHODS = {
     "sieve": Method(
         "SieveSelector",
-        _CALIBRATED | {"supervision": "supervision", "unwanted": "n_directions", "use_scale": "use_scale"},
+        _CALIBRATED
+        | {"supervision": "supervision", "unwanted": "n_directions"}
+        | {"use_scale": "use_scale", "use_profiles": "use_profiles"},
         "recommended: with or without labels, nothing to tune",
         uses_label=_not_ignored,
         knows=("batch", "side", "pairs"),

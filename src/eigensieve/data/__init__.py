@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from eigensieve.data._thin_numba import across, along
     from eigensieve.data.blocks import BackwardSum, Block
     from eigensieve.data.corrected import corrected_data, without_feature_directions, without_sample_directions
-    from eigensieve.data.counts import are_amounts, are_counts, log_counts
+    from eigensieve.data.counts import are_amounts, are_counts, log_counts, logarithms
     from eigensieve.data.dense import StoredColumns
     from eigensieve.data.digest import fingerprint
     from eigensieve.data.disk.opening import open_data

@@ -1,4 +1,4 @@
-"""Counts, such as molecules per cell and gene: is it counts, and their logarithms at one library size.
+"""Counts, such as molecules per cell and gene: is it counts, and their logarithms, at one library size if wanted.
 
 x_ti becomes log(1 + x_ti s / s_t): s_t is the total of sample t, s the median of the totals. How much of a sample was
 seen is then no difference between samples. Zero stays zero, so sparse data stays sparse.
@@ -61,17 +61,34 @@ def log_counts(X: Any) -> tuple[DataMatrix, Array]:
     """
     raw = as_data(X)
     factors = size_factors(raw)
-    source = getattr(raw, "source", None)
-    if isinstance(source, Source):
-        streamed: Any = raw
-        found: DataMatrix = type(streamed)(LogCounts(source, factors), streamed.max_memory)
-    elif hasattr(X, "__dask_graph__"):
-        found = as_data(X.map_blocks(_logarithms, _dask_column(factors, X), dtype=raw.dtype))
+    return logarithms(raw, factors, own=raw is not X), -np.log(factors)
+
+
+def logarithms(raw: DataMatrix, factors: Array, *, own: bool = False, squared: bool = False) -> DataMatrix:
+    """Return log(1 + x_ti f_t), or its square, wherever the data is stored. What is negative counts as zero.
+
+    Parameters
+    ----------
+    raw : DataMatrix
+        The values as they are.
+    factors : ndarray of shape (n_samples,)
+        f, positive.
+    own : bool, default=False
+        Whether `raw` is not used any more, so that sparse data may be written over.
+    squared : bool, default=False
+    """
+    held: Any = raw
+    if isinstance(getattr(raw, "source", None), Source):
+        found: DataMatrix = type(held)(LogCounts(held.source, factors, squared=squared), held.max_memory)
+        found.report_to(raw.shared.progress)
+    elif hasattr(getattr(raw, "X", None), "__dask_graph__"):
+        column = _dask_column(factors, held.X)
+        found = as_data(held.X.map_blocks(_logarithms, column, squared=squared, dtype=raw.dtype))
     elif isinstance(raw, SparseData):
-        found = raw.mapped(lambda values, rows: np.log1p(values * factors[rows].astype(values.dtype)), own=raw is not X)
+        found = raw.mapped(lambda values, rows: _log(values * factors[rows].astype(values.dtype), squared), own=own)
     else:
-        found = as_data(_logarithms(X, factors[:, None]))
-    return found, -np.log(factors)
+        found = as_data(_logarithms(held.X, factors[:, None], squared=squared))
+    return found
 
 
 def size_factors(data: DataMatrix) -> Array:
@@ -84,18 +101,19 @@ def size_factors(data: DataMatrix) -> Array:
 
 
 class LogCounts(Source):
-    """The logarithms of stored counts.
+    """The logarithms of stored counts, or their squares.
 
     Parameters
     ----------
     base : Source
     factors : ndarray of shape (n_samples,)
+    squared : bool, default=False
     """
 
-    def __init__(self, base: Source, factors: Array) -> None:
+    def __init__(self, base: Source, factors: Array, *, squared: bool = False) -> None:
         dtype = np.float32 if base.dtype == np.float32 else np.float64
         super().__init__(base.name, base.shape, dtype, base.itemsize + np.dtype(dtype).itemsize)
-        self.base, self.factors = base, factors
+        self.base, self.factors, self.squared = base, factors, squared
         self.step, self.by_samples, self.threads, self.sparse = base.step, base.by_samples, base.threads, base.sparse
         self.feature_names, self.watch = base.feature_names, base.watch
 
@@ -109,17 +127,17 @@ class LogCounts(Source):
         self.base.settle(count)
 
     def subset(self, rows: Array) -> Source:
-        return LogCounts(self.base.subset(rows), self.factors[rows])
+        return LogCounts(self.base.subset(rows), self.factors[rows], squared=self.squared)
 
     def columns(self, start: int, stop: int, buffer: Array | None = None) -> Any:
-        return _logarithms(self.base.columns(start, stop, buffer), self.factors[:, None])
+        return _logarithms(self.base.columns(start, stop, buffer), self.factors[:, None], squared=self.squared)
 
     def rows(self, start: int, stop: int) -> Any:
-        return _logarithms(self.base.rows(start, stop), self.factors[start:stop, None])
+        return _logarithms(self.base.rows(start, stop), self.factors[start:stop, None], squared=self.squared)
 
 
-def _logarithms(X: Any, factors: Array) -> Any:
-    """Return log(1 + x f) for an array or a sparse matrix, f one factor per row."""
+def _logarithms(X: Any, factors: Array, *, squared: bool = False) -> Any:
+    """Return log(1 + x f), or its square, for an array or a sparse matrix, f one factor per row."""
     if hasattr(X, "tocsr"):
         by_column = X.format == "csc"
         out = X.astype(np.float32 if X.dtype == np.float32 else np.float64, copy=True)
@@ -127,11 +145,17 @@ def _logarithms(X: Any, factors: Array) -> Any:
             out = out.tocsr()
         each = factors[:, 0].astype(out.dtype)
         out.data *= each[out.indices] if by_column else np.repeat(each, np.diff(out.indptr))
-        np.log1p(out.data, out=out.data)
+        out.data = _log(out.data, squared)
         return out
     X = np.asarray(X)
     dtype = np.float32 if X.dtype == np.float32 else np.float64
-    return np.log1p(X * factors.astype(dtype), dtype=dtype)
+    return _log(np.multiply(X, factors.astype(dtype), dtype=dtype), squared)
+
+
+def _log(values: Array, squared: bool) -> Array:
+    """Return log(1 + x), or its square, written over `values`. What is negative counts as zero."""
+    np.log1p(np.maximum(values, 0, out=values), out=values)
+    return np.square(values, out=values) if squared else values
 
 
 def _dask_column(factors: Array, like: Any) -> Any:

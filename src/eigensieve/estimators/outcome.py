@@ -125,9 +125,9 @@ def known_and_used(
     used : dict
         Plain JSON values, None where nothing was used: ``labels`` (``column``, ``kind``, ``classes``, ``labelled``,
         ``samples``), ``batches`` (``column``, ``count``), ``side_samples``, ``must_link``, ``cannot_link`` (numbers of
-        pairs), ``unwanted_directions`` (how many were projected out) and ``scale`` (whether features that vary more had
-        more weight). ``sentences`` is a list that says the same to
-        people: each is the end of a sentence that starts with "The selection".
+        pairs), ``unwanted_directions`` (how many were projected out), ``scale`` (whether features that vary more had
+        more weight) and ``profiles`` (whether samples were compared by their profiles). ``sentences`` is a list that
+        says the same to people: each is the end of a sentence that starts with "The selection".
     """
     labelled = y is not None and getattr(model, "supervised_", True)
     used: dict[str, Any] = {
@@ -140,6 +140,7 @@ def known_and_used(
         if side is not None or must_link is not None
         else None,
         "scale": getattr(model, "scale_used_", None),
+        "profiles": getattr(model, "profiles_used_", None),
     }
     return used | {"sentences": _in_words(used)}
 
@@ -194,6 +195,8 @@ def _in_words(used: dict[str, Any]) -> list[str]:
         parts.append(f"used {' and '.join(links)}")
     if used["scale"]:
         parts.append("gave more weight to features that vary more when it looked for neighbours")
+    if used["profiles"]:
+        parts.append("compared samples by their profiles, as suits counts and texts")
     return parts
 
 

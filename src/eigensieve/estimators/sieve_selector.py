@@ -29,6 +29,7 @@ from eigensieve.sieve import (
     SieveResult,
     Target,
     Unwanted,
+    UseProfiles,
     UseScale,
     prepare,
     read_target,
@@ -84,6 +85,12 @@ class SieveSelector(BaseSelector):
         ``"auto"`` uses scale in wide data (at least 10 features per sample, at most 1,000 samples) that is not mostly
         zeros, if the features' deviations lie within a factor of 30 and have to do with what the features share. Every
         feature is scored at the same scale in any case. With labels nothing changes.
+    use_profiles : bool or "auto", default="auto"
+        Whether samples are compared by their profiles: logarithms of the values, rare features counting more, at the
+        same length for every sample. This suits counts and texts. ``"auto"`` does so where nothing is negative, at
+        least half of the values are zero and all features are in one unit, unless few features carry the structure.
+        True does it in any case. It needs values that are not negative, and does not go with `batches`, `side` and
+        `must_link`. With labels nothing changes.
     fdr : float, default=0.1
         Expected fraction of false selections to allow when `n_features_to_select` is a word; also the tail
         probability of `null_quantile_`.
@@ -121,15 +128,17 @@ class SieveSelector(BaseSelector):
         For ``n_features_to_select="fewest"``: numbers of picks m, and R2, how well m picks show the structure. For R2,
         `embedding_` is predicted for every sample by the mean over its 5 nearest others on the first m picks. The
         smallest m with at least 0.95 of the largest R2 is taken. Otherwise None.
-    start_ : {"equal", "qalpha", "labels", "products", "structure"}
-        The start that led to the higher scores. With labels, what the features were scored by: the ``"labels"``,
-        ``"products"`` of features and their squares, or the ``"structure"`` that features share. The last two are used
-        only if they classify left-out samples clearly better.
+    start_ : {"equal", "qalpha", "profiles", "labels", "products", "structure"}
+        The start that led to the higher scores, or ``"profiles"`` of the samples in its place. With labels, what the
+        features were scored by: the ``"labels"``, ``"products"`` of features and their squares, or the ``"structure"``
+        that features share. The last two are used only if they classify left-out samples clearly better.
     centered_ : bool
         Whether features were centred. If the number of features is given and most features lie evenly about zero,
         they are not centred: a mean that differs from zero by more than chance then counts as structure.
     scale_used_ : bool
         Whether features that vary more had more weight (`use_scale`).
+    profiles_used_ : bool
+        Whether samples were compared by their profiles (`use_profiles`).
     supervised_ : bool
         Whether features were scored by y, not by the structure of the samples.
     n_directions_ : int
@@ -172,6 +181,7 @@ class SieveSelector(BaseSelector):
         "supervision": [StrOptions({"auto", "classes", "numbers", "ignore"})],
         "n_directions": [AUTO, Interval(Integral, 0, None, closed="left")],
         "use_scale": [AUTO, "boolean"],
+        "use_profiles": [AUTO, "boolean"],
         "fdr": [INSIDE_0_1],
         "random_state": ["random_state"],
         "verbose": ["verbose"],
@@ -185,6 +195,7 @@ class SieveSelector(BaseSelector):
         supervision: Kind = "auto",
         n_directions: int | Literal["auto"] = "auto",
         use_scale: UseScale = "auto",
+        use_profiles: UseProfiles = "auto",
         fdr: float = 0.1,
         random_state: Any = None,
         verbose: int = 0,
@@ -194,6 +205,7 @@ class SieveSelector(BaseSelector):
         self.supervision = supervision
         self.n_directions = n_directions
         self.use_scale = use_scale
+        self.use_profiles = use_profiles
         self.fdr = fdr
         self.random_state = random_state
         self.verbose = verbose
@@ -253,7 +265,7 @@ class SieveSelector(BaseSelector):
         result = search.result(progress)
         candidates, self.p_values_ = search.usable, None
         if count is None:
-            found = search.discoveries(self.fdr, rng, progress)
+            found = search.discoveries(self.fdr, rng, progress, by_profiles=result.start == "profiles")
             candidates, count, self.p_values_ = found.selected, found.count, found.p_values
         self.null_quantile_ = float(np.quantile(search.null_scores(result.embedding, rng), 1.0 - self.fdr))
         scores = np.where(search.usable, result.scores, 0.0)
@@ -290,8 +302,22 @@ class SieveSelector(BaseSelector):
             known.covariates,
         )
         cannot = None if pairs is None else pairs.cannot
-        use: UseScale = "auto" if self.use_scale == "auto" else bool(self.use_scale)
-        search = prepare(raw, usable, target, unwanted, cannot, self.n_clusters, given_count=given_count, use_scale=use)
+        if _switch(self.use_profiles) is True and unwanted.anything:
+            raise ValueError(
+                "use_profiles=True does not go with batches, side or must_link: these are taken off standardised "
+                'features. Set use_profiles="auto", or leave them out of SieveSelector.fit.'
+            )
+        search = prepare(
+            raw,
+            usable,
+            target,
+            unwanted,
+            cannot,
+            self.n_clusters,
+            given_count=given_count,
+            use_scale=_switch(self.use_scale),
+            use_profiles=_switch(self.use_profiles),
+        )
         if target is not None and unwanted.batches is not None:
             self._check_confounding(target, search.cleaned.batches)
         return search
@@ -320,6 +346,7 @@ class SieveSelector(BaseSelector):
         self.start_ = result.start
         self.centered_ = result.centered
         self.scale_used_ = result.scale_used
+        self.profiles_used_ = result.start == "profiles"
         self.objective_ = result.strength
         self.n_iter_ = result.n_rounds
         self.converged_ = True
@@ -327,6 +354,11 @@ class SieveSelector(BaseSelector):
         self.negative_weight_fraction_ = float(np.mean(scores[usable] < 0))
         if len(order) == 0:
             self._warn_nothing_selected("the labels" if self.supervised_ else "the others' structure")
+
+
+def _switch(value: bool | Literal["auto"]) -> bool | Literal["auto"]:
+    """Read a numpy bool as one of Python's."""
+    return "auto" if value == "auto" else bool(value)
 
 
 def _gap(scores: Array, support: Array, usable: Array) -> float:

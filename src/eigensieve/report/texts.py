@@ -42,6 +42,13 @@ _SCALE_USED = (
     "is its variance and c the 90 % quantile of the variances. Scores are shares of a feature's own variance."
 )
 
+_ROUNDS = "The graph was built on features weighted by earlier scores."
+_PROFILES = (
+    "The graph joins samples whose profiles have the smallest angles between them. A profile holds log(1 + x / c) per "
+    "feature, with c a typical value, times one plus the logarithm of how rare the feature is. It is scaled to length "
+    "1 and centred."
+)
+
 _FEWEST = (
     " Only the first picks were kept. For each number of picks, the structure was predicted for every sample by the "
     "mean over its 5 nearest others. The smallest number with at least 95 % of the largest R2 was taken."
@@ -55,7 +62,7 @@ _WITH_LABELS = (
 _HOW = {
     "SieveSelector": (
         "Each feature was scored by how much of its variation follows the leading non-trivial eigenvectors of a "
-        "nearest-neighbour graph of the samples. The graph was built on features weighted by earlier scores. "
+        f"nearest-neighbour graph of the samples. {_ROUNDS} "
         "Features were then taken one at a time, each the one that made the similarities of the samples on the "
         "features taken so far agree best with those in the embedding (kernel alignment). Near-copies of a feature "
         "that was taken came after the others, and features that agreed no more than noise came last.",
@@ -93,6 +100,8 @@ def methods_text(model: Any, support: Array, labels_used: bool, used: dict[str, 
     """
     name = type(model).__name__
     how, citations = _HOW.get(name, (f"Features were selected with {name}.", []))
+    if getattr(model, "profiles_used_", False):
+        how = how.replace(_ROUNDS, _PROFILES)
     embedding = getattr(model, "embedding_", None)
     k = 0 if embedding is None else embedding.shape[1]
     directions = f" The samples were embedded in {k} direction{'s' * (k > 1)}." if k else ""

@@ -6,6 +6,7 @@ search.py : one selection from data to features.
 rounds.py : weights -> embedding -> scores -> weights, from two starts. The sieve's score is here.
 start.py : whether features are centred, and the weights that the second start begins with.
 scale.py : whether the features' scale is evidence, and the prior on their weights that follows from it.
+profiles.py : counts and texts: one graph of the samples' profiles in place of the rounds.
 embedding.py : one round's embedding: coordinates of the samples, their neighbour graph, its eigenvectors.
 target.py : what y says about the samples, as one orthonormal basis.
 labelled.py : scores with a target instead of the rounds; guesses where few labels are known.
@@ -22,6 +23,7 @@ Words
 score : u_i, the agreement of feature i with the embedding over pairs of different samples; about 0 for noise.
 layout : the samples as points, from which a neighbour graph is made.
 landmark : one of 2,000 samples that the graph is made of when there are more.
+profile : what a sample holds relative to the rest of it, rare features more than frequent ones.
 alignment : how similar the affinity of some features is to the structure, as the cosine of two matrices.
 cloud : normal points without clusters that a layout is compared with.
 """
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
     from eigensieve.sieve.cells import cell_embedding, relative_effect
     from eigensieve.sieve.embedding import sample_coordinates
     from eigensieve.sieve.labelled import shared_with_batches
+    from eigensieve.sieve.profiles import UseProfiles
     from eigensieve.sieve.rounds import SieveResult
     from eigensieve.sieve.scale import UseScale
     from eigensieve.sieve.search import Search, prepare

@@ -17,6 +17,10 @@ EXACT_SAMPLES = 1_000
 N_COORDINATES = 100
 """Coordinates that are kept. Distances in them are those of the weighted data, up to its weakest directions."""
 
+MAX_CLUSTERS = 40
+SEEN_ALONE = 10
+"""Most clusters that the graph alone may show. Further ones must show in the features' spectrum, too."""
+
 N_NEIGHBORS = 5
 SMOOTHING = 0.3
 """Weight of the complete graph that is mixed in, in mean degrees per sample."""
@@ -95,11 +99,14 @@ class GraphSpectrum:
     eigenvalues : ndarray
         Decreasing, below 1. k minus the sum of the first k is the smallest normalised cut into k parts (relaxed).
     vectors : ndarray of shape (n_samples, len(eigenvalues))
+    directions : bool
+        Whether samples are compared by the direction in which their point lies, not by its place.
     """
 
     points: Array
     eigenvalues: Array
     vectors: Array
+    directions: bool = False
 
     def embedding(self, n_columns: int) -> Array:
         """Return Q, the first eigenvectors centred and made orthonormal."""
@@ -107,7 +114,9 @@ class GraphSpectrum:
         return np.asarray(np.linalg.qr(leading - leading.mean(axis=0))[0])
 
 
-def graph_spectrum(points: Array, count: int, n_neighbors: int = N_NEIGHBORS) -> GraphSpectrum:
+def graph_spectrum(
+    points: Array, count: int, n_neighbors: int = N_NEIGHBORS, *, directions: bool = False
+) -> GraphSpectrum:
     """Return the `count` leading eigenpairs of the samples' smoothed neighbour graph, after the trivial one.
 
     The graph joins each sample to its `n_neighbors` nearest neighbours in `points`. The complete graph is mixed in with
@@ -121,8 +130,11 @@ def graph_spectrum(points: Array, count: int, n_neighbors: int = N_NEIGHBORS) ->
     count : int
         Below the number of samples.
     n_neighbors : int, default=5
+    directions : bool, default=False
+        Compare samples by the direction in which their point lies: by the cosine of the angle between them.
     """
-    return GraphSpectrum(points, *_eigenpairs(points, count, n_neighbors=n_neighbors))
+    found = _eigenpairs(points, count, n_neighbors=n_neighbors, directions=directions)
+    return GraphSpectrum(points, *found, directions)
 
 
 def clearest_graph(layouts: Sequence[Array], count: int, n_clusters: int) -> GraphSpectrum:
@@ -134,9 +146,17 @@ def clearest_graph(layouts: Sequence[Array], count: int, n_clusters: int) -> Gra
     return max(spectra, key=lambda spectrum: float(spectrum.eigenvalues[:n_clusters].sum()))
 
 
+def unit_rows(points: Array) -> Array:
+    """Return points divided by their length; a point at 0 stays there."""
+    lengths = np.linalg.norm(points, axis=1, keepdims=True)
+    return np.asarray(np.divide(points, lengths, out=np.zeros_like(points), where=lengths > 0))
+
+
 def _eigenpairs(
-    points: Array, count: int, *, vectors: bool = True, n_neighbors: int = N_NEIGHBORS
+    points: Array, count: int, *, vectors: bool = True, n_neighbors: int = N_NEIGHBORS, directions: bool = False
 ) -> tuple[Array, Array]:
+    if directions:
+        points = unit_rows(points)
     graph = knn_graph(points, min(n_neighbors, len(points) - 1), weights="binary")
     return leading_eigenvectors(graph, count, smoothing=SMOOTHING, vectors=vectors)
 
@@ -163,8 +183,20 @@ def excess_over_cloud(spectrum: GraphSpectrum, count: int) -> Array:
     deviations = spectrum.points.std(axis=0)
     n_clouds = _CLOUDS if len(spectrum.points) <= _ONE_CLOUD_SAMPLES else 1
     clouds = (rng.standard_normal(spectrum.points.shape) * deviations for _ in range(n_clouds))
-    largest = np.max([_eigenpairs(cloud, count, vectors=False)[0] for cloud in clouds], axis=0)
+    largest = np.max(
+        [_eigenpairs(cloud, count, vectors=False, directions=spectrum.directions)[0] for cloud in clouds], axis=0
+    )
     return np.asarray(spectrum.eigenvalues[:count] - largest)
+
+
+def columns_looked_at(n_samples: int) -> int:
+    """Return how many eigenvectors are looked at when their number is not given."""
+    return min(max(1, n_samples - 2), max(2, min(MAX_CLUSTERS, n_samples // 4)))
+
+
+def columns_given(spectrum: GraphSpectrum, columns: int) -> int:
+    """Return k, or k - 1 if the k-th eigenvector does not stand out: k - 1 of them separate k clusters."""
+    return columns - int(columns > 1 and excess_over_cloud(spectrum, columns)[-1] <= 0)
 
 
 def clear_columns(excess: Array) -> int | None:

@@ -49,9 +49,7 @@ class Landmarks:
         """Carry an embedding of the landmarks over to all samples.
 
         Coordinate j of the landmarks is p_j = M'b_j with b_j = diag(w) M p_j / lambda_j. So b_j gives it for any other
-        sample, too. A sample that is no landmark gets the mean of Q over its 5 nearest landmarks, times a factor per
-        column (Nystroem's extension of the graph's eigenvectors). The factor is the one that best fits the landmarks
-        themselves, each from its 5 nearest others.
+        sample, too. :func:`carried_over` does the rest.
 
         Parameters
         ----------
@@ -70,26 +68,49 @@ class Landmarks:
         """
         kept = eigenvalues > _FLAT * eigenvalues[0]
         loadings = self.data.project(points[:, kept] / eigenvalues[kept])
-        places = self._places((weights * self.factor)[:, None] * loadings)
-        marks = places[self.rows]
-        count = min(N_NEIGHBORS, len(marks) - 1)
-        others = np.delete(np.arange(len(places)), self.rows)
-        expected = Q[nearest_among(marks, marks, count)].mean(axis=1)
-        slope = np.sum(expected * Q, axis=0) / np.maximum(np.sum(expected**2, axis=0), np.finfo(np.float64).tiny)
-        whole = np.empty((len(places), Q.shape[1]))
-        whole[self.rows] = Q
-        whole[others] = Q[nearest_among(places[others], marks, count)].mean(axis=1) * slope
-        return np.asarray(np.linalg.qr(whole - whole.mean(axis=0))[0])
+        places = combined(self.everything, (weights * self.factor)[:, None] * loadings)
+        return carried_over(Q, places, self.rows)
 
-    def _places(self, loadings: Array) -> Array:
-        """Return the coordinates of all samples, a few columns at a time: with few features they are as large as X."""
-        count = loadings.shape[1]
-        at_once = max(1, self.everything.n_features // _COLUMNS_SHARE)
-        places = np.empty((self.everything.n_samples, count), dtype=np.float32)
-        for start in range(0, count, at_once):
-            some = slice(start, start + at_once)
-            places[:, some] = self.everything.combine(np.ascontiguousarray(loadings[:, some]))
-        return places
+
+def carried_over(Q: Array, places: Array, rows: Array) -> Array:
+    """Carry an embedding of the landmarks over to all samples.
+
+    A sample that is no landmark gets the mean of Q over its 5 nearest landmarks, times a factor per column (Nystroem's
+    extension of the graph's eigenvectors). The factor is the one that best fits the landmarks themselves, each from its
+    5 nearest others.
+
+    Parameters
+    ----------
+    Q : ndarray of shape (n_landmarks, n_columns)
+    places : ndarray of shape (n_samples, n_coordinates)
+        All samples as points, among which the nearest are looked for.
+    rows : ndarray of int
+        Which samples the landmarks are.
+
+    Returns
+    -------
+    Q : ndarray of shape (n_samples, n_columns)
+        Centred and orthonormal.
+    """
+    marks = places[rows]
+    count = min(N_NEIGHBORS, len(marks) - 1)
+    others = np.delete(np.arange(len(places)), rows)
+    expected = Q[nearest_among(marks, marks, count)].mean(axis=1)
+    slope = np.sum(expected * Q, axis=0) / np.maximum(np.sum(expected**2, axis=0), np.finfo(np.float64).tiny)
+    whole = np.empty((len(places), Q.shape[1]))
+    whole[rows] = Q
+    whole[others] = Q[nearest_among(places[others], marks, count)].mean(axis=1) * slope
+    return np.asarray(np.linalg.qr(whole - whole.mean(axis=0))[0])
+
+
+def combined(data: DataMatrix, loadings: Array) -> Array:
+    """Return M' loadings for all samples, a few columns at a time: with few features they are as large as X."""
+    at_once = max(1, data.n_features // _COLUMNS_SHARE)
+    places = np.empty((data.n_samples, loadings.shape[1]), dtype=np.float32)
+    for start in range(0, loadings.shape[1], at_once):
+        some = slice(start, start + at_once)
+        places[:, some] = data.combine(np.ascontiguousarray(loadings[:, some]))
+    return places
 
 
 def landmarks_of(data: DataMatrix, *, centered: bool = True) -> Landmarks | None:

@@ -14,26 +14,29 @@ from eigensieve.data import DataMatrix
 from eigensieve.evidence import agreement, count_spikes, weighted_noise_edge
 from eigensieve.sieve.embedding import (
     EXACT_SAMPLES,
+    MAX_CLUSTERS,
+    SEEN_ALONE,
     GraphSpectrum,
     clear_columns,
     clearest_graph,
+    columns_given,
+    columns_looked_at,
     excess_over_cloud,
     sample_affinity,
     sample_coordinates,
     shortened,
 )
 from eigensieve.sieve.landmarks import Landmarks, landmarks_of
+from eigensieve.sieve.profiles import Profiles
 from eigensieve.sieve.scale import Prior
 from eigensieve.sieve.start import qalpha_weights
 
-Start = Literal["equal", "qalpha", "labels", "products", "structure"]
+Start = Literal["equal", "qalpha", "profiles", "labels", "products", "structure"]
 
 N_ROUNDS = 3
 """Both starts make all rounds but the last. The better one makes the last."""
-MAX_CLUSTERS = 40
-SEEN_ALONE = 10
-"""Most clusters that the graph alone may show. Further ones must show in the features' spectrum, too."""
 _CLEARLY_BETTER = 1.1  # the equal start is better on most real data: the other must win by this factor
+_FAR_BETTER = 2.3  # rounds weigh the features and profiles do not, so the best features of rounds always score higher
 _TOP = 5  # few, so that a small group of relevant features among noise is seen
 _LEAST_SHOWN = 2  # columns of what picks show: rows of a single one have a sign and no direction
 _START_CLUSTERS = 5  # k of the Q-alpha start if the number of clusters is not known yet
@@ -51,8 +54,9 @@ class SieveResult:
         Q, the last graph's eigenvectors that stand out.
     eigenvalues : ndarray
         Eigenvalues of the affinity under the last round's weights, decreasing.
-    start : {"equal", "qalpha", "labels", "products", "structure"}
-        The start that was kept; where a target took the place of the rounds, what the features were scored by.
+    start : {"equal", "qalpha", "profiles", "labels", "products", "structure"}
+        The start that was kept, or profiles in its place; where a target took the place of the rounds, what the
+        features were scored by.
     n_rounds : int
     usable : ndarray of bool of shape (n_features,)
         The features that were allowed weight.
@@ -91,6 +95,7 @@ def sieve(
     excess: float = 1.0,
     apart: csr_array | None = None,
     prior: Prior | None = None,
+    profiles: Profiles | None = None,
     progress: Progress = silent,
 ) -> SieveResult:
     """Find an embedding of the samples and the features that agree with it.
@@ -100,6 +105,10 @@ def sieve(
     are scored (:func:`sieve_scores`), and the next weights are w_i = max(u_i, 0). Two rounds start from equal weights
     and two from Q-alpha's on screened features. The start whose best features score higher makes the last round. Where
     scale is evidence, the weights of all rounds are multiplied by a prior.
+
+    Of counts and texts, profiles of the samples make one graph without rounds, and take their place. But if the best
+    features of the rounds score more than 2.3 times as high, few features carry the structure: rounds find them, and
+    profiles, in which all features count, do not.
 
     With more than 2,000 samples the graph is one of 2,000 landmarks, and Q is carried over to all samples
     (:class:`~eigensieve.sieve.landmarks.Landmarks`). Scores are those of all samples. Time is linear in their number.
@@ -121,10 +130,17 @@ def sieve(
         Pairs that cannot be linked, from :func:`apart_matrix`: features that set them apart score higher.
     prior : Prior, optional
         From :func:`~eigensieve.sieve.scale.scale_prior`.
+    profiles : Profiles, optional
+        From :func:`~eigensieve.sieve.profiles.sample_profiles`.
     progress : callable
     """
     rounds = _Rounds(data, usable, n_clusters, centered, excess, apart, prior, progress)
+    by_profiles = None if profiles is None else rounds.by_profiles(profiles)
+    if profiles is not None and by_profiles is not None and profiles.certain:
+        return by_profiles
     best = rounds.better_start()
+    if by_profiles is not None and best.strength <= _FAR_BETTER * by_profiles.strength:
+        return by_profiles
     progress(f"last round from the {best.start} start")
     last = rounds.run(rounds.weights(best.scores), best.start, 1)
     return replace(last, n_rounds=N_ROUNDS, scale_used=rounds.factors is not None)
@@ -216,14 +232,24 @@ class _Rounds:
         other = self.run(qalpha_weights(self.data, self.usable, k, self.affinity), "qalpha", N_ROUNDS - 1)
         return other if other.strength > _CLEARLY_BETTER * equal.strength else equal
 
+    def by_profiles(self, profiles: Profiles) -> SieveResult:
+        """Score the features by the embedding of the samples' profiles."""
+        self.progress("comparing the profiles of the samples")
+        shown, columns, eigenvalues = profiles.embedding(self.usable, self.n_clusters, _LEAST_SHOWN, self.progress)
+        Q = shown[:, :columns]
+        return SieveResult(self.scores(Q), Q, eigenvalues, "profiles", 1, self.usable, self.centered, shown=shown)
+
+    def scores(self, Q: Array) -> Array:
+        """Score the features by an embedding, and by the pairs that they set apart."""
+        scores = sieve_scores(self.data, Q, centered=self.centered)
+        return scores if self.apart is None else scores + pair_scores(self.data, self.apart)
+
     def run(self, weights: Array, start: Start, count: int, affinity: Array | None = None) -> SieveResult:
         """Make `count` rounds. `affinity` is that of the weights they start from, if it is known already."""
         for _ in range(count):
             Q, eigenvalues, shown = self.embed(weights, affinity)
             affinity = None
-            scores = sieve_scores(self.data, Q, centered=self.centered)
-            if self.apart is not None:
-                scores = scores + pair_scores(self.data, self.apart)
+            scores = self.scores(Q)
             weights = self.weights(scores)
         return SieveResult(scores, Q, eigenvalues, start, count, self.usable, self.centered, shown=shown)
 
@@ -249,14 +275,11 @@ class _Rounds:
         """Embed by k eigenvectors, or by k - 1 if the last one does not stand out: k - 1 separate k clusters."""
         columns = min(k, max(1, self.seen.n_samples - 2))
         spectrum = clearest_graph(layouts, columns, columns)
-        if columns > 1 and excess_over_cloud(spectrum, columns)[-1] <= 0:
-            columns -= 1
-        return spectrum, columns
+        return spectrum, columns_given(spectrum, columns)
 
     def _columns_found(self, layouts: list[Array], shown: int) -> tuple[GraphSpectrum, int]:
         """Embed by the eigenvectors that show clusters. If the graph shows no number, take that of the features."""
-        q = self.seen.n_samples
-        count = min(max(1, q - 2), max(2, min(MAX_CLUSTERS, q // 4)))
+        count = columns_looked_at(self.seen.n_samples)
         spectrum = clearest_graph(layouts, count, shown)
         clear = clear_columns(excess_over_cloud(spectrum, count))
         if clear is None or clear > max(shown, SEEN_ALONE):

@@ -16,6 +16,7 @@ from eigensieve.sieve.labelled import TargetFit, fit_target
 from eigensieve.sieve.landmarks import landmarks_of, marginal_excess
 from eigensieve.sieve.panel import MOST_PICKED, Panel, panel
 from eigensieve.sieve.picking import pick
+from eigensieve.sieve.profiles import Profiles, UseProfiles, sample_profiles
 from eigensieve.sieve.rounds import SieveResult, apart_matrix, pair_scores, sieve, sieve_embedding
 from eigensieve.sieve.scale import Prior, UseScale, scale_prior
 from eigensieve.sieve.showing import pick_showing, shown_rows
@@ -34,6 +35,7 @@ def prepare(
     *,
     given_count: bool,
     use_scale: UseScale = "auto",
+    use_profiles: UseProfiles = "auto",
 ) -> "Search":
     """Remove what is unwanted, and return what is to be searched.
 
@@ -51,6 +53,8 @@ def prepare(
         Whether the number of features to select is given.
     use_scale : bool or "auto"
         Whether features that vary more have more weight, where there is no target.
+    use_profiles : bool or "auto"
+        Whether samples are compared by their profiles, where there is no target and nothing unwanted.
     """
     # Means count only where nothing else is known. They have no null, so the automatic choice leaves them out, too.
     means_count = given_count and target is None and not unwanted.anything
@@ -62,7 +66,11 @@ def prepare(
         excess = marginal_excess(raw.standardized("center"), usable)
     apart = apart_matrix(cannot, raw.n_samples) if cannot is not None and len(cannot) else None
     prior = scale_prior(raw, cleaned.usable, cleaned.share, use_scale) if target is None else None
-    return Search(cleaned, unwanted.batches, target, n_clusters, centered, excess, apart, prior)
+    # Profiles have weights of their own.
+    told = use_profiles == "auto" and use_scale is True
+    plain = target is None and not unwanted.anything and not told
+    profiles = sample_profiles(raw, cleaned.usable, use_profiles) if plain else None
+    return Search(cleaned, unwanted.batches, target, n_clusters, centered, excess, apart, prior, profiles)
 
 
 @dataclass(frozen=True)
@@ -84,6 +92,8 @@ class Search:
         Pairs that cannot be linked, from :func:`~eigensieve.sieve.rounds.apart_matrix`.
     prior : Prior or None
         From :func:`~eigensieve.sieve.scale.scale_prior`.
+    profiles : Profiles or None
+        From :func:`~eigensieve.sieve.profiles.sample_profiles`.
     """
 
     cleaned: Cleaned
@@ -94,6 +104,7 @@ class Search:
     excess: float
     apart: csr_array | None
     prior: Prior | None = None
+    profiles: Profiles | None = None
 
     @property
     def data(self) -> DataMatrix:
@@ -132,6 +143,7 @@ class Search:
                 excess=self.excess,
                 apart=self.apart,
                 prior=self.prior,
+                profiles=self.profiles,
                 progress=progress,
             )
         progress("scoring the features by the labels")
@@ -152,8 +164,13 @@ class Search:
         landmarks = landmarks_of(self.data, centered=self.centered)
         return (self.data, slice(None)) if landmarks is None else (landmarks.data, landmarks.rows)
 
-    def discoveries(self, fdr: float, rng: np.random.Generator, progress: Progress) -> Discoveries:
-        """Find the features that follow the target, or else a structure shown by the other features."""
+    def discoveries(
+        self, fdr: float, rng: np.random.Generator, progress: Progress, *, by_profiles: bool = False
+    ) -> Discoveries:
+        """Find the features that follow the target, or else a structure shown by the other features.
+
+        With `by_profiles` the others show it by the profiles of the samples.
+        """
         if self.target is not None:
             fit = self.fitted
             together = fit.source != "labels"
@@ -162,6 +179,9 @@ class Search:
             return self._with_interacting(found, rng) if together else found
 
         def embed(active: Array) -> Array:
+            if by_profiles and self.profiles is not None:
+                Q, columns, _ = self.profiles.embedding(active, self.n_clusters, 1, progress)
+                return Q[:, :columns]
             data = self.data.restricted(active)
             return sieve_embedding(
                 data,

@@ -67,6 +67,13 @@ class FitOptions:
             "sieve: whether features that vary more count more in finding neighbours; seen from the data by default.",
         ),
     ] = None
+    use_profiles: Annotated[
+        bool | None,
+        _method(
+            "--use-profiles/--ignore-profiles",
+            "sieve: whether samples are compared by profiles, for counts and texts; seen from the data by default.",
+        ),
+    ] = None
     score: Annotated[str | None, _method("--score", "trace-ratio: fisher, laplacian or semi-supervised.")] = None
     level: Annotated[
         str | None, _method("--level", "trace-ratio: best subset, or best features one by one: subset or feature.")
