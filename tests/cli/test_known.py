@@ -250,3 +250,24 @@ def test_scale_is_used_or_ignored_as_told(cli, tmp_path):
         assert (said in cli("select", path, "-n", 5, *options)[1]) == used
     code, _, err = cli("select", path, "-n", 5, "--method", "qalpha", "--ignore-scale")
     assert code == 2 and "--use-scale" in err
+
+
+def test_profiles_are_used_or_ignored_as_told(cli, tmp_path):
+    rng = np.random.default_rng(0)
+    rates = np.full((60, 80), 0.2)
+    for k in range(3):
+        rates[k::3, 10 * k : 10 * k + 10] = 2.0
+    X = rng.poisson(rates)
+    path = save(pd.DataFrame(X, columns=[f"word{i}" for i in range(80)]), tmp_path / "words.csv")
+    said = "compared samples by their profiles"
+    for options, used in (((), True), (("--use-profiles",), True), (("--ignore-profiles",), False)):
+        found = document(cli("select", path, "-n", 5, *options, "--json"))
+        expected = SieveSelector(5, use_profiles="auto" if not options else used).fit(X)
+        assert found["used"]["profiles"] is used is expected.profiles_used_
+        assert found["selected"] == expected.selection_order_.tolist()
+        assert (said in cli("select", path, "-n", 5, *options)[1]) == used
+    code, _, err = cli("select", path, "-n", 5, "--method", "qalpha", "--ignore-profiles")
+    assert code == 2 and "--use-profiles" in err
+    negative = save(pd.DataFrame(X - 1, columns=[f"word{i}" for i in range(80)]), tmp_path / "negative.csv")
+    code, _, err = cli("select", negative, "-n", 5, "--use-profiles")
+    assert code == 3 and "negative values" in err

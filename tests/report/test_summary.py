@@ -229,3 +229,18 @@ def test_the_methods_say_that_scale_counted():
         assert ("90 % quantile of the variances" in text) == said == model.scale_used_
         assert ("gave more weight to features that vary more" in text) == said
         assert ("units do not matter" in text) != said
+
+
+def test_the_methods_say_that_profiles_were_compared():
+    rng = np.random.default_rng(0)
+    rates = np.full((60, 80), 0.2)
+    for k in range(3):
+        rates[k::3, 10 * k : 10 * k + 10] = 2.0
+    X = rng.poisson(rates).astype(float)
+    for use in (True, False, "auto"):
+        model = SieveSelector(12, use_profiles=use).fit(X)
+        text = summarize(model, X, draw_map=False)["method"]["text"]
+        assert model.profiles_used_ == (use is not False)
+        assert ("whose profiles have the smallest angles" in text) == model.profiles_used_
+        assert ("compared samples by their profiles" in text) == model.profiles_used_
+        assert ("weighted by earlier scores" in text) != model.profiles_used_
