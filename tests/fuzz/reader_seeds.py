@@ -2,6 +2,8 @@
 
 import gzip
 import io
+import re
+import zipfile
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -105,7 +107,17 @@ def _feather(folder: Path) -> list[Files]:
 
 
 def _xlsx(folder: Path) -> list[Files]:
-    return [_written(folder, "full.xlsx", _FULL)]
+    return [{name: _undated(data) for name, data in _written(folder, "full.xlsx", _FULL).items()}]
+
+
+def _undated(workbook: bytes) -> bytes:
+    """The same workbook whenever it is made: without the times that it was written at."""
+    out = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(workbook)) as old, zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as new:
+        for name in old.namelist():
+            content = re.sub(rb"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", b"2000-01-01T00:00:00Z", old.read(name))
+            new.writestr(zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0)), content, zipfile.ZIP_DEFLATED)
+    return out.getvalue()
 
 
 def _npy(folder: Path) -> list[Files]:

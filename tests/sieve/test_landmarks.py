@@ -10,7 +10,7 @@ from eigensieve.evidence import permuted_excess
 from eigensieve.graphs import nearest_among
 from eigensieve.sieve import landmarks as module
 from eigensieve.sieve.embedding import sample_coordinates, shortened
-from eigensieve.sieve.landmarks import landmarks_at, landmarks_of, marginal_excess
+from eigensieve.sieve.landmarks import combined, landmarks_at, landmarks_of, marginal_excess
 from eigensieve.sieve.rounds import _Rounds, sieve
 from reference import sieve as naive
 from support.backends import BACKENDS, FEW, tolerance
@@ -91,7 +91,7 @@ def test_samples_are_placed_by_the_landmarks_own_coordinates(clustered: np.ndarr
     points = coordinates.points if layout == "plain" else shortened(coordinates, 1.0)
     kept = coordinates.eigenvalues > 1e-10 * coordinates.eigenvalues[0]
     points, values = points[:, kept], coordinates.eigenvalues[kept]
-    places = marks._places((weights * marks.factor)[:, None] * marks.data.project(points / values))
+    places = combined(marks.everything, (weights * marks.factor)[:, None] * marks.data.project(points / values))
     places -= places[rows].mean(axis=0)
     np.testing.assert_allclose(places[:150], points, atol=1e-5)
     np.testing.assert_allclose(places[150:], points[:40], atol=1e-5)
