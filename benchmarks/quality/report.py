@@ -52,21 +52,28 @@ def paired_p(ours: np.ndarray, theirs: np.ndarray) -> float:
 
 
 def markdown(rows: list[dict], selectors: dict[str, Selector], ours: str) -> str:
-    """One section per part: means, costs and tests, the sets on which `ours` loses, then every set."""
+    """One section per part: means, costs and tests, who falls below random features, then every set."""
+    parts = {part: [row for row in rows if part_of(row["data"]) == part] for part in ("reported", "files", "chosen-on")}
+    parts = {part: some for part, some in parts.items() if some}
     lines = []
-    for part in ("reported", "files", "chosen-on"):
-        some = [row for row in rows if part_of(row["data"]) == part]
-        if not some:
-            continue
-        even = [row for row in some if row.get("largest_class", 1.0) <= EVEN]
-        with warnings.catch_warnings():  # means of a selector that has done no set are NaN, and shown as such
-            warnings.simplefilter("ignore", RuntimeWarning)
-            lines += [f"## {part}", "", *_means(some, selectors, ours), ""]
-            if even and table(even, "accuracy")[0]:
-                lines += [f"Sets without a class of more than {EVEN:.0%} of the samples:", ""]
-                lines += [*_means(even, selectors, ours), ""]
-            lines += [*_by_count(some), "", *_losses(some, selectors), "", *_every_set(some), ""]
+    with warnings.catch_warnings():  # means of a selector that has done no set are NaN, and shown as such
+        warnings.simplefilter("ignore", RuntimeWarning)
+        if {"reported", "files"} <= set(parts):
+            lines += ["## reported and files", "", *_overview(parts["reported"] + parts["files"], selectors, ours), ""]
+        for part, some in parts.items():
+            lines += [f"## {part}", "", *_overview(some, selectors, ours), "", *_by_count(some), ""]
+            lines += [*_every_set(some), ""]
     return "\n".join(lines)
+
+
+def _overview(rows, selectors, ours):
+    """Means over all sets and over those without a dominant class, and who falls below random features."""
+    even = [row for row in rows if row.get("largest_class", 1.0) <= EVEN]
+    lines = [*_means(rows, selectors, ours), ""]
+    if even and table(even, "accuracy")[0]:
+        lines += [f"Sets without a class of more than {EVEN:.0%} of the samples:", ""]
+        lines += [*_means(even, selectors, ours), ""]
+    return lines + _losses(rows, selectors)
 
 
 def _means(rows, selectors, ours):
