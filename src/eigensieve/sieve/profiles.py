@@ -11,6 +11,7 @@ from eigensieve._progress import Progress
 from eigensieve._types import Array
 from eigensieve.data import ColumnStats, DataMatrix, logarithms
 from eigensieve.sieve.embedding import (
+    EXACT_SAMPLES,
     N_COORDINATES,
     SEEN_ALONE,
     GraphSpectrum,
@@ -178,8 +179,12 @@ def _principal(products: Array) -> tuple[Array, Array]:
     products = products - products.mean(axis=0)
     products -= products.mean(axis=1, keepdims=True)
     q = len(products)
-    values, vectors = eigh(products, subset_by_index=(q - min(q, N_COORDINATES), q - 1))
-    return np.maximum(values[::-1], 0.0), vectors[:, ::-1]
+    count = min(q, N_COORDINATES)
+    # Of few samples all eigenvectors are found faster than some.
+    values, vectors = (
+        np.linalg.eigh(products) if q <= EXACT_SAMPLES else eigh(products, subset_by_index=(q - count, q - 1))
+    )
+    return np.maximum(values[::-1][:count], 0.0), vectors[:, ::-1][:, :count]
 
 
 def _graph(points: Array, n_clusters: int | Literal["auto"]) -> tuple[GraphSpectrum, int]:
