@@ -122,7 +122,14 @@ def sample_profiles(raw: DataMatrix, usable: Array, use: UseProfiles) -> Profile
     use : bool or "auto"
     """
     places = np.flatnonzero(usable)
-    if use is False or not len(places) or raw.shared.exponents is not None:
+    if use is False or not len(places):
+        return None
+    if raw.shared.exponents is not None:
+        if use is True:
+            raise ValueError(
+                "With use_profiles=True SieveSelector compares samples by amounts in one unit, and X has columns of "
+                'extreme scale. Divide X by a typical value, or set use_profiles="auto".'
+            )
         return None
     count = min(len(places), _SOME, max(1, _SOME_ENTRIES // raw.n_samples))
     some = raw.take(places[np.linspace(0, len(places) - 1, count).astype(np.intp)])

@@ -135,12 +135,14 @@ def sieve(
     progress : callable
     """
     rounds = _Rounds(data, usable, n_clusters, centered, excess, apart, prior, progress)
-    by_profiles = None if profiles is None else rounds.by_profiles(profiles)
-    if profiles is not None and by_profiles is not None and profiles.certain:
-        return by_profiles
+    found = None
+    if profiles is not None:
+        found = rounds.by_profiles(profiles)
+        if profiles.certain:
+            return found
     best = rounds.better_start()
-    if by_profiles is not None and best.strength <= _FAR_BETTER * by_profiles.strength:
-        return by_profiles
+    if found is not None and best.strength <= _FAR_BETTER * found.strength:
+        return found
     progress(f"last round from the {best.start} start")
     last = rounds.run(rounds.weights(best.scores), best.start, 1)
     return replace(last, n_rounds=N_ROUNDS, scale_used=rounds.factors is not None)
