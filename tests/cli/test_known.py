@@ -270,4 +270,4 @@ def test_profiles_are_used_or_ignored_as_told(cli, tmp_path):
     assert code == 2 and "--use-profiles" in err
     negative = save(pd.DataFrame(X - 1, columns=[f"word{i}" for i in range(80)]), tmp_path / "negative.csv")
     code, _, err = cli("select", negative, "-n", 5, "--use-profiles")
-    assert code == 3 and "negative values" in err
+    assert code == 3 and "negative values. Leave --use-profiles out." in err

@@ -153,7 +153,7 @@ def test_it_can_be_told() -> None:
         assert not SieveSelector(10, **options).fit(X).profiles_used_
     assert not SieveSelector(10).fit(X, topic).profiles_used_
     assert not SieveSelector(10).fit(X, batches=np.arange(90) % 2).profiles_used_
-    with pytest.raises(ValueError, match=r"negative values\. Set use_profiles"):
+    with pytest.raises(ValueError, match=r"negative values\. Leave use_profiles out"):
         SieveSelector(10, use_profiles=True).fit(X - 1.0)
     with pytest.raises(ValueError, match="columns of extreme scale"):
         SieveSelector(10, use_profiles=True).fit(X * np.where(np.arange(300) == 7, 1e200, 1.0))

@@ -305,7 +305,7 @@ class SieveSelector(BaseSelector):
         if _switch(self.use_profiles) is True and unwanted.anything:
             raise ValueError(
                 "use_profiles=True does not go with batches, side or must_link: these are taken off standardised "
-                'features. Set use_profiles="auto", or leave them out of SieveSelector.fit.'
+                "features. Leave use_profiles out."
             )
         search = prepare(
             raw,

@@ -128,7 +128,7 @@ def sample_profiles(raw: DataMatrix, usable: Array, use: UseProfiles) -> Profile
         if use is True:
             raise ValueError(
                 "With use_profiles=True SieveSelector compares samples by amounts in one unit, and X has columns of "
-                'extreme scale. Divide X by a typical value, or set use_profiles="auto".'
+                "extreme scale. Leave use_profiles out."
             )
         return None
     count = min(len(places), _SOME, max(1, _SOME_ENTRIES // raw.n_samples))
@@ -137,7 +137,7 @@ def sample_profiles(raw: DataMatrix, usable: Array, use: UseProfiles) -> Profile
         if use is True:
             raise ValueError(
                 "With use_profiles=True SieveSelector compares samples by amounts, such as counts, and X has negative "
-                'values. Set use_profiles="auto" or False.'
+                "values. Leave use_profiles out."
             )
         return None
     if use == "auto" and (np.mean(some == 0) < _MOSTLY_ZERO or not _one_unit(some)):
