@@ -236,38 +236,44 @@ def test_batches_that_nearly_coincide_with_the_labels_are_noted(cli, frame, tmp_
     assert code == 0 and "note: the label and batches are confounded" in err
 
 
-def test_scale_is_used_or_ignored_as_told(cli, tmp_path):
-    rng = np.random.default_rng(0)
+def _wide(rng):
     X = 5 + rng.standard_normal((30, 400))
     X[:, :100] += rng.normal(0, 3, (3, 100))[np.arange(30) % 3]
-    path = save(pd.DataFrame(X, columns=[f"g{i}" for i in range(400)]), tmp_path / "wide.csv")
-    said = "gave more weight to features that vary more"
-    for options, used in (((), True), (("--use-scale",), True), (("--ignore-scale",), False)):
-        found = document(cli("select", path, "-n", 5, *options, "--json"))
-        expected = SieveSelector(5, use_scale="auto" if not options else used).fit(X)
-        assert found["used"]["scale"] is used is expected.scale_used_
-        assert found["selected"] == expected.selection_order_.tolist()
-        assert (said in cli("select", path, "-n", 5, *options)[1]) == used
-    code, _, err = cli("select", path, "-n", 5, "--method", "qalpha", "--ignore-scale")
-    assert code == 2 and "--use-scale" in err
+    return X
 
 
-def test_profiles_are_used_or_ignored_as_told(cli, tmp_path):
-    rng = np.random.default_rng(0)
+def _words(rng):
     rates = np.full((60, 80), 0.2)
     for k in range(3):
         rates[k::3, 10 * k : 10 * k + 10] = 2.0
-    X = rng.poisson(rates)
-    path = save(pd.DataFrame(X, columns=[f"word{i}" for i in range(80)]), tmp_path / "words.csv")
-    said = "compared samples by their profiles"
-    for options, used in (((), True), (("--use-profiles",), True), (("--ignore-profiles",), False)):
+    return rng.poisson(rates)
+
+
+def _saved(X, path):
+    return save(pd.DataFrame(X, columns=[f"g{i}" for i in range(X.shape[1])]), path)
+
+
+@pytest.mark.parametrize(
+    ("what", "make", "said"),
+    [
+        ("scale", _wide, "gave more weight to features that vary more"),
+        ("profiles", _words, "compared samples by their profiles"),
+    ],
+)
+def test_scale_and_profiles_are_used_or_ignored_as_told(cli, tmp_path, what, make, said):
+    X = make(np.random.default_rng(0))
+    path = _saved(X, tmp_path / "table.csv")
+    for options, used in (((), True), ((f"--use-{what}",), True), ((f"--ignore-{what}",), False)):
         found = document(cli("select", path, "-n", 5, *options, "--json"))
-        expected = SieveSelector(5, use_profiles="auto" if not options else used).fit(X)
-        assert found["used"]["profiles"] is used is expected.profiles_used_
+        expected = SieveSelector(5, **{f"use_{what}": "auto" if not options else used}).fit(X)
+        assert found["used"][what] is used is getattr(expected, f"{what}_used_")
         assert found["selected"] == expected.selection_order_.tolist()
         assert (said in cli("select", path, "-n", 5, *options)[1]) == used
-    code, _, err = cli("select", path, "-n", 5, "--method", "qalpha", "--ignore-profiles")
-    assert code == 2 and "--use-profiles" in err
-    negative = save(pd.DataFrame(X - 1, columns=[f"word{i}" for i in range(80)]), tmp_path / "negative.csv")
-    code, _, err = cli("select", negative, "-n", 5, "--use-profiles")
+    code, _, err = cli("select", path, "-n", 5, "--method", "qalpha", f"--ignore-{what}")
+    assert code == 2 and f"--use-{what}" in err
+
+
+def test_profiles_of_negative_values_are_refused(cli, tmp_path):
+    path = _saved(_words(np.random.default_rng(0)) - 1, tmp_path / "negative.csv")
+    code, _, err = cli("select", path, "-n", 5, "--use-profiles")
     assert code == 3 and "negative values. Leave --use-profiles out." in err

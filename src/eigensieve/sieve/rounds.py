@@ -36,7 +36,7 @@ Start = Literal["equal", "qalpha", "profiles", "labels", "products", "structure"
 N_ROUNDS = 3
 """Both starts make all rounds but the last. The better one makes the last."""
 _CLEARLY_BETTER = 1.1  # the equal start is better on most real data: the other must win by this factor
-_FAR_BETTER = 2.3  # rounds weigh the features and profiles do not, so the best features of rounds always score higher
+_FAR_BETTER = 2.3  # rounds weigh the features by their scores, so their best features score higher on most real data
 _TOP = 5  # few, so that a small group of relevant features among noise is seen
 _LEAST_SHOWN = 2  # columns of what picks show: rows of a single one have a sign and no direction
 _START_CLUSTERS = 5  # k of the Q-alpha start if the number of clusters is not known yet
