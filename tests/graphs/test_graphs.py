@@ -8,7 +8,8 @@ import pytest
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
-from eigensieve.graphs import check_graph, degrees, knn, knn_graph, leading_eigenvectors
+from eigensieve.graphs import check_graph, degrees, knn, knn_graph, leading_eigenvectors, local_graph
+from reference import sieve as sieve_reference
 from reference import trace_ratio as reference
 from support.backends import IN_MEMORY
 
@@ -35,6 +36,35 @@ def test_binary_graph_is_symmetric_sparse_and_without_loops(X):
     assert abs(graph - graph.T).max() == 0
     assert (graph.diagonal() == 0).all()
     assert (degrees(graph) >= 5).all() and graph.nnz <= 2 * 5 * 60
+
+
+@pytest.mark.parametrize(("n_neighbors", "n_around"), [(1, 1), (5, 10), (59, 100)])
+def test_local_graph_equals_the_transcription(X, n_neighbors, n_around):
+    X[:20] *= 0.1  # far denser than the others
+    graph = local_graph(X, n_neighbors, n_around)
+    np.testing.assert_array_equal(graph.toarray(), sieve_reference.local_neighbours(X, n_neighbors, n_around))
+    assert graph.format == "csr" and (graph.diagonal() == 0).all()
+
+
+def test_local_graph_does_not_depend_on_where_and_how_large_the_points_are(X):
+    expected = local_graph(X, 5).toarray()
+    for moved in (X + 1e6, 1e-9 * X, 1e9 * X):
+        np.testing.assert_array_equal(local_graph(moved, 5).toarray(), expected)
+
+
+def test_local_graph_makes_samples_in_sparse_surroundings_neighbours_of_others():
+    """By plain distance all choose the dense centre. Relative distances spread the choice."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((200, 50)) * rng.uniform(0.2, 1.0, (200, 1))
+    plain, local = degrees(knn_graph(X, 5, weights="binary")), degrees(local_graph(X, 5))
+    assert local.max() < 0.5 * plain.max()
+
+
+@pytest.mark.parametrize("n_distinct", [1, 2, 12])
+def test_local_graph_of_exact_copies_joins_copies(n_distinct):
+    X = np.random.default_rng(0).standard_normal((n_distinct, 4))[np.arange(36) % n_distinct]
+    rows, columns = local_graph(X, 2).nonzero()
+    np.testing.assert_array_equal(X[rows], X[columns])
 
 
 class FakeDescent:

@@ -109,12 +109,31 @@ def pick(M: np.ndarray, quality: np.ndarray, count: int, ridge: float) -> list[i
     return chosen
 
 
-def shown_rows(Q: np.ndarray) -> np.ndarray:
-    """V: column j of Q times j^(-1/4), rows of length 1, centred, as large as Q."""
-    V = Q @ np.diag([(j + 1) ** -0.25 for j in range(Q.shape[1])])
-    V = np.array([row / np.linalg.norm(row) for row in V])
-    V = V - V.mean(axis=0)
-    return V * np.sqrt(np.linalg.norm(Q @ Q.T) / np.linalg.norm(V @ V.T))
+def local_neighbours(points: np.ndarray, n_neighbors: int, n_around: int) -> np.ndarray:
+    """Adjacency matrix of the nearest neighbours by distance over the root of both samples' mean distances nearby."""
+    q = len(points)
+    d = np.array([[np.sqrt(np.sum((a - b) ** 2)) for b in points] for a in points])
+    r = [np.mean(np.sort(np.delete(d[t], t))[:n_around]) for t in range(q)]
+    W = np.zeros((q, q))
+    for t in range(q):
+        others = [s for s in range(q) if s != t]
+        for s in sorted(others, key=lambda s: d[t, s] / np.sqrt(r[t] * r[s]))[:n_neighbors]:
+            W[t, s] = W[s, t] = 1.0
+    return W
+
+
+def walks(W: np.ndarray, steps: int, smoothing: float, size: float) -> np.ndarray:
+    """V V': cosines of where walks of some steps end, without what all share; centred, of the given norm."""
+    q = len(W)
+    W = W + smoothing * W.sum(axis=1).mean() / q
+    D = np.diag(W.sum(axis=1) ** -0.5)
+    trivial = np.sqrt(W.sum(axis=1) / W.sum())
+    step = D @ W @ D - np.outer(trivial, trivial)
+    J = np.eye(q) - 1.0 / q
+    ends = J @ np.linalg.matrix_power(step, steps)
+    G = ends @ ends.T
+    T = J @ (G / np.sqrt(np.outer(np.diag(G), np.diag(G)))) @ J
+    return T * size / np.linalg.norm(T)
 
 
 def noise_p_value(score: float, V: np.ndarray) -> float:

@@ -43,17 +43,17 @@ def naive_profiles(X: np.ndarray) -> np.ndarray:
     return F - F.mean(axis=0)
 
 
-def embed(X, usable=None, k="auto", least=2):  # type: ignore[no-untyped-def]
+def embed(X, usable=None, k="auto"):  # type: ignore[no-untyped-def]
     raw = as_data(X)
     usable = ~raw.stats().constant if usable is None else usable
     found = sample_profiles(raw, usable, True)
     assert found is not None
-    return found.embedding(usable, k, least, silent)
+    return found.embedding(usable, k, silent)
 
 
 def test_products_are_those_of_the_transcription() -> None:
     X, _ = words()
-    _, _, eigenvalues = embed(X)
+    _, eigenvalues, _ = embed(X)
     F = naive_profiles(X)
     expected = np.linalg.eigvalsh(F @ F.T)[::-1]
     np.testing.assert_allclose(eigenvalues, np.maximum(expected, 0.0)[: len(eigenvalues)], atol=1e-10)
@@ -64,20 +64,21 @@ def test_neighbours_are_those_with_the_smallest_angles() -> None:
     from eigensieve.graphs import knn_graph, leading_eigenvectors
 
     X, _ = words()
-    Q, columns, _ = embed(X)
+    Q, _, points = embed(X)
     F = naive_profiles(X)
     F /= np.linalg.norm(F, axis=1, keepdims=True)
-    vectors = leading_eigenvectors(knn_graph(F, 5, weights="binary"), columns, smoothing=0.3)[1]
+    vectors = leading_eigenvectors(knn_graph(F, 5, weights="binary"), Q.shape[1], smoothing=0.3)[1]
     expected = np.linalg.qr(vectors - vectors.mean(axis=0))[0]
-    np.testing.assert_allclose(Q[:, :columns] @ Q[:, :columns].T, expected @ expected.T, atol=1e-6)
+    np.testing.assert_allclose(Q @ Q.T, expected @ expected.T, atol=1e-6)
+    np.testing.assert_allclose(points @ points.T, F @ F.T, atol=1e-6)
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_the_storage_does_not_matter(backend: str) -> None:
     X, _ = words()
-    Q, columns, values = embed(X)
-    other, same, others = embed(BACKENDS[backend](X))
-    assert columns == same
+    Q, values, _ = embed(X)
+    other, others, _ = embed(BACKENDS[backend](X))
+    assert Q.shape == other.shape
     np.testing.assert_allclose(values, others, rtol=1e-4, atol=1e-6)
     np.testing.assert_allclose(Q @ Q.T, other @ other.T, atol=1e-4)
 
@@ -99,7 +100,7 @@ def test_the_typical_value_of_zeros_and_equal_values_is_that_value() -> None:
 @given(st.integers(0, 1_000), st.floats(1e-3, 1e3))
 def test_the_unit_of_the_data_does_not_matter(seed: int, unit: float) -> None:
     X, _ = words(seed=seed)
-    np.testing.assert_allclose(embed(X)[2], embed(unit * X)[2], rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(embed(X)[1], embed(unit * X)[1], rtol=1e-9, atol=1e-12)
 
 
 def test_long_and_short_texts_of_a_topic_lie_together() -> None:
@@ -200,9 +201,9 @@ def test_many_samples_are_placed_among_landmarks(sparse: bool) -> None:
     found = sample_profiles(raw, usable, True)
     assert found is not None
     before = raw.n_passes
-    Q, columns, _ = found.embedding(usable, 3, 2, silent)
-    assert Q.shape == (2_600, columns) and raw.n_passes > before
-    np.testing.assert_allclose(Q.T @ Q, np.eye(columns), atol=1e-9)
+    Q, _, points = found.embedding(usable, 3, silent)
+    assert len(Q) == 2_600 and len(points) == MAX_LANDMARKS and raw.n_passes > before
+    np.testing.assert_allclose(Q.T @ Q, np.eye(Q.shape[1]), atol=1e-9)
     np.testing.assert_allclose(Q.mean(axis=0), 0.0, atol=1e-12)
     others = np.delete(np.arange(2_600), chosen_rows(2_600))
     assert len(others) == 2_600 - MAX_LANDMARKS

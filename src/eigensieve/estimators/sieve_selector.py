@@ -277,7 +277,7 @@ class SieveSelector(BaseSelector):
             self.structure_shown_ = np.column_stack([panel.sizes, panel.shown])
         else:
             progress(f"picking {count} features")
-            order = search.pick(scores, places, min(count, len(places)), result.shown)
+            order = search.pick(scores, places, min(count, len(places)), result)
         self.n_passes_ = raw.n_passes
         self.n_directions_ = search.cleaned.directions.shape[1]
         self.supervised_ = search.target is not None

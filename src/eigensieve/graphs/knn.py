@@ -21,6 +21,7 @@ _COPY_LIMIT = 1 << 25  # most numbers of samples that are copied for the screen
 _TREE_DIMENSIONS = 15
 _SCREEN_SAMPLES = 1_000
 _SEARCH_WIDTH = 30
+_COPIES = 1e-6  # surroundings closer than this share of the typical ones are those of exact copies
 
 
 def knn_graph(
@@ -80,6 +81,45 @@ def knn_graph(
     graph = csr_array(one_way.maximum(one_way.T))
     graph.eliminate_zeros()
     return graph
+
+
+def local_graph(X: Array, n_neighbors: int = 5, n_around: int = 10) -> csr_array:
+    """Build the symmetric nearest-neighbour graph by distances relative to the surroundings of both samples.
+
+    Neighbours are those with the smallest d_ij / sqrt(r_i r_j), where r_i is the mean distance of sample i from its
+    `n_around` nearest neighbours (non-iterative contextual dissimilarity; Jegou, Harzallah and Schmid 2007). In many
+    dimensions a few samples are near neighbours of very many, and those in sparse surroundings of hardly any. Relative
+    distances make up for that. All weights are 1, and there are no loops.
+
+    All pairs are compared, in O(q^2) memory.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_samples, n_coordinates)
+    n_neighbors : int, default=5
+        Below the number of samples.
+    n_around : int, default=10
+        Fewer if there are fewer other samples.
+
+    Returns
+    -------
+    graph : scipy.sparse.csr_array of shape (n_samples, n_samples)
+    """
+    from scipy.spatial.distance import cdist
+
+    q = len(X)
+    X = near_zero(X)
+    distances = cdist(X, X)
+    n_around = min(n_around, q - 1)
+    around = np.partition(distances, n_around, axis=1)[:, : n_around + 1].sum(axis=1) / n_around  # itself is at 0
+    typical = around.mean()
+    around = np.maximum(around, _COPIES * typical) if typical > 0 else np.ones(q)
+    distances /= np.sqrt(np.multiply.outer(around, around))
+    np.fill_diagonal(distances, np.inf)
+    neighbours = np.argpartition(distances, n_neighbors - 1, axis=1)[:, :n_neighbors]
+    rows = np.repeat(np.arange(q), n_neighbors)
+    one_way = coo_array((np.ones(len(rows)), (rows, neighbours.ravel())), shape=(q, q)).tocsr()
+    return csr_array(one_way.maximum(one_way.T))
 
 
 def _approximate(method: Method, n_samples: int) -> bool:

@@ -73,19 +73,23 @@ def sample_affinity(data: DataMatrix, weights: Array) -> Array:
     return np.asarray((Z * weights[carrying]) @ Z.T)
 
 
-def shortened(coordinates: Coordinates, edge: float) -> Array:
+def shortened(coordinates: Coordinates, unit: float) -> Array:
     """Return the points with long directions made shorter.
 
     On sqrt(w_i)-scaled features direction j has the length sqrt(lambda_j), and one large group of near-copies decides
-    which samples are close. Here direction j gets the length sqrt(log(1 + lambda_j / c)), where c is the mean of the
-    eigenvalues above the noise edge, or the edge if there are none. Weak directions keep their proportions, and
-    directions above the mean hardly grow.
+    which samples are close. Here direction j gets the length sqrt(log(1 + lambda_j / unit)). Directions with lambda_j
+    below the unit keep their proportions, and those above it hardly grow.
     """
     values = coordinates.eigenvalues
-    above = values[values > edge]
-    lengths = np.sqrt(np.log1p(values / (above.mean() if above.size else edge)))
+    lengths = np.sqrt(np.log1p(values / unit))
     roots = np.sqrt(values)
     return np.asarray(coordinates.points * np.divide(lengths, roots, out=np.zeros_like(roots), where=roots > 0))
+
+
+def mean_above(eigenvalues: Array, edge: float) -> float:
+    """Return the mean of the eigenvalues above the noise edge, or the edge if there are none."""
+    above = eigenvalues[eigenvalues > edge]
+    return float(above.mean()) if above.size else edge
 
 
 @dataclass(frozen=True)

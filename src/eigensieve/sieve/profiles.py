@@ -60,8 +60,8 @@ class Profiles:
         return logarithms(self.raw, self.factors)
 
     def embedding(
-        self, usable: Array, n_clusters: int | Literal["auto"], least: int, progress: Progress
-    ) -> tuple[Array, int, Array]:
+        self, usable: Array, n_clusters: int | Literal["auto"], progress: Progress
+    ) -> tuple[Array, Array, Array]:
         """Embed the samples by the neighbour graph of their profiles.
 
         Profiles are centred and laid out along their principal directions. Neighbours are those between which the angle
@@ -72,18 +72,16 @@ class Profiles:
         usable : ndarray of bool of shape (n_features,)
             The features that profiles are made of.
         n_clusters : int or "auto"
-        least : int
-            Fewest eigenvectors that are returned, where there are as many.
         progress : callable
 
         Returns
         -------
-        Q : ndarray of shape (n_samples, max(n_columns, least))
-            The graph's leading eigenvectors, centred and orthonormal.
-        n_columns : int
-            How many of them stand out.
+        Q : ndarray of shape (n_samples, n_columns)
+            The graph's eigenvectors that stand out, centred and orthonormal.
         eigenvalues : ndarray
             Of the inner products of the centred profiles, decreasing.
+        points : ndarray of shape (n_landmarks, n_coordinates)
+            The layout that the graph was made from.
         """
         logs, passes = self.logs, self.logs.n_passes
         rarity = np.where(usable, rarities(logs.stats()), 0.0)
@@ -93,7 +91,7 @@ class Profiles:
         inverse = _inverse(np.sqrt(np.diag(products)))
         values, vectors = _principal(products * np.outer(inverse, inverse))
         spectrum, columns = _graph(vectors * np.sqrt(values), n_clusters)
-        Q = spectrum.embedding(min(max(columns, least), spectrum.vectors.shape[1]))
+        Q = spectrum.embedding(columns)
         if rows is not None:
             progress(f"placing {logs.n_samples} samples among {len(rows)} landmarks")
             kept = values > _FLAT * values[0]
@@ -105,7 +103,7 @@ class Profiles:
             Q = carried_over(Q, unit_rows(places), rows)
             self.raw.shared.passes += squares.n_passes
         self.raw.shared.passes += logs.n_passes - passes
-        return Q, columns, values
+        return Q, values, unit_rows(spectrum.points)
 
 
 def sample_profiles(raw: DataMatrix, usable: Array, use: UseProfiles) -> Profiles | None:

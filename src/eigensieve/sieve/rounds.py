@@ -1,6 +1,6 @@
 """The rounds of the sieve: weights -> neighbour graph -> embedding -> scores -> weights, from two starts."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
@@ -22,6 +22,7 @@ from eigensieve.sieve.embedding import (
     columns_given,
     columns_looked_at,
     excess_over_cloud,
+    mean_above,
     sample_affinity,
     sample_coordinates,
     shortened,
@@ -30,6 +31,7 @@ from eigensieve.sieve.landmarks import Landmarks, landmarks_of
 from eigensieve.sieve.profiles import Profiles
 from eigensieve.sieve.scale import Prior
 from eigensieve.sieve.start import qalpha_weights
+from eigensieve.sieve.walks import shown_by_walks
 
 Start = Literal["equal", "qalpha", "profiles", "labels", "products", "structure"]
 
@@ -64,8 +66,9 @@ class SieveResult:
         Whether the features were centred.
     scale_used : bool
         Whether features that vary more had more weight.
-    shown : ndarray of shape (n_samples, n_columns) or None
-        What picked features are to show: Q, with the next eigenvector if Q is a single one. None with a target.
+    shown : ndarray of shape (n_landmarks, n_directions) or None
+        What picked features are to show (:func:`~eigensieve.sieve.walks.shown_by_walks`) of the samples that graphs are
+        made of: of all, or of the landmarks. None with a target.
     """
 
     scores: Array
@@ -144,8 +147,18 @@ def sieve(
     if found is not None and best.strength <= _FAR_BETTER * found.strength:
         return found
     progress(f"last round from the {best.start} start")
-    last = rounds.run(rounds.weights(best.scores), best.start, 1)
-    return replace(last, n_rounds=N_ROUNDS, scale_used=rounds.factors is not None)
+    Q, eigenvalues, points = rounds.embed(rounds.weights(best.scores))
+    return SieveResult(
+        rounds.scores(Q),
+        Q,
+        eigenvalues,
+        best.start,
+        N_ROUNDS,
+        usable,
+        centered,
+        scale_used=rounds.factors is not None,
+        shown=rounds.shown(points, Q.shape[1]),
+    )
 
 
 def sieve_embedding(
@@ -237,9 +250,16 @@ class _Rounds:
     def by_profiles(self, profiles: Profiles) -> SieveResult:
         """Score the features by the embedding of the samples' profiles."""
         self.progress("comparing the profiles of the samples")
-        shown, columns, eigenvalues = profiles.embedding(self.usable, self.n_clusters, _LEAST_SHOWN, self.progress)
-        Q = shown[:, :columns]
+        Q, eigenvalues, points = profiles.embedding(self.usable, self.n_clusters, self.progress)
+        shown = self.shown(points, Q.shape[1])
         return SieveResult(self.scores(Q), Q, eigenvalues, "profiles", 1, self.usable, self.centered, shown=shown)
+
+    def shown(self, points: Array, n_columns: int) -> Array:
+        """Return what picked features are to show, of the size of Q Q' with `n_columns` columns in Q."""
+        self.progress("following walks from sample to sample")
+        q = len(points)
+        most = columns_looked_at(q) if self.n_clusters == "auto" else max(_LEAST_SHOWN, self.n_clusters)
+        return shown_by_walks(points, min(most, q - 1), np.sqrt(n_columns))
 
     def scores(self, Q: Array) -> Array:
         """Score the features by an embedding, and by the pairs that they set apart."""
@@ -249,29 +269,29 @@ class _Rounds:
     def run(self, weights: Array, start: Start, count: int, affinity: Array | None = None) -> SieveResult:
         """Make `count` rounds. `affinity` is that of the weights they start from, if it is known already."""
         for _ in range(count):
-            Q, eigenvalues, shown = self.embed(weights, affinity)
+            Q, eigenvalues, _ = self.embed(weights, affinity)
             affinity = None
             scores = self.scores(Q)
             weights = self.weights(scores)
-        return SieveResult(scores, Q, eigenvalues, start, count, self.usable, self.centered, shown=shown)
+        return SieveResult(scores, Q, eigenvalues, start, count, self.usable, self.centered)
 
     def embed(self, weights: Array, affinity: Array | None = None) -> tuple[Array, Array, Array]:
-        """Return Q, the eigenvalues of the affinity under the weights, and Q with at least two columns."""
+        """Return Q, the eigenvalues of the affinity under the weights, and the layout that walks follow."""
         if self.landmarks is not None:
             weights, affinity = self.landmarks.allowed(weights), None
         coordinates = sample_coordinates(self.seen, weights, affinity)
         values = coordinates.eigenvalues
         edge = weighted_noise_edge(weights, self.seen.n_samples - 1)
-        layouts = [coordinates.points, shortened(coordinates, edge)]
+        layouts = [coordinates.points, shortened(coordinates, mean_above(values, edge))]
         if self.n_clusters == "auto":
             spectrum, columns = self._columns_found(layouts, self._shown_by_features(values, weights))
         else:
             spectrum, columns = self._columns_given(layouts, self.n_clusters)
-        shown = spectrum.embedding(max(columns, _LEAST_SHOWN))
+        Q = spectrum.embedding(columns)
         if self.landmarks is not None:
-            self.progress(f"placing {self.data.n_samples} samples among {len(shown)} landmarks")
-            shown = self.landmarks.extended(shown, spectrum.points, values, weights)
-        return shown[:, :columns], values, shown
+            self.progress(f"placing {self.data.n_samples} samples among {len(Q)} landmarks")
+            Q = self.landmarks.extended(Q, spectrum.points, values, weights)
+        return Q, values, shortened(coordinates, edge)
 
     def _columns_given(self, layouts: list[Array], k: int) -> tuple[GraphSpectrum, int]:
         """Embed by k eigenvectors, or by k - 1 if the last one does not stand out: k - 1 separate k clusters."""

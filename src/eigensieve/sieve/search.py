@@ -19,7 +19,7 @@ from eigensieve.sieve.picking import pick
 from eigensieve.sieve.profiles import Profiles, UseProfiles, sample_profiles
 from eigensieve.sieve.rounds import SieveResult, apart_matrix, pair_scores, sieve, sieve_embedding
 from eigensieve.sieve.scale import Prior, UseScale, scale_prior
-from eigensieve.sieve.showing import pick_showing, shown_rows
+from eigensieve.sieve.showing import pick_showing
 from eigensieve.sieve.start import zero_is_meaningful
 from eigensieve.sieve.target import Target
 from eigensieve.sieve.unwanted import Cleaned, Unwanted, clean
@@ -180,8 +180,7 @@ class Search:
 
         def embed(active: Array) -> Array:
             if by_profiles and self.profiles is not None:
-                Q, columns, _ = self.profiles.embedding(active, self.n_clusters, 1, progress)
-                return Q[:, :columns]
+                return self.profiles.embedding(active, self.n_clusters, progress)[0]
             data = self.data.restricted(active)
             return sieve_embedding(
                 data,
@@ -201,18 +200,19 @@ class Search:
         p_values = interaction_p_values(self.data, self.usable, self.fitted.target, self.target.codes, rng, self.groups)
         return Discoveries(np.minimum(found.p_values, p_values), found.selected | (p_values < 1.0))
 
-    def pick(self, scores: Array, candidates: Array, count: int, shown: Array | None) -> Array:
-        """Pick features that show an embedding or, with a target, features by score.
+    def pick(self, scores: Array, candidates: Array, count: int, result: SieveResult) -> Array:
+        """Pick features that show the structure or, with a target, features by score.
 
         The share of a feature's variance that is unwanted does not count. If there are many samples, features are
         compared on the landmarks alone.
         """
         data, rows = self.seen
         if self.target is None:
-            assert shown is not None
+            assert result.shown is not None
             return pick_showing(
                 data,
-                shown_rows(shown[rows]),
+                result.shown,
+                result.embedding[rows],
                 scores,
                 candidates,
                 count,
@@ -227,7 +227,7 @@ class Search:
 
     def fewest(self, scores: Array, candidates: Array, result: SieveResult) -> tuple[Array, Panel]:
         """Pick the fewest features that show the structure, and say how much of it the picks show."""
-        order = self.pick(scores, candidates, min(len(candidates), MOST_PICKED), result.shown)
+        order = self.pick(scores, candidates, min(len(candidates), MOST_PICKED), result)
         data, rows = self.seen
         found = panel(data.take(order), result.embedding[rows])
         return order[: found.fewest], found

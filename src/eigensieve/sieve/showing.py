@@ -17,35 +17,12 @@ WEAK = 0.1
 """A feature waits while another one is left that follows the structure more than 1 / WEAK times as well."""
 
 _SHORTLIST = 2_000
-_SHORT = 0.01  # rows of the embedding shorter than this share of the typical length stay short
-
-
-def shown_rows(embedding: Array) -> Array:
-    """Return V, whose V V' says for every two samples how far they belong together.
-
-    Column j of the embedding Q is multiplied by j^(-1/4), so that it counts 1 / sqrt(j) in V V': the first eigenvectors
-    of a graph are the surest. Every row is then divided by its length, as in spectral clustering (Ng, Jordan and Weiss
-    2002), so that every sample has the same say. Columns are centred. The whole is scaled to the size of Q: V V' and
-    Q Q' have the same norm.
-
-    Parameters
-    ----------
-    embedding : ndarray of shape (n_samples, n_columns)
-        Q.
-    """
-    n_columns = embedding.shape[1]
-    V = embedding * np.arange(1, n_columns + 1) ** -0.25
-    lengths = np.linalg.norm(V, axis=1)
-    typical = max(float(np.sqrt(np.mean(lengths**2))), np.finfo(np.float64).tiny)
-    V = V / np.maximum(lengths, _SHORT * typical)[:, None]
-    V -= V.mean(axis=0)
-    size = float(np.linalg.norm(V.T @ V))
-    return np.asarray(V * (np.sqrt(np.sqrt(n_columns) / size) if size > 0 else 0.0))
 
 
 def pick_showing(
     data: DataMatrix,
     V: Array,
+    Q: Array,
     scores: Array,
     candidates: Array,
     count: int,
@@ -76,7 +53,9 @@ def pick_showing(
     data : DataMatrix
         Columns of unit norm.
     V : ndarray of shape (n_samples, n_columns)
-        From :func:`shown_rows`.
+        From :func:`~eigensieve.sieve.walks.shown_by_walks`.
+    Q : ndarray of shape (n_samples, n_columns)
+        The embedding. Features that do not follow it beyond chance may be noise.
     scores : ndarray of shape (n_features,)
         Decide which features are looked at, and the order of those that may be noise.
     candidates : ndarray of int
@@ -103,10 +82,13 @@ def pick_showing(
     n_picks = min(count, MAX_PICKS)
     shortlist = by_score[: max(10 * n_picks, _SHORTLIST)]
     Z = data.take(shortlist)
-    evidence = V if centered else np.hstack([np.full((len(V), 1), len(V) ** -0.5), V])
-    p_values = np.ones(len(by_score))
-    p_values[: len(shortlist)] = agreement_p_values(agreement(as_data(Z), evidence) + apart[shortlist], evidence)
-    clear = np.flatnonzero(step_up(p_values, NOISE_RATE)[: len(shortlist)])
+    clear = np.zeros(len(shortlist), dtype=bool)
+    for evidence in (Q, V):
+        if not centered:
+            evidence = np.hstack([np.full((len(Q), 1), len(Q) ** -0.5), evidence])
+        p_values = np.ones(len(by_score))
+        p_values[: len(shortlist)] = agreement_p_values(agreement(as_data(Z), evidence) + apart[shortlist], evidence)
+        clear |= step_up(p_values, NOISE_RATE)[: len(shortlist)]
     Z, clear = Z[:, clear], shortlist[clear]
     if not centered:
         Z = Z - Z.mean(axis=0)
