@@ -44,8 +44,8 @@ def main() -> None:
     ]
     print(markdown(rows, selectors, arguments.ours))
     if arguments.pictures is not None:
-        for file in draw(rows, selectors, arguments.pictures, counts):
-            print(file)
+        files = draw(rows, selectors, arguments.pictures, counts)
+        print("\n".join(map(str, files)) or "No pictures: they show sets on which nothing was chosen, and there are none.")
 
 
 if __name__ == "__main__":

@@ -12,8 +12,10 @@ from .selectors import Selector
 
 
 def draw(rows: list[dict], selectors: dict[str, Selector], folder: Path, counts: tuple[int, ...]) -> list[Path]:
-    """Draw both pictures for accuracy and NMI on the sets on which nothing was chosen; return the files."""
+    """Draw both pictures for accuracy and NMI on the sets on which nothing was chosen; return the files, if any."""
     rows = [row for row in rows if part_of(row["data"]) != "chosen-on" and not selectors[row["selector"]].supervised]
+    if not rows:
+        return []
     folder.mkdir(parents=True, exist_ok=True)
     files = []
     for metric in ("accuracy", "nmi"):
