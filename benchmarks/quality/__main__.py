@@ -45,7 +45,7 @@ def main() -> None:
     print(markdown(rows, selectors, arguments.ours))
     if arguments.pictures is not None:
         files = draw(rows, selectors, arguments.pictures, counts)
-        print("\n".join(map(str, files)) or "No pictures: they show sets on which nothing was chosen, and there are none.")
+        print("\n".join(map(str, files)) or "No pictures: they show sets on which nothing was chosen.")
 
 
 if __name__ == "__main__":
