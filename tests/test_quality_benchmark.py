@@ -30,6 +30,7 @@ def test_any_selector_runs_and_results_are_kept(quality: None, tmp_path: Path, c
     texts = (
         "labels sklearn.feature_selection:SelectKBest(k=count)",
         "raw sklearn.feature_selection:VarianceThreshold()",
+        "raw eigensieve:SieveSelector('fewest')",
     )
     options = ["--data", _own_set(tmp_path), "--results", str(tmp_path / "r.jsonl"), "--pictures", str(tmp_path)]
     options += ["--selectors", "sieve", "variance", "random", "--counts", "50", "--seeds", "1", "--n-init", "2"]
@@ -39,11 +40,21 @@ def test_any_selector_runs_and_results_are_kept(quality: None, tmp_path: Path, c
     best = {row["selector"]: row["accuracy"] for row in rows}
     assert best[texts[0]] == best["sieve"] == 1.0
     assert {row["chosen"] for row in rows if row["selector"] == texts[1]} == {60}
+    assert all(1 <= row["chosen"] <= 8 and row["accuracy"] > 0.9 for row in rows if row["selector"] == texts[2])
     assert all(row["seconds"] >= 0 and row["megabytes"] >= 0 and 0 < row["r2"] < 1 for row in rows)
     assert f"| {texts[0]} (labels) |" in capsys.readouterr().out
     assert len(list(tmp_path.glob("*.svg"))) == 4
     main()
     assert len((tmp_path / "r.jsonl").read_text().splitlines()) == len(rows)
+
+
+def test_sets_that_were_chosen_on_have_no_pictures(quality: None, tmp_path: Path) -> None:
+    from benchmarks.quality.pictures import draw
+    from benchmarks.quality.selectors import SELECTORS
+
+    row = {"data": "USPS", "selector": "variance", "count": 50, "accuracy": 0.5, "nmi": 0.5}
+    assert draw([row], SELECTORS, tmp_path / "pictures", (50,)) == []
+    assert not (tmp_path / "pictures").exists()
 
 
 def test_adjusted_p_values_and_what_they_tell_apart(quality: None) -> None:

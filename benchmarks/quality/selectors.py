@@ -60,12 +60,14 @@ def from_text(text: str) -> Selector:
     module, _, call = what.partition(":")
     if not call or set(words) - {"raw", "labels"}:
         raise ValueError(f"A selector is written [raw] [labels] module:Class(arguments). Got {text!r}.")
-    names = vars(importlib.import_module(module))
+    source = importlib.import_module(module)
     code = compile(call, text, "eval")
+    # Some modules load what they hold when it is asked for.
+    names = {name: getattr(source, name) for name in code.co_names if hasattr(source, name)}
     supervised = "labels" in words
 
     def choose(X, n_clusters, count, seed, y):
-        model = eval(code, dict(names), {"count": count, "k": n_clusters, "seed": seed})
+        model = eval(code, names, {"count": count, "k": n_clusters, "seed": seed})
         model.fit(X, y) if supervised else model.fit(X)
         return np.asarray(getattr(model, "selection_order_", model.get_support(indices=True)))
 
