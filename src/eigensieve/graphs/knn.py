@@ -21,6 +21,7 @@ _COPY_LIMIT = 1 << 25  # most numbers of samples that are copied for the screen
 _TREE_DIMENSIONS = 15
 _SCREEN_SAMPLES = 1_000
 _SEARCH_WIDTH = 30
+_ROWS = 256  # rows of all distances that are ordered at once
 _COPIES = 1e-6  # surroundings closer than this share of the typical ones are those of exact copies
 
 
@@ -111,14 +112,18 @@ def local_graph(X: Array, n_neighbors: int = 5, n_around: int = 10) -> csr_array
     X = near_zero(X)
     distances = cdist(X, X)
     n_around = min(n_around, q - 1)
-    around = np.partition(distances, n_around, axis=1)[:, : n_around + 1].sum(axis=1) / n_around  # itself is at 0
+    blocks = [slice(start, start + _ROWS) for start in range(0, q, _ROWS)]
+    # Each sample is its own nearest, at 0.
+    sums = [np.partition(distances[rows], n_around, axis=1)[:, : n_around + 1].sum(axis=1) for rows in blocks]
+    around = np.concatenate(sums) / n_around
     typical = around.mean()
     around = np.maximum(around, _COPIES * typical) if typical > 0 else np.ones(q)
-    distances /= np.sqrt(np.multiply.outer(around, around))
     np.fill_diagonal(distances, np.inf)
-    neighbours = np.argpartition(distances, n_neighbors - 1, axis=1)[:, :n_neighbors]
-    rows = np.repeat(np.arange(q), n_neighbors)
-    one_way = coo_array((np.ones(len(rows)), (rows, neighbours.ravel())), shape=(q, q)).tocsr()
+    # The sample's own surroundings change nothing in the order of its neighbours.
+    distances /= np.sqrt(around)
+    found = [np.argpartition(distances[rows], n_neighbors - 1, axis=1)[:, :n_neighbors].copy() for rows in blocks]
+    neighbours, rows = np.concatenate(found).ravel(), np.repeat(np.arange(q), n_neighbors)
+    one_way = coo_array((np.ones(len(rows)), (rows, neighbours)), shape=(q, q)).tocsr()
     return csr_array(one_way.maximum(one_way.T))
 
 

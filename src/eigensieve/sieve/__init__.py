@@ -14,7 +14,8 @@ interactions.py : scores by products of features, where classes show in features
 unwanted.py : batches, side data and linked pairs, taken off the data before anything else.
 cells.py : the embedding of many cells with thousands of genes, for single-cell data.
 landmarks.py : the samples that the graph is made of when there are many, and the way from them to all.
-showing.py : the pick without labels, of features that together show the embedding.
+walks.py : which samples belong together, by random walks along a graph: what the pick is to show.
+showing.py : the pick without labels, of features that together show the structure.
 picking.py : the pick with labels, by score, near-copies late.
 panel.py : how few of the picks would do.
 

@@ -55,7 +55,7 @@ def pick_showing(
     V : ndarray of shape (n_samples, n_columns)
         From :func:`~eigensieve.sieve.walks.shown_by_walks`.
     Q : ndarray of shape (n_samples, n_columns)
-        The embedding. Features that do not follow it beyond chance may be noise.
+        The embedding. A feature that follows neither Q nor V beyond chance may be noise.
     scores : ndarray of shape (n_features,)
         Decide which features are looked at, and the order of those that may be noise.
     candidates : ndarray of int
