@@ -94,21 +94,21 @@ def test_linked_pairs_take_off_what_they_differ_in() -> None:
 
 
 def test_cannot_link_pairs_choose_between_two_structures() -> None:
-    """Two clusterings are equally valid; pairs of samples that belong apart say which one is meant."""
-    made = make_two_solutions(random_state=0)
-    X, (first, second) = made.X, made.y.T
-    apart = {}
-    for name, wanted, other in (("first", first, second), ("second", second, first)):
-        pairs = [(i, j) for i in range(len(X)) for j in range(i) if wanted[i] != wanted[j] and other[i] == other[j]]
-        chosen = np.random.default_rng(0).permutation(pairs)[:40]
-        selector = SieveSelector(3, random_state=0).fit(X, cannot_link=chosen)
-        Z = X[:, selector.selection_order_]
-        found = KMeans(len(np.unique(wanted)), n_init=10, random_state=0).fit_predict(
-            (Z - Z.mean(axis=0)) / Z.std(axis=0)
-        )
-        apart[name] = adjusted_rand_score(wanted, found), adjusted_rand_score(other, found)
-    assert apart["first"][0] > apart["first"][1] + 0.3
-    assert apart["second"][0] > apart["second"][1] + 0.3
+    """Two clusterings are equally valid; pairs of samples that belong apart say which one is meant, in most draws."""
+    ahead = []
+    for seed in range(4):
+        made = make_two_solutions(random_state=seed)
+        X, (first, second) = made.X, made.y.T
+        for wanted, other in ((first, second), (second, first)):
+            pairs = [(i, j) for i in range(len(X)) for j in range(i) if wanted[i] != wanted[j] and other[i] == other[j]]
+            chosen = np.random.default_rng(0).permutation(pairs)[:40]
+            selector = SieveSelector(3, random_state=0).fit(X, cannot_link=chosen)
+            Z = X[:, selector.selection_order_]
+            found = KMeans(len(np.unique(wanted)), n_init=10, random_state=0).fit_predict(
+                (Z - Z.mean(axis=0)) / Z.std(axis=0)
+            )
+            ahead.append(adjusted_rand_score(wanted, found) - adjusted_rand_score(other, found))
+    assert np.sum(np.array(ahead) > 0.3) >= 7
 
 
 KNOWN = {

@@ -122,8 +122,8 @@ def local_neighbours(points: np.ndarray, n_neighbors: int, n_around: int) -> np.
     return W
 
 
-def walks(W: np.ndarray, steps: int, smoothing: float, size: float) -> np.ndarray:
-    """V V': cosines of where walks of some steps end, without what all share; centred, of the given norm."""
+def walks(W: np.ndarray, steps: int, smoothing: float) -> np.ndarray:
+    """V V': cosines of where walks of some steps end, without what all share; centred, of largest eigenvalue 1."""
     q = len(W)
     W = W + smoothing * W.sum(axis=1).mean() / q
     D = np.diag(W.sum(axis=1) ** -0.5)
@@ -133,7 +133,7 @@ def walks(W: np.ndarray, steps: int, smoothing: float, size: float) -> np.ndarra
     ends = J @ np.linalg.matrix_power(step, steps)
     G = ends @ ends.T
     T = J @ (G / np.sqrt(np.outer(np.diag(G), np.diag(G)))) @ J
-    return T * size / np.linalg.norm(T)
+    return T / np.linalg.eigvalsh(T)[-1]
 
 
 def noise_p_value(score: float, V: np.ndarray) -> float:

@@ -20,7 +20,7 @@ def _embedding(q: int, c: int, seed: int) -> np.ndarray:
 
 
 def _shown(q: int, c: int, seed: int) -> np.ndarray:
-    return same_say(_embedding(q, c, seed), np.sqrt(c))
+    return same_say(_embedding(q, c, seed))
 
 
 def _features(Q: np.ndarray, n: int, seed: int, noise: float = 0.1) -> np.ndarray:
@@ -81,7 +81,7 @@ def test_the_whole_set_shows_more_than_the_best_scores_do(seed: int, c: int, cou
     """Greedy picks are aligned with the structure at least nearly as well as the features of the largest scores."""
     Q = _embedding(30, c, seed)
     X = _features(Q, 60, seed + 1, 0.3)
-    V, M = same_say(Q, 1.0), naive.standardise(X)
+    V, M = same_say(Q), naive.standardise(X)
     T = V @ V.T
     np.fill_diagonal(T, 0.0)
     a = naive.agreement(M, V)
@@ -109,7 +109,7 @@ def test_weak_features_wait_even_for_copies_of_strong_ones() -> None:
     X[:, 0] += 40.0 * Q[:, 0]
     X[:, 1:20] = X[:, :1] + 0.1 * rng.standard_normal((400, 19))
     X[:, 20:] += 5.0 * Q[:, 1:]
-    V = same_say(Q * [1.0, 0.8], 1.0)
+    V = same_say(Q * [1.0, 0.8])
     scores = agreement(as_data(X).standardized("center"), V)
     assert scores[:20].min() > 10 * scores[20:].max()
     passing = naive.beyond_noise(scores, V, NOISE_RATE)
@@ -133,7 +133,7 @@ def test_features_that_may_be_noise_follow_by_score() -> None:
     Q = _embedding(80, 2, 0)
     X = np.random.default_rng(7).standard_normal((80, 200))
     X[:, :10] = _features(Q, 20, 1)[:, :10]
-    V = same_say(Q, 1.0)
+    V = same_say(Q)
     scores = agreement(as_data(X).standardized("center"), V)
     passing = naive.beyond_noise(scores, V, NOISE_RATE)
     order = pick_showing(as_data(X).standardized("center"), V, V, scores, np.arange(200), 200)

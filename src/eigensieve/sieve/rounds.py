@@ -157,7 +157,7 @@ def sieve(
         usable,
         centered,
         scale_used=rounds.factors is not None,
-        shown=rounds.shown(points, Q.shape[1]),
+        shown=rounds.shown(points),
     )
 
 
@@ -251,15 +251,15 @@ class _Rounds:
         """Score the features by the embedding of the samples' profiles."""
         self.progress("comparing the profiles of the samples")
         Q, eigenvalues, points = profiles.embedding(self.usable, self.n_clusters, self.progress)
-        shown = self.shown(points, Q.shape[1])
+        shown = self.shown(points)
         return SieveResult(self.scores(Q), Q, eigenvalues, "profiles", 1, self.usable, self.centered, shown=shown)
 
-    def shown(self, points: Array, n_columns: int) -> Array:
-        """Return what picked features are to show, of the size of Q Q' with `n_columns` columns in Q."""
+    def shown(self, points: Array) -> Array:
+        """Return what picked features are to show of samples in a layout."""
         self.progress("following walks from sample to sample")
         q = len(points)
         most = columns_looked_at(q) if self.n_clusters == "auto" else max(_LEAST_SHOWN, self.n_clusters)
-        return shown_by_walks(points, min(most, q - 1), np.sqrt(n_columns))
+        return shown_by_walks(points, min(most, q - 1))
 
     def scores(self, Q: Array) -> Array:
         """Score the features by an embedding, and by the pairs that they set apart."""

@@ -12,7 +12,7 @@ STEPS = 6
 _SHORT = 0.01  # rows shorter than this share of the typical length stay short
 
 
-def shown_by_walks(points: Array, n_columns: int, size: float) -> Array:
+def shown_by_walks(points: Array, n_columns: int) -> Array:
     """Return V, whose V V' says for every two samples how far they belong together.
 
     Two samples belong together if random walks of six steps from both end in the same places. The walks follow the
@@ -26,23 +26,22 @@ def shown_by_walks(points: Array, n_columns: int, size: float) -> Array:
         The layout of the samples.
     n_columns : int
         Eigenvectors. Below the number of samples.
-    size : float
-        Norm of V V'.
     """
     graph = local_graph(points, min(N_NEIGHBORS, len(points) - 1))
     values, vectors = leading_eigenvectors(graph, n_columns, smoothing=SMOOTHING)
-    return same_say((vectors - vectors.mean(axis=0)) * values**STEPS, size)
+    return same_say((vectors - vectors.mean(axis=0)) * values**STEPS)
 
 
-def same_say(rows: Array, size: float) -> Array:
+def same_say(rows: Array) -> Array:
     """Return the rows divided by their lengths, so that every sample has the same say, and centred.
 
-    Rows are made equally long as in spectral clustering (Ng, Jordan and Weiss 2002). The whole is scaled, so that V V'
-    has the norm `size`. Rows of zeros stay at zero before columns are centred.
+    Rows are made equally long as in spectral clustering (Ng, Jordan and Weiss 2002). Rows of zeros stay at zero before
+    columns are centred. The whole is scaled: the largest eigenvalue of V V' is 1, as those of Q Q' are, so that a
+    feature that follows V scores at most 1.
     """
     lengths = np.linalg.norm(rows, axis=1)
     typical = max(float(np.sqrt(np.mean(lengths**2))), np.finfo(np.float64).tiny)
     V = rows / np.maximum(lengths, _SHORT * typical)[:, None]
     V -= V.mean(axis=0)
-    norm = float(np.linalg.norm(V.T @ V))
-    return np.asarray(V * (np.sqrt(size / norm) if norm > 0 else 0.0))
+    largest = float(np.linalg.norm(V, 2))
+    return V / largest if largest > 0 else np.zeros_like(V)
