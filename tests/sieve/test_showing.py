@@ -162,7 +162,7 @@ def test_a_feature_that_follows_either_the_embedding_or_the_walks_is_not_noise()
     Q, V = _embedding(80, 2, 0), _shown(80, 3, 1)
     X = np.random.default_rng(7).standard_normal((80, 60))
     X[:, :10] = _features(Q, 20, 1)[:, :10]
-    X[:, 10:20] = _features(V, 20, 2)[:, :10]
+    X[:, 10:20] = _features(V, 20, 2, noise=0.02)[:, :10]
     M, scores = naive.standardise(X), np.arange(60.0)
     passing = {*naive.beyond_noise(naive.agreement(M, Q), Q, NOISE_RATE)}
     passing |= {*naive.beyond_noise(naive.agreement(M, V), V, NOISE_RATE)}
