@@ -107,6 +107,10 @@ def test_compress_standardises_what_it_writes(cli, cars, tmp_path):
     )
     X = pd.read_csv(cars)[[*frame.columns, "Acceleration"]].dropna()
     assert np.mean(model.predict(X) == pd.read_csv(cars).loc[X.index, "Origin"]) > 0.8
+    head = (tmp_path / "m.c").read_text().split("*/")[0]
+    assert re.findall(r"(\w+)\(const", head) == ["eigensieve_decision", "eigensieve_predict"] and "raw values" in head
+    assert re.findall(r'x\[\d\]  "(\w+)"', head) == list(X.columns)
+    assert re.findall(r'^ \*   \d  "(\w+)"', head, re.MULTILINE) == list(model[-1].classes_)
     _check_c(tmp_path, X.to_numpy(), model.predict(X), model[-1].classes_)
     single = ("--c", tmp_path / "m.c", "--precision", "single", "--force", "--no-compare")
     assert cli("compress", cars, "--label", "Origin", "-e", 40, *single, "--seed", 0)[0] == 0

@@ -5,10 +5,13 @@ import re
 import subprocess
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.datasets import make_blobs, make_classification
+from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
+from eigensieve.elements import Interface
 from eigensieve.elements.export_c import expansion_to_c
 from eigensieve.estimators.element_svc import ElementSelectedSVC
 
@@ -152,3 +155,61 @@ def test_bad_names_and_precisions():
         model.to_c("a b")
     with pytest.raises(ValueError, match=r"must be 'single', 'double', 'int8' or 'int16'. Got 'half'"):
         expansion_to_c(model._expansion, "m", 0.0, precision="half")
+
+
+def compiled(source, folder):
+    """Compile in the strictest way, and return the functions."""
+    (folder / "m.c").write_text(source, encoding="utf-8")
+    made = folder / "m.so"
+    subprocess.run(["cc", *STRICT, "-fPIC", "-shared", str(folder / "m.c"), "-o", str(made)], check=True)
+    return ctypes.CDLL(str(made))
+
+
+def declared(source):
+    """The functions that the head of the file tells to call, and those that the linker sees."""
+    head, body = source.split("*/", 1)
+    return re.findall(r"(\w+)\(const", head), re.findall(r"^(?:void|int) (\w+)\(const", body, re.MULTILINE)
+
+
+@pytest.mark.parametrize("precision", ["single", "double", "int8"])
+@pytest.mark.parametrize("raw", [True, False])
+def test_the_head_names_the_functions_to_call_and_what_they_take(raw, precision, tmp_path):
+    X, y = two_classes()
+    X = 50 * X + 1000
+    scaler = StandardScaler().fit(X)
+    Z = scaler.transform(X) if raw else X
+    model = ElementSelectedSVC(match="labels", n_elements=30, random_state=0).fit(Z, y)
+    names = [f"gene {i}" for i in range(12)]
+    standard = (scaler.mean_, scaler.scale_) if raw else ()
+    source = model.c_source("m", precision, Interface(names, ["ill", "well"], *standard))
+    told, visible = declared(source)
+    assert told == visible == ["m_decision", "m_predict"]
+    head = source.split("*/")[0]
+    used = set(model.mask_.nonzero()[0].tolist())
+    listed = re.findall(r'^ \*   x\[(\d+)\]  "(gene \d+)"(  \(not read\))?$', head, re.MULTILINE)
+    assert listed == [(str(i), name, "" if i in used else "  (not read)") for i, name in enumerate(names)]
+    assert re.findall(r'^ \*   (\d)  "(\w+)"$', head, re.MULTILINE) == [("0", "ill"), ("1", "well")]
+    functions = compiled(source, tmp_path)
+    if precision in TYPES:
+        for x, expected in zip(X[:50], model._expansion.decision(Z[:50]), strict=True):
+            out = (TYPES[precision] * 1)()
+            functions.m_decision((TYPES[precision] * 12)(*x), out)
+            assert out[0] == pytest.approx(expected[0], abs=1e-3 if precision == "single" else 1e-10)
+
+
+def test_names_cannot_leave_the_comment(tmp_path):
+    X, y = two_classes()
+    names = ["*/ int a;", "/* b", "/*/", "c\nd", "e\\", "f??/", "\u202eg", "\udc80h", "µ", "*", "/", ""]
+    labels = np.array(["no */", "yes\r\n"])[y]
+    model = ElementSelectedSVC(n_elements=12, random_state=0).fit(pd.DataFrame(X, columns=names), labels)
+    source = model.to_c("m")
+    for shown in ('"* / int a;"', '"/ * b"', '"/ * /"', '"c?d"', '"e\\"', '"?g"', '"?h"', '"µ"', '"no * /"', '"yes??"'):
+        assert shown in source.split("*/")[0]
+    functions = compiled(source, tmp_path)
+    found = [functions.m_predict((ctypes.c_float * 12)(*x)) for x in X]
+    assert [model.classes_[k] for k in found] == list(model.predict(pd.DataFrame(X, columns=names)))
+
+
+def test_of_very_many_features_only_those_that_are_read_are_listed():
+    names = [f"g{i}" for i in range(5000)]
+    assert Interface(names).listing(np.array([7, 4321])) == '\n *\n * features\n *   x[7]  "g7"\n *   x[4321]  "g4321"'

@@ -19,6 +19,7 @@ Read the files in this order:
 - ``refine``: moves the values of the selected elements
 - ``rounding``: how far single precision can be off
 - ``predictor``: fast evaluation of an expansion; ``export_c``, ``export_onnx``: the same outside Python
+- ``export_names``: the names that a C file states; ``export_scaled``: an ONNX model that standardises
 - ``fixed_point``: an expansion in whole numbers; ``export_fixed``: the same in C
 - ``reduced``: reduced sets of whole vectors
 - ``rejection``: the threshold of a rejector
@@ -36,8 +37,9 @@ if TYPE_CHECKING:
     from eigensieve.elements.expansion import ElementExpansion, FullExpansion, solve_weights
     from eigensieve.elements.export_c import expansion_to_c
     from eigensieve.elements.export_fixed import fixed_to_c
+    from eigensieve.elements.export_names import Interface
     from eigensieve.elements.export_onnx import expansion_to_onnx
-    from eigensieve.elements.export_scaled import scaled_c, scaled_onnx
+    from eigensieve.elements.export_scaled import scaled_onnx
     from eigensieve.elements.fixed_point import FixedPoint
     from eigensieve.elements.kernel import KIND_NAMES, RBF, MaskedKernel, check_kernel_name
     from eigensieve.elements.labels import LARGEST, as_columns, fit_labels, held_out_size

@@ -12,6 +12,7 @@ import numpy as np
 
 from eigensieve._types import Array
 from eigensieve.elements.expansion import ElementExpansion
+from eigensieve.elements.export_names import Interface
 from eigensieve.elements.kernel import LINEAR, RBF
 from eigensieve.elements.rounding import summed_in_single_bound
 
@@ -54,17 +55,27 @@ _SINGLE_RBF = """
     for (c = 0; c < {padded}; c++) k[c] = power.f[c] * k[c] + (power.f[c] - 1.0f);
 """
 
+_STANDARDISING = """
+void {name}_decision(const {real} *x, {real} *decision)
+{{
+    {real} z[{n_features}];
+    int i;
+    for (i = 0; i < {n_features}; i++) z[i] = (x[i] - {name}_mean[i]) / {name}_scale[i];
+    {name}_standardised(z, decision);
+}}
+"""
+
 _HEADER = """/*
  * {name}: a kernel machine rewritten with a few elements of its mask, exported by eigensieve.
  *
  * kernel       {kernel}
- * inputs       {n_features} features, in the order of training
+ * inputs       {n_features} features, in the order of training{raw}
  * mask         {n_elements} elements in {n_columns} columns
  * outputs      {n_outputs} decision value{plural}
  * precision    {precision}
  * error        {error}
  *
- * void {name}_decision(const {real} *x, {real} *decision);   fills {n_outputs} value{plural}{predict}
+ * void {name}_decision(const {real} *x, {real} *decision);   fills {n_outputs} value{plural}{predict}{listing}
  *
  * Self-contained: no headers, no libraries, no allocation; C89 and later, C++.
  */
@@ -107,6 +118,7 @@ def expansion_to_c(
     *,
     precision: str = "single",
     reach: Array | None = None,
+    interface: Interface | None = None,
 ) -> str:
     """Return C source for the decision values and the predicted class index.
 
@@ -120,6 +132,8 @@ def expansion_to_c(
     precision : {"single", "double"}
     reach : ndarray of shape (n_features,), optional
         Largest size of each feature. The error of single precision is stated for samples within it.
+    interface : Interface, optional
+        The names of features and classes, and how raw values become those of training.
     """
     check_c_name(name)
     if precision not in ("single", "double"):
@@ -129,27 +143,15 @@ def expansion_to_c(
         )
     real = "float" if precision == "single" else "double"
     n_outputs = expansion.intercept.size
+    interface = interface or Interface()
     layout = _Layout.of(expansion)
     rbf = expansion.kernel.kind == RBF
     # exp - 1 is summed; the weights' total goes into the offset. Large weights of opposite sign then cost no digits.
     offset = expansion.intercept + (expansion.weights.sum(axis=0) if rbf else 0.0)
     # In single precision, powers of two are taken: the factor goes into gamma.
     scale = 1.4426950408889634 if rbf and real == "float" else -1.0 if rbf else 1.0
-    header = _HEADER.format(
-        name=name,
-        kernel=expansion.kernel.name,
-        n_features=expansion.n_features,
-        n_elements=expansion.n_elements,
-        n_columns=expansion.n_columns,
-        n_outputs=n_outputs,
-        plural="" if n_outputs == 1 else "s",
-        precision=precision,
-        error=_stated_error(expansion, precision, reach),
-        real=real,
-        predict="" if threshold is None else f"\n * int  {name}_predict(const {real} *x);  {classes_text(n_outputs)}",
-    )
     parts = [
-        header,
+        _header(expansion, name, threshold, precision, reach, interface),
         c_array(real, f"{name}_values", layout.values),
         c_array(real, f"{name}_gammas", scale * layout.gammas),
         *weight_arrays(real, name, layout.weights, thin=expansion.is_thin),
@@ -157,11 +159,45 @@ def expansion_to_c(
     ]
     if rbf and real == "double":
         parts.append(_DOUBLE_EXP.format(name=name))
-    parts.append(_decision(expansion, layout, name, real))
+    parts.append(_decision(expansion, layout, name, real, inner=interface.mean is not None))
+    if interface.mean is not None and interface.scale is not None:
+        parts += [c_array(real, f"{name}_mean", interface.mean), c_array(real, f"{name}_scale", interface.scale)]
+        parts.append(_STANDARDISING.format(name=name, real=real, n_features=expansion.n_features))
     if threshold is not None:
         limit = f"{threshold!r}{'f' if real == 'float' else ''}"
         parts.append(c_predict(name, n_outputs, threshold, limit, f"const {real}", real))
     return "\n".join(parts)
+
+
+def _header(
+    expansion: ElementExpansion,
+    name: str,
+    threshold: float | None,
+    precision: str,
+    reach: Array | None,
+    interface: Interface,
+) -> str:
+    """Return the comment at the head of the file: what to call, with what, and how exact it is."""
+    real = "float" if precision == "single" else "double"
+    n_outputs, raw = expansion.intercept.size, interface.mean is not None
+    error = _stated_error(expansion, precision, reach)
+    if raw and precision == "single":
+        error += " once standardised;\n *              standardising raw values in single precision adds to it"
+    return _HEADER.format(
+        name=name,
+        kernel=expansion.kernel.name,
+        n_features=expansion.n_features,
+        raw=": raw values, which the functions standardise" if raw else "",
+        n_elements=expansion.n_elements,
+        n_columns=expansion.n_columns,
+        n_outputs=n_outputs,
+        plural="" if n_outputs == 1 else "s",
+        precision=precision,
+        error=error,
+        real=real,
+        predict="" if threshold is None else f"\n * int  {name}_predict(const {real} *x);  {classes_text(n_outputs)}",
+        listing=interface.listing(np.unique(expansion.features)),
+    )
 
 
 def check_c_name(name: str) -> None:
@@ -242,12 +278,14 @@ def _kernel(expansion: ElementExpansion, name: str, padded: int, real: str) -> s
     )
 
 
-def _decision(expansion: ElementExpansion, layout: _Layout, name: str, real: str) -> str:
+def _decision(expansion: ElementExpansion, layout: _Layout, name: str, real: str, *, inner: bool) -> str:
+    """Return the function from features to decision values; an `inner` one is called after the standardisation."""
     padded, n_elements = layout.gammas.size, max(1, expansion.n_elements)
     rbf = expansion.kernel.kind == RBF
     powers = f"\n    union {{ int i[{padded}]; float f[{padded}]; }} power;" if rbf and real == "float" else ""
+    head = f"static void {name}_standardised" if inner else f"void {name}_decision"
     return f"""
-void {name}_decision(const {real} *x, {real} *decision)
+{head}(const {real} *x, {real} *decision)
 {{
     {real} seen[{n_elements}], k[{padded}];{powers}
     int c, e, m;

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from eigensieve._types import Array
 from eigensieve.elements.export_c import c_array, c_predict, check_c_name, classes_text, weight_arrays
+from eigensieve.elements.export_names import Interface
 from eigensieve.elements.fixed_point import FINE, FixedPoint, power_table
 
 _HEADER = """/*
@@ -22,7 +22,7 @@ _HEADER = """/*
  * The level of feature i is (value - low) / step, rounded to the nearest and cut to 0 ... {top}:
  *
  *   feature                low               step
-{rule}
+{rule}{listing}
  *
  * Other features are not read. Self-contained: no headers, no libraries, no allocation; C89 and later, C++.
  */
@@ -63,14 +63,7 @@ _SOME_OUTPUTS = """        for (m = c ? (int){name}_weight_ends[c - 1] : 0; m < 
             decision[{name}_weight_places[m]] += (long){name}_weights[m] * (long)k / {divisor}L;"""
 
 
-def fixed_to_c(
-    fixed: FixedPoint,
-    name: str,
-    threshold: float | None,
-    *,
-    mean: Array | float = 0.0,
-    scale: Array | float = 1.0,
-) -> str:
+def fixed_to_c(fixed: FixedPoint, name: str, threshold: float | None, interface: Interface | None = None) -> str:
     """Return C source for the decision values and the predicted class index.
 
     Parameters
@@ -80,14 +73,17 @@ def fixed_to_c(
         Prefix of all names; must be a C identifier.
     threshold : float, optional
         Decision values above it are class 1 (one output only). None for a regression.
-    mean, scale : ndarray of shape (n_features,) or float
-        The machine was fitted on (value - mean) / scale. The rule for the levels is stated for the values.
+    interface : Interface, optional
+        The names of features and classes. The rule for the levels is stated for raw values.
     """
     check_c_name(name)
     expansion = fixed.expansion
     n_outputs = expansion.intercept.size
     level = "unsigned char" if fixed.top < 256 else "unsigned short"
-    low, step = mean + scale * fixed.low, scale * fixed.step
+    interface = interface or Interface()
+    low, step = fixed.low, fixed.step
+    if interface.mean is not None and interface.scale is not None:
+        low, step = interface.mean + interface.scale * low, interface.scale * step
     read = np.unique(expansion.features)
     words = {
         "name": name,
@@ -104,6 +100,7 @@ def fixed_to_c(
         "error": fixed.error_bound,
         "rounding": fixed.input_error_bound,
         "rule": "\n".join(f" * {i:9d}  {low[i]:17.9g}  {step[i]:17.9g}" for i in read) or " *   none",
+        "listing": interface.listing(read),
         "predict": ""
         if threshold is None
         else f"\n * int  {name}_predict(const {level} *x);  {classes_text(n_outputs)}",

@@ -19,6 +19,7 @@ from eigensieve.elements import (
     ElementExpansion,
     FixedPoint,
     Goal,
+    Interface,
     Plan,
     Predictor,
     Selection,
@@ -275,14 +276,33 @@ class ElementMachine(SmallMachine):
         -------
         source : str
         """
+        check_is_fitted(self)
+        names, classes = getattr(self, "feature_names_in_", None), getattr(self, "classes_", None)
+        return self.c_source(name, precision, Interface(names, classes))
+
+    def c_source(self, name: str, precision: str, interface: Interface) -> str:
+        """Return the C file that takes and names its inputs as `interface` says, for exporters.
+
+        Parameters
+        ----------
+        name : str
+            Prefix of the functions.
+        precision : {"single", "double", "int8", "int16"}
+            As in `to_c`.
+        interface : Interface
+            The names of features and classes, and how raw values become those of training.
+
+        Returns
+        -------
+        source : str
+        """
         from eigensieve.elements import expansion_to_c, fixed_to_c
 
-        check_is_fitted(self)
         threshold = getattr(self, "threshold_", None)
         if precision in ("int8", "int16"):
-            return fixed_to_c(self.fixed_point(precision), name, threshold)
+            return fixed_to_c(self.fixed_point(precision), name, threshold, interface)
         reach = np.maximum(np.abs(self._low), np.abs(self._high))
-        return expansion_to_c(self._expansion, name, threshold, precision=precision, reach=reach)
+        return expansion_to_c(self._expansion, name, threshold, precision=precision, reach=reach, interface=interface)
 
     def to_levels(self, X: Any, *, precision: Literal["int8", "int16"] = "int8") -> Array:
         """Return samples as the C file of this precision expects them.

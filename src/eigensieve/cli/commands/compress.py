@@ -286,11 +286,14 @@ class Compressed:
         return Pipeline([("scale", self.scaler), ("machine", self.small)])
 
     def c(self, precision: str | None) -> str:
-        if self.scaler is None:
-            return str(self.machine.to_c(precision=precision or "single"))
-        from eigensieve.elements import scaled_c
+        """The C file: it takes raw values, and its head names features and classes."""
+        from eigensieve.elements import Interface
 
-        return scaled_c(self.machine, self.scaler.mean_, self.scaler.scale_, precision=precision or "double")
+        classes = getattr(self.machine, "classes_", None)
+        if self.scaler is None:
+            return str(self.machine.c_source("eigensieve", precision or "single", Interface(self.names, classes)))
+        interface = Interface(self.names, classes, self.scaler.mean_, self.scaler.scale_)
+        return str(self.machine.c_source("eigensieve", precision or "double", interface))
 
     def onnx(self) -> Any:
         if self.scaler is None:
