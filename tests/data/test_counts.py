@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 
 from eigensieve.data import are_counts, as_data, log_counts
-from support.backends import BACKENDS, tolerance
+from support.backends import BACKENDS, dask_array, h5ad, repeated, tolerance
 
 rng = np.random.default_rng(0)
 COUNTS = rng.poisson(0.7, (20, 30)).astype(float)
@@ -33,6 +33,21 @@ def test_counts_stay_as_they_are(layout: Any) -> None:
     assert are_counts(X)
     log_counts(X)
     np.testing.assert_array_equal(as_data(X).take(slice(None)), COUNTS)
+
+
+@pytest.mark.parametrize(
+    "stored",
+    [
+        repeated(sp.csr_matrix(COUNTS)),
+        repeated(sp.csc_matrix(COUNTS)),
+        h5ad(repeated(sp.csc_matrix(COUNTS))),
+        dask_array(repeated(sp.csr_matrix(COUNTS)), 2, 2),
+    ],
+    ids=["csr", "csc", "h5ad", "dask"],
+)
+def test_counts_stored_in_parts_count_as_their_sums(stored: Any) -> None:
+    assert are_counts(stored)
+    np.testing.assert_allclose(log_counts(stored)[0].take(slice(None)), log_counts(COUNTS)[0].take(slice(None)))
 
 
 def test_sparse_data_that_was_handed_in_keeps_its_counts() -> None:

@@ -11,7 +11,7 @@ from scipy.sparse.csgraph import connected_components
 from eigensieve.graphs import check_graph, degrees, knn, knn_graph, leading_eigenvectors, local_graph
 from reference import sieve as sieve_reference
 from reference import trace_ratio as reference
-from support.backends import IN_MEMORY
+from support.backends import IN_MEMORY, repeated
 
 
 @pytest.fixture
@@ -153,6 +153,18 @@ def test_bad_graphs_are_refused_by_name(graph, message):
 def test_good_graphs_of_any_kind_are_taken(kind):
     A = np.array([[0, 2.0, 0], [2.0, 0, 0], [0, 0, 1.0]])
     np.testing.assert_array_equal(check_graph(kind(A), 3).toarray(), A)
+
+
+@pytest.mark.parametrize("kind", [sp.csr_matrix, sp.csr_array, sp.csc_array])
+def test_a_graph_with_repeated_edges_is_summed_and_left_alone(kind):
+    A = np.array([[0, 2.0, 0], [2.0, 0, 3.0], [0, 3.0, 1.0]])
+    given = repeated(kind(A))
+    before = [array.copy() for array in (given.data, given.indices, given.indptr)]
+    found = check_graph(given, 3)
+    np.testing.assert_array_equal(found.toarray(), A)
+    assert found.nnz == 5
+    for array, old in zip((given.data, given.indices, given.indptr), before, strict=True):
+        np.testing.assert_array_equal(array, old)
 
 
 @pytest.mark.parametrize("n_samples", [40, 300])

@@ -72,7 +72,7 @@ def _parquet(X: np.ndarray) -> Any:
     return open_data(path, max_memory=max(X.nbytes, 4 * len(X) * 8))
 
 
-def _h5ad(X: Any) -> Any:
+def h5ad(X: Any) -> Any:
     import anndata
 
     path = _path(".h5ad")
@@ -80,7 +80,7 @@ def _h5ad(X: Any) -> Any:
     return open_data(path, max_memory=2 * X.shape[0] * X.shape[1] * 8)
 
 
-def _dask(X: Any, rows: int, columns: int) -> Any:
+def dask_array(X: Any, rows: int, columns: int) -> Any:
     import dask.array as da
 
     chunks = (max(1, -(-X.shape[0] // rows)), max(1, -(-X.shape[1] // columns)))
@@ -94,6 +94,12 @@ def _dask_frame(X: np.ndarray) -> Any:
     return dd.from_pandas(pd.DataFrame(X, columns=[f"g{i}" for i in range(X.shape[1])]), npartitions=2)
 
 
+def repeated(X: Any) -> Any:
+    """Return a matrix in compressed rows or columns with every entry stored in two halves."""
+    arrays = (np.repeat(X.data / 2, 2), np.repeat(X.indices, 2), 2 * X.indptr)
+    return type(X)(arrays, shape=X.shape)
+
+
 IN_MEMORY: dict[str, Callable[[np.ndarray], Any]] = {
     "dense": np.ascontiguousarray,
     "dense-fortran": np.asfortranarray,
@@ -101,6 +107,7 @@ IN_MEMORY: dict[str, Callable[[np.ndarray], Any]] = {
     "csr": sp.csr_matrix,
     "csc": sp.csc_matrix,
     "csr-array": sp.csr_array,
+    "csr-repeated": lambda X: repeated(sp.csr_matrix(X)),
     "csc-array-float32": lambda X: sp.csc_array(X.astype(np.float32)),
 }
 
@@ -113,17 +120,17 @@ ON_DISK: dict[str, Callable[[np.ndarray], Any]] = {
     "hdf5-rows": lambda X: _hdf5(X, (1, X.shape[1])),
     "zarr": _zarr,
     "parquet": _parquet,
-    "h5ad": lambda X: _h5ad(np.ascontiguousarray(X)),
-    "h5ad-csr-rows": lambda X: _h5ad(sp.csr_matrix(X)),
-    "h5ad-csc": lambda X: _h5ad(sp.csc_matrix(X)),
+    "h5ad": lambda X: h5ad(np.ascontiguousarray(X)),
+    "h5ad-csr-rows": lambda X: h5ad(sp.csr_matrix(X)),
+    "h5ad-csc": lambda X: h5ad(sp.csc_matrix(X)),
 }
 
 DASK: dict[str, Callable[[np.ndarray], Any]] = {
-    "dask-columns": lambda X: _dask(X, 1, 3),
-    "dask-rows": lambda X: _dask(X, 2, 1),
-    "dask-both": lambda X: _dask(X, 2, 2),
-    "dask-float32": lambda X: _dask(X.astype(np.float32), 1, 2),
-    "dask-csr": lambda X: _dask(sp.csr_matrix(X), 2, 2),
+    "dask-columns": lambda X: dask_array(X, 1, 3),
+    "dask-rows": lambda X: dask_array(X, 2, 1),
+    "dask-both": lambda X: dask_array(X, 2, 2),
+    "dask-float32": lambda X: dask_array(X.astype(np.float32), 1, 2),
+    "dask-csr": lambda X: dask_array(sp.csr_matrix(X), 2, 2),
     "dask-frame": _dask_frame,
 }
 

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from eigensieve.data.disk.opening import open_data
     from eigensieve.data.extremes import multiplied, tamed
     from eigensieve.data.matrix import DataMatrix, as_data, is_stored
-    from eigensieve.data.sparse import near_zero
+    from eigensieve.data.sparse import near_zero, without_repeats
     from eigensieve.data.squared import SquaredData, squares_of
     from eigensieve.data.stats import ColumnStats
     from eigensieve.data.threads import one_blas_thread, ordered_map, thread_count

@@ -11,7 +11,7 @@ import numpy as np
 from eigensieve._types import Array
 from eigensieve.data.disk.sources import Source
 from eigensieve.data.matrix import DataMatrix, as_data
-from eigensieve.data.sparse import SparseData
+from eigensieve.data.sparse import SparseData, without_repeats
 
 _LOOKED_AT = 200_000  # values that are looked at to tell whether data holds counts
 
@@ -30,7 +30,7 @@ def are_amounts(X: Any) -> bool:
 def _looked_at(X: Any) -> Array:
     if not hasattr(X, "tocsr"):
         return _some_values(as_data(X))
-    values = X.data if X.format in ("csr", "csc") else X.tocsr().data
+    values = without_repeats(X).data
     return np.asarray(values[:: max(1, len(values) // _LOOKED_AT)])
 
 
@@ -139,12 +139,9 @@ class LogCounts(Source):
 def _logarithms(X: Any, factors: Array, *, squared: bool = False) -> Any:
     """Return log(1 + x f), or its square, for an array or a sparse matrix, f one factor per row."""
     if hasattr(X, "tocsr"):
-        by_column = X.format == "csc"
-        out = X.astype(np.float32 if X.dtype == np.float32 else np.float64, copy=True)
-        if not by_column:
-            out = out.tocsr()
+        out = without_repeats(X).astype(np.float32 if X.dtype == np.float32 else np.float64, copy=True)
         each = factors[:, 0].astype(out.dtype)
-        out.data *= each[out.indices] if by_column else np.repeat(each, np.diff(out.indptr))
+        out.data *= each[out.indices] if out.format == "csc" else np.repeat(each, np.diff(out.indptr))
         out.data = _log(out.data, squared)
         return out
     X = np.asarray(X)

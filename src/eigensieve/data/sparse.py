@@ -291,16 +291,31 @@ class SparseBlock:
 def near_zero(X: Any) -> Any:
     """Return samples as far apart as those of X, moved so that their inner products keep the digits of the distances.
 
-    Columns far from zero are moved by their mean.
+    Columns far from zero are moved by their mean. A sparse result holds no entry twice.
     """
     if not issparse(X):
         mean = X.mean(axis=0, dtype=np.float64)
         return X - mean if np.any(np.abs(mean) > FARTHEST[mean.dtype] * np.ptp(X, axis=0)) else X
+    X = without_repeats(X)
     data = SparseData(X)
     moved = data._near(data.stats().mean)
     if moved is None:
         return X
     return csc_array((moved[0], data.indices.astype(np.int64), data.indptr), shape=data.shape).tocsr()
+
+
+def without_repeats(X: Any) -> Any:
+    """Return a sparse matrix in compressed rows or columns that holds no entry twice: X itself where it is one.
+
+    Entries that are stored several times count as their sum. Code that reads the stored values one by one would take
+    each for a value of its own. X is never changed.
+    """
+    X = X if X.format in ("csr", "csc") else X.tocsr()
+    if X.has_canonical_format:
+        return X
+    found = X.copy()
+    found.sum_duplicates()
+    return found
 
 
 def _at(column: Array | None, where: Any) -> Array | None:

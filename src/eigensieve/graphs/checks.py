@@ -5,6 +5,8 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
+from eigensieve.data import without_repeats
+
 
 def check_graph(graph: Any, n_samples: int, *, name: str = "graph") -> csr_array:
     """Return a weighted undirected graph as compressed rows in float64, or say what is wrong with it.
@@ -30,7 +32,7 @@ def check_graph(graph: Any, n_samples: int, *, name: str = "graph") -> csr_array
             f"The '{name}' graph must have one row and one column per sample: "
             f"({n_samples}, {n_samples}). Got {A.shape} instead."
         )
-    A.sum_duplicates()
+    A = without_repeats(A)  # its arrays may be the user's own
     if not np.isfinite(A.data).all():
         raise ValueError(f"The '{name}' graph must have finite weights. Got NaN or infinity instead.")
     if A.nnz and A.data.min() < 0:
