@@ -199,3 +199,13 @@ def test_one_class_is_refused_by_name(cli, table, tmp_path, command):
     frame.to_csv(tmp_path / "one.csv", index=False)
     code, _, err = cli(command, tmp_path / "one.csv", "--label", "tissue")
     assert code == 3 and "one.csv" in err and "two classes or more" in err and "Check --label" in err
+
+
+@pytest.mark.parametrize("command", ["compare", "compress"])
+def test_a_label_that_names_the_samples_is_refused(cli, table, tmp_path, command):
+    code, _, err = cli(command, table, "--label", "sample")
+    assert code == 3 and "the labels name the samples" in err and "Check --label sample" in err
+    frame = pd.read_csv(table).head(12).assign(number=range(12))  # few whole numbers are classes
+    frame.to_csv(tmp_path / "few.csv", index=False)
+    code, _, err = cli(command, tmp_path / "few.csv", "--label", "number")
+    assert code == 3 and "at least 2 samples" in err and "report it" not in err

@@ -178,10 +178,17 @@ def read_labelled(wanted: SampleOptions, console: Console) -> "Samples":
         raise InputProblem(f"No sample of '{wanted.source}' has a label. Check --label {wanted.label}.")
     if missing.any():
         samples = samples.keep_samples(~missing, f"{int(missing.sum()):,} samples without label left out")
-    if len(set(np.asarray(samples.labels).tolist())) < 2:
+    labels = np.asarray(samples.labels)
+    distinct = len(set(labels.tolist()))
+    if distinct < 2:
         raise InputProblem(
             f"Every sample of '{wanted.source}' has the same label; there must be two classes or more, or numbers to "
             f"predict. Check --label {wanted.label}."
+        )
+    if distinct == len(labels) and labels.dtype.kind not in "iuf":
+        raise InputProblem(
+            f"Every sample of '{wanted.source}' has a label of its own, so the labels name the samples and tell no "
+            f"classes. Check --label {wanted.label}."
         )
     if samples.data.stats().constant.all():
         raise InputProblem(f"No column of '{wanted.source}' varies: nothing tells samples apart. Check --samples.")

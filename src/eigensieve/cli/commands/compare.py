@@ -11,7 +11,7 @@ import typer
 
 from eigensieve._types import Array
 from eigensieve.cli.console import Console
-from eigensieve.cli.errors import InputProblem, UsageProblem
+from eigensieve.cli.errors import InputProblem, UsageProblem, input_errors
 from eigensieve.cli.options import Force, LabelledOptions, PrintOptions, Report, Seed
 from eigensieve.cli.outputs import Outputs, check_frame_name, save_frame
 from eigensieve.cli.reading import Samples, dense, is_number_target, read_labelled
@@ -178,7 +178,8 @@ class _Task:
 
 def _task(samples: Samples, options: CompareOptions, source: str) -> _Task:
     assert samples.labels is not None
-    numbers = is_number_target(samples.labels)
+    with input_errors(source):
+        numbers = is_number_target(samples.labels)
     counts = options.counts(samples.X.shape[1])
     labels = samples.labels.astype(str) if samples.labels.dtype == object else samples.labels
     y = labels.astype(np.float64) if numbers else np.unique(labels, return_inverse=True)[1]

@@ -9,7 +9,7 @@ import typer
 
 from eigensieve.cli.comparison import Measured, compare, heads, measure
 from eigensieve.cli.console import Console
-from eigensieve.cli.errors import UsageProblem
+from eigensieve.cli.errors import UsageProblem, input_errors
 from eigensieve.cli.machines import cascade, elements, opened_svm, split, trained_svm
 from eigensieve.cli.options import Force, LabelledOptions, Model, PrintOptions, Report, Seed
 from eigensieve.cli.outputs import Outputs, save_model
@@ -109,7 +109,8 @@ COMPARED = "Small machines on the held-out samples (times in Python, on this com
 def _made(samples: Samples, machine: MachineOptions, console: Console, source: str) -> "Compressed":
     """Train, rewrite, compare."""
     y, seed = _labels(samples), machine.seed or 0
-    quantity = is_number_target(y)
+    with input_errors(source):
+        quantity = is_number_target(y)
     if quantity and machine.cascade:
         raise UsageProblem("--cascade rejects samples of a class, and the label is a quantity. Drop --cascade.")
     X = _in_memory(samples.X)
