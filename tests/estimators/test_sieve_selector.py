@@ -41,6 +41,11 @@ def test_scikit_learn_contract(estimator, check) -> None:  # type: ignore[no-unt
     check(estimator)
 
 
+def test_a_fraction_of_one_takes_every_feature_that_varies() -> None:
+    X = np.random.default_rng(0).standard_normal((20, 8))
+    assert sorted(SieveSelector(1.0).fit(X).selection_order_) == list(range(8))
+
+
 @pytest.mark.parametrize("backend", FEW)
 def test_every_backend_finds_the_planted_features(planted: np.ndarray, backend: str) -> None:
     X = np.where(np.abs(planted) < 0.3, 0.0, planted)

@@ -1,6 +1,7 @@
 """The cleaning transformer: what it takes off is gone, on every kind of data, and for new samples too."""
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 from sklearn.pipeline import make_pipeline
@@ -75,6 +76,10 @@ def test_it_goes_before_a_selector() -> None:
         ({"side": SIDE[:, :4]}, "same columns as X"),
         ({"batches": [1, 2]}, "inconsistent numbers of samples"),
         ({"batches": [None] * 50}, "must name the batch of every sample"),
+        ({"batches": [float("nan")] + ["a", "b"] * 25}, "inconsistent numbers of samples"),
+        ({"batches": [float("nan"), "a"] * 25}, "must name the batch of every sample"),
+        ({"batches": pd.Series([pd.NA, "a"] * 25, dtype="string")}, "must name the batch of every sample"),
+        ({"batches": np.zeros((50, 2))}, r"'batches' .* must hold one value per sample. Got shape \(50, 2\)"),
         ({"must_link": [[0, 77]]}, "indices from 0 to 49"),
     ],
 )

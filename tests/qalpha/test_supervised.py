@@ -74,6 +74,12 @@ def test_unlabelled_marks_in_arrays_of_objects():
     assert not labels.complete
 
 
+@pytest.mark.parametrize("gap", [None, float("nan")])
+def test_gaps_in_a_list_of_words_are_no_class(gap):
+    labels = read_labels(["a", gap, "b", "a"], 4, "Owner")
+    assert labels.codes.tolist() == [0, -1, 1, 0]
+
+
 def test_block_operator_is_the_dense_matrix():
     X, y = labelled(q=24, n=15)
     M = naive.unit_rows(X, center=False)

@@ -59,6 +59,16 @@ def test_the_automatic_number_has_the_exclusive_or_and_little_else() -> None:
     np.testing.assert_array_equal(found.support_, SieveSelector(random_state=0).fit(X, y).support_)
 
 
+@pytest.mark.filterwarnings("ignore:SieveSelector found no feature")
+@pytest.mark.parametrize(("fdr", "p_value"), [(0.1, 1 / 21), (0.02, 1 / 100), (0.001, 1 / 1000)])
+def test_products_keep_to_the_false_discovery_rate(fdr: float, p_value: float) -> None:
+    X, y, where = exclusive_or()
+    found = SieveSelector(fdr=fdr, random_state=0).fit(X, y)
+    pair = sorted(where)
+    np.testing.assert_allclose(found.p_values_[pair], p_value)
+    np.testing.assert_array_equal(found.support_[pair], p_value <= fdr / 2)
+
+
 def test_a_difference_in_spread_is_found() -> None:
     rng = np.random.default_rng(1)
     y = np.arange(200) % 2

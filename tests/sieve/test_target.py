@@ -76,6 +76,35 @@ def test_numbers_and_classes_are_told_apart() -> None:
     )
 
 
+@pytest.mark.parametrize("kind", ["auto", "numbers"])
+def test_minus_one_marks_whole_numbers_to_predict(kind: str) -> None:
+    ages = np.arange(60) + 20.0
+    marked, missing = (np.where(np.arange(60) < 35, ages, mark) for mark in (-1.0, np.nan))
+    found, expected = read(marked, kind=kind), read(missing, kind=kind)
+    assert found.kind == expected.kind == "numbers"
+    np.testing.assert_array_equal(found.columns, expected.columns)
+    np.testing.assert_array_equal(found.known, expected.known)
+    assert read(np.arange(-30, 30), kind=kind).complete  # among lower numbers it is one of them
+
+
+@pytest.mark.parametrize("scale", [1e160, 1e-170, 1e300])
+def test_numbers_of_any_size(scale: float) -> None:
+    numbers = np.random.default_rng(0).standard_normal(40)
+    np.testing.assert_allclose(read(numbers * scale).columns, read(numbers).columns, rtol=1e-12)
+
+
+def test_several_targets_must_vary_where_all_are_known() -> None:
+    y = pd.DataFrame(
+        {"sex": ["m"] * 4 + ["f"] * 4 + [None] * 4, "type": [None] * 5 + ["a"] * 2 + ["b", "b", "a", "a", "b"]}
+    )
+    with pytest.raises(ValueError, match="Column 'sex' of y of Selector does not vary on the 3 samples"):
+        read(y)
+    with pytest.raises(ValueError, match="Column 'site' of y: Selector needs samples of at least 2 classes"):
+        read(pd.DataFrame({"kind": CODES, "site": 1}))
+    with pytest.raises(ValueError, match="Column 1 of y: y of Selector contains infinity"):
+        read(np.column_stack([CODES, np.where(CODES == 2, np.inf, 0.5)]))
+
+
 def test_several_targets_span_all_that_each_says() -> None:
     rng = np.random.default_rng(1)
     numbers = rng.standard_normal(8)

@@ -5,13 +5,13 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.utils import check_array, check_consistent_length, column_or_1d
+from sklearn.utils import check_array, check_consistent_length
 from sklearn.utils.validation import _get_feature_names
 
 from eigensieve._types import Array
 from eigensieve.data import DataMatrix, as_data, is_stored
 from eigensieve.estimators.base import check_finite, name_columns
-from eigensieve.qalpha import inhibition, side_variances
+from eigensieve.qalpha import as_values, inhibition, missing_labels, side_variances
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,10 +29,15 @@ class Known:
 def read_batches(estimator: BaseEstimator, main: DataMatrix, batches: Any) -> Array:
     """Return the number of each sample's batch, from names of any type."""
     name = type(estimator).__name__
-    given = column_or_1d(batches.to_numpy() if hasattr(batches, "to_numpy") else batches)
-    check_consistent_length(np.empty((main.n_samples, 0)), given)
-    words = given.astype(object)
-    if any(value is None or value != value for value in words):
+    given = np.asarray(as_values(batches))
+    if given.ndim != 1 and given.shape[1:] != (1,):
+        raise ValueError(
+            f"The 'batches' parameter of {name}.fit must hold one value per sample. Got shape {given.shape} instead. "
+            "Join several columns to one first."
+        )
+    words = given.reshape(-1).astype(object)
+    check_consistent_length(np.empty((main.n_samples, 0)), words)
+    if missing_labels(words).any():
         raise ValueError(
             f"The 'batches' parameter of {name}.fit must name the batch of every sample. Got missing values: give "
             "those samples a batch of their own, or leave them out."

@@ -13,6 +13,7 @@ from eigensieve.data import DataMatrix
 from eigensieve.estimators.base import (
     AT_LEAST_ONE,
     AUTO,
+    COUNT,
     INSIDE_0_1,
     BaseSelector,
     all_or_nothing,
@@ -103,8 +104,9 @@ class SieveSelector(BaseSelector):
     Attributes
     ----------
     weights_ : ndarray of shape (n_features,)
-        u: the share of a feature's variance that the embedding explains over pairs of different samples. Below 1,
-        about 0 for noise, and 0 for constant features.
+        u: the share of a feature's variance that the embedding explains over pairs of different samples. About 0 for
+        noise, and 0 for constant features. It is below 1, unless `start_` is ``"products"`` (then it is a sum over the
+        products of the feature with others) or pairs cannot be linked (then how far it sets them apart is added).
     ranking_ : ndarray of int of shape (n_features,)
         Rank of every feature, 1 for the best, as in scikit-learn's RFE: the selected ones in the
         order of the pick, then the others by weight, then the constant ones.
@@ -113,7 +115,8 @@ class SieveSelector(BaseSelector):
     support_ : ndarray of bool of shape (n_features,)
         The selected features.
     embedding_ : ndarray of shape (n_samples, n_columns)
-        Q: centred orthonormal eigenvectors of the last graph, or what y says.
+        Q: centred orthonormal eigenvectors of the last graph, or what y says. If y is known for some samples only, the
+        columns are orthogonal, and shorter the less they carry of what was guessed.
     eigenvalues_ : ndarray
         Leading eigenvalues of the affinity under the last weights.
     n_components_ : int
@@ -176,7 +179,7 @@ class SieveSelector(BaseSelector):
     """
 
     _parameter_constraints: dict[str, list[Any]] = {
-        "n_features_to_select": [StrOptions({"auto", "fewest"}), AT_LEAST_ONE, INSIDE_0_1],
+        "n_features_to_select": [StrOptions({"fewest"}), *COUNT],
         "n_clusters": [AUTO, AT_LEAST_ONE],
         "supervision": [StrOptions({"auto", "classes", "numbers", "ignore"})],
         "n_directions": [AUTO, Interval(Integral, 0, None, closed="left")],
@@ -228,8 +231,8 @@ class SieveSelector(BaseSelector):
         X : array-like, sparse matrix, or stored or distributed data, of shape (n_samples, n_features)
             At least 4 samples.
         y : array-like of shape (n_samples,) or (n_samples, n_targets), optional
-            Classes of any type, or numbers. None, NaN and, among whole numbers, -1 mark a sample without label; -1 and
-            1 alone are two classes.
+            Classes of any type, or numbers. None, NaN and, among whole numbers, -1 mark a sample without label. -1 and
+            1 alone are two values, and among numbers below -1 it is a number like the others.
         batches : array-like of shape (n_samples,), optional
             The batch of each sample. Differences between batches are not structure.
         side : array-like or sparse matrix of shape (n_side_samples, n_features), optional

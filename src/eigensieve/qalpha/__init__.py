@@ -36,7 +36,15 @@ if TYPE_CHECKING:
         check_start,
         read_pairs,
     )
-    from eigensieve.qalpha.knowledge.labels import Labels, class_span, missing_labels, read_labels
+    from eigensieve.qalpha.knowledge.labels import (
+        UNLABELLED,
+        Labels,
+        as_values,
+        class_span,
+        marked_labels,
+        missing_labels,
+        read_labels,
+    )
     from eigensieve.qalpha.knowledge.pairs import PairPenalty
     from eigensieve.qalpha.knowledge.steered import Knowledge, inhibition, side_variances, solve_steered
     from eigensieve.qalpha.mercer_factor import Factor, check_likeness, exact_factor, nystroem_factor

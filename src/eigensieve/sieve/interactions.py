@@ -29,7 +29,7 @@ _TRIED = (5, 20)  # numbers of features with which samples not seen are classifi
 _FOLDS = 5  # halves are too few samples to see products in
 _CLEARLY = 2.0  # standard errors by which the products must be better
 _LITTLE = 1e-6  # features without any excess follow in the order of the labels' scores
-_PERMUTED = 20  # orders of the classes from which the largest agreement by chance is taken
+_FEWEST_ORDERS, _MOST_ORDERS = 20, 999  # of the classes, from which the largest agreement by chance is taken
 
 
 @dataclass(frozen=True)
@@ -188,20 +188,28 @@ def better_than_labels(data: DataMatrix, usable: Array, T: Array, codes: Array) 
 
 
 def interaction_p_values(
-    data: DataMatrix, usable: Array, T: Array, codes: Array, rng: np.random.Generator, groups: Array | None
+    data: DataMatrix,
+    usable: Array,
+    T: Array,
+    codes: Array,
+    rate: float,
+    rng: np.random.Generator,
+    groups: Array | None,
 ) -> Array:
-    """Return 1/21 for features with a product that agrees with the classes more than any does by chance, 1 for others.
+    """Return 1/(B + 1) for features with a product that agrees with the classes more than any by chance, 1 for others.
 
-    The classes are permuted 20 times, within groups. The largest agreement of any product in any of the 20 is exceeded
-    by chance in 1 of 21 cases: the p-values allow for the number of products.
+    The classes are permuted B times, within groups. The largest agreement of any product in any order is exceeded by
+    chance in 1 of B + 1 cases: the p-values allow for the number of products. B is as large as `rate` asks for, from 20
+    to 999.
     """
     rows = _rows(data.n_samples)
     read = read_interactions(data, usable, T, codes, rows)
     assert read is not None
-    orders = sample_orders(_PERMUTED, len(rows), None if groups is None else groups[rows], rng)
+    count = int(np.clip(np.ceil(1.0 / rate) - 1.0, _FEWEST_ORDERS, _MOST_ORDERS))
+    orders = sample_orders(count, len(rows), None if groups is None else groups[rows], rng)
     by_chance = max(float(replace(read, T=read.T[order]).products().max()) for order in orders.T)
     p_values = np.ones(data.n_features)
-    p_values[usable] = np.where(read.products().max(axis=1) > by_chance, 1.0 / (_PERMUTED + 1), 1.0)
+    p_values[usable] = np.where(read.products().max(axis=1) > by_chance, 1.0 / (count + 1), 1.0)
     return p_values
 
 

@@ -176,7 +176,7 @@ class Search:
             together = fit.source != "labels"
             rate = fdr / 2 if together else fdr
             found = follow(fit.views(self.data), self.usable, fit.known, fdr=rate, rng=rng, groups=self.groups)
-            return self._with_interacting(found, rng) if together else found
+            return self._with_interacting(found, rate, rng, progress) if together else found
 
         def embed(active: Array) -> Array:
             if by_profiles and self.profiles is not None:
@@ -194,11 +194,16 @@ class Search:
 
         return discover(self.data, self.usable, embed, fdr=fdr, rng=rng, groups=self.batches, progress=progress)
 
-    def _with_interacting(self, found: Discoveries, rng: np.random.Generator) -> Discoveries:
-        """Add the features that follow the classes only together with others."""
+    def _with_interacting(
+        self, found: Discoveries, rate: float, rng: np.random.Generator, progress: Progress
+    ) -> Discoveries:
+        """Add the features that follow the classes only together with others, at an error rate of their own."""
         assert self.target is not None and self.target.codes is not None
-        p_values = interaction_p_values(self.data, self.usable, self.fitted.target, self.target.codes, rng, self.groups)
-        return Discoveries(np.minimum(found.p_values, p_values), found.selected | (p_values < 1.0))
+        progress("looking at products of features under permuted labels")
+        p_values = interaction_p_values(
+            self.data, self.usable, self.fitted.target, self.target.codes, rate, rng, self.groups
+        )
+        return Discoveries(np.minimum(found.p_values, p_values), found.selected | (p_values <= rate))
 
     def pick(self, scores: Array, candidates: Array, count: int, result: SieveResult) -> Array:
         """Pick features that show the structure or, with a target, features by score.

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.utils import check_consistent_length
 
 from eigensieve._types import Array
-from eigensieve.qalpha import missing_labels, read_labels
+from eigensieve.qalpha import UNLABELLED, as_values, marked_labels, missing_labels, read_labels
 
 Kind = Literal["auto", "classes", "numbers", "ignore"]
 
@@ -72,8 +72,8 @@ def read_target(y: Any, n_samples: int, owner: str, kind: Kind = "auto") -> Targ
     Parameters
     ----------
     y : array-like of shape (n_samples,) or (n_samples, n_targets)
-        Classes of any type, or numbers. None and NaN mark a sample without label, and so does -1 among whole numbers,
-        unless -1 and 1 are the only values: then they are two classes.
+        Classes of any type, or numbers. None and NaN mark a sample without label, and so does -1 among whole numbers.
+        There are two exceptions: -1 and 1 alone are two values, and among numbers below -1 it is a number, too.
     n_samples : int
     owner : str
         Name of the estimator, for messages.
@@ -83,33 +83,43 @@ def read_target(y: Any, n_samples: int, owner: str, kind: Kind = "auto") -> Targ
     """
     check_consistent_length(np.empty((n_samples, 0)), y)
     table = _as_columns(y, owner)
-    targets = [_one_column(column, owner, kind) for column in table.T]
-    if len(targets) == 1:
-        return targets[0]
+    if table.shape[1] == 1:
+        return _one_column(table[:, 0], owner, kind)
+    names = list(getattr(y, "columns", range(table.shape[1])))
+    targets = [_named_column(column, owner, kind, name) for column, name in zip(table.T, names, strict=True)]
     known = np.logical_and.reduce([target.known for target in targets])
     if np.count_nonzero(known) < 2:
         raise ValueError(
             f"{owner} needs at least 2 samples with a value in every column of y. Got fewer. Fill the gaps in y, or "
             "leave out the columns that have them."
         )
+    for target, name in zip(targets, names, strict=True):
+        if not np.ptp(target.columns[known], axis=0).any():
+            raise ValueError(
+                f"Column {name!r} of y of {owner} does not vary on the {np.count_nonzero(known)} samples with a value "
+                "in every column. Fill the gaps in y, or leave this column out."
+            )
     # Every target counts alike, however many classes it has.
     columns = np.hstack([target.columns / max(float(np.linalg.norm(target.columns)), 1.0) for target in targets])
     return Target(np.where(known[:, None], columns, 0.0), known, "several")
 
 
 def _as_columns(y: Any, owner: str) -> Array:
-    values = y.to_numpy() if hasattr(y, "to_numpy") else y
-    table = np.asarray(values)
+    table = np.asarray(as_values(y))
     if table.dtype.kind == "S":
         raise TypeError(f"The labels y of {owner} are bytes. Decode them first, for example with y.astype(str).")
-    if table.dtype.kind in "Ubiuf" and isinstance(values, list | tuple) and np.ndim(values) == 1:
-        # numpy turns a list of numbers and None, or of numbers and words, into words
-        table = np.asarray(values, dtype=object) if table.dtype.kind == "U" else table
     if table.ndim == 1:
         table = table[:, None]
     if table.ndim != 2 or table.shape[1] == 0:
         raise ValueError(f"y of {owner} must have one row per sample and at least 1 column. Got shape {table.shape}.")
     return table
+
+
+def _named_column(y: Array, owner: str, kind: Kind, name: Any) -> Target:
+    try:
+        return _one_column(y, owner, kind)
+    except ValueError as error:
+        raise ValueError(f"Column {name!r} of y: {error}") from None
 
 
 def _one_column(y: Array, owner: str, kind: Kind) -> Target:
@@ -122,6 +132,9 @@ def _one_column(y: Array, owner: str, kind: Kind) -> Target:
             f"supervision='numbers' of {owner} needs numbers in y. Got {y[known].tolist()[0]!r}. Use "
             "supervision='classes' for names."
         )
+    if numbers is not None and len(numbers) and _whole(numbers) and numbers.min() == UNLABELLED:
+        marked = marked_labels(y, known)
+        numbers, known = numbers[~marked[known]], known & ~marked
     if numbers is not None and (kind == "numbers" or (kind == "auto" and _continuous(numbers))):
         return _numbers(numbers, known, owner)
     labels = read_labels(y, len(y), owner, lone_samples=True)
@@ -140,8 +153,12 @@ def _as_numbers(y: Array) -> Array | None:
     return None
 
 
+def _whole(numbers: Array) -> bool:
+    return bool((numbers == np.round(numbers)).all())
+
+
 def _continuous(numbers: Array) -> bool:
-    if not (numbers == np.round(numbers)).all():
+    if not _whole(numbers):
         return True
     distinct = len(np.unique(numbers))
     return distinct > _FEW_VALUES and distinct > _SHARE * len(numbers)
@@ -150,6 +167,7 @@ def _continuous(numbers: Array) -> bool:
 def _numbers(numbers: Array, known: Array, owner: str) -> Target:
     if len(np.unique(numbers)) < 2:
         raise ValueError(f"y of {owner} does not vary: all {len(numbers)} known values are the same. Leave y out.")
+    numbers = numbers / np.abs(numbers).max()  # squares of huge numbers would overflow, those of tiny ones vanish
     columns = np.zeros((len(known), 1))
     columns[known, 0] = (numbers - numbers.mean()) / numbers.std()
     return Target(columns, known, "numbers")

@@ -60,7 +60,7 @@ def read_labels(
     instead : str
         What to do without classes, for messages.
     """
-    y = column_or_1d(y, warn=True)
+    y = column_or_1d(as_values(y), warn=True)
     check_consistent_length(np.empty((n_samples, 0)), y)
     known = ~missing_labels(y)
     if not some_unlabelled and not known.all():
@@ -69,7 +69,7 @@ def read_labels(
             f"samples in y (the first: sample {np.flatnonzero(~known)[0]}). Leave these samples out, or {instead}."
         )
     if some_unlabelled:
-        known &= ~_marked(y, known)
+        known &= ~marked_labels(y, known)
     named = y[known]
     if named.dtype == object and _all_numbers(named):
         named = _exact(named)
@@ -105,6 +105,14 @@ def read_labels(
     return Labels(codes, classes)
 
 
+def as_values(given: Any) -> Any:
+    """Return what the user gave, a list of words and gaps as an array of objects: numpy would spell the gaps out."""
+    values = given.to_numpy() if hasattr(given, "to_numpy") else given
+    if isinstance(values, list | tuple) and np.ndim(values) == 1 and np.asarray(values).dtype.kind == "U":
+        return np.asarray(values, dtype=object)
+    return values
+
+
 def missing_labels(y: Array) -> Array:
     """Labels that are None, NaN or pandas' NA."""
     if y.dtype == object:
@@ -112,7 +120,7 @@ def missing_labels(y: Array) -> Array:
     return np.isnan(y) if y.dtype.kind == "f" else np.zeros(len(y), dtype=bool)
 
 
-def _marked(y: Array, known: Array) -> Array:
+def marked_labels(y: Array, known: Array) -> Array:
     """Labels that are the number -1, unless -1 and 1 are the only ones: then they are two classes."""
     if y.dtype == object:
         marks = np.array([isinstance(v, Real) and not isinstance(v, bool) and v == UNLABELLED for v in y], dtype=bool)
