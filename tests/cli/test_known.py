@@ -214,6 +214,24 @@ def test_other_columns_in_side_data_are_refused(cli, frame, tmp_path):
     assert code == 3 and "lacks 1 of the 40 features ('g0')" in err
 
 
+@pytest.mark.parametrize("command", ["select", "map"])
+def test_missing_values_of_side_data_are_handled_as_told(cli, frame, tmp_path, command):
+    plain = save(frame.drop(columns=["kind", "run"]), tmp_path / "plain.csv")
+    W = pd.DataFrame(np.random.default_rng(4).standard_normal((31, N_FEATURES)), columns=GENES)
+    W.loc[3, "g7"] = np.nan
+    filled, gaps = save(W.fillna(W.median()), tmp_path / "filled.csv"), save(W, tmp_path / "gaps.csv")
+    run = (command, plain, "-n", 4, "--json", "--id", "sample")
+    expected = document(cli(*run, "--side", filled))
+    for how in ((), ("--missing", "median")):
+        code, out, err = cli(*run, "--side", gaps, *how)
+        assert code == 0 and "side data: 1 missing values in 1 features filled in with the median" in err
+        assert document((code, out, err)) == expected
+    code, _, err = cli(*run, "--side", gaps, "--missing", "error")
+    assert code == 3 and "gaps.csv' has missing or infinite values in 1 of 40 columns ('g7')" in err
+    code, _, err = cli(*run, "--side", gaps, "--missing", "drop-features")
+    assert code == 3 and "lacks 1 of the 40 features ('g7')" in err and "with values in them" in err
+
+
 def test_a_sample_without_batch_is_refused(cli, frame, tmp_path):
     holes = frame.copy()
     holes.iloc[3:5, holes.columns.get_loc("run")] = ""

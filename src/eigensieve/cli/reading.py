@@ -42,6 +42,7 @@ def read_table(wanted: TableOptions, console: Console) -> Any:
             na_values=wanted.na_values or (),
             decimal=wanted.decimal,
             thousands=wanted.thousands,
+            header=wanted.header,
         )
 
 
@@ -51,6 +52,8 @@ _WHAT_TO_DO = {
     "left out column '": "--na-values and --thousands say how to read it",
     "left out": "--categories one-hot encodes categories",
     "samples in columns": "--samples rows reads it the other way",
+    "no header line": "--header takes the first line as names",
+    "the first line was taken for the header": "--no-header reads it as a sample",
 }
 """How a note of a table begins -> the option that changes what it says."""
 _FEW = 1_000  # columns among which a label is looked for by its name
@@ -87,14 +90,17 @@ def read_samples(wanted: SampleOptions, console: Console, *, notes: bool = False
     return _without_missing(samples, wanted.missing, wanted.source)
 
 
-def read_side(wanted: SampleOptions, main: "Samples", console: Console) -> Any:
-    """Read side data, with the main data's columns in their order."""
+def read_side(source: str, reading: SampleOptions, main: "Samples", console: Console) -> Any:
+    """Read side data as the main data was read, with the main data's columns in their order."""
+    wanted = replace(reading, source=source, label=None, batch=None, ident=None, form=None, keep=None, drop=None)
     side = read_samples(wanted, console)
+    for sentence in side.prepared:
+        console.note(f"side data: {sentence}")
     columns = find_columns(side.features, main.features)
     if columns.absent:
         raise InputProblem(
-            f"The side data '{wanted.source}' lacks {len(columns.absent)} of the {len(main.features)} features "
-            f"({columns.some}). It must have the same columns as the input."
+            f"The side data '{source}' lacks {len(columns.absent)} of the {len(main.features)} features "
+            f"({columns.some}). It must have the same columns as the input, with values in them."
         )
     return side.X[:, columns.found]
 

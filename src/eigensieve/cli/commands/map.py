@@ -63,7 +63,7 @@ def map_features(reading: SampleOptions, fit: FitOptions, writing: WriteOptions,
     with Outputs(force=writing.force) as outputs:
         outputs.check(writing.output, writing.figure, writing.model, writing.report)
         samples = read_samples(reading, console, notes=True)
-        fitted = _fit(samples, fit, console, reading.source)
+        fitted = _fit(samples, fit, console, reading)
         columns = _columns(fitted)
         if writing.output is not None:
             outputs.write(
@@ -89,15 +89,15 @@ def _check_figure(figure: str | None, rounds: int) -> None:
         raise UsageProblem("--figure needs two rounds: use --rounds 2 or more.")
 
 
-def _fit(samples: Samples, options: FitOptions, console: Console, source: str) -> Any:
+def _fit(samples: Samples, options: FitOptions, console: Console, reading: SampleOptions) -> Any:
     from eigensieve.estimators import FeatureMap
 
     count = count_or_auto(options.n_features, "--n-features")
     extra = {}
     if options.side is not None:
-        extra["side"] = read_side(SampleOptions(source=options.side), samples, console)
+        extra["side"] = read_side(options.side, reading, samples, console)
     fitted = FeatureMap(count, n_rounds=options.rounds, n_clusters=options.clusters)
-    with console.fitting("Fitting FeatureMap", source):
+    with console.fitting("Fitting FeatureMap", reading.source):
         fitted.fit(samples.data, **extra)
     fitted.feature_names_in_ = np.array([str(name) for name in samples.features], dtype=object)
     return fitted

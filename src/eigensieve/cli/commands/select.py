@@ -1,7 +1,7 @@
 """``eigensieve select``: from a table to its few features."""
 
 import json
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Annotated, Any
 
 import typer
@@ -180,9 +180,7 @@ def _selection(
     """Read side data and pairs, fit, and repeat the fit on random halves where asked."""
     extra: dict[str, Any] = {} if samples.batches is None else {"batches": samples.batches}
     if options.side is not None:
-        bare = replace(reading, source=options.side, label=None, batch=None, form=None)
-        side = replace(bare, missing="error", keep=None, drop=None)
-        extra["side"] = read_side(side, samples, console)
+        extra["side"] = read_side(options.side, reading, samples, console)
     if options.pairs is not None:
         with input_errors(options.pairs):
             extra |= read_pairs(options.pairs, samples)
