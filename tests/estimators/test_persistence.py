@@ -9,10 +9,16 @@ import zipfile
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.sparse as sp
+from sklearn import config_context
 from sklearn.base import BaseEstimator
+from sklearn.decomposition import PCA
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
 
 import eigensieve
-from eigensieve import QAlphaSelector
+from eigensieve import KernelQAlphaSelector, QAlphaSelector, SieveSelector, TraceRatioSelector
 from eigensieve.estimators.persistence import (
     FORMAT,
     HEADER,
@@ -197,13 +203,10 @@ def test_a_missing_file_is_a_missing_file(tmp_path):
 
 
 def estimators():
-    from eigensieve import KernelQAlphaSelector
     from eigensieve.estimators.element_svc import ElementSelectedSVC
     from eigensieve.estimators.feature_map import FeatureMap
     from eigensieve.estimators.reduced_set import ReducedSetSVC
     from eigensieve.estimators.rejection_cascade import RejectionCascade
-    from eigensieve.estimators.sieve_selector import SieveSelector
-    from eigensieve.estimators.trace_ratio import TraceRatioSelector
 
     return [
         SieveSelector(5),
@@ -227,6 +230,56 @@ def test_every_estimator_survives_the_disk(estimator, tmp_path):
     again = load_model(tmp_path / "m.skops")
     method = "transform" if hasattr(estimator, "transform") else "predict"
     np.testing.assert_array_equal(getattr(again, method)(X), getattr(estimator, method)(X))
+
+
+GRAPH = np.kron(np.eye(3), np.ones((20, 20)))
+SAMPLES = np.random.default_rng(0).standard_normal((60, 8)) + 3.0 * np.kron(np.eye(3, 8), np.ones((20, 1)))
+
+
+@pytest.mark.parametrize("kind", [sp.csr_matrix, sp.csc_matrix, sp.coo_matrix, sp.coo_array, sp.dia_array])
+def test_a_graph_among_the_parameters_comes_back(kind, tmp_path):
+    model = TraceRatioSelector(3, score="laplacian", within=kind(GRAPH)).fit(SAMPLES)
+    save_model(model, tmp_path / "m.skops")
+    again = load_model(tmp_path / "m.skops")
+    assert type(again.within) is type(model.within)
+    np.testing.assert_array_equal(again.within.toarray(), GRAPH)
+
+
+def test_a_path_among_the_parameters_comes_back_as_text(tmp_path):
+    model = QAlphaSelector(3, n_clusters=2, checkpoint=tmp_path / "steps").fit(SAMPLES)
+    save_model(model, tmp_path / "m.skops")
+    assert load_model(tmp_path / "m.skops").checkpoint == str(tmp_path / "steps")
+    assert model.checkpoint == tmp_path / "steps"
+
+
+def test_metadata_requests_are_left_out(tmp_path):
+    with config_context(enable_metadata_routing=True):
+        model = SieveSelector(3).set_fit_request(batches=True).fit(SAMPLES)
+        save_model(model, tmp_path / "m.skops")
+        assert model.get_metadata_routing().fit.requests["batches"] is True
+        again = load_model(tmp_path / "m.skops")
+        assert again.get_metadata_routing().fit.requests["batches"] is None
+    np.testing.assert_array_equal(again.transform(SAMPLES), model.transform(SAMPLES))
+
+
+@pytest.mark.parametrize(
+    ("model", "message"),
+    [
+        (TraceRatioSelector(3, score="laplacian", within=pd.DataFrame(GRAPH)), r"'within' \(a DataFrame\)"),
+        (TraceRatioSelector(3, score="laplacian", within=sp.lil_array(GRAPH)), r"'within' \(a lil_array\)"),
+        (KernelQAlphaSelector(3, kernel=lambda A, B: A @ B.T), r"'kernel' \(a function\)"),
+        (
+            make_pipeline("passthrough", FunctionTransformer(lambda X: X), SieveSelector(3)),
+            r"'functiontransformer__func' \(a function\)",
+        ),
+        (GridSearchCV(TraceRatioSelector(score="laplacian"), {"n_features_to_select": [2]}), "best_estimator_"),
+        (make_pipeline(SieveSelector(3), PCA(2)), "Pipeline that ends with one"),
+    ],
+)
+def test_what_could_not_be_loaded_is_not_written(model, message, tmp_path):
+    with pytest.raises(TypeError, match=message):
+        save_model(model.fit(SAMPLES), tmp_path / "m.skops")
+    assert not list(tmp_path.iterdir())
 
 
 def test_every_public_estimator_may_be_stored():

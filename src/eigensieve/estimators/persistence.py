@@ -34,6 +34,9 @@ def save_model(model: BaseEstimator, path: str | os.PathLike[str], *, about: dic
     file, the names of the features, which of them are selected, `about`, and checksums of all other members. The file
     appears whole or not at all.
 
+    Paths among the parameters are written as strings. Metadata requests, such as those of ``set_fit_request``, are left
+    out: they matter to `fit` only.
+
     Parameters
     ----------
     model : estimator
@@ -42,12 +45,23 @@ def save_model(model: BaseEstimator, path: str | os.PathLike[str], *, about: dic
         Usually ends in ``.skops``.
     about : dict, optional
         Plain JSON values to keep with the model, for example how the data was prepared.
+
+    Raises
+    ------
+    TypeError
+        The model is none of eigensieve's, or it holds what :func:`load_model` would refuse. Nothing is written.
     """
-    sio = require("skops.io", extra="models")
+    require("skops.io", extra="models")
+    if not _is_ours(model):
+        raise TypeError(
+            "The 'model' parameter of save_model must be one of eigensieve's estimators, or a Pipeline that ends with "
+            f"one. Got {type(model).__name__} instead; save the fitted estimator in it, for example best_estimator_ of "
+            "a search."
+        )
     names = getattr(model, "feature_names_in_", None)
-    bare = copy(model)
-    if hasattr(bare, "steps"):
-        bare.steps = [(name, copy(step)) for name, step in model.steps]
+    bare = _stripped(model)
+    if isinstance(bare, Pipeline):
+        bare.steps = [(name, _stripped(step)) for name, step in model.steps]
     if names is not None:  # skops would store one node per name; the header holds them in one list
         del _first_step(bare).feature_names_in_
     header = {
@@ -59,11 +73,58 @@ def save_model(model: BaseEstimator, path: str | os.PathLike[str], *, about: dic
         "selection": selected_features(model) if hasattr(model, "get_support") else None,
         "about": about or {},
     }
+    content = _loadable(bare)
+    if content is None:
+        raise TypeError(
+            f"A model file cannot hold {', '.join(_foreign_parts(bare))} of this {type(model).__name__}: it takes "
+            "numbers, strings, numpy arrays, sparse matrices such as scipy.sparse.csr_array, and scikit-learn's "
+            "estimators. Pass such values instead, for example numpy.asarray(frame) for a data frame, or the name of a "
+            "kernel for a function, and fit again."
+        )
     with staged(path) as file:
-        file.write_bytes(sio.dumps(bare))
+        file.write_bytes(content)
         with zipfile.ZipFile(file, "a") as archive:
             header["checksums"] = _checksums(archive)
             archive.writestr(HEADER, json.dumps(header, ensure_ascii=False))
+
+
+def _is_ours(model: Any) -> bool:
+    last = model.steps[-1][1] if isinstance(model, Pipeline) else model
+    return type(last).__name__ in ESTIMATORS
+
+
+def _stripped(step: Any) -> Any:
+    """Return a copy of an estimator, its paths as strings and without its metadata requests."""
+    bare = copy(step)
+    if not isinstance(step, BaseEstimator):  # a step of a Pipeline may be a word
+        return bare
+    for name, value in vars(step).items():
+        if isinstance(value, os.PathLike):
+            setattr(bare, name, os.fspath(value))
+    vars(bare).pop("_metadata_request", None)
+    return bare
+
+
+def _loadable(value: Any) -> bytes | None:
+    """Return what skops writes for a value; None if it cannot be written, or not be read again."""
+    import skops.io as sio
+
+    try:
+        content: bytes = sio.dumps(value)
+    except (TypeError, NotImplementedError, RecursionError):
+        return None
+    return None if set(sio.get_untrusted_types(data=content)) - _trusted_types() else content
+
+
+def _foreign_parts(model: Any, owner: str = "") -> list[str]:
+    """Name the parameters and attributes that cannot be written, with their types."""
+    parts = {name: value for name, value in vars(model).items() if name != "steps"} | dict(getattr(model, "steps", []))
+    found = []
+    for name, value in parts.items():
+        if _loadable(value) is None:
+            inside = _foreign_parts(value, f"{owner}{name}__") if isinstance(value, BaseEstimator) else []
+            found += inside or [f"'{owner}{name}' (a {type(value).__name__})"]
+    return found
 
 
 def _checksums(archive: zipfile.ZipFile) -> dict[str, str]:
@@ -118,7 +179,8 @@ _REFIT = "Fit and save the model again."
 def load_model(path: str | os.PathLike[str]) -> BaseEstimator:
     """Read a fitted estimator from a file written by :func:`save_model`.
 
-    Nothing in the file is executed. Only eigensieve's estimators, scikit-learn's estimators and plain arrays are built.
+    Nothing in the file is executed. Only eigensieve's estimators, scikit-learn's estimators, plain arrays and sparse
+    matrices are built.
     A file that names anything else is refused before it is loaded.
 
     Parameters
@@ -152,8 +214,7 @@ def load_model(path: str | os.PathLike[str]) -> BaseEstimator:
         if getattr(error, "filename", None) is not None:
             raise
         raise ModelFileError(f"'{path}' is damaged ({type(error).__name__} while reading it). {_REFIT}") from error
-    last = model.steps[-1][1] if isinstance(model, Pipeline) else model
-    if type(last).__name__ not in ESTIMATORS:
+    if not _is_ours(model):
         raise ModelFileError(f"'{path}' holds a {type(model).__name__}, not a model of eigensieve. {_REFIT}")
     problem = misfit(model)
     if problem is not None:
@@ -166,6 +227,8 @@ def _trusted_types() -> set[str]:
     return {f"{module}.{name}" for name, module in ESTIMATORS.items()} | _HELPER_TYPES
 
 
+_SPARSE = ("array", "matrix")
+
 _HELPER_TYPES = {
     "eigensieve.elements.expansion.ElementExpansion",
     "eigensieve.elements.expansion.FullExpansion",
@@ -175,8 +238,7 @@ _HELPER_TYPES = {
     "eigensieve.elements.predictor.TiledPredictor",
     "eigensieve.elements.state.Column",
     "eigensieve.estimators.kernel_machine.KernelMachine",
-    "scipy.sparse._csc.csc_array",
-    "scipy.sparse._csr.csr_array",
+    *(f"scipy.sparse._{kind}.{kind}_{what}" for kind in ("bsr", "coo", "csc", "csr", "dia") for what in _SPARSE),
 }
 """Plain containers of arrays that the estimators keep."""
 
