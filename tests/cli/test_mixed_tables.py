@@ -173,6 +173,20 @@ def test_map_writes_a_report(cli, cars, tmp_path):
     assert "No map is drawn" in page and "<svg" not in page
 
 
+def test_the_note_about_the_header_names_the_option(cli, tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("400,402\n.1,.2\n.3,.5\n")
+    code, out, _ = cli("inspect", path, "--json")
+    found = json.loads(out)
+    assert code == 0 and found["samples"] == 3
+    assert "no header line: columns are named x0, x1, ... (--header takes the first line as names)" in found["notes"]
+    assert json.loads(cli("inspect", path, "--json", "--header")[1])["samples"] == 2
+    path.write_text("sample,400,402\ns0,.1,.2\ns1,.3,.5\n")
+    found = json.loads(cli("inspect", path, "--json")[1])
+    assert found["samples"] == 2 and any(note.endswith("(--no-header reads it as a sample)") for note in found["notes"])
+    assert json.loads(cli("inspect", path, "--json", "--no-header")[1])["samples"] == 3
+
+
 def test_errors_speak_of_options(cli, cars):
     code, _, err = cli("select", cars, "--method", "qalpha", "--label", "Acceleration")
     assert code == 3 and "use --supervision ignore" in err

@@ -94,6 +94,16 @@ def test_a_table_of_text_alone_says_so(tmp_path):
         read_table(path, categories="leave-out")
 
 
+def test_excel_columns_named_by_numbers(tmp_path):
+    pytest.importorskip("openpyxl", reason="Excel files need openpyxl")
+    frame = pd.DataFrame(np.arange(6.0).reshape(2, 3) / 10, index=["u", "v"], columns=[400, 402, 404])
+    frame.to_excel(tmp_path / "t.xlsx")
+    table = read_table(tmp_path / "t.xlsx")
+    assert list(table.feature_names) == ["400", "402", "404"] and table.sample_names == ["u", "v"]
+    np.testing.assert_array_equal(table.X, frame.to_numpy())
+    assert read_table(tmp_path / "t.xlsx", header=False, categories="leave-out").n_samples == 3
+
+
 def test_excel_sheets_and_damage(tmp_path):
     pytest.importorskip("openpyxl", reason="Excel files need openpyxl")
     path = tmp_path / "two.xlsx"

@@ -50,6 +50,10 @@ class TableOptions:
     ] = None
     decimal: Annotated[str | None, _column("--decimal", "Decimal mark of a text file (detected).", "MARK")] = None
     thousands: Annotated[str | None, _column("--thousands", "Thousands mark of a text file.", "MARK")] = None
+    header: Annotated[
+        bool | None,
+        _column("--header/--no-header", "Whether the first line of a text file names the columns (detected)."),
+    ] = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -12,8 +12,10 @@ formats            the one table of formats: endings, first bytes, reader, write
 reading, writing   `read_table` and `write_table`: look the format up, call its reader or writer
 content            bytes of a file, a compressed file or standard input
 limits             how much memory a file may take
-delimited          CSV and TSV: find the lines, then the header, then parse (`_delimited_numba`)
-dialect            delimiter, decimal mark, header: how a text file is laid out
+delimited          CSV and TSV: find the lines, then the header, then parse
+grid               the lines of a text file and their cells (`_delimited_numba`)
+dialect            delimiter, decimal mark: how a text file is laid out
+header             does the first line name the columns?
 orientation        are the samples in rows or in columns?
 delimited_writing  CSV and TSV again, in the layout they came in
 columnar           Parquet and Feather (`feather_size`: how large it is unpacked)

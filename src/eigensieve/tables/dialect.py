@@ -1,11 +1,11 @@
-"""How a delimited text file is laid out: encoding, delimiter, decimal mark, header."""
+"""How a delimited text file is laid out: encoding, delimiter, decimal mark."""
 
 import csv
 import re
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import dataclass, replace
+from math import isnan
 
-from eigensieve.tables.table import DataError
+from eigensieve.tables.table import Request
 
 DELIMITERS = ",\t;| "
 _DECIMAL_COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+([eE][+-]?[0-9]+)?")
@@ -40,44 +40,36 @@ class Dialect:
         text = line.decode(self.encoding).replace("\r", " ")
         return next(csv.reader([text], delimiter=self.delimiter), [])
 
+    def value(self, cell: str) -> float:
+        """The number in a cell; NaN where it holds none."""
+        text = cell.strip().replace(",", ".", 1) if self.decimal == "," else cell.strip()
+        return float(text) if _NUMBER.fullmatch(text) else float("nan")
+
     def is_number(self, cell: str) -> bool:
         """Whether a cell is a number, a truth value or missing."""
-        text = cell.strip()
-        if text.lower() in ("", *MISSING_WORDS, *TRUTH_WORDS):
-            return True
-        if self.decimal == ",":
-            text = text.replace(",", ".", 1)
-        return _NUMBER.fullmatch(text) is not None
+        return cell.strip().lower() in ("", *MISSING_WORDS, *TRUTH_WORDS) or not isnan(self.value(cell))
 
 
-def detect(lines: list[bytes], path: str | Path, ending: str, encoding: str, decimal: str | None = None) -> Dialect:
-    """Work the layout out from the first lines of a file, header included.
+def detect(lines: list[bytes], request: Request, encoding: str) -> Dialect:
+    """Work delimiter and decimal mark out from the first lines of a file.
 
     Parameters
     ----------
     lines : list of bytes
         The first few lines that are not blank.
-    path : str or Path
-        Named in errors.
-    ending : str
-        The file's ending; some fix the delimiter, see :data:`TAB_ENDINGS`.
+    request : Request
+        Its `ending` may fix the delimiter, see :data:`TAB_ENDINGS`. It may name the decimal mark.
     encoding : str
-    decimal : str or None
-        The decimal mark where it is known.
     """
-    delimiter = "\t" if ending in TAB_ENDINGS else _delimiter([line.decode(encoding) for line in lines[:2]])
-    dialect = Dialect(delimiter, decimal or ".", encoding)
-    body = [dialect.cells(line) for line in lines[1:]]
+    delimiter = "\t" if request.ending in TAB_ENDINGS else _delimiter([line.decode(encoding) for line in lines[:2]])
+    dialect = Dialect(delimiter, request.decimal or ".", encoding)
     if (
-        decimal is None
+        request.decimal is None
         and delimiter != ","
-        and any(_DECIMAL_COMMA.fullmatch(cell.strip()) for row in body for cell in row)
+        and any(_DECIMAL_COMMA.fullmatch(cell.strip()) for line in lines[1:] for cell in dialect.cells(line))
     ):
-        dialect = Dialect(delimiter, ",", encoding)
-    header = _has_header(dialect, dialect.cells(lines[0]), body)
-    if not header and len(lines) == 1 and not any(map(dialect.is_number, dialect.cells(lines[0]))):
-        raise DataError(f"'{path}' has no samples. Check that it holds data rows below its header.")
-    return Dialect(delimiter, dialect.decimal, encoding, header)
+        return replace(dialect, decimal=",")
+    return dialect
 
 
 def _delimiter(lines: list[str]) -> str:
@@ -91,25 +83,3 @@ def _delimiter(lines: list[str]) -> str:
     if not found:
         return " " if " " in unquoted[0].strip() else ","
     return max(found, key=lambda mark: (counts[mark][-1] - counts[mark][0] in (0, 1), counts[mark][0]))
-
-
-def _has_header(dialect: Dialect, first: list[str], body: list[list[str]]) -> bool:
-    """Whether the first line names the columns rather than holding a sample.
-
-    It does when it has text where the next line has numbers. It also does when it counts 0, 1, 2, ... or 1, 2, 3, ...,
-    as the header of a data frame without names does.
-    """
-    if not body:
-        return not all(map(dialect.is_number, first))
-    second = body[0]
-    shifted = first if len(first) == len(second) else ["", *first]
-    if any(
-        not dialect.is_number(above) and dialect.is_number(below) for above, below in zip(shifted, second, strict=False)
-    ):
-        return True
-    counted = [cell.strip() for cell in first if cell.strip()]
-    start = 0 if counted[:1] == ["0"] else 1
-    if len(counted) > 1 and counted == [str(number) for number in range(start, start + len(counted))]:
-        return True
-    # a line of distinct texts above a line of texts
-    return all(not dialect.is_number(cell) for cell in first) and len(set(first)) == len(first)

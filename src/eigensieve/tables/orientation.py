@@ -47,7 +47,7 @@ def place_of_samples(
     for role, name in request.named.items():
         if name in row_names:
             return "columns", [f"samples in columns: the {role} is the name of a row"]
-    word = "".join(character for character in column_names[0].lower() if character.isalnum())
+    word = plain_word(column_names[0])
     if word in FEATURE_WORDS:
         return "columns", [f"samples in columns: the first column is called '{column_names[0]}'"]
     if word in SAMPLE_WORDS or len(row_names) <= 2 * (len(column_names) - 1):
@@ -59,6 +59,11 @@ def place_of_samples(
             f"{len(column_names) - 1:,} columns do"
         ]
     return "rows", []
+
+
+def plain_word(name: str) -> str:
+    """A name in lower case letters and digits only, to be found among :data:`FEATURE_WORDS` and `SAMPLE_WORDS`."""
+    return "".join(character for character in name.lower() if character.isalnum())
 
 
 def _spread_of_means(values: np.ndarray) -> tuple[float, float]:

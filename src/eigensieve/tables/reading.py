@@ -27,6 +27,7 @@ def read_table(
     na_values: Sequence[str] = (),
     decimal: str | None = None,
     thousands: str | None = None,
+    header: bool | None = None,
 ) -> Table:
     """Read a table of samples.
 
@@ -58,6 +59,9 @@ def read_table(
         Cells of a text file that mean "missing", besides empty cells, "NA", "NaN", "null", "?" and the like.
     decimal, thousands : str, optional
         Decimal mark and thousands mark of a text file. The decimal mark is found; a thousands mark must be named.
+    header : bool, optional
+        Whether the first line of a text file or a workbook names the columns. It is found out where this is None.
+        Columns without names are called "x0", "x1", ...
 
     Returns
     -------
@@ -91,6 +95,7 @@ def read_table(
         na_values=tuple(na_values),
         decimal=decimal,
         thousands=thousands,
+        header=header,
     )
     _check_marks(request)
     request.check_roles()
@@ -147,6 +152,11 @@ def _from_stdin(format: str | None, request: Request) -> Table:
 
 
 def _read(format: Format, source: Source, request: Request) -> Table:
+    if request.header is not None and format.name not in ("csv", "xlsx"):
+        raise DataError(
+            f"'{request.path}' is no text table: its format says itself what the columns are called. "
+            "Do not say whether there is a header."
+        )
     try:
         table: Table = function(format.reader)(source, replace(request, format=format.name))
     except MemoryError as error:

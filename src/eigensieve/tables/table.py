@@ -74,6 +74,8 @@ class Request:
         Cells of a text file that mean "missing", besides the usual ones.
     decimal, thousands : str or None
         Marks in the numbers of a text file. None finds the decimal mark, and knows no thousands mark.
+    header : bool or None
+        Whether the first line of a text file names the columns. None finds out.
     size : int
         Bytes of the file as it was handed in, still compressed.
     """
@@ -90,6 +92,7 @@ class Request:
     na_values: tuple[str, ...] = ()
     decimal: str | None = None
     thousands: str | None = None
+    header: bool | None = None
     size: int = 0
     batch: str | None = None
 
@@ -101,6 +104,10 @@ class Request:
     def named(self) -> dict[str, str]:
         """The names that the caller gave, by role: "label", "id", "batch"."""
         return {role: name for role in ("label", "id", "batch") if (name := getattr(self, role)) is not None}
+
+    def names_any(self, cells: Sequence[str]) -> bool:
+        """Whether one of the cells is the name of a column that the caller asked for."""
+        return not {*self.named.values(), *self.keep, *self.drop}.isdisjoint(cell.strip() for cell in cells)
 
     def check_roles(self) -> None:
         """Refuse one column in two roles."""

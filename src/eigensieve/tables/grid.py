@@ -1,0 +1,223 @@
+"""The lines of a delimited text file: where they are, what its columns are called, and how its cells are parsed."""
+
+from codecs import getincrementaldecoder
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from os import cpu_count
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from eigensieve.tables.dialect import DELIMITERS, Dialect, detect
+from eigensieve.tables.header import find_header
+from eigensieve.tables.limits import PER_TEXT, claim
+from eigensieve.tables.table import DataError, NumberedNames, Request, damaged, refuse_duplicates, too_large
+
+BLOCK_BYTES = 2**23
+"""Text that one thread parses at a time."""
+SCANNED_BYTES = 2**24
+"""Text checked for its encoding at a time."""
+SAMPLED_BYTES = 2**16
+"""Text that the layout is worked out from, where four lines are no longer than that."""
+
+
+@dataclass(frozen=True)
+class Grid:
+    """The lines of a delimited file, found but not yet parsed.
+
+    Attributes
+    ----------
+    path : str or Path
+    text : ndarray of uint8
+        The whole file.
+    begins, ends : ndarray of int64
+        First and last-plus-one byte of each data line.
+    names : list of str
+        Column names.
+    dialect : Dialect
+    size : int
+        Bytes of the file, still compressed.
+    unused : callable
+        Says of a column's name whether the column will be left out, whatever it holds.
+    """
+
+    path: str | Path
+    text: np.ndarray
+    begins: np.ndarray
+    ends: np.ndarray
+    names: list[str]
+    dialect: Dialect
+    size: int
+    unused: Callable[[str], bool]
+
+    def line(self, row: int) -> list[str]:
+        """The cells of one data line."""
+        return self.dialect.cells(self.text[self.begins[row] : self.ends[row]].tobytes())
+
+    def decode(self, first: int, last: int) -> str:
+        """The text between two bytes, with doubled quotes made single."""
+        raw = self.text[first:last].tobytes().decode(self.dialect.encoding)
+        return raw.strip().replace('""', '"')
+
+    def column(self, index: int) -> list[str]:
+        """One column as text."""
+        from eigensieve.tables._delimited_numba import locate_column
+
+        firsts, lasts = locate_column(self.text, self.begins, self.ends, ord(self.dialect.delimiter), index)
+        return [self.decode(first, last) if first >= 0 else "" for first, last in zip(firsts, lasts, strict=True)]
+
+    def numbers(self, columns: np.ndarray, rows: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+        """Parse `columns` of `rows` (all lines by default).
+
+        Returns
+        -------
+        values : ndarray of shape (n_rows, n_columns)
+        odd : ndarray of int64 of shape (n_odd, 4)
+            Row, column, first and last-plus-one byte of each cell that is text.
+        """
+        from eigensieve.tables._delimited_numba import DIGITS, TEXT
+
+        begins = self.begins if rows is None else self.begins[rows]
+        ends = self.ends if rows is None else self.ends[rows]
+        targets = np.full(len(self.names), -1, dtype=np.int64)
+        targets[columns] = np.arange(len(columns))
+        self._check_size(begins, ends, len(columns))
+        values = np.empty((len(begins), len(columns)))
+        average = max(1, int(ends[-1] - begins[0]) // len(begins))
+        step = max(1, BLOCK_BYTES // average)
+        blocks = [slice(start, start + step) for start in range(0, len(begins), step)]
+        with ThreadPoolExecutor(cpu_count()) as threads:
+            odd = list(
+                threads.map(
+                    lambda block: self._block(begins[block], ends[block], targets, values[block], block.start),
+                    blocks,
+                )
+            )
+        cells = np.concatenate(odd)
+        if rows is None:
+            self._refuse_identifiers(values, targets, cells[cells[:, 4] == DIGITS])
+        return values, cells[cells[:, 4] == TEXT, :4]
+
+    def _refuse_identifiers(self, values: np.ndarray, targets: np.ndarray, cells: np.ndarray) -> None:
+        """Refuse a column of whole numbers that lost digits: as floats, different ones are the same."""
+        for column in np.unique(cells[:, 1]):
+            here = values[:, targets[column]]
+            if not self.unused(self.names[column]) and np.all(np.isnan(here) | (here == np.trunc(here))):
+                raise too_large(self.path, f" in column '{self.names[column]}'")
+
+    def _check_size(self, begins: np.ndarray, ends: np.ndarray, n_columns: int) -> None:
+        """Refuse a matrix that does not fit, or that has more cells than there is text for."""
+        length = int((ends - begins).sum())
+        if n_columns and len(begins) * len(self.names) > length + len(begins):
+            # some line is too short: counting the cells finds it, without room for their values
+            self._block(begins, ends, np.full(len(self.names), -1), np.empty((len(begins), 0)), 0)
+        claim(8.0 * len(begins) * n_columns, self.path, self.size)
+
+    def _block(
+        self, begins: np.ndarray, ends: np.ndarray, targets: np.ndarray, values: np.ndarray, offset: int
+    ) -> np.ndarray:
+        from eigensieve.tables._delimited_numba import DIGITS, LONG, NUMBER, parse_rows
+
+        cells = np.empty(len(begins), dtype=np.int64)
+        odd = np.empty((1024, 5), dtype=np.int64)
+        marks = ord(self.dialect.delimiter), ord(self.dialect.decimal)
+        n_odd = parse_rows(self.text, begins, ends, *marks, targets, values, cells, odd)
+        if n_odd > len(odd):
+            claim(40.0 * n_odd, self.path, self.size)
+            odd = np.empty((n_odd, 5), dtype=np.int64)
+            parse_rows(self.text, begins, ends, *marks, targets, values, cells, odd)
+        self._refuse_ragged(cells, offset)
+        odd = odd[:n_odd]
+        long = odd[:, 4] == LONG
+        for place in np.flatnonzero(long):
+            row, column, first, last, _ = odd[place]
+            text = self.decode(first, last).replace(self.dialect.decimal, ".")
+            values[row, targets[column]] = float(text)
+            odd[place, 4] = DIGITS if _loses_digits(text) else NUMBER
+        odd[:, 0] += offset
+        return odd[odd[:, 4] != NUMBER]
+
+    def _refuse_ragged(self, cells: np.ndarray, offset: int) -> None:
+        wrong = np.flatnonzero(cells != len(self.names))
+        if len(wrong):
+            row = int(wrong[0])
+            raise DataError(
+                f"'{self.path}' is ragged: data row {offset + row + 1} has {cells[row]:,} cells where "
+                f"{len(self.names):,} are expected. Check that row for a missing, extra or unquoted delimiter."
+            )
+
+
+def find_grid(content: Any, request: Request, notes: list[str]) -> Grid:
+    """Find the lines and the header of a delimited file."""
+    path = request.path
+    if content[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        try:
+            content = content[:].decode("utf-16").encode("utf-8")
+        except UnicodeDecodeError as error:
+            raise damaged(path, "UTF-16 text") from error
+    if b"\0" in content[:4096]:
+        raise DataError(f"'{path}' is not a text table. Give it the file ending of its real format.")
+    start = 3 if content[:3] == b"\xef\xbb\xbf" else 0
+    text = np.frombuffer(content, dtype=np.uint8)
+    begins, ends = _rows(text, start, request)
+    if len(begins) == 0:
+        raise DataError(f"'{path}' is empty. Check that it was written completely.")
+    lines = _first_lines(text, begins, ends)
+    widest = max(line.count(mark.encode()) for line in lines for mark in DELIMITERS)
+    claim(PER_TEXT * (len(begins) + 4.0 * widest), path, request.size)
+    dialect = detect(lines, request, _encoding(content))
+    if dialect.encoding != "utf-8":
+        notes.append("the text is not UTF-8 and was read as Latin-1")
+    header, *body = (dialect.cells(line) for line in lines)
+    named, assumed = find_header(dialect, header, body, request)
+    dialect = replace(dialect, header=named)
+    notes += assumed
+    if not named and header:
+        return Grid(path, text, begins, ends, list(NumberedNames(len(header))), dialect, request.size, request.unused)
+    if len(begins) == 1:
+        raise DataError(f"'{path}' has no samples. Check that it holds data rows below its header.")
+    header = [name.strip() for name in header]
+    width = len(dialect.cells(lines[1]))
+    if len(header) == width - 1:
+        header = ["", *header]
+    refuse_duplicates(header, path, "column")
+    return Grid(path, text, begins[1:], ends[1:], header, dialect, request.size, request.unused)
+
+
+def _encoding(content: Any) -> str:
+    """UTF-8 where the whole text is valid UTF-8, else Latin-1, in which every byte is valid."""
+    decoder = getincrementaldecoder("utf-8")()
+    try:
+        for start in range(0, len(content), SCANNED_BYTES):
+            decoder.decode(content[start : start + SCANNED_BYTES])
+        decoder.decode(b"", final=True)
+    except UnicodeDecodeError:
+        return "latin-1"
+    return "utf-8"
+
+
+def _rows(text: np.ndarray, start: int, request: Request) -> tuple[np.ndarray, np.ndarray]:
+    """First and last-plus-one byte of every line that is not blank."""
+    from eigensieve.tables._delimited_numba import find_lines
+
+    none = np.empty(0, dtype=np.int64)
+    count = find_lines(text, start, none, none)
+    claim(16.0 * count, request.path, request.size)
+    begins, ends = np.empty(count, dtype=np.int64), np.empty(count, dtype=np.int64)
+    find_lines(text, start, begins, ends)
+    return begins, ends
+
+
+def _first_lines(text: np.ndarray, begins: np.ndarray, ends: np.ndarray) -> list[bytes]:
+    """The lines that the layout is worked out from: four, and more while they are short."""
+    within = np.searchsorted(ends, begins[0] + SAMPLED_BYTES)
+    count = min(len(begins), max(4, min(int(within), 100)))
+    return [text[begins[row] : ends[row]].tobytes() for row in range(count)]
+
+
+def _loses_digits(text: str) -> bool:
+    """Whether a text is a whole number that no float can hold."""
+    digits = text.lstrip("+-").lstrip("0")
+    return digits.isdecimal() and (np.isinf(float(digits)) or int(float(digits)) != int(digits))
