@@ -4,10 +4,13 @@ import base64
 import json
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 from scipy import sparse
 
-from eigensieve import QAlphaSelector, SieveSelector
+from eigensieve import QAlphaSelector, SieveSelector, TraceRatioSelector
+from eigensieve.evidence import Stability
 from eigensieve.report import Limits, render, summarize
 
 
@@ -97,6 +100,56 @@ def test_stability_is_shown_when_given(selection):
     card = next(card for card in summary["trust"] if card["label"] == "Stability")
     assert card["value"] == "90 %" and card["state"] == "good"
     assert summary["features"]["stability"][:12] == [0.9] * 12
+
+
+def test_the_result_of_selection_stability_is_taken_as_it_is(selection):
+    found = Stability(np.arange(3 * 300).reshape(3, 300) % 5 < 2)
+    plain = summarize(selection["model"], selection["X"], stability=found.frequencies, draw_map=False)
+    assert summarize(selection["model"], selection["X"], stability=found, draw_map=False)["trust"] == plain["trust"]
+
+
+@pytest.mark.parametrize("kind", [pd.DataFrame, pl.from_numpy, np.ndarray.tolist, sparse.coo_array])
+def test_data_of_any_kind_that_fit_takes_gives_the_same_summary(selection, kind):
+    def comparable(X):
+        model = QAlphaSelector(12, n_clusters=2).fit(X)
+        found = summarize(model, X, feature_names=selection["names"], draw_map=False)
+        return {name: found[name] for name in ("counts", "features", "redundancy", "heat")}
+
+    found, expected = comparable(kind(selection["X"])), comparable(selection["X"])
+    assert found["counts"] == expected["counts"] and found["heat"]["values"] == expected["heat"]["values"]
+    assert found["features"]["names"] == expected["features"]["names"]
+
+
+@pytest.mark.parametrize(
+    ("change", "details", "message"),
+    [
+        (lambda X: np.c_[X, X], {}, "X has 600 features, but QAlphaSelector is expecting 300"),
+        (lambda X: X[:, :50], {}, "X has 50 features"),
+        (lambda X: X[:30], {}, r"fitted on, with 60 samples\. Got 30 samples"),
+        (lambda X: X, {"labels": ["a"] * 59}, r"labels must hold one entry per sample, shape \(60,\)"),
+        (lambda X: X, {"sample_ids": ["a"] * 61}, r"sample_ids must hold one entry per sample.*\(61,\)"),
+        (lambda X: X, {"stability": np.ones(12)}, r"stability must hold one entry per column of X, shape \(300,\)"),
+        (lambda X: X, {"stability": Stability(np.ones((4, 50)))}, "stability must hold"),
+    ],
+)
+def test_what_does_not_fit_the_model_is_refused_by_name(selection, change, details, message):
+    with pytest.raises(ValueError, match=message):
+        summarize(selection["model"], change(selection["X"]), **details)
+
+
+def test_the_samples_of_a_graph_are_those_of_the_report(selection):
+    model = TraceRatioSelector(5, score="laplacian").fit(selection["X"])
+    with pytest.raises(ValueError, match="with 60 samples"):
+        summarize(model, selection["X"][:30])
+
+
+def test_ids_and_labels_of_a_frame_are_taken_by_place(selection):
+    where = np.arange(60)[::-1]
+    details = {"sample_ids": pd.Series([f"s{i}" for i in range(60)], index=where)}
+    details["labels"] = pd.Series(selection["labels"], index=where)
+    shown = summarize(selection["model"], selection["X"], draw_map=False, **details)["samples"]
+    assert shown["id"] == [f"s{i}" for i in range(60)]
+    assert shown["label"] == [1] * 30 + [0] * 30
 
 
 def test_what_exceeds_the_limits_is_summarised(selection):

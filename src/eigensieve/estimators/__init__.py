@@ -34,6 +34,7 @@ from typing import TYPE_CHECKING
 from eigensieve._door import open_door
 
 if TYPE_CHECKING:
+    from eigensieve.estimators.base import check_data
     from eigensieve.estimators.element_svc import ElementSelectedSVC
     from eigensieve.estimators.element_svr import ElementSelectedSVR
     from eigensieve.estimators.feature_map import FeatureMap

@@ -17,8 +17,8 @@ class Report:
     ----------
     model : estimator
         A fitted selector of eigensieve.
-    X : array-like or sparse matrix of shape (n_samples, n_features)
-        The data it was fitted on.
+    X : array-like, sparse matrix, or stored or distributed data, of shape (n_samples, n_features)
+        The data it was fitted on, in any form that `fit` takes.
     **details
         As for :func:`summarize`: `feature_names`, `sample_ids`, `labels`, `title`, `stability`...
 

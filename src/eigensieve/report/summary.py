@@ -8,8 +8,8 @@ import numpy as np
 
 from eigensieve import __version__
 from eigensieve._types import Array
-from eigensieve.data import as_data
-from eigensieve.estimators import Findings, known_and_used
+from eigensieve.estimators import Findings, check_data, known_and_used
+from eigensieve.evidence import Stability
 from eigensieve.report.texts import methods_text
 from eigensieve.report.trust import trust_cards
 from eigensieve.report.views import (
@@ -36,7 +36,7 @@ def summarize(
     source: dict[str, Any] | None = None,
     known: dict[str, Any] | None = None,
     draw_map: bool = True,
-    stability: Array | None = None,
+    stability: Array | Stability | None = None,
     limits: Limits | None = None,
 ) -> dict[str, Any]:
     """Collect what a report shows about a fitted selector.
@@ -46,8 +46,8 @@ def summarize(
     model : estimator
         A fitted selector with `ranking_` and `weights_` or `scores_`. Its embedding and its diagnostics are used where
         they exist.
-    X : array-like, sparse matrix or DataMatrix of shape (n_samples, n_features)
-        The data it was fitted on. A data matrix brings its column statistics along.
+    X : array-like, sparse matrix, or stored or distributed data, of shape (n_samples, n_features)
+        The data it was fitted on, in any form that `fit` takes. A data matrix brings its column statistics along.
     feature_names, sample_ids : sequence of str, optional
         Default: the model's own names, or ``feature 0``, ``sample 0``...
     labels : sequence, optional
@@ -62,8 +62,9 @@ def summarize(
         ``cannot_link``, and the names ``y_name`` and ``batch_name``. Default: `labels` as y, where the model used y.
     draw_map : bool, default=True
         Whether to fit two rounds of Q-alpha on the best features for the topographical map.
-    stability : ndarray of shape (n_features,), optional
-        How often each feature was chosen over subsamples, between 0 and 1.
+    stability : Stability or ndarray of shape (n_features,), optional
+        What :func:`selection_stability` returned, or how often each feature was chosen over subsamples, between 0
+        and 1.
     limits : Limits, optional
         How much the page holds.
 
@@ -73,16 +74,21 @@ def summarize(
         Plain JSON values only; :func:`render` needs nothing else.
     """
     limits = limits or Limits()
-    data = as_data(X).standardized("center")
-    constant = data.stats().constant
-    names = _names(model, data.n_features, feature_names)
     found = Findings.of(model)
+    data = check_data(model, X, reset=False).standardized("center")
+    _check_fitted_samples(model, data.n_samples)
+    names = _names(model, data.n_features, feature_names)
+    sample_ids = _of_length("sample_ids", sample_ids, data.n_samples, "sample")
+    classes = _of_length("labels", labels, data.n_samples, "sample")
+    frequencies = stability.frequencies if isinstance(stability, Stability) else stability
+    frequencies = _of_length("stability", frequencies, data.n_features, "column of X")
+    constant = data.stats().constant
     order = found.order
     chosen = order[: int(found.support.sum())]
     shown = _shown(order, names, limits)
     position = np.full(data.n_features, -1)
     position[shown] = np.arange(len(shown))
-    samples, clusters = sample_view(model, data, chosen, sample_ids, labels, limits)
+    samples, clusters = sample_view(model, data, chosen, sample_ids, classes, limits)
     copies, redundant = redundancy(data, chosen, position, limits)
     drawn = order[: limits.map_features] if draw_map else order[:0]
     used = _used(model, known, labels)
@@ -102,7 +108,7 @@ def summarize(
             "directions": 0 if led_by_labels(model) else n_directions(model),
         },
         "features": _feature_table(found, names, shown, limits.name_length)
-        | {"stability": None if stability is None else numbers(np.asarray(stability)[shown], 3)}
+        | {"stability": None if frequencies is None else numbers(frequencies[shown], 3)}
         | {"copy": numbers(copies[shown], 3)},
         "curve": _curve(found, position, limits),
         "panel": panel_view(model),
@@ -111,7 +117,7 @@ def summarize(
         "heat": heat_map(data, chosen, position, samples, clusters, limits),
         "redundancy": redundant,
     }
-    summary["trust"] = trust_cards(model, found, stability, redundant, samples, used)
+    summary["trust"] = trust_cards(model, found, frequencies, redundant, samples, used)
     return summary
 
 
@@ -119,6 +125,30 @@ def _used(model: Any, known: dict[str, Any] | None, labels: Sequence[Any] | None
     if known is None:
         known = {"y": labels} if led_by_labels(model) else {}
     return known_and_used(model, **known)
+
+
+def _check_fitted_samples(model: Any, n_samples: int) -> None:
+    """Raise where the model was fitted on another number of samples, as far as it remembers."""
+    for name in ("embedding_", "graph_"):
+        kept = getattr(model, name, None)
+        if kept is not None and kept.shape[0] != n_samples:
+            raise ValueError(
+                f"X must be the data that {type(model).__name__} was fitted on, with {kept.shape[0]} samples. Got "
+                f"{n_samples} samples instead; pass the X of fit, or fit the model on this one."
+            )
+
+
+def _of_length(name: str, values: Any, length: int, each: str) -> Any:
+    """Return what the user gave as an array of one entry per sample or column, or None."""
+    if values is None:
+        return None
+    values = np.asarray(values, dtype=None if hasattr(values, "dtype") else object)
+    if values.shape != (length,):
+        raise ValueError(
+            f"{name} must hold one entry per {each}, shape ({length},). Got shape {values.shape} instead; leave out "
+            f"{name}, or give it the samples and columns of X, in the same order."
+        )
+    return values
 
 
 def _names(model: Any, n_features: int, given: Sequence[str] | None) -> list[str]:
