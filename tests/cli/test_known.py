@@ -126,7 +126,7 @@ def test_stability_repeats_with_what_is_known(cli, source):
     assert document(cli("select", source, *options))["diagnostics"]["stability"] == 1.0
 
 
-@pytest.mark.parametrize("suffix", [".parquet", ".npz", ".mat"])
+@pytest.mark.parametrize("suffix", [".parquet", ".npz", ".mat", ".xlsx"])
 def test_batches_are_found_in_every_format_with_names(cli, source, tmp_path, suffix):
     from eigensieve.tables import read_table, write_table
 

@@ -274,3 +274,36 @@ def test_many_features_by_default_are_told_how_to_become_few(cli, tmp_path):
     assert code == 0, err
     assert "--n-features fewest" in out
     assert "fewest" not in cli("select", tmp_path / "many.csv", "--label", "tissue", "-n", 210)[1]
+
+
+@pytest.mark.parametrize(
+    ("flag", "begins", "ends"),
+    [
+        ("-o", "sample,", "\n"),
+        ("-w", "feature,", "\n"),
+        ("-r", "<!doctype html>", "</html>"),
+        ("--selected", "{", "}\n"),
+    ],
+)
+def test_what_goes_to_standard_output_stands_there_alone(cli, table, flag, begins, ends):
+    code, out, err = cli(*SELECT, table, "-n", N_RELEVANT, flag, "-")
+    assert code == 0 and out.lower().startswith(begins) and out.rstrip("\n").endswith(ends.rstrip("\n"))
+    assert "6 of 60 features" in err and "Selected features" in err
+
+
+@pytest.mark.parametrize("pair", [("--json", "-r", "-"), ("--json", "-m", "-"), ("-w", "-", "-r", "-")])
+def test_two_things_do_not_go_to_standard_output(cli, table, pair):
+    code, out, err = cli(*SELECT, table, "-n", N_RELEVANT, *pair)
+    assert code == 2 and not out and "Name a file for" in err
+
+
+@pytest.mark.parametrize("command", ["select", "apply"])
+def test_standard_output_keeps_the_delimiter_of_standard_input(cli, values, tmp_path, monkeypatch, command):
+    path = tmp_path / "t.tsv"
+    write_csv(path, values, [f"g{i}" for i in range(N_FEATURES)], delimiter="\t")
+    assert cli(*SELECT, path, "-n", N_RELEVANT, "-m", tmp_path / "m.skops")[0] == 0
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(path.read_bytes())))
+    start = (*SELECT, "-", "-n", N_RELEVANT) if command == "select" else ("apply", tmp_path / "m.skops", "-")
+    code, out, err = cli(*start, "-o", "-")
+    assert code == 0, err
+    assert list(pd.read_csv(io.StringIO(out), sep="\t").columns) == ["sample", *RELEVANT]

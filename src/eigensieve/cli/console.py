@@ -28,7 +28,8 @@ class Console:
     ----------
     printing : PrintOptions
     *places : str or None
-        Where the command's tables go. When one goes to standard output, everything for people goes to standard error.
+        Where the command's outputs go. When one goes to standard output, everything for people goes to standard error.
+        Two cannot go there.
     """
 
     def __init__(self, printing: PrintOptions, *places: str | None) -> None:
@@ -36,6 +37,8 @@ class Console:
 
         if printing.as_json and "-" in places:
             raise UsageProblem("--json prints to standard output, so no other output can be '-'. Name a file for it.")
+        if places.count("-") > 1:
+            raise UsageProblem("Two outputs cannot both go to standard output ('-'). Name a file for one of them.")
         self.quiet = printing.quiet
         self.as_json = printing.as_json
         out = sys.stderr if "-" in places else sys.stdout

@@ -186,6 +186,11 @@ def check_table_name(place: str | None, source: str) -> None:
         raise UsageProblem(f"Output {error}") from error
 
 
+def own_suffix(table: Any) -> str:
+    """The suffix of a table's own format, for standard output; ``.txt`` keeps the delimiter it was read with."""
+    return ".txt" if table.format == "csv" else f".{table.format}"
+
+
 def save_table(table: Any, path: Path, *, safe: bool = False) -> None:
     """Write a table in the format its name says; `safe` keeps spreadsheets from computing names in text files."""
     from eigensieve.tables import write_in_place, written_format

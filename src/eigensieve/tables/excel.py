@@ -65,19 +65,20 @@ def write_xlsx(path: Path, table: Table) -> None:
     book = openpyxl.Workbook(write_only=True)
     sheet = book.create_sheet("table")
     words = partial(_words, sheet)
+    apart = {name: values.tolist() for name, values in table.set_apart().items()}
     if table.orientation == "columns":
         sheet.append(words([table.id_name or "", *table.sample_names_or_numbers]))
-        if table.label is not None:
-            sheet.append(words([table.label_name or "label", *table.label.tolist()]))
+        for name, marks in apart.items():
+            sheet.append(words([name, *marks]))
         for name, values in zip(table.feature_names, table.dense.T, strict=True):
             sheet.append([*words([name]), *map(_cell, values.tolist())])
     else:
-        ids, labels = table.sample_names, table.label
+        ids = table.sample_names
         before = [] if ids is None else [table.id_name or "id"]
-        sheet.append(words([*before, *table.feature_names, *([] if labels is None else [table.label_name or "label"])]))
+        sheet.append(words([*before, *table.feature_names, *apart]))
         for row, values in enumerate(table.dense):
             named = [] if ids is None else [ids[row]]
-            after = [] if labels is None else [labels[row].item()]
+            after = [marks[row] for marks in apart.values()]
             sheet.append([*words(named), *map(_cell, values.tolist()), *words(after)])
     book.save(path)
 

@@ -8,7 +8,7 @@ import typer
 from eigensieve.cli.console import Console
 from eigensieve.cli.errors import ModelProblem, explain_os_error
 from eigensieve.cli.options import Force, PrintOptions, SafeNames, TableOptions
-from eigensieve.cli.outputs import Outputs, check_table_name, save_table
+from eigensieve.cli.outputs import Outputs, check_table_name, own_suffix, save_table
 from eigensieve.cli.reading import find_columns, read_table
 
 EXAMPLES = (
@@ -40,9 +40,7 @@ def apply_model(
             )
         table = read_table(reading, console)
         chosen = table.take(_columns(estimator, table, model, reading.source))
-        outputs.write(
-            "table", output, lambda path: save_table(chosen, path, safe=safe_names), suffix=f".{table.format}"
-        )
+        outputs.write("table", output, lambda path: save_table(chosen, path, safe=safe_names), suffix=own_suffix(table))
         outputs.commit()
     console.text(f"{chosen.n_features:,} of {table.n_features:,} features kept for {table.n_samples:,} samples")
     console.places(outputs.written)

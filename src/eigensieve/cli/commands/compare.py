@@ -142,7 +142,7 @@ def compare_selectors(
     """
     options.wanted(numbers=False), options.counts(1)  # refuse bad requests before anything is read
     check_frame_name(output)
-    console = Console(printing, output)
+    console = Console(printing, output, report)
     with Outputs(force=force) as outputs:
         outputs.check(output, report)
         samples = read_labelled(reading, console)

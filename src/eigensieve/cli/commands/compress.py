@@ -89,9 +89,10 @@ def compress_svm(
     machines are fitted for comparison. All are measured on samples that none has seen.
     """
     _check_request(machine, writing)
-    console = Console(printing)
+    places = (writing.c_file, writing.onnx, writing.model, writing.report)
+    console = Console(printing, *places)
     with Outputs(force=writing.force) as outputs:
-        outputs.check(writing.c_file, writing.onnx, writing.model, writing.report)
+        outputs.check(*places)
         samples = read_labelled(reading, console)
         found = _made(samples, machine, console, reading.source)
         _write(found, writing, outputs, reading.source)

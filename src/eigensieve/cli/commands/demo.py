@@ -8,7 +8,7 @@ import typer
 from eigensieve.cli.console import Console
 from eigensieve.cli.methods import DEFAULT_METHOD
 from eigensieve.cli.options import PrintOptions
-from eigensieve.cli.outputs import Outputs
+from eigensieve.cli.outputs import STDOUT, Outputs
 from eigensieve.cli.selection import Fitting, report_page
 
 EXAMPLES = ("eigensieve demo -o demo.html",)
@@ -27,7 +27,7 @@ def run_demo(
     """
     from eigensieve.datasets import load_demo
 
-    console = Console(printing)
+    console = Console(printing, output)
     with Outputs(force=True) as outputs:
         outputs.check(output)
         bunch = load_demo(features)
@@ -56,7 +56,9 @@ def run_demo(
         f"{n_samples} tumours, {n_features} features: {n_relevant} real measurements, the rest shuffled copies."
     )
     console.text(f"{type(model).__name__} picked {n_relevant} without labels: {found} of them are real measurements.")
-    console.text(f"Report: {Path(output).resolve()}")
+    place = output if output == STDOUT else str(Path(output).resolve())
+    if place != STDOUT:
+        console.text(f"Report: {place}")
     console.document(
         {
             "samples": n_samples,
@@ -64,6 +66,6 @@ def run_demo(
             "method": DEFAULT_METHOD,
             "selected": n_relevant,
             "relevant_found": found,
-            "report": str(Path(output).resolve()),
+            "report": place,
         }
     )

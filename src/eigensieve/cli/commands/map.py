@@ -59,9 +59,10 @@ def map_features(reading: SampleOptions, fit: FitOptions, writing: WriteOptions,
     """
     check_frame_name(writing.output)
     _check_figure(writing.figure, fit.rounds)
-    console = Console(printing, writing.output)
+    places = (writing.output, writing.figure, writing.model, writing.report)
+    console = Console(printing, *places)
     with Outputs(force=writing.force) as outputs:
-        outputs.check(writing.output, writing.figure, writing.model, writing.report)
+        outputs.check(*places)
         samples = read_samples(reading, console, notes=True)
         fitted = _fit(samples, fit, console, reading)
         columns = _columns(fitted)

@@ -10,7 +10,15 @@ from eigensieve.cli.console import Console
 from eigensieve.cli.errors import UsageProblem, input_errors
 from eigensieve.cli.methods import DEFAULT_METHOD, METHODS
 from eigensieve.cli.options import Force, Model, PrintOptions, Report, SafeNames, SampleOptions, Seed
-from eigensieve.cli.outputs import Outputs, check_frame_name, check_table_name, save_frame, save_model, save_table
+from eigensieve.cli.outputs import (
+    Outputs,
+    check_frame_name,
+    check_table_name,
+    own_suffix,
+    save_frame,
+    save_model,
+    save_table,
+)
 from eigensieve.cli.reading import Samples, read_pairs, read_samples, read_side
 from eigensieve.cli.selection import Fitting, Selection, as_text, count_or_auto
 
@@ -164,9 +172,10 @@ def select_features(
     fitting = fit.fitting(reading.label, reading.batch)
     check_table_name(writing.output, reading.source)
     check_frame_name(writing.weights)
-    console = Console(printing, writing.output, writing.weights, writing.selected)
+    places = (writing.output, writing.weights, writing.model, writing.report, writing.selected)
+    console = Console(printing, *places)
     with Outputs(force=writing.force) as outputs:
-        outputs.check(writing.output, writing.weights, writing.model, writing.report, writing.selected)
+        outputs.check(*places)
         samples = read_samples(reading, console, notes=True)
         selection = _selection(fitting, samples, reading, fit, console)
         _write(selection, writing, outputs, console)
@@ -198,12 +207,11 @@ def _write(selection: Selection, wanted: WriteOptions, outputs: Outputs, console
     if wanted.output is not None and not selection.support.any():
         console.note("No table was written: nothing is selected. --n-features N takes the best N all the same.")
     elif wanted.output is not None:
-        suffix = f".{selection.samples.table.format}"  # standard output takes the input's own format
         outputs.write(
             "table",
             wanted.output,
             lambda path: save_table(selection.chosen_table(), path, safe=wanted.safe_names),
-            suffix=suffix,
+            suffix=own_suffix(selection.samples.table),
         )
     if wanted.weights is not None:
         table = selection.weights_table()
