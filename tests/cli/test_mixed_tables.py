@@ -187,6 +187,14 @@ def test_the_note_about_the_header_names_the_option(cli, tmp_path):
     assert json.loads(cli("inspect", path, "--json", "--no-header")[1])["samples"] == 3
 
 
+def test_the_note_about_commas_names_the_option(cli, tmp_path):
+    path = tmp_path / "t.tsv"
+    path.write_text("reads\tumis\n556\t423\n1,539\t1,615\n")
+    notes = json.loads(cli("inspect", path, "--json")[1])["notes"]
+    assert notes[0].endswith("'1,539' was read as 1.539 (--thousands , or --decimal , says it)")
+    assert json.loads(cli("inspect", path, "--json", "--thousands", ",")[1])["notes"] == []
+
+
 def test_errors_speak_of_options(cli, cars):
     code, _, err = cli("select", cars, "--method", "qalpha", "--label", "Acceleration")
     assert code == 3 and "use --supervision ignore" in err

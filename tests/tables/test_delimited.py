@@ -40,6 +40,33 @@ class TestLayouts:
     def test_decimal_comma(self, tmp_path):
         table = read_table(put(tmp_path, "a;b\n1,5;2\n-3,25e1;4\n"))
         np.testing.assert_array_equal(table.X, [[1.5, 2], [-32.5, 4]])
+        assert table.notes == ["decimal comma: '1,5' is 1.5"]
+
+    @pytest.mark.parametrize("delimiter", ["\t", ";"])
+    def test_commas_that_may_mark_thousands(self, tmp_path, delimiter):
+        text = "reads\tumis\n556\t423\n1,539\t1,615\n598\t564\n2,900\t1,270\n".replace("\t", delimiter)
+        path = put(tmp_path, text, "t.txt")
+        table = read_table(path, thousands=",")
+        np.testing.assert_array_equal(table.X, [[556, 423], [1539, 1615], [598, 564], [2900, 1270]])
+        assert table.notes == []
+        table = read_table(path)
+        np.testing.assert_array_equal(table.X, [[556, 423], [1.539, 1.615], [598, 564], [2.9, 1.27]])
+        assert table.notes == ["the comma may mark decimals or thousands: '1,539' was read as 1.539"]
+        assert read_table(path, decimal=",").notes == []
+        # one number settles it: two commas mark thousands, and no group has two digits
+        assert read_table(put(tmp_path, text + f"0,25{delimiter}1\n", "t.txt")).notes == [
+            "decimal comma: '0,25' is 0.25"
+        ]
+        with pytest.raises(DataError, match="text in 2 numeric columns"):
+            read_table(put(tmp_path, text + f"1,539,000{delimiter}1\n", "t.txt"))
+
+    def test_points_that_mark_thousands(self, tmp_path):
+        table = read_table(put(tmp_path, "a;b\n1.234;2\n12.000.000;3\n"), thousands=".")
+        np.testing.assert_array_equal(table.X, [[1234, 2], [12_000_000, 3]])
+
+    def test_a_list_in_a_cell_is_no_decimal_comma(self, tmp_path):
+        table = read_table(put(tmp_path, "a\tb\tk\n1.5\t2.5\t1,2\n3.5\t1.5\tx\n"), categories="leave-out")
+        np.testing.assert_array_equal(table.X, [[1.5, 2.5], [3.5, 1.5]])
 
     def test_id_label_and_order_of_features(self, tmp_path):
         path = put(tmp_path, "a,class,b,name\n1,x,2,s1\n3,y,4,s2\n")

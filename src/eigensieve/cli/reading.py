@@ -52,6 +52,7 @@ _WHAT_TO_DO = {
     "left out column '": "--na-values and --thousands say how to read it",
     "left out": "--categories one-hot encodes categories",
     "samples in columns": "--samples rows reads it the other way",
+    "the comma may mark": "--thousands , or --decimal , says it",
     "no header line": "--header takes the first line as names",
     "the first line was taken for the header": "--no-header reads it as a sample",
 }

@@ -9,6 +9,7 @@ from eigensieve.tables.table import Request
 
 DELIMITERS = ",\t;| "
 _DECIMAL_COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+([eE][+-]?[0-9]+)?")
+_THOUSANDS_COMMA = re.compile(r"[+-]?[1-9][0-9]{0,2}(,[0-9]{3})+")
 # no two parts that could share the same digits: trying all ways to share them takes quadratic time
 _NUMBER = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)(e[+-]?[0-9]+)?|[+-]?inf(inity)?", re.IGNORECASE | re.ASCII)
 MISSING_WORDS = ("na", "nan", "null", "none", "n/a", "#n/a", "?", "-", ".")
@@ -50,7 +51,7 @@ class Dialect:
         return cell.strip().lower() in ("", *MISSING_WORDS, *TRUTH_WORDS) or not isnan(self.value(cell))
 
 
-def detect(lines: list[bytes], request: Request, encoding: str) -> Dialect:
+def detect(lines: list[bytes], request: Request, encoding: str) -> tuple[Dialect, list[str]]:
     """Work delimiter and decimal mark out from the first lines of a file.
 
     Parameters
@@ -58,18 +59,41 @@ def detect(lines: list[bytes], request: Request, encoding: str) -> Dialect:
     lines : list of bytes
         The first few lines that are not blank.
     request : Request
-        Its `ending` may fix the delimiter, see :data:`TAB_ENDINGS`. It may name the decimal mark.
+        Its `ending` may fix the delimiter, see :data:`TAB_ENDINGS`. It may name the decimal mark, or the
+        thousands mark, which is not the decimal one.
     encoding : str
+
+    Returns
+    -------
+    dialect : Dialect
+        Whether there is a header is not looked at.
+    notes : list of str
+        For the table's notes: what was found or assumed of the decimal mark.
     """
     delimiter = "\t" if request.ending in TAB_ENDINGS else _delimiter([line.decode(encoding) for line in lines[:2]])
     dialect = Dialect(delimiter, request.decimal or ".", encoding)
-    if (
-        request.decimal is None
-        and delimiter != ","
-        and any(_DECIMAL_COMMA.fullmatch(cell.strip()) for line in lines[1:] for cell in dialect.cells(line))
-    ):
-        return replace(dialect, decimal=",")
-    return dialect
+    if request.decimal is not None or request.thousands == ",":
+        return dialect, []
+    if request.thousands == ".":
+        return replace(dialect, decimal=","), []
+    if delimiter == ",":
+        return dialect, []
+    decimal, notes = _decimal_mark([cell.strip() for line in lines[1:] for cell in dialect.cells(line)])
+    return replace(dialect, decimal=decimal), notes
+
+
+def _decimal_mark(cells: list[str]) -> tuple[str, list[str]]:
+    """The decimal mark of some cells, and what is to be said of it. Two commas in a number mark thousands."""
+    with_comma = [cell for cell in cells if "," in cell]
+    commas = [cell for cell in with_comma if _DECIMAL_COMMA.fullmatch(cell)]
+    if not commas or any(cell.count(",") > 1 and _THOUSANDS_COMMA.fullmatch(cell) for cell in with_comma):
+        return ".", []
+    if sum("." in cell and _NUMBER.fullmatch(cell) is not None for cell in cells) > len(commas):
+        return ".", []
+    sure = next((cell for cell in commas if not _THOUSANDS_COMMA.fullmatch(cell)), None)
+    if sure is not None:
+        return ",", [f"decimal comma: '{sure}' is {sure.replace(',', '.')}"]
+    return ",", [f"the comma may mark decimals or thousands: '{commas[0]}' was read as {commas[0].replace(',', '.')}"]
 
 
 def _delimiter(lines: list[str]) -> str:

@@ -167,7 +167,8 @@ def find_grid(content: Any, request: Request, notes: list[str]) -> Grid:
     lines = _first_lines(text, begins, ends)
     widest = max(line.count(mark.encode()) for line in lines for mark in DELIMITERS)
     claim(PER_TEXT * (len(begins) + 4.0 * widest), path, request.size)
-    dialect = detect(lines, request, _encoding(content))
+    dialect, assumed = detect(lines, request, _encoding(content))
+    notes += assumed
     if dialect.encoding != "utf-8":
         notes.append("the text is not UTF-8 and was read as Latin-1")
     header, *body = (dialect.cells(line) for line in lines)

@@ -59,6 +59,7 @@ def read_table(
         Cells of a text file that mean "missing", besides empty cells, "NA", "NaN", "null", "?" and the like.
     decimal, thousands : str, optional
         Decimal mark and thousands mark of a text file. The decimal mark is found; a thousands mark must be named.
+        A mark that is named as one is not taken for the other.
     header : bool, optional
         Whether the first line of a text file or a workbook names the columns. It is found out where this is None.
         Columns without names are called "x0", "x1", ...
