@@ -245,6 +245,19 @@ def test_sieve_is_the_default_and_may_select_nothing(cli, tmp_path):
     assert document["method"] == "sieve" and document["selected"] == []
     assert code == 0 and "no feature that follows" in err and "No table was written" in err
     assert not (tmp_path / "o.csv").exists() and len(pd.read_csv(tmp_path / "w.csv")) == 30
+    places = ("-r", tmp_path / "r2.html", "-m", tmp_path / "m.skops")
+    code, out, err = cli("select", tmp_path / "noise.csv", "--seed", 0, "--stability", 5, *places)
+    assert code == 0 and "--stability was not measured: nothing is selected" in err
+    assert "Nothing was selected." in (tmp_path / "r2.html").read_text()
+    code, out, err = cli("apply", tmp_path / "m.skops", tmp_path / "noise.csv")
+    assert code == 0 and not out and "No table was written: the model" in err
+
+
+def test_stability_of_few_samples_is_refused_before_the_fit(cli, values, tmp_path, monkeypatch):
+    write_csv(tmp_path / "few.csv", values[17:24], [f"g{i}" for i in range(N_FEATURES)])
+    monkeypatch.setattr(QAlphaSelector, "fit", None)
+    code, _, err = cli(*SELECT, tmp_path / "few.csv", "-n", 3, "--stability", 5)
+    assert code == 2 and "--stability needs at least 8 samples, and" in err and "has 7" in err
 
 
 def test_the_rate_of_false_selections_is_passed_on(cli, values, tmp_path):

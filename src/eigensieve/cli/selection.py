@@ -125,8 +125,6 @@ class Fitting:
         from eigensieve.evidence import selection_stability
 
         n_samples = samples.X.shape[0]
-        if n_samples < 8 or not count:
-            raise UsageProblem("--stability needs at least 8 samples and a selected feature. Drop it.")
         again = Fitting(self.name, self.params | {"n_features_to_select": count})
         return selection_stability(
             again.estimator(),

@@ -137,7 +137,9 @@ def _null(model: Any, found: Findings) -> Card:
 
 
 def _stability(support: Array, stability: Array | None) -> Card:
-    if stability is None or not support.any():
+    if not support.any():
+        return _card("Stability", "none selected", "none", "Nothing was selected.")
+    if stability is None:
         return _card("Stability", "not measured", "none", "The selection was not repeated on subsamples.")
     mean = float(np.mean(np.asarray(stability)[support]))
     state = "good" if mean >= 0.8 else "note" if mean >= 0.5 else "warn"

@@ -40,7 +40,11 @@ def apply_model(
             )
         table = read_table(reading, console)
         chosen = table.take(_columns(estimator, table, model, reading.source))
-        outputs.write("table", output, lambda path: save_table(chosen, path, safe=safe_names), suffix=own_suffix(table))
+        if chosen.n_features:
+            suffix = own_suffix(table)
+            outputs.write("table", output, lambda path: save_table(chosen, path, safe=safe_names), suffix=suffix)
+        else:
+            console.note(f"No table was written: the model '{model}' selected no features.")
         outputs.commit()
     console.text(f"{chosen.n_features:,} of {table.n_features:,} features kept for {table.n_samples:,} samples")
     console.places(outputs.written)

@@ -33,6 +33,7 @@ _HOW_MANY = (
     "How many features: auto (all that are not noise), fewest (sieve: the fewest that show the same structure), a "
     "number, or a fraction of all."
 )
+_LEAST_TO_HALVE = 8  # samples of which halves are selected from
 _SUPERVISION = "sieve: auto, classes, numbers or ignore; qalpha: auto, span, blocks or ignore"
 _METHODS = "; ".join(f"{name} ({method.summary})" for name, method in METHODS.items())
 
@@ -193,11 +194,17 @@ def _selection(
     if options.pairs is not None:
         with input_errors(options.pairs):
             extra |= read_pairs(options.pairs, samples)
+    n_samples = samples.X.shape[0]
+    if options.stability and n_samples < _LEAST_TO_HALVE:
+        raise UsageProblem(
+            f"--stability needs at least {_LEAST_TO_HALVE} samples, and '{reading.source}' has {n_samples}. Drop it."
+        )
     with console.fitting(f"Fitting {fitting.method.estimator}", reading.source):
         estimator = fitting.fit(samples, extra)
-    frequency = None
-    if options.stability:
-        count = int(estimator.support_.sum())
+    frequency, count = None, int(estimator.support_.sum())
+    if options.stability and not count:
+        console.note("--stability was not measured: nothing is selected, so there is nothing to select again.")
+    elif options.stability:
         with console.working("Stability", "a random half of the samples") as progress:
             frequency = fitting.frequencies(samples, extra, count, options.stability, progress)
     return Selection(reading.source, fitting, samples, estimator, frequency, extra)
