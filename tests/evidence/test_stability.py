@@ -1,12 +1,18 @@
 """Stability over subsamples: the counts, the same for any number of jobs, resumable, drawn."""
 
 from pathlib import Path
+from typing import Any
 
+import anndata
+import dask.dataframe as dd
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
+import scipy.sparse as sp
 from sklearn.feature_selection import SelectKBest, VarianceThreshold
 
-from eigensieve import CheckpointError
+from eigensieve import CheckpointError, QAlphaSelector, open_data
 from eigensieve.evidence.stability import Stability, selection_stability
 
 X = np.random.default_rng(0).standard_normal((40, 12)) * np.linspace(0.9, 1.1, 12)
@@ -90,6 +96,56 @@ def test_a_damaged_file_is_refused(at: float, tmp_path: Path) -> None:
 def test_bad_settings_are_named(name: str, value: float) -> None:
     with pytest.raises(ValueError, match=f"'{name}' parameter of selection_stability"):
         selection_stability(SelectKBest(), X, **{name: value})
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [np.ndarray.tolist, sp.coo_array, sp.csc_matrix, sp.lil_array, pd.DataFrame, pl.from_numpy, anndata.AnnData],
+    ids=lambda kind: kind.__name__,
+)
+def test_data_of_any_kind_gives_the_same(kind: Any) -> None:
+    expected = selection_stability(QAlphaSelector(4, n_clusters=2), X, n_subsamples=3)
+    found = selection_stability(QAlphaSelector(4, n_clusters=2), kind(X), n_subsamples=3)
+    np.testing.assert_array_equal(found.selections, expected.selections)
+
+
+@pytest.mark.parametrize("kind", ["pandas", "polars", "anndata", "file"])
+def test_features_keep_their_names(kind: str, tmp_path: Path) -> None:
+    names = [f"g{i}" for i in range(12)]
+    frame = pd.DataFrame(X, columns=names)
+    frame.to_parquet(tmp_path / "x.parquet")
+    data = {
+        "pandas": lambda: frame,
+        "polars": lambda: pl.from_pandas(frame),
+        "anndata": lambda: anndata.AnnData(X, var=pd.DataFrame(index=names)),
+        "file": lambda: open_data(tmp_path / "x.parquet"),
+    }[kind]()
+    found = selection_stability(QAlphaSelector(4, n_clusters=2), data, n_subsamples=2)
+    assert found.feature_names.tolist() == names
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"y": [0, 1] * 19}, r"'y' parameter .* one label per sample of X \(40\)\. Got 38"),
+        ({"y": np.arange(41)}, "Got 41 instead"),
+        ({"X": X[0]}, r"'X' parameter .* Got shape \(12,\)"),
+        ({"X": dd.from_pandas(pd.DataFrame(X), npartitions=2)}, "lengths=True"),
+        ({"random_state": None, "results": "runs.npz"}, "'random_state' parameter .* must be a number"),
+    ],
+)
+def test_what_cannot_be_cut_into_subsamples_is_refused(changed: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        selection_stability(**{"selector": VarianceThreshold(1.0), "X": X} | changed)
+    assert not Path("runs.npz").exists()
+
+
+def test_without_a_seed_the_subsamples_are_drawn_anew() -> None:
+    runs = [selection_stability(VarianceThreshold(1.0), X, n_subsamples=20, random_state=None) for _ in range(2)]
+    assert (runs[0].selections != runs[1].selections).any()
+    states = [np.random.RandomState(5), np.random.RandomState(5)]
+    runs = [selection_stability(VarianceThreshold(1.0), X, n_subsamples=3, random_state=state) for state in states]
+    np.testing.assert_array_equal(runs[0].selections, runs[1].selections)
 
 
 def test_stable_features_come_most_frequent_first() -> None:

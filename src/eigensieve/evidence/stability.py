@@ -5,6 +5,7 @@ import json
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
+from numbers import Integral
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,8 @@ import joblib
 import numpy as np
 from joblib import Parallel, delayed
 from sklearn.base import clone
-from sklearn.utils import _safe_indexing
+from sklearn.utils import _safe_indexing, check_random_state
+from sklearn.utils.validation import _num_samples
 
 from eigensieve._files import CheckpointError, staged
 from eigensieve._progress import Progress, progress_for
@@ -65,7 +67,7 @@ def selection_stability(
     fit_params: Callable[[Array], dict[str, Any]] | None = None,
     n_subsamples: int = 50,
     fraction: float = 0.5,
-    random_state: int = 0,
+    random_state: int | np.random.RandomState | None = 0,
     n_jobs: int | None = None,
     results: str | os.PathLike[str] | None = None,
     verbose: int = 0,
@@ -80,7 +82,7 @@ def selection_stability(
     ----------
     selector : estimator
         Any selector with `fit` and `get_support`. It is cloned and not changed.
-    X : array-like or sparse matrix of shape (n_samples, n_features)
+    X : array-like, sparse matrix, or stored or distributed data, of shape (n_samples, n_features)
         Samples in rows.
     y : array-like of shape (n_samples,), optional
         Labels, for selectors that use them.
@@ -90,8 +92,8 @@ def selection_stability(
         How many subsamples are fitted.
     fraction : float, default=0.5
         Fraction of the samples in a subsample.
-    random_state : int, default=0
-        Seed; the same seed gives the same result.
+    random_state : int, RandomState or None, default=0
+        Seed; the same seed gives the same result. It must be a number where `results` names a file.
     n_jobs : int or None, default=None
         Number of jobs that joblib runs at once.
     results : path or None, default=None
@@ -123,17 +125,19 @@ def selection_stability(
         raise ValueError(
             f"The 'n_subsamples' parameter of selection_stability must be at least 1. Got {n_subsamples} instead."
         )
+    X = _checked(X, y)
+    seed = _seed(random_state, kept=results is not None)
     n_samples, n_features = X.shape
     size = max(1, round(fraction * n_samples))
     progress = progress_for("selection_stability", verbose) if progress is None else progress
 
     def rows(run: int) -> Array:
-        return np.sort(np.random.default_rng([random_state, run]).permutation(n_samples)[:size])
+        return np.sort(np.random.default_rng([seed, run]).permutation(n_samples)[:size])
 
     identity = ""
     if results is not None:
         known = {} if fit_params is None else fit_params(rows(0))
-        identity = _identity(selector, X, y, known, size, random_state)
+        identity = _identity(selector, X, y, known, size, seed)
     store = _Store(results, identity, n_features)
     missing = [run for run in range(n_subsamples) if run not in store.selections]
 
@@ -146,8 +150,45 @@ def selection_stability(
         store.add(run, support)
         progress(f"{len(store.selections)} of {n_subsamples} subsamples")
     selections = np.stack([store.selections[run] for run in range(n_subsamples)])
-    columns = getattr(X, "columns", None)
-    return Stability(selections, None if columns is None else np.asarray(columns, dtype=str))
+    return Stability(selections, _names(X))
+
+
+def _checked(X: Any, y: Any) -> Any:
+    """Return X in a form from which samples can be cut, once its shape and the length of y are checked."""
+    if hasattr(X, "tocsr"):
+        X = X if X.format in ("csr", "csc") else X.tocsr()
+    elif not hasattr(X, "shape"):
+        X = np.asarray(X)
+    if len(X.shape) != 2 or not isinstance(X.shape[0], Integral):
+        raise ValueError(
+            "The 'X' parameter of selection_stability must have samples in rows and features in columns, and a known "
+            f"number of both. Got shape {X.shape} instead; of a Dask frame take X.to_dask_array(lengths=True)."
+        )
+    if y is not None and _num_samples(y) != X.shape[0]:
+        raise ValueError(
+            f"The 'y' parameter of selection_stability must have one label per sample of X ({X.shape[0]}). Got "
+            f"{_num_samples(y)} instead."
+        )
+    return X
+
+
+def _seed(random_state: Any, *, kept: bool) -> int:
+    """Return the seed of all subsamples. Where results are kept, another call must find the same one."""
+    if isinstance(random_state, int | np.integer) and random_state >= 0:
+        return int(random_state)
+    if kept:
+        raise ValueError(
+            "The 'random_state' parameter of selection_stability must be a number from 0 on where 'results' names a "
+            f"file: another call would draw other subsamples and could not go on. Got {random_state!r} instead."
+        )
+    return int(check_random_state(random_state).randint(2**31))
+
+
+def _names(X: Any) -> Array | None:
+    """Return the names of the features, where the data has names: a frame, an AnnData or a data matrix."""
+    found = (getattr(X, where, None) for where in ("columns", "var_names", "feature_names"))
+    names = next((some for some in found if some is not None), None)
+    return None if names is None else np.asarray(names, dtype=str)
 
 
 def _selected(selector: Any, X: Any, y: Any, rows: Array, known: dict[str, Any], run: int) -> tuple[int, Array]:
