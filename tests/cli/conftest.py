@@ -56,10 +56,9 @@ def cli(capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str, str
 def program(*arguments: object, **options: object) -> "subprocess.Popen[bytes]":
     """Start the command line as a process of its own."""
     environment = {**os.environ, "NUMBA_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     return subprocess.Popen(
         [sys.executable, "-m", "eigensieve", *map(str, arguments)],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
         env=environment,
-        **options,  # type: ignore[call-overload]
+        **{**pipes, **options},  # type: ignore[call-overload]
     )

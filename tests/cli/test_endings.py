@@ -60,6 +60,23 @@ def test_failures_elsewhere(cli, table, monkeypatch, error, code, words):
     assert found == code and words in err
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
+@pytest.mark.parametrize("command", [("select", "-n", "3", "--json"), ("select", "-n", "3"), ("inspect",)])
+def test_no_space_for_what_is_printed_is_an_output_problem(table, tmp_path, command):
+    places = ("-w", tmp_path / "w.csv") if "--json" in command else ()
+    with open("/dev/full", "w") as full:
+        process = program(command[0], table, *command[1:], *places, stdout=full)
+        _, err = process.communicate(timeout=300)
+    last = err.decode().splitlines()[-1]
+    assert process.returncode == 4 and last.startswith("error: No space left while writing 'standard output'")
+    assert ("w.csv" in last) == bool(places) == (tmp_path / "w.csv").exists()
+
+
+def test_without_a_command_there_is_the_help_and_no_error(cli):
+    code, out, err = cli()
+    assert code in (0, 2) and "Exit codes" in out + err and "error:" not in err
+
+
 def test_a_damaged_model_is_a_model_problem(cli, table, tmp_path):
     from eigensieve import TraceRatioSelector
 

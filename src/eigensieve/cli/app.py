@@ -17,7 +17,16 @@ import typer
 
 from eigensieve.cli.commands import COMMANDS
 from eigensieve.cli.console import printable
-from eigensieve.cli.errors import MEANING, CommandError, ExitCode, Terminated, one_line, out_of_memory
+from eigensieve.cli.errors import (
+    MEANING,
+    CommandError,
+    ExitCode,
+    Terminated,
+    disk_full,
+    explain_os_error,
+    one_line,
+    out_of_memory,
+)
 from eigensieve.cli.outputs import PUBLISHED
 
 _CODES = "\n\n".join(f"{int(code)}  {meaning}" for code, meaning in MEANING.items())
@@ -147,13 +156,17 @@ def _run(arguments: Sequence[str]) -> int:
     except CommandError as problem:
         return _fail(one_line(problem), problem.code, problem)
     except _CLICK_ERROR as problem:
-        return _fail(_usage_message(problem), ExitCode.USAGE, problem)
+        return _fail_usage(problem)
     except ImportError as problem:
         if "pip install" not in str(problem):
             return _internal(problem)
         return _fail(one_line(problem), ExitCode.MISSING_PACKAGE, problem)
     except MemoryError as problem:
         return _fail(out_of_memory(problem), ExitCode.INPUT, problem)
+    except OSError as problem:
+        if not disk_full(problem):
+            return _internal(problem)
+        return _fail(_no_space(problem), ExitCode.OUTPUT, problem)
     except Exception as problem:
         return _internal(problem)
 
@@ -203,18 +216,24 @@ def _ended(how: str) -> str:
     return f"{how} after the outputs were written: {', '.join(PUBLISHED)}."
 
 
-def _usage_message(problem: Any) -> str:
-    """Typer's own message in one line, with where to find help."""
-    context = getattr(problem, "ctx", None)
-    command = context.command_path if context is not None else "eigensieve"
-    message = one_line(problem.format_message()).rstrip(".")
-    return f"{message}. See '{command} --help'."
+def _no_space(problem: OSError) -> str:
+    """What is true about the outputs when there is no space for what is printed, or for a file of the work."""
+    already = f" Already written: {', '.join(PUBLISHED)}." if PUBLISHED else ""
+    return explain_os_error(problem, problem.filename or "standard output", "writing") + already
 
 
 def _fail_ended(end: BaseException) -> int:
     if not isinstance(end, Terminated):
         return _fail(_ended("Interrupted"), ExitCode.INTERRUPTED)
     return _fail(_ended("Terminated" if end.code == ExitCode.TERMINATED else "Hung up"), end.code)
+
+
+def _fail_usage(problem: Any) -> int:
+    """Print typer's own message in one line, with where to find help. Without a command there is the help only."""
+    context = getattr(problem, "ctx", None)
+    command = context.command_path if context is not None else "eigensieve"
+    message = one_line(problem.format_message()).rstrip(".")
+    return _fail(f"{message}. See '{command} --help'.", ExitCode.USAGE, problem) if message else ExitCode.USAGE
 
 
 def _internal(problem: BaseException) -> int:
