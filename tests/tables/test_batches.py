@@ -69,5 +69,7 @@ def test_every_sample_needs_a_batch(tmp_path):
 
 def test_unknown_labels():
     assert unknown(np.array([1.0, np.nan])).tolist() == [False, True]
-    assert unknown(np.array(["x", "", "NA", "nan", "none"])).tolist() == [False, True, True, True, False]
+    words = ["x", "", "NA", "nan", "None", "?", "N/A", "null", "-", "."]
+    assert unknown(np.array(words)).tolist() == [False, *[True] * 9]
+    assert not unknown(np.array(["+", "-", "+"])).any()
     assert not unknown(np.array([1, -1])).any()

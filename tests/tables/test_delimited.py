@@ -96,7 +96,7 @@ class TestLayouts:
         np.testing.assert_array_equal(table.label, [0, np.nan, 1])
         assert table.notes == ["1 of 3 samples have no label"]
         table = read_table(path, label="k")
-        assert table.label.tolist() == ["u", "v", "NA"] and "1 of 3 samples have no label" in table.notes
+        assert table.label.tolist() == ["u", "v", "NA"] and "1 of 3 samples have no label ('NA')" in table.notes
 
     def test_quote_inside_a_cell_is_just_a_character(self, tmp_path):
         table = read_table(put(tmp_path, 'pipe 5",b\n1,2\n3,4\n'))

@@ -6,8 +6,10 @@ import zipfile
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.io
+import scipy.sparse
 
-from eigensieve.tables import DataError, read_table, write_table
+from eigensieve.tables import DataError, read_table, unknown, write_table
 
 FRAME = pd.DataFrame(
     {
@@ -78,6 +80,69 @@ def test_words_for_missing_values_and_marks_in_numbers(tmp_path):
     np.testing.assert_array_equal(read_table(path, decimal=",").X, [[1.5, 2], [2.25, 3]])
     with pytest.raises(ValueError, match="must differ"):
         read_table(path, decimal=",", thousands=",")
+
+
+GAPS = pd.DataFrame(
+    {
+        "a": [1.0, -999, 3, 4],
+        "b": [2.0, 5, -999, 1],
+        "y": [0, 1, -999, 0],
+        "k": ["u", "unknown", "v", "?"],
+        "c": ["p", "p", "unknown", "q"],
+    }
+)
+
+
+@pytest.mark.parametrize("kind", ["csv", "xlsx", "parquet", "feather", "h5ad"])
+def test_one_rule_for_missing_cells(tmp_path, kind):
+    path = tmp_path / f"t.{kind}"
+    if kind == "h5ad":
+        anndata = pytest.importorskip("anndata", reason=".h5ad files need anndata")
+        obs = GAPS[["y", "k"]].set_index(pd.Index(list("wxyz")))
+        anndata.AnnData(GAPS[["a", "b"]].to_numpy(), obs=obs).write_h5ad(path)
+    elif kind == "xlsx":
+        pytest.importorskip("openpyxl", reason="Excel files need openpyxl")
+        GAPS.to_excel(path, index=False)
+    else:
+        getattr(GAPS, f"to_{kind}")(path, **({"index": False} if kind == "csv" else {}))
+    how = {"na_values": ["-999", "unknown"], "categories": "one-hot"}
+    table = read_table(path, label="y", **how)
+    np.testing.assert_array_equal(table.X[:, :2], [[1, 2], [np.nan, 5], [3, np.nan], [4, 1]])
+    np.testing.assert_array_equal(table.label, [0, 1, np.nan, 0])
+    table = read_table(path, label="k", **how)
+    assert unknown(table.label).tolist() == [False, True, False, True]
+    assert "2 of 4 samples have no label ('?')" in table.notes
+    if kind != "h5ad":
+        assert "c=q" in table.feature_names and "c=unknown" not in table.feature_names
+
+
+@pytest.mark.parametrize("kind", ["npy", "npz", "mat", "sparse.npz"])
+def test_numbers_for_missing_values_in_arrays(tmp_path, kind):
+    X, y = GAPS[["a", "b"]].to_numpy(np.float32), GAPS["y"].to_numpy()
+    path = tmp_path / f"t.{kind}"
+    if kind == "npy":
+        np.save(path, X)
+    elif kind == "mat":
+        scipy.io.savemat(path, {"X": X, "y": y, "k": GAPS["k"].to_numpy(object)})
+    elif kind == "npz":
+        np.savez(path, X=X, y=y, k=GAPS["k"].to_numpy(str))
+    else:
+        scipy.sparse.save_npz(path, scipy.sparse.csr_matrix(X))
+    table = read_table(path, na_values=["-999"], label="y" if kind in ("npz", "mat") else None)
+    np.testing.assert_array_equal(table.dense, np.where(X == -999, np.nan, X))
+    if table.label is not None:
+        np.testing.assert_array_equal(table.label, [0, 1, np.nan, 0])
+        table = read_table(path, na_values=["unknown"], label="k")
+        assert unknown(table.label).tolist() == [False, True, False, True]
+    if kind == "sparse.npz":
+        with pytest.raises(DataError, match="0 cannot mean missing"):
+            read_table(path, na_values=["0"])
+
+
+def test_usual_words_may_be_named_as_well(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("a,b\n1,NA\n2,3\n")
+    np.testing.assert_array_equal(read_table(path, na_values=["NA", "true"]).X, [[1, np.nan], [2, 3]])
 
 
 def test_a_number_column_with_stray_words_names_them(tmp_path):

@@ -46,7 +46,8 @@ class TableOptions:
     keep: Annotated[list[str] | None, _column("--keep", "Use only this column; repeat for more.", "COLUMN")] = None
     drop: Annotated[list[str] | None, _column("--drop", "Do not use this column; repeat for more.", "COLUMN")] = None
     na_values: Annotated[
-        list[str] | None, _column("--na-values", "Text that means missing, such as -999; repeat for more.", "TEXT")
+        list[str] | None,
+        _column("--na-values", "Text or number that means missing, such as -999; repeat for more.", "TEXT"),
     ] = None
     decimal: Annotated[str | None, _column("--decimal", "Decimal mark of a text file (detected).", "MARK")] = None
     thousands: Annotated[str | None, _column("--thousands", "Thousands mark of a text file.", "MARK")] = None

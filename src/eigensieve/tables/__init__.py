@@ -7,6 +7,7 @@ endings up here.
 Reading order
 -------------
 table              `Table`, what every reader returns; `Request`, what it was asked for; `DataError`
+missing            which texts mean "nothing here"
 labels             labels of samples, from texts to classes or numbers
 formats            the one table of formats: endings, first bytes, reader, writer
 reading, writing   `read_table` and `write_table`: look the format up, call its reader or writer

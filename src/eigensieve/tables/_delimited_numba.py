@@ -10,7 +10,8 @@ import math
 import numba
 import numpy as np
 
-from eigensieve.tables.dialect import MISSING_WORDS, TRUTH_WORDS
+from eigensieve.tables.dialect import TRUTH_WORDS
+from eigensieve.tables.missing import MISSING_WORDS
 
 NUMBER, MISSING, TEXT, LONG, DIGITS = 0, 1, 2, 3, 4
 """What a cell can be. LONG is a number with too many digits, for Python's own float(). DIGITS is a whole number that no

@@ -65,13 +65,17 @@ def _samples_in_rows(
         X=_numbers(arrow, features, request),
         feature_names=[names[column] for column in features],
         sample_names=None if id_column is None else _texts(arrow.column(id_column)),
-        label=None if label_column is None else as_labels(_texts(arrow.column(label_column)), request.path),
+        label=None
+        if label_column is None
+        else as_labels(_texts(arrow.column(label_column)), request.path, request.na_values),
         format=request.format,
         notes=notes,
         label_name=request.label,
         id_name=None if id_column is None else names[id_column],
         text={names[column]: _texts(arrow.column(column)) for column in text},
-        batch=None if batch_column is None else as_labels(_texts(arrow.column(batch_column)), request.path),
+        batch=None
+        if batch_column is None
+        else as_labels(_texts(arrow.column(batch_column)), request.path, request.na_values),
         batch_name=request.batch,
     )
 
@@ -84,7 +88,7 @@ def _samples_in_columns(arrow: Any, names: list[str], request: Request, notes: l
         if name is None:
             continue
         row = position(name, row_names, request.path, role, "row")
-        aside[role] = as_labels([repr(float(value)) for value in values[row]], request.path)
+        aside[role] = as_labels([repr(float(value)) for value in values[row]], request.path, request.na_values)
         values = np.delete(values, row, axis=0)
         del row_names[row]
     refuse_duplicates(row_names, request.path, "feature")

@@ -88,13 +88,13 @@ def _samples_in_rows(grid: Grid, request: Request, indexed: bool, notes: list[st
         feature_names=[grid.names[column] for column in features],
         text=text,
         sample_names=names,
-        label=None if label_column is None else as_labels(grid.column(label_column), request.path),
+        label=None if label_column is None else as_labels(grid.column(label_column), request.path, request.na_values),
         format=request.format,
         notes=notes,
         label_name=request.label,
         id_name=None if id_column is None else grid.names[id_column],
         details={"dialect": grid.dialect},
-        batch=None if batch_column is None else as_labels(grid.column(batch_column), request.path),
+        batch=None if batch_column is None else as_labels(grid.column(batch_column), request.path, request.na_values),
         batch_name=request.batch,
     )
 
@@ -106,7 +106,7 @@ def _samples_in_columns(grid: Grid, request: Request, notes: list[str]) -> Table
         if name is None:
             continue
         row = position(name, row_names, request.path, role, "row")
-        aside[role] = as_labels(grid.line(row)[1:], request.path)
+        aside[role] = as_labels(grid.line(row)[1:], request.path, request.na_values)
         del row_names[row]
         grid = replace(grid, begins=np.delete(grid.begins, row), ends=np.delete(grid.ends, row))
     if not row_names or len(grid.names) < 2:
@@ -148,10 +148,6 @@ def _some_numbers(grid: Grid) -> np.ndarray:
 
 def _mended(grid: Grid, request: Request, values: np.ndarray, columns: np.ndarray, odd: np.ndarray) -> np.ndarray:
     """Read the user's own words for missing values and thousands marks, into `values`. Return the cells still odd."""
-    for word in request.na_values:
-        if grid.dialect.is_number(word):
-            number = float(word.strip().replace(grid.dialect.decimal, "."))
-            values[values == number] = np.nan
     if not len(odd) or not (request.na_values or request.thousands):
         return odd
     place = {int(column): target for target, column in enumerate(columns)}

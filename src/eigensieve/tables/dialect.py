@@ -5,6 +5,7 @@ import re
 from dataclasses import dataclass, replace
 from math import isnan
 
+from eigensieve.tables.missing import MISSING_WORDS
 from eigensieve.tables.table import Request
 
 DELIMITERS = ",\t;| "
@@ -12,8 +13,6 @@ _DECIMAL_COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+([eE][+-]?[0-9]+)?")
 _THOUSANDS_COMMA = re.compile(r"[+-]?[1-9][0-9]{0,2}(,[0-9]{3})+")
 # no two parts that could share the same digits: trying all ways to share them takes quadratic time
 _NUMBER = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)(e[+-]?[0-9]+)?|[+-]?inf(inity)?", re.IGNORECASE | re.ASCII)
-MISSING_WORDS = ("na", "nan", "null", "none", "n/a", "#n/a", "?", "-", ".")
-"""How a missing value is written, in lower case; an empty cell is missing too."""
 TRUTH_WORDS = ("false", "true")
 TAB_ENDINGS = (".tsv", ".tab")
 """File endings that fix the delimiter to a tab."""

@@ -1,6 +1,7 @@
 """AnnData files (.h5ad), through the anndata package."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -31,15 +32,19 @@ def read_h5ad(path: Path, request: Request) -> Table:
         X=as_matrix(stored.X, path),
         feature_names=make_unique([str(name) for name in stored.var_names], notes),
         sample_names=[str(name) for name in identity],
-        label=None if label is None else as_labels([str(entry) for entry in stored.obs[label]], path),
+        label=None if label is None else _labels(stored.obs[label], request),
         format=request.format,
         notes=notes,
         label_name=label,
         id_name=id,
         details={"anndata": stored},
-        batch=None if batch is None else as_labels([str(entry) for entry in stored.obs[batch]], path),
+        batch=None if batch is None else _labels(stored.obs[batch], request),
         batch_name=batch,
     )
+
+
+def _labels(column: Any, request: Request) -> np.ndarray:
+    return as_labels([str(entry) for entry in column], request.path, request.na_values)
 
 
 def write_h5ad(path: Path, table: Table) -> None:

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from eigensieve.tables.dialect import MISSING_WORDS
+from eigensieve.tables.missing import gaps
 from eigensieve.tables.table import DataError, Request, Table, listed, position
 
 MOST_CATEGORIES = 50
@@ -66,7 +66,8 @@ def _encoded(table: Table, request: Request) -> Table:
     varied: list[str] = []
     for name, texts in table.text.items():
         values = np.array([text.strip() for text in texts], dtype=str)
-        categories = [value for value in np.unique(values) if not _is_missing(str(value))]
+        missing = gaps(values.tolist())
+        categories = [value for value in np.unique(values) if str(value) not in missing]
         if len(categories) > MOST_CATEGORIES or 2 * len(categories) > len(values):
             varied.append(name)
             continue
@@ -88,9 +89,10 @@ def _encoded(table: Table, request: Request) -> Table:
 def _number_words(texts: Sequence[str]) -> list[str]:
     """The words in a column whose other cells, at least half of them, are numbers; empty for a column of text."""
     words: dict[str, None] = {}
+    missing = gaps(texts)
     numbers = given = 0
     for text in texts:
-        if _is_missing(text):
+        if text in missing:
             continue
         given += 1
         if _is_number(text):
@@ -106,10 +108,6 @@ def _is_number(text: str) -> bool:
     except ValueError:
         return False
     return True
-
-
-def _is_missing(text: str) -> bool:
-    return text.strip().lower() in ("", *MISSING_WORDS)
 
 
 def _columns(count: int) -> str:

@@ -7,10 +7,14 @@ from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 
+import numpy as np
+from scipy.sparse import csr_matrix
+
 from eigensieve.tables.content import STDIN, Source, check_readable, read_stdin
 from eigensieve.tables.formats import FORMATS, Format, ending_of, format_of, format_of_stream, function, named
+from eigensieve.tables.missing import named_gaps, numbers_among
 from eigensieve.tables.mixed import arranged
-from eigensieve.tables.table import Categories, DataError, Request, Samples, Table, checked, out_of_memory
+from eigensieve.tables.table import Categories, DataError, Matrix, Request, Samples, Table, checked, out_of_memory
 
 
 def read_table(
@@ -56,7 +60,8 @@ def read_table(
     keep, drop : sequence of str, optional
         Use only these columns; do not use these. The label and the id need not be named.
     na_values : sequence of str, optional
-        Cells of a text file that mean "missing", besides empty cells, "NA", "NaN", "null", "?" and the like.
+        Cells that mean "missing", besides empty cells, "NA", "NaN", "null", "?" and the like: texts, or numbers such as
+        "-999", in every format, among features, labels and batches.
     decimal, thousands : str, optional
         Decimal mark and thousands mark of a text file. The decimal mark is found; a thousands mark must be named.
         A mark that is named as one is not taken for the other.
@@ -106,7 +111,51 @@ def read_table(
         file = Path(path)
         check_readable(file)
         table = _from_file(file, format, replace(request, size=file.stat().st_size))
-    return checked(arranged(table, request), request.path)
+    return checked(arranged(_with_gaps(table, request), request), request.path)
+
+
+def _with_gaps(table: Table, request: Request) -> Table:
+    """Put a gap wherever a value is one of the caller's own words for missing ones."""
+    words = request.na_values
+    if not words:
+        return table
+    numbers = numbers_among(words)
+    if 0.0 in numbers and not isinstance(table.X, np.ndarray):
+        raise DataError(
+            f"'{request.path}' is sparse: its zeros are not stored, so 0 cannot mean missing. Store a dense matrix."
+        )
+    X = table.X
+    for number in numbers:
+        X = _without_number(X, number)
+    text = {name: _texts_with_gaps(cells, words) for name, cells in table.text.items()}
+    label, batch = (_labels_with_gaps(values, words) for values in (table.label, table.batch))
+    return replace(table, X=X, text=text, label=label, batch=batch)
+
+
+def _without_number(X: Matrix, number: float) -> Matrix:
+    """The matrix with NaN in place of a number. What is not stored of a sparse one stays zero."""
+    values = X if isinstance(X, np.ndarray) else X.data
+    with np.errstate(over="ignore"):
+        found = values == values.dtype.type(number)
+    if not found.any():
+        return X
+    values = np.where(found, values.dtype.type(np.nan), values)
+    return values if isinstance(X, np.ndarray) else csr_matrix((values, X.indices, X.indptr), shape=X.shape)
+
+
+def _texts_with_gaps(texts: list[str], words: Sequence[str]) -> list[str]:
+    missing = named_gaps(texts, words)
+    return ["" if text in missing else text for text in texts]
+
+
+def _labels_with_gaps(labels: np.ndarray | None, words: Sequence[str]) -> np.ndarray | None:
+    """Labels with NaN, or an empty text, in place of the caller's own words for missing ones."""
+    if labels is None or labels.dtype.kind not in "iufU":
+        return labels
+    if labels.dtype.kind == "U":
+        return np.array(_texts_with_gaps(labels.tolist(), words), dtype=str)
+    found = np.isin(labels, numbers_among(words))
+    return np.where(found, np.nan, labels) if found.any() else labels
 
 
 def _check_marks(request: Request) -> None:

@@ -11,6 +11,8 @@ from typing import Any, Literal, overload
 import numpy as np
 from scipy.sparse import csr_matrix
 
+from eigensieve.tables.missing import gaps
+
 Samples = Literal["auto", "rows", "columns"]
 Categories = Literal["error", "leave-out", "one-hot"]
 Matrix = np.ndarray | csr_matrix
@@ -71,7 +73,7 @@ class Request:
     keep, drop : tuple of str
         Columns to use, all others being left out; columns to leave out.
     na_values : tuple of str
-        Cells of a text file that mean "missing", besides the usual ones.
+        Cells that mean "missing", besides the usual ones.
     decimal, thousands : str or None
         Marks in the numbers of a text file. None finds the decimal mark, and knows no thousands mark.
     header : bool or None
@@ -254,7 +256,9 @@ def checked(table: Table, path: str | Path) -> Table:
             table.notes.append(f"{missing:,} of {total:,} values are missing ({100 * missing / total:.2g} %)")
     unlabelled = 0 if table.label is None else int(unknown(table.label).sum())
     if unlabelled:
-        table.notes.append(f"{unlabelled:,} of {table.n_samples:,} samples have no label")
+        table.notes.append(
+            f"{unlabelled:,} of {table.n_samples:,} samples have no label{_words_for_missing(table.label)}"
+        )
     without_batch = 0 if table.batch is None else int(unknown(table.batch).sum())
     if without_batch:
         raise DataError(
@@ -352,13 +356,18 @@ def _count_missing(values: np.ndarray) -> int:
     return sum(int(np.isnan(values[i : i + rows]).sum()) for i in range(0, len(values), rows))
 
 
+def _words_for_missing(labels: np.ndarray | None) -> str:
+    """The words that were taken for missing labels, quoted in brackets; nothing where their cells are empty."""
+    words = [] if labels is None or labels.dtype.kind != "U" else sorted(gaps(labels.tolist()) - {""})
+    return f" ({listed(words)})" if words else ""
+
+
 def unknown(labels: np.ndarray) -> np.ndarray:
-    """Which labels are missing: NaN, or a blank, "NA" or "nan" among words."""
+    """Which labels are missing: NaN, or among words a blank, "NA", "?" and the like (see :mod:`.missing`)."""
     if labels.dtype.kind == "f":
         return np.isnan(labels)
-    return is_blank(labels) if labels.dtype.kind == "U" else np.zeros(len(labels), dtype=bool)
-
-
-def is_blank(labels: np.ndarray) -> np.ndarray:
-    """Which texts stand for a missing label."""
-    return np.isin(np.char.lower(labels), ("", "na", "nan"))
+    if labels.dtype.kind != "U":
+        return np.zeros(len(labels), dtype=bool)
+    texts = labels.tolist()
+    missing = gaps(texts)
+    return np.array([text in missing for text in texts], dtype=bool)

@@ -1,0 +1,38 @@
+"""Missing values: the one rule for texts that mean "nothing here", in features, labels, batches and categories."""
+
+from collections.abc import Iterable, Sequence
+
+MISSING_WORDS = ("na", "nan", "null", "none", "n/a", "#n/a", "?", "-", ".")
+"""How a missing value is written, in lower case; an empty cell is missing too."""
+
+
+def gaps(texts: Iterable[str], words: Sequence[str] = ()) -> set[str]:
+    """The texts of one column that mean "missing".
+
+    Parameters
+    ----------
+    texts : iterable of str
+        The cells of the column. Where "+" is one of them, "-" is a value as well.
+    words : sequence of str
+        The caller's own words for it, besides the usual ones; see :func:`named_gaps`.
+    """
+    distinct = set(texts)
+    usual = {"", *MISSING_WORDS} - ({"-"} if any(text.strip() == "+" for text in distinct) else set())
+    return {text for text in distinct if text.strip().lower() in usual} | named_gaps(distinct, words)
+
+
+def named_gaps(texts: Iterable[str], words: Sequence[str]) -> set[str]:
+    """The texts that mean "missing" by the caller's own words: the same text, or the same number."""
+    own, numbers = {word.strip() for word in words}, set(numbers_among(words))
+    return {text for text in set(texts) if text.strip() in own or not numbers.isdisjoint(numbers_among([text]))}
+
+
+def numbers_among(texts: Iterable[str]) -> list[float]:
+    """The numbers among some texts, with a point or a comma."""
+    found = []
+    for text in texts:
+        try:
+            found.append(float(text.replace(",", ".")))
+        except ValueError:
+            continue
+    return [number for number in found if number == number]
