@@ -85,6 +85,24 @@ class TestLayouts:
         table = read_table(put(tmp_path, f"{header}\n0,5,6\n1,7,8\n"))
         assert table.feature_names == ["a", "b"] and table.sample_names == ["0", "1"]
 
+    @pytest.mark.parametrize(
+        "text", ["a,b,c\n1,2,3,\n4,5,6,\n", "a,b,c,\r\n1,2,3,\r\n4,5,6,\r\n", "1.0,2,3,\n4,5,6,\n"]
+    )
+    @pytest.mark.parametrize("delimiter", [",", "\t", " "])
+    def test_delimiter_at_the_end_of_lines(self, tmp_path, text, delimiter):
+        table = read_table(put(tmp_path, text.replace(",", delimiter), "t.txt"))
+        assert list(table.feature_names) == (["a", "b", "c"] if "a" in text else ["x0", "x1", "x2"])
+        assert table.sample_names is None and table.notes[-1].startswith("the last column was left out")
+        np.testing.assert_array_equal(table.X, [[1, 2, 3], [4, 5, 6]])
+
+    def test_a_last_column_with_one_value_stays(self, tmp_path):
+        rows = [f"r{i},{i},{i * i}," for i in range(150)]
+        table = read_table(put(tmp_path, "\n".join(["a,b,c", *rows, "last,1,2,3"])), samples="rows")
+        assert table.feature_names == ["a", "b", "c"] and table.sample_names[-1] == "last"
+        np.testing.assert_array_equal(table.X[-1], [1, 2, 3])
+        table = read_table(put(tmp_path, "a,b,c\n1,2,\n4,5,\n"))
+        assert table.feature_names == ["a", "b", "c"] and np.isnan(table.X[:, 2]).all()
+
     def test_numeric_labels_stay_numbers(self, tmp_path):
         path = put(tmp_path, "y,z,a\n0,0.5,1\n1,1.5,2\n")
         assert read_table(path, label="y").label.dtype == np.int64

@@ -175,16 +175,38 @@ def find_grid(content: Any, request: Request, notes: list[str]) -> Grid:
     named, assumed = find_header(dialect, header, body, request)
     dialect = replace(dialect, header=named)
     notes += assumed
+    header, ends, trimmed = _without_empty_end(header, body, text, begins, ends, dialect)
+    if trimmed:
+        notes.append("the last column was left out: it is empty and has no name, as where lines end in a delimiter")
     if not named and header:
         return Grid(path, text, begins, ends, list(NumberedNames(len(header))), dialect, request.size, request.unused)
     if len(begins) == 1:
         raise DataError(f"'{path}' has no samples. Check that it holds data rows below its header.")
     header = [name.strip() for name in header]
-    width = len(dialect.cells(lines[1]))
-    if len(header) == width - 1:
+    if len(header) == len(body[0]) - trimmed - 1:
         header = ["", *header]
     refuse_duplicates(header, path, "column")
     return Grid(path, text, begins[1:], ends[1:], header, dialect, request.size, request.unused)
+
+
+def _without_empty_end(
+    header: list[str], body: list[list[str]], text: np.ndarray, begins: np.ndarray, ends: np.ndarray, dialect: Dialect
+) -> tuple[list[str], np.ndarray, bool]:
+    """The first line's cells and the ends of all lines, without a last cell that is empty in every line.
+
+    The first line may lack that cell, if it is a header. The third value says whether there was such a cell.
+    """
+    from eigensieve.tables._delimited_numba import locate_column
+
+    width = len(body[0]) if body else 0
+    short = dialect.header and len(header) == width - 1
+    if width < 2 or any(row[-1:] != [""] for row in (body if short else [header, *body])):
+        return header, ends, False
+    first = 1 if short else 0
+    places, _ = locate_column(text, begins[first:], ends[first:], ord(dialect.delimiter), width - 1)
+    if not np.array_equal(places, ends[first:]):
+        return header, ends, False
+    return header[: width - 1], np.concatenate([ends[:first], ends[first:] - 1]), True
 
 
 def _encoding(content: Any) -> str:
