@@ -131,5 +131,7 @@ def test_sparse_input_with_repeated_entries_is_left_alone() -> None:
 def test_other_things_are_refused_with_the_fix() -> None:
     with pytest.raises(TypeError, match="numpy array or a scipy sparse matrix"):
         as_data([[1, 2], [3, 4]])
+    with pytest.raises(TypeError, match=r"Got 2 dimension\(s\) of type object"):
+        as_data(np.array([["a", 1.0]], dtype=object))
     with pytest.raises(ValueError, match="normalize must be one of"):
         as_data(np.eye(3)).standardized("standard")

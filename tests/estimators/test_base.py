@@ -3,12 +3,21 @@
 import warnings
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 from sklearn.base import clone
 from sklearn.datasets import make_classification
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
-from eigensieve.estimators import ESTIMATORS, QAlphaSelector, TraceRatioSelector, estimator_class
+from eigensieve.estimators import (
+    ESTIMATORS,
+    QAlphaSelector,
+    TraceRatioSelector,
+    estimator_class,
+    fisher_score,
+    laplacian_score,
+)
 from eigensieve.report import texts
 
 pytestmark = [
@@ -66,6 +75,49 @@ def test_an_interrupted_fit_leaves_the_estimator_as_it_was(name, reason, data, m
     with pytest.raises(reason):
         fresh.fit(X, y)
     assert vars(fresh) == vars(small(name))
+
+
+DAYS = pd.date_range("2024-01-01", periods=80)
+NO_NUMBERS = {
+    "text": pd.Series(["a"] * 80),
+    "category": pd.Series(pd.Categorical(list("ab") * 40)),
+    "day": pd.Series(DAYS),
+    "duration": pd.Series(DAYS - DAYS[0]),
+    "moment": pd.Series(DAYS.tz_localize("UTC")),
+    "month": pd.Series(pd.period_range("2000-01", periods=80, freq="M")),
+}
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_columns_without_numbers_are_named(name, data):
+    frame = pd.DataFrame(data[0]).add_prefix("f").assign(text="a", day=DAYS)
+    with pytest.raises(ValueError, match=r"2 of 10 columns that do not hold numbers: 'text' \(\w+\), 'day' \(date"):
+        small(name).fit(frame, data[1])
+
+
+@pytest.mark.parametrize("score", [laplacian_score, fisher_score])
+def test_scores_name_columns_without_numbers(score, data):
+    with pytest.raises(ValueError, match="'text'"):
+        score(pd.DataFrame(data[0]).add_prefix("f").assign(text="a"), data[1])
+
+
+@pytest.mark.parametrize("kind", NO_NUMBERS)
+def test_columns_of_every_kind_without_numbers_are_named(kind, data):
+    frame = pd.DataFrame(data[0]).add_prefix("f").assign(**{kind: NO_NUMBERS[kind]})
+    with pytest.raises(ValueError, match=f"columns that do not hold numbers: '{kind}'"):
+        QAlphaSelector(3).fit(frame)
+    if kind != "month":  # polars has no periods
+        with pytest.raises(ValueError, match=f"columns that do not hold numbers: '{kind}'"):
+            QAlphaSelector(3).fit(pl.from_pandas(frame))
+
+
+def test_columns_of_numbers_of_any_type_are_taken(data):
+    X = data[0].copy()
+    X[:, :3] = np.round(X[:, :3])
+    X[:, 3] = X[:, 3] > 0
+    frame = pd.DataFrame(X).add_prefix("f").astype({"f0": "Int64", "f1": object, "f2": "Float32", "f3": "boolean"})
+    for given in (frame, pl.from_pandas(frame.astype({"f1": int}))):
+        np.testing.assert_allclose(QAlphaSelector(3).fit(given).weights_, QAlphaSelector(3).fit(X).weights_)
 
 
 @pytest.mark.parametrize("name", ESTIMATORS)

@@ -25,7 +25,7 @@ def fails(message: str, X: object, y: object = None, **parameters: object) -> No
 
 
 def test_text_columns() -> None:
-    fails("could not convert string to float", pd.DataFrame({"a": [1.0, 2.0, 3.0], "b": ["x", "y", "z"]}))
+    fails("columns that do not hold numbers: 'b'", pd.DataFrame({"a": [1.0, 2.0, 3.0], "b": ["x", "y", "z"]}))
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])

@@ -381,9 +381,10 @@ def as_data(X: Any, max_memory: int | None = None) -> DataMatrix:
         from eigensieve.data.dense import DenseData
 
         return DenseData(np.asarray(X))
+    given = f"{X.ndim} dimension(s) of type {X.dtype}" if isinstance(X, np.ndarray) else type(X).__name__
     raise TypeError(
         "Data must be a 2-dimensional numeric numpy array or a scipy sparse matrix. "
-        f"Got {type(X).__name__} instead; convert it first, for example with numpy.asarray(X, dtype=float)."
+        f"Got {given} instead; convert it first, for example with numpy.asarray(X, dtype=float)."
     )
 
 

@@ -124,6 +124,37 @@ def name_columns(estimator: BaseEstimator, indices: Sequence[int] | Array) -> st
     return ", ".join(shown) + more
 
 
+def check_columns(X: Any) -> None:
+    """Raise when a column of a data frame does not hold numbers. Name the columns and the fix.
+
+    Arrays and lists are left to scikit-learn, stored data to `as_data`.
+    """
+    if is_stored(X) or not hasattr(X, "columns") or not hasattr(X, "dtypes"):
+        return
+    kinds = list(zip(X.columns, X.dtypes, strict=True))
+    wrong = [f"'{name}' ({kind})" for i, (name, kind) in enumerate(kinds) if not _holds_numbers(X, i, kind)]
+    if wrong:
+        more = f" and {len(wrong) - _NAMED} more" if len(wrong) > _NAMED else ""
+        raise ValueError(
+            f"Input X has {len(wrong)} of {len(kinds)} columns that do not hold numbers: "
+            f"{', '.join(wrong[:_NAMED])}{more}. Drop them, or encode them first, for example with "
+            "sklearn.preprocessing.OneHotEncoder in a ColumnTransformer."
+        )
+
+
+def _holds_numbers(frame: Any, column: int, kind: Any) -> bool:
+    """Tell whether a column of a data frame holds numbers, by its type or, where that is any object, by its values."""
+    if hasattr(kind, "is_numeric"):  # of polars
+        return bool(kind.is_numeric()) or str(kind) in ("Boolean", "Null")
+    if kind.kind in "fiubcmM":  # complex numbers are refused by scikit-learn
+        return kind.kind not in "mM"
+    try:
+        np.asarray(frame.iloc[:, column], dtype=np.float64)  # by place: names may be repeated
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
 def check_finite(estimator: BaseEstimator, data: DataMatrix, given: str = "X") -> None:
     """Raise when a column holds NaN or infinity. Name the columns and the fix."""
     bad = np.flatnonzero(~data.stats().finite)
@@ -140,7 +171,8 @@ def check_data(
 ) -> DataMatrix:
     """Validate X as scikit-learn does and return its data matrix. Nothing is copied that need not be.
 
-    Floating, integer and boolean types are kept. Missing and infinite values raise an error that names the columns.
+    Floating, integer and boolean types are kept. Missing and infinite values, and columns of a data frame that do not
+    hold numbers, raise an error that names the columns.
     With ``reset=False`` the features are compared with those of `fit`.
     """
     if y is not None:
@@ -148,6 +180,7 @@ def check_data(
     if is_stored(X):
         data = check_stored(estimator, X, reset=reset, min_samples=min_samples)
     else:
+        check_columns(X)
         X = validate_data(
             estimator,
             X,

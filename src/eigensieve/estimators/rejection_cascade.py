@@ -23,7 +23,7 @@ from eigensieve.elements import (
     rejection_rates,
     rejection_threshold,
 )
-from eigensieve.estimators.base import INSIDE_0_1, all_or_nothing
+from eigensieve.estimators.base import INSIDE_0_1, all_or_nothing, check_columns
 from eigensieve.estimators.element_svc import ElementSelectedSVC
 from eigensieve.estimators.small_machine import calibration_scores, positive_scores
 
@@ -136,6 +136,7 @@ class RejectionCascade(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         return self
 
     def _fit(self, X: Any, y: Any) -> None:
+        check_columns(X)
         X_valid, y = validate_data(self, X, y, dtype="numeric")
         X = _named_or_valid(X, X_valid)
         check_classification_targets(y)
@@ -189,6 +190,7 @@ class RejectionCascade(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
 
     def _checked(self, X: Any) -> Any:
         check_is_fitted(self)
+        check_columns(X)
         return _named_or_valid(X, validate_data(self, X, reset=False, dtype="numeric"))
 
     def _rejected(self, X: Any) -> Array:

@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_dat
 
 from eigensieve._types import Array
 from eigensieve.elements import rejection_threshold
+from eigensieve.estimators.base import check_columns
 from eigensieve.estimators.kernel_machine import KernelMachine, resolve_machine
 
 _LARGEST = 1e12
@@ -23,6 +24,7 @@ class SmallMachine(BaseEstimator):
 
     def _read(self, X: Any, y: Any, *, reset: bool = True) -> tuple[Array, Array]:
         """Return the samples and their labels, checked."""
+        check_columns(X)
         with np.errstate(over="ignore", invalid="ignore"):  # scikit-learn adds the values up
             X, y = validate_data(self, X, y, dtype=FLOATS, y_numeric=is_regressor(self), reset=reset)
         self._check_targets(y)
@@ -64,6 +66,7 @@ class SmallMachine(BaseEstimator):
     def _values(self, X: Any) -> Array:
         """Return f (samples x outputs) of data as the user gives them."""
         check_is_fitted(self)
+        check_columns(X)
         with np.errstate(over="ignore", invalid="ignore"):
             X = validate_data(self, X, dtype=FLOATS, reset=False)
         return self._decisions(X)

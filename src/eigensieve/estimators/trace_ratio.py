@@ -20,6 +20,7 @@ from eigensieve.estimators.base import (
     POSITIVE,
     BaseSelector,
     all_or_nothing,
+    check_columns,
     check_finite,
     check_samples,
     check_stored,
@@ -286,6 +287,7 @@ class TraceRatioSelector(BaseSelector):
         if is_stored(X):
             X = check_stored(self, X, reset=reset, min_samples=2)
         else:
+            check_columns(X)
             with np.errstate(over="ignore", invalid="ignore"):  # scikit-learn adds the values up
                 X = validate_data(self, X, reset=reset, **ARRAY_RULES)
             check_samples(self, X.shape, 2)

@@ -7,6 +7,7 @@ from sklearn.utils import check_array
 
 from eigensieve._types import Array
 from eigensieve.data import DataMatrix, as_data
+from eigensieve.estimators.base import check_columns
 from eigensieve.graphs import check_graph, knn_graph
 from eigensieve.qalpha import read_labels
 from eigensieve.traceratio import FisherPair, LaplacianPair, diagonals, feature_scores
@@ -15,6 +16,7 @@ ARRAY_RULES: dict[str, Any] = {"accept_sparse": ("csc", "csr"), "dtype": (np.flo
 
 
 def _checked(X: Any) -> Any:
+    check_columns(X)
     with np.errstate(over="ignore", invalid="ignore"):  # scikit-learn adds the values up
         return check_array(X, ensure_min_samples=2, **ARRAY_RULES)
 
