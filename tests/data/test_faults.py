@@ -213,6 +213,39 @@ def test_columns_that_are_not_numbers_are_named(tmp_path: Path) -> None:
         as_data(dd.from_pandas(frame, npartitions=1))
 
 
+@pytest.mark.parametrize(
+    ("types", "expected"),
+    [
+        (["float64", "bool"], np.float64),
+        (["float32", "bool"], np.float32),
+        (["float32", "int8"], np.float32),
+        (["float64", "Int64"], np.float64),
+        (["Int8", "boolean"], np.float32),
+        (["Float32", "Float32"], np.float32),
+        (["float64", "int64[pyarrow]"], np.float64),
+        (["float64", "Sparse[float64]"], np.float64),
+    ],
+)
+def test_columns_of_several_numeric_types_are_taken(types: list[str], expected: type) -> None:
+    import pandas as pd
+
+    dd = pytest.importorskip("dask.dataframe")
+    values = np.array([[1, 0], [0, 1], [1, 1], [0, 0]])
+    frame = pd.DataFrame({"a": values[:, 0], "b": values[:, 1]}).astype(dict(zip("ab", types, strict=True)))
+    data = as_data(dd.from_pandas(frame, npartitions=2))
+    assert data.dtype == expected
+    np.testing.assert_array_equal(data.take([0, 1]), values)
+
+
+@pytest.mark.parametrize("kind", ["Int64", "boolean", "int64[pyarrow]"])
+def test_missing_values_of_any_numeric_type_are_found(kind: str) -> None:
+    import pandas as pd
+
+    dd = pytest.importorskip("dask.dataframe")
+    frame = pd.DataFrame({"a": [1.0, 2.0], "b": pd.array([1, None], dtype=kind)})
+    assert as_data(dd.from_pandas(frame, npartitions=1)).stats().finite.tolist() == [True, False]
+
+
 @pytest.mark.parametrize("memory", ["lots", "", 0, "10 parsecs", None, True])
 def test_a_bad_max_memory_is_refused(on_disk: Path, memory: Any) -> None:
     with pytest.raises(ValueError, match="The 'max_memory' parameter of open_data must be"):

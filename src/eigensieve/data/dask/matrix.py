@@ -367,7 +367,21 @@ def _from_dataframe(frame: Any) -> tuple[Any, Array]:
             f"All columns of a Dask dataframe must be numeric. Got {', '.join(map(repr, wrong[:5]))}{more} of other "
             "types instead; drop or encode them first."
         )
-    return frame.to_dask_array(lengths=True), np.asarray([str(name) for name in frame.columns], dtype=object)
+    names = np.asarray([str(name) for name in frame.columns], dtype=object)
+    common = _common_type(set(frame.dtypes))
+    return (frame if common is None else frame.astype(common)).to_dask_array(lengths=True), names
+
+
+def _common_type(kinds: set[Any]) -> np.dtype[Any] | None:
+    """Return the type that columns of several types, or of types that may miss values, are cast to; None for one type.
+
+    Pandas would make objects of them.
+    """
+    plain = {kind for kind in kinds if isinstance(kind, np.dtype)}
+    if len(kinds) == len(plain) == 1:
+        return None
+    with_missing = [getattr(kind, "numpy_dtype", np.float64) for kind in kinds - plain]
+    return np.result_type(*plain, *with_missing, *([np.float32] if with_missing else []))
 
 
 def _elsewhere() -> None:
