@@ -132,6 +132,12 @@ def test_compress_compares_small_machines(cli, classes, tmp_path):
     assert [row["name"] for row in json.loads(out)["machines"]] == ["full SVM", "compressed"]
 
 
+def test_compress_says_how_many_landmarks_there_are(cli, table):
+    code, out, err = cli("compress", table, "--label", "tissue", "-e", 8, "--seed", 0, "--json")
+    assert code == 0, err
+    assert "Nystroem, 30 samples" in [row["name"] for row in json.loads(out)["machines"]]
+
+
 @pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler")
 def test_compress_writes_whole_numbers_for_raw_values(cli, classes, tmp_path):
     path, X, _ = classes

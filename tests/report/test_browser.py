@@ -120,6 +120,7 @@ def test_an_empty_selection_opens(browser, tmp_path):
     path.write_text(render(summarize(model, np.random.default_rng(3).standard_normal((20, 30)))), encoding="utf-8")
     browser.open(path)
     assert browser.complaints() == [] and browser.run("document.getElementById('heat').hidden") is True
+    assert browser.run("document.getElementById('redundancy-section').hidden") is True
 
 
 OVERLAPS = """(() => {

@@ -113,3 +113,13 @@ def test_the_papers_selector_tells_its_own_use(X):
 def test_a_selection_that_knew_nothing_has_no_card(X):
     summary = summarize(SieveSelector(6, n_clusters=3).fit(X), X)
     assert summary["used"]["sentences"] == [] and "What was known" not in cards(summary)
+
+
+def test_negative_scores_are_judged_where_they_can_occur(X):
+    target = X[:, 0] + X[:, 1] ** 2
+    told = summarize(SieveSelector(6).fit(X, target), X, known={"y": target}, draw_map=False)
+    assert "Negative weights" not in cards(told)  # scores for numbers are never negative
+    for y, known in ((NAMES, {"y": NAMES}), (None, {})):
+        model = SieveSelector(6).fit(X, y)
+        card = cards(summarize(model, X, known=known, draw_map=False))["Negative weights"]
+        assert "about half are negative" in card["text"] and model.negative_weight_fraction_ > 0.2

@@ -297,3 +297,45 @@ def test_the_methods_say_that_profiles_were_compared():
         assert ("whose profiles have the smallest angles" in text) == model.profiles_used_
         assert ("compared samples by their profiles" in text) == model.profiles_used_
         assert ("weighted by earlier scores" in text) != model.profiles_used_
+
+
+@pytest.mark.parametrize(
+    ("weights", "state", "words"),
+    [
+        ([9, 8, 7, 2, 1, 1, 1, 1], "good", "separates two clearly different levels"),
+        ([9, 8, 7, 6, 1, 1, 1, 1], "note", "fall off gradually"),
+        ([9, 9, 9, 9, 9, 1, 1, 1], "note", "but 2 that were left out weigh as much as the weakest selected one"),
+        ([9, 9, 7, 8, 1, 1, 1, 1], "note", "but one that was left out weighs as much as the weakest selected one"),
+        ([9, 8, 7, 7, 7, 7, 7, 7], "warn", "treat the cut as arbitrary"),
+    ],
+)
+def test_a_clear_cut_has_a_step_at_the_cut(weights, state, words):
+    X = np.random.default_rng(0).standard_normal((30, 8))
+    model = QAlphaSelector(3).fit(X)
+    model.weights_ = np.array(weights, dtype=float)
+    model.support_ = np.arange(8) < 3
+    model.sparsity_gap_ = float(model.weights_[:3].mean() / model.weights_[3:].mean())
+    (card,) = [card for card in summarize(model, X, draw_map=False)["trust"] if card["label"] == "Sparsity gap"]
+    assert card["state"] == state and words in card["text"]
+
+
+def test_three_of_six_equally_strong_features_are_no_clear_cut():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((60, 40))
+    X[:30, :6] += 3
+    (card,) = [c for c in summarize(SieveSelector(3).fit(X), X)["trust"] if c["label"] == "Sparsity gap"]
+    assert card["state"] == "note" and "matter of choice" in card["text"]
+
+
+def test_one_is_told_in_the_singular():
+    X = np.random.default_rng(0).standard_normal((30, 8))
+    X[:, 7] = 1.0
+    model = QAlphaSelector(1).fit(X)
+    model.n_iter_ = model.n_passes_ = 1
+    summary = summarize(model, X, draw_map=False)
+    cards = {card["label"]: card["text"] for card in summary["trust"]}
+    assert (
+        "after 1 step (1 pass over the data)" in cards["Status"] and "1 of 8 features was" in summary["method"]["text"]
+    )
+    assert cards["Redundancy"] == "One feature alone has no copies."
+    assert "1 constant feature left out" in render(summary)

@@ -155,13 +155,14 @@ def peers(full: Any, X: Any, seed: int) -> dict[str, Callable[[], Any]]:
     trees = {"n_estimators": TREES, "max_leaf_nodes": LEAVES, "max_depth": None, "learning_rate": 0.3,
              "max_features": 200 if X.shape[1] > WIDE else None, "random_state": seed}  # fmt: skip
     line = (lambda: LogisticRegression(max_iter=300)) if classes else Ridge
-    landmarks = Nystroem(gamma=full._gamma, n_components=min(LANDMARKS, len(X)), random_state=seed)
+    count = min(LANDMARKS, len(X))
+    landmarks = Nystroem(gamma=full._gamma, n_components=count, random_state=seed)
     return {
         f"{TREES} trees of {LEAVES} leaves": lambda: (
             GradientBoostingClassifier(**trees) if classes else GradientBoostingRegressor(**trees)
         ),
         "logistic regression" if classes else "ridge regression": line,
-        f"Nystroem, {LANDMARKS} samples": lambda: make_pipeline(landmarks, line()),
+        f"Nystroem, {count} samples": lambda: make_pipeline(landmarks, line()),
         f"network of {UNITS} units, distilled": lambda: Distilled(full, seed),
     }
 

@@ -8,6 +8,8 @@ import re
 from importlib.resources import files
 from typing import Any
 
+from eigensieve.report.texts import counted
+
 _SLOT = re.compile(r"\{\{(\w+)\}\}")
 
 
@@ -82,7 +84,7 @@ def _facts(summary: dict[str, Any]) -> str:
     if counts["directions"]:
         facts.append(f"{counts['directions']} direction{'s' * (counts['directions'] > 1)} of the samples")
     if source["constant"]:
-        facts.append(f"{source['constant']:,} constant features left out")
+        facts.append(f"{counted(source['constant'], 'constant feature')} left out")
     if source["labels"] and summary["used"]["labels"] is None:
         use = "used for the selection" if source["labels_used"] else "not used for the selection"
         facts.append(f"Labels: {source['labels']} ({use})")

@@ -87,6 +87,11 @@ _HOW = {
 }
 
 
+def counted(number: int, one: str, several: str = "") -> str:
+    """Return a number with its noun: "1 step", "1,200 steps"; `several` where the plural needs more than an s."""
+    return f"{number:,} {one if number == 1 else several or one + 's'}"
+
+
 def methods_text(model: Any, support: Array, labels_used: bool, used: dict[str, Any]) -> dict[str, Any]:
     """Return what to write in a paper about how the features were selected.
 
@@ -119,9 +124,10 @@ def methods_text(model: Any, support: Array, labels_used: bool, used: dict[str, 
     settings = (
         f" Settings other than the defaults: {', '.join(changed)}." if changed else " All settings were defaults."
     )
+    count = int(support.sum())
     text = (
-        f"{int(support.sum())} of {len(support)} features were selected with {name} of eigensieve {__version__}. "
-        f"{how}{directions}{labels}{settings}"
+        f"{count} of {len(support)} features {'was' if count == 1 else 'were'} selected with {name} of eigensieve "
+        f"{__version__}. {how}{directions}{labels}{settings}"
     )
     return {"name": name, "text": text, "citations": citations, "parameters": changed}
 

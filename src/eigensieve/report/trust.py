@@ -6,6 +6,8 @@ import numpy as np
 
 from eigensieve._types import Array
 from eigensieve.estimators import Findings
+from eigensieve.report.texts import counted
+from eigensieve.report.views import led_by_labels
 
 Card = dict[str, str]
 
@@ -32,8 +34,8 @@ def trust_cards(
     """
     cards = [
         _status(model),
-        _panel(model) or _gap(model, found.support),
-        _negative(model, found),
+        _panel(model) or _gap(model, found),
+        _negative(model, found, used),
         _null(model, found),
         _stability(found.support, stability),
         _copies(redundancy),
@@ -51,8 +53,8 @@ def _card(label: str, value: str, state: str, text: str) -> Card:
 def _status(model: Any) -> Card | None:
     if not hasattr(model, "converged_"):
         return None
-    steps = f"{model.n_iter_} steps" if hasattr(model, "n_iter_") else "the allowed steps"
-    passes = f" ({model.n_passes_} passes over the data)" if hasattr(model, "n_passes_") else ""
+    steps = counted(model.n_iter_, "step") if hasattr(model, "n_iter_") else "the allowed steps"
+    passes = f" ({counted(model.n_passes_, 'pass', 'passes')} over the data)" if hasattr(model, "n_passes_") else ""
     if model.converged_:
         return _card("Status", "converged", "good", f"The weights settled after {steps}{passes}.")
     return _card(
@@ -63,16 +65,23 @@ def _status(model: Any) -> Card | None:
     )
 
 
-def _gap(model: Any, support: Array) -> Card | None:
-    gap = getattr(model, "sparsity_gap_", None)
+def _gap(model: Any, found: Findings) -> Card | None:
+    """How far the selected lie above the others: on average, and at the cut, where a clear one has a step."""
+    gap, support = getattr(model, "sparsity_gap_", None), found.support
     if gap is None or not np.isfinite(gap) or support.all() or not support.any():
         return None
-    state = "good" if gap >= 3 else "note" if gap >= 1.5 else "warn"
-    ending = {
-        "good": "the cut separates two clearly different levels.",
-        "note": "the weights fall off gradually, so the exact number of features is a matter of choice.",
-        "warn": "there is no clear level of relevant features; treat the cut as arbitrary.",
-    }[state]
+    weakest, others = float(found.weights[support].min()), found.weights[~support]
+    above = int(np.sum(others >= weakest))
+    choice = "so the exact number of features is a matter of choice."
+    if gap < 1.5:
+        state, ending = "warn", "there is no clear level of relevant features; treat the cut as arbitrary."
+    elif above:
+        left_out = f"{above:,} that were left out weigh" if above > 1 else "one that was left out weighs"
+        state, ending = "note", f"but {left_out} as much as the weakest selected one, {choice}"
+    elif gap < 3 or weakest < 1.5 * float(others.max()):
+        state, ending = "note", f"the weights fall off gradually, {choice}"
+    else:
+        state, ending = "good", "the cut separates two clearly different levels."
     text = f"On average a selected feature weighs {gap:.3g} times as much as one left out: {ending}"
     return _card("Sparsity gap", f"{gap:.3g}×", state, text)
 
@@ -86,15 +95,19 @@ def _panel(model: Any) -> Card | None:
     taken = int(model.support_.sum())
     share, most = float(shown[sizes == taken][0]), float(shown.max())
     text = (
-        f"{taken} features show the structure with R² {share:.2f}. The largest R² of up to {int(sizes[-1])} features "
-        f"is {most:.2f}. Many features that were left out follow the same structure."
+        f"{counted(taken, 'feature')} show{'s' * (taken == 1)} the structure with R² {share:.2f}. The largest R² of up "
+        f"to {counted(int(sizes[-1]), 'feature')} is {most:.2f}. Many features that were left out follow the same "
+        "structure."
     )
-    return _card("How few would do", f"{taken} features", "good" if most >= 0.5 else "note", text)
+    return _card("How few would do", counted(taken, "feature"), "good" if most >= 0.5 else "note", text)
 
 
-def _negative(model: Any, found: Findings) -> Card | None:
+def _negative(model: Any, found: Findings, used: dict[str, Any]) -> Card | None:
     fraction = getattr(model, "negative_weight_fraction_", None)
     if fraction is None:
+        return None
+    kind = None if used["labels"] is None else used["labels"]["kind"]
+    if led_by_labels(model) and kind != "classes":  # scores for numbers are never negative, which says nothing
         return None
     value = f"{100 * fraction:.3g} %"
     if hasattr(model, "null_quantile_"):  # without structure such scores have mean zero: half are negative by chance
@@ -151,7 +164,9 @@ def _copies(redundancy: dict[str, Any]) -> Card:
     if not redundancy["used"]:
         return _card("Redundancy", "none selected", "none", "Nothing was selected.")
     used, effective, copies = redundancy["used"], redundancy["effective"], redundancy["n_copies"]
-    share = effective / max(1, used)
+    if used == 1:
+        return _card("Redundancy", "1 of 1", "good", "One feature alone has no copies.")
+    share = effective / used
     state = "good" if copies == 0 or share >= 0.5 else "note"
     near = "none are" if copies == 0 else f"{copies} pair{'s are' if copies > 1 else ' is'}"
     text = (

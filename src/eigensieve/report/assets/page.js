@@ -210,7 +210,7 @@
     draw(svg, "text", { class: "cut-label", x: right ? x - 6 : x + 6, y: H - B - 8, "text-anchor": right ? "end" : "start" }, many(P.taken) + " selected");
     P.size.forEach((size, i) => {
       const dot = draw(svg, "circle", { class: "dot" + (size <= P.taken ? " chosen" : ""), cx: X(size), cy: Y(P.shown[i]), r: 3.4 });
-      tooltip(dot, () => many(size) + " features: R² " + format(P.shown[i]));
+      tooltip(dot, () => many(size) + (size === 1 ? " feature: R² " : " features: R² ") + format(P.shown[i]));
     });
   }
 
@@ -462,10 +462,10 @@
   // ---- correlations among the chosen
   function correlations() {
     const R = D.redundancy, m = R.features.length;
+    if (m < 2) { byId("redundancy-section").hidden = true; return; }
     byId("redundancy-hint").textContent = `Correlations of the selected features (blue −1, orange 1). The ${many(R.used)} carry as much as ${R.effective.toFixed(1)} uncorrelated ones; ` +
       `${many(R.n_copies)} pair${R.n_copies === 1 ? "" : "s"} with |r| of at least ${R.threshold}. ` + (m < R.of_features ? `The ${many(m)} best of ${many(R.of_features)} are drawn. ` : "") +
       (R.used < R.of_features ? `Figures are for the best ${many(R.used)}.` : "");
-    if (!m) { byId("redundancy").hidden = true; return; }
     const W = PLOT, L = narrow ? 92 : 112, T = 6, side = W - L - 8, cell = side / m, height = T + side + 6;
     const svg = draw(byId("redundancy"), "svg", { viewBox: `0 0 ${W} ${height}`, role: "img", "aria-label": "Correlation of the selected features" });
     const picture = draw(svg, "image", { x: L, y: T, width: side, height: side, preserveAspectRatio: "none", style: "image-rendering:pixelated" });
