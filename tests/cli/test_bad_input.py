@@ -264,7 +264,10 @@ def test_bad_models(cli, table, tmp_path):
     ("text", "message"),
     [
         ("s0,s1,s2,s3\n", "Line 1.*4 columns"),
-        ("s0,nobody\ns0,nobody\n", "Line 2.*'nobody', which is no sample"),
+        ("s0,s1\ns0,nobody\n", "Line 2.*'nobody', which is no sample"),
+        ("s0,nobody\ns0,s1\n", "Line 1.*'nobody', which is no sample"),
+        ("no,body,must\ns0,s1,must\n", "Line 1.*'no', which is no sample"),
+        ("s0,s1,link\ns0,s1,must\n", "Line 1.*'link'.*'cannot' or 'must'"),
         ("s0,s1\ns0,s2,maybe\n", "Line 2.*'maybe'.*'cannot' or 'must'"),
         ("first,second\n", "holds no pair"),
     ],
@@ -273,6 +276,16 @@ def test_bad_pairs(cli, table, tmp_path, text, message):
     (tmp_path / "pairs.csv").write_text(text)
     code, _, err = cli(*SELECT, table, "--label", "tissue", "--pairs", tmp_path / "pairs.csv")
     assert code == 3 and re.search(message, one_line(err)), err
+
+
+def test_pairs_of_a_repeated_name(cli, table, tmp_path):
+    table.write_text(table.read_text().replace("s39,", "s0,"))
+    (tmp_path / "pairs.csv").write_text("s1,s2\ns1,s0\n")
+    named = (*SELECT, table, "--id", "sample", "--label", "tissue", "--pairs", tmp_path / "pairs.csv")
+    code, _, err = cli(*named)
+    assert code == 3 and re.search("Line 2.*'s0', a name that several samples", one_line(err)), err
+    (tmp_path / "pairs.csv").write_text("s1,s2,must\n")
+    assert cli(*named)[0] == 0
 
 
 def test_side_data_with_other_columns(cli, table, values, tmp_path):

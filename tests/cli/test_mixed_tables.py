@@ -195,6 +195,13 @@ def test_the_note_about_commas_names_the_option(cli, tmp_path):
     assert json.loads(cli("inspect", path, "--json", "--thousands", ",")[1])["notes"] == []
 
 
+def test_the_note_about_numbered_samples_names_the_option(cli, tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("id,a\n7,1\n3,2\n")
+    notes = json.loads(cli("inspect", path, "--json")[1])["notes"]
+    assert notes[0].endswith("is used as a feature (--id takes it as the samples' names, --drop leaves it out)")
+
+
 def test_errors_speak_of_options(cli, cars):
     code, _, err = cli("select", cars, "--method", "qalpha", "--label", "Acceleration")
     assert code == 3 and "use --supervision ignore" in err

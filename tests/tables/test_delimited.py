@@ -103,6 +103,15 @@ class TestLayouts:
         table = read_table(put(tmp_path, "a,b,c\n1,2,\n4,5,\n"))
         assert table.feature_names == ["a", "b", "c"] and np.isnan(table.X[:, 2]).all()
 
+    def test_numbers_that_name_samples_are_noted(self, tmp_path):
+        note = "the first column, 'Sample ID', holds distinct whole numbers and is used as a feature"
+        path = put(tmp_path, "Sample ID,a\n7,1\n3,2\n")
+        assert read_table(path).notes == [note]
+        assert read_table(path, id="Sample ID").notes == []
+        assert read_table(path, keep=["Sample ID"]).notes == ["1 of 2 columns of numbers are used, as asked"]
+        for text in ("Sample ID,a\n7,1\n7,2\n", "Sample ID,a\n.5,1\n7,2\n", "dose,a\n1,1\n2,2\n"):
+            assert read_table(put(tmp_path, text)).notes == []
+
     def test_numeric_labels_stay_numbers(self, tmp_path):
         path = put(tmp_path, "y,z,a\n0,0.5,1\n1,1.5,2\n")
         assert read_table(path, label="y").label.dtype == np.int64

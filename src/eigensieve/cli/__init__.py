@@ -6,7 +6,7 @@ Read in this order:
 - ``errors``: the kinds of problems, with their exit codes
 - ``commands/``: one file per command; ``select`` is the longest walk
 - ``options``: the options that several commands share, as settings objects
-- ``reading``: from a file to samples that can be fitted (missing values, side data, pairs)
+- ``reading``: from a file to samples that can be fitted (missing values, side data); ``pairs``: pairs of them
 - ``methods``: the selectors by their names on the command line
 - ``selection``: fitting a method, and what came of it (tables, figures, report)
 - ``machines``: the machines that ``compress`` makes; ``comparison``: other small machines beside them

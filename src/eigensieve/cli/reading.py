@@ -1,4 +1,4 @@
-"""From a file to what a selector can be fitted on: the table, its missing values, side data, pairs of samples."""
+"""From a file to what a selector can be fitted on: the table, its missing values, side data."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -53,6 +53,7 @@ _WHAT_TO_DO = {
     "left out": "--categories one-hot encodes categories",
     "samples in columns": "--samples rows reads it the other way",
     "the comma may mark": "--thousands , or --decimal , says it",
+    "the first column, '": "--id takes it as the samples' names, --drop leaves it out",
     "no header line": "--header takes the first line as names",
     "the first line was taken for the header": "--no-header reads it as a sample",
 }
@@ -329,54 +330,3 @@ def find_columns(names: Sequence[str], wanted: Sequence[str]) -> Columns:
 
 def _some(names: Sequence[str]) -> str:
     return ", ".join(repr(str(name)) for name in names[:3]) + (" ..." if len(names) > 3 else "")
-
-
-def read_pairs(path: str, samples: Samples) -> dict[str, Array]:
-    """Read pairs of samples: two columns of sample names (or row numbers from 0), and optionally cannot or must.
-
-    Returns the arguments `cannot_link` and `must_link` of ``fit``.
-    """
-    import csv
-
-    known = {name: i for i, name in enumerate(samples.ids)} if samples.ids is not None else {}
-    by_row = {int(row): i for i, row in enumerate(samples.rows)}
-    links: dict[str, list[tuple[int, int]]] = {"cannot": [], "must": []}
-    with open(path, newline="", encoding="utf-8-sig") as file:
-        sample = file.read(4096)
-        file.seek(0)
-        rows = csv.reader(file, delimiter="\t" if "\t" in sample else ",")
-        for number, row in enumerate(rows, start=1):
-            if not row:
-                continue
-            if len(row) not in (2, 3):
-                raise InputProblem(
-                    f"Line {number} of the pairs file '{path}' has {len(row)} columns. "
-                    "Each line must name two samples and, optionally, 'cannot' or 'must'."
-                )
-            kind = row[2].strip().lower() if len(row) == 3 else "cannot"
-            found = [_sample(cell.strip(), known, by_row) for cell in row[:2]]
-            if kind in links and None not in found:
-                links[kind].append((found[0], found[1]))  # type: ignore[arg-type]
-            elif number > 1:  # the first line may be a header
-                _refuse_pair(path, number, row, kind, found)
-    if not (links["cannot"] or links["must"]):
-        raise InputProblem(f"The pairs file '{path}' holds no pair of samples of the input. Check the names in it.")
-    return {f"{kind}_link": np.array(pairs) for kind, pairs in links.items() if pairs}
-
-
-def _sample(cell: str, known: dict[str, int], by_row: dict[int, int]) -> int | None:
-    if known:
-        return known.get(cell)
-    return by_row.get(int(cell)) if cell.isascii() and cell.isdecimal() else None
-
-
-def _refuse_pair(path: str, number: int, row: list[str], kind: str, found: list[int | None]) -> None:
-    if None in found:
-        unknown = row[found.index(None)].strip()
-        raise InputProblem(
-            f"Line {number} of the pairs file '{path}' names '{unknown}', which is no sample of the input. "
-            "Use the samples' names, or row numbers from 0 when they have none."
-        )
-    raise InputProblem(
-        f"Line {number} of the pairs file '{path}' says '{kind}'. The third column must be 'cannot' or 'must'."
-    )

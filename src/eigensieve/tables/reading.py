@@ -14,6 +14,7 @@ from eigensieve.tables.content import STDIN, Source, check_readable, read_stdin
 from eigensieve.tables.formats import FORMATS, Format, ending_of, format_of, format_of_stream, function, named
 from eigensieve.tables.missing import named_gaps, numbers_among
 from eigensieve.tables.mixed import arranged
+from eigensieve.tables.orientation import SAMPLE_WORDS, plain_word
 from eigensieve.tables.table import Categories, DataError, Matrix, Request, Samples, Table, checked, out_of_memory
 
 
@@ -111,7 +112,19 @@ def read_table(
         file = Path(path)
         check_readable(file)
         table = _from_file(file, format, replace(request, size=file.stat().st_size))
-    return checked(arranged(_with_gaps(table, request), request), request.path)
+    table = checked(arranged(_with_gaps(table, request), request), request.path)
+    _note_numbers_as_names(table, request)
+    return table
+
+
+def _note_numbers_as_names(table: Table, request: Request) -> None:
+    """Note a first feature that numbers the samples, as its name says. Numbers are never taken as names unasked."""
+    name = table.feature_names[0]
+    if plain_word(name) not in SAMPLE_WORDS or name in request.keep or table.n_samples < 2:
+        return
+    values = table.X[:, 0] if isinstance(table.X, np.ndarray) else table.X[:, [0]].toarray()[:, 0]
+    if np.array_equal(values, np.round(values)) and len(np.unique(values)) == len(values):
+        table.notes.append(f"the first column, '{name}', holds distinct whole numbers and is used as a feature")
 
 
 def _with_gaps(table: Table, request: Request) -> Table:

@@ -19,7 +19,8 @@ from eigensieve.cli.outputs import (
     save_model,
     save_table,
 )
-from eigensieve.cli.reading import Samples, read_pairs, read_samples, read_side
+from eigensieve.cli.pairs import read_pairs
+from eigensieve.cli.reading import Samples, read_samples, read_side
 from eigensieve.cli.selection import Fitting, Selection, as_text, count_or_auto
 
 EXAMPLES = (
