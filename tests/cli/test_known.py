@@ -49,7 +49,7 @@ def test_the_sieve_uses_the_labels_and_says_so(cli, source, frame, tmp_path):
     code, out, err = cli(*options, "--model", tmp_path / "m.skops", "-o", tmp_path / "o.csv")
     assert code == 0, err
     assert "used the labels of column 'kind': 3 classes" in out
-    assert "took off the differences between 2 batches of column 'run'" in out
+    assert "removed the differences between 2 batches of column 'run'" in out
     assert "directions" not in out
     found = document(cli(*options, "--json"))
     model = SieveSelector(4).fit(frame[GENES], frame["kind"], batches=frame["run"])
@@ -170,7 +170,7 @@ def test_the_report_says_what_was_used(cli, source, tmp_path):
     assert cli("select", source, *options)[0] == 0
     page = (tmp_path / "r.html").read_text()
     assert "<li>Used the labels of column &#x27;kind&#x27;: 3 classes</li>" in page
-    assert "<li>Took off the differences between 2 batches of column &#x27;run&#x27;</li>" in page
+    assert "<li>Removed the differences between 2 batches of column &#x27;run&#x27;</li>" in page
     assert "without labels" not in page and "3 directions" not in page
 
 

@@ -35,6 +35,8 @@ select holes.csv --missing error
 select t.csv --pairs t.csv
 select t.csv --stability -3
 select t.csv --unwanted -2
+select t.csv --seed -1
+compress t.csv --label kind --seed 4294967296
 select t.csv --supervision odd --label kind
 compare t.csv --label kind --folds 0
 compare constant.csv --label kind
@@ -74,6 +76,22 @@ def test_no_python_is_spoken(line, cli, folder, monkeypatch):
     assert err
     said = re.sub(r"'[^']*'", "", err)  # names of files and columns are quoted
     assert not PYTHON.search(said), err
+
+
+@pytest.mark.parametrize("command", ["select", "compare", "compress"])
+def test_seeds_are_whole_numbers_of_32_bits(command, cli, folder):
+    quick = {
+        "select": ("-n", 2),
+        "compare": ("--folds", 2, "--methods", "sieve"),
+        "compress": ("-e", 4, "--no-compare"),
+    }
+    line = (command, folder / "t.csv", "--label", "kind", *quick[command], "--seed")
+    for seed in (-1, 2**32):
+        code, _, err = cli(*line, seed)
+        assert code == 2
+        assert err == f"error: --seed must be a whole number from 0 to 4294967295. Got {seed} instead.\n"
+    code, _, err = cli(*line, 2**32 - 1)
+    assert code == 0, err
 
 
 def test_what_an_estimator_says_in_the_words_of_options():

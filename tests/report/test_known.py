@@ -60,7 +60,7 @@ def test_labels_that_were_ignored_are_only_shown(X):
     model = SieveSelector(6, n_clusters=3, supervision="ignore").fit(X, NAMES, batches=BATCH)
     summary = summarize(model, X, labels=NAMES, known={"y": NAMES, "batches": BATCH}, source={"labels": "kind"})
     assert summary["used"]["labels"] is None and not summary["source"]["labels_used"]
-    assert summary["used"]["sentences"] == ["took off the differences between 2 batches"]
+    assert summary["used"]["sentences"] == ["removed the differences between 2 batches"]
     assert cards(summary)["What was known"]["state"] == "none" and "Groups and labels" in cards(summary)
     assert summary["samples"]["grouped_by"] == "cluster" and "nearest-neighbour graph" in summary["method"]["text"]
     assert "Labels: kind (not used for the selection)" in render(summary)

@@ -5,7 +5,22 @@ from typing import Annotated, Any
 
 import typer
 
-Seed = Annotated[int | None, typer.Option("--seed", help="Seed of all random numbers.", show_default=False)]
+from eigensieve.cli.errors import UsageProblem
+
+SEEDS = 2**32
+"""How many seeds there are."""
+
+
+def _checked_seed(seed: int | None) -> int | None:
+    if seed is not None and not 0 <= seed < SEEDS:
+        raise UsageProblem(f"--seed must be a whole number from 0 to {SEEDS - 1}. Got {seed} instead.")
+    return seed
+
+
+Seed = Annotated[
+    int | None,
+    typer.Option("--seed", help="Seed of all random numbers.", show_default=False, callback=_checked_seed),
+]
 Force = Annotated[bool, typer.Option("--force", "-f", help="Replace files that exist.")]
 Report = Annotated[str | None, typer.Option("--report", "-r", help="Write a self-contained HTML report here.")]
 SafeNames = Annotated[

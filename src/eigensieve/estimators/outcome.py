@@ -180,7 +180,7 @@ def _in_words(used: dict[str, Any]) -> list[str]:
         parts.append(_labels_in_words(used["labels"]))
     if used["batches"] is not None:
         count = used["batches"]["count"]
-        parts.append(f"took off the differences between {count} batches{_of(used['batches']['column'])}")
+        parts.append(f"removed the differences between {count} batches{_of(used['batches']['column'])}")
     side, must, directions = used["side_samples"], used["must_link"], used["unwanted_directions"]
     ways = [f"{side:,} side samples vary"] if side else []
     ways += [f"{_pairs(must, 'must')} differ{'s' * (must == 1)}"] if must else []

@@ -12,7 +12,7 @@ import typer
 from eigensieve._types import Array
 from eigensieve.cli.console import Console
 from eigensieve.cli.errors import InputProblem, UsageProblem, input_errors
-from eigensieve.cli.options import Force, LabelledOptions, PrintOptions, Report, Seed
+from eigensieve.cli.options import SEEDS, Force, LabelledOptions, PrintOptions, Report, Seed
 from eigensieve.cli.outputs import Outputs, check_frame_name, save_frame
 from eigensieve.cli.reading import Samples, dense, is_number_target, read_labelled
 from eigensieve.cli.selection import Fitting
@@ -227,7 +227,7 @@ def _run(samples: Samples, task: _Task, options: CompareOptions, console: Consol
         for (fold, (train, test)), name, count in product(enumerate(folds), task.methods, task.counts):
             show(f"fold {fold + 1} of {options.folds}, {name}, {count} features")
             batches = None if samples.batches is None else samples.batches[train]
-            columns = CHOOSERS[name][0](samples.X[train], y[train], batches, count, seed + fold)
+            columns = CHOOSERS[name][0](samples.X[train], y[train], batches, count, (seed + fold) % SEEDS)
             scores = _scores(samples.X, y, train, test, columns, seed)
             rows.append({"method": name, "features": count, "fold": fold + 1, **scores})
     return rows

@@ -74,14 +74,14 @@ class FitOptions:
         bool | None,
         _method(
             "--use-scale/--ignore-scale",
-            "sieve: whether features that vary more count more in finding neighbours; seen from the data by default.",
+            "sieve: whether features that vary more count more in finding neighbours; by default, the data decides.",
         ),
     ] = None
     use_profiles: Annotated[
         bool | None,
         _method(
             "--use-profiles/--ignore-profiles",
-            "sieve: whether samples are compared by profiles, for counts and texts; seen from the data by default.",
+            "sieve: whether samples are compared by profiles, for counts and texts; by default, the data decides.",
         ),
     ] = None
     score: Annotated[str | None, _method("--score", "trace-ratio: fisher, laplacian or semi-supervised.")] = None
