@@ -53,6 +53,41 @@ def test_the_number_of_directions_is_found() -> None:
     assert clean(data, everything, Unwanted(side=as_data(noise))).directions.shape[1] == 0
 
 
+@pytest.mark.parametrize(("n_side", "wanted"), [(30, 25), (30, 100), (200, 150), (1_200, 130)])
+def test_as_many_directions_as_wanted_are_gone(n_side: int, wanted: int) -> None:
+    rng = np.random.default_rng(2)
+    X, side = rng.standard_normal((60, 300)), rng.standard_normal((n_side, 300)) * 0.98 ** np.arange(300)
+    X *= np.linspace(1, 2, 300)
+    data = as_data(X).standardized("center")
+    found = clean(data, np.ones(300, dtype=bool), Unwanted(side=as_data(side), n_directions=wanted)).directions
+    assert found.shape[1] == min(wanted, n_side - 1)
+    np.testing.assert_allclose(found.T @ found, np.eye(found.shape[1]), atol=1e-9)
+    S = centred(side) / np.linalg.norm(centred(X), axis=0)
+    left, lengths = np.linalg.norm(S - S @ found @ found.T), np.linalg.svd(S)[1]
+    assert left <= 1.01 * np.linalg.norm(lengths[wanted:]) + 1e-9 * lengths[0]
+
+
+def test_as_many_directions_of_differences_as_wanted_are_gone() -> None:
+    rng = np.random.default_rng(2)
+    X = rng.standard_normal((80, 200))
+    must = np.arange(80).reshape(40, 2)
+    data, everything = as_data(X).standardized("center"), np.ones(200, dtype=bool)
+    Z = centred(X) / np.linalg.norm(centred(X), axis=0)
+    V = np.linalg.svd(Z[must[:, 0]] - Z[must[:, 1]])[2]
+    for wanted, there in ((30, 30), (50, 40)):
+        found = clean(data, everything, Unwanted(must=must, n_directions=wanted)).directions
+        np.testing.assert_allclose(found @ found.T, V[:there].T @ V[:there], atol=1e-9)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_rounding_is_no_direction(dtype: type) -> None:
+    rng = np.random.default_rng(3)
+    side = (rng.standard_normal((40, 3)) @ rng.standard_normal((3, 60))).astype(dtype)
+    data = as_data(X.astype(dtype)).standardized("center")
+    found = clean(data, np.ones(60, dtype=bool), Unwanted(side=as_data(side), n_directions=30))
+    assert found.directions.shape[1] == 3
+
+
 @pytest.mark.parametrize("backend", ["dense", "csr", "npy", "dask-columns"])
 def test_the_directions_of_linked_differences_are_gone(backend: str) -> None:
     data = as_data(FEW[backend](X)).standardized("center")

@@ -79,7 +79,8 @@ class SieveSelector(BaseSelector):
         without y, for example inside a Pipeline that passes y on.
     n_directions : int or "auto", default="auto"
         How many directions of the side data, and of the differences between samples that must be linked, are projected
-        out. ``"auto"`` takes those that stand out over the noise edge of independent features.
+        out: so many of each, or all there are. ``"auto"`` takes those that stand out over the noise edge of independent
+        features, at most 20.
     use_scale : bool or "auto", default="auto"
         Whether features that vary more have more weight when the structure of the samples is looked for. Set it to
         True if all features are in one unit and small variation is noise, and to False if scale means nothing.

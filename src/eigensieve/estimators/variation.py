@@ -29,8 +29,9 @@ class UnwantedVariationRemover(OneToOneFeatureMixin, TransformerMixin, BaseEstim
     Parameters
     ----------
     n_directions : int or "auto", default="auto"
-        How many directions of the side data, and of the differences between linked samples, are taken out. ``"auto"``
-        takes those that stand out over the noise edge of independent features.
+        How many directions of the side data, and of the differences between linked samples, are taken out: so many of
+        each, or all there are. ``"auto"`` takes those that stand out over the noise edge of independent features, at
+        most 20.
 
     Attributes
     ----------

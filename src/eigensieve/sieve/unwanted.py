@@ -6,7 +6,7 @@ space. Samples that must be linked differ in unwanted ways: so are the leading d
 """
 
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from scipy.sparse import coo_array, csr_array
@@ -15,10 +15,10 @@ from eigensieve._types import Array
 from eigensieve.data import DataMatrix, multiplied, without_feature_directions, without_sample_directions
 from eigensieve.evidence import count_spikes
 from eigensieve.operators import StandardAffinity
-from eigensieve.sieve.embedding import sample_coordinates
+from eigensieve.sieve.embedding import N_COORDINATES, sample_coordinates
 
 MAX_DIRECTIONS = 20
-"""Directions of side data or of differences that are taken out at most."""
+"""Directions of side data or of differences that are taken out at most where their number is found."""
 
 _LARGEST_SIDE = 0.3  # power of the largest float, in units of the main data: its square can be computed with
 _MOST_DIFFERENCES = 1_000  # more of them are drawn from: their leading directions are the same
@@ -37,7 +37,7 @@ class Unwanted:
     must : ndarray of int of shape (n_pairs, 2) or None
         Pairs of samples that must be linked.
     n_directions : int or "auto"
-        Directions of the side data, and of the pairs' differences, to project out.
+        Directions of the side data, and of the pairs' differences, to project out: so many of each, or all there are.
     covariates : ndarray of shape (n_samples, n_covariates) or None
         Numbers per sample, such as the depth of sequencing. What features share with them is taken off.
     """
@@ -142,9 +142,11 @@ def _of_side(data: DataMatrix, unwanted: Unwanted) -> Array:
         return np.empty((data.n_features, 0))
     raw, scale = _side_in_units(data, unwanted.side)
     side = raw.rescaled(raw.stats().mean, scale)
-    found = sample_coordinates(side, np.ones(data.n_features))
+    wanted = unwanted.n_directions
+    count = N_COORDINATES + (0 if wanted == "auto" else wanted)  # many more than wanted: the last ones are not exact
+    found = sample_coordinates(side, np.ones(data.n_features), count=count)
     energies = (raw.stats().centered_norm * scale) ** 2
-    count = _number(found.eigenvalues, energies, side.n_samples - 1, unwanted.n_directions)
+    count = _number(found.eigenvalues, energies, side.n_samples - 1, wanted, side.dtype)
     roots = np.sqrt(found.eigenvalues[:count])
     return np.asarray(side.project(found.points[:, :count] / roots) / roots, dtype=np.float64)
 
@@ -159,7 +161,7 @@ def _of_pairs(data: DataMatrix, unwanted: Unwanted) -> Array:
     values, vectors = values[::-1], vectors[:, ::-1]
     laplacian = (E.T @ E).tocsr()
     energies = np.concatenate(data.map_blocks(lambda block: block.quadratic(laplacian)))
-    count = _number(values, energies, np.linalg.matrix_rank(E.toarray()), unwanted.n_directions)
+    count = _number(values, energies, np.linalg.matrix_rank(E.toarray()), unwanted.n_directions, data.dtype)
     return np.asarray(data.project(E.T @ (vectors[:, :count] / np.sqrt(values[:count]))), dtype=np.float64)
 
 
@@ -204,9 +206,16 @@ def _side_in_units(data: DataMatrix, side: DataMatrix) -> tuple[DataMatrix, Arra
     return found, scale
 
 
-def _number(eigenvalues: Array, energies: Array, dimensions: int, wanted: int | Literal["auto"]) -> int:
-    """How many directions to take out: those above the noise edge of independent features with the same energies."""
-    there = int(np.count_nonzero(eigenvalues > 1e-10 * max(float(eigenvalues[0]), np.finfo(np.float64).tiny)))
-    if wanted == "auto":
-        wanted = count_spikes(eigenvalues, energies, max(1, dimensions)) if energies.any() else 0
-    return min(wanted, there, MAX_DIRECTIONS)
+def _number(
+    eigenvalues: Array, energies: Array, dimensions: int, wanted: int | Literal["auto"], dtype: np.dtype[Any]
+) -> int:
+    """How many directions to take out: as many as wanted, or those above the noise edge of independent features.
+
+    Eigenvalues that may be rounding are no directions.
+    """
+    floor = max(1e-10, 100 * float(np.finfo(dtype).eps)) * float(eigenvalues.max(initial=0.0))
+    there = int(np.count_nonzero(eigenvalues > max(floor, np.finfo(np.float64).tiny)))
+    if wanted != "auto":
+        return min(wanted, there)
+    spikes = count_spikes(eigenvalues, energies, max(1, dimensions)) if energies.any() else 0
+    return min(spikes, there, MAX_DIRECTIONS)
