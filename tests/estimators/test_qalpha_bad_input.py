@@ -135,6 +135,12 @@ def test_start_of_the_wrong_shape(X: np.ndarray, shape: tuple[int, ...]) -> None
     fails(r"'init' parameter of QAlphaSelector must have shape \(20, 2\)", X, n_clusters=2, init=np.ones(shape))
 
 
+@pytest.mark.parametrize("value", [np.nan, np.inf, 1j, "a"])
+def test_start_that_is_not_finite(X: np.ndarray, value: object) -> None:
+    init = np.full((20, 2), value)
+    fails(r"'init' parameter of QAlphaSelector must have .* finite numbers", X, n_clusters=2, init=init)
+
+
 def test_start_with_dependent_columns(X: np.ndarray) -> None:
     fails("independent columns", X, n_clusters=2, init=np.ones((20, 2)))
 

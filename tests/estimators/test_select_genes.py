@@ -221,6 +221,29 @@ def test_data_with_negative_values_has_no_effects(adata: Any) -> None:
     np.testing.assert_array_equal(np.argsort(found["highly_variable_rank"].to_numpy())[:MARKERS], best)
 
 
+def test_negative_values_are_not_log_normalised(adata: Any) -> None:
+    logs = adata.layers["log"].toarray()
+    adata.layers["scaled"] = (logs - logs.mean(axis=0)) / logs.std(axis=0)
+    with pytest.raises(ValueError, match=r"adata\.layers\['scaled'\] must not be negative .*transform='none'"):
+        select_genes(adata, MARKERS, layer="scaled", transform="log")
+    with pytest.raises(ValueError, match="values of side must not be negative"):
+        select_genes(adata, MARKERS, side=adata.layers["scaled"])
+    assert "hvg" not in adata.uns
+    select_genes(adata, MARKERS, layer="scaled", transform="none")
+    assert not adata.uns["hvg"]["log_normalized"]
+
+
+@pytest.mark.filterwarnings("ignore:.*Trying to modify attribute")
+@pytest.mark.parametrize("view", [False, True])
+def test_nothing_is_left_of_an_earlier_call(adata: Any, view: bool) -> None:
+    select_genes(adata, MARKERS, batch_key="batch")
+    assert "highly_variable_nbatches" in adata.var
+    adata = adata[:100] if view else adata
+    select_genes(adata, MARKERS)
+    assert "highly_variable_nbatches" not in adata.var and adata.uns["hvg"]["batch_key"] == ""
+    pd.testing.assert_frame_equal(adata.var, select_genes(adata, MARKERS, inplace=False))
+
+
 def test_backed_and_dask_give_the_same_genes(adata: Any, tmp_path: Path) -> None:
     import dask.array as da
 

@@ -24,7 +24,7 @@ def are_counts(X: Any) -> bool:
 
 def are_amounts(X: Any) -> bool:
     """Tell whether nothing is negative, as in amounts and their logarithms, from values spread over the data."""
-    return bool((_looked_at(X) >= 0).all())
+    return not bool((_looked_at(X) < 0).any())
 
 
 def _looked_at(X: Any) -> Array:

@@ -19,6 +19,8 @@ from eigensieve.sieve import Unwanted, cell_embedding, clean, relative_effect
 
 _WITHIN = 12  # power of the share within batches: at a tenth between them, a gene keeps 0.28 of its score
 
+_N_BATCHES = "highly_variable_nbatches"
+
 
 def select_genes(
     adata: Any,
@@ -64,7 +66,7 @@ def select_genes(
         cycle, for example. The directions in which they vary are taken off. No gene is treated by its name.
     transform : {"auto", "log", "none"}, default="auto"
         ``"log"`` log-normalises, ``"none"`` takes the values as they are, ``"auto"`` log-normalises counts. Amounts
-        that are no whole numbers, such as TPM, need ``"log"``.
+        that are no whole numbers, such as TPM, need ``"log"``. Negative values have no logarithms and need ``"none"``.
     fdr : float, default=0.1
         False discovery rate of ``n_top_genes="auto"``.
     random_state : int, RandomState or None, default=None
@@ -84,7 +86,8 @@ def select_genes(
         ``highly_variable`` : bool, the selected genes;
         ``highly_variable_rank`` : float, from 0 for the best selected gene, missing for the others, as in scanpy;
         ``eigensieve_weight`` : float, the score, about 0 for noise;
-        ``highly_variable_nbatches`` : int, with `batch_key`, the number of batches in which the gene is among the best.
+        ``highly_variable_nbatches`` : int, with `batch_key`, the number of batches in which the gene is among the best;
+        without it, the column of an earlier call is removed.
 
         ``adata.uns["hvg"]`` says what was done: whether counts were log-normalised, whether depth was removed, and
         which layer, batches, labels and number of genes were asked for. `verbose` prints it.
@@ -126,10 +129,13 @@ def select_genes(
     _check(adata, n_top_genes, layer, transform)
     X = adata.X if layer is None else adata.layers[layer]
     logged = transform == "log" or (transform == "auto" and are_counts(X))
+    if logged:
+        _check_amounts(X, "adata.X" if layer is None else f"adata.layers[{layer!r}]")
     data, depth = log_counts(X) if logged else (as_data(X), None)
     batches = None if batch_key is None else _column(adata, batch_key, "batch_key")
     labels = None if labels_key is None else _column(adata, labels_key, "labels_key")
     if side is not None and logged:
+        _check_amounts(side, "side")
         side = log_counts(side)[0]
     model = SieveSelector(n_top_genes, fdr=fdr, random_state=random_state, verbose=verbose)
     model._validate_params()
@@ -146,6 +152,8 @@ def select_genes(
         return genes[genes["highly_variable"]] if subset else genes
     for name, column in genes.items():
         adata.var[name] = column
+    if batches is None and _N_BATCHES in adata.var:  # of an earlier call
+        del adata.var[_N_BATCHES]
     adata.uns["hvg"] = done
     adata.obsm["X_eigensieve"] = found.embedding
     if subset:
@@ -222,6 +230,15 @@ def _check(adata: Any, n_top_genes: Any, layer: str | None, transform: str) -> N
         )
 
 
+def _check_amounts(X: Any, given: str) -> None:
+    """Raise where values that are to be log-normalised are negative."""
+    if not are_amounts(X):
+        raise ValueError(
+            f"The values of {given} must not be negative to be log-normalised by select_genes. Got negative values, "
+            "as in data that was centred or scaled; give counts, for example a layer of them, or use transform='none'."
+        )
+
+
 def _in_words(adata: Any, done: dict[str, Any]) -> str:
     """Say how the values are read and what is taken off, from what is kept in ``adata.uns["hvg"]``."""
     parts = ["counts are log-normalised" if done["log_normalized"] else "values are taken as they are"]
@@ -249,7 +266,7 @@ def _table(adata: Any, found: _Found, data: DataMatrix, batches: Array | None) -
     rank[found.order] = np.arange(len(found.order))
     columns = {"highly_variable": ~np.isnan(rank), "highly_variable_rank": rank, "eigensieve_weight": found.scores}
     if batches is not None:
-        columns["highly_variable_nbatches"] = _batches_that_agree(found, data, batches)
+        columns[_N_BATCHES] = _batches_that_agree(found, data, batches)
     return pd.DataFrame(columns, index=adata.var_names)
 
 

@@ -225,8 +225,9 @@ def check_start(owner: str, n_clusters: Any, init: Any, n_init: int, n_samples: 
     if isinstance(init, np.ndarray):
         k = "n_clusters" if n_clusters == "auto" else n_clusters
         right = init.ndim == 2 and len(init) == n_samples and k in ("n_clusters", init.shape[1])
-        if not right or np.linalg.matrix_rank(init) < init.shape[1]:
+        finite = init.dtype.kind in "fiub" and bool(np.isfinite(init).all())
+        if not right or not finite or np.linalg.matrix_rank(init) < init.shape[1]:
             raise ValueError(
-                f"The 'init' parameter of {owner} must have shape ({n_samples}, {k}) and independent columns. "
-                f"Got shape {init.shape} instead."
+                f"The 'init' parameter of {owner} must have shape ({n_samples}, {k}), finite numbers and independent "
+                f"columns. Got shape {init.shape} and {'finite' if finite else 'other'} values instead."
             )
