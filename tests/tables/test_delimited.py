@@ -142,6 +142,11 @@ class TestLayouts:
         assert table.feature_names == ["a", "b"]
         np.testing.assert_array_equal(table.X, [[1, 2], [3, 4]])
 
+    def test_old_mac_line_ends(self, tmp_path):
+        table = read_table(put(tmp_path, b"a,b\r1,2\r3,4\r"))
+        assert table.feature_names == ["a", "b"]
+        np.testing.assert_array_equal(table.X, [[1, 2], [3, 4]])
+
     def test_utf16_and_latin1(self, tmp_path):
         table = read_table(put(tmp_path, "a\tµ\n1\t2\n".encode("utf-16"), "u.txt"))
         assert table.feature_names == ["a", "µ"]
@@ -360,7 +365,7 @@ class TestErrors:
     @pytest.mark.parametrize("name", ["t.xls", "t", "t.parquet.gz", "t.csv.zip"])
     def test_unsupported_ending(self, tmp_path, name):
         (tmp_path / name).write_bytes(b"x")
-        with pytest.raises(DataError, match=r"unsupported file ending. Use one of .csv"):
+        with pytest.raises(DataError, match=r"unsupported file ending. Use one of .csv.* --format csv\."):
             read_table(tmp_path / name)
 
     def test_damaged_gzip(self, tmp_path):

@@ -416,8 +416,24 @@ def test_a_file_for_the_other_function_is_sent_there(name, in_place, message):
 
 
 def test_endings_and_first_bytes_mean_one_format_each():
-    for entries in ([e for format in ALL for e in format.endings], [m for format in ALL for m in format.magic]):
+    starts = [(magic, format.member) for format in ALL for magic in format.magic]
+    for entries in ([ending for format in ALL for ending in format.endings], starts):
         assert len(set(entries)) == len(entries)
+
+
+def test_a_workbook_on_standard_input(tmp_path, monkeypatch):
+    pytest.importorskip("openpyxl", reason="Excel files need openpyxl")
+    (tmp_path / "t.csv").write_text("a,b\n1.5,3\n2,4\n")
+    write_table(tmp_path / "t.xlsx", read_table(tmp_path / "t.csv"))
+    content = (tmp_path / "t.xlsx").read_bytes()
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content)))
+    table = read_table("-")
+    assert table.format == "xlsx" and list(table.feature_names) == ["a", "b"]
+    np.testing.assert_array_equal(table.X, [[1.5, 3], [2, 4]])
+    # half of one is a zip file that tells nothing
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content[: len(content) // 2])))
+    with pytest.raises(DataError, match="'standard input' is damaged"):
+        read_table("-")
 
 
 def test_numbered_names_are_a_sequence():

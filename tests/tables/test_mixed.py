@@ -57,8 +57,10 @@ def test_keep_and_drop(path):
     dropped = read_table(path, categories="one-hot", drop=["mpg", "year", "name"])
     assert list(dropped.feature_names) == ["doors", "origin=Japan", "origin=USA"]
     assert not any("left out" in note for note in dropped.notes)
-    with pytest.raises(DataError, match=r"no dropped column 'door'. Did you mean 'doors'\?"):
+    with pytest.raises(DataError, match=r"no column 'door' to drop\. Did you mean 'doors'\?"):
         read_table(path, categories="leave-out", drop=["door"])
+    with pytest.raises(DataError, match=r"no column 'door' to keep\. Did you mean 'doors'\?"):
+        read_table(path, categories="leave-out", keep=["door"])
 
 
 def test_columns_are_kept_in_every_format(tmp_path):
@@ -150,6 +152,23 @@ def test_a_number_column_with_stray_words_names_them(tmp_path):
     path.write_text("a,b\n1,2\n2,unknown\n3,4\n4,5\n")
     table = read_table(path, categories="leave-out")
     assert "left out column 'b', which holds numbers and text: 'unknown'" in table.notes
+
+
+@pytest.mark.parametrize("kind", ["csv", "xlsx"])
+def test_numbers_with_commas_are_told_apart_from_text(tmp_path, kind):
+    path = tmp_path / f"t.{kind}"
+    frame = pd.DataFrame({"a": ["1,5", "2,25", "3,125"], "b": [2.5, 3.5, 4.5], "c": ["x", "y", "x"]})
+    if kind == "xlsx":
+        pytest.importorskip("openpyxl", reason="Excel files need openpyxl")
+    frame.to_csv(path, index=False) if kind == "csv" else frame.to_excel(path, index=False)
+    table = read_table(path, categories="leave-out", samples="rows", id="c")
+    assert table.notes[1:] == []
+    assert table.notes[0] == "left out column 'a', whose numbers have commas: '1,5', '2,25', '3,125'"
+    with pytest.raises(DataError, match=r"such as '1,5' in data row 1\)\. If its comma marks decimals .*--decimal"):
+        read_table(path, id="c")
+    if kind == "xlsx":
+        table = read_table(path, id="c", decimal=",")
+        np.testing.assert_array_equal(table.X, [[1.5, 2.5], [2.25, 3.5], [3.125, 4.5]])
 
 
 def test_a_table_of_text_alone_says_so(tmp_path):

@@ -38,8 +38,8 @@ ending       the file's suffix in lower case, without ``.gz``
 
 from eigensieve.tables.formats import FORMATS, format_of
 from eigensieve.tables.hdf5 import check_hdf5
-from eigensieve.tables.reading import read_table
-from eigensieve.tables.table import DataError, Table, unknown
+from eigensieve.tables.reading import check_marks, read_table
+from eigensieve.tables.table import DataError, Table, percent, unknown
 from eigensieve.tables.writing import write_in_place, write_table, written_format
 
 __all__ = [
@@ -47,7 +47,9 @@ __all__ = [
     "DataError",
     "Table",
     "check_hdf5",
+    "check_marks",
     "format_of",
+    "percent",
     "read_table",
     "unknown",
     "write_in_place",

@@ -10,6 +10,7 @@ from dataclasses import replace
 import numpy as np
 
 from eigensieve.tables.content import Source, read_content
+from eigensieve.tables.dialect import has_commas
 from eigensieve.tables.grid import Grid, find_grid
 from eigensieve.tables.labels import as_labels
 from eigensieve.tables.orientation import place_of_samples
@@ -68,8 +69,8 @@ def _samples_in_rows(grid: Grid, request: Request, indexed: bool, notes: list[st
     names = None if id_column is None else grid.column(id_column)
     if names is None and indexed and 0 not in (label_column, batch_column):
         first = grid.column(0)
-        # text that repeats is a property of the samples, not their name, and is reported as text below
-        if len(set(first)) == len(first):
+        # text that repeats and numbers with commas are properties of the samples, not names; they are reported below
+        if len(set(first)) == len(first) and not all(map(has_commas, first)):
             names, id_column = first, 0
             notes.append(f"sample names from the first column, '{grid.names[0]}'")
     aside = [column for column in (label_column, id_column, batch_column) if column is not None]
@@ -166,5 +167,8 @@ def _mended(grid: Grid, request: Request, values: np.ndarray, columns: np.ndarra
 def _refuse_text(grid: Grid, odd: np.ndarray) -> None:
     columns, first_of = np.unique(odd[:, 1], return_index=True)
     row, _, first, last = odd[first_of[0]]
-    example = f" (such as '{grid.decode(first, last)[:40]}' in data row {row + 1})"
+    cell = grid.decode(first, last)
+    example = f" (such as '{cell[:40]}' in data row {row + 1})"
+    if has_commas(cell):
+        example += ". If its comma marks decimals or thousands, say so (decimal or thousands, --decimal or --thousands)"
     raise text_among_numbers(grid.path, [grid.names[index] for index in columns], example)

@@ -95,6 +95,12 @@ def _decimal_mark(cells: list[str]) -> tuple[str, list[str]]:
     return ",", [f"the comma may mark decimals or thousands: '{commas[0]}' was read as {commas[0].replace(',', '.')}"]
 
 
+def has_commas(text: str) -> bool:
+    """Whether a text is a number with a comma that marks decimals or thousands."""
+    number = text.strip()
+    return any(form.fullmatch(number) for form in (_DECIMAL_COMMA, _THOUSANDS_COMMA))
+
+
 def _delimiter(lines: list[str]) -> str:
     """The most frequent of ``, tab ; |`` that cuts both lines into equally many cells; a space where none occurs.
 

@@ -36,7 +36,7 @@ def read_xlsx(source: Source, request: Request) -> Table:
     width = max(map(len, rows))
     text = io.StringIO()
     csv.writer(text, delimiter="\t").writerows([*row, *[""] * width][:width] for row in rows)
-    table = read_csv(io.BytesIO(text.getvalue().encode()), replace(request, ending=".tsv", decimal="."))
+    table = read_csv(io.BytesIO(text.getvalue().encode()), replace(request, ending=".tsv", decimal=_decimal(request)))
     if len(sheets) > 1:
         table.notes.append(f"read from the first sheet, '{sheets[0]}'; the others are {listed(sheets[1:])}")
     return replace(table, details={})
@@ -46,12 +46,12 @@ def _rows(sheet: Any, request: Request) -> list[list[str]]:
     """The cells of a sheet as text, without empty rows and without empty cells at the end of a row."""
     # What the file says about the sheet's extent would be filled up with empty cells.
     sheet.reset_dimensions()
-    rows, cells, allowed = [], 0, allowance(request.size)
+    rows, cells, allowed, decimal = [], 0, allowance(request.size), _decimal(request)
     for row in sheet.iter_rows(values_only=True):
         cells += len(row)
         if cells * PER_TEXT > allowed:
             claim(cells * PER_TEXT, request.path, request.size)
-        texts = [_text(cell) for cell in row]
+        texts = [_text(cell, decimal) for cell in row]
         while texts and not texts[-1]:
             texts.pop()
         if texts:
@@ -83,12 +83,17 @@ def write_xlsx(path: Path, table: Table) -> None:
     book.save(path)
 
 
-def _text(cell: Any) -> str:
+def _decimal(request: Request) -> str:
+    """The decimal mark of numbers that stand as text in their cells: a point, unless the caller says otherwise."""
+    return request.decimal or ("," if request.thousands == "." else ".")
+
+
+def _text(cell: Any, decimal: str) -> str:
     if cell is None:
         return ""
     if isinstance(cell, datetime):
         return (cell.date() if cell.time() == time() else cell).isoformat()
-    return repr(cell) if isinstance(cell, float) else str(cell)
+    return repr(cell).replace(".", decimal) if isinstance(cell, float) else str(cell)
 
 
 def _words(sheet: Any, values: Iterable[Any]) -> list[Any]:

@@ -4,6 +4,8 @@ The knowledge stands here once. :func:`~eigensieve.tables.read_table`, :func:`~e
 :func:`~eigensieve.data.open_data` all look a file up in this table.
 """
 
+import io
+import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
@@ -26,6 +28,8 @@ class Format:
         ``"file.function"`` in this room; empty where only ``open_data`` knows the format.
     magic : tuple of bytes
         First bytes of such a file. They tell the format of standard input.
+    member : str
+        A file that is in every such archive. It tells apart formats that are zip files.
     text : bool
         Whether it is text, which may also be compressed (``.gz``).
     file_only : bool
@@ -39,11 +43,13 @@ class Format:
     reader: str = ""
     writer: str = ""
     magic: tuple[bytes, ...] = ()
+    member: str = ""
     text: bool = False
     file_only: bool = False
     in_place: bool = False
 
 
+_ZIP = b"PK\x03\x04"
 ALL = (
     Format("csv", (".csv", ".txt", ".tsv", ".tab"), "delimited.read_csv", "delimited_writing.write_csv", text=True),
     Format(
@@ -63,9 +69,9 @@ ALL = (
         (b"ARROW1", b"FEA1"),
         file_only=True,
     ),
-    Format("xlsx", (".xlsx",), "excel.read_xlsx", "excel.write_xlsx"),
+    Format("xlsx", (".xlsx",), "excel.read_xlsx", "excel.write_xlsx", (_ZIP,), "xl/workbook.xml"),
     Format("npy", (".npy",), "arrays.read_npy", "arrays.write_npy", (b"\x93NUMPY",), in_place=True),
-    Format("npz", (".npz",), "arrays.read_npz", "arrays.write_npz", (b"PK\x03\x04",)),
+    Format("npz", (".npz",), "arrays.read_npz", "arrays.write_npz", (_ZIP,)),
     Format("mat", (".mat",), "matlab.read_mat", "matlab.write_mat", (b"MATLAB 5",), file_only=True),
     Format(
         "svmlight", (".svm", ".svmlight", ".libsvm"), "svmlight.read_svmlight", "svmlight.write_svmlight", text=True
@@ -89,7 +95,7 @@ def ending_of(path: Path) -> str:
     return Path(path.name.lower().removesuffix(".gz")).suffix
 
 
-def format_of(path: Path, *, in_place: bool = False) -> Format:
+def format_of(path: Path, *, in_place: bool = False, reading: bool = False) -> Format:
     """The format that a file's name stands for.
 
     Parameters
@@ -98,6 +104,8 @@ def format_of(path: Path, *, in_place: bool = False) -> Format:
     in_place : bool
         Whether the format must be one that ``open_data`` reads part by part, and not one that ``read_table`` and
         ``write_table`` know.
+    reading : bool
+        Whether the file is to be read, so that the caller may name its format instead.
     """
     found = _look_up(path)
     if found is not None and (found.in_place if in_place else found.reader):
@@ -108,12 +116,18 @@ def format_of(path: Path, *, in_place: bool = False) -> Format:
     else:
         known = f"one of {_endings('reader')} (text formats also with .gz), or a folder with matrix.mtx"
         other = " Open it with eigensieve.open_data." if found else ""
+        if reading and not found:
+            other = " Or name the format that it has: format='csv', on the command line --format csv."
     raise DataError(f"'{path}' has an unsupported file ending. Use {known}.{other}")
 
 
 def format_of_stream(content: bytes) -> Format:
-    """The format of bytes without a name: told by their first bytes, otherwise delimited text."""
-    return next((format for format in ALL if content.startswith(format.magic)), named("csv"))
+    """The format of bytes without a name: told by their first bytes and what they hold, otherwise delimited text."""
+    members = _members(content)
+    for format in ALL:
+        if content.startswith(format.magic) and (not format.member or format.member in members):
+            return format
+    return named("csv")
 
 
 def function(place: str) -> Callable[..., Any]:
@@ -121,6 +135,15 @@ def function(place: str) -> Callable[..., Any]:
     file, name = place.split(".")
     found: Callable[..., Any] = getattr(import_module(f"eigensieve.tables.{file}"), name)
     return found
+
+
+def _members(content: bytes) -> list[str]:
+    """Names of the files in a zip archive; none where it is damaged or something else."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            return archive.namelist()
+    except zipfile.BadZipFile:
+        return []
 
 
 def _look_up(path: Path) -> Format | None:

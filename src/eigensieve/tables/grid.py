@@ -157,6 +157,8 @@ def find_grid(content: Any, request: Request, notes: list[str]) -> Grid:
             content = content[:].decode("utf-16").encode("utf-8")
         except UnicodeDecodeError as error:
             raise damaged(path, "UTF-16 text") from error
+    if content.find(b"\n") < 0 <= content.find(b"\r"):  # as old Macs wrote lines
+        content = content[:].replace(b"\r", b"\n")
     if b"\0" in content[:4096]:
         raise DataError(f"'{path}' is not a text table. Give it the file ending of its real format.")
     start = 3 if content[:3] == b"\xef\xbb\xbf" else 0

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from eigensieve.tables.dialect import has_commas
 from eigensieve.tables.missing import gaps
 from eigensieve.tables.table import DataError, Request, Table, listed, position
 
@@ -31,12 +32,16 @@ def arranged(table: Table, request: Request) -> Table:
         return table
     if request.categories == "one-hot":
         return _encoded(table, request)
-    words = [name for name, texts in text.items() if not _number_words(texts)]
+    dialect = table.details.get("dialect")
+    decimal = "." if dialect is None else dialect.decimal
+    strays = {name: _number_words(texts, decimal) for name, texts in text.items()}
+    words = [name for name, stray in strays.items() if not stray]
     if words:
         table.notes.append(f"left out {_columns(len(words))} of text: {listed(words)}")
-    for name, texts in text.items():
-        stray = _number_words(texts)
-        if stray:
+    for name, stray in strays.items():
+        if stray and all(map(has_commas, stray)):
+            table.notes.append(f"left out column '{name}', whose numbers have commas: {listed(stray, 3)}")
+        elif stray:
             table.notes.append(f"left out column '{name}', which holds numbers and text: {listed(stray, 3)}")
     return table
 
@@ -47,9 +52,9 @@ def _wanted(table: Table, request: Request) -> tuple[Sequence[int], dict[str, li
         return range(len(table.feature_names)), dict(table.text)
     features = list(table.feature_names)
     names = [*features, *table.text]
-    for role, given in (("kept", request.keep), ("dropped", request.drop)):
+    for purpose, given in (("to keep", request.keep), ("to drop", request.drop)):
         for name in given:
-            position(name, names, request.path, role)
+            position(name, names, request.path, purpose=purpose)
     drop = set(request.drop)
     keep = (set(request.keep) or set(names)) - drop
     if not keep:
@@ -86,8 +91,8 @@ def _encoded(table: Table, request: Request) -> Table:
     return replace(table, X=both, feature_names=[*table.feature_names, *names])
 
 
-def _number_words(texts: Sequence[str]) -> list[str]:
-    """The words in a column whose other cells, at least half of them, are numbers; empty for a column of text."""
+def _number_words(texts: Sequence[str], decimal: str) -> list[str]:
+    """What is no number in a column of which at least half are numbers, with commas or without; empty for others."""
     words: dict[str, None] = {}
     missing = gaps(texts)
     numbers = given = 0
@@ -95,16 +100,16 @@ def _number_words(texts: Sequence[str]) -> list[str]:
         if text in missing:
             continue
         given += 1
-        if _is_number(text):
-            numbers += 1
-        elif len(words) < 4:
+        plain = _is_number(text.replace(decimal, "."))
+        numbers += plain or has_commas(text)
+        if not plain and len(words) < 4:
             words[text.strip()] = None
     return list(words) if given and 2 * numbers >= given else []
 
 
 def _is_number(text: str) -> bool:
     try:
-        float(text.strip().replace(",", "."))
+        float(text)
     except ValueError:
         return False
     return True

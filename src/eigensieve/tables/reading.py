@@ -64,8 +64,8 @@ def read_table(
         Cells that mean "missing", besides empty cells, "NA", "NaN", "null", "?" and the like: texts, or numbers such as
         "-999", in every format, among features, labels and batches.
     decimal, thousands : str, optional
-        Decimal mark and thousands mark of a text file. The decimal mark is found; a thousands mark must be named.
-        A mark that is named as one is not taken for the other.
+        Decimal mark and thousands mark of a text file, or of numbers that are text in a workbook. The decimal mark
+        is found in text files; a thousands mark must be named. A mark that is named as one is not taken for the other.
     header : bool, optional
         Whether the first line of a text file or a workbook names the columns. It is found out where this is None.
         Columns without names are called "x0", "x1", ...
@@ -89,6 +89,11 @@ def read_table(
         raise ValueError(
             f"The 'format' parameter of read_table must be one of {', '.join(FORMATS)}. Got {format!r} instead."
         )
+    if categories not in ("error", "leave-out", "one-hot"):
+        raise ValueError(
+            "The 'categories' parameter of read_table must be 'error', 'leave-out' or 'one-hot'. "
+            f"Got {categories!r} instead."
+        )
     stdin = str(path) == STDIN
     request = Request(
         "standard input" if stdin else Path(path),
@@ -104,7 +109,7 @@ def read_table(
         thousands=thousands,
         header=header,
     )
-    _check_marks(request)
+    check_marks(decimal, thousands)
     request.check_roles()
     if stdin:
         table = _from_stdin(format, request)
@@ -171,21 +176,16 @@ def _labels_with_gaps(labels: np.ndarray | None, words: Sequence[str]) -> np.nda
     return np.where(found, np.nan, labels) if found.any() else labels
 
 
-def _check_marks(request: Request) -> None:
-    if request.categories not in ("error", "leave-out", "one-hot"):
-        raise ValueError(
-            "The 'categories' parameter of read_table must be 'error', 'leave-out' or 'one-hot'. "
-            f"Got {request.categories!r} instead."
-        )
-    for name, mark in (("decimal", request.decimal), ("thousands", request.thousands)):
+def check_marks(decimal: str | None, thousands: str | None) -> None:
+    """Raise ValueError for marks that cannot stand in numbers, or are the same."""
+    for name, mark in (("decimal", decimal), ("thousands", thousands)):
         if mark is not None and (len(mark) != 1 or not mark.isascii() or mark.isalnum()):
             raise ValueError(
                 f"The {name!r} parameter of read_table must be one character such as ',' or '.'. Got {mark!r} instead."
             )
-    if request.decimal is not None and request.decimal == request.thousands:
+    if decimal is not None and decimal == thousands:
         raise ValueError(
-            "The 'decimal' and 'thousands' parameters of read_table must differ. "
-            f"Got {request.decimal!r} for both instead."
+            f"The 'thousands' parameter of read_table must differ from the decimal mark. Got {decimal!r} for both."
         )
 
 
@@ -194,7 +194,7 @@ def _from_file(file: Path, format: str | None, request: Request) -> Table:
         from eigensieve.tables.matrix_market import read_10x
 
         return read_10x(file, request)
-    found = format_of(file) if format is None else named(format)
+    found = format_of(file, reading=True) if format is None else named(format)
     ending = ending_of(file) if format is None else ""
     return _read(found, file, replace(request, ending=ending))
 

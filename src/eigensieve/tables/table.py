@@ -253,7 +253,7 @@ def checked(table: Table, path: str | Path) -> Table:
         missing = _count_missing(values)
         if missing:
             total = table.n_samples * table.n_features
-            table.notes.append(f"{missing:,} of {total:,} values are missing ({100 * missing / total:.2g} %)")
+            table.notes.append(f"{missing:,} of {total:,} values are missing ({percent(missing / total)})")
     unlabelled = 0 if table.label is None else int(unknown(table.label).sum())
     if unlabelled:
         table.notes.append(
@@ -293,14 +293,17 @@ def listed(names: Sequence[str], at_most: int = 5) -> str:
     return shown if len(names) <= at_most else f"{shown} and {len(names) - at_most:,} more"
 
 
-def position(name: str, names: Sequence[str], path: str | Path, role: str, what: str = "column") -> int:
+def position(
+    name: str, names: Sequence[str], path: str | Path, role: str = "", what: str = "column", purpose: str = ""
+) -> int:
     """Position of a name that the user gave, or an error that offers the nearest ones."""
     try:
         return names.index(name)
     except ValueError:
         close = get_close_matches(name, names, n=3) if len(names) <= 50_000 else []
         hint = f"Did you mean {listed(close)}?" if close else f"Its {what}s are {listed(names)}."
-        raise DataError(f"'{path}' has no {role} {what} '{name}'. {hint}") from None
+        kind, use = f"{role} {what}".strip(), f" {purpose}".rstrip()
+        raise DataError(f"'{path}' has no {kind} '{name}'{use}. {hint}") from None
 
 
 def as_floats(values: np.ndarray, path: str | Path = "the table") -> np.ndarray:
@@ -349,6 +352,11 @@ def make_unique(names: Sequence[str], notes: list[str]) -> list[str]:
     if renamed:
         notes.append(f"{renamed:,} repeated feature names were numbered ('-1', '-2', ...)")
     return unique
+
+
+def percent(share: float) -> str:
+    """A share in percent, with two digits that count."""
+    return f"{100 * share:.0f} %" if share >= 0.1 else f"{100 * share:.2g} %"
 
 
 def _count_missing(values: np.ndarray) -> int:

@@ -35,14 +35,17 @@ def _look_at(table: Any) -> dict[str, Any]:
     X = table.X
     kinds = {"constant": 0, "binary": 0, "whole numbers": 0, "real numbers": 0}
     n_missing, with_missing, samples_missing = 0, 0, np.zeros(table.n_samples, dtype=bool)
+    n_infinite, with_infinite = 0, 0
     constant: list[str] = []
     for start in range(0, table.n_features, _BLOCK):
         block = dense(X[:, start : start + _BLOCK])
-        holes = ~np.isfinite(block)
+        holes, infinite = np.isnan(block), np.isinf(block)
         n_missing += int(holes.sum())
         with_missing += int(holes.any(axis=0).sum())
         samples_missing |= holes.any(axis=1)
-        for kind, mask in _kinds(block, holes).items():
+        n_infinite += int(infinite.sum())
+        with_infinite += int(infinite.any(axis=0).sum())
+        for kind, mask in _kinds(block, holes | infinite).items():
             kinds[kind] += int(mask.sum())
             if kind == "constant" and len(constant) < 5:
                 constant += [str(table.feature_names[start + i]) for i in np.flatnonzero(mask)[:5]]
@@ -58,6 +61,8 @@ def _look_at(table: Any) -> dict[str, Any]:
         "missing_values": n_missing,
         "features_with_missing": with_missing,
         "samples_with_missing": int(samples_missing.sum()),
+        "infinite_values": n_infinite,
+        "features_with_infinite": with_infinite,
         "label": _label(table),
         "batch": _batch(table),
         "sample_names": table.id_name,
@@ -115,6 +120,11 @@ def _use(table: Any) -> str:
 def _plan(found: dict[str, Any]) -> list[str]:
     """What ``eigensieve select`` would do, and what it would ask for first."""
     plan = []
+    if found["infinite_values"]:
+        plan.append(
+            "select would refuse the infinite values; --missing median fills them, --missing drop-features or "
+            "drop-samples leaves them out"
+        )
     if found["missing_values"]:
         plan.append(
             "select would leave out features that lack most of their values and fill the others with the median "
@@ -149,16 +159,21 @@ def _label_plan(label: dict[str, Any], n_samples: int) -> str:
 
 
 def _lines(found: dict[str, Any]) -> list[tuple[str, str]]:
+    from eigensieve.tables import percent
+
     where = ""
     if found["missing_values"]:
         where = f" in {found['features_with_missing']:,} features and {found['samples_with_missing']:,} samples"
     lines = [
         ("samples", f"{found['samples']:,} (in {found['samples_in']} of the file)"),
         ("features", f"{found['features']:,}"),
-        ("format", found["format"] + (f", sparse ({100 * found['density']:.2g} % filled)" if found["sparse"] else "")),
+        ("format", found["format"] + (f", sparse ({percent(found['density'])} filled)" if found["sparse"] else "")),
         ("types", ", ".join(f"{count:,} {kind}" for kind, count in found["types"].items() if count)),
         ("missing values", f"{found['missing_values']:,}{where}"),
     ]
+    if found["infinite_values"]:
+        places = f" in {found['features_with_infinite']:,} features"
+        lines.append(("infinite values", f"{found['infinite_values']:,}{places}"))
     if found["constant_features"]:
         more = " ..." if found["types"]["constant"] > len(found["constant_features"]) else ""
         lines.append(("constant features", ", ".join(found["constant_features"]) + more))
