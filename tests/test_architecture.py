@@ -31,7 +31,7 @@ ROOMS = [
     "tables",
     "datasets",
 ]
-SHARED = {"_door", "_extras", "_files", "_progress", "_types"}
+SHARED = {"_door", "_extras", "_files", "_progress", "_types", "_words"}
 FILES = sorted(ROOT.rglob("*.py"))
 COMPILED = [path for path in FILES if re.search(r"^\s*(import|from) numba\b", path.read_text(), re.MULTILINE)]
 

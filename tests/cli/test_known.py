@@ -224,7 +224,7 @@ def test_missing_values_of_side_data_are_handled_as_told(cli, frame, tmp_path, c
     expected = document(cli(*run, "--side", filled))
     for how in ((), ("--missing", "median")):
         code, out, err = cli(*run, "--side", gaps, *how)
-        assert code == 0 and "side data: 1 missing values in 1 features filled in with the median" in err
+        assert code == 0 and "side data: 1 missing value in 1 feature filled in with the median" in err
         assert document((code, out, err)) == expected
     code, _, err = cli(*run, "--side", gaps, "--missing", "error")
     assert code == 3 and "gaps.csv' has missing or infinite values in 1 of 40 columns ('g7')" in err

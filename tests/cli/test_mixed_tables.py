@@ -39,7 +39,7 @@ def test_inspect_and_select_take_the_table_as_it_is(cli, cars):
     code, out, err = cli("select", cars, "-n", 2, "--json")
     assert code == 0 and "left out 3 columns of text" in err, err
     assert any(
-        "2 missing values in 1 features filled in with the median" in note for note in json.loads(out)["input"]["notes"]
+        "2 missing values in 1 feature filled in with the median" in note for note in json.loads(out)["input"]["notes"]
     )
     code, out, err = cli("select", cars, "--categories", "one-hot", "-n", 7, "--json")
     assert code == 0 and "Origin=USA" in json.loads(out)["names"], err
@@ -79,7 +79,7 @@ def test_columns_and_marks_are_told_by_options(cli, cars, tmp_path):
 
 def test_compare_adapts_to_small_tables_and_quantities(cli, cars, tmp_path):
     code, out, err = cli("compare", cars, "--label", "Origin", "--folds", 2, "--report", tmp_path / "r.html", "--json")
-    assert code == 0 and "1 samples without label left out" in err, err
+    assert code == 0 and "1 sample without label left out" in err, err
     assert {row["features"] for row in json.loads(out)["results"]} == {1, 2}
     assert "Selectors compared" in (tmp_path / "r.html").read_text()
     code, out, err = cli("compare", cars, "--label", "Acceleration", "--folds", 2, "--json")

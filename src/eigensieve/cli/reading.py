@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from eigensieve._types import Array
+from eigensieve._words import counted
 from eigensieve.cli.console import Console
 from eigensieve.cli.errors import InputProblem, UsageProblem
 from eigensieve.cli.options import SampleOptions, TableOptions
@@ -185,7 +186,7 @@ def read_labelled(wanted: SampleOptions, console: Console) -> "Samples":
     if missing.all():
         raise InputProblem(f"No sample of '{wanted.source}' has a label. Check --label {wanted.label}.")
     if missing.any():
-        samples = samples.keep_samples(~missing, f"{int(missing.sum()):,} samples without label left out")
+        samples = samples.keep_samples(~missing, f"{counted(int(missing.sum()), 'sample')} without label left out")
     labels = np.asarray(samples.labels)
     distinct = len(set(labels.tolist()))
     if distinct < 2:
@@ -232,7 +233,7 @@ def _without_missing(samples: Samples, how: str, source: str) -> Samples:
                 f"Every column of '{source}' has missing values, so --missing drop-features leaves nothing. "
                 "Use --missing mean or median."
             )
-        return samples.keep_features(keep, f"{len(bad)} features with missing values left out")
+        return samples.keep_features(keep, f"{counted(len(bad), 'feature')} with missing values left out")
     block = dense(samples.X[:, bad])
     holes = ~np.isfinite(block)
     if how == "drop-samples":
@@ -242,7 +243,7 @@ def _without_missing(samples: Samples, how: str, source: str) -> Samples:
                 f"Every sample of '{source}' has a missing value, so --missing drop-samples leaves nothing. "
                 "Use --missing mean, median or drop-features."
             )
-        return samples.keep_samples(keep, f"{int((~keep).sum())} samples with missing values left out")
+        return samples.keep_samples(keep, f"{counted(int((~keep).sum()), 'sample')} with missing values left out")
     return _fill(samples, bad, block, holes, how, source)
 
 
@@ -260,7 +261,8 @@ def _fill(samples: Samples, bad: Array, block: Array, holes: Array, how: str, so
     X[:, bad] = np.where(holes, centre, block)
     if hasattr(X, "tocsr"):
         X = X.tocsr()
-    sentence = f"{int(holes.sum())} missing values in {len(bad)} features filled in with the {how}"
+    gaps = counted(int(holes.sum()), "missing value")
+    sentence = f"{gaps} in {counted(len(bad), 'feature')} filled in with the {how}"
     return replace(samples, X=X, prepared=[*samples.prepared, sentence])
 
 
@@ -280,7 +282,8 @@ def _filled_or_dropped(samples: Samples, bad: Array, source: str) -> Samples:
         keep[bad[sparse]] = False
         if not keep.any():
             raise InputProblem(f"Every column of '{source}' lacks most of its values. Check --na-values and --samples.")
-        sentence = f"{int(sparse.sum())} features that lack most of their values left out (--missing changes this)"
+        lacking = counted(int(sparse.sum()), "feature that lacks most of its", "features that lack most of their")
+        sentence = f"{lacking} values left out (--missing changes this)"
         samples = samples.keep_features(keep, sentence)
     rest = np.flatnonzero(~samples.data.stats().finite)
     if not len(rest):

@@ -9,6 +9,7 @@ import numpy as np
 
 from eigensieve._progress import Progress
 from eigensieve._types import Array
+from eigensieve._words import counted
 from eigensieve.cli.errors import UsageProblem
 from eigensieve.cli.methods import METHODS, Method, Params
 from eigensieve.cli.reading import Samples, labels_with, notes_of
@@ -265,7 +266,7 @@ class Selection:
         shown = [key for key in columns if key != "selected" and columns[key][0] is not None]
         all_shown = len(rows) == sum(columns["selected"])
         return (
-            "Selected features" if all_shown else f"Best {len(rows)} selected features",
+            "Selected features" if all_shown else f"Best {counted(len(rows), 'selected feature')}",
             [key.replace("_", " ") for key in shown],
             [[as_text(columns[key][i]) for key in shown] for i in rows],
         )

@@ -8,7 +8,7 @@ import re
 from importlib.resources import files
 from typing import Any
 
-from eigensieve.report.texts import counted
+from eigensieve._words import counted
 
 _SLOT = re.compile(r"\{\{(\w+)\}\}")
 

@@ -87,11 +87,6 @@ _HOW = {
 }
 
 
-def counted(number: int, one: str, several: str = "") -> str:
-    """Return a number with its noun: "1 step", "1,200 steps"; `several` where the plural needs more than an s."""
-    return f"{number:,} {one if number == 1 else several or one + 's'}"
-
-
 def methods_text(model: Any, support: Array, labels_used: bool, used: dict[str, Any]) -> dict[str, Any]:
     """Return what to write in a paper about how the features were selected.
 

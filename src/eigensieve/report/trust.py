@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 
 from eigensieve._types import Array
+from eigensieve._words import counted
 from eigensieve.estimators import Findings
-from eigensieve.report.texts import counted
 from eigensieve.report.views import led_by_labels
 
 Card = dict[str, str]

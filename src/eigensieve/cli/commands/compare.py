@@ -10,6 +10,7 @@ import numpy as np
 import typer
 
 from eigensieve._types import Array
+from eigensieve._words import counted
 from eigensieve.cli.console import Console
 from eigensieve.cli.errors import InputProblem, UsageProblem, input_errors
 from eigensieve.cli.options import SEEDS, Force, LabelledOptions, PrintOptions, Report, Seed
@@ -210,8 +211,8 @@ def _check_sizes(samples: Samples, task: _Task, folds: int, source: str) -> None
     sizes = np.unique(task.y, return_counts=True)[1]
     if sizes.min() < folds:
         raise InputProblem(
-            f"The smallest class of '{source}' has {int(sizes.min())} samples; --folds {folds} needs as many of "
-            "every class. Use fewer folds."
+            f"The smallest class of '{source}' has {counted(int(sizes.min()), 'sample')}; --folds {folds} needs as "
+            "many of every class. Use fewer folds."
         )
 
 

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
+from eigensieve._words import counted
 from eigensieve.cli.console import Console
 from eigensieve.cli.errors import UsageProblem
 from eigensieve.cli.options import Force, PrintOptions, Report, SafeNames, SampleOptions
@@ -156,7 +157,7 @@ def _page(fitted: Any, columns: dict[str, Any], source: str, samples: Samples) -
 def _show(fitted: Any, columns: dict[str, Any], console: Console, written: dict[str, str]) -> None:
     rounds = range(1, fitted.weights_.shape[1] + 1)
     chosen = [i for i, selected in enumerate(columns["selected"]) if selected]
-    console.text(f"{len(chosen):,} of {len(columns['feature']):,} features taken from {len(rounds)} rounds")
+    console.text(f"{len(chosen):,} of {len(columns['feature']):,} features taken from {counted(len(rounds), 'round')}")
     shown = ["feature", "round", *(f"weight_{number}" for number in rounds)]
     rows = [
         [columns["feature"][i], columns["round"][i], *(f"{columns[key][i]:.3g}" for key in shown[2:])] for i in chosen
