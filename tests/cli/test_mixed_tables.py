@@ -8,6 +8,7 @@ import subprocess
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.sparse
 
 from eigensieve.cli.errors import in_options
 from eigensieve.estimators.persistence import load_model
@@ -202,11 +203,39 @@ def test_the_note_about_numbered_samples_names_the_option(cli, tmp_path):
     assert notes[0].endswith("is used as a feature (--id takes it as the samples' names, --drop leaves it out)")
 
 
+def test_quoted_decimal_commas_name_the_option(cli, tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text('a,b\n"1,5",2\n"2,25",3\n')
+    notes = json.loads(cli("inspect", path, "--json")[1])["notes"]
+    assert any("whose numbers have commas" in note and "--decimal" in note for note in notes)
+    assert json.loads(cli("inspect", path, "--json", "--decimal", ",")[1])["features"] == 2
+
+
+def test_inspect_says_what_select_does_with_infinity(cli, tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("a,b\n" + "".join(f"{i},{i * i % 7}\n" for i in range(20)) + "inf,\n")
+    found = json.loads(cli("inspect", path, "--json")[1])
+    assert (found["missing_values"], found["infinite_values"], found["features_with_infinite"]) == (1, 1, 1)
+    assert any("select would refuse the infinite values" in sentence for sentence in found["would"])
+    code, _, err = cli("select", path, "-n", 1)
+    assert code == 3 and "infinite values in 1 column" in err
+    assert cli("select", path, "-n", 1, "--missing", "median")[0] == 0
+
+
+def test_inspect_of_a_full_sparse_matrix(cli, tmp_path):
+    scipy.sparse.save_npz(tmp_path / "x.npz", scipy.sparse.csr_matrix(np.arange(1.0, 13).reshape(4, 3)))
+    assert "sparse (100 % filled)" in cli("inspect", tmp_path / "x.npz")[1]
+
+
 def test_errors_speak_of_options(cli, cars):
     code, _, err = cli("select", cars, "--method", "qalpha", "--label", "Acceleration")
     assert code == 3 and "use --supervision ignore" in err
     code, _, err = cli("select", cars, "--thousands", "xy")
-    assert code == 3 and "--thousands must be one character" in err
+    assert code == 2 and "--thousands must be one character" in err
+    code, _, err = cli("inspect", cars, "--decimal", "ab")
+    assert code == 2 and "--decimal must be one character" in err
+    code, _, err = cli("inspect", cars, "--decimal", ",", "--thousands", ",")
+    assert code == 2 and "--thousands must differ from the decimal mark. Got ',' for both." in err
     code, _, err = cli("select", cars, "--fdr", 3)
     assert code == 2 and "--fdr must be" in err
     for message in (err, in_options("n_features_to_select=5 asks"), in_options("Use score='laplacian' or scale=True.")):

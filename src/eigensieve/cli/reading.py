@@ -10,7 +10,7 @@ import numpy as np
 from eigensieve._types import Array
 from eigensieve._words import counted
 from eigensieve.cli.console import Console
-from eigensieve.cli.errors import InputProblem, UsageProblem
+from eigensieve.cli.errors import InputProblem, UsageProblem, in_options
 from eigensieve.cli.options import SampleOptions, TableOptions
 from eigensieve.data import DataMatrix, as_data
 
@@ -29,6 +29,10 @@ def read_table(wanted: TableOptions, console: Console) -> Any:
         raise UsageProblem(f"--categories must be one of {', '.join(CATEGORIES)}. Got '{wanted.categories}' instead.")
     if wanted.form is not None and wanted.form not in tables.FORMATS:
         raise UsageProblem(f"--format must be one of {', '.join(tables.FORMATS)}. Got '{wanted.form}' instead.")
+    try:
+        tables.check_marks(wanted.decimal, wanted.thousands)
+    except ValueError as error:
+        raise UsageProblem(in_options(str(error))) from error
     with console.working(f"Reading {wanted.source}", wanted.source):
         return tables.read_table(
             wanted.source,
@@ -50,7 +54,7 @@ def read_table(wanted: TableOptions, console: Console) -> Any:
 _WHAT_TO_DO = {
     "sample names from": "--id names another column",
     "encoded": "--drop leaves one out",
-    "left out column '": "--na-values and --thousands say how to read it",
+    "left out column '": "--na-values, --decimal and --thousands say how to read it",
     "left out": "--categories one-hot encodes categories",
     "samples in columns": "--samples rows reads it the other way",
     "the comma may mark": "--thousands , or --decimal , says it",
