@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from eigensieve._words import counted
 from eigensieve.cli.console import Console
 from eigensieve.cli.errors import in_options
 from eigensieve.cli.methods import DEFAULT_METHOD, METHODS
@@ -172,8 +173,8 @@ def _lines(found: dict[str, Any]) -> list[tuple[str, str]]:
         ("missing values", f"{found['missing_values']:,}{where}"),
     ]
     if found["infinite_values"]:
-        places = f" in {found['features_with_infinite']:,} features"
-        lines.append(("infinite values", f"{found['infinite_values']:,}{places}"))
+        places = counted(found["features_with_infinite"], "feature")
+        lines.append(("infinite values", f"{found['infinite_values']:,} in {places}"))
     if found["constant_features"]:
         more = " ..." if found["types"]["constant"] > len(found["constant_features"]) else ""
         lines.append(("constant features", ", ".join(found["constant_features"]) + more))
