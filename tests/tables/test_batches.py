@@ -72,4 +72,6 @@ def test_unknown_labels():
     words = ["x", "", "NA", "nan", "None", "?", "N/A", "null", "-", "."]
     assert unknown(np.array(words)).tolist() == [False, *[True] * 9]
     assert not unknown(np.array(["+", "-", "+"])).any()
+    assert not unknown(np.array(["none", "mild", "severe"])).any()
+    assert unknown(np.array(["none", "1", "2.5"])).tolist() == [True, False, False]
     assert not unknown(np.array([1, -1])).any()

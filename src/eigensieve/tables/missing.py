@@ -12,13 +12,18 @@ def gaps(texts: Iterable[str], words: Sequence[str] = ()) -> set[str]:
     Parameters
     ----------
     texts : iterable of str
-        The cells of the column. Where "+" is one of them, "-" is a value as well.
+        The cells of the column. Where "+" is one of them, "-" is a value as well. So is "none" in lower case beside
+        other words, such as "mild" and "severe".
     words : sequence of str
         The caller's own words for it, besides the usual ones; see :func:`named_gaps`.
     """
     distinct = set(texts)
-    usual = {"", *MISSING_WORDS} - ({"-"} if any(text.strip() == "+" for text in distinct) else set())
-    return {text for text in distinct if text.strip().lower() in usual} | named_gaps(distinct, words)
+    missing = {text for text in distinct if text.strip().lower() in ("", *MISSING_WORDS)}
+    others = distinct - missing
+    values = {"-"} if any(text.strip() == "+" for text in others) else set()
+    if len(numbers_among(others)) < len(others):
+        values.add("none")
+    return {text for text in missing if text.strip() not in values} | named_gaps(distinct, words)
 
 
 def named_gaps(texts: Iterable[str], words: Sequence[str]) -> set[str]:
