@@ -74,6 +74,7 @@ def test_it_goes_before_a_selector() -> None:
     ("known", "message"),
     [
         ({"side": SIDE[:, :4]}, "same columns as X"),
+        ({"side": pd.DataFrame(SIDE).assign(site="a")}, r"Input side has 1 of 31 columns.*'site' \(\w+\)"),
         ({"batches": [1, 2]}, "inconsistent numbers of samples"),
         ({"batches": [None] * 50}, "must name the batch of every sample"),
         ({"batches": [float("nan")] + ["a", "b"] * 25}, "inconsistent numbers of samples"),

@@ -124,7 +124,7 @@ def name_columns(estimator: BaseEstimator, indices: Sequence[int] | Array) -> st
     return ", ".join(shown) + more
 
 
-def check_columns(X: Any) -> None:
+def check_columns(X: Any, given: str = "X") -> None:
     """Raise when a column of a data frame does not hold numbers. Name the columns and the fix.
 
     Arrays and lists are left to scikit-learn, stored data to `as_data`.
@@ -136,7 +136,7 @@ def check_columns(X: Any) -> None:
     if wrong:
         more = f" and {len(wrong) - _NAMED} more" if len(wrong) > _NAMED else ""
         raise ValueError(
-            f"Input X has {len(wrong)} of {len(kinds)} columns that do not hold numbers: "
+            f"Input {given} has {len(wrong)} of {len(kinds)} columns that do not hold numbers: "
             f"{', '.join(wrong[:_NAMED])}{more}. Drop them, or encode them first, for example with "
             "sklearn.preprocessing.OneHotEncoder in a ColumnTransformer."
         )

@@ -10,7 +10,7 @@ from sklearn.utils.validation import _get_feature_names
 
 from eigensieve._types import Array
 from eigensieve.data import DataMatrix, as_data, is_stored
-from eigensieve.estimators.base import check_finite, name_columns
+from eigensieve.estimators.base import check_columns, check_finite, name_columns
 from eigensieve.qalpha import as_values, inhibition, missing_labels, side_variances
 
 
@@ -72,6 +72,7 @@ def read_side(estimator: BaseEstimator, main: DataMatrix, side: Any) -> DataMatr
         side = as_data(side)
         _check_names(estimator, side.feature_names, name)
     else:
+        check_columns(side, "side")
         _check_names(estimator, _get_feature_names(side), name)
         side = check_array(
             side,
