@@ -212,4 +212,5 @@ def test_names_cannot_leave_the_comment(tmp_path):
 
 def test_of_very_many_features_only_those_that_are_read_are_listed():
     names = [f"g{i}" for i in range(5000)]
-    assert Interface(names).listing(np.array([7, 4321])) == '\n *\n * features\n *   x[7]  "g7"\n *   x[4321]  "g4321"'
+    listed = '\n *\n * features that are read\n *   x[7]  "g7"\n *   x[4321]  "g4321"'
+    assert Interface(names).listing(np.array([7, 4321])) == listed

@@ -34,9 +34,9 @@ class Interface:
         """Return lines of a C comment with the names of features and classes; `read` are the features in use."""
         lines = []
         if self.features is not None:
-            shown = range(len(self.features)) if len(self.features) <= _ALL_NAMED else read.tolist()
-            used = set(read.tolist())
-            lines += ["", "features"]
+            everything = len(self.features) <= _ALL_NAMED
+            shown, used = range(len(self.features)) if everything else read.tolist(), set(read.tolist())
+            lines += ["", "features" if everything else "features that are read"]
             lines += [f"  x[{i}]  {quoted(self.features[i])}{'' if i in used else '  (not read)'}" for i in shown]
         if self.classes is not None:
             lines += ["", "classes"]
