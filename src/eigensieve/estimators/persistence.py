@@ -111,7 +111,7 @@ def _loadable(value: Any) -> bytes | None:
 
     try:
         content: bytes = sio.dumps(value)
-    except (TypeError, NotImplementedError, RecursionError):
+    except (TypeError, NotImplementedError, RecursionError):  # what skops raises for functions and for cycles
         return None
     return None if set(sio.get_untrusted_types(data=content)) - _trusted_types() else content
 
