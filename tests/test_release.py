@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from eigensieve import __version__
+
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 HOME = PROJECT["urls"]["Homepage"]
@@ -42,12 +44,12 @@ def test_the_wheel_holds_the_package_and_nothing_else(archives):
     outside = {name for name in names if ".dist-info/" not in name}
     assert outside == SOURCES
     assert "eigensieve/py.typed" in outside
-    assert f"eigensieve-{PROJECT['version']}.dist-info/licenses/LICENSE" in names
+    assert f"eigensieve-{__version__}.dist-info/licenses/LICENSE" in names
 
 
 def test_the_wheel_says_what_it_is(archives):
     with zipfile.ZipFile(archives[0]) as wheel:
-        folder = f"eigensieve-{PROJECT['version']}.dist-info"
+        folder = f"eigensieve-{__version__}.dist-info"
         metadata = Parser().parsestr(wheel.read(f"{folder}/METADATA").decode())
         entry_points = wheel.read(f"{folder}/entry_points.txt").decode()
     assert "eigensieve = eigensieve.cli:main" in entry_points
@@ -110,7 +112,7 @@ def test_the_recipe_asks_for_what_the_project_asks_for():
     """The conda recipe repeats version and requirements of the core; here they are compared."""
     yaml = pytest.importorskip("yaml", reason="comes with Dask")
     recipe = yaml.safe_load((ROOT / "conda-recipe/recipe.yaml").read_text())
-    assert recipe["context"]["version"] == PROJECT["version"]
+    assert recipe["context"]["version"] == __version__
     assert recipe["about"]["homepage"] == HOME
     run = {line.replace(" ", "") for line in recipe["requirements"]["run"]}
     assert {line for line in run if not line.startswith("python")} == set(PROJECT["dependencies"])

@@ -49,7 +49,7 @@ _CLICK_ERROR: type[Exception] = next(  # its home differs between versions of ty
 
 def _version(wanted: bool) -> None:
     if wanted:
-        from eigensieve import __version__
+        from eigensieve._version import __version__
 
         typer.echo(f"eigensieve {__version__}")
         raise typer.Exit()

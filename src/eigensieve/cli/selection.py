@@ -273,7 +273,7 @@ class Selection:
 
     def document(self, written: dict[str, str]) -> dict[str, Any]:
         """Everything as plain JSON."""
-        from eigensieve import __version__
+        from eigensieve._version import __version__
 
         table = self.samples.table
         return {

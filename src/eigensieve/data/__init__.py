@@ -32,23 +32,15 @@ A feature array has one row per feature. A pass reads all of the data once. A sw
 forward from samples to features, and backward from features to samples.
 """
 
-from typing import TYPE_CHECKING
-
-from eigensieve._door import open_door
-
-if TYPE_CHECKING:
-    from eigensieve.data._thin_numba import across, along
-    from eigensieve.data.blocks import BackwardSum, Block
-    from eigensieve.data.corrected import corrected_data, without_feature_directions, without_sample_directions
-    from eigensieve.data.counts import are_amounts, are_counts, log_counts, logarithms
-    from eigensieve.data.dense import StoredColumns
-    from eigensieve.data.digest import fingerprint
-    from eigensieve.data.disk.opening import open_data
-    from eigensieve.data.extremes import multiplied, tamed
-    from eigensieve.data.matrix import DataMatrix, as_data, is_stored
-    from eigensieve.data.sparse import near_zero, without_repeats
-    from eigensieve.data.squared import SquaredData, squares_of
-    from eigensieve.data.stats import ColumnStats
-    from eigensieve.data.threads import one_blas_thread, ordered_map, thread_count
-
-__getattr__, __dir__, __all__ = open_door(__name__, __file__)
+from eigensieve.data.blocks import BackwardSum, Block
+from eigensieve.data.corrected import corrected_data, without_feature_directions, without_sample_directions
+from eigensieve.data.counts import are_amounts, are_counts, log_counts, logarithms
+from eigensieve.data.dense import StoredColumns
+from eigensieve.data.digest import fingerprint
+from eigensieve.data.disk.opening import open_data
+from eigensieve.data.extremes import multiplied, tamed
+from eigensieve.data.matrix import DataMatrix, as_data, is_stored
+from eigensieve.data.sparse import near_zero, without_repeats
+from eigensieve.data.squared import SquaredData, squares_of
+from eigensieve.data.stats import ColumnStats
+from eigensieve.data.threads import one_blas_thread, ordered_map, thread_count

@@ -1,10 +1,11 @@
 """Compiled loops over the columns of dense blocks; they release the GIL, so that blocks run on threads."""
 
-import numba
 import numpy as np
 
+from eigensieve._compiled import njit
 
-@numba.njit(cache=True, nogil=True)
+
+@njit(cache=True, nogil=True)
 def dense_grouped_sums(Z, codes, shift, sums, squares):  # type: ignore[no-untyped-def]
     """sums[c] += z_t - shift over the samples t of group c, squares += (z_t - shift)^2; group -1 is left out.
 
@@ -22,7 +23,7 @@ def dense_grouped_sums(Z, codes, shift, sums, squares):  # type: ignore[no-untyp
             squares[i] += deviation * deviation
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def dense_quadratic(Z, indptr, indices, values, out):  # type: ignore[no-untyped-def]
     """out[i] = z_i' S z_i for every column z_i of Z and symmetric S in compressed rows, of which one half is read.
 

@@ -1,13 +1,14 @@
 """Compiled fingerprints of columns; they release the GIL, so that blocks run on threads."""
 
-import numba
 import numpy as np
+
+from eigensieve._compiled import njit
 
 _ONE, _TWO = np.uint64(0xFF51AFD7ED558CCD), np.uint64(0xC4CEB9FE1A85EC53)  # of MurmurHash3's finaliser
 _SHIFT = np.uint64(33)
 
 
-@numba.njit(inline="always")
+@njit(inline="always")
 def _mixed(bits):  # type: ignore[no-untyped-def]
     """A one-to-one mix of 64 bits that leaves 0 where it is."""
     bits = (bits ^ (bits >> _SHIFT)) * _ONE
@@ -15,7 +16,7 @@ def _mixed(bits):  # type: ignore[no-untyped-def]
     return bits ^ (bits >> _SHIFT)
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def add_dense(bits, places, out):  # type: ignore[no-untyped-def]
     """out[i] += mixed(bits[t, i]) * places[t] over all samples t."""
     for t in range(bits.shape[0]):
@@ -24,7 +25,7 @@ def add_dense(bits, places, out):  # type: ignore[no-untyped-def]
             out[i] += _mixed(row[i]) * places[t]
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def add_sparse(indptr, indices, bits, places, out):  # type: ignore[no-untyped-def]
     """The same over the non-zeros of compressed columns."""
     for i in range(out.shape[0]):

@@ -1,10 +1,11 @@
 """Compiled loops over compressed columns; they release the GIL, so that blocks run on threads."""
 
-import numba
 import numpy as np
 
+from eigensieve._compiled import njit
 
-@numba.njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
+
+@njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
 def csc_forward(indptr, indices, values, center, scale, V, sums, out):  # type: ignore[no-untyped-def]
     """out[i] = scale_i (sum over the non-zeros t of column i of values_t V[t] - center_i sums); sums = 1'V."""
     n_columns = V.shape[1]
@@ -21,7 +22,7 @@ def csc_forward(indptr, indices, values, center, scale, V, sums, out):  # type: 
             row[c] = scale[i] * (row[c] - center[i] * sums[c])
 
 
-@numba.njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
+@njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
 def csc_forward_narrow(indptr, indices, values, center, scale, V, sums, out):  # type: ignore[no-untyped-def]
     """The same as csc_forward for 4 to 8 columns, a third faster: the sums of a feature stay in registers.
 
@@ -50,7 +51,7 @@ def csc_forward_narrow(indptr, indices, values, center, scale, V, sums, out):  #
             row[c] = scale[i] * (row[c] - center[i] * sums[c])
 
 
-@numba.njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
+@njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
 def csc_back(indptr, indices, values, center, scale, W, shift, out):  # type: ignore[no-untyped-def]
     """out[t] += values_t scale_i W[i] over all non-zeros t of all columns i; shift += center_i scale_i W[i]."""
     n_columns = W.shape[1]
@@ -68,7 +69,7 @@ def csc_back(indptr, indices, values, center, scale, W, shift, out):  # type: ig
                 row[c] += value * source[c]
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def csc_squares(indptr, indices, values, center, scale, weights, total, out):  # type: ignore[no-untyped-def]
     """out[i] = sum over all samples t of weights_t (x_ti - center_i)^2 scale_i^2; total = the sum of the weights."""
     for i in range(out.shape[0]):
@@ -81,7 +82,7 @@ def csc_squares(indptr, indices, values, center, scale, weights, total, out):  #
         out[i] = (energy + (total - seen) * center[i] * center[i]) * scale[i] * scale[i]
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def csc_moments(indptr, indices, values, n_samples, mean, centered_norm, finite, constant):  # type: ignore[no-untyped-def]
     """Mean, norm about the mean, finiteness and exact constancy of every column.
 
@@ -119,7 +120,7 @@ def csc_moments(indptr, indices, values, n_samples, mean, centered_norm, finite,
         centered_norm[i] = np.sqrt(spread) * biggest
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def csc_grouped_sums(indptr, indices, values, codes, sums, squares):  # type: ignore[no-untyped-def]
     """sums[c, i] += x_ti over the non-zeros t of group c, squares[i] += x_ti^2; group -1 is left out."""
     for i in range(squares.shape[0]):

@@ -7,7 +7,7 @@ A block is given as flat memory: row t begins at ``t * stride`` and has `width` 
 view of a wider array is contiguous along its rows, and would not vectorise the loops over it.
 """
 
-import numba
+from eigensieve._compiled import njit
 
 _FAST = {"contract", "reassoc", "nsz"}
 _ACROSS = 1024  # entries of a row at a time: as many of every output row stay in the nearest cache
@@ -15,7 +15,7 @@ _ALONG = 1024
 _MOMENTS = 1024
 
 
-@numba.njit(cache=True, nogil=True, fastmath=_FAST)
+@njit(cache=True, nogil=True, fastmath=_FAST)
 def across(C, flat, stride, height, width, out):  # type: ignore[no-untyped-def]
     """out = C Z for C (few x height) and a block Z (height x width): rows of the block are added up."""
     few = C.shape[0]
@@ -53,7 +53,7 @@ def across(C, flat, stride, height, width, out):  # type: ignore[no-untyped-def]
             t += 1
 
 
-@numba.njit(cache=True, nogil=True, fastmath=_FAST)
+@njit(cache=True, nogil=True, fastmath=_FAST)
 def along(flat, stride, height, width, C, out):  # type: ignore[no-untyped-def]
     """out += Z C' for a block Z (height x width) and C (few x width): inner products with the rows of the block.
 
@@ -115,7 +115,7 @@ def along(flat, stride, height, width, C, out):  # type: ignore[no-untyped-def]
             t += 1
 
 
-@numba.njit(cache=True, nogil=True, fastmath=_FAST)
+@njit(cache=True, nogil=True, fastmath=_FAST)
 def column_dots(flat, stride, height, width, other, out):  # type: ignore[no-untyped-def]
     """Inner products of the columns of a block with those of another of the same shape."""
     for low in range(0, width, _MOMENTS):
@@ -132,7 +132,7 @@ def column_dots(flat, stride, height, width, other, out):  # type: ignore[no-unt
                 sums[i] += float(x[i] * p[i]) + once * float(y[i] * q[i])
 
 
-@numba.njit(cache=True, nogil=True, fastmath=_FAST)
+@njit(cache=True, nogil=True, fastmath=_FAST)
 def weighted_moments(weights, flat, stride, height, width, values, squares):  # type: ignore[no-untyped-def]
     """Sums of w_t x_t and of w_t x_t^2 for every column of a block."""
     for low in range(0, width, _MOMENTS):
@@ -151,7 +151,7 @@ def weighted_moments(weights, flat, stride, height, width, values, squares):  # 
                 second[i] += a * one * one + b * two * two
 
 
-@numba.njit(cache=True, nogil=True, fastmath={"contract"})
+@njit(cache=True, nogil=True, fastmath={"contract"})
 def column_moments(flat, stride, height, width, low, high, mean, squares):  # type: ignore[no-untyped-def]
     """Smallest and largest value, mean and sum of squares about the mean of every column of a block.
 

@@ -29,28 +29,21 @@ vectors). A *column* is a basis vector seen through its elements. A *width* is a
 relative error after each addition.
 """
 
-from typing import TYPE_CHECKING
-
-from eigensieve._door import open_door
-
-if TYPE_CHECKING:
-    from eigensieve.elements.expansion import ElementExpansion, FullExpansion, solve_weights
-    from eigensieve.elements.export_c import expansion_to_c
-    from eigensieve.elements.export_fixed import fixed_to_c
-    from eigensieve.elements.export_names import Interface
-    from eigensieve.elements.export_onnx import expansion_to_onnx
-    from eigensieve.elements.export_scaled import scaled_onnx
-    from eigensieve.elements.fixed_point import FixedPoint
-    from eigensieve.elements.kernel import KIND_NAMES, RBF, MaskedKernel, check_kernel_name
-    from eigensieve.elements.labels import LARGEST, as_columns, fit_labels, held_out_size
-    from eigensieve.elements.losses import LOGISTIC, SQUARED
-    from eigensieve.elements.penalised import Goal
-    from eigensieve.elements.plan import Plan
-    from eigensieve.elements.predictor import Predictor, TablePredictor, fastest_predictor
-    from eigensieve.elements.reduced import construct_vectors, refine_vectors, select_vectors
-    from eigensieve.elements.refine import refine_values
-    from eigensieve.elements.rejection import false_negative_bound, rejection_rates, rejection_threshold
-    from eigensieve.elements.selection import Selection, select
-    from eigensieve.elements.state import Column, SelectionState
-
-__getattr__, __dir__, __all__ = open_door(__name__, __file__)
+from eigensieve.elements.expansion import ElementExpansion, FullExpansion, solve_weights
+from eigensieve.elements.export_c import expansion_to_c
+from eigensieve.elements.export_fixed import fixed_to_c
+from eigensieve.elements.export_names import Interface
+from eigensieve.elements.export_onnx import expansion_to_onnx
+from eigensieve.elements.export_scaled import scaled_onnx
+from eigensieve.elements.fixed_point import FixedPoint
+from eigensieve.elements.kernel import KIND_NAMES, RBF, MaskedKernel, check_kernel_name
+from eigensieve.elements.labels import LARGEST, as_columns, fit_labels, held_out_size
+from eigensieve.elements.losses import LOGISTIC, SQUARED
+from eigensieve.elements.penalised import Goal
+from eigensieve.elements.plan import Plan
+from eigensieve.elements.predictor import Predictor, TablePredictor, fastest_predictor
+from eigensieve.elements.reduced import construct_vectors, refine_vectors, select_vectors
+from eigensieve.elements.refine import refine_values
+from eigensieve.elements.rejection import false_negative_bound, rejection_rates, rejection_threshold
+from eigensieve.elements.selection import Selection, select
+from eigensieve.elements.state import Column, SelectionState

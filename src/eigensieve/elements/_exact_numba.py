@@ -1,8 +1,8 @@
 """The products of the exact search, compiled."""
 
 import numpy as np
-from numba import njit
 
+from eigensieve._compiled import njit
 from eigensieve._types import Array
 from eigensieve.elements.kernel import LINEAR, RBF
 

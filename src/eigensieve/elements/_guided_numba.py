@@ -1,8 +1,8 @@
 """The histograms of the guided search, compiled."""
 
 import numpy as np
-from numba import njit
 
+from eigensieve._compiled import njit
 from eigensieve._types import Array
 
 _F = np.float32

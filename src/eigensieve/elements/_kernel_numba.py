@@ -1,9 +1,10 @@
 """The kernel of one number at a time. Every compiled loop over samples inlines these functions."""
 
 import numpy as np
-from numba import njit, types
+from numba import types
 from numba.extending import overload
 
+from eigensieve._compiled import njit
 from eigensieve.elements.kernel import LINEAR, RBF
 
 _F = np.float32

@@ -7,8 +7,8 @@ cheap to sum bin by bin: all samples are summed in the order of their bins, and 
 """
 
 import numpy as np
-from numba import njit
 
+from eigensieve._compiled import njit
 from eigensieve._types import Array
 from eigensieve.elements._kernel_numba import exp_negative
 from eigensieve.elements.bins import BINS

@@ -1,8 +1,8 @@
 """Columns of bumps and the gradient of a loss by their values and widths, compiled, in double precision."""
 
 import numpy as np
-from numba import njit
 
+from eigensieve._compiled import njit
 from eigensieve._types import Array
 from eigensieve.elements._kernel_numba import exp_negative_double
 

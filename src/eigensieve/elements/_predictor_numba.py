@@ -1,8 +1,8 @@
 """The evaluation of masked expansions, compiled."""
 
 import numpy as np
-from numba import njit
 
+from eigensieve._compiled import njit
 from eigensieve._types import Array
 from eigensieve.elements._kernel_numba import expm1_of, power
 from eigensieve.elements.kernel import RBF

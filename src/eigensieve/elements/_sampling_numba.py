@@ -1,8 +1,8 @@
 """The gains of candidates on sampled data, compiled."""
 
 import numpy as np
-from numba import njit
 
+from eigensieve._compiled import njit
 from eigensieve._types import Array
 from eigensieve.elements._kernel_numba import column_value, exp_negative
 from eigensieve.elements.kernel import RBF

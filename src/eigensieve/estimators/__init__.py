@@ -29,32 +29,6 @@ Words: a feature is *usable* when it varies. *Known* is what the user passes to 
 disk or on a cluster, not an array in memory.
 """
 
-from typing import TYPE_CHECKING
+import lazy_loader
 
-from eigensieve._door import open_door
-
-if TYPE_CHECKING:
-    from eigensieve.estimators.base import check_data
-    from eigensieve.estimators.element_svc import ElementSelectedSVC
-    from eigensieve.estimators.element_svr import ElementSelectedSVR
-    from eigensieve.estimators.feature_map import FeatureMap
-    from eigensieve.estimators.genes import select_genes
-    from eigensieve.estimators.kernel_qalpha import KernelQAlphaSelector
-    from eigensieve.estimators.outcome import Findings, known_and_used, selected_features
-    from eigensieve.estimators.persistence import (
-        ModelFileError,
-        load_model,
-        read_model_header,
-        save_model,
-    )
-    from eigensieve.estimators.qalpha_selector import QAlphaSelector
-    from eigensieve.estimators.reduced_set import ReducedSetSVC
-    from eigensieve.estimators.registry import ESTIMATORS, estimator_class
-    from eigensieve.estimators.rejection_cascade import RejectionCascade
-    from eigensieve.estimators.sieve_selector import SieveSelector
-    from eigensieve.estimators.small_machine import positive_scores
-    from eigensieve.estimators.trace_ratio import TraceRatioSelector
-    from eigensieve.estimators.trace_ratio_scores import fisher_score, laplacian_score
-    from eigensieve.estimators.variation import UnwantedVariationRemover
-
-__getattr__, __dir__, __all__ = open_door(__name__, __file__)
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -6,10 +6,10 @@ from typing import Any, Literal
 
 import numpy as np
 
-from eigensieve import __version__
 from eigensieve._extras import require
 from eigensieve._progress import progress_for
 from eigensieve._types import Array
+from eigensieve._version import __version__
 from eigensieve.data import DataMatrix, are_amounts, are_counts, as_data, log_counts, one_blas_thread
 from eigensieve.estimators.base import generator, progress_of
 from eigensieve.estimators.knowledge import Known, read_batches, read_side

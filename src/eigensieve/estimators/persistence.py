@@ -12,9 +12,9 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.pipeline import Pipeline
 
-from eigensieve import __version__
 from eigensieve._extras import require
 from eigensieve._files import staged
+from eigensieve._version import __version__
 from eigensieve.estimators.model_checks import misfit
 from eigensieve.estimators.outcome import selected_features
 from eigensieve.estimators.registry import ESTIMATORS

@@ -17,21 +17,14 @@ noise edge : the largest eigenvalue to expect of features without structure.
 excess : how much further than light-tailed features the eigenvalues of the data's own marginals reach.
 """
 
-from typing import TYPE_CHECKING
-
-from eigensieve._door import open_door
-
-if TYPE_CHECKING:
-    from eigensieve.evidence.curve import two_level_cut
-    from eigensieve.evidence.discoveries import Discoveries, discover, follow, step_up
-    from eigensieve.evidence.noise_edges import (
-        MAX_CLUSTERS,
-        count_clusters,
-        count_spikes,
-        permuted_excess,
-        weighted_noise_edge,
-    )
-    from eigensieve.evidence.scores import NullSample, agreement, agreement_p_values, sample_orders
-    from eigensieve.evidence.stability import Stability, selection_stability
-
-__getattr__, __dir__, __all__ = open_door(__name__, __file__)
+from eigensieve.evidence.curve import two_level_cut
+from eigensieve.evidence.discoveries import Discoveries, discover, follow, step_up
+from eigensieve.evidence.noise_edges import (
+    MAX_CLUSTERS,
+    count_clusters,
+    count_spikes,
+    permuted_excess,
+    weighted_noise_edge,
+)
+from eigensieve.evidence.scores import NullSample, agreement, agreement_p_values, sample_orders
+from eigensieve.evidence.stability import Stability, selection_stability

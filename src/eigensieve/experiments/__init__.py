@@ -22,15 +22,8 @@ Words: a *case* is a data set or a setting. A *run* is one draw or split of a ca
 what a paper says. It is made of *checks*.
 """
 
-from typing import TYPE_CHECKING
-
-from eigensieve._door import open_door
-
-if TYPE_CHECKING:
-    from eigensieve.experiments.catalog import EXPERIMENTS
-    from eigensieve.experiments.common import read_markdown
-    from eigensieve.experiments.frame import Experiment, Results
-    from eigensieve.experiments.page import CHECKS, VERDICTS, check_rows, paragraphs, section, verdict_rows, write_page
-    from eigensieve.experiments.running import load_results, run_experiment
-
-__getattr__, __dir__, __all__ = open_door(__name__, __file__)
+from eigensieve.experiments.catalog import EXPERIMENTS
+from eigensieve.experiments.common import read_markdown
+from eigensieve.experiments.frame import Experiment, Results
+from eigensieve.experiments.page import CHECKS, VERDICTS, check_rows, paragraphs, section, verdict_rows, write_page
+from eigensieve.experiments.running import load_results, run_experiment

@@ -8,14 +8,7 @@ checks.py : a graph that the user gives, checked once.
 spectrum.py : degrees and leading eigenvectors of a graph.
 """
 
-from typing import TYPE_CHECKING
-
-from eigensieve._door import open_door
-
-if TYPE_CHECKING:
-    from eigensieve.graphs.checks import check_graph
-    from eigensieve.graphs.knn import knn_graph, local_graph
-    from eigensieve.graphs.screen import nearest_among
-    from eigensieve.graphs.spectrum import degrees, leading_eigenvectors
-
-__getattr__, __dir__, __all__ = open_door(__name__, __file__)
+from eigensieve.graphs.checks import check_graph
+from eigensieve.graphs.knn import knn_graph, local_graph
+from eigensieve.graphs.screen import nearest_among
+from eigensieve.graphs.spectrum import degrees, leading_eigenvectors

@@ -1,10 +1,11 @@
 """The compiled loops of `screen.py`."""
 
-import numba
 import numpy as np
 
+from eigensieve._compiled import njit
 
-@numba.njit(cache=True, nogil=True)
+
+@njit(cache=True, nogil=True)
 def smallest(product, half, first, candidates, edge):  # type: ignore[no-untyped-def]
     """For every row t find the columns s with the smallest half_s - product_ts, without the row's own sample.
 
@@ -38,7 +39,7 @@ def smallest(product, half, first, candidates, edge):  # type: ignore[no-untyped
         edge[t] = values[worst]
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def largest_deviation(X, mean):  # type: ignore[no-untyped-def]
     """The largest |x_ti - mean_i|."""
     largest = 0.0
@@ -48,7 +49,7 @@ def largest_deviation(X, mean):  # type: ignore[no-untyped-def]
     return largest
 
 
-@numba.njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
+@njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
 def single_rows(X, mean, unit, single, squares):  # type: ignore[no-untyped-def]
     """single = unit (X - mean) in single precision; squares[t] = its row's squared norm in double precision."""
     for t in range(X.shape[0]):
@@ -60,7 +61,7 @@ def single_rows(X, mean, unit, single, squares):  # type: ignore[no-untyped-def]
         squares[t] = total
 
 
-@numba.njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
+@njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
 def squared_distances(X, unit, first, candidates, out):  # type: ignore[no-untyped-def]
     """out[t, c] = |unit (x_(first + t) - x_candidate)|^2."""
     for t in range(candidates.shape[0]):

@@ -15,19 +15,12 @@ step : the block function of one pass, between the product with the data (projec
 tile : features of a block that a compiled step keeps in the cache.
 """
 
-from typing import TYPE_CHECKING
-
-from eigensieve._door import open_door
-
-if TYPE_CHECKING:
-    from eigensieve.operators.affinity import (
-        Affinity,
-        LaplacianAffinity,
-        ScaledAffinity,
-        StandardAffinity,
-        leading_eigenvectors,
-    )
-    from eigensieve.operators.steps import ExpandStep, SpreadStep
-    from eigensieve.operators.symmetric import FeatureGram, SymmetricOperator, check_symmetric_operator
-
-__getattr__, __dir__, __all__ = open_door(__name__, __file__)
+from eigensieve.operators.affinity import (
+    Affinity,
+    LaplacianAffinity,
+    ScaledAffinity,
+    StandardAffinity,
+    leading_eigenvectors,
+)
+from eigensieve.operators.steps import ExpandStep, SpreadStep
+from eigensieve.operators.symmetric import FeatureGram, SymmetricOperator, check_symmetric_operator

@@ -5,23 +5,23 @@ still in the cache: every entry is fetched from memory once. In numpy the same t
 of them waits for the interpreter.
 """
 
-import numba
 import numpy as np
 
-from eigensieve.data import across, along
+from eigensieve._compiled import njit
+from eigensieve.data._thin_numba import across, along
 
 _FAST = {"contract", "reassoc", "nsz"}
 _ENTRIES = 1 << 20  # most entries of a tile: it stays in the shared cache
 _WIDEST, _NARROWEST = 1024, 128
 
 
-@numba.njit(inline="always")
+@njit(inline="always")
 def _tile_width(height):  # type: ignore[no-untyped-def]
     """Return how many columns of `height` entries make a tile."""
     return max(_NARROWEST, min(_WIDEST, _ENTRIES // max(1, height)))
 
 
-@numba.njit(inline="always")
+@njit(inline="always")
 def _projected(VT, here, stride, height, size, center, scale, sums, T):  # type: ignore[no-untyped-def]
     """T = V'M for a tile: the product with the raw columns, centred and scaled afterwards."""
     across(VT, here, stride, height, size, T)
@@ -31,7 +31,7 @@ def _projected(VT, here, stride, height, size, center, scale, sums, T):  # type:
             row[i] = (row[i] - sums[j] * center[i]) * scale[i]
 
 
-@numba.njit(inline="always")
+@njit(inline="always")
 def _multiplied_back(here, stride, height, size, center, W, back, shift):  # type: ignore[no-untyped-def]
     """Add the product of the raw columns with W (rows along the tile), and what centring takes off it."""
     for c in range(W.shape[0]):
@@ -42,7 +42,7 @@ def _multiplied_back(here, stride, height, size, center, W, back, shift):  # typ
     along(here, stride, height, size, W, back)
 
 
-@numba.njit(cache=True, nogil=True, fastmath=_FAST)
+@njit(cache=True, nogil=True, fastmath=_FAST)
 def spread(  # type: ignore[no-untyped-def]
     flat, stride, height, width, center, scale, VT, sums, weights, projections, back, shift
 ):
@@ -65,7 +65,7 @@ def spread(  # type: ignore[no-untyped-def]
         _multiplied_back(here, stride, height, size, centers, W, back, shift)
 
 
-@numba.njit(cache=True, nogil=True, fastmath=_FAST)
+@njit(cache=True, nogil=True, fastmath=_FAST)
 def _combined(coefficients, sources, size, targets):  # type: ignore[no-untyped-def]
     """targets = coefficients' sources, over the first `size` entries of rows."""
     for a in range(coefficients.shape[1]):
@@ -78,7 +78,7 @@ def _combined(coefficients, sources, size, targets):  # type: ignore[no-untyped-
                 target[i] += factor * source[i]
 
 
-@numba.njit(cache=True, nogil=True, fastmath=_FAST)
+@njit(cache=True, nogil=True, fastmath=_FAST)
 def expand(  # type: ignore[no-untyped-def]
     flat, stride, height, width, center, scale, VT, sums, B, P, turn_B, rotate, known, novel, rho, unit,
     new_B, new_P, back, shift, total,

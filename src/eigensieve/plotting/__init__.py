@@ -13,15 +13,6 @@ Read in this order; each file is one kind of picture, and none needs another:
 - ``elements``: the mask, the error path and the rejection curves of element selection
 """
 
-from typing import TYPE_CHECKING
+import lazy_loader
 
-from eigensieve._door import open_door
-
-if TYPE_CHECKING:
-    from eigensieve.plotting.elements import ElementMaskDisplay, ElementPathDisplay, RejectionCurveDisplay
-    from eigensieve.plotting.feature_map import FeatureMapDisplay
-    from eigensieve.plotting.path import TraceRatioPathDisplay
-    from eigensieve.plotting.stability import StabilityDisplay
-    from eigensieve.plotting.weights import WeightsDisplay
-
-__getattr__, __dir__, __all__ = open_door(__name__, __file__)
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

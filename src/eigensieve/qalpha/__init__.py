@@ -22,52 +22,45 @@ spectrum : which affinity L(w) is used; "standard" or "laplacian".
 G : the features x features matrix whose leading eigenvector is w for a fixed Q.
 """
 
-from typing import TYPE_CHECKING
-
-from eigensieve._door import open_door
-
-if TYPE_CHECKING:
-    from eigensieve.qalpha.class_blocks import read_settings
-    from eigensieve.qalpha.knowledge.checks import (
-        Pairs,
-        Request,
-        check_combination,
-        check_pairs_against_labels,
-        check_start,
-        read_pairs,
-    )
-    from eigensieve.qalpha.knowledge.labels import (
-        UNLABELLED,
-        Labels,
-        as_values,
-        class_span,
-        marked_labels,
-        missing_labels,
-        read_labels,
-    )
-    from eigensieve.qalpha.knowledge.pairs import PairPenalty
-    from eigensieve.qalpha.knowledge.steered import Knowledge, inhibition, side_variances, solve_steered
-    from eigensieve.qalpha.mercer_factor import Factor, check_likeness, exact_factor, nystroem_factor
-    from eigensieve.qalpha.mercer_kernels import (
-        KERNELS,
-        ComputedKernel,
-        FeatureKernel,
-        GivenKernel,
-        KernelSettings,
-        UnitKernel,
-        kernel_function,
-    )
-    from eigensieve.qalpha.problem import TAU, Problem, Result, SolveSettings, spectrum_affinity
-    from eigensieve.qalpha.solving import SOLVERS, solve_standard
-    from eigensieve.qalpha.theory import (
-        expected_irrelevant_weight_bound,
-        expected_triple_product,
-        irrelevant_weight_bound,
-        positivity_probability,
-        sparsity_gap,
-        triple_product,
-        two_block_sparsity_gap,
-    )
-    from eigensieve.qalpha.topographical_map import Round, map_rounds
-
-__getattr__, __dir__, __all__ = open_door(__name__, __file__)
+from eigensieve.qalpha.class_blocks import read_settings
+from eigensieve.qalpha.knowledge.checks import (
+    Pairs,
+    Request,
+    check_combination,
+    check_pairs_against_labels,
+    check_start,
+    read_pairs,
+)
+from eigensieve.qalpha.knowledge.labels import (
+    UNLABELLED,
+    Labels,
+    as_values,
+    class_span,
+    marked_labels,
+    missing_labels,
+    read_labels,
+)
+from eigensieve.qalpha.knowledge.pairs import PairPenalty
+from eigensieve.qalpha.knowledge.steered import Knowledge, inhibition, side_variances, solve_steered
+from eigensieve.qalpha.mercer_factor import Factor, check_likeness, exact_factor, nystroem_factor
+from eigensieve.qalpha.mercer_kernels import (
+    KERNELS,
+    ComputedKernel,
+    FeatureKernel,
+    GivenKernel,
+    KernelSettings,
+    UnitKernel,
+    kernel_function,
+)
+from eigensieve.qalpha.problem import TAU, Problem, Result, SolveSettings, spectrum_affinity
+from eigensieve.qalpha.solving import SOLVERS, solve_standard
+from eigensieve.qalpha.theory import (
+    expected_irrelevant_weight_bound,
+    expected_triple_product,
+    irrelevant_weight_bound,
+    positivity_probability,
+    sparsity_gap,
+    triple_product,
+    two_block_sparsity_gap,
+)
+from eigensieve.qalpha.topographical_map import Round, map_rounds

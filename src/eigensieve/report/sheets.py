@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from eigensieve import __version__
+from eigensieve._version import __version__
 from eigensieve.report.rendering import asset, fill_page
 
 _PLOT = 560

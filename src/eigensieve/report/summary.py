@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from eigensieve import __version__
 from eigensieve._types import Array
+from eigensieve._version import __version__
 from eigensieve.estimators import Findings, check_data, known_and_used
 from eigensieve.evidence import Stability
 from eigensieve.report.texts import methods_text

@@ -3,8 +3,8 @@
 from inspect import signature
 from typing import Any
 
-from eigensieve import __version__
 from eigensieve._types import Array
+from eigensieve._version import __version__
 
 _WOLF_2005 = (
     "L. Wolf and A. Shashua. Feature Selection for Unsupervised and Supervised Inference: The Emergence of Sparsity in "

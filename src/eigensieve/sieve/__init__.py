@@ -29,19 +29,12 @@ alignment : how similar the affinity of some features is to the structure, as th
 cloud : normal points without clusters that a layout is compared with.
 """
 
-from typing import TYPE_CHECKING
-
-from eigensieve._door import open_door
-
-if TYPE_CHECKING:
-    from eigensieve.sieve.cells import cell_embedding, relative_effect
-    from eigensieve.sieve.embedding import sample_coordinates
-    from eigensieve.sieve.labelled import shared_with_batches
-    from eigensieve.sieve.profiles import UseProfiles
-    from eigensieve.sieve.rounds import SieveResult
-    from eigensieve.sieve.scale import UseScale
-    from eigensieve.sieve.search import Search, prepare
-    from eigensieve.sieve.target import Kind, Target, read_target
-    from eigensieve.sieve.unwanted import Unwanted, clean, unwanted_directions
-
-__getattr__, __dir__, __all__ = open_door(__name__, __file__)
+from eigensieve.sieve.cells import cell_embedding, relative_effect
+from eigensieve.sieve.embedding import sample_coordinates
+from eigensieve.sieve.labelled import shared_with_batches
+from eigensieve.sieve.profiles import UseProfiles
+from eigensieve.sieve.rounds import SieveResult
+from eigensieve.sieve.scale import UseScale
+from eigensieve.sieve.search import Search, prepare
+from eigensieve.sieve.target import Kind, Target, read_target
+from eigensieve.sieve.unwanted import Unwanted, clean, unwanted_directions

@@ -7,9 +7,9 @@ imported when a file is read, so that numba does not slow the import of the pack
 
 import math
 
-import numba
 import numpy as np
 
+from eigensieve._compiled import njit
 from eigensieve.tables.dialect import TRUTH_WORDS
 from eigensieve.tables.missing import MISSING_WORDS
 
@@ -53,7 +53,7 @@ _HIGH = np.array([power >> 64 for power in _POWERS_OF_FIVE], dtype=np.uint64)
 _LOW = np.array([power & (2**64 - 1) for power in _POWERS_OF_FIVE], dtype=np.uint64)
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def find_lines(text, start, begins, ends):  # type: ignore[no-untyped-def]
     """Find the lines that are not blank; a newline between quotes ends no line.
 
@@ -96,7 +96,7 @@ def find_lines(text, start, begins, ends):  # type: ignore[no-untyped-def]
     return count
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def _next_cell(text, position, end, delimiter):  # type: ignore[no-untyped-def]
     """Return the content of the cell at `position` (first, last plus one) and where its delimiter stands."""
     if position < end and text[position] == _QUOTE:
@@ -126,7 +126,7 @@ def _next_cell(text, position, end, delimiter):  # type: ignore[no-untyped-def]
     return first, position, position
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def _lower(text, first, last):  # type: ignore[no-untyped-def]
     """A word of at most 8 bytes in lower case, packed into one number."""
     packed = np.int64(0)
@@ -138,7 +138,7 @@ def _lower(text, first, last):  # type: ignore[no-untyped-def]
     return packed
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def _word(text, first, last):  # type: ignore[no-untyped-def]
     """Tell what a cell that is no plain number is: missing, infinite, a truth value, or text."""
     if last - first > 9:
@@ -163,7 +163,7 @@ def _word(text, first, last):  # type: ignore[no-untyped-def]
     return TEXT, np.nan
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def _product(a, b):  # type: ignore[no-untyped-def]
     """The 128-bit product of two 64-bit numbers: high and low half."""
     mask = np.uint64(0xFFFFFFFF)
@@ -176,7 +176,7 @@ def _product(a, b):  # type: ignore[no-untyped-def]
     return a1 * b1 + (middle >> half) + (other >> half), a * b
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def _exact(mantissa, exponent):  # type: ignore[no-untyped-def]
     """The float nearest to ``mantissa * 10^exponent``, or a refusal in the rare cases that the method leaves open."""
     if exponent < _SMALLEST or exponent > _LARGEST:
@@ -208,7 +208,7 @@ def _exact(mantissa, exponent):  # type: ignore[no-untyped-def]
     return True, math.ldexp(np.float64(m), power - 52)
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def _number(text, first, last, decimal):  # type: ignore[no-untyped-def]
     """Read one cell: its kind and, for numbers, its value."""
     while first < last and text[first] == _SPACE:
@@ -273,7 +273,7 @@ def _number(text, first, last, decimal):  # type: ignore[no-untyped-def]
     return NUMBER, -value if negative else value
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def parse_rows(text, begins, ends, delimiter, decimal, targets, out, cells, odd):  # type: ignore[no-untyped-def]
     """Parse lines of text into the rows of `out`.
 
@@ -322,7 +322,7 @@ def parse_rows(text, begins, ends, delimiter, decimal, targets, out, cells, odd)
     return n_odd
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def locate_column(text, begins, ends, delimiter, wanted):  # type: ignore[no-untyped-def]
     """First and last-plus-one byte of one column's cell in every line; -1 where a line has no such cell."""
     firsts = np.full(begins.size, -1, np.int64)

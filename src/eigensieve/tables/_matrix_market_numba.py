@@ -3,26 +3,26 @@
 Why by hand: the compiled parser of scipy crashes on damaged numbers and on zero bytes.
 """
 
-import numba
 import numpy as np
 
+from eigensieve._compiled import njit
 from eigensieve.tables._delimited_numba import DIGITS, LONG, MISSING, NUMBER, _number
 
 _POINT, _ZERO, _N = 46, 48, 110
 BAD = -1
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def _is_space(byte):  # type: ignore[no-untyped-def]
     return byte == 32 or 9 <= byte <= 13
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def _is_nan(text, first, last):  # type: ignore[no-untyped-def]
     return last - first == 3 and text[first] | 32 == _N and text[last - 1] | 32 == _N
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def parse_entries(text, place, indices, values, with_values, long):  # type: ignore[no-untyped-def]
     """Parse the entries that begin at a place.
 

@@ -14,27 +14,20 @@ of a feature is b / e. The *subset-level* score of a subset is sum b / sum e; la
 *usable* if it has any scatter, and *free* if it has between scatter but no within scatter.
 """
 
-from typing import TYPE_CHECKING
-
-from eigensieve._door import open_door
-
-if TYPE_CHECKING:
-    from eigensieve.traceratio.dinkelbach import (
-        best_subset,
-        feature_ranking,
-        feature_scores,
-        feature_subset,
-        subset_ratio,
-        usable_features,
-    )
-    from eigensieve.traceratio.pairs import (
-        FisherPair,
-        GivenPair,
-        GraphPair,
-        LaplacianPair,
-        diagonals,
-        semi_supervised_pair,
-    )
-    from eigensieve.traceratio.path import TraceRatioPath, trace_ratio_path
-
-__getattr__, __dir__, __all__ = open_door(__name__, __file__)
+from eigensieve.traceratio.dinkelbach import (
+    best_subset,
+    feature_ranking,
+    feature_scores,
+    feature_subset,
+    subset_ratio,
+    usable_features,
+)
+from eigensieve.traceratio.pairs import (
+    FisherPair,
+    GivenPair,
+    GraphPair,
+    LaplacianPair,
+    diagonals,
+    semi_supervised_pair,
+)
+from eigensieve.traceratio.path import TraceRatioPath, trace_ratio_path

@@ -1,12 +1,12 @@
 """Compiled core of the path: the optimal trace ratio for every subset size at once."""
 
-import numba
 import numpy as np
 
+from eigensieve._compiled import njit
 from eigensieve._types import Array
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def _threshold(values: Array, counts: Array, k: int) -> float:
     """Return the k-th largest value; each value stands for `counts` equal features."""
     order = np.argsort(-values)
@@ -18,7 +18,7 @@ def _threshold(values: Array, counts: Array, k: int) -> float:
     return values[order[-1]]
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def _dinkelbach(
     b: Array, e: Array, counts: Array, base_b: float, base_e: float, k: int, lam: float
 ) -> tuple[float, float]:
@@ -41,7 +41,7 @@ def _dinkelbach(
         lam = new
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def _still_open(
     b: Array, e: Array, counts: Array, lo: int, hi: int, low: float, high: float, slope: float
 ) -> tuple[Array, Array]:
@@ -67,7 +67,7 @@ def _still_open(
     return is_open, surely_in
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def all_sizes(b: Array, e: Array, counts: Array, free_b: float) -> Array:
     """Return lambda* for m = 1, 2, ... lines with e > 0, added to features with e = 0 and between scatter `free_b`.
 

@@ -1,11 +1,10 @@
 """The compiled loops of `pairs.py`. They are imported only when pairs are given."""
 
-import numba
-
+from eigensieve._compiled import njit
 from eigensieve._types import Array
 
 
-@numba.njit(cache=True, nogil=True, fastmath=True)
+@njit(cache=True, nogil=True, fastmath=True)
 def add_affinities(Z: Array, weights: Array, first: Array, second: Array, out: Array) -> None:
     """Add sum_i w_i z_xi z_yi to out[p] for every pair p = (x, y)."""
     for p in range(len(first)):
@@ -16,7 +15,7 @@ def add_affinities(Z: Array, weights: Array, first: Array, second: Array, out: A
         out[p] += total
 
 
-@numba.njit(cache=True, nogil=True, fastmath=True)
+@njit(cache=True, nogil=True, fastmath=True)
 def add_products(Z: Array, values: Array, first: Array, second: Array, out: Array) -> None:
     """Add sum_p e_p z_xi z_yi to out[i] for every feature i."""
     for p in range(len(first)):
