@@ -1,8 +1,8 @@
 """eigensieve: find the few features that matter in wide data, with or without labels.
 
 ``__init__.pyi`` lists the public names. Each is imported when it is first used (SPEC 1, ``lazy_loader``). The code
-lives in packages. The ``__init__`` of a package says what it owns and lists the names that other packages may use. A package
-imports only from the packages below it:
+lives in packages. The ``__init__`` of a package says what it owns and lists the names that other packages may use.
+A package imports only from the packages below it:
 
 ``cli``, ``report``, ``plotting``, ``experiments``         what people run and look at
 ``estimators``                                             what faces scikit-learn
