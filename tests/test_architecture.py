@@ -33,7 +33,7 @@ PACKAGES = [
     "tables",
     "datasets",
 ]
-SHARED = {"_compiled", "_extras", "_files", "_progress", "_types", "_version", "_words"}
+SHARED = {"_compiled", "_extras", "_files", "_progress", "_sklearn", "_types", "_version", "_words"}
 FILES = sorted(ROOT.rglob("*.py"))
 STUBS = sorted(ROOT.rglob("*.pyi"))
 COMPILED = [path for path in FILES if "import njit" in path.read_text()]
@@ -124,7 +124,10 @@ def test_things_with_one_home_are_nowhere_else(path: Path) -> None:
     if path.name != "_files.py":
         assert "os.replace(" not in text, "files are written by eigensieve._files.staged"
     if path.name != "_types.py":
-        assert "\nArray = " not in text, "the array type is eigensieve._types.Array"
+        assert not re.search(r"^\w*Array = ", text, re.MULTILINE), "array types are defined in eigensieve._types"
+    if path.name != "_sklearn.py":
+        private = r"^\s*from sklearn(\S*\._\S* import|\S* import (\(|.*\b)_)"
+        assert not re.search(private, text, re.MULTILINE), "private names of scikit-learn come from eigensieve._sklearn"
     if path.name != "_compiled.py":
         assert not re.search(r"(from numba import.*|numba\.)njit", text), (
             "loops are compiled by eigensieve._compiled.njit"

@@ -1,8 +1,18 @@
-"""The types that every room uses."""
+"""The array types that every package uses; docstrings give the shapes."""
 
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
+FloatArray = NDArray[np.floating[Any]]
+"""Real numbers, in single or double precision."""
+
+IntArray = NDArray[np.integer[Any]]
+"""Whole numbers: positions, counts, group codes."""
+
+BoolArray = NDArray[np.bool_]
+"""Masks."""
+
 Array = NDArray[Any]
-"""A numpy array of any type; docstrings give its shape."""
+"""Several kinds are allowed: numbers as the user stores them, names, raw memory."""

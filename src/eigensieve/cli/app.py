@@ -90,7 +90,7 @@ def _with_flat_options(function: Callable[..., None]) -> Callable[..., None]:
         except EOFError as error:  # typer takes it for Ctrl-C
             raise RuntimeError(f"EOFError: {error}") from error
 
-    call.__signature__ = signature(function).replace(parameters=flat)  # type: ignore[attr-defined]
+    call.__signature__ = signature(function).replace(parameters=flat)  # type: ignore[attr-defined]  # typer reads it
     call.__annotations__ = {parameter.name: parameter.annotation for parameter in flat}
     return call
 

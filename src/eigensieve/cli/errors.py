@@ -115,8 +115,7 @@ def input_errors(path: object) -> Iterator[None]:
             f"'{path}' has a line that cannot be split into cells: {error}. Check its quotes."
         ) from error
     except (ValueError, TypeError, EOFError) as error:
-        from sklearn.utils._param_validation import InvalidParameterError
-
+        from eigensieve._sklearn import InvalidParameterError
         from eigensieve.tables import DataError
 
         kind = UsageProblem if isinstance(error, InvalidParameterError) else InputProblem

@@ -154,7 +154,7 @@ def signals_held() -> Iterator[None]:
         for number, handler in handlers.items():
             signal.signal(number, handler)
     for number, frame in arrived[:1]:
-        handlers[number](number, frame)  # type: ignore[misc, operator]
+        handlers[number](number, frame)  # type: ignore[misc, operator]  # only callables are kept
 
 
 def _replaceable_folder(path: Path) -> bool:

@@ -39,9 +39,9 @@ def read_table(wanted: TableOptions, console: Console) -> Any:
             label=wanted.label,
             id=wanted.ident,
             batch=wanted.batch,
-            samples=wanted.orientation,  # type: ignore[arg-type]
+            samples=wanted.orientation,  # type: ignore[arg-type]  # read_table checks it
             format=wanted.form,
-            categories=wanted.categories,  # type: ignore[arg-type]
+            categories=wanted.categories,  # type: ignore[arg-type]  # read_table checks it
             keep=wanted.keep or (),
             drop=wanted.drop or (),
             na_values=wanted.na_values or (),

@@ -9,7 +9,7 @@ _SHIFT = np.uint64(33)
 
 
 @njit(inline="always")
-def _mixed(bits):  # type: ignore[no-untyped-def]
+def _mixed(bits):
     """A one-to-one mix of 64 bits that leaves 0 where it is."""
     bits = (bits ^ (bits >> _SHIFT)) * _ONE
     bits = (bits ^ (bits >> _SHIFT)) * _TWO
@@ -17,7 +17,7 @@ def _mixed(bits):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def add_dense(bits, places, out):  # type: ignore[no-untyped-def]
+def add_dense(bits, places, out):
     """out[i] += mixed(bits[t, i]) * places[t] over all samples t."""
     for t in range(bits.shape[0]):
         row = bits[t]
@@ -26,7 +26,7 @@ def add_dense(bits, places, out):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def add_sparse(indptr, indices, bits, places, out):  # type: ignore[no-untyped-def]
+def add_sparse(indptr, indices, bits, places, out):
     """The same over the non-zeros of compressed columns."""
     for i in range(out.shape[0]):
         total = np.uint64(0)

@@ -6,7 +6,7 @@ from eigensieve._compiled import njit
 
 
 @njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
-def csc_forward(indptr, indices, values, center, scale, V, sums, out):  # type: ignore[no-untyped-def]
+def csc_forward(indptr, indices, values, center, scale, V, sums, out):
     """out[i] = scale_i (sum over the non-zeros t of column i of values_t V[t] - center_i sums); sums = 1'V."""
     n_columns = V.shape[1]
     for i in range(out.shape[0]):
@@ -23,7 +23,7 @@ def csc_forward(indptr, indices, values, center, scale, V, sums, out):  # type: 
 
 
 @njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
-def csc_forward_narrow(indptr, indices, values, center, scale, V, sums, out):  # type: ignore[no-untyped-def]
+def csc_forward_narrow(indptr, indices, values, center, scale, V, sums, out):
     """The same as csc_forward for 4 to 8 columns, a third faster: the sums of a feature stay in registers.
 
     They are kept as the first four and the last four columns, which overlap where there are fewer than eight.
@@ -52,7 +52,7 @@ def csc_forward_narrow(indptr, indices, values, center, scale, V, sums, out):  #
 
 
 @njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
-def csc_back(indptr, indices, values, center, scale, W, shift, out):  # type: ignore[no-untyped-def]
+def csc_back(indptr, indices, values, center, scale, W, shift, out):
     """out[t] += values_t scale_i W[i] over all non-zeros t of all columns i; shift += center_i scale_i W[i]."""
     n_columns = W.shape[1]
     for i in range(W.shape[0]):
@@ -70,7 +70,7 @@ def csc_back(indptr, indices, values, center, scale, W, shift, out):  # type: ig
 
 
 @njit(cache=True, nogil=True)
-def csc_squares(indptr, indices, values, center, scale, weights, total, out):  # type: ignore[no-untyped-def]
+def csc_squares(indptr, indices, values, center, scale, weights, total, out):
     """out[i] = sum over all samples t of weights_t (x_ti - center_i)^2 scale_i^2; total = the sum of the weights."""
     for i in range(out.shape[0]):
         energy, seen = 0.0, 0.0
@@ -83,7 +83,7 @@ def csc_squares(indptr, indices, values, center, scale, weights, total, out):  #
 
 
 @njit(cache=True, nogil=True)
-def csc_moments(indptr, indices, values, n_samples, mean, centered_norm, finite, constant):  # type: ignore[no-untyped-def]
+def csc_moments(indptr, indices, values, n_samples, mean, centered_norm, finite, constant):
     """Mean, norm about the mean, finiteness and exact constancy of every column.
 
     The sums run on values divided by the column's largest magnitude, so that nothing overflows.
@@ -121,7 +121,7 @@ def csc_moments(indptr, indices, values, n_samples, mean, centered_norm, finite,
 
 
 @njit(cache=True, nogil=True)
-def csc_grouped_sums(indptr, indices, values, codes, sums, squares):  # type: ignore[no-untyped-def]
+def csc_grouped_sums(indptr, indices, values, codes, sums, squares):
     """sums[c, i] += x_ti over the non-zeros t of group c, squares[i] += x_ti^2; group -1 is left out."""
     for i in range(squares.shape[0]):
         for p in range(indptr[i], indptr[i + 1]):

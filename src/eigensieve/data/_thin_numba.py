@@ -16,7 +16,7 @@ _MOMENTS = 1024
 
 
 @njit(cache=True, nogil=True, fastmath=_FAST)
-def across(C, flat, stride, height, width, out):  # type: ignore[no-untyped-def]
+def across(C, flat, stride, height, width, out):
     """out = C Z for C (few x height) and a block Z (height x width): rows of the block are added up."""
     few = C.shape[0]
     for j in range(few):
@@ -54,7 +54,7 @@ def across(C, flat, stride, height, width, out):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True, fastmath=_FAST)
-def along(flat, stride, height, width, C, out):  # type: ignore[no-untyped-def]
+def along(flat, stride, height, width, C, out):
     """out += Z C' for a block Z (height x width) and C (few x width): inner products with the rows of the block.
 
     Sums of 1,024 entries are in the block's type; these are added up in the type of `out`.
@@ -116,7 +116,7 @@ def along(flat, stride, height, width, C, out):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True, fastmath=_FAST)
-def column_dots(flat, stride, height, width, other, out):  # type: ignore[no-untyped-def]
+def column_dots(flat, stride, height, width, other, out):
     """Inner products of the columns of a block with those of another of the same shape."""
     for low in range(0, width, _MOMENTS):
         high = min(low + _MOMENTS, width)
@@ -133,7 +133,7 @@ def column_dots(flat, stride, height, width, other, out):  # type: ignore[no-unt
 
 
 @njit(cache=True, nogil=True, fastmath=_FAST)
-def weighted_moments(weights, flat, stride, height, width, values, squares):  # type: ignore[no-untyped-def]
+def weighted_moments(weights, flat, stride, height, width, values, squares):
     """Sums of w_t x_t and of w_t x_t^2 for every column of a block."""
     for low in range(0, width, _MOMENTS):
         high = min(low + _MOMENTS, width)
@@ -152,7 +152,7 @@ def weighted_moments(weights, flat, stride, height, width, values, squares):  # 
 
 
 @njit(cache=True, nogil=True, fastmath={"contract"})
-def column_moments(flat, stride, height, width, low, high, mean, squares):  # type: ignore[no-untyped-def]
+def column_moments(flat, stride, height, width, low, high, mean, squares):
     """Smallest and largest value, mean and sum of squares about the mean of every column of a block.
 
     A value that is not finite shows in the mean; what overflows or vanishes when squared shows in `low` and `high`.

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from eigensieve._types import Array
+from eigensieve._types import FloatArray, IntArray
 
 
 class Block(Protocol):
@@ -19,25 +19,25 @@ class Block(Protocol):
     start: int
     stop: int
 
-    def forward(self, V: Array) -> Array:
+    def forward(self, V: FloatArray) -> FloatArray:
         """Return M_b V (features of the block x columns of V)."""
 
-    def back(self, W: Array) -> Array:
+    def back(self, W: FloatArray) -> FloatArray:
         """Return M_b' W (samples x columns of W)."""
 
-    def add_back(self, W: Array, values: Array, shift: Array) -> None:
+    def add_back(self, W: FloatArray, values: FloatArray, shift: FloatArray) -> None:
         """Add M_b' W to `values` minus `shift`, the two arrays of a `BackwardSum`."""
 
-    def gram(self, weights: Array) -> Array:
+    def gram(self, weights: FloatArray) -> FloatArray:
         """Return M_b' diag(weights) M_b (samples x samples)."""
 
-    def quadratic(self, S: Any) -> Array:
+    def quadratic(self, S: Any) -> FloatArray:
         """Return m_i' S m_i for every feature of the block; S is symmetric, sparse or dense."""
 
-    def squares(self, weights: Array) -> Array:
+    def squares(self, weights: FloatArray) -> FloatArray:
         """Return sum_t weights_t m_it^2 for every feature of the block."""
 
-    def grouped_sums(self, codes: Array, n_groups: int) -> tuple[Array, Array, Array]:
+    def grouped_sums(self, codes: IntArray, n_groups: int) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Add up every feature over groups of samples, in float64.
 
         Returns sums (groups x features) of u_t over the samples t of each group; per feature the sum of u_t^2 over all
@@ -51,7 +51,7 @@ class Block(Protocol):
         n_groups : int
         """
 
-    def toarray(self) -> Array:
+    def toarray(self) -> FloatArray:
         """Return M_b' as a dense array (samples x features of the block)."""
 
 
@@ -61,7 +61,7 @@ def numbered(block: Block, start: int) -> Block:
     return block
 
 
-def add_up(total: Array | None, term: Array) -> Array:
+def add_up(total: FloatArray | None, term: FloatArray) -> FloatArray:
     """Add to a sum in float64, in place once it is there."""
     return term.astype(np.float64) if total is None else np.add(total, term, out=total)
 
@@ -78,16 +78,16 @@ class BackwardSum:
     """
 
     def __init__(self) -> None:
-        self.values: Array | None = None
-        self.shift: Array | None = None
+        self.values: FloatArray | None = None
+        self.shift: FloatArray | None = None
 
-    def room(self, n_samples: int, n_columns: int) -> tuple[Array, Array]:
+    def room(self, n_samples: int, n_columns: int) -> tuple[FloatArray, FloatArray]:
         """Return values and shift as arrays to add to."""
         if self.values is None or self.shift is None:
             self.values, self.shift = np.zeros((n_samples, n_columns)), np.zeros(n_columns)
         return self.values, self.shift
 
-    def result(self) -> Array | None:
+    def result(self) -> FloatArray | None:
         """Return the sum; None when there was no block."""
         if self.values is not None and self.shift is not None:
             self.values -= self.shift
@@ -109,12 +109,12 @@ class Sweep:
         Sum over blocks of the small arrays the block function returned, in float64.
     """
 
-    state: tuple[Array, ...]
-    back: Array | None
-    total: Array | None
+    state: tuple[FloatArray, ...]
+    back: FloatArray | None
+    total: FloatArray | None
 
 
-BlockFunction = Callable[..., tuple[tuple[Array, ...], Array | None, Array | None]]
+BlockFunction = Callable[..., tuple[tuple[FloatArray, ...], FloatArray | None, FloatArray | None]]
 """fn(T_b, *state_b) -> (new state of the block, W_b or None, small array to be summed or None).
 
 It may have a method ``fused(columns, V, state_b, new state to fill, backward sum to add to)``. This does the same for

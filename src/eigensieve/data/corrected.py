@@ -10,17 +10,17 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from eigensieve._types import Array
+from eigensieve._types import FloatArray, IntArray
 from eigensieve.data.blocks import Block, BlockFunction, Sweep
 from eigensieve.data.matrix import DataMatrix, SumFunction
-from eigensieve.data.stats import ColumnStats
+from eigensieve.data.stats import BlockMoments, ColumnStats
 
 Result = TypeVar("Result")
 
 _GONE = 100  # a column of which less than this many roundings is left counts as explained away
 
 
-def corrected_data(data: DataMatrix, K: Array, L: Array) -> tuple["CorrectedData", Array]:
+def corrected_data(data: DataMatrix, K: FloatArray, L: FloatArray) -> tuple["CorrectedData", FloatArray]:
     """Return M - K L' with columns of unit norm again, for standardised data, and how much was left of each feature.
 
     Features of which nothing is left but rounding become zero.
@@ -45,7 +45,9 @@ def corrected_data(data: DataMatrix, K: Array, L: Array) -> tuple["CorrectedData
     return _unit_norm(found, _energies(found), _energies(data) if data is not base else np.ones(base.n_features))
 
 
-def without_sample_directions(data: DataMatrix, U: Array, varies: Array) -> tuple["CorrectedData", Array]:
+def without_sample_directions(
+    data: DataMatrix, U: FloatArray, varies: FloatArray
+) -> tuple["CorrectedData", FloatArray]:
     """Return M (I - U U'), columns of unit norm, and how much was left of each: features are projected off U.
 
     By Pythagoras |m - UU'm|^2 = |m|^2 - |U'm|^2, so there is one pass, and not another one for the norms.
@@ -63,19 +65,19 @@ def without_sample_directions(data: DataMatrix, U: Array, varies: Array) -> tupl
     return _unit_norm(CorrectedData(data, K, U), varies - np.sum(K**2, axis=1), np.ones(data.n_features))
 
 
-def _energies(data: DataMatrix) -> Array:
+def _energies(data: DataMatrix) -> FloatArray:
     ones = np.ones(data.n_samples)
     return np.concatenate(data.map_blocks(lambda block: block.squares(ones)))
 
 
-def _unit_norm(found: "CorrectedData", left: Array, before: Array) -> tuple["CorrectedData", Array]:
+def _unit_norm(found: "CorrectedData", left: FloatArray, before: FloatArray) -> tuple["CorrectedData", FloatArray]:
     """Make all columns unit norm, or zero where rounding alone is left of what was there before."""
     kept = left > _GONE * float(np.finfo(found.dtype).eps) * np.maximum(before, np.finfo(np.float64).tiny)
     factor = np.where(kept, 1.0 / np.sqrt(np.where(kept, left, 1.0)), 0.0)
     return found.moved(None, factor), np.where(kept, left, 0.0)
 
 
-def without_feature_directions(data: DataMatrix, V: Array) -> tuple["CorrectedData", Array]:
+def without_feature_directions(data: DataMatrix, V: FloatArray) -> tuple["CorrectedData", FloatArray]:
     """Return (I - V V') M, columns of unit norm, and how much was left of each: samples are projected off V.
 
     Parameters
@@ -99,20 +101,20 @@ class CorrectedData(DataMatrix):
     L : ndarray of shape (n_samples, n_directions)
     """
 
-    def __init__(self, base: DataMatrix, K: Array, L: Array) -> None:
+    def __init__(self, base: DataMatrix, K: FloatArray, L: FloatArray) -> None:
         super().__init__(base.n_samples, base.n_features, base.dtype)
         self.base = base
         self.K = np.ascontiguousarray(K, dtype=np.float64)
         self.L = np.ascontiguousarray(L, dtype=np.float64)
         self.shared = base.shared  # one count of passes, one set of raw statistics, one progress
 
-    def moved(self, offset: Array | None, factor: Array) -> "CorrectedData":
+    def moved(self, offset: FloatArray | None, factor: FloatArray) -> "CorrectedData":
         K, L = self.K, self.L
         if offset is not None:  # one more direction: a column that is constant in the base has no centre to move
             K, L = np.column_stack([K, offset]), np.column_stack([L, np.ones(self.n_samples)])
         return CorrectedData(self.base.moved(None, factor), K * factor[:, None], L)
 
-    def samples(self, rows: Array) -> "CorrectedData":
+    def samples(self, rows: IntArray) -> "CorrectedData":
         return CorrectedData(self.base.samples(rows), self.K, self.L[rows])
 
     def stats(self) -> ColumnStats:
@@ -121,54 +123,56 @@ class CorrectedData(DataMatrix):
     def block(self, start: int, stop: int) -> Block:
         return CorrectedBlock(self.base.block(start, stop), self.K[start:stop], self.L)
 
-    def block_moments(self, start: int, stop: int) -> tuple[Array, Array, Array, Array]:
+    def block_moments(self, start: int, stop: int) -> BlockMoments:
         return self.base.block_moments(start, stop)
 
     def block_size(self) -> int:
         return self.base.block_size()
 
-    def take(self, indices: Any) -> Array:
+    def take(self, indices: Any) -> FloatArray:
         wanted = np.arange(self.n_features)[indices]
         return self.base.take(wanted) - (self.L @ self.K[wanted].T).astype(self.dtype)
 
     def map_blocks(self, fn: Callable[[Block], Result]) -> list[Result]:
         return self.base.map_blocks(_OnBlock(fn, self.K, self.L))
 
-    def map_sums(self, V: Array, weights: Array, fn: SumFunction) -> Array:
+    def map_sums(self, V: FloatArray, weights: FloatArray, fn: SumFunction) -> FloatArray:
         K, turned, weighted = self.K, self.L.T @ V, weights[:, None] * self.L
         inner, own = self.L.T @ weighted, V.shape[1]
 
-        def of_base(here: slice, T: Array, energy: Array) -> Array:
+        def of_base(here: slice, T: FloatArray, energy: FloatArray) -> FloatArray:
             cross = T[:, own:].astype(np.float64)  # one product for the columns of V and those of the correction
             energy = energy + np.sum((K[here] @ inner - 2.0 * cross) * K[here], axis=1)
             return fn(here, T[:, :own] - (K[here] @ turned).astype(T.dtype), energy)
 
         return self.base.map_sums(np.hstack([V, weighted]), weights, of_base)
 
-    def sweep(self, V: Array | None, fn: BlockFunction, state: Sequence[Array] = (), *, donate: bool = False) -> Sweep:
+    def sweep(
+        self, V: FloatArray | None, fn: BlockFunction, state: Sequence[FloatArray] = (), *, donate: bool = False
+    ) -> Sweep:
         step = _OnSweep(fn, None if V is None else self.L.T @ V)
         nothing = None if V is None else np.empty((0, V.shape[1]), dtype=self.dtype)
         _, W, total = fn(nothing, *(np.empty((0, *array.shape[1:]), array.dtype) for array in state))
         found = self.base.sweep(V, step, (self.K, *state))  # nothing is donated: K must not be written over
         own = 0 if total is None else total.size
-        back = found.back
+        back, sums = found.back, found.total
         if back is not None:
-            assert W is not None and found.total is not None
-            back = back - self.L @ found.total[own:].reshape(self.K.shape[1], W.shape[1])
-        return Sweep(found.state, back, None if total is None else found.total[:own].reshape(total.shape))  # type: ignore[index]
+            assert W is not None and sums is not None
+            back = back - self.L @ sums[own:].reshape(self.K.shape[1], W.shape[1])
+        return Sweep(found.state, back, None if total is None or sums is None else sums[:own].reshape(total.shape))
 
-    def gram(self, weights: Array) -> Array:
+    def gram(self, weights: FloatArray) -> FloatArray:
         weighted = weights[:, None] * self.K
         cross = self.base.combine(weighted) @ self.L.T
         return self.base.gram(weights) - cross - cross.T + self.L @ (self.K.T @ weighted) @ self.L.T
 
-    def inner(self, A: Array, B: Array) -> Array:
+    def inner(self, A: FloatArray, B: FloatArray) -> FloatArray:
         return self.base.inner(A, B)
 
-    def collect(self, A: Array) -> Array:
+    def collect(self, A: FloatArray) -> FloatArray:
         return self.base.collect(A)
 
-    def place(self, A: Array) -> Array:
+    def place(self, A: FloatArray) -> FloatArray:
         return self.base.place(A)
 
 
@@ -183,43 +187,43 @@ class CorrectedBlock:
     L : ndarray of shape (n_samples, n_directions)
     """
 
-    def __init__(self, block: Block, K: Array, L: Array) -> None:
+    def __init__(self, block: Block, K: FloatArray, L: FloatArray) -> None:
         self.block, self.K, self.L = block, K, L
         self.start, self.stop = block.start, block.stop
 
-    def forward(self, V: Array) -> Array:
+    def forward(self, V: FloatArray) -> FloatArray:
         product = self.block.forward(V)
         return product - (self.K @ (self.L.T @ V)).astype(product.dtype)
 
-    def back(self, W: Array) -> Array:
+    def back(self, W: FloatArray) -> FloatArray:
         product = self.block.back(W)
         return product - (self.L @ (self.K.T @ W)).astype(product.dtype)
 
-    def add_back(self, W: Array, values: Array, shift: Array) -> None:
+    def add_back(self, W: FloatArray, values: FloatArray, shift: FloatArray) -> None:
         self.block.add_back(W, values, shift)
         values -= self.L @ (self.K.T @ W)
 
-    def gram(self, weights: Array) -> Array:
+    def gram(self, weights: FloatArray) -> FloatArray:
         weighted = weights[:, None] * self.K
         cross = self.block.back(weighted) @ self.L.T
         return self.block.gram(weights) - cross - cross.T + self.L @ (self.K.T @ weighted) @ self.L.T
 
-    def quadratic(self, S: Any) -> Array:
+    def quadratic(self, S: Any) -> FloatArray:
         return self._corrected(self.block.quadratic(S), np.asarray(S @ self.L))
 
-    def squares(self, weights: Array) -> Array:
+    def squares(self, weights: FloatArray) -> FloatArray:
         return self._corrected(self.block.squares(weights), weights[:, None] * self.L)
 
-    def _corrected(self, energy: Array, SL: Array) -> Array:
+    def _corrected(self, energy: FloatArray, SL: FloatArray) -> FloatArray:
         """m'Sm for m - L k, from m'Sm and S L."""
         cross = self.block.forward(SL).astype(np.float64)
         return energy + np.sum((self.K @ (self.L.T @ SL) - 2.0 * cross) * self.K, axis=1)
 
-    def toarray(self) -> Array:
+    def toarray(self) -> FloatArray:
         Z = self.block.toarray()
         return Z - (self.L @ self.K.T).astype(Z.dtype)
 
-    def grouped_sums(self, codes: Array, n_groups: int) -> tuple[Array, Array, Array]:
+    def grouped_sums(self, codes: IntArray, n_groups: int) -> tuple[FloatArray, FloatArray, FloatArray]:
         Z = self.toarray()[codes >= 0].astype(np.float64)
         groups = np.eye(n_groups)[codes[codes >= 0]]
         return groups.T @ Z, np.sum(Z**2, axis=0), np.ones(Z.shape[1])
@@ -228,7 +232,7 @@ class CorrectedBlock:
 class _OnBlock:
     """A function of corrected blocks as a function of the blocks behind them."""
 
-    def __init__(self, fn: Callable[[Block], Any], K: Array, L: Array) -> None:
+    def __init__(self, fn: Callable[[Block], Any], K: FloatArray, L: FloatArray) -> None:
         self.fn, self.K, self.L = fn, K, L
 
     def __call__(self, block: Block) -> Any:
@@ -238,11 +242,11 @@ class _OnBlock:
 class _OnSweep:
     """A block function of corrected projections as one of M's: the sum of K_b' W_b comes with its own small array."""
 
-    def __init__(self, fn: BlockFunction, turned: Array | None) -> None:
+    def __init__(self, fn: BlockFunction, turned: FloatArray | None) -> None:
         self.fn, self.turned = fn, turned
 
-    def __call__(self, T: Array | None, K: Array, *state: Array) -> Any:
-        if T is not None:
+    def __call__(self, T: FloatArray | None, K: FloatArray, *state: FloatArray) -> Any:
+        if T is not None and self.turned is not None:
             T = T - (K @ self.turned).astype(T.dtype)
         new, W, total = self.fn(T, *state)
         sums = [np.ravel(part) for part in (total, None if W is None else K.T @ W) if part is not None]

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from eigensieve._types import Array
+from eigensieve._types import Array, FloatArray, IntArray
 from eigensieve.data.disk.sources import Source
 from eigensieve.data.matrix import DataMatrix, as_data
 from eigensieve.data.sparse import SparseData, without_repeats
@@ -27,26 +27,28 @@ def are_amounts(X: Any) -> bool:
     return not bool((_looked_at(X) < 0).any())
 
 
-def _looked_at(X: Any) -> Array:
+def _looked_at(X: Any) -> FloatArray:
     if not hasattr(X, "tocsr"):
         return _some_values(as_data(X))
     values = without_repeats(X).data
     return np.asarray(values[:: max(1, len(values) // _LOOKED_AT)])
 
 
-def _some_values(data: DataMatrix) -> Array:
+def _some_values(data: DataMatrix) -> FloatArray:
     """Return the values of some features, or of some samples where these are cheaper to read."""
     source = getattr(data, "source", None)
-    along_samples = isinstance(source, Source) and source.by_samples
-    n_others, n = data.shape[::-1] if along_samples else data.shape
-    spread = np.unique(np.linspace(0, n - 1, max(1, min(n, _LOOKED_AT // max(1, n_others)))).astype(np.intp))
-    if not along_samples:
-        return np.asarray(data.take(spread))
-    rows = [source.rows(int(at), int(at) + 1) for at in spread]  # type: ignore[union-attr]
+    if not isinstance(source, Source) or not source.by_samples:
+        return np.asarray(data.take(_spread(*data.shape)))
+    rows = [source.rows(at, at + 1) for at in _spread(*data.shape[::-1]).tolist()]
     return np.concatenate([row.data if hasattr(row, "tocsr") else np.ravel(row) for row in rows])
 
 
-def log_counts(X: Any) -> tuple[DataMatrix, Array]:
+def _spread(n_others: int, n: int) -> IntArray:
+    """Return indices below n, spread evenly: as many as keep the number of values small."""
+    return np.unique(np.linspace(0, n - 1, max(1, min(n, _LOOKED_AT // max(1, n_others)))).astype(np.intp))
+
+
+def log_counts(X: Any) -> tuple[DataMatrix, FloatArray]:
     """Return the logarithms of counts at one library size, wherever the counts are stored, and the samples' depth.
 
     The depth is log(s_t). At one library size, too, shallow samples are noisier than deep ones, so features still
@@ -64,7 +66,7 @@ def log_counts(X: Any) -> tuple[DataMatrix, Array]:
     return logarithms(raw, factors, own=raw is not X), -np.log(factors)
 
 
-def logarithms(raw: DataMatrix, factors: Array, *, own: bool = False, squared: bool = False) -> DataMatrix:
+def logarithms(raw: DataMatrix, factors: FloatArray, *, own: bool = False, squared: bool = False) -> DataMatrix:
     """Return log(1 + x_ti f_t), or its square, wherever the data is stored. What is negative counts as zero.
 
     Parameters
@@ -91,7 +93,7 @@ def logarithms(raw: DataMatrix, factors: Array, *, own: bool = False, squared: b
     return found
 
 
-def size_factors(data: DataMatrix) -> Array:
+def size_factors(data: DataMatrix) -> FloatArray:
     """Return s / s_t per sample: what its counts are multiplied by. 1 for samples without any count."""
     totals = data.combine(np.ones((data.n_features, 1)))[:, 0]
     seen = totals > 0
@@ -110,7 +112,7 @@ class LogCounts(Source):
     squared : bool, default=False
     """
 
-    def __init__(self, base: Source, factors: Array, *, squared: bool = False) -> None:
+    def __init__(self, base: Source, factors: FloatArray, *, squared: bool = False) -> None:
         dtype = np.float32 if base.dtype == np.float32 else np.float64
         super().__init__(base.name, base.shape, dtype, base.itemsize + np.dtype(dtype).itemsize)
         self.base, self.factors, self.squared = base, factors, squared
@@ -120,13 +122,13 @@ class LogCounts(Source):
     def largest(self, count: int) -> float:
         return 2.0 * self.base.largest(count)
 
-    def memory(self, count: int) -> Array:
+    def memory(self, count: int) -> FloatArray:
         return self.base.memory(count)
 
     def settle(self, count: int) -> None:
         self.base.settle(count)
 
-    def subset(self, rows: Array) -> Source:
+    def subset(self, rows: IntArray) -> Source:
         return LogCounts(self.base.subset(rows), self.factors[rows], squared=self.squared)
 
     def columns(self, start: int, stop: int, buffer: Array | None = None) -> Any:
@@ -136,7 +138,7 @@ class LogCounts(Source):
         return _logarithms(self.base.rows(start, stop), self.factors[start:stop, None], squared=self.squared)
 
 
-def _logarithms(X: Any, factors: Array, *, squared: bool = False) -> Any:
+def _logarithms(X: Any, factors: FloatArray, *, squared: bool = False) -> Any:
     """Return log(1 + x f), or its square, for an array or a sparse matrix, f one factor per row."""
     if hasattr(X, "tocsr"):
         out = without_repeats(X).astype(np.float32 if X.dtype == np.float32 else np.float64, copy=True)
@@ -149,13 +151,13 @@ def _logarithms(X: Any, factors: Array, *, squared: bool = False) -> Any:
     return _log(np.multiply(X, factors.astype(dtype), dtype=dtype), squared)
 
 
-def _log(values: Array, squared: bool) -> Array:
+def _log(values: FloatArray, squared: bool) -> FloatArray:
     """Return log(1 + x), or its square, written over `values`. What is negative counts as zero."""
     np.log1p(np.maximum(values, 0, out=values), out=values)
     return np.square(values, out=values) if squared else values
 
 
-def _dask_column(factors: Array, like: Any) -> Any:
+def _dask_column(factors: FloatArray, like: Any) -> Any:
     import dask.array as da
 
     return da.from_array(factors[:, None], chunks=(like.chunks[0], 1))

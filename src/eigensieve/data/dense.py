@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 from scipy.sparse import diags_array
 
-from eigensieve._types import Array
+from eigensieve._types import Array, FloatArray, IntArray
 from eigensieve.data.blocks import Block
 from eigensieve.data.digest import dense_digests
 from eigensieve.data.matrix import DataMatrix
+from eigensieve.data.stats import BlockMoments
 from eigensieve.data.thin import contiguous_rows, dense_moments, left_product, right_product, weighted_moments
 
 _BLOCK_BYTES = 1 << 22  # in the shared cache, and long enough for the work to outweigh the calls
@@ -36,9 +37,9 @@ class StoredColumns:
         The standardised column is (x - center) * scale.
     """
 
-    memory: tuple[Array, int, int, int]
-    center: Array
-    scale: Array
+    memory: tuple[FloatArray, int, int, int]
+    center: FloatArray
+    scale: FloatArray
 
     @property
     def n_samples(self) -> int:
@@ -81,22 +82,22 @@ class DenseData(DataMatrix):
         near = self.far is not None and self.far[here].max(initial=0.0) <= FARTHEST[self.dtype]
         return bool(near) and self.X.dtype == self.dtype
 
-    def block_moments(self, start: int, stop: int) -> tuple[Array, Array, Array, Array]:
+    def block_moments(self, start: int, stop: int) -> BlockMoments:
         return dense_moments(self.X[:, start:stop], self._compiled)
 
-    def block_digests(self, start: int, stop: int, places: Array) -> Array:
+    def block_digests(self, start: int, stop: int, places: IntArray) -> IntArray:
         return dense_digests(self.X[:, start:stop], places)
 
     def block_size(self) -> int:
         return max(64, _BLOCK_BYTES // (self.n_samples * self.dtype.itemsize))
 
-    def take(self, indices: Any) -> Array:
+    def take(self, indices: Any) -> FloatArray:
         return self._standardise(self.X[:, indices], indices)
 
-    def raw_samples(self, rows: Array, start: int, stop: int) -> Array:
+    def raw_samples(self, rows: IntArray, start: int, stop: int) -> FloatArray:
         return self.X[rows, start:stop]
 
-    def _standardise(self, Z: Array, where: Any) -> Array:
+    def _standardise(self, Z: FloatArray, where: Any) -> FloatArray:
         # written to memory that is ours where there is some: the system clears fresh memory every time
         own = Z if Z.base is None and Z is not self.X and Z.dtype == self.dtype else None
         if self.center is not None:
@@ -119,26 +120,26 @@ class DenseBlock:
         False where the data is so small that compiling loops would take longer than they save.
     """
 
-    def __init__(self, start: int, stop: int, Z: Array, compiled: bool = True) -> None:
+    def __init__(self, start: int, stop: int, Z: FloatArray, compiled: bool = True) -> None:
         self.start = start
         self.stop = stop
         self.Z = Z
         self.compiled = compiled
 
-    def forward(self, V: Array) -> Array:
+    def forward(self, V: FloatArray) -> FloatArray:
         return left_product(V.T.astype(self.Z.dtype, copy=False), self.Z, self.compiled).T
 
-    def back(self, W: Array) -> Array:
+    def back(self, W: FloatArray) -> FloatArray:
         return right_product(self.Z, W.T.astype(self.Z.dtype, copy=False), self.compiled)
 
-    def add_back(self, W: Array, values: Array, shift: Array) -> None:
+    def add_back(self, W: FloatArray, values: FloatArray, shift: FloatArray) -> None:
         np.add(values, self.back(W), out=values)
 
-    def gram(self, weights: Array) -> Array:
+    def gram(self, weights: FloatArray) -> FloatArray:
         scaled = self.Z * weights.astype(self.Z.dtype, copy=False)
         return scaled @ self.Z.T
 
-    def quadratic(self, S: Any) -> Array:
+    def quadratic(self, S: Any) -> FloatArray:
         if isinstance(S, np.ndarray):
             return np.einsum("tb,tb->b", self.Z, S @ self.Z, dtype=np.float64)
         if not self.compiled:
@@ -152,10 +153,10 @@ class DenseBlock:
         dense_quadratic(np.ascontiguousarray(self.Z), rows.indptr, rows.indices, rows.data, out)
         return out
 
-    def squares(self, weights: Array) -> Array:
+    def squares(self, weights: FloatArray) -> FloatArray:
         return self.quadratic(diags_array(weights).tocsr())
 
-    def grouped_sums(self, codes: Array, n_groups: int) -> tuple[Array, Array, Array]:
+    def grouped_sums(self, codes: IntArray, n_groups: int) -> tuple[FloatArray, FloatArray, FloatArray]:
         from eigensieve.data._dense_numba import dense_grouped_sums
 
         # Offset: a sample's own values, so that large means cancel before anything is squared.
@@ -164,7 +165,7 @@ class DenseBlock:
         dense_grouped_sums(np.ascontiguousarray(self.Z), codes, offset, sums, squares)
         return sums, squares, np.ones(len(offset))
 
-    def toarray(self) -> Array:
+    def toarray(self) -> FloatArray:
         return self.Z
 
 
@@ -193,9 +194,9 @@ class RawBlock(DenseBlock):
         start: int,
         stop: int,
         raw: Array,
-        center: Array | None,
-        scale: Array,
-        standardise: Callable[[], Array],
+        center: FloatArray | None,
+        scale: FloatArray,
+        standardise: Callable[[], FloatArray],
         compiled: bool,
     ) -> None:
         self.start = start
@@ -207,10 +208,10 @@ class RawBlock(DenseBlock):
         self.compiled = compiled
 
     @cached_property
-    def Z(self) -> Array:  # type: ignore[override]
+    def Z(self) -> FloatArray:  # type: ignore[override]  # computed when first used; an attribute in the base
         return self._standardise()
 
-    def forward(self, V: Array) -> Array:
+    def forward(self, V: FloatArray) -> FloatArray:
         dtype = self.raw.dtype
         # (V'X)' instead of X'V: the wide side of the product runs along contiguous memory
         projections = left_product(np.ascontiguousarray(V.T, dtype=dtype), self.raw, self.compiled)
@@ -220,7 +221,7 @@ class RawBlock(DenseBlock):
         projections *= self.scale.astype(dtype, copy=False)
         return projections.T
 
-    def back(self, W: Array) -> Array:
+    def back(self, W: FloatArray) -> FloatArray:
         dtype = self.raw.dtype
         rows = np.multiply(W.T, self.scale.astype(dtype, copy=False), order="C", dtype=dtype, casting="same_kind")
         product = right_product(self.raw, rows, self.compiled)
@@ -228,7 +229,7 @@ class RawBlock(DenseBlock):
             product -= (rows.astype(np.float64, copy=False) @ self.center).astype(product.dtype, copy=False)
         return product
 
-    def quadratic(self, S: Any) -> Array:
+    def quadratic(self, S: Any) -> FloatArray:
         rows = contiguous_rows(self.raw, self.compiled)
         if rows is None or not isinstance(S, np.ndarray):
             return super().quadratic(S)
@@ -245,7 +246,7 @@ class RawBlock(DenseBlock):
             energy += self.center * (self.center * degrees.sum() - 2.0 * cross)
         return energy * self.scale**2
 
-    def squares(self, weights: Array) -> Array:
+    def squares(self, weights: FloatArray) -> FloatArray:
         weights = np.asarray(weights, dtype=np.float64)
         values, squares = weighted_moments(weights, self.raw, self.compiled)
         if self.center is not None:
@@ -253,7 +254,7 @@ class RawBlock(DenseBlock):
             squares += self.center * (self.center * weights.sum() - 2.0 * values)
         return squares * self.scale**2
 
-    def gram(self, weights: Array) -> Array:
+    def gram(self, weights: FloatArray) -> FloatArray:
         dtype = self.raw.dtype
         weights = np.asarray(weights, dtype=np.float64) * self.scale**2
         raw, center = self.raw, self.center
@@ -280,7 +281,7 @@ class RawBlock(DenseBlock):
 _kept = threading.local()
 
 
-def _scratch(name: str, shape: tuple[int, ...], dtype: Any) -> Array:
+def _scratch(name: str, shape: tuple[int, ...], dtype: Any) -> FloatArray:
     """Return an array to write to, the same memory for every block of a thread: fresh memory is cleared every time."""
     size = int(np.prod(shape)) * np.dtype(dtype).itemsize
     buffer: Array | None = getattr(_kept, name, None)

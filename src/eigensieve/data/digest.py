@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from eigensieve._types import Array
+from eigensieve._types import Array, IntArray
 
 if TYPE_CHECKING:
     from eigensieve.data.matrix import DataMatrix
@@ -36,24 +36,24 @@ def fingerprint(data: "DataMatrix") -> str:
     return hashlib.sha256(repr(data.shape).encode() + columns.tobytes()).hexdigest()
 
 
-def place_values(first: int, last: int) -> Array:
+def place_values(first: int, last: int) -> IntArray:
     """Return r^t for the samples first..last."""
     places = np.full(last - first, _R, dtype=np.uint64)
     places[0] = pow(_R, first, _WORD)
     return np.multiply.accumulate(places)
 
 
-def digests_by_segments(raw: "DataMatrix") -> Array:
+def digests_by_segments(raw: "DataMatrix") -> IntArray:
     """Return the fingerprint of every column, segment by segment; one pass."""
     places = place_values(0, raw.n_samples)
 
-    def segment(piece: "DataMatrix", offset: int, ranges: Sequence[tuple[int, int]]) -> Array:
+    def segment(piece: "DataMatrix", offset: int, ranges: Sequence[tuple[int, int]]) -> IntArray:
         return np.concatenate([piece.block_digests(start, stop, places) for start, stop in ranges])
 
     return np.concatenate(list(raw.each_segment(segment)))
 
 
-def dense_digests(Z: Array, places: Array) -> Array:
+def dense_digests(Z: Array, places: IntArray) -> IntArray:
     """Return the fingerprints of the columns of a dense block."""
     from eigensieve.data._digest_numba import add_dense
 
@@ -62,7 +62,7 @@ def dense_digests(Z: Array, places: Array) -> Array:
     return out
 
 
-def sparse_digests(indptr: Array, indices: Array, values: Array, places: Array) -> Array:
+def sparse_digests(indptr: IntArray, indices: IntArray, values: Array, places: IntArray) -> IntArray:
     """Return the fingerprints of compressed columns; `indptr` may start anywhere in `indices`."""
     from eigensieve.data._digest_numba import add_sparse
 
@@ -72,7 +72,7 @@ def sparse_digests(indptr: Array, indices: Array, values: Array, places: Array) 
     return out
 
 
-def _bits(values: Array) -> Array:
+def _bits(values: Array) -> IntArray:
     """Return the bits of the values as float64; adding zero makes -0 and 0 the same."""
-    found: Array = (values.astype(np.float64) + 0.0).view(np.uint64)
+    found: IntArray = (values.astype(np.float64) + 0.0).view(np.uint64)
     return found

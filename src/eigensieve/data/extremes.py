@@ -7,7 +7,7 @@ from copy import copy
 
 import numpy as np
 
-from eigensieve._types import Array
+from eigensieve._types import BoolArray, IntArray
 from eigensieve.data.dense import DenseData
 from eigensieve.data.matrix import DataMatrix, Shared
 from eigensieve.data.sparse import SparseData
@@ -15,7 +15,7 @@ from eigensieve.data.sparse import SparseData
 _MOST = 1000  # 2^1000 and its reciprocal can be represented
 
 
-def tamed(data: DataMatrix, extreme: Array) -> DataMatrix | None:
+def tamed(data: DataMatrix, extreme: BoolArray) -> DataMatrix | None:
     """Return a copy of raw data in which the extreme columns have a plain scale; None if the data is not in memory.
 
     The powers of two are ``shared.exponents`` of the copy.
@@ -34,7 +34,7 @@ def tamed(data: DataMatrix, extreme: Array) -> DataMatrix | None:
     return multiplied(data, exponents)
 
 
-def multiplied(data: DataMatrix, exponents: Array) -> DataMatrix | None:
+def multiplied(data: DataMatrix, exponents: IntArray) -> DataMatrix | None:
     """Return a copy of raw data whose columns are multiplied by powers of two; None if the data is not in memory."""
     found: DataMatrix
     if not isinstance(data, (DenseData, SparseData)):

@@ -16,11 +16,11 @@ import numpy as np
 from scipy.sparse import issparse
 
 from eigensieve._progress import Progress, silent
-from eigensieve._types import Array
+from eigensieve._types import Array, BoolArray, FloatArray, IntArray
 from eigensieve.data.blocks import BackwardSum, Block, BlockFunction, Sweep, add_up, numbered
 from eigensieve.data.digest import digests_by_segments
 from eigensieve.data.kinds import stored_kind
-from eigensieve.data.stats import ColumnStats, Moments, joined_moments, standardization
+from eigensieve.data.stats import BlockMoments, ColumnStats, Moments, joined_moments, standardization
 from eigensieve.data.threads import ordered_map
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ _SEGMENTS = 32  # fixed, so that sums do not depend on the number of threads
 
 Work = Callable[["DataMatrix", int, Ranges], Result]
 """What a pass does with one segment: work(piece, its first feature, blocks counted from there)."""
-SumFunction = Callable[[slice, Array, Array], Array]
+SumFunction = Callable[[slice, FloatArray, FloatArray], FloatArray]
 """What becomes of the sums of some features: fn(which, projections, energies) -> one number per feature."""
 
 
@@ -47,7 +47,7 @@ class Shared:
     stats: ColumnStats | None = None
     names: Array | None = None
     progress: Progress = silent
-    exponents: Array | None = None
+    exponents: IntArray | None = None
     """The powers of two by which the columns were multiplied, if they were; see ``extremes.py``."""
     kept: dict[str, Any] = field(default_factory=dict)
     """What a backend keeps from pass to pass."""
@@ -76,10 +76,10 @@ class DataMatrix(ABC):
     n_features: int
     dtype: Any
     n_segments: int = field(default=_SEGMENTS, init=False)
-    new_state: tuple[Array, ...] | None = field(default=None, init=False)
-    center: Array | None = field(default=None, init=False)
-    scale: Array | None = field(default=None, init=False)
-    far: Array | None = field(default=None, init=False)
+    new_state: tuple[FloatArray, ...] | None = field(default=None, init=False)
+    center: FloatArray | None = field(default=None, init=False)
+    scale: FloatArray | None = field(default=None, init=False)
+    far: FloatArray | None = field(default=None, init=False)
     shared: Shared = field(default_factory=Shared, init=False)
 
     # -- what a backend provides ---------------------------------------------------------------------
@@ -89,7 +89,7 @@ class DataMatrix(ABC):
         """Return features start..stop, centred and scaled as this view asks."""
 
     @abstractmethod
-    def block_moments(self, start: int, stop: int) -> tuple[Array, Array, Array, Array]:
+    def block_moments(self, start: int, stop: int) -> BlockMoments:
         """Return mean, norm about the mean, finiteness and exact constancy of raw features start..stop."""
 
     @abstractmethod
@@ -97,10 +97,10 @@ class DataMatrix(ABC):
         """Return how many features make a good block."""
 
     @abstractmethod
-    def take(self, indices: Any) -> Array:
+    def take(self, indices: Any) -> FloatArray:
         """Return the named features, centred and scaled, as a dense (n_samples, len(indices)) array."""
 
-    def block_digests(self, start: int, stop: int, places: Array) -> Array:
+    def block_digests(self, start: int, stop: int, places: IntArray) -> IntArray:
         """Return the fingerprints of raw features start..stop; asked of data in memory only."""
         raise TypeError(f"{type(self).__name__} holds no values of its own. Ask the data behind it for fingerprints.")
 
@@ -137,13 +137,13 @@ class DataMatrix(ABC):
     def moments(self) -> Moments:
         """Return the statistics of the raw columns in a form that can be merged with other samples'; one pass."""
 
-        def segment(piece: DataMatrix, offset: int, ranges: Ranges) -> list[tuple[Array, ...]]:
+        def segment(piece: DataMatrix, offset: int, ranges: Ranges) -> list[BlockMoments]:
             return [piece.block_moments(start, stop) for start, stop in ranges]
 
         blocks = [found for some in self.each_segment(segment) for found in some]
         return joined_moments(self.n_samples, blocks)
 
-    def column_digests(self) -> Array:
+    def column_digests(self) -> IntArray:
         """Return a 64-bit fingerprint of every raw column, the same for every kind of storage; one pass."""
         return digests_by_segments(self.rescaled(None, None))
 
@@ -156,7 +156,9 @@ class DataMatrix(ABC):
         standard = standardization(self.stats(), normalize, self.dtype)
         return self.rescaled(standard.center, standard.scale, standard.far)
 
-    def rescaled(self, center: Array | None, scale: Array | None, far: Array | None = None) -> "DataMatrix":
+    def rescaled(
+        self, center: FloatArray | None, scale: FloatArray | None, far: FloatArray | None = None
+    ) -> "DataMatrix":
         """Return a view whose columns are (x - center) * scale of the raw ones."""
         view = copy(self)
         view.center, view.scale, view.far = center, scale, far
@@ -166,11 +168,11 @@ class DataMatrix(ABC):
         """Return this view, made ready for its new centre."""
         return self
 
-    def restricted(self, active: Array) -> "DataMatrix":
+    def restricted(self, active: BoolArray) -> "DataMatrix":
         """Return a view of standardised data in which all features but the active ones are zero."""
         return self.moved(None, active.astype(np.float64))
 
-    def moved(self, offset: Array | None, factor: Array) -> "DataMatrix":
+    def moved(self, offset: FloatArray | None, factor: FloatArray) -> "DataMatrix":
         """Return a view of standardised data whose columns are (m - offset) * factor of the ones here."""
         assert self.scale is not None
         center = self.center
@@ -179,13 +181,13 @@ class DataMatrix(ABC):
             center = shift if center is None else center + shift
         return self.rescaled(center, self.scale * factor, self.far)
 
-    def samples(self, rows: Array) -> "DataMatrix":
+    def samples(self, rows: IntArray) -> "DataMatrix":
         """Return some samples in memory, centred and scaled as here; `rows` are increasing. One pass."""
         from eigensieve.data.samples import samples_in_memory
 
         return samples_in_memory(self, rows)
 
-    def raw_samples(self, rows: Array, start: int, stop: int) -> Any:
+    def raw_samples(self, rows: IntArray, start: int, stop: int) -> Any:
         """Return some samples of raw features start..stop as they are stored; only for data in memory."""
         raise TypeError(f"{type(self).__name__} is not in memory: use samples.")
 
@@ -199,19 +201,21 @@ class DataMatrix(ABC):
 
         return [result for results in self.each_segment(segment) for result in results]
 
-    def map_sums(self, V: Array, weights: Array, fn: "SumFunction") -> Array:
+    def map_sums(self, V: FloatArray, weights: FloatArray, fn: "SumFunction") -> FloatArray:
         """Return ``fn(here, T, e)`` for all features, in order; one pass, along the samples where that is cheaper.
 
         T = M_b V and e_i = sum_t weights_t m_it^2 are the sums of the features ``here``, a slice. `fn` returns one
         number per feature, and works on each feature on its own.
         """
 
-        def sums(block: Block) -> Array:
+        def sums(block: Block) -> FloatArray:
             return fn(slice(block.start, block.stop), block.forward(V), block.squares(weights))
 
         return np.concatenate(self.map_blocks(sums))
 
-    def sweep(self, V: Array | None, fn: BlockFunction, state: Sequence[Array] = (), *, donate: bool = False) -> Sweep:
+    def sweep(
+        self, V: FloatArray | None, fn: BlockFunction, state: Sequence[FloatArray] = (), *, donate: bool = False
+    ) -> Sweep:
         """One pass with two products: forward, any function of each feature alone, backward.
 
         For every block b of features: T_b = M_b V, ``new_state_b, W_b, total_b = fn(T_b, *state_b)``; M_b' W_b and
@@ -231,16 +235,17 @@ class DataMatrix(ABC):
         V = None if V is None else np.ascontiguousarray(V, dtype=self.dtype)
         outputs = self._outputs(V, fn, state, donate)
 
-        def fused(piece: DataMatrix, offset: int, start: int, stop: int, back: BackwardSum) -> Array | None:
-            columns = piece.stored(start, stop) if hasattr(fn, "fused") else None
-            if columns is None:
+        def fused(piece: DataMatrix, offset: int, start: int, stop: int, back: BackwardSum) -> FloatArray | None:
+            compiled = getattr(fn, "fused", None)
+            columns = None if compiled is None else piece.stored(start, stop)
+            if compiled is None or columns is None:
                 return None
             here = slice(offset + start, offset + stop)
             mine, new = tuple(array[here] for array in state), tuple(array[here] for array in outputs)
-            small: Array | None = fn.fused(columns, V, mine, new, back)  # type: ignore[attr-defined]
+            small: FloatArray | None = compiled(columns, V, mine, new, back)
             return small
 
-        def segment(piece: DataMatrix, offset: int, ranges: Ranges) -> tuple[Array | None, Array | None]:
+        def segment(piece: DataMatrix, offset: int, ranges: Ranges) -> tuple[FloatArray | None, FloatArray | None]:
             back = BackwardSum()
             total = fused(piece, offset, ranges[0][0], ranges[-1][1], back)
             if total is not None:
@@ -260,27 +265,27 @@ class DataMatrix(ABC):
                     total = add_up(total, small)
             return back.result(), total
 
-        back_sum: Array | None = None
-        total_sum: Array | None = None
+        back_sum: FloatArray | None = None
+        total_sum: FloatArray | None = None
         for back, total in self.each_segment(segment):
             back_sum = back_sum if back is None else add_up(back_sum, back)
             total_sum = total_sum if total is None else add_up(total_sum, total)
         return Sweep(outputs, back_sum, total_sum)
 
-    def project(self, V: Array) -> Array:
+    def project(self, V: FloatArray) -> FloatArray:
         """Return M V (features x columns)."""
         return self.collect(self.sweep(V, lambda T: ((T,), None, None)).state[0])
 
-    def combine(self, W: Array) -> Array:
+    def combine(self, W: FloatArray) -> FloatArray:
         """Return M' W (samples x columns) in float64."""
         back = self.sweep(None, lambda _, W_b: ((), W_b, None), (W,)).back
         assert back is not None
         return back
 
-    def gram(self, weights: Array) -> Array:
+    def gram(self, weights: FloatArray) -> FloatArray:
         """Return M' diag(weights) M (samples x samples) in float64; only for few samples."""
 
-        def segment(piece: DataMatrix, offset: int, ranges: Ranges) -> Array:
+        def segment(piece: DataMatrix, offset: int, ranges: Ranges) -> FloatArray:
             out = np.zeros((self.n_samples, self.n_samples))
             for start, stop in ranges:
                 out += piece.block(start, stop).gram(weights[offset + start : offset + stop])
@@ -301,23 +306,23 @@ class DataMatrix(ABC):
 
     # -- feature arrays: one row per feature, kept where the backend wants them -----------------------
 
-    def inner(self, A: Array, B: Array) -> Array:
+    def inner(self, A: FloatArray, B: FloatArray) -> FloatArray:
         """Return A'B, which is small, for two feature arrays of a sweep."""
         return np.asarray(A.T @ B)
 
-    def collect(self, A: Array) -> Array:
+    def collect(self, A: FloatArray) -> FloatArray:
         """Return a feature array of a sweep as a numpy array."""
         return np.asarray(A)
 
-    def place(self, A: Array) -> Array:
+    def place(self, A: FloatArray) -> FloatArray:
         """Put a numpy array with one row per feature where this backend keeps feature arrays."""
         return A
 
-    def save_array(self, A: Array, path: Path) -> None:
+    def save_array(self, A: FloatArray, path: Path) -> None:
         """Write a feature array to a .npy file."""
         np.save(path, A)
 
-    def load_array(self, path: Path) -> Array:
+    def load_array(self, path: Path) -> FloatArray:
         """Read a feature array that `save_array` wrote, and put it where this backend keeps them."""
         return np.asarray(np.load(path))
 
@@ -332,7 +337,9 @@ class DataMatrix(ABC):
         size = max(1, min(self.block_size(), self.n_features))
         return [(start, min(start + size, self.n_features)) for start in range(0, self.n_features, size)]
 
-    def _outputs(self, V: Array | None, fn: BlockFunction, state: Sequence[Array], donate: bool) -> tuple[Array, ...]:
+    def _outputs(
+        self, V: FloatArray | None, fn: BlockFunction, state: Sequence[FloatArray], donate: bool
+    ) -> tuple[FloatArray, ...]:
         """Arrays for the new state; what `fn` returns for no features at all tells their shapes."""
         if self.new_state is not None:
             return self.new_state

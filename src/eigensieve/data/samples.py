@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 from scipy.sparse import hstack, issparse, vstack
 
-from eigensieve._types import Array
+from eigensieve._types import IntArray
 from eigensieve.data.matrix import DataMatrix, Ranges, as_data
 
 
-def samples_in_memory(data: DataMatrix, rows: Array) -> DataMatrix:
+def samples_in_memory(data: DataMatrix, rows: IntArray) -> DataMatrix:
     """Return the samples `rows`, centred and scaled like `data`; one pass along the features."""
     raw = data.rescaled(None, None)
     raw.n_segments = 1  # nothing to put together where the data is in memory
@@ -29,7 +29,7 @@ def joined(parts: Sequence[Any], axis: int) -> Any:
 class _Samples:
     """Cut some samples out of a segment: a function that can travel to a worker."""
 
-    def __init__(self, rows: Array) -> None:
+    def __init__(self, rows: IntArray) -> None:
         self.rows = rows
 
     def __call__(self, piece: DataMatrix, offset: int, ranges: Ranges) -> Any:

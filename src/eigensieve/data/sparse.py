@@ -8,11 +8,12 @@ from typing import Any, Self
 import numpy as np
 from scipy.sparse import csc_array, issparse
 
-from eigensieve._types import Array
+from eigensieve._types import Array, FloatArray, IntArray
 from eigensieve.data.blocks import Block
 from eigensieve.data.dense import FARTHEST
 from eigensieve.data.digest import sparse_digests
 from eigensieve.data.matrix import DataMatrix, Ranges, Shared
+from eigensieve.data.stats import BlockMoments
 
 _BLOCK_NONZEROS = 1 << 17
 _BLOCK_FEATURES = 1 << 10
@@ -41,7 +42,7 @@ class SparseData(DataMatrix):
             del columns
             self.values = _smallest_exact(self.values)
             self.indices = _smallest_index(self.indices, self.n_samples)
-        self.near: tuple[Array, Array] | None = None
+        self.near: tuple[FloatArray, FloatArray] | None = None
         # each segment adds up a result with one row per sample, so it should hold many more non-zeros than samples
         self.n_segments = int(np.clip(len(self.values) // (64 * self.n_samples), 2, self.n_segments))
 
@@ -49,7 +50,7 @@ class SparseData(DataMatrix):
         self.near = None if self.center is None else self._near(self.center)
         return self
 
-    def mapped(self, function: Callable[[Array, Array], Array], *, own: bool) -> "SparseData":
+    def mapped(self, function: Callable[[FloatArray, IntArray], FloatArray], *, own: bool) -> "SparseData":
         """Return sparse data of the values function(values, rows), computed a few at a time. 0 must stay 0.
 
         With `own` this object is not used any more: if it holds a copy of the non-zeros, they are written over.
@@ -63,7 +64,7 @@ class SparseData(DataMatrix):
             made.values[some] = function(self.values[some].astype(self.dtype, copy=False), self.indices[some])
         return made
 
-    def _near(self, center: Array) -> tuple[Array, Array] | None:
+    def _near(self, center: FloatArray) -> tuple[FloatArray, FloatArray] | None:
         """Return values and centres of columns moved towards zero; None if there is no need.
 
         Centring by products subtracts two sums. Where the mean is many times the spread, their difference is rounding.
@@ -82,7 +83,7 @@ class SparseData(DataMatrix):
             center[i] -= near
         return values, center
 
-    def _is_far(self, values: Array, center: float) -> bool:
+    def _is_far(self, values: FloatArray, center: float) -> bool:
         return bool(abs(center) > FARTHEST[self.dtype] * (float(values.max()) - float(values.min())))
 
     def block(self, start: int, stop: int) -> Block:
@@ -99,7 +100,7 @@ class SparseData(DataMatrix):
             self.dtype,
         )
 
-    def block_moments(self, start: int, stop: int) -> tuple[Array, Array, Array, Array]:
+    def block_moments(self, start: int, stop: int) -> BlockMoments:
         from eigensieve.data._sparse_numba import csc_moments
 
         size = stop - start
@@ -117,7 +118,7 @@ class SparseData(DataMatrix):
         )
         return mean, centered_norm, finite, constant
 
-    def block_digests(self, start: int, stop: int, places: Array) -> Array:
+    def block_digests(self, start: int, stop: int, places: IntArray) -> IntArray:
         return sparse_digests(self.indptr[start : stop + 1], self.indices, self.values, places)
 
     def block_size(self) -> int:
@@ -140,11 +141,11 @@ class SparseData(DataMatrix):
         edges = np.searchsorted(cost, np.linspace(0, cost[-1], min(count, len(ranges)) + 1)[1:-1]) + 1
         return [ranges[first:last] for first, last in pairwise([0, *edges.tolist(), len(ranges)]) if last > first]
 
-    def take(self, indices: Any) -> Array:
+    def take(self, indices: Any) -> FloatArray:
         where = _at(self.center, indices), _at(self.scale, indices)
         return _standardised(self._raw()[:, indices].toarray(), *where, self.dtype)
 
-    def raw_samples(self, rows: Array, start: int, stop: int) -> Any:
+    def raw_samples(self, rows: IntArray, start: int, stop: int) -> Any:
         # scipy would copy all non-zeros on the way
         place = np.full(self.n_samples, -1, dtype=np.int32)
         place[rows] = np.arange(len(rows), dtype=np.int32)
@@ -189,12 +190,12 @@ class SparseBlock:
         self,
         start: int,
         stop: int,
-        indptr: Array,
-        indices: Array,
-        values: Array,
+        indptr: IntArray,
+        indices: IntArray,
+        values: FloatArray,
         n_samples: int,
-        center: Array | None,
-        scale: Array | None,
+        center: FloatArray | None,
+        scale: FloatArray | None,
         dtype: Any,
     ) -> None:
         self.start = start
@@ -207,7 +208,7 @@ class SparseBlock:
         self.scale = scale
         self.dtype = np.dtype(dtype)
 
-    def forward(self, V: Array) -> Array:
+    def forward(self, V: FloatArray) -> FloatArray:
         from eigensieve.data._sparse_numba import csc_forward, csc_forward_narrow
 
         V = np.ascontiguousarray(V, dtype=self.dtype)
@@ -217,24 +218,24 @@ class SparseBlock:
         product(self.indptr, self.indices, self.values, *self._transform(), V, sums, out)
         return out
 
-    def back(self, W: Array) -> Array:
+    def back(self, W: FloatArray) -> FloatArray:
         values, shift = np.zeros((self.n_samples, W.shape[1])), np.zeros(W.shape[1])
         self.add_back(W, values, shift)
         return values - shift
 
-    def add_back(self, W: Array, values: Array, shift: Array) -> None:
+    def add_back(self, W: FloatArray, values: FloatArray, shift: FloatArray) -> None:
         from eigensieve.data._sparse_numba import csc_back
 
         W = np.ascontiguousarray(W, dtype=self.dtype)
         csc_back(self.indptr, self.indices, self.values, *self._transform(), W, shift, values)
 
-    def _transform(self) -> tuple[Array, Array]:
+    def _transform(self) -> tuple[FloatArray, FloatArray]:
         """Return centre and scale of every column, also where they change nothing."""
         size = self.stop - self.start
         center = np.zeros(size) if self.center is None else self.center
         return center, np.ones(size) if self.scale is None else self.scale
 
-    def gram(self, weights: Array) -> Array:
+    def gram(self, weights: FloatArray) -> FloatArray:
         weights = np.asarray(weights, dtype=np.float64)
         if self.scale is not None:
             weights = weights * self.scale**2
@@ -246,7 +247,7 @@ class SparseBlock:
             out += float(np.sum(weights * self.center**2))
         return out
 
-    def quadratic(self, S: Any) -> Array:
+    def quadratic(self, S: Any) -> FloatArray:
         raw = self._matrix()
         product = S @ raw
         if hasattr(product, "multiply"):
@@ -261,7 +262,7 @@ class SparseBlock:
             energy = energy * self.scale**2
         return np.asarray(energy, dtype=np.float64)
 
-    def squares(self, weights: Array) -> Array:
+    def squares(self, weights: FloatArray) -> FloatArray:
         from eigensieve.data._sparse_numba import csc_squares
 
         out = np.empty(self.stop - self.start)
@@ -269,7 +270,7 @@ class SparseBlock:
         csc_squares(self.indptr, self.indices, self.values, *self._transform(), weights, weights.sum(), out)
         return out
 
-    def grouped_sums(self, codes: Array, n_groups: int) -> tuple[Array, Array, Array]:
+    def grouped_sums(self, codes: IntArray, n_groups: int) -> tuple[FloatArray, FloatArray, FloatArray]:
         from eigensieve.data._sparse_numba import csc_grouped_sums
 
         size = self.stop - self.start
@@ -277,7 +278,7 @@ class SparseBlock:
         csc_grouped_sums(self.indptr, self.indices, self.values, codes, sums, squares)
         return sums, squares, self._transform()[1]
 
-    def toarray(self) -> Array:
+    def toarray(self) -> FloatArray:
         return _standardised(self._matrix().toarray(), self.center, self.scale, self.dtype)
 
     def _matrix(self) -> Any:
@@ -318,11 +319,11 @@ def without_repeats(X: Any) -> Any:
     return found
 
 
-def _at(column: Array | None, where: Any) -> Array | None:
+def _at(column: FloatArray | None, where: Any) -> FloatArray | None:
     return None if column is None else column[where]
 
 
-def _standardised(Z: Array, center: Array | None, scale: Array | None, dtype: Any) -> Array:
+def _standardised(Z: FloatArray, center: FloatArray | None, scale: FloatArray | None, dtype: Any) -> FloatArray:
     """Centre and scale dense columns."""
     Z = Z.astype(dtype, copy=False)
     if center is not None:
@@ -330,12 +331,12 @@ def _standardised(Z: Array, center: Array | None, scale: Array | None, dtype: An
     return Z if scale is None else Z * scale.astype(dtype)
 
 
-def _smallest_index(indices: Array, count: int) -> Array:
+def _smallest_index(indices: IntArray, count: int) -> IntArray:
     """Return row numbers below `count` in two bytes where they fit."""
     return indices.astype(np.uint16) if count <= np.iinfo(np.uint16).max else indices
 
 
-def _smallest_exact(values: Array) -> Array:
+def _smallest_exact(values: Array) -> FloatArray:
     """Return the values in single precision where that changes none of them (counts, for example), else as they are."""
     if values.dtype == np.float32:
         return values

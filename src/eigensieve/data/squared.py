@@ -5,16 +5,16 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from eigensieve._types import Array
+from eigensieve._types import FloatArray
 from eigensieve.data.blocks import Block
 from eigensieve.data.dense import DenseBlock
 from eigensieve.data.matrix import DataMatrix
-from eigensieve.data.stats import ColumnStats
+from eigensieve.data.stats import BlockMoments, ColumnStats
 
 Result = TypeVar("Result")
 
 
-def squares_of(Z: Array) -> Array:
+def squares_of(Z: FloatArray) -> FloatArray:
     """Return z^2 per column, without its mean and without what z itself says, at unit norm; 0 where nothing is left.
 
     Parameters
@@ -53,13 +53,13 @@ class SquaredData(DataMatrix):
     def block(self, start: int, stop: int) -> Block:
         return _squared(self.base.block(start, stop))
 
-    def block_moments(self, start: int, stop: int) -> tuple[Array, Array, Array, Array]:
+    def block_moments(self, start: int, stop: int) -> BlockMoments:
         return self.base.block_moments(start, stop)
 
     def block_size(self) -> int:
         return self.base.block_size()
 
-    def take(self, indices: Any) -> Array:
+    def take(self, indices: Any) -> FloatArray:
         return squares_of(self.base.take(indices))
 
     def map_blocks(self, fn: Callable[[Block], Result]) -> list[Result]:

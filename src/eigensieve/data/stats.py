@@ -5,7 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from eigensieve._types import Array
+from eigensieve._types import BoolArray, FloatArray
+
+BlockMoments = tuple[FloatArray, FloatArray, BoolArray, BoolArray]
+"""Mean, norm about the mean, finiteness and exact constancy of some features."""
 
 NORMALIZATIONS = ("center", "unit", "none")
 
@@ -31,24 +34,24 @@ class ColumnStats:
     n_samples : int
     """
 
-    mean: Array
-    centered_norm: Array
-    finite: Array
-    constant: Array
+    mean: FloatArray
+    centered_norm: FloatArray
+    finite: BoolArray
+    constant: BoolArray
     n_samples: int
 
     @property
-    def norm(self) -> Array:
+    def norm(self) -> FloatArray:
         """Euclidean norm of the raw column; infinite where it overflows."""
         with np.errstate(over="ignore"):
             return np.hypot(self.centered_norm, np.sqrt(self.n_samples) * np.abs(self.mean))
 
     @property
-    def variance(self) -> Array:
+    def variance(self) -> FloatArray:
         """Variance of the column (divided by the number of samples)."""
         return (self.centered_norm / np.sqrt(self.n_samples)) ** 2
 
-    def extreme(self, dtype: Any) -> Array:
+    def extreme(self, dtype: Any) -> BoolArray:
         """Return which columns vary so little or have values so large that products of them vanish or overflow."""
         limit = LIMITS[np.dtype(dtype)]
         return (self.norm > limit) | (~self.constant & (self.centered_norm < 1 / limit))
@@ -74,10 +77,10 @@ class Moments:
     """
 
     count: int
-    mean: Array
-    centered_norm: Array
-    finite: Array
-    constant: Array
+    mean: FloatArray
+    centered_norm: FloatArray
+    finite: BoolArray
+    constant: BoolArray
 
     def merged(self, other: "Moments") -> "Moments":
         """Return the statistics over both sets of samples (Chan, Golub and LeVeque's update; no square overflows)."""
@@ -105,7 +108,7 @@ class Moments:
         return ColumnStats(self.mean, self.centered_norm, self.finite, constant, self.count)
 
 
-def joined_moments(count: int, blocks: list[tuple[Array, ...]]) -> Moments:
+def joined_moments(count: int, blocks: list[BlockMoments]) -> Moments:
     """Put together mean, norm about the mean, finiteness and exact constancy of consecutive blocks of features."""
     return Moments(count, *(np.concatenate(column) for column in zip(*blocks, strict=True)))
 
@@ -122,9 +125,9 @@ class Standard:
         How many standard deviations each column's mean is from zero, where this is known.
     """
 
-    center: Array | None = None
-    scale: Array | None = None
-    far: Array | None = None
+    center: FloatArray | None = None
+    scale: FloatArray | None = None
+    far: FloatArray | None = None
 
     def cut(self, where: Any) -> "Standard":
         """Return the same for some features."""
@@ -159,7 +162,7 @@ def standardization(stats: ColumnStats, normalize: str, dtype: Any) -> Standard:
     return Standard(stats.mean if normalize == "center" else None, scale, far)
 
 
-def _distance_from_zero(stats: ColumnStats, dtype: Any, out: Array) -> None:
+def _distance_from_zero(stats: ColumnStats, dtype: Any, out: FloatArray) -> None:
     """Count the standard deviations from zero to each column's mean; what could overflow or vanish stays infinite."""
     largest = float(np.finfo(dtype).max) ** 0.4
     safe = (stats.norm < largest) & (stats.centered_norm > 1 / largest)

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from eigensieve._types import Array
+from eigensieve._types import FloatArray
+from eigensieve.data.stats import BlockMoments
 
 _ENTRIES = 1 << 18  # smaller blocks are in cache, where the BLAS's own copies cost little
 _ACROSS = range(2, 7)  # numbers of vectors for which each compiled loop was measured to be faster
@@ -10,7 +11,7 @@ _ALONG = range(2, 21)
 _SAFE = 1e140  # squares of magnitudes between 1/_SAFE and _SAFE neither overflow nor vanish
 
 
-def left_product(C: Array, Z: Array, compiled: bool = True) -> Array:
+def left_product(C: FloatArray, Z: FloatArray, compiled: bool = True) -> FloatArray:
     """Return C Z for a few rows C (few x height) and a dense block Z (height x width), of one floating type."""
     few = len(C)
     if few in _ACROSS and (rows := contiguous_rows(Z, compiled)):
@@ -28,7 +29,7 @@ def left_product(C: Array, Z: Array, compiled: bool = True) -> Array:
     return C @ Z
 
 
-def right_product(Z: Array, C: Array, compiled: bool = True) -> Array:
+def right_product(Z: FloatArray, C: FloatArray, compiled: bool = True) -> FloatArray:
     """Return Z C' for a dense block Z (height x width) and a few rows C (few x width), of one floating type.
 
     The result may be float64 where the block is float32.
@@ -49,7 +50,7 @@ def right_product(Z: Array, C: Array, compiled: bool = True) -> Array:
     return Z @ C.T
 
 
-def contiguous_rows(Z: Array, compiled: bool = True) -> tuple[Array, int, int, int] | None:
+def contiguous_rows(Z: FloatArray, compiled: bool = True) -> tuple[FloatArray, int, int, int] | None:
     """Return the block as flat memory, the distance between its rows, and its shape; None where the loops do not apply.
 
     With ``compiled=False`` they never do: the block is part of data so small that compiling would not pay.
@@ -65,7 +66,7 @@ def contiguous_rows(Z: Array, compiled: bool = True) -> tuple[Array, int, int, i
     return flat, stride, height, width
 
 
-def weighted_moments(weights: Array, Z: Array, compiled: bool = True) -> tuple[Array, Array]:
+def weighted_moments(weights: FloatArray, Z: FloatArray, compiled: bool = True) -> tuple[FloatArray, FloatArray]:
     """Return the sums of w_t z_t and of w_t z_t^2 for every column of a dense block, in float64."""
     rows = contiguous_rows(Z, compiled)
     if rows is None:
@@ -78,13 +79,13 @@ def weighted_moments(weights: Array, Z: Array, compiled: bool = True) -> tuple[A
     return values, squares
 
 
-def dense_moments(Z: Array, compiled: bool = True) -> tuple[Array, Array, Array, Array]:
+def dense_moments(Z: FloatArray, compiled: bool = True) -> BlockMoments:
     """Return mean, norm about the mean, finiteness and exact constancy of the columns of a dense block."""
     rows = contiguous_rows(Z, compiled)
     return (None if rows is None else _ordinary_moments(*rows)) or _any_moments(Z)
 
 
-def _ordinary_moments(flat: Array, stride: int, height: int, width: int) -> tuple[Array, Array, Array, Array] | None:
+def _ordinary_moments(flat: FloatArray, stride: int, height: int, width: int) -> BlockMoments | None:
     """The same in one compiled loop; None where a value is not finite, or its square overflows or vanishes."""
     from eigensieve.data._thin_numba import column_moments
 
@@ -99,7 +100,7 @@ def _ordinary_moments(flat: Array, stride: int, height: int, width: int) -> tupl
     return np.where(constant, low, mean), norm, np.ones(width, dtype=bool), constant
 
 
-def _any_moments(Z: Array) -> tuple[Array, Array, Array, Array]:
+def _any_moments(Z: FloatArray) -> BlockMoments:
     """The same for any values."""
     high = Z.max(axis=0)
     low = Z.min(axis=0)

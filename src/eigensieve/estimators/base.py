@@ -12,10 +12,10 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import check_consistent_length, check_random_state
-from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from eigensieve._progress import Progress, progress_for
+from eigensieve._sklearn import Interval, StrOptions
 from eigensieve._types import Array
 from eigensieve.data import DataMatrix, as_data, is_stored, tamed
 from eigensieve.qalpha import Result, sparsity_gap

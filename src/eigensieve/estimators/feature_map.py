@@ -4,12 +4,11 @@ from importlib import import_module
 from typing import Any, Literal, Self
 
 import numpy as np
-from sklearn.base import _fit_context
-from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from eigensieve._extras import require
 from eigensieve._progress import Progress
+from eigensieve._sklearn import StrOptions, fit_context
 from eigensieve._types import Array
 from eigensieve.estimators.base import (
     AT_LEAST_ONE,
@@ -169,7 +168,7 @@ class FeatureMap(BaseSelector):
         self.tol = tol
         self.verbose = verbose
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None, *, side: Any = None) -> Self:
         """Find the rounds.
 

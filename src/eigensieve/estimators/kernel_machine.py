@@ -10,8 +10,9 @@ from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.svm import SVC, SVR, NuSVC, NuSVR
-from sklearn.utils.validation import _is_fitted, validate_data
+from sklearn.utils.validation import validate_data
 
+from eigensieve._sklearn import is_fitted
 from eigensieve._types import Array
 from eigensieve.elements import FullExpansion, MaskedKernel, check_kernel_name
 
@@ -86,7 +87,7 @@ def _given(estimator: Any, owner: str, kinds: tuple[Any, Any]) -> tuple[Any, boo
             f"Got {estimator!r} instead."
         )
     check_kernel_name(machine.kernel)
-    fitted = _is_fitted(machine)
+    fitted = is_fitted(machine)
     if frozen and not fitted:
         raise NotFittedError(f"The {name} inside FrozenEstimator is not fitted. Fit it before handing it to {owner}.")
     return machine, fitted

@@ -4,10 +4,9 @@ from collections.abc import Callable
 from typing import Any, Literal, Self
 
 import numpy as np
-from sklearn.base import _fit_context
-from sklearn.utils._param_validation import StrOptions
 
 from eigensieve._progress import Progress
+from eigensieve._sklearn import StrOptions, fit_context
 from eigensieve._types import Array
 from eigensieve.data import DataMatrix, as_data
 from eigensieve.estimators.base import (
@@ -230,7 +229,7 @@ class KernelQAlphaSelector(BaseSelector):
         PP = self.projections_ @ self.projections_.T
         return V * (2 * PP - V) if self.criterion == "gap" else V * PP
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None, *, side: Any = None, cannot_link: Any = None, must_link: Any = None) -> Self:
         """Learn the weights.
 

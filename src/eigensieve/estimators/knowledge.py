@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_array, check_consistent_length
-from sklearn.utils.validation import _get_feature_names
 
+from eigensieve._sklearn import get_feature_names
 from eigensieve._types import Array
 from eigensieve.data import DataMatrix, as_data, is_stored
 from eigensieve.estimators.base import check_columns, check_finite, name_columns
@@ -73,7 +73,7 @@ def read_side(estimator: BaseEstimator, main: DataMatrix, side: Any) -> DataMatr
         _check_names(estimator, side.feature_names, name)
     else:
         check_columns(side, "side")
-        _check_names(estimator, _get_feature_names(side), name)
+        _check_names(estimator, get_feature_names(side), name)
         side = check_array(
             side,
             accept_sparse=("csr", "csc"),

@@ -4,10 +4,9 @@ import os
 from typing import Any, Literal, Self
 
 import numpy as np
-from sklearn.base import _fit_context
-from sklearn.utils._param_validation import StrOptions
 
 from eigensieve._progress import Progress
+from eigensieve._sklearn import StrOptions, fit_context
 from eigensieve._types import Array
 from eigensieve.data import DataMatrix
 from eigensieve.estimators.base import (
@@ -235,7 +234,7 @@ class QAlphaSelector(BaseSelector):
         self.random_state = random_state
         self.verbose = verbose
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None, *, side: Any = None, cannot_link: Any = None, must_link: Any = None) -> Self:
         """Learn the weights.
 

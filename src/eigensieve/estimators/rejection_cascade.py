@@ -4,16 +4,15 @@ import time
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, _fit_context, clone
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import train_test_split
 from sklearn.svm import SVC
 from sklearn.utils import Tags, check_array
-from sklearn.utils._indexing import _safe_indexing
-from sklearn.utils._param_validation import HasMethods
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
-from sklearn.utils.validation import _is_fitted, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
+from eigensieve._sklearn import HasMethods, fit_context, is_fitted, safe_indexing
 from eigensieve._types import Array
 from eigensieve.elements import (
     KIND_NAMES,
@@ -116,7 +115,7 @@ class RejectionCascade(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         tags.classifier_tags.multi_class = False
         return tags
 
-    @_fit_context(prefer_skip_nested_validation=False)
+    @fit_context(prefer_skip_nested_validation=False)
     def fit(self, X: Any, y: Any) -> Self:
         """Fit what is not fitted yet and set the threshold on held-out samples.
 
@@ -157,10 +156,10 @@ class RejectionCascade(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
                 rejector.set_params(random_state=self.random_state)
                 if isinstance(classifier, SVC):
                     rejector.set_params(estimator=clone(classifier))
-            rejector.fit(_safe_indexing(X, fit_rows), y[fit_rows])
+            rejector.fit(safe_indexing(X, fit_rows), y[fit_rows])
         _check_same_classes(rejector, classifier)
         scores, positive = calibration_scores(
-            rejector, _safe_indexing(X, held_out), y[held_out], self.max_false_negative_rate, self.confidence
+            rejector, safe_indexing(X, held_out), y[held_out], self.max_false_negative_rate, self.confidence
         )
         threshold = rejection_threshold(scores[positive], self.max_false_negative_rate, self.confidence)
         n_lost = int((scores[positive] < threshold).sum())
@@ -213,7 +212,7 @@ class RejectionCascade(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         labels = np.full(rejected.size, self.classes_[0], dtype=self.classes_.dtype)
         kept = np.flatnonzero(~rejected)
         if kept.size:
-            rest = _safe_indexing(X, kept)
+            rest = safe_indexing(X, kept)
             if self._full is None:
                 labels[kept] = self.classifier_.predict(rest)
             else:
@@ -259,7 +258,7 @@ class RejectionCascade(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
 
 def _prepared(estimator: Any) -> tuple[Any, bool]:
     """Return a fitted estimator as it is, or a fresh clone of an unfitted one, and whether it is fitted."""
-    return (estimator, True) if _is_fitted(estimator) else (clone(estimator), False)
+    return (estimator, True) if is_fitted(estimator) else (clone(estimator), False)
 
 
 def _named_or_valid(X: Any, X_valid: Array) -> Any:

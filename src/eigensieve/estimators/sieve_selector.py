@@ -4,10 +4,9 @@ from numbers import Integral
 from typing import Any, Literal, Self, cast
 
 import numpy as np
-from sklearn.base import _fit_context
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from eigensieve._progress import Progress
+from eigensieve._sklearn import Interval, StrOptions, fit_context
 from eigensieve._types import Array
 from eigensieve.data import DataMatrix
 from eigensieve.estimators.base import (
@@ -214,7 +213,7 @@ class SieveSelector(BaseSelector):
         self.random_state = random_state
         self.verbose = verbose
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fit_context(prefer_skip_nested_validation=True)
     def fit(
         self,
         X: Any,

@@ -7,11 +7,10 @@ from typing import Any, Literal, Self
 
 import numpy as np
 from scipy.sparse import csr_array
-from sklearn.base import _fit_context
-from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from eigensieve._progress import Progress, silent
+from eigensieve._sklearn import Interval, StrOptions, fit_context
 from eigensieve._types import Array
 from eigensieve.data import DataMatrix, as_data, is_stored
 from eigensieve.estimators.base import (
@@ -185,7 +184,7 @@ class TraceRatioSelector(BaseSelector):
         verbose: int = 0,
     ) -> None:
         self.n_features_to_select = n_features_to_select
-        self.score = score  # type: ignore[assignment]
+        self.score = score
         self.level = level
         self.n_neighbors = n_neighbors
         self.weights = weights
@@ -198,7 +197,7 @@ class TraceRatioSelector(BaseSelector):
         self.random_state = random_state
         self.verbose = verbose
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None) -> Self:
         """Find the best subset.
 

@@ -4,10 +4,10 @@ from numbers import Integral
 from typing import Any, Literal, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin, _fit_context
-from sklearn.utils._param_validation import Interval
+from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from eigensieve._sklearn import Interval, fit_context
 from eigensieve._types import Array
 from eigensieve.data import DataMatrix
 from eigensieve.estimators.base import AUTO, all_or_nothing, check_data, name_columns
@@ -65,7 +65,7 @@ class UnwantedVariationRemover(OneToOneFeatureMixin, TransformerMixin, BaseEstim
     def __init__(self, n_directions: int | Literal["auto"] = "auto") -> None:
         self.n_directions = n_directions
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None, *, batches: Any = None, side: Any = None, must_link: Any = None) -> Self:
         """Learn the unwanted directions.
 

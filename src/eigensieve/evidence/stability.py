@@ -13,11 +13,11 @@ import joblib
 import numpy as np
 from joblib import Parallel, delayed
 from sklearn.base import clone
-from sklearn.utils import _safe_indexing, check_random_state
-from sklearn.utils.validation import _num_samples
+from sklearn.utils import check_random_state
 
 from eigensieve._files import CheckpointError, staged
 from eigensieve._progress import Progress, progress_for
+from eigensieve._sklearn import num_samples, safe_indexing
 from eigensieve._types import Array
 from eigensieve.data import as_data, fingerprint, is_stored
 
@@ -164,10 +164,10 @@ def _checked(X: Any, y: Any) -> Any:
             "The 'X' parameter of selection_stability must have samples in rows and features in columns, and a known "
             f"number of both. Got shape {X.shape} instead; of a Dask frame take X.to_dask_array(lengths=True)."
         )
-    if y is not None and _num_samples(y) != X.shape[0]:
+    if y is not None and num_samples(y) != X.shape[0]:
         raise ValueError(
             f"The 'y' parameter of selection_stability must have one label per sample of X ({X.shape[0]}). Got "
-            f"{_num_samples(y)} instead."
+            f"{num_samples(y)} instead."
         )
     return X
 
@@ -192,8 +192,8 @@ def _names(X: Any) -> Array | None:
 
 
 def _selected(selector: Any, X: Any, y: Any, rows: Array, known: dict[str, Any], run: int) -> tuple[int, Array]:
-    labels = None if y is None else _safe_indexing(y, rows)
-    return run, np.asarray(selector.fit(_safe_indexing(X, rows), labels, **known).get_support(), dtype=bool)
+    labels = None if y is None else safe_indexing(y, rows)
+    return run, np.asarray(selector.fit(safe_indexing(X, rows), labels, **known).get_support(), dtype=bool)
 
 
 def _identity(selector: Any, X: Any, y: Any, known: dict[str, Any], size: int, random_state: int) -> str:

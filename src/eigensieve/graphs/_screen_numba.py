@@ -6,7 +6,7 @@ from eigensieve._compiled import njit
 
 
 @njit(cache=True, nogil=True)
-def smallest(product, half, first, candidates, edge):  # type: ignore[no-untyped-def]
+def smallest(product, half, first, candidates, edge):
     """For every row t find the columns s with the smallest half_s - product_ts, without the row's own sample.
 
     `candidates` gets their positions in no order, `edge` the largest of their values. `first` is the sample of the
@@ -40,7 +40,7 @@ def smallest(product, half, first, candidates, edge):  # type: ignore[no-untyped
 
 
 @njit(cache=True, nogil=True)
-def largest_deviation(X, mean):  # type: ignore[no-untyped-def]
+def largest_deviation(X, mean):
     """The largest |x_ti - mean_i|."""
     largest = 0.0
     for t in range(X.shape[0]):
@@ -50,7 +50,7 @@ def largest_deviation(X, mean):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
-def single_rows(X, mean, unit, single, squares):  # type: ignore[no-untyped-def]
+def single_rows(X, mean, unit, single, squares):
     """single = unit (X - mean) in single precision; squares[t] = its row's squared norm in double precision."""
     for t in range(X.shape[0]):
         total = 0.0
@@ -62,7 +62,7 @@ def single_rows(X, mean, unit, single, squares):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
-def squared_distances(X, unit, first, candidates, out):  # type: ignore[no-untyped-def]
+def squared_distances(X, unit, first, candidates, out):
     """out[t, c] = |unit (x_(first + t) - x_candidate)|^2."""
     for t in range(candidates.shape[0]):
         own = X[first + t]

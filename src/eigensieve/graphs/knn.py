@@ -8,7 +8,7 @@ import numpy as np
 from scipy.sparse import coo_array, csr_array
 
 from eigensieve._extras import require
-from eigensieve._types import Array
+from eigensieve._types import Array, FloatArray, IntArray
 from eigensieve.data import near_zero
 from eigensieve.graphs.screen import gram_neighbours, screened_neighbours
 
@@ -143,7 +143,7 @@ def _approximate(method: Method, n_samples: int) -> bool:
     return True
 
 
-def _heat(squared: Array, bandwidth: float | str, name: str) -> Array:
+def _heat(squared: FloatArray, bandwidth: float | str, name: str) -> FloatArray:
     t = float(squared.mean()) if bandwidth == "auto" else float(bandwidth)
     if t == 0:  # every neighbour is an exact copy
         return np.ones_like(squared)
@@ -156,7 +156,7 @@ def _heat(squared: Array, bandwidth: float | str, name: str) -> Array:
     return values
 
 
-def _exact_neighbours(X: Any, n_neighbors: int) -> tuple[Array, Array]:
+def _exact_neighbours(X: Any, n_neighbors: int) -> tuple[IntArray, FloatArray]:
     """Return neighbours and distances, without the sample itself.
 
     Dense samples in more than a few dimensions are searched by `screen.py`, all others by scikit-learn.
@@ -176,7 +176,7 @@ def _exact_neighbours(X: Any, n_neighbors: int) -> tuple[Array, Array]:
 
 def _approximate_neighbours(
     X: Any, n_neighbors: int, random_state: int | np.random.RandomState | None
-) -> tuple[Array, Array]:
+) -> tuple[IntArray, FloatArray]:
     """Return approximate neighbours and distances, without the sample itself."""
     pynndescent = require("pynndescent", extra="neighbors")
     # A search for a handful of neighbours misses too many of them: search for more, keep the nearest.

@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from eigensieve._types import Array
+from eigensieve._types import Array, FloatArray, IntArray
 from eigensieve.data import ordered_map
 
 _SPARE = 5  # candidates beyond the neighbours wanted
@@ -20,7 +20,7 @@ _ROWS = 256
 _BLOCK_NUMBERS = 1 << 18
 
 
-def screened_neighbours(X: Array, n_neighbors: int) -> tuple[Array, Array]:
+def screened_neighbours(X: Array, n_neighbors: int) -> tuple[IntArray, FloatArray]:
     """Return the nearest neighbours of every sample, itself left out, and their distances.
 
     Neighbours are ordered by distance; equal distances by position.
@@ -43,7 +43,7 @@ def screened_neighbours(X: Array, n_neighbors: int) -> tuple[Array, Array]:
     distances = np.empty((n_samples, n_neighbors))
     half = squares.astype(np.float32) / 2
 
-    def search(start: int, product: Array) -> None:
+    def search(start: int, product: FloatArray) -> None:
         rows = np.arange(start, start + len(product))
         candidates = np.empty((len(rows), width), dtype=np.intp)
         edge = np.empty(len(rows), dtype=np.float32)
@@ -63,7 +63,7 @@ def screened_neighbours(X: Array, n_neighbors: int) -> tuple[Array, Array]:
     return neighbours, np.sqrt(distances) / unit
 
 
-def nearest_among(points: Array, targets: Array, n_neighbors: int) -> Array:
+def nearest_among(points: FloatArray, targets: FloatArray, n_neighbors: int) -> IntArray:
     """Return the positions of the nearest targets of every point, in no order.
 
     If both are the same array, no point is its own neighbour.
@@ -94,7 +94,7 @@ def nearest_among(points: Array, targets: Array, n_neighbors: int) -> Array:
     return neighbours
 
 
-def _singles(X: Array) -> tuple[Array, Array, float]:
+def _singles(X: Array) -> tuple[FloatArray, FloatArray, float]:
     """Return the centred samples in single precision, scaled to at most one; their squared norms; the scale."""
     from eigensieve.graphs._screen_numba import largest_deviation, single_rows
 
@@ -119,7 +119,7 @@ def _each(fn: Callable[[slice], None], slices: list[slice]) -> None:
         pass
 
 
-def gram_neighbours(X: Array, n_neighbors: int) -> tuple[Array, Array]:
+def gram_neighbours(X: Array, n_neighbors: int) -> tuple[IntArray, FloatArray]:
     """Do the same for few samples, by one matrix product in double precision."""
     gram = np.zeros((len(X), len(X)))
     parts = _slices(X.shape[1], max(64, _BLOCK_NUMBERS // len(X)))
@@ -135,7 +135,7 @@ def gram_neighbours(X: Array, n_neighbors: int) -> tuple[Array, Array]:
     return order, np.sqrt(np.take_along_axis(found, order, axis=1))
 
 
-def _smallest_first(values: Array, count: int) -> Array:
+def _smallest_first(values: FloatArray, count: int) -> IntArray:
     """Return the positions of the smallest values of every row, in order; equal values by position."""
     chosen = np.sort(np.argpartition(values, count - 1, axis=1)[:, :count], axis=1)
     found = np.take_along_axis(values, chosen, axis=1)
@@ -146,12 +146,12 @@ def _smallest_first(values: Array, count: int) -> Array:
     return order
 
 
-def _centred_gram(X: Array) -> Array:
+def _centred_gram(X: Array) -> FloatArray:
     centred = X - X.mean(axis=0, dtype=np.float64)
     return np.asarray(centred @ centred.T)
 
 
-def _search_row(X: Array, unit: float, row: int, n_neighbors: int) -> tuple[Array, Array]:
+def _search_row(X: Array, unit: float, row: int, n_neighbors: int) -> tuple[IntArray, FloatArray]:
     """Do the same for one sample, in double precision."""
     others = np.delete(np.arange(len(X)), row)
     difference = unit * (X[others].astype(np.float64) - X[row])

@@ -4,19 +4,19 @@ import numpy as np
 from scipy.sparse import csr_array
 from scipy.sparse.linalg import LinearOperator, eigsh
 
-from eigensieve._types import Array
+from eigensieve._types import FloatArray
 
 _DENSE_SAMPLES = 300
 
 
-def degrees(graph: csr_array) -> Array:
+def degrees(graph: csr_array) -> FloatArray:
     """Sum of the weights at every sample: the diagonal of D."""
     return np.asarray(graph.sum(axis=1), dtype=np.float64).reshape(-1)
 
 
 def leading_eigenvectors(
     graph: csr_array, count: int, *, smoothing: float, vectors: bool = True
-) -> tuple[Array, Array]:
+) -> tuple[FloatArray, FloatArray]:
     """Return the largest eigenvalues and eigenvectors of the smoothed graph, without the trivial one.
 
     With W the graph, D its degrees and c = `smoothing` times its mean degree, the matrix is
@@ -58,7 +58,7 @@ def leading_eigenvectors(
         values, basis = np.linalg.eigh(whole)
         return values[::-1][:count], basis[:, ::-1][:, :count]
 
-    def matmat(V: Array) -> Array:
+    def matmat(V: FloatArray) -> FloatArray:
         scaled = V * inverse_root[:, None] if V.ndim == 2 else V * inverse_root
         mixed = graph @ scaled + (share / q) * scaled.sum(axis=0)
         mixed = mixed * inverse_root[:, None] if V.ndim == 2 else mixed * inverse_root

@@ -16,13 +16,13 @@ _WIDEST, _NARROWEST = 1024, 128
 
 
 @njit(inline="always")
-def _tile_width(height):  # type: ignore[no-untyped-def]
+def _tile_width(height):
     """Return how many columns of `height` entries make a tile."""
     return max(_NARROWEST, min(_WIDEST, _ENTRIES // max(1, height)))
 
 
 @njit(inline="always")
-def _projected(VT, here, stride, height, size, center, scale, sums, T):  # type: ignore[no-untyped-def]
+def _projected(VT, here, stride, height, size, center, scale, sums, T):
     """T = V'M for a tile: the product with the raw columns, centred and scaled afterwards."""
     across(VT, here, stride, height, size, T)
     for j in range(VT.shape[0]):
@@ -32,7 +32,7 @@ def _projected(VT, here, stride, height, size, center, scale, sums, T):  # type:
 
 
 @njit(inline="always")
-def _multiplied_back(here, stride, height, size, center, W, back, shift):  # type: ignore[no-untyped-def]
+def _multiplied_back(here, stride, height, size, center, W, back, shift):
     """Add the product of the raw columns with W (rows along the tile), and what centring takes off it."""
     for c in range(W.shape[0]):
         row, dot = W[c], 0.0
@@ -43,9 +43,7 @@ def _multiplied_back(here, stride, height, size, center, W, back, shift):  # typ
 
 
 @njit(cache=True, nogil=True, fastmath=_FAST)
-def spread(  # type: ignore[no-untyped-def]
-    flat, stride, height, width, center, scale, VT, sums, weights, projections, back, shift
-):
+def spread(flat, stride, height, width, center, scale, VT, sums, weights, projections, back, shift):
     """Add M' diag(w) M V to `back`, and keep M V where `projections` has room for it."""
     few, keep = VT.shape[0], min(VT.shape[0], projections.shape[1])
     tile = _tile_width(height)
@@ -66,7 +64,7 @@ def spread(  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True, fastmath=_FAST)
-def _combined(coefficients, sources, size, targets):  # type: ignore[no-untyped-def]
+def _combined(coefficients, sources, size, targets):
     """targets = coefficients' sources, over the first `size` entries of rows."""
     for a in range(coefficients.shape[1]):
         target = targets[a]
@@ -79,7 +77,7 @@ def _combined(coefficients, sources, size, targets):  # type: ignore[no-untyped-
 
 
 @njit(cache=True, nogil=True, fastmath=_FAST)
-def expand(  # type: ignore[no-untyped-def]
+def expand(
     flat, stride, height, width, center, scale, VT, sums, B, P, turn_B, rotate, known, novel, rho, unit,
     new_B, new_P, back, shift, total,
 ):  # fmt: skip

@@ -127,7 +127,7 @@ class WeightsDisplay(Display):
         for i in range(min(n_names, len(order)) if self.feature_names is not None else 0):
             # A name is text, not mathtext: a dollar sign in it must not be interpreted.
             ax.annotate(
-                str(self.feature_names[order[i]]),  # type: ignore[index]
+                str(self.feature_names[order[i]]),  # type: ignore[index]  # no round without names
                 (rank[i], shown[order[i]]),
                 xytext=(5, 0),
                 textcoords="offset points",

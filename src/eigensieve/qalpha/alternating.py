@@ -36,7 +36,7 @@ def alternate(
         small, features = stored
         weights = problem.affinity.data.collect(features["weights"])
         Q, history = small["Q"], small["history"].tolist()
-        n_iter, status = int(small["n_iter"]), str(small["status"])  # type: ignore[assignment]
+        n_iter, status = int(small["n_iter"]), str(small["status"])  # type: ignore[assignment]  # a Status, saved below
     while status == "max_iter" and n_iter < settings.max_iter:
         n_iter += 1
         new, value, new_Q = step(problem, weights, Q)

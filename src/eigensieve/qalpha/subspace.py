@@ -79,10 +79,10 @@ class _Solve:
         assert sweep.back is not None and sweep.total is not None
         self.B, self.P = sweep.state
         self.LV = affinity.gather(sweep.back, float(sweep.total[0]), self.V)[None]
-        self.N = np.ones((1, 1))
+        self.N: Array = np.ones((1, 1))
         self.masses = sweep.total
-        self.K = np.zeros((1, 1))
-        self.KB = np.empty((self.problem.n_features, 0))
+        self.K: Array = np.zeros((1, 1))
+        self.KB: Array = np.empty((self.problem.n_features, 0))
         if self.problem.subtracts:
             self.KB = self.problem.subtracted(weights)[:, None]
             self.K = self.data.inner(self.B, self.KB)[:1]
@@ -103,7 +103,7 @@ class _Solve:
         self.history = small["history"].tolist()
         self.n_iter, self.stalled = int(small["n_iter"]), int(small["stalled"])
         self.least_residual = float(small["least_residual"])
-        self.status = str(small["status"])  # type: ignore[assignment]
+        self.status = str(small["status"])  # type: ignore[assignment]  # written by _keep
         return True
 
     def _keep(self) -> None:

@@ -110,7 +110,7 @@ class _Unexplained:
     """
 
     def __init__(self, Z: Array, target: Array, square_share: float) -> None:
-        self.views = [(Z.astype(np.float64, copy=False), 1.0)]
+        self.views: list[tuple[Array, float]] = [(Z.astype(np.float64, copy=False), 1.0)]
         if square_share:
             self.views.append((squares_of(Z), square_share))
         self.left = np.array(target, dtype=np.float64)

@@ -105,7 +105,8 @@ def clean(data: DataMatrix, usable: Array, unwanted: Unwanted) -> Cleaned:
     unwanted : Unwanted
     """
     directions = np.empty((data.n_features, 0))
-    span, share = np.empty((data.n_samples, 0)), np.ones(data.n_features)
+    span: Array = np.empty((data.n_samples, 0))
+    share: Array = np.ones(data.n_features)
     if not unwanted.anything:
         return Cleaned(data, usable, directions, span, share)
     if unwanted.by_sample:

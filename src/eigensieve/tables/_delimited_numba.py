@@ -54,7 +54,7 @@ _LOW = np.array([power & (2**64 - 1) for power in _POWERS_OF_FIVE], dtype=np.uin
 
 
 @njit(cache=True, nogil=True)
-def find_lines(text, start, begins, ends):  # type: ignore[no-untyped-def]
+def find_lines(text, start, begins, ends):
     """Find the lines that are not blank; a newline between quotes ends no line.
 
     Parameters
@@ -97,7 +97,7 @@ def find_lines(text, start, begins, ends):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _next_cell(text, position, end, delimiter):  # type: ignore[no-untyped-def]
+def _next_cell(text, position, end, delimiter):
     """Return the content of the cell at `position` (first, last plus one) and where its delimiter stands."""
     if position < end and text[position] == _QUOTE:
         first = position + 1
@@ -127,7 +127,7 @@ def _next_cell(text, position, end, delimiter):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _lower(text, first, last):  # type: ignore[no-untyped-def]
+def _lower(text, first, last):
     """A word of at most 8 bytes in lower case, packed into one number."""
     packed = np.int64(0)
     for i in range(last - 1, first - 1, -1):
@@ -139,7 +139,7 @@ def _lower(text, first, last):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _word(text, first, last):  # type: ignore[no-untyped-def]
+def _word(text, first, last):
     """Tell what a cell that is no plain number is: missing, infinite, a truth value, or text."""
     if last - first > 9:
         return TEXT, np.nan
@@ -164,7 +164,7 @@ def _word(text, first, last):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _product(a, b):  # type: ignore[no-untyped-def]
+def _product(a, b):
     """The 128-bit product of two 64-bit numbers: high and low half."""
     mask = np.uint64(0xFFFFFFFF)
     half = np.uint64(32)
@@ -177,7 +177,7 @@ def _product(a, b):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _exact(mantissa, exponent):  # type: ignore[no-untyped-def]
+def _exact(mantissa, exponent):
     """The float nearest to ``mantissa * 10^exponent``, or a refusal in the rare cases that the method leaves open."""
     if exponent < _SMALLEST or exponent > _LARGEST:
         return False, 0.0
@@ -209,7 +209,7 @@ def _exact(mantissa, exponent):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _number(text, first, last, decimal):  # type: ignore[no-untyped-def]
+def _number(text, first, last, decimal):
     """Read one cell: its kind and, for numbers, its value."""
     while first < last and text[first] == _SPACE:
         first += 1
@@ -274,7 +274,7 @@ def _number(text, first, last, decimal):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def parse_rows(text, begins, ends, delimiter, decimal, targets, out, cells, odd):  # type: ignore[no-untyped-def]
+def parse_rows(text, begins, ends, delimiter, decimal, targets, out, cells, odd):
     """Parse lines of text into the rows of `out`.
 
     Parameters
@@ -323,7 +323,7 @@ def parse_rows(text, begins, ends, delimiter, decimal, targets, out, cells, odd)
 
 
 @njit(cache=True, nogil=True)
-def locate_column(text, begins, ends, delimiter, wanted):  # type: ignore[no-untyped-def]
+def locate_column(text, begins, ends, delimiter, wanted):
     """First and last-plus-one byte of one column's cell in every line; -1 where a line has no such cell."""
     firsts = np.full(begins.size, -1, np.int64)
     lasts = np.full(begins.size, -1, np.int64)

@@ -13,17 +13,17 @@ BAD = -1
 
 
 @njit(cache=True, nogil=True)
-def _is_space(byte):  # type: ignore[no-untyped-def]
+def _is_space(byte):
     return byte == 32 or 9 <= byte <= 13
 
 
 @njit(cache=True, nogil=True)
-def _is_nan(text, first, last):  # type: ignore[no-untyped-def]
+def _is_nan(text, first, last):
     return last - first == 3 and text[first] | 32 == _N and text[last - 1] | 32 == _N
 
 
 @njit(cache=True, nogil=True)
-def parse_entries(text, place, indices, values, with_values, long):  # type: ignore[no-untyped-def]
+def parse_entries(text, place, indices, values, with_values, long):
     """Parse the entries that begin at a place.
 
     Parameters

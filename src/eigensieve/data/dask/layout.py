@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from eigensieve._types import Array
+from eigensieve._types import Array, FloatArray
 from eigensieve.data.dask.graph import Held
 from eigensieve.data.dask.tasks import Chunk, Filled
 
@@ -191,10 +191,10 @@ class WorkerArray:
     shape: tuple[int, ...]
     dtype: Any
 
-    def __array__(self, dtype: Any = None, copy: Any = None) -> Array:
+    def __array__(self, dtype: Any = None, copy: Any = None) -> FloatArray:
         raise TypeError("This feature array lives on Dask workers; bring it here with data.collect(array).")
 
-    def __matmul__(self, right: Array) -> "WorkerProduct":
+    def __matmul__(self, right: FloatArray) -> "WorkerProduct":
         return WorkerProduct(self, right)
 
 
@@ -203,4 +203,4 @@ class WorkerProduct:
     """A feature array times a small matrix, made on the workers when it is collected: only the product travels."""
 
     left: WorkerArray
-    right: Array
+    right: FloatArray

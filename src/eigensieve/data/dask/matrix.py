@@ -15,14 +15,14 @@ from typing import Any, TypeVar
 import numpy as np
 
 from eigensieve._extras import require
-from eigensieve._types import Array
+from eigensieve._types import Array, BoolArray, FloatArray, IntArray
 from eigensieve.data.blocks import Block, BlockFunction, Sweep
 from eigensieve.data.dask import tasks
 from eigensieve.data.dask.graph import Held, PassGraph
 from eigensieve.data.dask.layout import WorkerArray, WorkerProduct, futures_in, grid_of, joined
 from eigensieve.data.dask.tasks import Filled, Job, results
 from eigensieve.data.matrix import DataMatrix, Work
-from eigensieve.data.stats import NORMALIZATIONS, ColumnStats, Standard, standardization
+from eigensieve.data.stats import NORMALIZATIONS, BlockMoments, ColumnStats, Standard, standardization
 
 Result = TypeVar("Result")
 
@@ -70,13 +70,13 @@ class DaskData(DataMatrix):
     def block(self, start: int, stop: int) -> Block:
         raise TypeError("Blocks of Dask data exist on the workers only: use map_blocks or sweep.")
 
-    def block_moments(self, start: int, stop: int) -> tuple[Array, Array, Array, Array]:
+    def block_moments(self, start: int, stop: int) -> BlockMoments:
         raise TypeError("Blocks of Dask data exist on the workers only: use stats.")
 
     def block_size(self) -> int:
         return max(last - first for segment in self.grid for first, last in segment.features)
 
-    def take(self, indices: Any) -> Array:
+    def take(self, indices: Any) -> FloatArray:
         wanted = np.arange(self.n_features)[indices]
         out = np.empty((self.n_samples, len(wanted)), dtype=self.dtype)
         graph = self._graph()
@@ -92,7 +92,7 @@ class DaskData(DataMatrix):
             out[:, here] = columns
         return out
 
-    def samples(self, rows: Array) -> DataMatrix:
+    def samples(self, rows: IntArray) -> DataMatrix:
         """Return some samples, here where they are few enough, else on the workers."""
         if len(rows) * self.n_features * self.dtype.itemsize > _BROUGHT:
             return DaskData(self.X[rows]).rescaled(self.center, self.scale, self.far)
@@ -121,13 +121,13 @@ class DaskData(DataMatrix):
             [graph.task(tasks.flags_of, found, self.dtype) for found in made], made
         )
 
-        def unpacked(which: int) -> Array:
+        def unpacked(which: int) -> BoolArray:
             bits = [np.unpackbits(f[which], count=s.size) for f, s in zip(flags, self.grid, strict=True)]
             return joined(self.grid, bits, (self.n_features,), bool)
 
         return WorkerStats(unpacked(0), unpacked(1), unpacked(2), self.n_samples, self._statistic)
 
-    def _statistic(self, name: str) -> Array:
+    def _statistic(self, name: str) -> FloatArray:
         """Bring a statistic of all features here."""
         graph = self._graph()
         found = [graph.task(tasks.statistic_of, moments, name) for moments in self.shared.kept["moments"]]
@@ -139,7 +139,9 @@ class DaskData(DataMatrix):
         self.stats()
         return self._view(normalize, None)
 
-    def rescaled(self, center: Array | None, scale: Array | None, far: Array | None = None) -> "DataMatrix":
+    def rescaled(
+        self, center: FloatArray | None, scale: FloatArray | None, far: FloatArray | None = None
+    ) -> "DataMatrix":
         return self._view(None, Standard(center, scale, far))
 
     def _view(self, normalize: str | None, here: Standard | None) -> "DaskData":
@@ -191,7 +193,9 @@ class DaskData(DataMatrix):
         ]
         yield from (result for _, result in sorted(by_piece, key=lambda item: item[0]))
 
-    def sweep(self, V: Array | None, fn: BlockFunction, state: Sequence[Any] = (), *, donate: bool = False) -> Sweep:
+    def sweep(
+        self, V: FloatArray | None, fn: BlockFunction, state: Sequence[Any] = (), *, donate: bool = False
+    ) -> Sweep:
         self.shared.passes += 1
         nothing = None if V is None else np.empty((0, V.shape[1]), dtype=self.dtype)
         examples = fn(nothing, *(np.empty((0, *array.shape[1:]), array.dtype) for array in state))[0]
@@ -226,19 +230,19 @@ class DaskData(DataMatrix):
         totals = graph.summed([graph.task(tasks.sums_of, done) for done in found])
         return found, [graph.task(tasks.stacked, rows, totals)]
 
-    def gram(self, weights: Array) -> Array:
+    def gram(self, weights: FloatArray) -> FloatArray:
         self.shared.passes += 1
         graph = self._graph()
         return _total(graph, self._each(graph, tasks.gram_of, None, self.place(np.asarray(weights))))
 
     # -- feature arrays ------------------------------------------------------------------------------
 
-    def inner(self, A: Any, B: Any) -> Array:
+    def inner(self, A: Any, B: Any) -> FloatArray:
         graph = self._graph()
         both = zip(self.place(A).held, self.place(B).held, self.grid, strict=True)
         return _total(graph, [graph.task(tasks.inner_of, a, b, segment.edges) for a, b, segment in both])
 
-    def collect(self, A: Any) -> Array:
+    def collect(self, A: Any) -> FloatArray:
         graph = self._graph()
         if isinstance(A, WorkerProduct):
             right, left = A.right, A.left
@@ -257,7 +261,7 @@ class DaskData(DataMatrix):
             value = A.flat[0] if A.size else 0
             filled = tuple(Filled(value, (segment.size, *A.shape[1:]), A.dtype) for segment in self.grid)
             return WorkerArray(filled, A.shape, A.dtype)
-        kept: list[tuple[Array, WorkerArray]] = self.shared.kept.get("placed", [])
+        kept: list[tuple[FloatArray, WorkerArray]] = self.shared.kept.get("placed", [])
         for seen, placed in kept:
             if seen.dtype == A.dtype and np.array_equal(seen[:64], A[:64]) and np.array_equal(seen, A):
                 return placed
@@ -308,29 +312,34 @@ class WorkerStats(ColumnStats):
         Returns a statistic of all features, by name.
     """
 
-    _bring: Callable[[str], Array]
-    _extreme: Array
+    _bring: Callable[[str], FloatArray]
+    _extreme: BoolArray
 
     def __init__(
-        self, finite: Array, constant: Array, extreme: Array, n_samples: int, bring: Callable[[str], Array]
+        self,
+        finite: BoolArray,
+        constant: BoolArray,
+        extreme: BoolArray,
+        n_samples: int,
+        bring: Callable[[str], FloatArray],
     ) -> None:
         known = {"finite": finite, "constant": constant, "_extreme": extreme, "n_samples": n_samples, "_bring": bring}
         for name, value in known.items():
             object.__setattr__(self, name, value)
 
-    def extreme(self, dtype: Any) -> Array:
+    def extreme(self, dtype: Any) -> BoolArray:
         return self._extreme
 
     @cached_property
-    def mean(self) -> Array:  # type: ignore[override]
+    def mean(self) -> FloatArray:
         return self._bring("mean")
 
     @cached_property
-    def centered_norm(self) -> Array:  # type: ignore[override]
+    def centered_norm(self) -> FloatArray:
         return self._bring("centered_norm")
 
 
-def _total(graph: PassGraph, terms: list[str]) -> Array:
+def _total(graph: PassGraph, terms: list[str]) -> FloatArray:
     """Add up one small array per segment, and bring the sum here."""
     return np.asarray(results(graph.run(graph.summed(terms))[0])[0])
 

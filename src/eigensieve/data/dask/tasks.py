@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from eigensieve._types import Array
+from eigensieve._types import FloatArray, IntArray
 from eigensieve.data.blocks import BlockFunction
 from eigensieve.data.matrix import DataMatrix, as_data
 from eigensieve.data.stats import Moments, Standard, joined_moments, standardization
@@ -44,8 +44,8 @@ class Job:
     """
 
     fn: Callable[..., Any]
-    V: Array | None = None
-    examples: tuple[Array, ...] = ()
+    V: FloatArray | None = None
+    examples: tuple[FloatArray, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class Filled:
     shape: tuple[int, ...]
     dtype: Any
 
-    def array(self) -> Array:
+    def array(self) -> FloatArray:
         return np.full(self.shape, self.value, self.dtype)
 
 
@@ -69,11 +69,11 @@ class Sum:
     is never changed in place, because what a worker keeps must stay as it is.
     """
 
-    high: Array
-    low: Array
+    high: FloatArray
+    low: FloatArray
 
     @classmethod
-    def of(cls, term: Array) -> "Sum":
+    def of(cls, term: FloatArray) -> "Sum":
         high = term.astype(np.float64)
         return cls(high, np.zeros_like(high))
 
@@ -83,7 +83,7 @@ class Sum:
         lost = (self.high - (high - taken)) + (other.high - taken)
         return Sum(high, self.low + other.low + lost)
 
-    def result(self) -> Array:
+    def result(self) -> FloatArray:
         return np.where(np.isfinite(self.low), self.high + self.low, self.high)  # infinities leave no remainder
 
     def __sizeof__(self) -> int:
@@ -94,7 +94,7 @@ Sums = tuple[Sum | None, ...]
 """Several sums; None stands for nothing."""
 
 
-def sums_from(*terms: Array | None) -> Sums:
+def sums_from(*terms: FloatArray | None) -> Sums:
     return tuple(None if term is None else Sum.of(term) for term in terms)
 
 
@@ -106,7 +106,7 @@ def sum_up(terms: Sequence[Sums]) -> Sums:
     return total
 
 
-def results(terms: Sequence[Sums]) -> list[Array | None]:
+def results(terms: Sequence[Sums]) -> list[FloatArray | None]:
     """Add up, and put the two numbers of every sum together."""
     return [None if total is None else total.result() for total in sum_up(terms)]
 
@@ -115,8 +115,8 @@ def results(terms: Sequence[Sums]) -> list[Array | None]:
 class Found:
     """What a sweep leaves of a segment: new feature arrays, W where the product back is still to come, and the sums."""
 
-    state: tuple[Array, ...]
-    W: Array | None
+    state: tuple[FloatArray, ...]
+    W: FloatArray | None
     sums: Sums
 
     def __sizeof__(self) -> int:
@@ -185,19 +185,19 @@ def standard_of(found: Moments, normalize: str, dtype: Any) -> Standard:
     return standardization(found.stats(), normalize, dtype)
 
 
-def given(array: Array) -> Array:
+def given(array: FloatArray) -> FloatArray:
     """Return a feature array that the client sent: as a task, it can be asked to stay beside its chunks."""
     return array
 
 
-def picked(item: Any) -> Array:
+def picked(item: Any) -> FloatArray:
     """Return a feature array of a segment: sent by the client, to be filled here, or left behind by a sweep."""
     if isinstance(item, Filled):
         return item.array()
     if not isinstance(item, list):
         return np.asarray(item)
     found, which = item
-    array: Array = found.state[which]
+    array: FloatArray = found.state[which]
     return array
 
 
@@ -215,13 +215,13 @@ def sweep_whole(job: Job, raws: Pieces, chunks: Pieces, standard: Any, *state: A
     return Found(new, None, sum_up(sums))
 
 
-def forward(job: Job, raw: Any, chunk: Chunk, standard: Any) -> Array:
+def forward(job: Job, raw: Any, chunk: Chunk, standard: Any) -> FloatArray:
     """Return what the samples of one chunk add to M V."""
     assert job.V is not None
     return piece(cut(raw, chunk), as_standard(standard)).project(job.V[slice(*chunk.rows)])
 
 
-def apply(job: Job, terms: list[Array] | None, *state: Any) -> Found:
+def apply(job: Job, terms: list[FloatArray] | None, *state: Any) -> Found:
     """Apply the block function to a piece, once its projections are complete."""
     fn: BlockFunction = job.fn
     T = None if terms is None else np.sum(terms, axis=0) if len(terms) > 1 else terms[0]
@@ -262,13 +262,13 @@ def segment_moments(raws: Pieces, chunks: Pieces) -> Moments:
     return joined_moments(found[0].count, [(m.mean, m.centered_norm, m.finite, m.constant) for m in found])
 
 
-def flags_of(found: Moments, dtype: Any) -> tuple[Array, Array, Array]:
+def flags_of(found: Moments, dtype: Any) -> tuple[IntArray, IntArray, IntArray]:
     """Return finiteness, constancy and whether the scale is extreme, one bit per feature."""
     stats = found.stats()
     return np.packbits(stats.finite), np.packbits(stats.constant), np.packbits(stats.extreme(dtype))
 
 
-def statistic_of(found: Moments, name: str) -> Array:
+def statistic_of(found: Moments, name: str) -> FloatArray:
     return np.asarray(getattr(found.stats(), name))
 
 
@@ -285,7 +285,7 @@ def gram_of(raws: Pieces, chunks: Pieces, standard: Any, weights: Any) -> Sums:
     return sum_up([sums_from(data.gram(w[here])) for here, data in pieces(raws, chunks, standard)])
 
 
-def take_from(raws: list[Any], chunks: list[Chunk], standard: Any, first: int, columns: Array) -> Array:
+def take_from(raws: list[Any], chunks: list[Chunk], standard: Any, first: int, columns: IntArray) -> FloatArray:
     """Return some features of a piece, all samples; `first` is where the piece begins in its segment."""
     known = as_standard(standard)
     here = None if known is None else known.cut(first + columns)
@@ -293,7 +293,7 @@ def take_from(raws: list[Any], chunks: list[Chunk], standard: Any, first: int, c
     return np.concatenate([piece(raw, here).take(slice(None)) for raw in found])
 
 
-def product_of(A: Any, right: Array) -> Array:
+def product_of(A: Any, right: FloatArray) -> FloatArray:
     """Return a feature array times a small matrix."""
     return picked(A) @ right
 

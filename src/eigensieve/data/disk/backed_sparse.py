@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from eigensieve._types import Array
+from eigensieve._types import Array, IntArray
 from eigensieve.data.disk.sources import FileWatch, FolderWatch, Source
 
 _SCAN = 1 << 22  # non-zeros read at once when features must be picked out of compressed rows
@@ -82,7 +82,7 @@ class SparseSource(Source):
         found.sum_duplicates()  # does nothing where there are none
         return found
 
-    def _cut(self, start: int, stop: int) -> tuple[Array, Array, Array]:
+    def _cut(self, start: int, stop: int) -> tuple[Array, IntArray, IntArray]:
         first, last = int(self.indptr[start]), int(self.indptr[stop])
         indices = np.asarray(self.indices[first:last])
         # scipy would turn all indices into the larger type of the two

@@ -75,7 +75,7 @@ class NpySource(Source):
 
 def _read_into(file: int, target: Array, position: int) -> None:
     """Fill a contiguous array from a file; a short read is an error."""
-    view = memoryview(target).cast("B")  # type: ignore[arg-type]
+    view = target.data.cast("B")
     while len(view):
         count = os.preadv(file, [view], position)
         if count == 0:

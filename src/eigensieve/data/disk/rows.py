@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from eigensieve._types import Array
+from eigensieve._types import FloatArray, IntArray
 from eigensieve.data.blocks import BlockFunction, Sweep, add_up
 from eigensieve.data.digest import place_values
 from eigensieve.data.disk.memory import show_bytes
@@ -49,14 +49,14 @@ class RowStreamedData(StreamedData):
             )
         self.height = height // source.step * source.step if height > source.step else height
 
-    def take(self, indices: Any) -> Array:
+    def take(self, indices: Any) -> FloatArray:
         wanted = np.arange(self.n_features)[indices]
         out = np.empty((self.n_samples, len(wanted)), dtype=self.dtype)
         for first, last, piece in self._row_pieces():
             out[first:last] = piece.take(wanted)
         return out
 
-    def samples(self, rows: Array) -> DataMatrix:
+    def samples(self, rows: IntArray) -> DataMatrix:
         if self._too_large(rows):
             return super().samples(rows)
         some = type(self)(self.source.subset(rows), self.max_memory)  # what is not wanted is read, and nothing else
@@ -64,13 +64,15 @@ class RowStreamedData(StreamedData):
         parts = [piece for _, _, piece in some._row_pieces(of=lambda raw: raw)]
         return as_data(joined(parts, 0)).rescaled(self.center, self.scale, self.far)
 
-    def sweep(self, V: Array | None, fn: BlockFunction, state: Sequence[Array] = (), *, donate: bool = False) -> Sweep:
+    def sweep(
+        self, V: FloatArray | None, fn: BlockFunction, state: Sequence[FloatArray] = (), *, donate: bool = False
+    ) -> Sweep:
         segments = self._feature_segments()
         T = None if V is None else self._forward(V, segments)
         outputs = self._outputs(V, fn, state, donate)
-        backs: dict[int, Array] = {}
+        backs: dict[int, FloatArray] = {}
 
-        def apply(segment: tuple[int, int]) -> Array | None:
+        def apply(segment: tuple[int, int]) -> FloatArray | None:
             here = slice(*segment)
             new, W, small = fn(None if T is None else T[here], *(array[here] for array in state))
             for target, value in zip(outputs, new, strict=True):
@@ -79,12 +81,12 @@ class RowStreamedData(StreamedData):
                 backs[segment[0]] = W
             return small
 
-        total: Array | None = None
+        total: FloatArray | None = None
         for small in ordered_map(apply, segments):
             total = total if small is None else add_up(total, small)
         return Sweep(outputs, self._backward(backs, segments) if backs else None, total)
 
-    def map_sums(self, V: Array, weights: Array, fn: SumFunction) -> Array:
+    def map_sums(self, V: FloatArray, weights: FloatArray, fn: SumFunction) -> FloatArray:
         energy = np.zeros(self.n_features)
         T = self._forward(V, self._feature_segments(), weights, energy)
         return fn(slice(0, self.n_features), T, energy)
@@ -98,11 +100,11 @@ class RowStreamedData(StreamedData):
 
     def _forward(
         self,
-        V: Array,
+        V: FloatArray,
         segments: list[tuple[int, int]],
-        weights: Array | None = None,
-        energy: Array | None = None,
-    ) -> Array:
+        weights: FloatArray | None = None,
+        energy: FloatArray | None = None,
+    ) -> FloatArray:
         """Return M V, added up over pieces of samples; with `weights` add weighted squares to `energy`."""
         T = np.zeros((self.n_features, V.shape[1]), dtype=self.dtype)
         for first, last, piece in self._row_pieces():
@@ -111,7 +113,10 @@ class RowStreamedData(StreamedData):
             heavy = None if weights is None else weights[first:last]
 
             def add(
-                segment: tuple[int, int], piece: DataMatrix = piece, some: Array = some, heavy: Array | None = heavy
+                segment: tuple[int, int],
+                piece: DataMatrix = piece,
+                some: FloatArray = some,
+                heavy: FloatArray | None = heavy,
             ) -> None:
                 for start, stop in _blocks(piece, *segment):
                     block = piece.block(start, stop)
@@ -122,14 +127,14 @@ class RowStreamedData(StreamedData):
             _exhaust(ordered_map(add, segments))
         return T
 
-    def _backward(self, backs: dict[int, Array], segments: list[tuple[int, int]]) -> Array:
+    def _backward(self, backs: dict[int, FloatArray], segments: list[tuple[int, int]]) -> FloatArray:
         """Return M' W, a piece of samples at a time."""
         columns = next(iter(backs.values())).shape[1]
         out = np.zeros((self.n_samples, columns))
         for first, last, piece in self._row_pieces():
 
-            def term(segment: tuple[int, int], piece: DataMatrix = piece) -> Array:
-                back: Array | None = None
+            def term(segment: tuple[int, int], piece: DataMatrix = piece) -> FloatArray:
+                back: FloatArray | None = None
                 W = backs[segment[0]]
                 for start, stop in _blocks(piece, *segment):
                     back = add_up(back, piece.block(start, stop).back(W[start - segment[0] : stop - segment[0]]))
@@ -147,7 +152,7 @@ class RowStreamedData(StreamedData):
         assert found is not None
         return found
 
-    def column_digests(self) -> Array:
+    def column_digests(self) -> IntArray:
         total = np.zeros(self.n_features, dtype=np.uint64)
         for first, last, piece in self._row_pieces(of=as_data):
             places = place_values(first, last)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from eigensieve._types import Array
+from eigensieve._types import Array, IntArray
 
 ALIVE = 3
 """Pieces in memory at a time: one in use, one being read, and one that is being finished or filled again."""
@@ -76,7 +76,7 @@ class Source(ABC):
         """Return samples start..stop as (stop - start, n_features); only for sources with `by_samples`."""
         raise TypeError(f"{self.name} is read along the features only.")
 
-    def subset(self, rows: Array) -> "Source":
+    def subset(self, rows: IntArray) -> "Source":
         """Return some of the samples, named in increasing order."""
         return SampleSubset(self, rows)
 
@@ -172,7 +172,7 @@ class SampleSubset(Source):
         Which samples, in increasing order.
     """
 
-    def __init__(self, base: Source, rows: Array) -> None:
+    def __init__(self, base: Source, rows: IntArray) -> None:
         super().__init__(f"{base.name} ({len(rows)} samples)", (len(rows), base.shape[1]), base.dtype, base.itemsize)
         self.base = base
         self.chosen = rows
@@ -203,7 +203,7 @@ class SampleSubset(Source):
         return self.base.rows(first, int(wanted[-1]) + 1)[wanted - first]
 
 
-def chosen_samples(key: Any, n_samples: int) -> Array:
+def chosen_samples(key: Any, n_samples: int) -> IntArray:
     """Return the samples that an index names: indices or a mask for the first axis, everything for the second."""
     if isinstance(key, tuple):
         key, *others = key

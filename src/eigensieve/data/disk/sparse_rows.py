@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from eigensieve._types import Array
+from eigensieve._types import FloatArray
 from eigensieve.data.disk.rows import RowStreamedData
 from eigensieve.data.threads import ordered_map
 
@@ -23,11 +23,11 @@ class SparseRowData(RowStreamedData):
 
     def _forward(
         self,
-        V: Array,
+        V: FloatArray,
         segments: list[tuple[int, int]],
-        weights: Array | None = None,
-        energy: Array | None = None,
-    ) -> Array:
+        weights: FloatArray | None = None,
+        energy: FloatArray | None = None,
+    ) -> FloatArray:
         if not self._corrections_hold():
             return super()._forward(V, segments, weights, energy)
         V = np.ascontiguousarray(V, dtype=self.dtype)
@@ -35,7 +35,7 @@ class SparseRowData(RowStreamedData):
         scale = np.ones(self.n_features) if self.scale is None else self.scale
         T, squares = np.zeros((self.n_features, V.shape[1])), np.zeros(self.n_features)
 
-        def sums(found: tuple[int, Any]) -> tuple[Array, Array | None]:
+        def sums(found: tuple[int, Any]) -> tuple[FloatArray, FloatArray | None]:
             start, some = found
             here = slice(start, start + some.shape[0])
             return some.T @ V[here], None if weights is None else _squares(some, center, weights[here])
@@ -48,7 +48,7 @@ class SparseRowData(RowStreamedData):
             energy += scale**2 * (squares + center**2 * weights.sum())
         return ((T - center[:, None] * V.sum(axis=0, dtype=np.float64)) * scale[:, None]).astype(self.dtype)
 
-    def _backward(self, backs: dict[int, Array], segments: list[tuple[int, int]]) -> Array:
+    def _backward(self, backs: dict[int, FloatArray], segments: list[tuple[int, int]]) -> FloatArray:
         if not self._corrections_hold():
             return super()._backward(backs, segments)
         W = np.concatenate([backs[first] for first, _ in segments]).astype(np.float64)
@@ -79,7 +79,7 @@ def _rows(raw: Any, start: int, stop: int) -> Any:
     return csr_array(arrays, shape=(stop - start, raw.shape[1]))
 
 
-def _squares(some: Any, center: Array, weights: Array) -> Array:
+def _squares(some: Any, center: FloatArray, weights: FloatArray) -> FloatArray:
     """Return sum_t weights_t ((x_ti - c_i)^2 - c_i^2), in which what is not stored has no part."""
     from scipy.sparse import csr_array
 

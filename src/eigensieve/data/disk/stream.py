@@ -8,11 +8,12 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from eigensieve._types import Array
+from eigensieve._types import Array, FloatArray, IntArray
 from eigensieve.data.blocks import Block, numbered
 from eigensieve.data.disk.memory import show_bytes
 from eigensieve.data.disk.sources import ALIVE, Source, chosen_samples
 from eigensieve.data.matrix import DataMatrix, Work, as_data
+from eigensieve.data.stats import BlockMoments
 from eigensieve.data.threads import limited_blas, thread_count
 
 Result = TypeVar("Result")
@@ -42,13 +43,13 @@ class StreamedData(DataMatrix):
     def block(self, start: int, stop: int) -> Block:
         return numbered(self._piece(start, stop).block(0, stop - start), start)
 
-    def block_moments(self, start: int, stop: int) -> tuple[Array, Array, Array, Array]:
+    def block_moments(self, start: int, stop: int) -> BlockMoments:
         return self._piece(start, stop).block_moments(0, stop - start)
 
     def block_size(self) -> int:
         return self.width
 
-    def take(self, indices: Any) -> Array:
+    def take(self, indices: Any) -> FloatArray:
         self.source.check()
         wanted = np.arange(self.n_features)[indices]
         order = np.argsort(wanted, kind="stable")
@@ -75,7 +76,7 @@ class StreamedData(DataMatrix):
             raise TypeError("Samples are taken from the raw data, before it is centred and scaled.")
         return type(self)(self.source.subset(chosen_samples(key, self.n_samples)), self.max_memory)
 
-    def samples(self, rows: Array) -> DataMatrix:
+    def samples(self, rows: IntArray) -> DataMatrix:
         """Return some samples, in memory where the memory allowed suffices, else read from disk in every pass."""
         if self._too_large(rows):
             some = type(self)(self.source.subset(rows), self.max_memory)
@@ -83,13 +84,13 @@ class StreamedData(DataMatrix):
             return some.rescaled(self.center, self.scale, self.far)
         return super().samples(rows)
 
-    def toarray(self) -> Array:
+    def toarray(self) -> FloatArray:
         """Return everything as a dense array in memory."""
         return self.take(np.arange(self.n_features))
 
     # -- inner ---------------------------------------------------------------------------------------
 
-    def _too_large(self, rows: Array) -> bool:
+    def _too_large(self, rows: IntArray) -> bool:
         return self.source.nbytes * len(rows) / self.n_samples > self.max_memory / 2  # while it is put together: twice
 
     def _piece(self, start: int, stop: int) -> DataMatrix:
