@@ -21,6 +21,7 @@ PACKAGES = [
     "report",
     "plotting",
     "experiments",
+    "cells",
     "estimators",
     "sieve",
     "qalpha",

@@ -5,6 +5,7 @@ lives in packages. The ``__init__`` of a package says what it owns and lists the
 A package imports only from the packages below it:
 
 ``cli``, ``report``, ``plotting``, ``experiments``         what people run and look at
+``cells``                                                  single cells
 ``estimators``                                             what faces scikit-learn
 ``sieve``, ``qalpha``, ``traceratio``, ``elements``        the methods
 ``evidence``, ``graphs``, ``operators``                    what the methods share

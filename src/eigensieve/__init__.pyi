@@ -1,5 +1,6 @@
 from ._files import CheckpointError as CheckpointError
 from ._version import __version__ as __version__
+from .cells import select_genes as select_genes
 from .data import open_data as open_data
 from .estimators import ElementSelectedSVC as ElementSelectedSVC
 from .estimators import ElementSelectedSVR as ElementSelectedSVR
@@ -15,7 +16,6 @@ from .estimators import fisher_score as fisher_score
 from .estimators import laplacian_score as laplacian_score
 from .estimators import load_model as load_model
 from .estimators import save_model as save_model
-from .estimators import select_genes as select_genes
 from .evidence import selection_stability as selection_stability
 from .operators import check_symmetric_operator as check_symmetric_operator
 from .qalpha import expected_irrelevant_weight_bound as expected_irrelevant_weight_bound

@@ -6,6 +6,7 @@ loads fitted models. It holds no algorithm. Read the files in this order:
 ``registry``            the one table of estimator classes
 ``base``                what all share: input checks, all-or-nothing fitting, warnings, and the base of the selectors
 ``sieve_selector``      SieveSelector, the recommended selector: the shortest way from `fit` to the learned attributes
+``constraints``         constraints on a selection, checked against the features of X
 ``knowledge``           what the user knows besides X; side data are read here
 ``qalpha_selector``     QAlphaSelector, the papers' method
 ``qalpha_search``       its search on all features, and on parts of them for the automatic number of features
@@ -21,7 +22,6 @@ loads fitted models. It holds no algorithm. Read the files in this order:
 ``element_svr``         ElementSelectedSVR
 ``reduced_set``         ReducedSetSVC
 ``rejection_cascade``   RejectionCascade: a cheap classifier in front of a full one
-``genes``               selection for AnnData
 ``persistence``         models on disk
 ``outcome``             what a fit found and used, for files, reports and pictures
 

@@ -1,9 +1,13 @@
 from .base import check_data as check_data
+from .base import generator as generator
+from .base import progress_of as progress_of
 from .element_svc import ElementSelectedSVC as ElementSelectedSVC
 from .element_svr import ElementSelectedSVR as ElementSelectedSVR
 from .feature_map import FeatureMap as FeatureMap
-from .genes import select_genes as select_genes
 from .kernel_qalpha import KernelQAlphaSelector as KernelQAlphaSelector
+from .knowledge import Known as Known
+from .knowledge import read_batches as read_batches
+from .knowledge import read_side as read_side
 from .outcome import Findings as Findings
 from .outcome import known_and_used as known_and_used
 from .outcome import selected_features as selected_features

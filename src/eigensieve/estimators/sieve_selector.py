@@ -1,13 +1,13 @@
 """SieveSelector: the recommended selector. It needs no labels and nothing to tune, and uses what the user knows."""
 
-from numbers import Integral
+from numbers import Integral, Real
 from typing import Any, Literal, Self, cast
 
 import numpy as np
 
 from eigensieve._progress import Progress
 from eigensieve._sklearn import Interval, StrOptions, fit_context
-from eigensieve._types import Array
+from eigensieve._types import BoolArray, FloatArray, IntArray
 from eigensieve.data import DataMatrix
 from eigensieve.estimators.base import (
     AT_LEAST_ONE,
@@ -21,44 +21,33 @@ from eigensieve.estimators.base import (
     progress_of,
     warn_user,
 )
+from eigensieve.estimators.constraints import read_constraints
 from eigensieve.estimators.knowledge import Known, read_batches, read_side
 from eigensieve.qalpha import check_pairs_against_labels, read_pairs
-from eigensieve.sieve import (
-    Kind,
-    Search,
-    SieveResult,
-    Target,
-    Unwanted,
-    UseProfiles,
-    UseScale,
-    prepare,
-    read_target,
-    shared_with_batches,
-)
+from eigensieve.sieve import Found, Kind, Problem, Target, Unwanted, Use, pose, read_target, shared_with_batches
 
 _CONFOUNDED = 0.9  # squared canonical correlation of labels and batches from which on a warning is due
 
 
 class SieveSelector(BaseSelector):
-    """Select the features that matter, with or without labels; near-copies of a chosen feature come late.
+    """Select the features that matter, with or without labels, and few near-copies.
 
-    Without labels the method works in three rounds. Each round builds a nearest-neighbour graph of the samples under
-    the current feature weights, takes its leading eigenvectors Q, and computes new weights
-    u_i = m_i'(QQ' - diag(QQ'))m_i: the agreement of feature i with Q over pairs of different samples. The rounds start
-    from equal weights, or from Q-alpha's weights on a screened part of the features; the start that leads to higher
-    scores is kept. Features are then picked one by one, so that the similarities of the samples on the picked features
-    agree best with those in Q. Near-copies of a picked feature come after the others.
+    Without labels, samples are placed by their weighted features and joined to their nearest neighbours. Random walks
+    along this graph give V: V V' says how far two samples belong together. The score of feature i is
+    u_i = m_i'(VV' - diag(VV'))m_i, its agreement with V over pairs of different samples. The scores are the weights of
+    a second round. Features are then picked one by one, so that the similarities of the samples on the picked features
+    agree best with V V'.
 
-    With labels or targets, what y says takes the place of Q. Samples without label are guessed from the others.
-    Features are picked one by one, by their score times the part of them that the picked features do not explain. A
-    copy of a picked feature counts half: it comes late, unless the others score far less.
-    Classes may show only in several features together (an exclusive or), or in the spread of a feature. Features are
-    then scored by their products or by the structure they share; see `start_`. This looks at all pairs of features, so
-    it is left out for more than about 1,000 features, or more than 4 per sample.
+    With labels or targets, y takes the place of V. Labels that are missing are guessed from the others. Each pick has
+    the largest score times agreement with the part of y that a ridge regression on the picked features leaves. Classes
+    may show only in several features together (an exclusive or). Then features are scored by their products, if these
+    classify left-out samples clearly better; see `scored_by_`. Products are not tried for more than about 1,000
+    features, or more than 4 per sample.
 
     Known unwanted variation is removed first: differences between batches, the directions in which side data varies,
-    and differences between samples that must be linked. Time is linear in the number of features. Sparse input
-    is never densified.
+    and differences between samples that must be linked. Time is linear in the number of features. Sparse input is never
+    densified. The result does not depend on the order of samples and features, up to ties, and is the same on every
+    run.
 
     Parameters
     ----------
@@ -67,97 +56,83 @@ class SieveSelector(BaseSelector):
         follow a structure shown by the other features, at a false discovery rate of `fdr`. ``"fewest"`` picks from
         these the smallest set that shows the structure nearly as well as up to 300 picks do. On data without structure
         both select nothing, and a warning says so.
-    n_clusters : int or "auto", default="auto"
-        k, the number of clusters, if you know it. The features are judged by k eigenvectors of the graph, or by k - 1
-        when the last one does not stand out. ``"auto"`` takes the eigenvectors that stand out over those of normal
-        clouds of the same shape. If none or all of them stand out, it takes one more than the number of eigenvalues
-        of the weighted affinity above the noise edge. `n_components_` says how many were taken.
     supervision : {"auto", "classes", "numbers", "ignore"}, default="auto"
         How y is used. ``"auto"`` takes numbers with fractions, and whole numbers of many values, as numbers to be
         predicted, and everything else as classes. ``"classes"`` and ``"numbers"`` say which it is. ``"ignore"`` selects
         without y, for example inside a Pipeline that passes y on.
+    keep : array-like or None, default=None
+        Names, indices or a mask of features that are in the selection from the start. The others complement them. They
+        count in `n_features_to_select`.
+    exclude : array-like or None, default=None
+        Names, indices or a mask of features that are never selected. They still help to find the structure. Drop them
+        from X if they should not.
+    feature_groups : array-like of shape (n_features,) or None, default=None
+        A label per feature, for example the pathway of a gene or the cluster of a probe.
+    max_per_group : int, default=1
+        Most selected features with the same label in `feature_groups`.
+    feature_costs : array-like of shape (n_features,) or None, default=None
+        What each feature costs; positive. Features are then picked by gain per cost.
+    max_cost : float or None, default=None
+        Most that the selected features may cost together. It needs `feature_costs`. With a number of features, both
+        limits hold.
     n_directions : int or "auto", default="auto"
         How many directions of the side data, and of the differences between samples that must be linked, are projected
         out: so many of each, or all there are. ``"auto"`` takes those that stand out over the noise edge of independent
         features, at most 20.
     use_scale : bool or "auto", default="auto"
-        Whether features that vary more have more weight when the structure of the samples is looked for. Set it to
-        True if all features are in one unit and small variation is noise, and to False if scale means nothing.
-        ``"auto"`` uses scale in wide data (at least 10 features per sample, at most 1,000 samples) that is not mostly
-        zeros, if the features' deviations lie within a factor of 30 and have to do with what the features share. Every
-        feature is scored at the same scale in any case. With labels nothing changes.
+        Whether the first weight of a feature is its variance (capped at the 99 % quantile) when the structure is looked
+        for. ``"auto"`` does so in wide data, from 10 features per sample on. Set it to False if the features are in
+        different units. Every feature is scored at the same scale in any case. With labels nothing changes.
     use_profiles : bool or "auto", default="auto"
-        Whether samples are compared by their profiles: logarithms of the values, rare features counting more, at the
-        same length for every sample. This suits counts and texts. ``"auto"`` does so where nothing is negative, at
-        least half of the values are zero and all features are in one unit, unless few features carry the structure.
-        True does it in any case. It needs values that are not negative, and does not go with `batches`, `side` and
-        `must_link`. With labels nothing changes.
+        Whether samples are compared by their profiles: logarithms of the values, rare features counting more, at length
+        1. This suits counts and texts. ``"auto"`` does so if nothing is negative, at least half of the values are zero
+        and all features are in one unit. It does not go with `batches`, `side` and `must_link`. With labels nothing
+        changes.
     fdr : float, default=0.1
         Expected fraction of false selections to allow when `n_features_to_select` is a word; also the tail
         probability of `null_quantile_`.
-    random_state : int, RandomState or None, default=None
-        For the permuted copies and the folds of the automatic choice. With a fixed `n_features_to_select` the selection
-        does not depend on it.
+    random_state : int, RandomState, Generator or None, default=0
+        For the permuted copies and the folds behind the automatic number. With a fixed `n_features_to_select` the
+        selection does not depend on it.
     verbose : int, default=0
         1 prints progress, at most twice a second; 2 prints every step.
 
     Attributes
     ----------
     weights_ : ndarray of shape (n_features,)
-        u: the share of a feature's variance that the embedding explains over pairs of different samples. About 0 for
-        noise, and 0 for constant features. It is below 1, unless `start_` is ``"products"`` (then it is a sum over the
-        products of the feature with others) or pairs cannot be linked (then how far it sets them apart is added).
+        u: the share of a feature's variance that the structure explains over pairs of different samples. About 0 for
+        noise, and 0 for constant features. It is below 1, unless `scored_by_` is ``"products"`` (then it is a sum over
+        the products of the feature with others) or pairs cannot be linked (then how far it separates them is added).
     ranking_ : ndarray of int of shape (n_features,)
         Rank of every feature, 1 for the best, as in scikit-learn's RFE: the selected ones in the
         order of the pick, then the others by weight, then the constant ones.
     selection_order_ : ndarray of shape (n_selected,)
-        Indices of the selected features in the order in which they were picked.
+        Indices of the selected features in the order in which they were picked, those of `keep` first.
     support_ : ndarray of bool of shape (n_features,)
         The selected features.
     embedding_ : ndarray of shape (n_samples, n_columns)
-        Q: centred orthonormal eigenvectors of the last graph, or what y says. If y is known for some samples only, the
-        columns are orthogonal, and shorter the less they carry of what was guessed.
-    eigenvalues_ : ndarray
-        Leading eigenvalues of the affinity under the last weights.
-    n_components_ : int
-        The number of columns of `embedding_`: directions in which the samples differ by more than chance. It is not a
-        number of clusters. On real data it is often larger than the number of classes.
+        V, the structure: samples that belong together have rows in the same direction. With labels, an orthonormal
+        basis of y.
     null_quantile_ : float
         Weight that a permuted copy of a feature exceeds with probability `fdr`.
     p_values_ : ndarray of shape (n_features,) or None
-        If `n_features_to_select` is a word: the chance that a permuted copy of the feature reaches its score against an
-        embedding of other features. Otherwise None.
+        If `n_features_to_select` is a word: the chance that a permuted copy of the feature reaches its score against
+        the structure of other features. 1 for features in `keep` and `exclude`. Otherwise None.
     structure_shown_ : ndarray of shape (n_sizes, 2) or None
         For ``n_features_to_select="fewest"``: numbers of picks m, and R2, how well m picks show the structure. For R2,
         `embedding_` is predicted for every sample by the mean over its 5 nearest others on the first m picks. The
         smallest m with at least 0.95 of the largest R2 is taken. Otherwise None.
-    start_ : {"equal", "qalpha", "profiles", "labels", "products", "structure"}
-        The start that led to the higher scores, or ``"profiles"`` of the samples in its place. With labels, what the
-        features were scored by: the ``"labels"``, ``"products"`` of features and their squares, or the ``"structure"``
-        that features share. The last two are used only if they classify left-out samples clearly better.
-    centered_ : bool
-        Whether features were centred. If the number of features is given and most features lie evenly about zero,
-        they are not centred: a mean that differs from zero by more than chance then counts as structure.
+    scored_by_ : {"features", "profiles", "labels", "products"}
+        What the structure comes from: weighted features or profiles of the samples. With labels, whether features were
+        scored by themselves or by their products.
     scale_used_ : bool
-        Whether features that vary more had more weight (`use_scale`).
-    profiles_used_ : bool
-        Whether samples were compared by their profiles (`use_profiles`).
+        Whether the first weights of the features were their variances (`use_scale`).
     supervised_ : bool
         Whether features were scored by y, not by the structure of the samples.
     n_directions_ : int
         How many unwanted directions were projected out.
-    objective_ : float
-        Mean weight of the best 5 features.
-    n_iter_ : int
-        Number of rounds that led to the result.
     n_passes_ : int
         Times the data was read.
-    converged_ : bool
-        Always True: the number of rounds is fixed.
-    sparsity_gap_ : float
-        Mean weight of the selected features over the mean absolute weight of the others.
-    negative_weight_fraction_ : float
-        Fraction of the varying features with a negative weight.
     n_features_in_ : int
     feature_names_in_ : ndarray of str
         When X had column names.
@@ -173,15 +148,20 @@ class SieveSelector(BaseSelector):
     >>> rng = np.random.default_rng(0)
     >>> X = rng.standard_normal((90, 300))
     >>> X[:, :12] += rng.normal(0, 3, (3, 12))[np.arange(90) % 3]
-    >>> selector = SieveSelector(n_features_to_select=10, n_clusters=3).fit(X)
+    >>> selector = SieveSelector(n_features_to_select=10).fit(X)
     >>> bool((selector.selection_order_ < 12).all())
     True
     """
 
     _parameter_constraints: dict[str, list[Any]] = {
         "n_features_to_select": [StrOptions({"fewest"}), *COUNT],
-        "n_clusters": [AUTO, AT_LEAST_ONE],
         "supervision": [StrOptions({"auto", "classes", "numbers", "ignore"})],
+        "keep": ["array-like", None],
+        "exclude": ["array-like", None],
+        "feature_groups": ["array-like", None],
+        "max_per_group": [AT_LEAST_ONE],
+        "feature_costs": ["array-like", None],
+        "max_cost": [Interval(Real, 0, None, closed="left"), None],
         "n_directions": [AUTO, Interval(Integral, 0, None, closed="left")],
         "use_scale": [AUTO, "boolean"],
         "use_profiles": [AUTO, "boolean"],
@@ -193,19 +173,29 @@ class SieveSelector(BaseSelector):
     def __init__(
         self,
         n_features_to_select: int | float | Literal["auto", "fewest"] = "auto",
-        n_clusters: int | Literal["auto"] = "auto",
         *,
         supervision: Kind = "auto",
+        keep: Any = None,
+        exclude: Any = None,
+        feature_groups: Any = None,
+        max_per_group: int = 1,
+        feature_costs: Any = None,
+        max_cost: float | None = None,
         n_directions: int | Literal["auto"] = "auto",
-        use_scale: UseScale = "auto",
-        use_profiles: UseProfiles = "auto",
+        use_scale: Use = "auto",
+        use_profiles: Use = "auto",
         fdr: float = 0.1,
-        random_state: Any = None,
+        random_state: Any = 0,
         verbose: int = 0,
     ) -> None:
         self.n_features_to_select = n_features_to_select
-        self.n_clusters = n_clusters
         self.supervision = supervision
+        self.keep = keep
+        self.exclude = exclude
+        self.feature_groups = feature_groups
+        self.max_per_group = max_per_group
+        self.feature_costs = feature_costs
+        self.max_cost = max_cost
         self.n_directions = n_directions
         self.use_scale = use_scale
         self.use_profiles = use_profiles
@@ -256,38 +246,35 @@ class SieveSelector(BaseSelector):
     def _fit(self, X: Any, known: Known, progress: Progress) -> None:
         raw = self._check_data(X, known.y, min_samples=4)
         usable = self._check_some_vary(raw)
-        count = self._count(usable)
-        if self.n_clusters != "auto" and self.n_clusters > raw.n_samples - 2:
-            raise ValueError(
-                "The 'n_clusters' parameter of SieveSelector must be at most the number of samples minus 2. "
-                f"Got n_clusters={self.n_clusters} for {raw.n_samples} samples instead."
-            )
         raw.report_to(progress)
-        search = self._search(raw, usable, known, given_count=count is not None)
+        problem = self._problem(raw, usable, known)
+        count, kept = self._count(usable), len(problem.constraints.keep)
+        if count is not None and count < kept:
+            raise ValueError(
+                f"The 'keep' parameter of {type(self).__name__} must not name more features than are selected. Got "
+                f"{kept} features for n_features_to_select={self.n_features_to_select}; raise the number."
+            )
         rng = generator(self.random_state)
-        result = search.result(progress)
-        candidates, self.p_values_ = search.usable, None
+        found = problem.found(progress)
+        candidates, self.p_values_ = problem.usable, None
         if count is None:
-            found = search.discoveries(self.fdr, rng, progress, by_profiles=result.start == "profiles")
-            candidates, count, self.p_values_ = found.selected, found.count, found.p_values
-        self.null_quantile_ = float(np.quantile(search.null_scores(result.embedding, rng), 1.0 - self.fdr))
-        scores = np.where(search.usable, result.scores, 0.0)
-        places = np.flatnonzero(candidates)
+            discoveries = problem.discoveries(self.fdr, rng, progress)
+            candidates, self.p_values_ = discoveries.selected, discoveries.p_values
+            count = discoveries.count + kept
+        self.null_quantile_ = float(np.quantile(problem.null_scores(found, rng), 1.0 - self.fdr))
         self.structure_shown_ = None
         if self.n_features_to_select == "fewest":
             progress("looking for the fewest features that show the structure")
-            order, panel = search.fewest(scores, places, result)
-            self.structure_shown_ = np.column_stack([panel.sizes, panel.shown])
+            order, sizes, shown = problem.fewest(found, np.flatnonzero(candidates))
+            self.structure_shown_ = np.column_stack([sizes, shown])
         else:
             progress(f"picking {count} features")
-            order = search.pick(scores, places, min(count, len(places)), result)
+            order = problem.pick(found, np.flatnonzero(candidates), count)
         self.n_passes_ = raw.n_passes
-        self.n_directions_ = search.cleaned.directions.shape[1]
-        self.supervised_ = search.target is not None
-        self._learn(result, scores, order, usable)
+        self._learn(problem, found, order, usable)
 
-    def _search(self, raw: DataMatrix, usable: Array, known: Known, *, given_count: bool) -> Search:
-        """Read what is known, take off what is unwanted, and return what is to be searched."""
+    def _problem(self, raw: DataMatrix, usable: BoolArray, known: Known) -> Problem:
+        """Read everything the user knows, and build the search problem."""
         name = type(self).__name__
         target = None
         if known.y is not None and self.supervision != "ignore":
@@ -304,28 +291,26 @@ class SieveSelector(BaseSelector):
             self.n_directions,
             known.covariates,
         )
-        cannot = None if pairs is None else pairs.cannot
         if _switch(self.use_profiles) is True and unwanted.anything:
             raise ValueError(
-                "use_profiles=True does not go with batches, side or must_link: these are taken off standardised "
+                "use_profiles=True does not go with batches, side or must_link: these are removed from standardised "
                 "features. Leave use_profiles out."
             )
-        search = prepare(
+        problem = pose(
             raw,
             usable,
             target,
             unwanted,
-            cannot,
-            self.n_clusters,
-            given_count=given_count,
+            None if pairs is None else pairs.cannot,
             use_scale=_switch(self.use_scale),
             use_profiles=_switch(self.use_profiles),
+            constraints=read_constraints(self, usable),
         )
         if target is not None and unwanted.batches is not None:
-            self._check_confounding(target, search.cleaned.batches)
-        return search
+            self._check_confounding(target, problem.cleaned.batches)
+        return problem
 
-    def _check_confounding(self, target: Target, batches: Array) -> None:
+    def _check_confounding(self, target: Target, batches: FloatArray) -> None:
         """Refuse labels that the batches determine, and warn about those that they nearly determine."""
         smallest, largest = shared_with_batches(target, batches)
         if smallest > 1.0 - 1e-6:
@@ -339,35 +324,19 @@ class SieveSelector(BaseSelector):
                 "is left after the batches are taken off says little about it. Read the selection with care."
             )
 
-    def _learn(self, result: SieveResult, scores: Array, order: Array, usable: Array) -> None:
-        rest = features_by_weight(scores, usable)
+    def _learn(self, problem: Problem, found: Found, order: IntArray, usable: BoolArray) -> None:
+        rest = features_by_weight(found.scores, usable)
         self._learn_selection(np.concatenate([order, rest[~np.isin(rest, order)]]), order)
-        self.weights_ = scores
-        self.embedding_ = result.embedding
-        self.eigenvalues_ = result.eigenvalues
-        self.n_components_ = result.embedding.shape[1]
-        self.start_ = result.start
-        self.centered_ = result.centered
-        self.scale_used_ = result.scale_used
-        self.profiles_used_ = result.start == "profiles"
-        self.objective_ = result.strength
-        self.n_iter_ = result.n_rounds
-        self.converged_ = True
-        self.sparsity_gap_ = _gap(scores, self.support_, usable)
-        self.negative_weight_fraction_ = float(np.mean(scores[usable] < 0))
+        self.weights_ = found.scores
+        self.embedding_ = found.embedding
+        self.scored_by_ = found.source
+        self.scale_used_ = problem.rounds.factors is not None
+        self.n_directions_ = problem.cleaned.directions.shape[1]
+        self.supervised_ = problem.target is not None
         if len(order) == 0:
             self._warn_nothing_selected("the labels" if self.supervised_ else "the others' structure")
 
 
-def _switch(value: bool | Literal["auto"]) -> bool | Literal["auto"]:
+def _switch(value: Use) -> Use:
     """Read a numpy bool as one of Python's."""
     return "auto" if value == "auto" else bool(value)
-
-
-def _gap(scores: Array, support: Array, usable: Array) -> float:
-    """Mean weight of the selected over the mean absolute weight of the others; 1 when one side is empty."""
-    others = usable & ~support
-    if not support.any() or not others.any():
-        return 1.0
-    below = float(np.abs(scores[others]).mean())
-    return float(scores[support].mean()) / below if below > 0 else float("inf")

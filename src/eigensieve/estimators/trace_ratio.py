@@ -29,7 +29,7 @@ from eigensieve.estimators.base import (
 )
 from eigensieve.estimators.trace_ratio_scores import ARRAY_RULES, class_codes, in_range
 from eigensieve.graphs import check_graph, knn_graph
-from eigensieve.sieve import sample_coordinates
+from eigensieve.sieve import principal_axes
 from eigensieve.traceratio import (
     FisherPair,
     GivenPair,
@@ -395,4 +395,6 @@ def _thin_points(data: DataMatrix, scale: Array | None) -> Array:
     beyond.
     """
     centered = data.rescaled(data.stats().mean, scale)
-    return sample_coordinates(centered, np.ones(data.n_features)).points
+    count = data.n_samples if data.n_samples <= 1_000 else 100
+    values, vectors = principal_axes(centered, np.ones(data.n_features), count, exact=True)
+    return np.asarray(vectors * np.sqrt(values))

@@ -43,6 +43,7 @@ def discover(
     *,
     fdr: float,
     rng: np.random.Generator,
+    tested: Array | None = None,
     n_folds: int = N_FOLDS,
     groups: Array | None = None,
     progress: Progress = silent,
@@ -68,6 +69,8 @@ def discover(
     fdr : float
         Expected fraction of false selections to allow.
     rng : Generator
+    tested : ndarray of bool of shape (n_features,), optional
+        Features that may be selected; all usable ones by default. The others help to learn every embedding.
     n_folds : int, default=5
     groups : ndarray of int of shape (n_samples,), optional
         Copies are permuted within these groups of samples only, for example within batches.
@@ -87,7 +90,8 @@ def discover(
 
     and the n features together stay below `fdr` (Benjamini and Yekutieli 2001, theorem 1.3).
     """
-    folds = np.array_split(rng.permutation(np.flatnonzero(usable)), n_folds)
+    tested = usable if tested is None else tested
+    folds = np.array_split(rng.permutation(np.flatnonzero(tested)), n_folds)
     folds = [fold for fold in folds if len(fold)]
     p_values = np.ones(data.n_features)
     null = NullSample(data, folds, groups) if len(folds) >= 2 else None
@@ -98,9 +102,8 @@ def discover(
         active[inside] = False
         p_values[inside] = null.p_values(fit(active), current, rng)
     selected = np.zeros(data.n_features, dtype=bool)
-    n_usable = int(np.count_nonzero(usable))
-    any_dependence = np.sum(1.0 / np.arange(1, n_usable + 1))
-    selected[usable] = step_up(p_values[usable], fdr / any_dependence)
+    any_dependence = np.sum(1.0 / np.arange(1, np.count_nonzero(tested) + 1))
+    selected[tested] = step_up(p_values[tested], fdr / any_dependence)
     return Discoveries(p_values, selected & (np.count_nonzero(selected) > 1))
 
 

@@ -1,40 +1,37 @@
-"""The recommended selection: embed the samples by their neighbours, score the features by it, pick what shows it.
+"""The recommended selection: find the structure of the samples, score the features by it, pick features that show it.
 
 Read in this order:
 
-search.py : one selection from data to features.
-rounds.py : weights -> embedding -> scores -> weights, from two starts. The sieve's score is here.
-start.py : whether features are centred, and the weights that the second start begins with.
-scale.py : whether the features' scale is evidence, and the prior on their weights that follows from it.
-profiles.py : counts and texts: one graph of the samples' profiles in place of the rounds.
-embedding.py : one round's embedding: coordinates of the samples, their neighbour graph, its eigenvectors.
-target.py : what y says about the samples, as one orthonormal basis.
-labelled.py : scores with a target instead of the rounds; guesses where few labels are known.
+problem.py : one selection, stage by stage.
+settings.py : the constants of the method.
+target.py : y as one orthonormal basis: classes, numbers, several targets.
+unwanted.py : batches, side data and linked pairs, removed from the data before anything else.
+samples.py : the samples that are compared: all, or landmarks.
+coordinates.py : principal coordinates of the samples under feature weights.
+layouts.py : the samples as points, by weighted features or by profiles of counts.
+structure.py : V, which samples belong together: random walks along one local graph.
+rounds.py : weights -> layout -> structure -> scores -> weights.
+labelled.py : a target as the structure, with guesses where few labels are known.
 interactions.py : scores by products of features, where classes show in features only together.
-unwanted.py : batches, side data and linked pairs, taken off the data before anything else.
-cells.py : the embedding of many cells with thousands of genes, for single-cell data.
-landmarks.py : the samples that the graph is made of when there are many, and the way from them to all.
-walks.py : which samples belong together, by random walks along a graph: what the pick is to show.
-showing.py : the pick without labels, of features that together show the structure.
-picking.py : the pick with labels, by score, near-copies late.
+pick.py : the greedy pick with its two gains, within the user's constraints.
 panel.py : how few of the picks would do.
 
 Words
 -----
-score : u_i, the agreement of feature i with the embedding over pairs of different samples; about 0 for noise.
-layout : the samples as points, from which a neighbour graph is made.
-landmark : one of 2,000 samples that the graph is made of when there are more.
-profile : what a sample holds relative to the rest of it, rare features more than frequent ones.
-alignment : how similar the affinity of some features is to the structure, as the cosine of two matrices.
-cloud : normal points without clusters that a layout is compared with.
+structure : V (samples x columns); V V' says how far two samples belong together. A target is a structure, too.
+score : u_i = m_i'(VV' - diag(VV'))m_i, the agreement of feature i with V over pairs of different samples.
+layout : the samples as points, from which the graph is made.
+landmark : one of 2,000 samples that are compared when there are more.
+profile : the logarithms of a sample's counts at length 1, rare features counting more.
+alignment : the cosine between the affinity of some features and V V'.
 """
 
-from eigensieve.sieve.cells import cell_embedding, relative_effect
-from eigensieve.sieve.embedding import sample_coordinates
+from eigensieve.sieve.coordinates import principal_axes
 from eigensieve.sieve.labelled import shared_with_batches
-from eigensieve.sieve.profiles import UseProfiles
-from eigensieve.sieve.rounds import SieveResult
-from eigensieve.sieve.scale import UseScale
-from eigensieve.sieve.search import Search, prepare
+from eigensieve.sieve.layouts import Use
+from eigensieve.sieve.pick import Constraints
+from eigensieve.sieve.problem import Found, Problem, pose
+from eigensieve.sieve.rounds import Rounds
+from eigensieve.sieve.samples import Samples, compared_samples
 from eigensieve.sieve.target import Kind, Target, read_target
 from eigensieve.sieve.unwanted import Unwanted, clean, unwanted_directions

@@ -4,15 +4,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from scipy.sparse import csr_array
-
-from eigensieve._progress import Progress, silent
-from eigensieve._types import Array
+from eigensieve._types import BoolArray, FloatArray, IntArray
 from eigensieve.data import DataMatrix, SquaredData
 from eigensieve.evidence import agreement
 from eigensieve.operators import StandardAffinity
-from eigensieve.sieve.embedding import EXACT_SAMPLES, sample_affinity
-from eigensieve.sieve.rounds import pair_scores
 from eigensieve.sieve.target import Target
 
 SQUARES = 0.5
@@ -21,37 +16,33 @@ SQUARES = 0.5
 _ROUNDS = 2  # of guessing labels, scoring features by the guesses and weighting them by the scores
 _RIDGE = 0.1  # of the guesses, in units of the mean squared length of a labelled sample
 _SHARPNESS = 8.0  # of the guesses' probabilities
+_FORMED = 1_000  # samples up to which the affinity is formed
 _MOST_LABELLED = 1_000  # labelled samples that guesses are made from; of more, a fixed random part
 
 
 @dataclass(frozen=True)
 class TargetFit:
-    """What a target says about the features.
+    """A target as the structure, and the scores of the features by it.
 
     Attributes
     ----------
     scores : ndarray of shape (n_features,)
         Agreement of every feature with the target over pairs of different samples; about 0 for noise.
     target : ndarray of shape (n_samples, n_columns)
-        T: what y says, with guesses where it is not known.
+        T: an orthonormal basis of the target, with guesses where it is not known.
     known : ndarray of shape (n_samples, n_columns)
-        T on the samples with known y alone, 0 elsewhere: what false discoveries are judged by.
-    eigenvalues : ndarray
-        Eigenvalues of T' A T, A the affinity under the scores.
+        T on the samples with known y alone, 0 elsewhere. False discoveries are judged by it.
     square_share : float
         How much the squares of the features count.
-    n_rounds : int
-    source : {"labels", "products", "structure"}
+    source : {"labels", "products"}
         What the scores are made of; see :mod:`~eigensieve.sieve.interactions`.
     """
 
-    scores: Array
-    target: Array
-    known: Array
-    eigenvalues: Array
+    scores: FloatArray
+    target: FloatArray
+    known: FloatArray
     square_share: float
-    n_rounds: int
-    source: Literal["labels", "products", "structure"] = "labels"
+    source: Literal["labels", "products"] = "labels"
 
     def views(self, data: DataMatrix) -> list[DataMatrix]:
         """Return the forms in which the features may follow the target."""
@@ -59,19 +50,13 @@ class TargetFit:
 
 
 def fit_target(
-    data: DataMatrix,
-    usable: Array,
-    target: Target,
-    *,
-    batches: Array | None = None,
-    apart: csr_array | None = None,
-    progress: Progress = silent,
+    data: DataMatrix, usable: BoolArray, target: Target, *, batches: FloatArray | None = None
 ) -> TargetFit:
     """Score every feature by its agreement with a target.
 
-    u_i = m_i'(T T' - diag(T T'))m_i with T an orthonormal basis of what y says; for numbers half the agreement of the
-    feature's square is added. Where y is known for a few samples only, the others are guessed first by
-    :func:`guessed_target`.
+    u_i = m_i'(TT' - diag(TT'))m_i with T an orthonormal basis of the target. For numbers half the agreement of the
+    feature's square is added. If y is known for some samples only, the others are guessed first
+    (:func:`guessed_target`).
 
     Parameters
     ----------
@@ -80,30 +65,19 @@ def fit_target(
     usable : ndarray of bool of shape (n_features,)
     target : Target
     batches : ndarray of shape (n_samples, n_directions), optional
-        Orthonormal span of the batches. What y shares with it is not counted.
-    apart : sparse array, optional
-        Pairs that cannot be linked, as in :func:`~eigensieve.sieve.rounds.pair_scores`.
-    progress : callable
+        Orthonormal span of the batches. The part of y within it does not count.
     """
     T = known = target.basis(batches)
-    n_rounds = 1
     if not target.complete:
-        progress("guessing the labels that are not known")
-        T, n_rounds = guessed_target(data, usable, target, batches), _ROUNDS
-    progress("scoring features by the labels")
+        T = guessed_target(data, usable, target, batches)
     share = SQUARES if target.kind == "numbers" else 0.0
     scores = agreement(data, T)
     if share:
         scores = np.maximum(scores, 0.0) + share * np.maximum(agreement(SquaredData(data), T), 0.0)
-    if apart is not None:
-        scores = scores + pair_scores(data, apart)
-    P = data.project(T).astype(np.float64)
-    weights = np.where(usable, np.maximum(scores, 0.0), 0.0)
-    eigenvalues = np.linalg.eigvalsh((P * weights[:, None]).T @ P)[::-1]
-    return TargetFit(scores, T, known, eigenvalues, share, n_rounds)
+    return TargetFit(scores, T, known, share)
 
 
-def guessed_target(data: DataMatrix, usable: Array, target: Target, batches: Array | None = None) -> Array:
+def guessed_target(data: DataMatrix, usable: BoolArray, target: Target, batches: FloatArray | None = None) -> FloatArray:
     """Return T for all samples: what is known, and guesses by kernel ridge regression elsewhere.
 
     Two rounds of: guess y from the samples' affinity A under the feature weights, F = A_l (A_ll + r I)^-1 Y; score the
@@ -126,23 +100,23 @@ def guessed_target(data: DataMatrix, usable: Array, target: Target, batches: Arr
     return T
 
 
-def _affinity_columns(data: DataMatrix, weights: Array, here: Array) -> Array:
+def _affinity_columns(data: DataMatrix, weights: FloatArray, here: IntArray) -> FloatArray:
     """Return the columns of A = sum_i w_i m_i m_i' that belong to some samples."""
-    if data.n_samples <= EXACT_SAMPLES:
-        return sample_affinity(data, weights)[:, here]
+    if data.n_samples <= _FORMED:
+        return data.gram(weights)[:, here]
     chosen = np.zeros((data.n_samples, len(here)))
     chosen[here, np.arange(len(here))] = 1.0
     return np.asarray(StandardAffinity(data).apply(weights, chosen))
 
 
-def _filled(target: Target, guesses: Array) -> Array:
+def _filled(target: Target, guesses: FloatArray) -> FloatArray:
     if target.kind == "classes":
         likely = np.exp(_SHARPNESS * (guesses - guesses.max(axis=1, keepdims=True)))
         guesses = likely / likely.sum(axis=1, keepdims=True)
     return np.where(target.known[:, None], target.columns, guesses)
 
 
-def _scaled_basis(columns: Array, batches: Array | None) -> Array:
+def _scaled_basis(columns: FloatArray, batches: FloatArray | None) -> FloatArray:
     """Return an orthonormal basis of the centred columns, each vector scaled by its share of the longest."""
     if (columns >= 0).all():
         columns = columns / np.sqrt(np.maximum(columns.sum(axis=0), 1e-9))
@@ -154,7 +128,7 @@ def _scaled_basis(columns: Array, batches: Array | None) -> Array:
     return np.asarray(vectors[:, kept] * (lengths[kept] / lengths[0]))
 
 
-def shared_with_batches(target: Target, batches: Array) -> tuple[float, float]:
+def shared_with_batches(target: Target, batches: FloatArray) -> tuple[float, float]:
     """Return the smallest and largest squared canonical correlation of what y says with the batches.
 
     1 means that a difference y makes is a difference between batches: nothing can tell them apart.

@@ -15,12 +15,13 @@ from eigensieve._types import Array
 from eigensieve.data import DataMatrix, multiplied, without_feature_directions, without_sample_directions
 from eigensieve.evidence import count_spikes
 from eigensieve.operators import StandardAffinity
-from eigensieve.sieve.embedding import N_COORDINATES, sample_coordinates
+from eigensieve.sieve.coordinates import principal_axes
 
 MAX_DIRECTIONS = 20
 """Directions of side data or of differences that are taken out at most where their number is found."""
 
 _LARGEST_SIDE = 0.3  # power of the largest float, in units of the main data: its square can be computed with
+_DIRECTIONS = 100
 _MOST_DIFFERENCES = 1_000  # more of them are drawn from: their leading directions are the same
 
 
@@ -144,12 +145,12 @@ def _of_side(data: DataMatrix, unwanted: Unwanted) -> Array:
     raw, scale = _side_in_units(data, unwanted.side)
     side = raw.rescaled(raw.stats().mean, scale)
     wanted = unwanted.n_directions
-    count = N_COORDINATES + (0 if wanted == "auto" else wanted)  # many more than wanted: the last ones are not exact
-    found = sample_coordinates(side, np.ones(data.n_features), count=count)
+    # many more than wanted: the last ones are not exact
+    count = min(side.n_samples, _DIRECTIONS + (0 if wanted == "auto" else wanted))
+    values, vectors = principal_axes(side, np.ones(data.n_features), count, exact=True)
     energies = (raw.stats().centered_norm * scale) ** 2
-    count = _number(found.eigenvalues, energies, side.n_samples - 1, wanted, side.dtype)
-    roots = np.sqrt(found.eigenvalues[:count])
-    return np.asarray(side.project(found.points[:, :count] / roots) / roots, dtype=np.float64)
+    count = _number(values, energies, side.n_samples - 1, wanted, side.dtype)
+    return np.asarray(side.project(vectors[:, :count]) / np.sqrt(values[:count]), dtype=np.float64)
 
 
 def _of_pairs(data: DataMatrix, unwanted: Unwanted) -> Array:

@@ -1,6 +1,5 @@
 """Genes of single cells, in the words of scanpy's preprocessing functions: results are kept in the object itself."""
 
-from dataclasses import dataclass
 from numbers import Integral
 from typing import Any, Literal
 
@@ -8,16 +7,12 @@ import numpy as np
 
 from eigensieve._extras import require
 from eigensieve._progress import progress_for
-from eigensieve._types import Array
+from eigensieve._types import Array, IntArray
 from eigensieve._version import __version__
-from eigensieve.data import DataMatrix, are_amounts, are_counts, as_data, log_counts, one_blas_thread
-from eigensieve.estimators.base import generator, progress_of
-from eigensieve.estimators.knowledge import Known, read_batches, read_side
-from eigensieve.estimators.sieve_selector import SieveSelector
-from eigensieve.evidence import agreement, discover
-from eigensieve.sieve import Unwanted, cell_embedding, clean, relative_effect
-
-_WITHIN = 12  # power of the share within batches: at a tenth between them, a gene keeps 0.28 of its score
+from eigensieve.cells.choice import Choice, choose
+from eigensieve.data import DataMatrix, are_amounts, are_counts, as_data, log_counts
+from eigensieve.estimators import Known, SieveSelector
+from eigensieve.evidence import agreement
 
 _N_BATCHES = "highly_variable_nbatches"
 
@@ -32,7 +27,7 @@ def select_genes(
     side: Any = None,
     transform: Literal["auto", "log", "none"] = "auto",
     fdr: float = 0.1,
-    random_state: Any = None,
+    random_state: Any = 0,
     subset: bool = False,
     inplace: bool = True,
     verbose: int = 0,
@@ -42,9 +37,9 @@ def select_genes(
     Works on raw counts and on log-normalised data, and writes what the next steps of scanpy and scvi-tools read. Counts
     are log-normalised inside, and what genes share with the library size is taken off. `adata` keeps its counts.
 
-    The cells are embedded by the neighbour graph of their genes. A gene is scored by how well it agrees with that
-    embedding, over pairs of different cells: a gene that varies by chance alone scores about 0, however much it varies.
-    The scores weight the genes of the next embedding; there are three rounds.
+    The structure V of the cells comes from random walks along their neighbour graph. A gene is scored by how well it
+    agrees with V, over pairs of different cells: a gene that varies by chance alone scores about 0, however much it
+    varies. The scores weight the genes of a second round.
 
     Parameters
     ----------
@@ -69,7 +64,7 @@ def select_genes(
         that are no whole numbers, such as TPM, need ``"log"``. Negative values have no logarithms and need ``"none"``.
     fdr : float, default=0.1
         False discovery rate of ``n_top_genes="auto"``.
-    random_state : int, RandomState or None, default=None
+    random_state : int, RandomState, Generator or None, default=0
         For the permuted copies behind ``"auto"``.
     subset : bool, default=False
         Keep the selected genes only.
@@ -86,6 +81,8 @@ def select_genes(
         ``highly_variable`` : bool, the selected genes;
         ``highly_variable_rank`` : float, from 0 for the best selected gene, missing for the others, as in scanpy;
         ``eigensieve_weight`` : float, the score, about 0 for noise;
+        ``means``, ``dispersions``, ``dispersions_norm`` : float, mean, variance over mean, and the score again, for
+        ``scanpy.pl.highly_variable_genes``;
         ``highly_variable_nbatches`` : int, with `batch_key`, the number of batches in which the gene is among the best;
         without it, the column of an earlier call is removed.
 
@@ -100,17 +97,17 @@ def select_genes(
     Notes
     -----
     Let m_i be gene i: log(1 + x_ti s / s_t), without mean, batch means and depth log(s_t), of unit norm; s_t is the
-    library size of cell t and s their median. Let Q hold 20 eigenvectors of the graph that joins each cell to its 10
-    nearest neighbours in 50 principal coordinates (fewer eigenvectors for less than 400 cells). The score is
+    library size of cell t and s their median. Let V be the structure of the cells, as in :class:`SieveSelector`. The
+    score is
 
-        u_i = m_i' (QQ' - diag(QQ')) m_i.
+        u_i = m_i'(VV' - diag(VV'))m_i.
 
     Genes are chosen by u_i sqrt(e_i) w_i. The effect e_i = sqrt(u_i) d_i / (a_i + 0.01) compares the deviation that
     follows the structure with the mean; d_i and a_i are deviation and mean of the logarithms. Data with negative values
     has no e_i. w_i is the part of the variance that batches and depth leave, to the power 12 with batches.
 
     The graph is made with the 4,000 genes of the largest variance. With more than 2,000 cells it holds 2,000 of them,
-    and Q is carried over to the others by their nearest neighbours among these. Every gene is scored by all cells. So
+    and V is carried over to the others by their nearest neighbours among these. Every gene is scored by all cells. So
     time grows linearly with cells and genes. Of sparse counts at most 2,000 cells x 4,000 genes are made dense.
 
     Examples
@@ -143,10 +140,10 @@ def select_genes(
     done |= {"depth_removed": depth is not None, "batch_key": batch_key or "", "labels_key": labels_key or ""}
     done |= {"side": side is not None, "version": __version__}
     progress_for("select_genes", verbose)(_in_words(adata, done))
-    # Also at one library size, cells of little depth are noisier: depth is no structure.
+    # Also at one library size, cells of little depth are noisier: sequencing depth must not count as structure.
     depth = None if depth is None else depth[:, None]
     amounts = logged or are_amounts(X)
-    found = _choose(model, data, Known(labels, side, batches=batches, covariates=depth), amounts=amounts)
+    found = choose(model, data, Known(labels, side, batches=batches, covariates=depth), amounts=amounts)
     genes = _table(adata, found, data, batches)
     if not inplace:
         return genes[genes["highly_variable"]] if subset else genes
@@ -159,53 +156,6 @@ def select_genes(
     if subset:
         adata._inplace_subset_var(genes["highly_variable"].to_numpy())
     return None
-
-
-@dataclass(frozen=True)
-class _Found:
-    """The chosen genes, best first; the score of every gene; the embedding of the cells that the scores are about."""
-
-    order: Array
-    scores: Array
-    embedding: Array
-
-
-@one_blas_thread()
-def _choose(model: SieveSelector, data: DataMatrix, known: Known, *, amounts: bool) -> _Found:
-    """Choose by cell types where there are any, and otherwise by the neighbourhoods of the cells."""
-    if known.y is not None:
-        model._fit_known(data, known)
-        return _Found(model.selection_order_, model.weights_, model.embedding_)
-    raw = model._check_data(data, min_samples=4)
-    usable = model._check_some_vary(raw)
-    count = model._count(usable)
-    batches = None if known.batches is None else read_batches(model, raw, known.batches)
-    side = None if known.side is None else read_side(model, raw, known.side)
-    progress = progress_of(model)
-    raw.report_to(progress)
-    cleaned = clean(raw.standardized("center"), usable, Unwanted(batches, side, covariates=known.covariates))
-    spread = raw.stats().centered_norm * np.sqrt(cleaned.share)
-
-    def embed(active: Array) -> Array:
-        return cell_embedding(cleaned.data.restricted(active), active, spread, progress)
-
-    Q = cell_embedding(cleaned.data, cleaned.usable, spread, progress)
-    scores = np.where(cleaned.usable, agreement(cleaned.data, Q), 0.0)
-    candidates = np.flatnonzero(cleaned.usable)
-    if count is None:
-        rng = generator(model.random_state)
-        follow = discover(
-            cleaned.data, cleaned.usable, embed, fdr=model.fdr, rng=rng, groups=batches, progress=progress
-        )
-        candidates, count = np.flatnonzero(follow.selected), follow.count
-        if not count:
-            model._warn_nothing_selected()
-    # What lies between batches, or follows the depth, is no merit of a gene.
-    merit = scores * cleaned.share ** (1 if batches is None else _WITHIN)
-    if amounts:
-        merit = merit * np.sqrt(relative_effect(scores, spread / np.sqrt(raw.n_samples), raw.stats().mean))
-    merit = merit[candidates]
-    return _Found(candidates[np.argsort(-merit, kind="stable")[:count]], scores, Q)
 
 
 def _check(adata: Any, n_top_genes: Any, layer: str | None, transform: str) -> None:
@@ -258,19 +208,23 @@ def _column(adata: Any, key: str, parameter: str) -> Array:
     return np.asarray(adata.obs[key].to_numpy(), dtype=object)
 
 
-def _table(adata: Any, found: _Found, data: DataMatrix, batches: Array | None) -> Any:
+def _table(adata: Any, found: Choice, data: DataMatrix, batches: Array | None) -> Any:
     """Return what was found, one row per gene, in scanpy's words."""
     import pandas as pd
 
     rank = np.full(adata.n_vars, np.nan)
     rank[found.order] = np.arange(len(found.order))
+    stats = data.stats()
     columns = {"highly_variable": ~np.isnan(rank), "highly_variable_rank": rank, "eigensieve_weight": found.scores}
+    # scanpy's plot of highly variable genes reads these three.
+    columns |= {"means": stats.mean, "dispersions_norm": found.scores}
+    columns["dispersions"] = stats.variance / np.maximum(np.abs(stats.mean), np.finfo(np.float64).tiny)
     if batches is not None:
         columns[_N_BATCHES] = _batches_that_agree(found, data, batches)
     return pd.DataFrame(columns, index=adata.var_names)
 
 
-def _batches_that_agree(found: _Found, data: DataMatrix, batches: Array) -> Array:
+def _batches_that_agree(found: Choice, data: DataMatrix, batches: Array) -> Array:
     """Return the number of batches in which each gene is among those, as many as chosen, that follow the cells best."""
     standard, agreeing = data.standardized("center"), np.zeros(data.n_features, dtype=np.int64)
     for batch in dict.fromkeys(batches):

@@ -1,0 +1,142 @@
+"""Constraints on a selection, read from an estimator's parameters and checked against the features of X."""
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from eigensieve._types import BoolArray, FloatArray, IntArray
+from eigensieve.sieve import Constraints
+
+
+def read_constraints(model: Any, usable: BoolArray) -> Constraints:
+    """Return the constraints of a selector that has seen X.
+
+    Parameters
+    ----------
+    model : estimator
+        With the parameters `keep`, `exclude`, `feature_groups`, `max_per_group`, `feature_costs` and `max_cost`.
+    usable : ndarray of bool of shape (n_features,)
+        Features that vary. A constant feature in `keep` is kept, too.
+    """
+    keep, exclude = feature_indices(model, "keep"), feature_indices(model, "exclude")
+    both = np.intersect1d(keep, exclude)
+    if len(both):
+        raise ValueError(
+            f"The 'keep' and 'exclude' parameters of {_name(model)} must not share features. Got {_called(model, both[0])} "
+            "in both; take it out of one."
+        )
+    excluded = None
+    if len(exclude):
+        excluded = np.zeros(len(usable), dtype=bool)
+        excluded[exclude] = True
+    groups, costs = _groups(model, len(usable)), _costs(model, len(usable))
+    if groups is not None and len(keep) and np.bincount(groups[keep]).max() > model.max_per_group:
+        crowded = keep[groups[keep] == np.bincount(groups[keep]).argmax()]
+        raise ValueError(
+            f"The 'keep' parameter of {_name(model)} must not hold more than max_per_group={model.max_per_group} features "
+            f"of one group. Got {len(crowded)} of the group of {_called(model, crowded[0])}; raise max_per_group."
+        )
+    if costs is not None and model.max_cost is not None and costs[keep].sum() > model.max_cost:
+        raise ValueError(
+            f"The 'max_cost' parameter of {_name(model)} must cover the features in 'keep', which cost "
+            f"{costs[keep].sum():g}. Got {model.max_cost:g} instead."
+        )
+    limit = np.inf if model.max_cost is None else float(model.max_cost)
+    return Constraints(keep, excluded, groups, model.max_per_group, costs, limit)
+
+
+def feature_indices(model: BaseEstimator, parameter: str) -> IntArray:
+    """Return the columns that a parameter names, by names, indices or a mask, in the order given."""
+    given = getattr(model, parameter)
+    if given is None:
+        return np.empty(0, dtype=np.intp)
+    return as_indices(given, model.n_features_in_, getattr(model, "feature_names_in_", None), parameter, _name(model))
+
+
+def as_indices(given: Any, n_features: int, names: Any, parameter: str, owner: str) -> IntArray:
+    """Return columns by names, indices or a mask; refuse those that do not exist, by name.
+
+    Parameters
+    ----------
+    given : array-like
+        Names, indices (negative ones count from the end) or a mask.
+    n_features : int
+    names : ndarray of str or None
+        The names of the features.
+    parameter, owner : str
+        For messages.
+    """
+    values = np.asarray(given)
+    start = f"The '{parameter}' parameter of {owner}"
+    if values.ndim != 1:
+        raise ValueError(f"{start} must be a list of features. Got shape {values.shape} instead.")
+    if values.dtype == bool:
+        if len(values) != n_features:
+            raise ValueError(
+                f"{start} must have one entry per feature if it is a mask. Got {len(values)} entries for {n_features} "
+                "features."
+            )
+        return np.flatnonzero(values)
+    if not len(values):
+        return np.empty(0, dtype=np.intp)
+    if values.dtype.kind in "iu":
+        beyond = values[(values < -n_features) | (values >= n_features)]
+        if len(beyond):
+            raise ValueError(f"{start} must hold column numbers below {n_features}. Got {beyond[0]} instead.")
+        return _without_repeats(values % n_features)
+    if names is None:
+        raise ValueError(
+            f"{start} names features, and X has no column names. Pass a DataFrame, or give column numbers instead of "
+            f"{str(values[0])!r}."
+        )
+    places = {str(name): place for place, name in enumerate(names)}
+    missing = [str(value) for value in values if str(value) not in places]
+    if missing:
+        raise ValueError(f"{start} must name columns of X. Got {missing[0]!r}, which is not one of them.")
+    return _without_repeats(np.array([places[str(value)] for value in values], dtype=np.intp))
+
+
+def _without_repeats(indices: IntArray) -> IntArray:
+    return np.asarray(list(dict.fromkeys(indices.tolist())), dtype=np.intp)
+
+
+def _groups(model: Any, n_features: int) -> IntArray | None:
+    if model.feature_groups is None:
+        return None
+    groups = np.asarray(model.feature_groups)
+    if groups.shape != (n_features,):
+        raise ValueError(
+            f"The 'feature_groups' parameter of {_name(model)} must hold one label per feature ({n_features}). Got "
+            f"shape {groups.shape} instead."
+        )
+    return np.unique(groups.astype(str), return_inverse=True)[1].reshape(-1)
+
+
+def _costs(model: Any, n_features: int) -> FloatArray | None:
+    if model.feature_costs is None:
+        if model.max_cost is not None:
+            raise ValueError(f"The 'max_cost' parameter of {_name(model)} needs feature_costs. Give one cost per feature.")
+        return None
+    costs = np.asarray(model.feature_costs, dtype=np.float64)
+    if costs.shape != (n_features,):
+        raise ValueError(
+            f"The 'feature_costs' parameter of {_name(model)} must hold one number per feature ({n_features}). Got shape "
+            f"{costs.shape} instead."
+        )
+    bad = np.flatnonzero(~(np.isfinite(costs) & (costs > 0)))
+    if len(bad):
+        raise ValueError(
+            f"The 'feature_costs' parameter of {_name(model)} must hold positive numbers. Got {costs[bad[0]]:g} for "
+            f"{_called(model, bad[0])}; leave out features that cannot be bought with 'exclude'."
+        )
+    return costs
+
+
+def _name(model: Any) -> str:
+    return type(model).__name__
+
+
+def _called(model: Any, feature: int) -> str:
+    names = getattr(model, "feature_names_in_", None)
+    return f"feature {feature}" if names is None else f"feature {str(names[feature])!r}"

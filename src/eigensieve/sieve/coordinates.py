@@ -1,0 +1,104 @@
+"""Principal coordinates of the samples under feature weights."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from eigensieve._types import FloatArray, IntArray
+from eigensieve.data import DataMatrix
+from eigensieve.operators import StandardAffinity
+from eigensieve.operators import leading_eigenvectors as affinity_eigenvectors
+
+_WHOLE = 300  # samples up to which all eigenvectors are computed, because some are not faster
+_FORMED = 2_000  # samples up to which the affinity may be formed
+_IN_MEMORY = 2**23  # entries of the features with weight that are copied out
+_EXTRA = 20  # further directions, so that the last ones asked for are accurate
+_BLOCK = 10  # samples that enter the start at a time
+_ITERATIONS = 3
+
+
+def principal_axes(
+    data: DataMatrix, weights: FloatArray, count: int, *, exact: bool = False
+) -> tuple[FloatArray, FloatArray]:
+    """Return the leading eigenvalues and eigenvectors of the affinity A = sum_i w_i m_i m_i'.
+
+    The answer does not depend on the order of samples or features, up to rounding: the start of the iteration is made
+    of columns of A and not of random numbers. This costs one pass for few samples.
+
+    Parameters
+    ----------
+    data : DataMatrix
+        Standardised features.
+    weights : ndarray of shape (n_features,)
+        Non-negative.
+    count : int
+        At most the number of samples.
+    exact : bool, default=False
+        Compute all eigenvectors of up to 2,000 samples, to the last digits.
+
+    Returns
+    -------
+    values : ndarray of shape (count,)
+        Decreasing, not negative.
+    vectors : ndarray of shape (n_samples, count)
+    """
+    q = data.n_samples
+    if q > _FORMED:
+        values, vectors = affinity_eigenvectors(StandardAffinity(data), weights, count, rtol=1e-2, max_blocks=6)
+        return np.maximum(values, 0.0), vectors
+    carrying = np.flatnonzero(weights)
+    if exact:
+        return _whole(data.gram(weights), count)
+    if len(carrying) * q <= _IN_MEMORY:
+        Z = data.take(carrying) * np.sqrt(weights[carrying]).astype(data.dtype)
+        if q <= _WHOLE or len(carrying) >= q:
+            return leading_axes(Z @ Z.T, count)
+        diagonal = np.einsum("ti,ti->t", Z, Z)
+        return _iterated(diagonal, lambda G: Z @ (Z.T @ G), lambda rows: Z @ Z[rows].T, count)
+    return leading_axes(data.gram(weights), count)
+
+
+def leading_axes(A: FloatArray, count: int) -> tuple[FloatArray, FloatArray]:
+    """Return the leading eigenvalues and eigenvectors of a positive semidefinite matrix in memory."""
+    if len(A) <= _WHOLE:
+        return _whole(A, count)
+    A = A.astype(np.float32)
+    return _iterated(np.diag(A), lambda G: A @ G, lambda rows: A[:, rows], count)
+
+
+def _whole(A: FloatArray, count: int) -> tuple[FloatArray, FloatArray]:
+    values, vectors = np.linalg.eigh(np.asarray(A, dtype=np.float64))
+    return np.maximum(values[::-1][:count], 0.0), vectors[:, ::-1][:, :count]
+
+
+def _iterated(
+    diagonal: FloatArray,
+    apply: Callable[[FloatArray], FloatArray],
+    columns: Callable[[IntArray], FloatArray],
+    count: int,
+) -> tuple[FloatArray, FloatArray]:
+    """Return leading eigenpairs by subspace iteration from a pivoted Cholesky factor."""
+    G = _start(diagonal, columns, min(len(diagonal), count + _EXTRA))
+    for _ in range(_ITERATIONS):
+        G = np.linalg.qr(apply(np.linalg.qr(G)[0]))[0]
+    values, inner = np.linalg.eigh(np.asarray(G.T @ apply(G), dtype=np.float64))
+    found = min(count, len(values))
+    return np.maximum(values[::-1][:found], 0.0), (G @ inner)[:, ::-1][:, :found].astype(np.float64)
+
+
+def _start(diagonal: FloatArray, columns: Callable[[IntArray], FloatArray], count: int) -> FloatArray:
+    """Return L with L L' near A: block by block from the samples of which the least is explained so far."""
+    left = np.asarray(diagonal, dtype=np.float64).copy()
+    L = np.empty((len(left), 0))
+    while L.shape[1] < count:
+        rows = np.argsort(-left, kind="stable")[: min(_BLOCK, count - L.shape[1])]
+        C = columns(rows) - L @ L[rows].T
+        values, vectors = np.linalg.eigh(np.asarray(C[rows], dtype=np.float64))
+        kept = values > 1e-6 * max(float(np.max(diagonal)), np.finfo(np.float64).tiny)
+        if not kept.any():
+            break
+        new = C @ (vectors[:, kept] / np.sqrt(values[kept]))
+        L = np.hstack([L, new])
+        left = np.maximum(left - np.sum(new**2, axis=1), 0.0)
+        left[rows] = 0.0
+    return L if L.shape[1] else np.eye(len(left), 1)

@@ -1,0 +1,227 @@
+"""Layouts: the samples as points, by weighted features or by profiles of counts."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+
+from eigensieve._types import BoolArray, FloatArray
+from eigensieve.data import ColumnStats, DataMatrix, logarithms
+from eigensieve.evidence import weighted_noise_edge
+from eigensieve.sieve.coordinates import leading_axes, principal_axes
+from eigensieve.sieve.samples import Samples, combined
+from eigensieve.sieve.settings import SETTINGS
+
+Use = bool | Literal["auto"]
+
+_SOME = 500  # features that are examined for zeros and units
+_SOME_ENTRIES = 2**22  # most values of theirs
+_FLAT = 1e-10  # directions with a smaller share of the largest eigenvalue are left out
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The compared samples as points.
+
+    Attributes
+    ----------
+    points : ndarray of shape (n_compared, n_coordinates)
+    eigenvalues : ndarray
+        Of the affinity that the points come from, decreasing.
+    places : callable
+        Returns all samples as points of the same layout.
+    spike : float
+        The leading eigenvalue over the largest one to expect of independent features.
+    """
+
+    points: FloatArray
+    eigenvalues: FloatArray
+    places: Callable[[], FloatArray]
+    spike: float
+
+
+def weighted_layout(samples: Samples, weights: FloatArray) -> Layout:
+    """Place the samples along the leading directions of their weighted features.
+
+    With lambda_j and u_j the eigenpairs of A = sum_i w_i m_i m_i', coordinate j is u_j sqrt(log(1 + lambda_j / edge)),
+    where `edge` is the largest eigenvalue to expect of independent features. On sqrt(w_i)-scaled features direction j
+    would have length sqrt(lambda_j), and one large group of near-copies would decide which samples are close. Here
+    directions below the noise edge keep their proportions, and those above it hardly grow.
+
+    Parameters
+    ----------
+    samples : Samples
+    weights : ndarray of shape (n_features,)
+        Non-negative.
+    """
+    weights = samples.allowed(weights)
+    q = samples.data.n_samples
+    values, vectors = principal_axes(samples.data, weights, min(SETTINGS.coordinates, q - 1))
+    edge = weighted_noise_edge(weights, q - 1)
+    lengths = np.sqrt(np.log1p(values / edge))
+
+    def places() -> FloatArray:
+        # u_j = A u_j / lambda_j, and row t of A is known for any sample.
+        kept = values > _FLAT * values[0]
+        loadings = samples.data.project(vectors[:, kept] * lengths[kept] / values[kept])
+        return combined(samples.everything, (weights * samples.factor)[:, None] * loadings)
+
+    return Layout(vectors * lengths, values, places, float(values[0]) / edge)
+
+
+def scale_factors(raw: DataMatrix, usable: BoolArray, share: FloatArray, use: Use) -> FloatArray | None:
+    """Return the first weight of every feature by its variance, or None where all count equally.
+
+    In wide data most features are noise. Those in the same unit that vary more carry more of the structure. The weight
+    is the variance, capped at its 99 % quantile so that a few features do not decide.
+
+    Parameters
+    ----------
+    raw : DataMatrix
+        The values as they are.
+    usable : ndarray of bool of shape (n_features,)
+    share : ndarray of shape (n_features,)
+        The share of each feature's variance that is not unwanted.
+    use : bool or "auto"
+        "auto" uses scale from 10 features per sample on.
+    """
+    places = np.flatnonzero(usable)
+    if use is False or (use == "auto" and len(places) < SETTINGS.wide * raw.n_samples):
+        return None
+    deviations = raw.stats().centered_norm[places] * np.sqrt(share[places])
+    variances = (deviations / deviations.max()) ** 2
+    factors = np.zeros(raw.n_features)
+    # Features of vanishing scale keep some weight: their rank is kept, and nothing is divided by zero.
+    factors[places] = np.clip(variances, 1e-100, np.quantile(variances, SETTINGS.cap))
+    return factors
+
+
+@dataclass(frozen=True)
+class Profiles:
+    """Samples compared by profiles: f_t = (g_ti b_i)_i at length 1, with g_ti = log(1 + x_ti / c).
+
+    c is a typical value (:func:`typical_value`), and b_i is large for rare features (:func:`rarities`).
+
+    Attributes
+    ----------
+    raw : DataMatrix
+        The values x as they are.
+    """
+
+    raw: DataMatrix
+
+    @cached_property
+    def factors(self) -> FloatArray:
+        return np.full(self.raw.n_samples, 1.0 / typical_value(self.raw.stats()))
+
+    @cached_property
+    def logs(self) -> DataMatrix:
+        return logarithms(self.raw, self.factors)
+
+    def layout(self, samples: Samples, usable: BoolArray) -> Layout:
+        """Place the samples by the principal directions of their centred profiles, as unit vectors.
+
+        Parameters
+        ----------
+        samples : Samples
+        usable : ndarray of bool of shape (n_features,)
+            The features that profiles are made of.
+        """
+        logs, passes = self.logs, self.logs.n_passes
+        rarity = np.where(usable, rarities(logs.stats()), 0.0)
+        few = logs if samples.rows is None else logs.samples(samples.rows)
+        products = few.gram(rarity**2)
+        inverse = _inverse(np.sqrt(np.diag(products)))
+        products *= np.outer(inverse, inverse)
+        products -= products.mean(axis=0)
+        products -= products.mean(axis=1, keepdims=True)
+        values, vectors = leading_axes(products, min(len(products), 2 * SETTINGS.coordinates))
+        self.raw.shared.passes += logs.n_passes - passes
+
+        def places() -> FloatArray:
+            kept = values > _FLAT * values[0]
+            loadings = rarity[:, None] * few.project(inverse[:, None] * vectors[:, kept] / np.sqrt(values[kept]))
+            mean = rarity * few.project(inverse[:, None] / few.n_samples)[:, 0]
+            squares = logarithms(self.raw, self.factors, squared=True)
+            lengths = np.sqrt(squares.combine((rarity**2)[:, None]))
+            return unit_rows(combined(logs, rarity[:, None] * loadings) * _inverse(lengths) - mean @ loadings)
+
+        return Layout(unit_rows(vectors * np.sqrt(values)), values, places, np.inf)
+
+
+def sample_profiles(raw: DataMatrix, usable: BoolArray, use: Use) -> Profiles | None:
+    """Return the profiles of the samples, or None if the data is not made of counts, texts or the like.
+
+    "auto" uses profiles if nothing is negative, at least half of the values are zero, and the features are in one
+    unit: their smallest values above zero, or their typical values, lie within a factor of 30.
+
+    Parameters
+    ----------
+    raw : DataMatrix
+        The values as they are.
+    usable : ndarray of bool of shape (n_features,)
+    use : bool or "auto"
+    """
+    places = np.flatnonzero(usable)
+    if use is False or not len(places):
+        return None
+    count = min(len(places), _SOME, max(1, _SOME_ENTRIES // raw.n_samples))
+    some = raw.take(places[np.linspace(0, len(places) - 1, count).astype(np.intp)])
+    problem = "columns of extreme scale" if raw.shared.exponents is not None else ""
+    if (some < 0).any():
+        problem = "negative values"
+    if problem and use is True:
+        raise ValueError(
+            f"With use_profiles=True SieveSelector compares samples by amounts in one unit, such as counts, and X has "
+            f"{problem}. Leave use_profiles out."
+        )
+    if problem or (use == "auto" and (np.mean(some == 0) < SETTINGS.mostly_zero or not _one_unit(some))):
+        return None
+    return Profiles(raw)
+
+
+def typical_value(stats: ColumnStats) -> float:
+    """Return c, the median over the features of sum x^2 / sum x: the value itself where a feature is c or 0.
+
+    It is in the unit of the data, so that profiles do not depend on the unit.
+    """
+    totals = stats.n_samples * stats.mean
+    squares = stats.centered_norm**2 + stats.n_samples * stats.mean**2
+    some = (totals > 0) & (squares > 0)
+    return float(np.median(squares[some] / totals[some])) if some.any() else 1.0
+
+
+def rarities(stats: ColumnStats) -> FloatArray:
+    """Return b_i = 1 + log(1 / p_i), where p_i is the share of the samples that feature i effectively occurs in.
+
+    p_i = (sum g)^2 / (q sum g^2), which is the plain share if all values above zero are equal. This is the inverse
+    document frequency of text retrieval.
+    """
+    squares = stats.centered_norm**2 + stats.n_samples * stats.mean**2
+    share = np.divide(stats.n_samples * stats.mean**2, squares, out=np.ones(len(squares)), where=squares > 0)
+    return np.asarray(1.0 - np.log(np.clip(share, 1.0 / stats.n_samples, 1.0)))
+
+
+def unit_rows(points: FloatArray) -> FloatArray:
+    """Return points divided by their length; a point at 0 stays there."""
+    return np.asarray(points * _inverse(np.linalg.norm(points, axis=1, keepdims=True)))
+
+
+def _one_unit(some: FloatArray) -> bool:
+    """Tell whether the smallest values above zero, or the typical values, of the features lie within a factor of 30.
+
+    Counts all have the smallest value 1, however large some of them are. If missing values were filled in by means,
+    the smallest values are arbitrary, and the typical ones are not.
+    """
+    some = some[:, some.any(axis=0)].astype(np.float64)
+    for values in (np.where(some > 0, some, np.inf).min(axis=0), np.sum(some**2, axis=0) / some.sum(axis=0)):
+        low, high = np.quantile(values, [0.05, 0.95])
+        if high <= SETTINGS.one_unit * low:
+            return True
+    return False
+
+
+def _inverse(lengths: FloatArray) -> FloatArray:
+    return np.divide(1.0, lengths, out=np.zeros_like(lengths), where=lengths > 0)

@@ -1,0 +1,240 @@
+"""The pick: features one by one, each by its gain beside those picked before, within the user's constraints."""
+
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import numpy as np
+
+from eigensieve._types import BoolArray, FloatArray, IntArray
+from eigensieve.data import squares_of
+from eigensieve.sieve.settings import SETTINGS
+
+_RIDGE = 1.0
+
+
+class Gain(Protocol):
+    """What further features are worth beside those taken already."""
+
+    def values(self) -> FloatArray:
+        """Return the worth of the panel with each further feature added; larger is better."""
+
+    @property
+    def now(self) -> float:
+        """The worth of the panel as it is."""
+
+    def take(self, column: int) -> None:
+        """Add a feature to the panel."""
+
+
+class Alignment:
+    """Without labels: how similar the affinity of the panel is to the structure.
+
+    The picked features S make the affinity K_S = sum_{i in S} m_i m_i'. The worth of the panel is
+
+        <K_S, T> / |K_S|,   T = V V' without its diagonal,
+
+    the alignment of two matrices, up to a constant. With a_i = m_i'Tm_i and b_i = sum_{j in S} (m_i'm_j)^2, a further
+    feature makes it (sum_{j in S} a_j + a_i) / sqrt(|K_S|^2 + 2 b_i + 1). So a feature is wanted that follows the
+    structure (a_i) and is unlike those picked already (b_i).
+
+    Parameters
+    ----------
+    Z : ndarray of shape (n_samples, n_features)
+        Columns of unit norm.
+    scores : ndarray of shape (n_features,)
+        a_i.
+    share : ndarray of shape (n_features,)
+        s_i, the share of each feature's variance that is not unwanted. In K_S feature i counts s_i, and its unwanted
+        part 1 - s_i, which all features are taken to share: |K_S|^2 = sum_ij s_i s_j (m_i'm_j)^2 + (sum_i (1 - s_i))^2.
+    """
+
+    def __init__(self, Z: FloatArray, scores: FloatArray, share: FloatArray) -> None:
+        self.Z, self.share, self.unwanted = Z, share, 1.0 - share
+        self.a = share * scores
+        self.own = share**2 + self.unwanted**2
+        self.b = np.zeros(Z.shape[1])
+        self.inner = self.squared = 0.0
+
+    @property
+    def now(self) -> float:
+        return self.inner / np.sqrt(self.squared) if self.squared > 0 else 0.0
+
+    def values(self) -> FloatArray:
+        return np.asarray((self.inner + self.a) / np.sqrt(self.squared + 2.0 * self.b + self.own))
+
+    def take(self, column: int) -> None:
+        self.inner += float(self.a[column])
+        self.squared += float(2.0 * self.b[column] + self.own[column])
+        correlations = np.square((self.Z[:, column] @ self.Z).astype(np.float64))
+        self.b += self.share[column] * self.share * correlations + self.unwanted[column] * self.unwanted
+
+
+class Residual:
+    """With labels: a feature's own agreement with the target times its agreement with the part not explained yet.
+
+    The worth of a further feature is max(u_i, 0) max(e_i, 0), where
+
+        e_i = m_i'(LL' - diag(LL'))m_i,   L = T - P(P'P + I)^-1 P'T
+
+    is its agreement with the part of the target T that a ridge regression on the picked features P leaves.
+
+    Parameters
+    ----------
+    Z : ndarray of shape (n_samples, n_features)
+        Centred columns of unit norm.
+    scores : ndarray of shape (n_features,)
+        u_i.
+    target : ndarray of shape (n_samples, n_columns)
+        T.
+    square_share : float
+        The squares of the features count, too, with this factor, in e_i and in P.
+    """
+
+    now = 0.0
+
+    def __init__(self, Z: FloatArray, scores: FloatArray, target: FloatArray, square_share: float = 0.0) -> None:
+        self.quality = np.maximum(scores, 0.0)
+        self.views = [(Z.astype(np.float64, copy=False), 1.0)]
+        if square_share:
+            self.views.append((squares_of(Z), square_share))
+        self.energies = [np.square(view) for view, _ in self.views]
+        self.left = np.array(target, dtype=np.float64)
+        self.basis = np.empty((0, len(Z)))
+
+    def values(self) -> FloatArray:
+        leverage = np.sum(self.left**2, axis=1)
+        total = np.zeros(len(self.quality))
+        for (view, share), energy in zip(self.views, self.energies, strict=True):
+            total += share * np.maximum(np.sum((view.T @ self.left) ** 2, axis=1) - leverage @ energy, 0.0)
+        return self.quality * total
+
+    def take(self, column: int) -> None:
+        # With A = PP' + I the target left is A^-1 T. A new column p changes A^-1 by A^-1 pp' A^-1 / (1 + p'A^-1 p).
+        for view, share in self.views:
+            p = np.sqrt(share) * view[:, column]
+            solved = p - self.basis.T @ (self.basis @ p)
+            pivot = _RIDGE + float(p @ solved)
+            self.left -= np.outer(solved, p @ self.left) / pivot
+            self.basis = np.vstack([self.basis, solved / np.sqrt(pivot)])
+
+
+@dataclass(frozen=True)
+class Constraints:
+    """What the user demands of a panel.
+
+    Attributes
+    ----------
+    keep : ndarray of int
+        Features that are in the panel from the start.
+    excluded : ndarray of bool of shape (n_features,) or None
+        Features that are never picked.
+    groups : ndarray of int of shape (n_features,) or None
+        The group of every feature.
+    max_per_group : int
+        Most features of one group; those that are kept count.
+    costs : ndarray of shape (n_features,) or None
+    max_cost : float
+        Most that the panel may cost.
+    """
+
+    keep: IntArray = field(default_factory=lambda: np.empty(0, dtype=np.intp))
+    excluded: BoolArray | None = None
+    groups: IntArray | None = None
+    max_per_group: int = 1
+    costs: FloatArray | None = None
+    max_cost: float = np.inf
+
+
+class Panel:
+    """A growing panel that knows which features may still join it.
+
+    Parameters
+    ----------
+    constraints : Constraints
+    features : ndarray of int
+        The features that are considered.
+    """
+
+    def __init__(self, constraints: Constraints, features: IntArray) -> None:
+        self.constraints, self.features = constraints, features
+        self.left = np.ones(len(features), dtype=bool)
+        self.order: list[int] = []
+        self.spent = 0.0
+        self.counts = np.zeros(0 if constraints.groups is None else int(constraints.groups.max()) + 1, dtype=np.intp)
+
+    def open(self) -> BoolArray:
+        """Return which of the considered features may join."""
+        demands, may = self.constraints, self.left.copy()
+        if demands.groups is not None:
+            may &= self.counts[demands.groups[self.features]] < demands.max_per_group
+        if demands.costs is not None:
+            may &= self.spent + demands.costs[self.features] <= demands.max_cost * (1.0 + 1e-12)
+        return may
+
+    def add(self, position: int) -> None:
+        feature = int(self.features[position])
+        self.order.append(feature)
+        self.left[position] = False
+        if self.constraints.groups is not None:
+            self.counts[self.constraints.groups[feature]] += 1
+        if self.constraints.costs is not None:
+            self.spent += float(self.constraints.costs[feature])
+
+    def worth(self, gain: Gain) -> FloatArray:
+        """Return the gain of every feature, per cost where features have costs."""
+        values = gain.values()
+        if self.constraints.costs is None:
+            return values
+        more = values - gain.now
+        costs = np.maximum(self.constraints.costs[self.features[: len(more)]], np.finfo(np.float64).tiny)
+        return np.where(more > 0, more / costs, more * costs)
+
+    def fill(self, count: int) -> None:
+        """Add features in their order until there are `count`, or no other may join."""
+        if self.constraints.groups is None and self.constraints.costs is None:
+            for position in np.flatnonzero(self.left)[: count - len(self.order)]:
+                self.add(int(position))
+        while len(self.order) < count and (may := self.open()).any():
+            self.add(int(may.argmax()))
+
+
+def pick(panel: Panel, gain: Gain, count: int, first: BoolArray | None = None) -> IntArray:
+    """Grow the panel to `count` features and return them in order, the kept ones first.
+
+    Parameters
+    ----------
+    panel : Panel
+        With features in the order of their scores.
+    gain : Gain
+        Of the first features of the panel. Once these are picked, the others follow in their order.
+    count : int
+    first : ndarray of bool, optional
+        Which features of the gain are picked before the others.
+    """
+    for feature in panel.constraints.keep:
+        position = int(np.flatnonzero(panel.features == feature)[0])
+        panel.add(position)
+        gain.take(position)
+    considered = len(gain.values())
+    while len(panel.order) < min(count, SETTINGS.picks):
+        may = panel.open()[:considered]
+        if not may.any():
+            break
+        among = may if first is None or not (may & first).any() else may & first
+        position = int(np.where(among, panel.worth(gain), -np.inf).argmax())
+        panel.add(position)
+        gain.take(position)
+    panel.fill(count)
+    return np.array(panel.order, dtype=np.intp)
+
+
+def candidates_in_order(scores: FloatArray, candidates: IntArray, constraints: Constraints) -> IntArray:
+    """Return the kept features, then the candidates that are not excluded by decreasing score."""
+    allowed = candidates if constraints.excluded is None else candidates[~constraints.excluded[candidates]]
+    allowed = allowed[~np.isin(allowed, constraints.keep)]
+    return np.concatenate([constraints.keep, allowed[np.lexsort((allowed, -scores[allowed]))]]).astype(np.intp)
+
+
+def n_considered(count: int, constraints: Constraints) -> int:
+    """Return how many features the gain is computed for."""
+    return len(constraints.keep) + max(10 * min(count, SETTINGS.picks), SETTINGS.shortlist)

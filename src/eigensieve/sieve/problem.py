@@ -1,0 +1,233 @@
+"""One selection, stage by stage: problem -> samples -> layout -> structure or target -> scores -> pick."""
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+
+from eigensieve._progress import Progress
+from eigensieve._types import BoolArray, FloatArray, IntArray
+from eigensieve.data import DataMatrix
+from eigensieve.evidence import Discoveries, NullSample, agreement_p_values, discover, follow, step_up
+from eigensieve.sieve.interactions import interaction_p_values, read_interactions
+from eigensieve.sieve.labelled import TargetFit, fit_target
+from eigensieve.sieve.layouts import Use, sample_profiles, scale_factors
+from eigensieve.sieve.panel import MOST_PICKED, fewest, growing_panels
+from eigensieve.sieve.pick import Alignment, Constraints, Gain, Panel, Residual, candidates_in_order, n_considered, pick
+from eigensieve.sieve.rounds import Rounds, separation
+from eigensieve.sieve.samples import Samples, compared_samples
+from eigensieve.sieve.settings import SETTINGS
+from eigensieve.sieve.target import Target
+from eigensieve.sieve.unwanted import Cleaned, Unwanted, clean
+
+Source = Literal["features", "profiles", "labels", "products"]
+
+
+@dataclass(frozen=True)
+class Found:
+    """The scores of all features, and the structure behind them.
+
+    Attributes
+    ----------
+    scores : ndarray of shape (n_features,)
+        About 0 for noise.
+    structure : ndarray of shape (n_compared, n_columns)
+        V of the compared samples, or the target.
+    embedding : ndarray of shape (n_samples, n_columns)
+        The same for all samples.
+    source : {"features", "profiles", "labels", "products"}
+        What the scores are made of.
+    """
+
+    scores: FloatArray
+    structure: FloatArray
+    embedding: FloatArray
+    source: Source
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Data without unwanted variation, and what is looked for in it.
+
+    Attributes
+    ----------
+    cleaned : Cleaned
+    target : Target or None
+        None looks for the structure that the features show themselves.
+    rounds : Rounds
+        The search for that structure.
+    batches : ndarray of int of shape (n_samples,) or None
+        Samples are permuted within these.
+    constraints : Constraints
+    """
+
+    cleaned: Cleaned
+    target: Target | None
+    rounds: Rounds
+    batches: IntArray | None = None
+    constraints: Constraints = Constraints()
+
+    @property
+    def usable(self) -> BoolArray:
+        return self.cleaned.usable
+
+    @property
+    def samples(self) -> Samples:
+        return self.rounds.samples
+
+    @property
+    def tested(self) -> BoolArray:
+        """The features that may be chosen and are not kept in any case."""
+        tested = self.usable.copy()
+        tested[self.constraints.keep] = False
+        return tested if self.constraints.excluded is None else tested & ~self.constraints.excluded
+
+    def found(self, progress: Progress) -> Found:
+        """Score all features."""
+        if self.target is not None:
+            fit = self.fitted
+            rows = slice(None) if self.samples.rows is None else self.samples.rows
+            scores = np.where(self.usable, fit.scores + self.rounds.separation, 0.0)
+            return Found(scores, fit.target[rows], fit.target, fit.source)
+        V, layout = self.rounds.structure(self.usable, progress)
+        if np.count_nonzero(self.usable) <= SETTINGS.narrow:
+            scores = self.rounds.narrow_scores(progress)
+        else:
+            scores = self.rounds.scores(V)
+        embedding = V
+        if self.samples.rows is not None:
+            progress(f"placing {self.samples.everything.n_samples} samples among {len(V)} landmarks")
+            embedding = self.samples.extended(V, layout.places())
+        source: Source = "features" if self.rounds.profiles is None else "profiles"
+        return Found(np.where(self.usable, scores, 0.0), V, embedding, source)
+
+    @cached_property
+    def fitted(self) -> TargetFit:
+        """The target as structure, with scores by products of features where these are clearly better."""
+        assert self.target is not None
+        data = self.cleaned.data
+        fit = fit_target(data, self.usable, self.target, batches=self.cleaned.batches)
+        codes = self.target.codes
+        if codes is None or not self.target.complete or np.any(self.rounds.separation):
+            return fit
+        read = read_interactions(data, self.usable, fit.target, codes)
+        better = None if read is None else read[0].clearly_better()
+        if better is None:
+            return fit
+        scores = np.zeros(data.n_features)
+        scores[self.usable] = better
+        return replace(fit, source="products", scores=scores)
+
+    def discoveries(self, fdr: float, rng: np.random.Generator, progress: Progress) -> Discoveries:
+        """Find the features that follow the target, or else a structure shown by the other features."""
+        if self.target is None:
+            return discover(
+                self.samples.data,
+                self.usable,
+                lambda active: self.rounds.structure(active)[0],
+                fdr=fdr,
+                rng=rng,
+                tested=self.tested,
+                n_folds=SETTINGS.narrow if np.count_nonzero(self.tested) <= SETTINGS.narrow else SETTINGS.folds,
+                groups=self._among_compared(self.batches),
+                progress=progress,
+            )
+        fit, products = self.fitted, self.fitted.source == "products"
+        rate = fdr / 2 if products else fdr
+        found = follow(fit.views(self.cleaned.data), self.tested, fit.known, fdr=rate, rng=rng, groups=self._exchangeable)
+        if not products:
+            return found
+        progress("comparing products of features with permuted labels")
+        assert self.target is not None and self.target.codes is not None
+        read = read_interactions(self.cleaned.data, self.usable, fit.target, self.target.codes)
+        assert read is not None
+        groups = None if self._exchangeable is None else self._exchangeable[read[1]]
+        p_values = np.ones(len(self.usable))
+        p_values[self.usable] = interaction_p_values(read[0], rate, rng, groups)
+        return Discoveries(np.minimum(found.p_values, p_values), self.tested & (found.selected | (p_values <= rate)))
+
+    @property
+    def _exchangeable(self) -> IntArray | None:
+        """Groups within which samples are permuted. A sample without label is a group of its own, so it stays."""
+        if self.target is None or self.target.complete:
+            return self.batches
+        batches = np.zeros(len(self.target.known), dtype=np.intp) if self.batches is None else self.batches
+        return np.where(self.target.known, batches, batches.max() + 1 + np.arange(len(batches)))
+
+    def _among_compared(self, values: IntArray | None) -> IntArray | None:
+        return values if values is None or self.samples.rows is None else values[self.samples.rows]
+
+    def pick(self, found: Found, candidates: IntArray, count: int) -> IntArray:
+        """Pick features by their gain, within the constraints; fewer if the constraints leave fewer.
+
+        Features that follow the structure no more than noise come after the others.
+        """
+        share = self.cleaned.share
+        features = candidates_in_order(found.scores * share, candidates, self.constraints)
+        if not len(features) or not count:
+            return np.empty(0, dtype=np.intp)
+        few = features[: n_considered(count, self.constraints)]
+        Z, scores = self.samples.data.take(few), found.scores[few]
+        clear, gain = None, Alignment(Z, scores, share[few])
+        if found.source == "labels":
+            gain: Gain = Residual(Z, scores * share[few], found.structure, self.fitted.square_share)
+        elif found.source != "products":
+            p_values = np.ones(len(features))
+            p_values[: len(few)] = agreement_p_values(scores, found.structure)
+            clear = step_up(p_values, SETTINGS.noise)[: len(few)]
+        return pick(Panel(self.constraints, features), gain, count, clear)
+
+    def fewest(self, found: Found, candidates: IntArray) -> tuple[IntArray, IntArray, FloatArray]:
+        """Pick the fewest features that show the structure. Returns them, and how much panels of growing size show."""
+        order = self.pick(found, candidates, min(len(candidates) + len(self.constraints.keep), MOST_PICKED))
+        sizes, shown = growing_panels(self.samples.data.take(order), found.structure)
+        return order[: max(fewest(sizes, shown), len(self.constraints.keep))], sizes, shown
+
+    def null_scores(self, found: Found, rng: np.random.Generator) -> FloatArray:
+        """Return the scores of permuted copies of the features."""
+        labelled = self.target is not None
+        data = self.cleaned.data if labelled else self.samples.data
+        V = found.embedding if labelled else found.structure
+        groups = self._exchangeable if labelled else self._among_compared(self.batches)
+        return NullSample(data, [rng.permutation(np.flatnonzero(self.usable))], groups).scores(V, 0, rng)
+
+
+def pose(
+    raw: DataMatrix,
+    usable: BoolArray,
+    target: Target | None = None,
+    unwanted: Unwanted | None = None,
+    cannot: IntArray | None = None,
+    *,
+    use_scale: Use = "auto",
+    use_profiles: Use = "auto",
+    constraints: Constraints | None = None,
+) -> Problem:
+    """Remove unwanted variation and build the search problem.
+
+    Parameters
+    ----------
+    raw : DataMatrix
+    usable : ndarray of bool of shape (n_features,)
+        Features that vary.
+    target : Target, optional
+    unwanted : Unwanted, optional
+    cannot : ndarray of int of shape (n_pairs, 2), optional
+        Pairs of samples that cannot be linked.
+    use_scale, use_profiles : bool or "auto"
+        Without a target: whether the features' variances are their first weights, and whether samples are compared by
+        profiles. The latter needs data without unwanted variation.
+    constraints : Constraints, optional
+    """
+    unwanted = Unwanted() if unwanted is None else unwanted
+    cleaned = clean(raw.standardized("center"), usable, unwanted)
+    samples = compared_samples(cleaned.data)
+    profiles = factors = None
+    if target is None and not unwanted.anything and not (use_profiles == "auto" and use_scale is True):
+        profiles = sample_profiles(raw, cleaned.usable, use_profiles)
+    if target is None and profiles is None:
+        factors = scale_factors(raw, cleaned.usable, cleaned.share, use_scale)
+    apart = separation(cleaned.data, cannot) if cannot is not None and len(cannot) else 0.0
+    rounds = Rounds(samples, cleaned.usable, factors, profiles, apart)
+    return Problem(cleaned, target, rounds, unwanted.batches, Constraints() if constraints is None else constraints)

@@ -1,0 +1,115 @@
+"""The samples that are compared: all of them or, of many, landmarks that stand for them. They are made once per fit."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from eigensieve._types import FloatArray, IntArray
+from eigensieve.data import Block, DataMatrix
+from eigensieve.graphs import nearest_among
+from eigensieve.sieve.settings import SETTINGS
+from eigensieve.sieve.structure import normalize_rows
+
+_GONE = 1e-5  # a feature whose variance among the landmarks is below this share of its energy does not vary there
+_EXTREME = 3.0  # standard deviations
+_COLUMNS_SHARE = 8  # at most 1/8 as many coordinates of all samples are made at once as there are features
+
+
+@dataclass(frozen=True)
+class Samples:
+    """The samples that graphs, scores and picks are made of.
+
+    Attributes
+    ----------
+    everything : DataMatrix
+        All samples: centred columns of unit norm.
+    rows : ndarray of int or None
+        Which samples are compared, increasing. None if all are.
+    data : DataMatrix
+        These samples: centred columns of unit norm among them.
+    factor : ndarray of shape (n_features,)
+        Each column of `everything` times this has unit norm among the landmarks; 0 if it does not vary there.
+    """
+
+    everything: DataMatrix
+    rows: IntArray | None
+    data: DataMatrix
+    factor: FloatArray
+
+    def allowed(self, weights: FloatArray) -> FloatArray:
+        """Return the weights of features that vary among these samples, 0 for the others."""
+        varies = self.factor > 0
+        kept = np.where(varies, weights, 0.0)
+        return kept if kept.any() else varies.astype(np.float64)
+
+    def extended(self, V: FloatArray, places: FloatArray) -> FloatArray:
+        """Carry the structure of the landmarks over to all samples.
+
+        A sample that is no landmark gets the mean of V over its 5 nearest landmarks (Nystroem's extension, up to a
+        factor that normalising the rows removes).
+
+        Parameters
+        ----------
+        V : ndarray of shape (n_landmarks, n_columns)
+        places : ndarray of shape (n_samples, n_coordinates)
+            All samples as points of the layout.
+        """
+        assert self.rows is not None
+        marks = places[self.rows]
+        others = np.delete(np.arange(len(places)), self.rows)
+        whole = np.empty((len(places), V.shape[1]))
+        whole[self.rows] = V
+        whole[others] = V[nearest_among(places[others], marks, min(SETTINGS.neighbors, len(marks) - 1))].mean(axis=1)
+        return normalize_rows(whole)
+
+
+def compared_samples(data: DataMatrix) -> Samples:
+    """Choose the samples that are compared.
+
+    Parameters
+    ----------
+    data : DataMatrix
+        Centred columns of unit norm.
+    """
+    if data.n_samples <= SETTINGS.landmarks:
+        return Samples(data, None, data, np.ones(data.n_features))
+    rows = landmark_rows(data)
+    few = data.samples(rows)
+    ones = np.ones(len(rows))
+    energy = np.concatenate(few.map_blocks(lambda block: block.squares(ones)))
+    mean = few.project(ones[:, None] / len(rows))[:, 0].astype(np.float64)
+    left = energy - len(rows) * mean**2
+    varies = left > _GONE * energy
+    factor = np.where(varies, 1.0 / np.sqrt(np.where(varies, left, 1.0)), 0.0)
+    return Samples(data, rows, few.moved(mean, factor), factor)
+
+
+def landmark_rows(data: DataMatrix) -> IntArray:
+    """Return the landmarks: samples with many extreme values, and others at random; the same on every run.
+
+    A small group with features of its own has many values beyond three standard deviations. Drawn at random it would be
+    lost. A tenth of the landmarks is chosen for this number.
+    """
+    q = data.n_samples
+    rare = round(SETTINGS.rare * SETTINGS.landmarks)
+    limit = _EXTREME**2 / q
+    counts = sum(data.map_blocks(lambda block: _beyond(block, limit)))
+    mixed = np.random.default_rng(0).permutation(q)
+    chosen = mixed[np.argsort(-np.asarray(counts)[mixed], kind="stable")[:rare]]
+    others = mixed[~np.isin(mixed, chosen)][: SETTINGS.landmarks - rare]
+    return np.sort(np.concatenate([chosen, others]))
+
+
+def _beyond(block: Block, limit: float) -> IntArray:
+    """Count, for every sample, the features of a block whose square is beyond a limit."""
+    return np.count_nonzero(np.square(block.toarray()) > limit, axis=1)
+
+
+def combined(data: DataMatrix, loadings: FloatArray) -> FloatArray:
+    """Return M' loadings for all samples, a few columns at a time: with few features they are as large as X."""
+    at_once = max(1, data.n_features // _COLUMNS_SHARE)
+    places = np.empty((data.n_samples, loadings.shape[1]), dtype=np.float32)
+    for start in range(0, loadings.shape[1], at_once):
+        some = slice(start, start + at_once)
+        places[:, some] = data.combine(np.ascontiguousarray(loadings[:, some]))
+    return places

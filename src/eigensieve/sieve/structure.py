@@ -1,0 +1,43 @@
+"""The structure of the samples: which of them belong together, by random walks along one local graph."""
+
+import numpy as np
+
+from eigensieve._types import FloatArray
+from eigensieve.graphs import leading_eigenvectors, local_graph
+from eigensieve.sieve.settings import SETTINGS
+
+_SHORT = 0.01  # rows shorter than this share of the typical length stay short
+
+
+def walks(points: FloatArray) -> FloatArray:
+    """Return V, whose V V' says for every two samples how far they belong together.
+
+    Two samples belong together if random walks of six steps from both end in the same places. The walks follow the
+    graph of :func:`~eigensieve.graphs.local_graph`. With U and lambda the leading eigenvectors and eigenvalues of the
+    smoothed graph, the rows of U diag(lambda)^6 say where walks end. Directions that walks forget count little, so the
+    number of eigenvectors hardly matters.
+
+    Parameters
+    ----------
+    points : ndarray of shape (n_samples, n_coordinates)
+        The layout of the samples.
+    """
+    q = len(points)
+    graph = local_graph(points, min(SETTINGS.neighbors, q - 1), SETTINGS.around)
+    count = max(1, min(SETTINGS.columns, max(2, q // 4), q - 2))
+    values, vectors = leading_eigenvectors(graph, count, smoothing=SETTINGS.smoothing)
+    return normalize_rows((vectors - vectors.mean(axis=0)) * np.maximum(values, 0.0) ** SETTINGS.steps)
+
+
+def normalize_rows(rows: FloatArray) -> FloatArray:
+    """Return the rows at equal length, so that samples count equally, then centred and scaled.
+
+    Rows are normalised as in spectral clustering (Ng, Jordan and Weiss 2002). Rows of zeros stay at zero before columns
+    are centred. The largest singular value of the result is 1, so a feature that follows V scores at most 1.
+    """
+    lengths = np.linalg.norm(rows, axis=1)
+    typical = max(float(np.sqrt(np.mean(lengths**2))), np.finfo(np.float64).tiny)
+    V = rows / np.maximum(lengths, _SHORT * typical)[:, None]
+    V = V - V.mean(axis=0)
+    largest = float(np.linalg.norm(V, 2))
+    return V / largest if largest > 0 else np.zeros_like(V)
