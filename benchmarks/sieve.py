@@ -81,7 +81,7 @@ def cost(n_samples: int, n_features: int, repeats: int) -> None:
     X[:, :50] += np.random.default_rng(1).normal(0, 1.5, (3, 50)).astype(np.float32)[np.arange(n_samples) % 3]
     models = {
         "QAlphaSelector(50, 3)": QAlphaSelector(50, 3),
-        "SieveSelector(50, 3)": SieveSelector(50, 3),
+        "SieveSelector(50)": SieveSelector(50),
         "SieveSelector()": SieveSelector(random_state=0),
     }
     for model in models.values():

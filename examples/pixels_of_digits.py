@@ -18,7 +18,7 @@ digits = load_digits()
 X = digits.images[:1000].reshape(1000, -1)
 target = digits.target[:1000]
 
-selectors = {"SieveSelector": SieveSelector(10, n_clusters=10), "QAlphaSelector": QAlphaSelector(10, n_clusters=10)}
+selectors = {"SieveSelector": SieveSelector(10), "QAlphaSelector": QAlphaSelector(10, n_clusters=10)}
 figure, axes = plt.subplots(1, 2, figsize=(7.5, 4), layout="constrained")
 for ax, (name, selector) in zip(axes, selectors.items(), strict=True):
     chosen = selector.fit(X).selection_order_

@@ -60,7 +60,7 @@ def test_variants_need_nothing_else_of_a_backend(X: np.ndarray, backend: str, se
 def test_other_selectors_run_on_stored_data(X: np.ndarray, backend: str) -> None:
     y = (X[:, 0] > 0).astype(int)
     for model in (
-        SieveSelector(RELEVANT, 2, random_state=0),
+        SieveSelector(RELEVANT, random_state=0),
         TraceRatioSelector(RELEVANT),
         TraceRatioSelector(RELEVANT, score="laplacian"),
     ):

@@ -58,7 +58,7 @@ def test_selectors_give_the_answers_of_memory(X: np.ndarray, stored: Any) -> Non
         (QAlphaSelector(RELEVANT, 1), {"y": y}),
         (QAlphaSelector(RELEVANT, 1), {"y": np.where(np.arange(40) % 3, -1, y)}),
         (QAlphaSelector(RELEVANT, 1), {"side": side}),
-        (SieveSelector(RELEVANT, 2, random_state=0), {}),
+        (SieveSelector(RELEVANT, random_state=0), {}),
         (TraceRatioSelector(RELEVANT), {"y": y}),
         (TraceRatioSelector(RELEVANT, score="laplacian"), {}),
     ):

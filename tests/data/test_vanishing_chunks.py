@@ -47,7 +47,7 @@ def test_a_chunk_that_vanishes_in_the_middle_of_a_pass(tmp_path):
         data.map_blocks(remove_one)
 
 
-@pytest.mark.parametrize("selector", [QAlphaSelector(3, 2, random_state=0), SieveSelector(3, 2, random_state=0)])
+@pytest.mark.parametrize("selector", [QAlphaSelector(3, 2, random_state=0), SieveSelector(3, random_state=0)])
 def test_a_chunk_that_vanishes_during_a_fit(tmp_path, selector):
     """It is removed after the first pass over the data, when the fit has read all of it once."""
     stored(tmp_path, 3)

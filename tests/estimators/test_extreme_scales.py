@@ -32,7 +32,7 @@ def P() -> np.ndarray:
 
 
 SELECTORS: dict[str, Any] = {
-    "sieve": SieveSelector(RELEVANT, 1, random_state=0),
+    "sieve": SieveSelector(RELEVANT, random_state=0),
     "q-alpha": QAlphaSelector(RELEVANT, 1),
     "q-alpha-gap": QAlphaSelector(RELEVANT, 1, criterion="gap"),
     "q-alpha-laplacian": QAlphaSelector(RELEVANT, 1, spectrum="laplacian"),
@@ -68,7 +68,7 @@ def test_single_precision(P: np.ndarray) -> None:
 @pytest.mark.parametrize("storage", [np.asarray, sp.csr_matrix, sp.csc_array], ids=["dense", "csr", "csc"])
 def test_a_mean_far_from_zero_changes_nothing(P: np.ndarray, storage: Any) -> None:
     X = storage(1e4 + 1e-4 * P)
-    for selector in (QAlphaSelector(RELEVANT, 1, tol=1e-7), SieveSelector(RELEVANT, 1, random_state=0)):
+    for selector in (QAlphaSelector(RELEVANT, 1, tol=1e-7), SieveSelector(RELEVANT, random_state=0)):
         plain = selector.fit(100 + P).weights_.copy()  # for the sieve, zero has a meaning in P itself
         np.testing.assert_allclose(selector.fit(X).weights_, plain, atol=1e-5)
     np.testing.assert_allclose(laplacian_score(X), laplacian_score(P), rtol=1e-4)
@@ -122,7 +122,7 @@ def test_a_kernel_that_overflows_is_refused(P: np.ndarray) -> None:
         KernelQAlphaSelector(RELEVANT, 1, kernel="precomputed").fit(np.ldexp(K, 900))
 
 
-@pytest.mark.parametrize("selector", [QAlphaSelector(RELEVANT, 1), SieveSelector(RELEVANT, 1, random_state=0)])
+@pytest.mark.parametrize("selector", [QAlphaSelector(RELEVANT, 1), SieveSelector(RELEVANT, random_state=0)])
 @pytest.mark.parametrize("storage", [np.asarray, sp.csr_matrix], ids=["dense", "csr"])
 def test_side_data_are_in_the_units_of_the_data(P: np.ndarray, selector: Any, storage: Any) -> None:
     side = np.random.default_rng(3).standard_normal((15, 60)) * np.linspace(0.1, 3.0, 60)
@@ -138,7 +138,7 @@ def test_side_data_in_other_units_are_refused_by_the_sieve(P: np.ndarray) -> Non
     side = np.random.default_rng(3).standard_normal((15, 60))
     side[:, 7] *= 1e120
     with pytest.raises(ValueError, match=r"'side' parameter of fit must have the units of X\. In feature 7"):
-        SieveSelector(RELEVANT, 1).fit(P, side=side)
+        SieveSelector(RELEVANT).fit(P, side=side)
 
 
 def test_stored_data_of_extreme_scale_is_refused(P: np.ndarray, tmp_path: Path) -> None:

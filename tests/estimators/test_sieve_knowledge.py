@@ -81,16 +81,16 @@ def test_batches_are_not_structure() -> None:
 
 
 def test_side_data_is_taken_off() -> None:
-    assert hits(SieveSelector(RELEVANT, 3).fit(LIT)) == 0
-    told = SieveSelector(RELEVANT, 3).fit(LIT, side=SIDE)
+    assert hits(SieveSelector(RELEVANT).fit(LIT)) == 0
+    told = SieveSelector(RELEVANT).fit(LIT, side=SIDE)
     assert hits(told) == RELEVANT
     assert told.n_directions_ == 2
-    assert SieveSelector(RELEVANT, 3, n_directions=1).fit(LIT, side=SIDE).n_directions_ == 1
+    assert SieveSelector(RELEVANT, n_directions=1).fit(LIT, side=SIDE).n_directions_ == 1
 
 
 def test_linked_pairs_take_off_what_they_differ_in() -> None:
     pairs = [(i, i + 3) for i in range(54)]
-    assert hits(SieveSelector(RELEVANT, 3).fit(LIT, must_link=pairs)) == RELEVANT
+    assert hits(SieveSelector(RELEVANT).fit(LIT, must_link=pairs)) == RELEVANT
 
 
 def test_cannot_link_pairs_choose_between_two_structures() -> None:
@@ -133,9 +133,9 @@ KNOWN = {
 @pytest.mark.parametrize("what", KNOWN)
 def test_every_backend_gives_the_same(what: str, backend: str) -> None:
     sparse = np.where(np.abs(X) < 0.3, 0.0, X)
-    plain = SieveSelector(6, 3).fit(sparse, **KNOWN[what])
+    plain = SieveSelector(6).fit(sparse, **KNOWN[what])
     stored = {**FEW, **ON_DISK}[backend](sparse)
-    found = SieveSelector(6, 3).fit(stored, **KNOWN[what])
+    found = SieveSelector(6).fit(stored, **KNOWN[what])
     np.testing.assert_allclose(found.weights_, plain.weights_, atol=2e-3 if "float32" in backend else 1e-7)
     if "float32" not in backend:
         np.testing.assert_array_equal(found.selection_order_, plain.selection_order_)

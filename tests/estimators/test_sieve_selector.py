@@ -36,7 +36,7 @@ def planted() -> np.ndarray:
 
 
 @pytest.mark.filterwarnings("ignore:SieveSelector found no feature")
-@parametrize_with_checks([SieveSelector(0.5, 2), SieveSelector()])
+@parametrize_with_checks([SieveSelector(0.5), SieveSelector()])
 def test_scikit_learn_contract(estimator, check) -> None:  # type: ignore[no-untyped-def]
     check(estimator)
 
@@ -49,7 +49,7 @@ def test_a_fraction_of_one_takes_every_feature_that_varies() -> None:
 @pytest.mark.parametrize("backend", FEW)
 def test_every_backend_finds_the_planted_features(planted: np.ndarray, backend: str) -> None:
     X = np.where(np.abs(planted) < 0.3, 0.0, planted)
-    model = SieveSelector(RELEVANT, 3).fit(FEW[backend](X))
+    model = SieveSelector(RELEVANT).fit(FEW[backend](X))
     assert np.count_nonzero(model.selection_order_ < RELEVANT) >= RELEVANT - 1
     np.testing.assert_array_equal(np.sort(model.selection_order_), model.get_support(indices=True))
 
@@ -71,7 +71,7 @@ def test_words_on_noise_select_nothing_and_say_so() -> None:
         X = np.random.default_rng(seed).standard_normal((30, 40))
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            model = SieveSelector("auto" if seed % 2 else "fewest", n_clusters=2, random_state=seed).fit(X)
+            model = SieveSelector("auto" if seed % 2 else "fewest", random_state=seed).fit(X)
         false += bool(model.support_.any())
         told = any("found no feature" in str(warning.message) for warning in caught)
         assert told == (not model.support_.any())
@@ -103,7 +103,7 @@ def test_no_better_feature_is_left_out_of_many() -> None:
 
 
 def test_learned_attributes_agree(planted: np.ndarray) -> None:
-    model = SieveSelector(7, 3).fit(planted)
+    model = SieveSelector(7).fit(planted)
     assert model.n_features_in_ == 150 and model.n_iter_ == 3 and model.converged_ and model.p_values_ is None
     assert model.n_components_ == 2
     assert model.embedding_.shape == (60, 2)  # a third column does not stand out
@@ -118,14 +118,14 @@ def test_learned_attributes_agree(planted: np.ndarray) -> None:
 
 def test_scale_and_sign_of_features_do_not_matter(planted: np.ndarray) -> None:
     moved = planted * np.random.default_rng(2).choice([-3.0, 0.01, 40.0], 150)
-    plain, other = SieveSelector(12, 3).fit(planted), SieveSelector(12, 3).fit(moved)
+    plain, other = SieveSelector(12).fit(planted), SieveSelector(12).fit(moved)
     np.testing.assert_array_equal(plain.selection_order_, other.selection_order_)
     assert not plain.centered_
 
 
 def test_shift_of_features_does_not_matter_where_zero_means_nothing(planted: np.ndarray) -> None:
     rng = np.random.default_rng(2)
-    first, second = (SieveSelector(12, 3).fit(planted + rng.normal(0, 5, 150)) for _ in range(2))
+    first, second = (SieveSelector(12).fit(planted + rng.normal(0, 5, 150)) for _ in range(2))
     np.testing.assert_array_equal(first.selection_order_, second.selection_order_)
     assert first.centered_
     assert second.centered_
@@ -145,29 +145,29 @@ def test_automatic_choice_never_takes_a_mean_for_structure() -> None:
 def test_order_of_features_and_samples_does_not_matter(planted: np.ndarray) -> None:
     rng = np.random.default_rng(2)
     columns, rows = rng.permutation(150), rng.permutation(60)
-    plain = SieveSelector(12, 3).fit(planted)
-    shuffled = SieveSelector(12, 3).fit(planted[np.ix_(rows, columns)])
+    plain = SieveSelector(12).fit(planted)
+    shuffled = SieveSelector(12).fit(planted[np.ix_(rows, columns)])
     np.testing.assert_array_equal(columns[shuffled.selection_order_], plain.selection_order_)
     np.testing.assert_allclose(shuffled.weights_, plain.weights_[columns], atol=1e-6)
 
 
 def test_constant_features_are_never_chosen(planted: np.ndarray) -> None:
     X = np.hstack([np.full((60, 3), 7.0), planted])
-    model = SieveSelector(150, 3).fit(X)
+    model = SieveSelector(150).fit(X)
     assert not model.support_[:3].any()
     assert (model.weights_[:3] == 0).all()
     with pytest.warns(UserWarning, match="only 150 of 153 vary"):
-        assert SieveSelector(151, 3).fit(X).support_.sum() == 150
+        assert SieveSelector(151).fit(X).support_.sum() == 150
 
 
 def test_copies_of_a_feature_wait_for_the_others(planted: np.ndarray) -> None:
     X = np.hstack([np.repeat(planted[:, :1], 20, axis=1), planted[:, 1:]])
-    first = SieveSelector(12, 3).fit(X).selection_order_
+    first = SieveSelector(12).fit(X).selection_order_
     assert np.count_nonzero(first < 20) <= 6
 
 
 def test_the_seed_matters_to_the_automatic_count_alone(planted: np.ndarray) -> None:
-    first, second = (SieveSelector(5, 3, random_state=seed).fit(planted) for seed in (0, 1))
+    first, second = (SieveSelector(5, random_state=seed).fit(planted) for seed in (0, 1))
     np.testing.assert_array_equal(first.weights_, second.weights_)
     again = [SieveSelector(random_state=4).fit(planted).p_values_ for _ in range(2)]
     np.testing.assert_array_equal(*again)
@@ -175,21 +175,21 @@ def test_the_seed_matters_to_the_automatic_count_alone(planted: np.ndarray) -> N
 
 def test_composition(planted: np.ndarray) -> None:
     y = np.arange(60) % 3
-    pipeline = make_pipeline(SieveSelector(5, 3), LogisticRegression())
+    pipeline = make_pipeline(SieveSelector(5), LogisticRegression())
     search = GridSearchCV(pipeline, {"sieveselector__n_features_to_select": [2, 8]}, cv=2).fit(planted, y)
     assert search.best_score_ > 0.9
     frame = pd.DataFrame(planted[:, :20], columns=[f"g{i}" for i in range(20)])
-    out = SieveSelector(3, 3).set_output(transform="pandas").fit_transform(frame)
+    out = SieveSelector(3).set_output(transform="pandas").fit_transform(frame)
     assert list(out.columns) == [f"g{i}" for i in sorted(int(c[1:]) for c in out.columns)]
-    assert isinstance(SieveSelector(3, 3).set_output(transform="polars").fit_transform(frame), pl.DataFrame)
-    columns = ColumnTransformer([("sieve", SieveSelector(3, 3), frame.columns.tolist())])
+    assert isinstance(SieveSelector(3).set_output(transform="polars").fit_transform(frame), pl.DataFrame)
+    columns = ColumnTransformer([("sieve", SieveSelector(3), frame.columns.tolist())])
     assert columns.fit_transform(frame).shape == (60, 3)
     assert clone(SieveSelector(4, fdr=0.2)).fdr == 0.2
-    assert make_pipeline(SieveSelector(5, 3), KMeans(3, n_init=1)).fit_predict(sp.csr_matrix(planted)).shape == (60,)
+    assert make_pipeline(SieveSelector(5), KMeans(3, n_init=1)).fit_predict(sp.csr_matrix(planted)).shape == (60,)
 
 
 def test_an_interrupted_fit_leaves_the_selector_as_it_was(planted: np.ndarray, monkeypatch: pytest.MonkeyPatch) -> None:
-    model = SieveSelector(5, 3)
+    model = SieveSelector(5)
 
     def stop(*args: object, **kwargs: object) -> None:
         raise KeyboardInterrupt

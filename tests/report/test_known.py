@@ -57,7 +57,7 @@ def test_a_model_tells_by_itself_that_it_used_labels(X):
 
 
 def test_labels_that_were_ignored_are_only_shown(X):
-    model = SieveSelector(6, n_clusters=3, supervision="ignore").fit(X, NAMES, batches=BATCH)
+    model = SieveSelector(6, supervision="ignore").fit(X, NAMES, batches=BATCH)
     summary = summarize(model, X, labels=NAMES, known={"y": NAMES, "batches": BATCH}, source={"labels": "kind"})
     assert summary["used"]["labels"] is None and not summary["source"]["labels_used"]
     assert summary["used"]["sentences"] == ["removed the differences between 2 batches"]
@@ -111,7 +111,7 @@ def test_the_papers_selector_tells_its_own_use(X):
 
 
 def test_a_selection_that_knew_nothing_has_no_card(X):
-    summary = summarize(SieveSelector(6, n_clusters=3).fit(X), X)
+    summary = summarize(SieveSelector(6).fit(X), X)
     assert summary["used"]["sentences"] == [] and "What was known" not in cards(summary)
 
 

@@ -123,8 +123,8 @@ def test_clear_clusters_are_carried_over_to_all_samples(clustered: np.ndarray, f
 def test_every_backend_selects_the_same(
     clustered: np.ndarray, few_landmarks: int, backend: str, count: int | str
 ) -> None:
-    plain = SieveSelector(count, 3, random_state=0).fit(clustered)
-    found = SieveSelector(count, 3, random_state=0).fit(BACKENDS[backend](clustered))
+    plain = SieveSelector(count, random_state=0).fit(clustered)
+    found = SieveSelector(count, random_state=0).fit(BACKENDS[backend](clustered))
     np.testing.assert_array_equal(found.selection_order_, plain.selection_order_)
     np.testing.assert_allclose(found.weights_, plain.weights_, atol=1e-6)
     assert set(range(RELEVANT)) == set(plain.selection_order_[:RELEVANT].tolist())
@@ -142,7 +142,7 @@ def test_a_feature_that_does_not_vary_among_the_landmarks_is_scored(clustered: n
     outside = np.delete(np.arange(150), inside)
     X[:, 20] = 0.0
     X[outside, 20] = (outside % 3 == 0) * 3.0
-    model = SieveSelector(RELEVANT + 1, 3).fit(X)
+    model = SieveSelector(RELEVANT + 1).fit(X)
     assert model.weights_[20] > 0.1
     marks = landmarks_of(as_data(X).standardized("center"))
     assert marks is not None

@@ -42,7 +42,7 @@ def test_gene_model_is_no_worse_than_uncentred_q_alpha(fraction: float) -> None:
     for seed in range(300, 304):
         made = make_gene_expression(irrelevant_fraction=fraction, random_state=seed)
         count = int(made.relevant.sum())
-        sieved.append(made.relevant[SieveSelector(count, 2).fit(made.X).support_].mean())
+        sieved.append(made.relevant[SieveSelector(count).fit(made.X).support_].mean())
         plain.append(made.relevant[QAlphaSelector(count, 2, normalize="unit").fit(made.X).selection_order_].mean())
     assert np.mean(sieved) >= np.mean(plain) - 0.05
 

@@ -107,7 +107,7 @@ def test_long_and_short_texts_of_a_topic_lie_together() -> None:
     """Standardised words put long texts together, whatever they are about; profiles do not."""
     X, topic = words()
     Q, _, _ = embed(X, k=3)
-    model = SieveSelector(30, 3).fit(X)
+    model = SieveSelector(30).fit(X)
     assert model.profiles_used_ and model.start_ == "profiles"
     assert (model.selection_order_ < 3 * N_TOPIC).all()
     centres = np.array([Q[topic == k].mean(axis=0) for k in range(3)])

@@ -147,5 +147,5 @@ def test_noise_is_not_selected() -> None:
 def test_scale_of_any_range_may_be_used(exponent: int) -> None:
     """Squares of the smallest deviations vanish; the features keep a little weight."""
     X = one_unit()[:, :100] * np.where(np.arange(100) < 95, 10.0**-exponent, 1.0)
-    model = SieveSelector(5, 3, use_scale=True).fit(X)
+    model = SieveSelector(5, use_scale=True).fit(X)
     assert model.scale_used_ and np.isfinite(model.weights_).all() and len(model.selection_order_) == 5

@@ -95,7 +95,7 @@ def test_copies_come_after_the_others_and_before_noise() -> None:
     X = rng.standard_normal((60, 40))
     X[:, :20] += rng.permuted(np.tile([[-2.0], [0.0], [2.0]], 20), axis=0)[np.arange(60) % 3]
     X[:, 20:25] = X[:, :1]
-    order = SieveSelector(40, 3).fit(X).selection_order_
+    order = SieveSelector(40).fit(X).selection_order_
     copies = {0, 20, 21, 22, 23, 24}
     assert sum(i in copies for i in order[:20]) == 1
     assert set(order[:25]) == set(range(25))

@@ -140,7 +140,7 @@ def known_and_used(
         if side is not None or must_link is not None
         else None,
         "scale": getattr(model, "scale_used_", None),
-        "profiles": getattr(model, "profiles_used_", None),
+        "profiles": model.scored_by_ == "profiles" if hasattr(model, "scored_by_") else None,
     }
     return used | {"sentences": _in_words(used)}
 
