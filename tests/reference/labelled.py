@@ -34,29 +34,15 @@ def squares(Z: np.ndarray) -> np.ndarray:
     return out
 
 
-def noise(T: np.ndarray) -> float:
-    """Two standard deviations of m'(TT' - diag(TT'))m for m of independent values with variance 1/q."""
-    S = T @ T.T
-    np.fill_diagonal(S, 0.0)
-    return float(2.0 * np.sqrt(2.0 * np.sum(S**2)) / len(T))
-
-
 def pick(Z: np.ndarray, T: np.ndarray, count: int, share: float = 0.0) -> list[int]:
-    """Greedy: (u_i - s(T)) (e_i + s(L)) r_i, s allows for noise; every ridge regression is solved anew.
-
-    With squares, s is 0.
-    """
+    """Greedy: u_i e_i, own agreement times agreement with the rest of T; every ridge regression is solved anew."""
     views = [(Z, 1.0)] + ([(squares(Z), share)] if share else [])
     u = sum(w * np.maximum(agreement(V, T), 0.0) for V, w in views)
-    u = u if share else np.maximum(u - noise(T), 0.001 * u)
     chosen: list[int] = []
     for _ in range(count):
-        P = Z[:, chosen]
-        r = np.array([m @ m - m @ P @ np.linalg.solve(P.T @ P + np.eye(len(chosen)), P.T @ m) for m in Z.T])
         P = np.hstack([np.sqrt(w) * V[:, chosen] for V, w in views])
         left = T - P @ np.linalg.solve(P.T @ P + np.eye(P.shape[1]), P.T @ T)
-        e = sum(w * np.maximum(agreement(V, left), 0.0) for V, w in views)
-        gain = u * np.maximum(r, 0.0) * (e + (0.0 if share else noise(left)) + 1e-9)
+        gain = u * sum(w * np.maximum(agreement(V, left), 0.0) for V, w in views)
         gain[chosen] = -1.0
         chosen.append(int(gain.argmax()))
     return chosen

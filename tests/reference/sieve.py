@@ -27,86 +27,32 @@ def noise_edge(weights: np.ndarray, d: int) -> float:
     return float(weights.max() * best.fun * (1 + d ** (-2 / 3)))
 
 
-def layouts(M: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Principal coordinates of the weighted samples, longest first; the same of squared length log(1 + lambda / unit).
-
-    The unit is the mean of the eigenvalues above the noise edge.
-    """
+def layout(M: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Principal coordinates of the weighted samples, direction j of squared length log(1 + lambda_j / noise edge)."""
     values, vectors = np.linalg.eigh(M.T @ np.diag(weights) @ M)
-    values, vectors = np.maximum(values[::-1], 0), vectors[:, ::-1]
-    edge = noise_edge(weights, M.shape[1] - 1)
-    unit = values[values > edge].mean() if values.max() > edge else edge
-    return vectors * np.sqrt(values), vectors * np.sqrt(np.log(1 + values / unit))
+    values = np.maximum(values, 0.0)
+    return vectors * np.sqrt(np.log(1.0 + values / noise_edge(weights, M.shape[1] - 1)))
 
 
-def embedding(points: np.ndarray, k: int, n_neighbors: int, smoothing: float) -> tuple[np.ndarray, np.ndarray]:
-    """Leading non-trivial eigenvectors of the smoothed neighbour graph, centred, orthonormal; their eigenvalues."""
-    q = len(points)
-    distances = cdist(points, points)
-    np.fill_diagonal(distances, np.inf)
-    W = np.zeros((q, q))
-    for t in range(q):
-        W[t, np.argsort(distances[t])[:n_neighbors]] = 1.0
-    W = np.maximum(W, W.T)
-    c = smoothing * W.sum(axis=1).mean()
-    W = W + c / q
-    D = np.diag(W.sum(axis=1) ** -0.5)
-    values, vectors = np.linalg.eigh(D @ W @ D)
-    leading = vectors[:, np.argsort(-values)][:, 1 : k + 1]
-    return np.linalg.qr(leading - leading.mean(axis=0))[0], np.sort(values)[::-1][1 : k + 1]
-
-
-def prior(X: np.ndarray) -> np.ndarray:
-    """Variance of each feature over itself plus the 90 % quantile of all variances."""
+def capped_variances(X: np.ndarray, quantile: float) -> np.ndarray:
+    """Variance of each feature, at most the quantile of all variances."""
     variances = X.var(axis=0)
-    return variances / (variances + np.quantile(variances, 0.9))
+    return np.minimum(variances, np.quantile(variances, quantile))
 
 
-def shared(M: np.ndarray) -> np.ndarray:
-    """Sum of the squared correlations of each feature with all features."""
-    return np.array([sum((m @ other) ** 2 for other in M) for m in M])
-
-
-def rounds(
-    M: np.ndarray,
-    weights: np.ndarray,
-    k: int,
-    n_rounds: int,
-    n_neighbors: int,
-    smoothing: float,
-    centered: bool,
-    factors: np.ndarray | float = 1.0,
-) -> np.ndarray:
-    """Scores after a number of rounds; the means of uncentred features count, by the constant direction.
-
-    The weights of every round but the first are multiplied by `factors`.
-    """
-    constant = np.ones((M.shape[1], 0 if centered else 1)) / np.sqrt(M.shape[1])
+def rounds(M: np.ndarray, factors: np.ndarray, n_rounds: int, n_neighbors: int, steps: int, smoothing: float) -> np.ndarray:
+    """T = V V' after a number of rounds of weights -> layout -> walks -> scores -> weights."""
+    weights = factors
     for _ in range(n_rounds):
-        graphs = [(points, *embedding(points, k, n_neighbors, smoothing)) for points in layouts(M, weights)]
-        points, Q, values = max(graphs, key=lambda graph: graph[2].sum())
-        rng = np.random.default_rng(0)
-        clouds = [rng.standard_normal(points.shape) * points.std(axis=0) for _ in range(3)]
-        last = max(embedding(cloud, k, n_neighbors, smoothing)[1][-1] for cloud in clouds)
-        if values[-1] <= last:
-            Q = embedding(points, k - 1, n_neighbors, smoothing)[0]
-        scores = agreement(M, np.hstack([constant, Q]))
-        weights = np.maximum(scores, 0.0) * factors
-    return scores
+        T = walks(local_neighbours(layout(M, weights), n_neighbors, 10), steps, smoothing)
+        weights = np.maximum(agreement_with(M, T), 0.0) * factors
+    return T
 
 
-def pick(M: np.ndarray, quality: np.ndarray, count: int, ridge: float) -> list[int]:
-    """Greedy pick by quality times the residual of a ridge regression on the chosen features."""
-    chosen: list[int] = []
-    for _ in range(count):
-        gains = np.full(len(M), -np.inf)
-        P = M[chosen].T
-        for i in set(range(len(M))) - set(chosen):
-            m = M[i]
-            fitted = m @ P @ np.linalg.solve(P.T @ P + ridge * np.eye(len(chosen)), P.T @ m) if chosen else 0.0
-            gains[i] = quality[i] * (m @ m - fitted)
-        chosen.append(int(gains.argmax()))
-    return chosen
+def agreement_with(M: np.ndarray, T: np.ndarray) -> np.ndarray:
+    """Sum over pairs of different samples of m_it m_is T_ts."""
+    T = T - np.diag(np.diag(T))
+    return np.array([m @ T @ m for m in M])
 
 
 def local_neighbours(points: np.ndarray, n_neighbors: int, n_around: int) -> np.ndarray:
@@ -152,12 +98,10 @@ def beyond_noise(scores: np.ndarray, V: np.ndarray, rate: float) -> list[int]:
     return sorted(int(i) for i in ranked[: max(passing) + 1]) if passing else []
 
 
-def pick_showing(
-    M: np.ndarray, a: np.ndarray, left: list[int], count: int, copy: float, weak: float, share: np.ndarray | None = None
+def pick(
+    M: np.ndarray, a: np.ndarray, first: list[int], count: int, share: np.ndarray | None = None, keep: tuple[int, ...] = ()
 ) -> list[int]:
-    """Greedy pick by alignment among the features `left`, near-copies after others; a_i = m_i' T m_i, or changed.
-
-    A feature waits while its a_i is below `weak` times the largest one left.
+    """Greedy pick by alignment, the features `first` before the others; a_i = m_i' T m_i.
 
     A share below 1 leaves the rest of a feature's variance to one direction that all features share, and that is
     orthogonal to the samples' own: one further sample that only the unwanted parts see.
@@ -166,17 +110,15 @@ def pick_showing(
     a = a * share
     whole = [np.append(np.sqrt(s) * m, 0.0) for m, s in zip(M, share, strict=True)]
     apart = np.append(np.zeros(M.shape[1]), 1.0)
-    left, chosen = list(left), []
-    while left and len(chosen) < count:
-        strong = [i for i in left if a[i] >= weak * max(a[j] for j in left)]
-        new = [i for i in strong if all((M[i] @ M[j]) ** 2 < copy for j in chosen)]
+    chosen = list(keep)
+    while len(chosen) < count:
+        left = [i for i in range(len(M)) if i not in chosen]
 
         def alignment(i: int) -> float:
             K = sum(np.outer(whole[j], whole[j]) + (1 - share[j]) * np.outer(apart, apart) for j in [*chosen, i])
             return float(sum(a[j] for j in [*chosen, i]) / np.linalg.norm(K))
 
-        chosen.append(max(new or strong, key=alignment))
-        left.remove(chosen[-1])
+        chosen.append(max([i for i in left if i in first] or left, key=alignment))
     return chosen
 
 

@@ -7,8 +7,7 @@ from eigensieve import SieveSelector
 from eigensieve.data import SquaredData, as_data
 from eigensieve.sieve import read_target
 from eigensieve.sieve.labelled import fit_target, guessed_target, shared_with_batches
-from eigensieve.sieve.picking import _Unexplained, pick
-from eigensieve.sieve.rounds import apart_matrix, pair_scores
+from eigensieve.sieve.rounds import separation
 from eigensieve.sieve.unwanted import Unwanted
 from reference import labelled as reference
 from support.backends import FEW, tolerance
@@ -40,33 +39,6 @@ def test_picks_with_numbers_are_those_of_the_transcription(backend: str) -> None
     assert {2, 3} <= set(found.selection_order_[:3])
 
 
-def test_the_agreement_of_noise_has_the_spread_that_the_pick_allows_for() -> None:
-    T = reference.class_basis(CODES)
-    drawn = reference.agreement(reference.standardised(np.random.default_rng(0).standard_normal((45, 4_000))), T)
-    np.testing.assert_allclose(_Unexplained(np.zeros((45, 1)), T, 0.0).noise(), 2.0 * drawn.std(), rtol=0.1)
-
-
-def test_noise_does_not_come_before_features_that_say_the_same_twice(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Ten mixtures of two causes among 190 features of noise: two of them say all that the ten say of the classes."""
-
-    def right() -> int:
-        total = 0
-        for seed in range(4):
-            rng = np.random.default_rng(seed)
-            codes, Z = np.arange(150) % 3, rng.standard_normal((150, 200))
-            causes = rng.standard_normal((150, 2)) + rng.normal(0, 1, (3, 2))[codes]
-            Z[:, :10] = causes @ rng.standard_normal((2, 10)) + 0.3 * Z[:, :10]
-            T = reference.class_basis(codes)
-            Z = reference.standardised(Z)
-            order = pick(as_data(Z), reference.agreement(Z, T), np.arange(200), 10, T)
-            total += np.count_nonzero(order < 10)
-        return total
-
-    allowed_for = right()
-    monkeypatch.setattr("eigensieve.sieve.picking._NOISE", 0.0)
-    assert allowed_for > right() + 4
-
-
 def test_squares_are_what_the_feature_does_not_say() -> None:
     Z = reference.standardised(np.column_stack([X, X[:, 0] > 0, np.ones(45)]))
     found = SquaredData(as_data(Z)).take(slice(None))
@@ -89,7 +61,7 @@ def test_guesses_with_many_samples_are_the_same(monkeypatch: pytest.MonkeyPatch)
     target = read_target(np.where(known, CODES, -1), 45, "test")
     data, usable = as_data(X).standardized("center"), np.ones(60, dtype=bool)
     few = guessed_target(data, usable, target)
-    monkeypatch.setattr("eigensieve.sieve.labelled.EXACT_SAMPLES", 0)
+    monkeypatch.setattr("eigensieve.sieve.labelled._FORMED", 0)
     many = guessed_target(data, usable, target)
     np.testing.assert_allclose(many @ many.T, few @ few.T, atol=1e-10)
 
@@ -139,12 +111,12 @@ def test_labelled_samples_without_any_variation_guess_the_mean() -> None:
     assert fitted.support_.tolist() == [True, False, False]
 
 
-def test_pair_scores_are_quadratic_forms() -> None:
+def test_separation_is_a_quadratic_form() -> None:
     pairs = np.array([[0, 1], [3, 4], [4, 9]])
     C = np.zeros((45, 45))
     for a, b in pairs:
         C[a, b] = C[b, a] = 1.0
     B = -C / np.linalg.eigvalsh(C)[-1]
     Z = reference.standardised(X)
-    found = pair_scores(as_data(X).standardized("center"), apart_matrix(pairs, 45))
+    found = separation(as_data(X).standardized("center"), pairs)
     np.testing.assert_allclose(found, np.einsum("ti,ts,si->i", Z, B, Z), atol=1e-12)

@@ -1,11 +1,14 @@
 """How few would do: the share of the structure that picks show, and the smallest number that is enough."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from eigensieve import SieveSelector
-from eigensieve.sieve import landmarks
-from eigensieve.sieve.panel import Panel, panel, share_shown
+from eigensieve.sieve import samples
+from eigensieve.sieve.panel import fewest, growing_panels, share_shown
+from eigensieve.sieve.settings import SETTINGS
 from reference import sieve as naive
 from support.backends import FEW
 
@@ -36,13 +39,13 @@ def test_points_that_are_the_structure_show_all_of_it() -> None:
 
 def test_equal_samples_show_nothing_in_whatever_order_they_come() -> None:
     Q = np.eye(3)[np.sort(CODES)] - 1 / 3
-    assert panel(np.zeros((90, 1)), Q).shown[0] < 0.2
+    assert growing_panels(np.zeros((90, 1)), Q)[1][0] < 0.2
 
 
 def test_the_smallest_size_with_95_percent_of_the_most() -> None:
     sizes = np.array([1, 2, 3, 4, 5])
-    assert Panel(sizes, np.array([0.1, 0.75, 0.77, 0.8, 0.7])).fewest == 3
-    assert Panel(sizes[:0], np.empty(0)).fewest == 0
+    assert fewest(sizes, np.array([0.1, 0.75, 0.77, 0.8, 0.7])) == 3
+    assert fewest(sizes[:0], np.empty(0)) == 0
 
 
 @pytest.mark.parametrize("backend", FEW)
@@ -70,7 +73,7 @@ def test_what_is_known_takes_the_place_of_the_structure(planted: np.ndarray) -> 
 
 
 def test_landmarks_tell_how_few_of_many_samples_would_do(planted: np.ndarray, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(landmarks, "MAX_LANDMARKS", 60)
+    monkeypatch.setattr(samples, "SETTINGS", replace(SETTINGS, landmarks=60))
     model = SieveSelector("fewest", random_state=0).fit(planted)
     assert 1 < model.support_.sum() < RELEVANT
     assert not model.support_[RELEVANT:].any()

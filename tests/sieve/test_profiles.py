@@ -8,10 +8,10 @@ from scipy.sparse import csr_array
 from sklearn.feature_extraction.text import TfidfTransformer
 
 from eigensieve import SieveSelector
-from eigensieve._progress import silent
 from eigensieve.data import as_data, logarithms
-from eigensieve.sieve.landmarks import MAX_LANDMARKS, chosen_rows
-from eigensieve.sieve.profiles import rarities, sample_profiles, typical_value
+from eigensieve.sieve.layouts import Layout, rarities, sample_profiles, typical_value
+from eigensieve.sieve.samples import compared_samples
+from eigensieve.sieve.settings import SETTINGS
 from support.backends import BACKENDS
 
 N_TOPIC = 20
@@ -43,44 +43,30 @@ def naive_profiles(X: np.ndarray) -> np.ndarray:
     return F - F.mean(axis=0)
 
 
-def embed(X, usable=None, k="auto"):  # type: ignore[no-untyped-def]
+def layout(X) -> Layout:  # type: ignore[no-untyped-def]
     raw = as_data(X)
-    usable = ~raw.stats().constant if usable is None else usable
+    usable = ~raw.stats().constant
     found = sample_profiles(raw, usable, True)
     assert found is not None
-    return found.embedding(usable, k, silent)
+    return found.layout(compared_samples(raw.standardized("center")), usable)
 
 
 def test_products_are_those_of_the_transcription() -> None:
     X, _ = words()
-    _, eigenvalues, _ = embed(X)
+    found = layout(X)
     F = naive_profiles(X)
     expected = np.linalg.eigvalsh(F @ F.T)[::-1]
-    np.testing.assert_allclose(eigenvalues, np.maximum(expected, 0.0)[: len(eigenvalues)], atol=1e-10)
-
-
-def test_neighbours_are_those_with_the_smallest_angles() -> None:
-    """The embedding is that of a graph made by hand from the transcription."""
-    from eigensieve.graphs import knn_graph, leading_eigenvectors
-
-    X, _ = words()
-    Q, _, points = embed(X)
-    F = naive_profiles(X)
+    np.testing.assert_allclose(found.eigenvalues, np.maximum(expected, 0.0)[: len(found.eigenvalues)], atol=1e-10)
     F /= np.linalg.norm(F, axis=1, keepdims=True)
-    vectors = leading_eigenvectors(knn_graph(F, 5, weights="binary"), Q.shape[1], smoothing=0.3)[1]
-    expected = np.linalg.qr(vectors - vectors.mean(axis=0))[0]
-    np.testing.assert_allclose(Q @ Q.T, expected @ expected.T, atol=1e-6)
-    np.testing.assert_allclose(points @ points.T, F @ F.T, atol=1e-6)
+    np.testing.assert_allclose(found.points @ found.points.T, F @ F.T, atol=1e-6)
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_the_storage_does_not_matter(backend: str) -> None:
     X, _ = words()
-    Q, values, _ = embed(X)
-    other, others, _ = embed(BACKENDS[backend](X))
-    assert Q.shape == other.shape
-    np.testing.assert_allclose(values, others, rtol=1e-4, atol=1e-6)
-    np.testing.assert_allclose(Q @ Q.T, other @ other.T, atol=1e-4)
+    plain, other = layout(X), layout(BACKENDS[backend](X))
+    np.testing.assert_allclose(other.eigenvalues, plain.eigenvalues, rtol=1e-4, atol=1e-6)
+    np.testing.assert_allclose(other.points @ other.points.T, plain.points @ plain.points.T, atol=1e-3)
 
 
 def test_rarity_is_the_inverse_document_frequency_of_scikit_learn() -> None:
@@ -100,19 +86,16 @@ def test_the_typical_value_of_zeros_and_equal_values_is_that_value() -> None:
 @given(st.integers(0, 1_000), st.floats(1e-3, 1e3))
 def test_the_unit_of_the_data_does_not_matter(seed: int, unit: float) -> None:
     X, _ = words(seed=seed)
-    np.testing.assert_allclose(embed(X)[1], embed(unit * X)[1], rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(layout(X).eigenvalues, layout(unit * X).eigenvalues, rtol=1e-9, atol=1e-12)
 
 
 def test_long_and_short_texts_of_a_topic_lie_together() -> None:
     """Standardised words put long texts together, whatever they are about; profiles do not."""
     X, topic = words()
-    Q, _, _ = embed(X, k=3)
     model = SieveSelector(30).fit(X)
-    assert model.profiles_used_ and model.start_ == "profiles"
+    assert model.scored_by_ == "profiles"
     assert (model.selection_order_ < 3 * N_TOPIC).all()
-    centres = np.array([Q[topic == k].mean(axis=0) for k in range(3)])
-    nearest = np.argmin(np.linalg.norm(Q[:, None] - centres, axis=2), axis=1)
-    assert np.mean(nearest == topic) > 0.9
+    assert _nearest_centre(model.embedding_, topic) > 0.9
 
 
 def test_the_data_decides() -> None:
@@ -133,27 +116,13 @@ def test_the_data_decides() -> None:
         assert sample_profiles(raw, ~raw.stats().constant, "auto") is None, name
 
 
-def test_where_few_features_carry_the_structure_the_rounds_find_them() -> None:
-    """20 of 2,000 features differ between three groups. In profiles all features count, so these show nothing of it."""
-    rng = np.random.default_rng(3)
-    group = rng.integers(0, 3, 200)
-    rates = np.full((200, 2_000), 0.2)
-    for i in range(20):
-        rates[group == rng.integers(0, 3), i] = 2.0
-    X = rng.poisson(rates).astype(np.float64)
-    model = SieveSelector(20).fit(X)
-    assert not model.profiles_used_
-    assert np.mean(model.selection_order_ < 20) >= 0.95
-    assert SieveSelector(20, use_profiles=True).fit(X).profiles_used_
-
-
 def test_it_can_be_told() -> None:
     X, topic = words()
-    assert SieveSelector(10, use_profiles=True).fit(X + 0.5).profiles_used_
+    assert SieveSelector(10, use_profiles=True).fit(X + 0.5).scored_by_ == "profiles"
     for options in ({"use_profiles": False}, {"use_scale": True}):
-        assert not SieveSelector(10, **options).fit(X).profiles_used_
-    assert not SieveSelector(10).fit(X, topic).profiles_used_
-    assert not SieveSelector(10).fit(X, batches=np.arange(90) % 2).profiles_used_
+        assert SieveSelector(10, **options).fit(X).scored_by_ == "features"
+    assert SieveSelector(10).fit(X, topic).scored_by_ == "labels"
+    assert SieveSelector(10).fit(X, batches=np.arange(90) % 2).scored_by_ == "features"
     with pytest.raises(ValueError, match=r"negative values\. Leave use_profiles out"):
         SieveSelector(10, use_profiles=True).fit(X - 1.0)
     with pytest.raises(ValueError, match="columns of extreme scale"):
@@ -166,7 +135,7 @@ def test_the_automatic_number_goes_with_profiles() -> None:
     X, _ = words(often=2.5)
     for count in ("auto", "fewest"):
         model = SieveSelector(count, random_state=0).fit(X)
-        assert model.profiles_used_ and model.support_.sum() >= 3
+        assert model.scored_by_ == "profiles" and model.support_.sum() >= 3
         assert np.mean(model.selection_order_ < 3 * N_TOPIC) > 0.85
 
 
@@ -174,14 +143,14 @@ def test_pairs_that_cannot_be_linked_count_beside_profiles() -> None:
     X, topic = words()
     pairs = np.array([(s, t) for s in range(9) for t in range(s) if topic[s] != topic[t]])
     model = SieveSelector(20).fit(X, cannot_link=pairs)
-    assert model.profiles_used_ and (model.selection_order_ < 3 * N_TOPIC).all()
+    assert model.scored_by_ == "profiles" and (model.selection_order_ < 3 * N_TOPIC).all()
 
 
 def test_samples_without_any_value_are_allowed() -> None:
     X, _ = words()
     X[[3, 50]] = 0.0
     model = SieveSelector(30).fit(X)
-    assert model.profiles_used_ and np.isfinite(model.weights_).all()
+    assert model.scored_by_ == "profiles" and np.isfinite(model.weights_).all()
     assert np.mean(model.selection_order_ < 3 * N_TOPIC) > 0.9
 
 
@@ -189,27 +158,24 @@ def test_samples_without_any_value_are_allowed() -> None:
 def test_few_samples(q: int) -> None:
     X, _ = words(q, 40, often=3.0)
     model = SieveSelector(5, use_profiles=True).fit(X)
-    assert model.profiles_used_ and len(model.selection_order_) == 5 and model.embedding_.shape[0] == q
+    assert model.scored_by_ == "profiles" and len(model.selection_order_) == 5 and model.embedding_.shape[0] == q
 
 
 @pytest.mark.parametrize("sparse", [False, True])
 def test_many_samples_are_placed_among_landmarks(sparse: bool) -> None:
     """2,600 texts: those that are no landmarks lie with their topic, too, and passes over the data are counted."""
     X, topic = words(2_600, 120)
-    raw = as_data(csr_array(X) if sparse else X)
-    usable = ~raw.stats().constant
-    found = sample_profiles(raw, usable, True)
-    assert found is not None
-    before = raw.n_passes
-    Q, _, points = found.embedding(usable, 3, silent)
-    assert len(Q) == 2_600 and len(points) == MAX_LANDMARKS and raw.n_passes > before
-    np.testing.assert_allclose(Q.T @ Q, np.eye(Q.shape[1]), atol=1e-9)
-    np.testing.assert_allclose(Q.mean(axis=0), 0.0, atol=1e-12)
-    others = np.delete(np.arange(2_600), chosen_rows(2_600))
-    assert len(others) == 2_600 - MAX_LANDMARKS
-    centres = np.array([Q[topic == k].mean(axis=0) for k in range(3)])
-    nearest = np.argmin(np.linalg.norm(Q[:, None] - centres, axis=2), axis=1)
-    assert np.mean((nearest == topic)[others]) > 0.9
+    model = SieveSelector(20).fit(csr_array(X) if sparse else X)
+    assert model.scored_by_ == "profiles" and len(model.embedding_) == 2_600 > SETTINGS.landmarks
+    np.testing.assert_allclose(model.embedding_.mean(axis=0), 0.0, atol=1e-12)
+    assert _nearest_centre(model.embedding_, topic) > 0.9
+    assert (model.selection_order_ < 3 * N_TOPIC).all()
+
+
+def _nearest_centre(V: np.ndarray, topic: np.ndarray) -> float:
+    """The share of the samples whose nearest centre is that of their own topic."""
+    centres = np.array([V[topic == k].mean(axis=0) for k in range(3)])
+    return float(np.mean(np.argmin(np.linalg.norm(V[:, None] - centres, axis=2), axis=1) == topic))
 
 
 def test_squares_of_logarithms_make_the_lengths_of_profiles() -> None:
