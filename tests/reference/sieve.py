@@ -2,7 +2,6 @@
 
 import numpy as np
 from scipy.optimize import minimize_scalar
-from scipy.spatial.distance import cdist
 from scipy.stats import chi2
 
 
@@ -40,7 +39,9 @@ def capped_variances(X: np.ndarray, quantile: float) -> np.ndarray:
     return np.minimum(variances, np.quantile(variances, quantile))
 
 
-def rounds(M: np.ndarray, factors: np.ndarray, n_rounds: int, n_neighbors: int, steps: int, smoothing: float) -> np.ndarray:
+def rounds(
+    M: np.ndarray, factors: np.ndarray, n_rounds: int, n_neighbors: int, steps: int, smoothing: float
+) -> np.ndarray:
     """T = V V' after a number of rounds of weights -> layout -> walks -> scores -> weights."""
     weights = factors
     for _ in range(n_rounds):
@@ -99,7 +100,12 @@ def beyond_noise(scores: np.ndarray, V: np.ndarray, rate: float) -> list[int]:
 
 
 def pick(
-    M: np.ndarray, a: np.ndarray, first: list[int], count: int, share: np.ndarray | None = None, keep: tuple[int, ...] = ()
+    M: np.ndarray,
+    a: np.ndarray,
+    first: list[int],
+    count: int,
+    share: np.ndarray | None = None,
+    keep: tuple[int, ...] = (),
 ) -> list[int]:
     """Greedy pick by alignment, the features `first` before the others; a_i = m_i' T m_i.
 

@@ -5,8 +5,9 @@ import pytest
 
 from eigensieve import SieveSelector
 from eigensieve.data import as_data
+from eigensieve.sieve import pose
 from eigensieve.sieve.coordinates import principal_axes
-from eigensieve.sieve.layouts import scale_factors, weighted_layout
+from eigensieve.sieve.layouts import relative_variances, weighted_layout
 from eigensieve.sieve.samples import compared_samples
 from eigensieve.sieve.settings import SETTINGS
 from reference import sieve as naive
@@ -63,12 +64,13 @@ def test_scale_counts_in_wide_data_alone_unless_told() -> None:
     for n, wide in ((100, False), (400, True)):
         X = rng.standard_normal((30, n)) * rng.uniform(0.1, 3.0, n)
         raw, usable, share = as_data(X), np.ones(n, dtype=bool), np.ones(n)
-        assert (scale_factors(raw, usable, share, "auto") is not None) == wide
-        assert scale_factors(raw, usable, share, False) is None
-        factors = scale_factors(raw, usable, share, True)
-        assert factors is not None
+        assert (relative_variances(raw, usable, share, "auto") is not None) == wide
+        assert relative_variances(raw, usable, share, False) is None
+        variances = relative_variances(raw, usable, share, True)
+        np.testing.assert_allclose(variances, X.var(axis=0) / X.var(axis=0).max(), rtol=1e-9)
+        weights = pose(raw, usable, use_scale=True).rounds._first_weights(usable)
         expected = naive.capped_variances(X, SETTINGS.cap)
-        np.testing.assert_allclose(factors / factors.max(), expected / expected.max(), rtol=1e-9)
+        np.testing.assert_allclose(weights / weights.max(), expected / expected.max(), rtol=1e-9)
         assert SieveSelector(5).fit(X).scale_used_ == wide
         assert SieveSelector(5, use_scale=True).fit(X).scale_used_
 

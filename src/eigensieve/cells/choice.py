@@ -59,9 +59,7 @@ def choose(model: SieveSelector, data: DataMatrix, known: Known, *, amounts: boo
     def structure(active: BoolArray) -> FloatArray:
         places = np.flatnonzero(active)
         kept = places[np.argsort(-spread[places], kind="stable")[:KEPT]]
-        factors = np.zeros(len(active))
-        factors[kept] = 1.0
-        V, layout = Rounds(samples, active, factors).structure(active, progress)
+        V, layout = Rounds(samples, active).structure(np.isin(np.arange(len(active)), kept), progress)
         return V if samples.rows is None else samples.extended(V, layout.places())
 
     V = structure(cleaned.usable)

@@ -7,7 +7,7 @@ import numpy as np
 
 from eigensieve._extras import require
 from eigensieve._progress import progress_for
-from eigensieve._types import Array, IntArray
+from eigensieve._types import Array
 from eigensieve._version import __version__
 from eigensieve.cells.choice import Choice, choose
 from eigensieve.data import DataMatrix, are_amounts, are_counts, as_data, log_counts

@@ -330,7 +330,7 @@ class SieveSelector(BaseSelector):
         self.weights_ = found.scores
         self.embedding_ = found.embedding
         self.scored_by_ = found.source
-        self.scale_used_ = problem.rounds.factors is not None
+        self.scale_used_ = problem.rounds.variances is not None
         self.n_directions_ = problem.cleaned.directions.shape[1]
         self.supervised_ = problem.target is not None
         if len(order) == 0:

@@ -71,11 +71,10 @@ def weighted_layout(samples: Samples, weights: FloatArray) -> Layout:
     return Layout(vectors * lengths, values, places, float(values[0]) / edge)
 
 
-def scale_factors(raw: DataMatrix, usable: BoolArray, share: FloatArray, use: Use) -> FloatArray | None:
-    """Return the first weight of every feature by its variance, or None where all count equally.
+def relative_variances(raw: DataMatrix, usable: BoolArray, share: FloatArray, use: Use) -> FloatArray | None:
+    """Return the features' variances, in units of the largest, or None where scale does not count.
 
-    In wide data most features are noise. Those in the same unit that vary more carry more of the structure. The weight
-    is the variance, capped at its 99 % quantile so that a few features do not decide.
+    In wide data most features are noise. Those in the same unit that vary more carry more of the structure.
 
     Parameters
     ----------
@@ -92,10 +91,9 @@ def scale_factors(raw: DataMatrix, usable: BoolArray, share: FloatArray, use: Us
         return None
     deviations = raw.stats().centered_norm[places] * np.sqrt(share[places])
     variances = (deviations / deviations.max()) ** 2
-    factors = np.zeros(raw.n_features)
-    # Features of vanishing scale keep some weight: their rank is kept, and nothing is divided by zero.
-    factors[places] = np.clip(variances, 1e-100, np.quantile(variances, SETTINGS.cap))
-    return factors
+    whole = np.zeros(raw.n_features)
+    whole[places] = np.maximum(variances, 1e-100)  # so that no feature is lost
+    return whole
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from eigensieve.data import DataMatrix
 from eigensieve.evidence import Discoveries, NullSample, agreement_p_values, discover, follow, step_up
 from eigensieve.sieve.interactions import interaction_p_values, read_interactions
 from eigensieve.sieve.labelled import TargetFit, fit_target
-from eigensieve.sieve.layouts import Use, sample_profiles, scale_factors
+from eigensieve.sieve.layouts import Use, relative_variances, sample_profiles
 from eigensieve.sieve.panel import MOST_PICKED, fewest, growing_panels
 from eigensieve.sieve.pick import Alignment, Constraints, Gain, Panel, Residual, candidates_in_order, n_considered, pick
 from eigensieve.sieve.rounds import Rounds, separation
@@ -135,7 +135,9 @@ class Problem:
             )
         fit, products = self.fitted, self.fitted.source == "products"
         rate = fdr / 2 if products else fdr
-        found = follow(fit.views(self.cleaned.data), self.tested, fit.known, fdr=rate, rng=rng, groups=self._exchangeable)
+        found = follow(
+            fit.views(self.cleaned.data), self.tested, fit.known, fdr=rate, rng=rng, groups=self._exchangeable
+        )
         if not products:
             return found
         progress("comparing products of features with permuted labels")
@@ -223,11 +225,11 @@ def pose(
     unwanted = Unwanted() if unwanted is None else unwanted
     cleaned = clean(raw.standardized("center"), usable, unwanted)
     samples = compared_samples(cleaned.data)
-    profiles = factors = None
+    profiles = variances = None
     if target is None and not unwanted.anything and not (use_profiles == "auto" and use_scale is True):
         profiles = sample_profiles(raw, cleaned.usable, use_profiles)
     if target is None and profiles is None:
-        factors = scale_factors(raw, cleaned.usable, cleaned.share, use_scale)
+        variances = relative_variances(raw, cleaned.usable, cleaned.share, use_scale)
     apart = separation(cleaned.data, cannot) if cannot is not None and len(cannot) else 0.0
-    rounds = Rounds(samples, cleaned.usable, factors, profiles, apart)
+    rounds = Rounds(samples, cleaned.usable, variances, profiles, apart)
     return Problem(cleaned, target, rounds, unwanted.batches, Constraints() if constraints is None else constraints)

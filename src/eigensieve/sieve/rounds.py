@@ -27,8 +27,8 @@ class Rounds:
     samples : Samples
     usable : ndarray of bool of shape (n_features,)
         Features that vary.
-    factors : ndarray of shape (n_features,) or None
-        First weights of the features, from :func:`~eigensieve.sieve.layouts.scale_factors`.
+    variances : ndarray of shape (n_features,) or None
+        The features' variances if they are the first weights (:func:`~eigensieve.sieve.layouts.relative_variances`).
     profiles : Profiles or None
         Compare samples by these, in place of weighted features.
     separation : ndarray of shape (n_features,) or float
@@ -37,7 +37,7 @@ class Rounds:
 
     samples: Samples
     usable: BoolArray
-    factors: FloatArray | None = None
+    variances: FloatArray | None = None
     profiles: Profiles | None = None
     separation: FloatArray | float = 0.0
 
@@ -52,19 +52,23 @@ class Rounds:
             progress("comparing samples by profiles")
             layout = self.profiles.layout(self.samples, active)
             return walks(layout.points), layout
-        factors = np.ones(len(active)) if self.factors is None else self.factors
-        weights = np.where(active, factors, 0.0)
-        for step in range(SETTINGS.rounds):
-            progress(f"round {step + 1} of {SETTINGS.rounds}")
-            layout = weighted_layout(self.samples, weights)
-            if step == 0 and layout.spike < SETTINGS.spike and np.count_nonzero(weights) > SETTINGS.screened:
-                progress("screening features")
-                layout = weighted_layout(self.samples, _screened(self.samples.data, weights))
-            V = walks(layout.points)
-            if step + 1 < SETTINGS.rounds:
-                scores = np.where(active, np.maximum(self.scores(V), 0.0), 0.0)
-                weights = (scores if scores.any() else active.astype(np.float64)) * factors
-        return V, layout
+        factors = self._first_weights(active)
+        progress(f"round 1 of {SETTINGS.rounds}")
+        layout, further = weighted_layout(self.samples, factors), SETTINGS.rounds - 1
+        if layout.spike < SETTINGS.spike and np.count_nonzero(factors) > SETTINGS.screened:
+            progress("screening features")
+            layout, further = weighted_layout(self.samples, _screened(self.samples.data, factors)), SETTINGS.rounds
+        for step in range(further):
+            progress(f"round {SETTINGS.rounds - further + step + 1} of {SETTINGS.rounds}")
+            scores = np.where(active, np.maximum(self.scores(walks(layout.points)), 0.0), 0.0)
+            layout = weighted_layout(self.samples, (scores if scores.any() else active.astype(np.float64)) * factors)
+        return walks(layout.points), layout
+
+    def _first_weights(self, active: BoolArray) -> FloatArray:
+        """Return the variances of the active features, capped at their 99 % quantile, or equal weights."""
+        if self.variances is None:
+            return active.astype(np.float64)
+        return np.where(active, np.minimum(self.variances, np.quantile(self.variances[active], SETTINGS.cap)), 0.0)
 
     def scores(self, V: FloatArray) -> FloatArray:
         """Return u_i = m_i'(VV' - diag(VV'))m_i, plus the separation of pairs that cannot be linked."""
