@@ -21,7 +21,7 @@ from eigensieve.qalpha.problem import Problem, Result, SolveSettings, Status, fi
 
 _INNER = 60
 _STALLED = 3  # steps without gain or smaller residual that end the search
-_ROUNDING = 1e-13
+_ROUNDING = 50  # times the precision of the data's type: what is smaller than that is rounding
 _SAMPLES = 4096
 _FEATURE_ARRAYS = ("B", "P", "KB")
 _PROGRESS = ("history", "n_iter", "status", "stalled", "least_residual")
@@ -67,6 +67,7 @@ class _Solve:
         self.novel = 0  # columns of R
         self.least_residual = np.inf
         self.status: Status = "max_iter"
+        self.rounding = _ROUNDING * float(np.finfo(self.data.dtype).eps)
         if not self._restore():
             self._begin()
 
@@ -112,8 +113,7 @@ class _Solve:
             self.checkpoint.save(self.n_iter, small, {name: getattr(self, name) for name in _FEATURE_ARRAYS})
 
     def run(self, settings: SolveSettings) -> Result:
-        history, tol, most, terms = self.history, settings.tol, 0.0, 1.0
-        floor = 50 * float(np.finfo(self.data.dtype).eps)
+        history, tol, most, terms, floor = self.history, settings.tol, 0.0, 1.0, self.rounding
         # Gains vanish in rounding long before the weights settle: weights are only as exact as a gain's square root.
         # Rounding is that of the terms: a criterion that subtracts may be far smaller, and following noise diverges.
         while self.status == "max_iter" and self.n_iter < settings.max_iter:
@@ -205,8 +205,8 @@ class _Solve:
         basis = _reorthonormalised(V)  # V's own rounding errors would grow from step to step
         outside = Y - basis @ (basis.T @ Y)
         directions, sizes, _ = np.linalg.svd(outside, full_matrices=False)
-        # Directions that are only rounding are left out, or the result would depend on them.
-        found = directions[:, :room][:, sizes[:room] > _ROUNDING * float(np.linalg.norm(Y))]
+        # Rounding is no direction: from eigenvectors, float32 and float64 would set out to different maxima.
+        found = directions[:, :room][:, sizes[:room] > self.rounding * float(np.linalg.norm(Y))]
         return _reorthonormalised(found - basis @ (basis.T @ found))
 
     def _products(self, LV: Array, back: Array, R: Array, old: int) -> Array:
