@@ -146,7 +146,7 @@ def test_auto_follows_labels_pairs_and_few_labels(planted: np.ndarray) -> None:
 @pytest.mark.parametrize("n_features", [60, 1_400])
 def test_fits_of_the_folds_see_nothing_of_the_fold(monkeypatch: pytest.MonkeyPatch, n_features: int) -> None:
     """A fold's features replaced by others: its embedding stays as it was, in both selectors."""
-    from eigensieve.estimators import qalpha_search
+    import eigensieve.qalpha.search as qalpha_search
     from eigensieve.sieve import search
 
     rng = np.random.default_rng(0)
@@ -269,7 +269,7 @@ def test_progress_goes_to_standard_error(planted: np.ndarray, capsys: pytest.Cap
 
 
 def test_interrupt_leaves_no_half_fitted_estimator(planted: np.ndarray, monkeypatch: pytest.MonkeyPatch) -> None:
-    import eigensieve.estimators.qalpha_search as module
+    import eigensieve.qalpha.search as module
 
     def interrupt(*args: object, **kwargs: object) -> None:
         raise KeyboardInterrupt

@@ -1,16 +1,26 @@
-"""Fisher and Laplacian scores of single features, as plain functions for ``SelectKBest``."""
+"""Fisher and Laplacian scores of single features for ``SelectKBest``, and the trace ratio of kernels."""
 
+from collections.abc import Sequence
 from typing import Any, Literal
 
 import numpy as np
+from scipy.sparse import csr_array
 from sklearn.utils import check_array
 
-from eigensieve._types import Array
+from eigensieve._types import FloatArray, IntArray
 from eigensieve.data import DataMatrix, as_data
-from eigensieve.estimators.base import check_columns
+from eigensieve.estimators.base import check_columns, scikit_state
 from eigensieve.graphs import check_graph, knn_graph
 from eigensieve.qalpha import read_labels
-from eigensieve.traceratio import FisherPair, LaplacianPair, diagonals, feature_scores
+from eigensieve.traceratio import (
+    FisherPair,
+    GraphPair,
+    LaplacianPair,
+    SubsetResult,
+    best_subset,
+    diagonals,
+    feature_scores,
+)
 
 ARRAY_RULES: dict[str, Any] = {"accept_sparse": ("csc", "csr"), "dtype": (np.float64, np.float32)}
 
@@ -21,7 +31,7 @@ def _checked(X: Any) -> Any:
         return check_array(X, ensure_min_samples=2, **ARRAY_RULES)
 
 
-def fisher_score(X: Any, y: Any) -> Array:
+def fisher_score(X: Any, y: Any) -> FloatArray:
     """Fisher score of every feature: scatter between the class means over scatter within the classes.
 
     Larger is better; F-test statistic = score * (n_samples - n_classes) / (n_classes - 1). Usable with
@@ -57,10 +67,9 @@ def laplacian_score(
     *,
     graph: Any = None,
     n_neighbors: int = 5,
-    weights: Literal["heat", "binary"] = "heat",
-    bandwidth: float | Literal["auto"] = "auto",
-    neighbors: Literal["auto", "exact", "approximate"] = "auto",
-) -> Array:
+    neighbor_search: Literal["auto", "exact", "approximate"] = "auto",
+    bandwidth: float | Literal["auto"] | None = "auto",
+) -> FloatArray:
     """Laplacian score of every feature: overall scatter over scatter between neighbours, no labels needed.
 
     Larger is better: this is the reciprocal of the score of He, Cai and Niyogi (2005), as in Nie et al. (2008). Usable
@@ -74,7 +83,7 @@ def laplacian_score(
         Not used.
     graph : sparse matrix of shape (n_samples, n_samples), default=None
         The graph to use: symmetric, non-negative. Without it, the nearest-neighbour graph is built.
-    n_neighbors, weights, bandwidth, neighbors
+    n_neighbors, neighbor_search, bandwidth
         Of the nearest-neighbour graph; see :class:`TraceRatioSelector`.
 
     Returns
@@ -84,17 +93,67 @@ def laplacian_score(
     """
     X = in_range(_checked(X), "laplacian_score")
     if graph is None:
-        graph = knn_graph(
-            X,
-            n_neighbors,
-            weights=weights,
-            bandwidth=bandwidth,
-            method=neighbors,
-            name="laplacian_score",
-        )
+        graph = neighbour_graph(X, n_neighbors, bandwidth, neighbor_search, 0, "laplacian_score")
     else:
         graph = check_graph(graph, X.shape[0])
     return feature_scores(*diagonals(as_data(X), LaplacianPair(graph)))
+
+
+def select_kernels(kernels: Sequence[Any], n_kernels: int, y: Any = None, *, within: Any = None) -> SubsetResult:
+    """Choose the kernels between samples that together separate the samples best, by the trace ratio.
+
+    The sum of kernels maps the samples to all their spaces side by side. So kernels take the place of features, with
+    the scatters b_j = trace(L_b K_j) and e_j = trace(L_w K_j), and the best subset is found exactly (Nie et al. 2008
+    name this in their conclusion). Kernels of different scale are not made equal: divide each by its trace if they
+    should be.
+
+    Parameters
+    ----------
+    kernels : sequence of array-like of shape (n_samples, n_samples)
+        Symmetric, positive semidefinite.
+    n_kernels : int
+        How many to choose.
+    y : array-like of shape (n_samples,), default=None
+        Class labels, for the graphs of the Fisher score.
+    within : sparse matrix of shape (n_samples, n_samples), default=None
+        A graph of samples that should be alike, instead of labels, as in :class:`TraceRatioSelector`.
+
+    Returns
+    -------
+    result : SubsetResult
+        `subset`: numbers of the chosen kernels. `score`: sum b_j / sum e_j over them. `ranking`: all, best first.
+    """
+    matrices = [check_array(kernel, input_name="kernels") for kernel in kernels]
+    n_samples = len(matrices[0]) if matrices else 0
+    pair: GraphPair
+    if within is None:
+        pair = FisherPair(class_codes(y, n_samples, "fisher", "select_kernels"))
+    else:
+        pair = LaplacianPair(check_graph(within, n_samples, name="within"))
+    scatters = [pair.exact(_mapped_samples(K, n_samples, number)) for number, K in enumerate(matrices)]
+    b, e = (np.array([part.sum() for part in column]) for column in zip(*scatters, strict=True))
+    return best_subset(b, e, n_kernels)
+
+
+def _mapped_samples(K: FloatArray, n_samples: int, number: int) -> FloatArray:
+    """Return Phi (samples x dimensions) with K = Phi Phi'."""
+    square = K.shape == (n_samples, n_samples) and np.allclose(K, K.T, atol=1e-8 * float(np.abs(K).max()))
+    values, vectors = np.linalg.eigh(K) if square else (np.array([-1.0, 0.0]), K)
+    if values[0] < -1e-8 * values[-1]:
+        raise ValueError(
+            f"The 'kernels' parameter of select_kernels must hold positive semidefinite matrices, ({n_samples}, "
+            f"{n_samples}). Got another matrix of shape {K.shape} at place {number}. Pass kernels between the samples."
+        )
+    return np.asarray(vectors * np.sqrt(np.maximum(values, 0.0)))
+
+
+def neighbour_graph(
+    X: Any, n_neighbors: int, bandwidth: float | Literal["auto"] | None, search: str, random_state: Any, name: str
+) -> csr_array:
+    """Return the nearest-neighbour graph of the samples."""
+    weights: Any = {"weights": "binary"} if bandwidth is None else {"weights": "heat", "bandwidth": bandwidth}
+    method: Any = {"method": search, "random_state": scikit_state(random_state)}
+    return knn_graph(X, n_neighbors, **weights, **method, name=name)
 
 
 def in_range(X: Any, name: str) -> Any:
@@ -125,7 +184,7 @@ _WIDEST = {np.dtype(np.float32): 1e14, np.dtype(np.float64): 1e120}
 """Largest ratio of norms whose squares can be compared."""
 
 
-def class_codes(y: Any, n_samples: int, score: str, name: str) -> Array:
+def class_codes(y: Any, n_samples: int, score: str, name: str) -> IntArray:
     """Number the classes from 0. In the semi-supervised score None, NaN and -1 mark a sample without label."""
     if y is None:
         raise ValueError(

@@ -5,7 +5,7 @@ from abc import ABC, abstractmethod
 import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
-from eigensieve._types import Array
+from eigensieve._types import FloatArray
 from eigensieve.operators.affinity import Affinity
 
 _TINY = float(np.finfo(np.float64).tiny)
@@ -24,10 +24,10 @@ class SymmetricOperator(ABC):
         self.size = size
 
     @abstractmethod
-    def matvec(self, vector: Array) -> Array:
+    def matvec(self, vector: FloatArray) -> FloatArray:
         """Return the product with a vector."""
 
-    def to_dense(self) -> Array:
+    def to_dense(self) -> FloatArray:
         """Form the matrix, column by column: for few rows only."""
         return np.column_stack([self.matvec(unit) for unit in np.eye(self.size)])
 
@@ -55,13 +55,13 @@ class FeatureGram(SymmetricOperator):
     tau : float, default=0
     """
 
-    def __init__(self, affinity: Affinity, Q: Array, tau: float = 0.0) -> None:
+    def __init__(self, affinity: Affinity, Q: FloatArray, tau: float = 0.0) -> None:
         super().__init__(affinity.n_features)
         self.affinity = affinity
         self.Q = Q
         self.tau = tau
 
-    def matvec(self, vector: Array) -> Array:
+    def matvec(self, vector: FloatArray) -> FloatArray:
         product = self.affinity.gradient(self.affinity.apply(vector, self.Q), self.Q)
         if self.tau:
             product = product - self.tau * self.affinity.frobenius(vector)
@@ -70,7 +70,7 @@ class FeatureGram(SymmetricOperator):
 
 def check_symmetric_operator(
     operator: SymmetricOperator,
-    dense: Array | None = None,
+    dense: FloatArray | None = None,
     *,
     n_probes: int = 3,
     rtol: float = 1e-8,

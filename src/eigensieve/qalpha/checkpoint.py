@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from eigensieve._files import PREFIX, CheckpointError, staged
-from eigensieve._types import Array
+from eigensieve._types import Array, FloatArray
 from eigensieve.data import fingerprint
 from eigensieve.operators import Affinity
 from eigensieve.qalpha.problem import Problem, SolveSettings
@@ -44,7 +44,7 @@ class Checkpoint:
     """
 
     def __init__(
-        self, folder: str | os.PathLike[str], problem: Problem, settings: SolveSettings, start: Array | None
+        self, folder: str | os.PathLike[str], problem: Problem, settings: SolveSettings, start: FloatArray | None
     ) -> None:
         self.folder = Path(folder)
         self.data = problem.affinity.data
@@ -128,7 +128,7 @@ class Checkpoint:
             )
 
 
-def _identity(problem: Problem, settings: SolveSettings, start: Array | None) -> dict[str, Any]:
+def _identity(problem: Problem, settings: SolveSettings, start: FloatArray | None) -> dict[str, Any]:
     """Return what must be the same for a stored step to be usable: everything that the result depends on."""
     affinity, penalty = problem.affinity, problem.penalty
     data = affinity.data

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from eigensieve._types import Array
+from eigensieve._types import FloatArray
 from eigensieve.qalpha.alternating import ProblemGram, leading_vectors
 from eigensieve.qalpha.knowledge.labels import Labels
 from eigensieve.qalpha.knowledge.steered import Knowledge, inhibition, solve_steered
@@ -29,8 +29,8 @@ class Round:
     """
 
     result: Result
-    relevance: Array
-    coordinates: Array
+    relevance: FloatArray
+    coordinates: FloatArray
 
 
 def map_rounds(
@@ -39,7 +39,7 @@ def map_rounds(
     *,
     n_rounds: int,
     strength: float,
-    side_variances: Array | None = None,
+    side_variances: FloatArray | None = None,
     labels: Labels | None = None,
 ) -> list[Round]:
     """Run `n_rounds` rounds. D of a round is D of the round before plus the squares of its weights.
@@ -71,7 +71,7 @@ def map_rounds(
     return rounds
 
 
-def place_features(problem: Problem, Q: Array, guess: Array) -> tuple[Array, Array]:
+def place_features(problem: Problem, Q: FloatArray, guess: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return the leading eigenvector of G for Q, and each feature's direction in the frame of the first two.
 
     G is that of the data alone, without the inhibition of earlier rounds. A feature that serves both this solution and

@@ -15,6 +15,7 @@ of a feature is b / e. The *subset-level* score of a subset is sum b / sum e; la
 """
 
 from eigensieve.traceratio.dinkelbach import (
+    SubsetResult,
     best_subset,
     feature_ranking,
     feature_scores,

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.utils import check_consistent_length, column_or_1d
 from sklearn.utils.multiclass import type_of_target
 
-from eigensieve._types import Array
+from eigensieve._types import Array, BoolArray, FloatArray, IntArray
 
 UNLABELLED = -1
 
@@ -25,7 +25,7 @@ class Labels:
         The user's names of the classes.
     """
 
-    codes: Array
+    codes: IntArray
     classes: Array
 
     @property
@@ -113,14 +113,14 @@ def as_values(given: Any) -> Any:
     return values
 
 
-def missing_labels(y: Array) -> Array:
+def missing_labels(y: Array) -> BoolArray:
     """Labels that are None, NaN or pandas' NA."""
     if y.dtype == object:
         return np.array([v is None or type(v).__name__ in ("NAType", "NaTType") or v != v for v in y], dtype=bool)
     return np.isnan(y) if y.dtype.kind == "f" else np.zeros(len(y), dtype=bool)
 
 
-def marked_labels(y: Array, known: Array) -> Array:
+def marked_labels(y: Array, known: Array) -> BoolArray:
     """Labels that are the number -1, unless -1 and 1 are the only ones: then they are two classes."""
     if y.dtype == object:
         marks = np.array([isinstance(v, Real) and not isinstance(v, bool) and v == UNLABELLED for v in y], dtype=bool)
@@ -143,7 +143,7 @@ def _all_numbers(labels: Array) -> bool:
     return len(labels) > 0 and all(isinstance(v, Real) and not isinstance(v, bool) for v in labels)
 
 
-def class_span(codes: Array) -> Array:
+def class_span(codes: IntArray) -> FloatArray:
     """Orthonormal basis (samples, classes - 1) of the centred class indicators on the labelled rows, 0 elsewhere.
 
     Notes

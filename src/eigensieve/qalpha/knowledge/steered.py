@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from eigensieve._types import Array
+from eigensieve._types import FloatArray, IntArray
 from eigensieve.data import ColumnStats
 from eigensieve.operators import ScaledAffinity
 from eigensieve.qalpha.class_blocks import BlockSettings, solve_blocks
@@ -39,12 +39,12 @@ class Knowledge:
 
     labels: Labels | None = None
     blocks: BlockSettings | None = None
-    scale: Array | None = None
+    scale: FloatArray | None = None
     pairs: Pairs | None = None
     pair_strength: float = 0.0
 
 
-def side_variances(main: ColumnStats, side: ColumnStats, exponents: Array | None = None) -> Array:
+def side_variances(main: ColumnStats, side: ColumnStats, exponents: IntArray | None = None) -> FloatArray:
     """Return D: each feature's variance over the side samples, in units of its variance over the main samples.
 
     Features that are constant in the main data get 0. `exponents` are the powers of two by which the columns of the
@@ -59,7 +59,7 @@ def side_variances(main: ColumnStats, side: ColumnStats, exponents: Array | None
     return np.minimum(ratio, _LARGEST_RATIO) ** 2
 
 
-def inhibition(variances: Array, strength: float) -> Array:
+def inhibition(variances: FloatArray, strength: float) -> FloatArray:
     """Return s_i = (D_i + lambda)^-1/2. The leading eigenvector of (D + lambda I)^-1 G is S b for the b of S G S."""
     return 1.0 / np.sqrt(variances + strength)
 
@@ -84,7 +84,7 @@ def solve_steered(problem: Problem, knowledge: Knowledge, settings: SolveSetting
     return result if scale is None else _unscaled(result, scale)
 
 
-def _unscaled(result: Result, scale: Array) -> Result:
+def _unscaled(result: Result, scale: FloatArray) -> Result:
     """Turn the solution b of the symmetric form into unit weights w = S b / |S b|."""
     weights = scale * result.weights
     largest = float(np.abs(weights).max())
