@@ -5,7 +5,7 @@ import pytest
 
 from eigensieve import check_symmetric_operator
 from eigensieve.data import as_data
-from eigensieve.operators import Affinity, FeatureGram, ScaledAffinity, StandardAffinity, SymmetricOperator
+from eigensieve.operators import Affinity, FeatureGram, StandardAffinity, SymmetricOperator
 from reference import qalpha as naive
 from support.backends import FEW, tolerance
 from support.variants import VARIANT_IDS, VARIANTS, Variant
@@ -60,7 +60,7 @@ def test_images_are_the_products_of_every_term(variant: Variant, backend: str) -
     affinity = variant.affinity(as_data(FEW[backend](X)).standardized(variant.normalize))
     tight = tolerance(backend, double=1e-10)
     np.testing.assert_allclose(affinity.images(V), L @ V, rtol=tight, atol=10 * tight)
-    scaled = ScaledAffinity(affinity, scale)
+    scaled = affinity.scaled(scale)
     np.testing.assert_allclose(scaled.images(V), scale[:, None, None] * (L @ V), rtol=tight, atol=10 * tight)
 
 

@@ -127,7 +127,6 @@ class FeatureMap(BaseQAlpha):
         **BaseQAlpha._parameter_constraints,
         "n_rounds": [AT_LEAST_ONE],
         "round_strength": [POSITIVE],
-        "side_strength": [POSITIVE],
     }
 
     def __init__(

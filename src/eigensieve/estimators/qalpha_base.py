@@ -9,12 +9,11 @@ from eigensieve._progress import Progress
 from eigensieve._sklearn import StrOptions
 from eigensieve._types import BoolArray
 from eigensieve.data import DataMatrix
-from eigensieve.estimators.base import AT_LEAST_ONE, COUNT, NOT_NEGATIVE, BaseSelector, generator, warn_user
+from eigensieve.estimators.base import AT_LEAST_ONE, COUNT, NOT_NEGATIVE, POSITIVE, BaseSelector, generator, warn_user
 from eigensieve.estimators.knowledge import Known
 from eigensieve.qalpha import (
     TAU,
     Knowledge,
-    Request,
     Result,
     SolveSettings,
     check_combination,
@@ -35,7 +34,7 @@ class BaseQAlpha(BaseSelector):
         "normalize": [StrOptions({"auto", "center", "unit", "none"})],
         "supervision": [StrOptions({"auto", "span", "ignore"})],
         "n_init": [AT_LEAST_ONE],
-        "side_strength": [NOT_NEGATIVE],
+        "side_strength": [POSITIVE],
         "max_iter": [AT_LEAST_ONE],
         "tol": [NOT_NEGATIVE],
         "random_state": ["random_state"],
@@ -76,8 +75,16 @@ class BaseQAlpha(BaseSelector):
         pairs = read_pairs(known.cannot_link, known.must_link, raw.n_samples, name)
         if pairs is None and (known.cannot_link is not None or known.must_link is not None):
             warn_user(f"The group numbers given to {name} pair no two of the {raw.n_samples} samples. It fits without.")
-        settings = (self.spectrum, self.criterion, self._normalization(supervision), self.solver)
-        check_combination(Request(name, *settings, supervision, labels, pairs))
+        check_combination(
+            name,
+            spectrum=self.spectrum,
+            criterion=self.criterion,
+            normalize=self._normalization(supervision),
+            solver=self.solver,
+            supervision=supervision,
+            labels=labels,
+            pairs=pairs,
+        )
         return Knowledge(labels, pairs=pairs, pair_strength=getattr(self, "pair_strength", 0.0))
 
     def _settings(self, progress: Progress, **others: Any) -> SolveSettings:

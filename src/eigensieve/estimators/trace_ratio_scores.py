@@ -14,7 +14,6 @@ from eigensieve.graphs import check_graph, knn_graph
 from eigensieve.qalpha import read_labels
 from eigensieve.traceratio import (
     FisherPair,
-    GraphPair,
     LaplacianPair,
     SubsetResult,
     best_subset,
@@ -99,13 +98,13 @@ def laplacian_score(
     return feature_scores(*diagonals(as_data(X), LaplacianPair(graph)))
 
 
-def select_kernels(kernels: Sequence[Any], n_kernels: int, y: Any = None, *, within: Any = None) -> SubsetResult:
-    """Choose the kernels between samples that together separate the samples best, by the trace ratio.
+def select_kernels(kernels: Sequence[Any], n_kernels: int, y: Any) -> SubsetResult:
+    """Choose the kernels between samples that together separate the classes best, by the trace ratio.
 
-    The sum of kernels maps the samples to all their spaces side by side. So kernels take the place of features, with
-    the scatters b_j = trace(L_b K_j) and e_j = trace(L_w K_j), and the best subset is found exactly (Nie et al. 2008
-    name this in their conclusion). Kernels of different scale are not made equal: divide each by its trace if they
-    should be.
+    A sum of kernels maps the samples to the spaces of all of them. So kernels take the place of features, with the
+    scatters between and within classes in their spaces, b_j = trace(L_b K_j) and e_j = trace(L_w K_j), and the best
+    subset is found exactly (Nie et al. 2008 name this in their conclusion). Divide kernels by their traces if their
+    scale should not count.
 
     Parameters
     ----------
@@ -113,38 +112,32 @@ def select_kernels(kernels: Sequence[Any], n_kernels: int, y: Any = None, *, wit
         Symmetric, positive semidefinite.
     n_kernels : int
         How many to choose.
-    y : array-like of shape (n_samples,), default=None
-        Class labels, for the graphs of the Fisher score.
-    within : sparse matrix of shape (n_samples, n_samples), default=None
-        A graph of samples that should be alike, instead of labels, as in :class:`TraceRatioSelector`.
+    y : array-like of shape (n_samples,)
+        Class labels.
 
     Returns
     -------
     result : SubsetResult
         `subset`: numbers of the chosen kernels. `score`: sum b_j / sum e_j over them. `ranking`: all, best first.
     """
-    matrices = [check_array(kernel, input_name="kernels") for kernel in kernels]
-    n_samples = len(matrices[0]) if matrices else 0
-    pair: GraphPair
-    if within is None:
-        pair = FisherPair(class_codes(y, n_samples, "fisher", "select_kernels"))
-    else:
-        pair = LaplacianPair(check_graph(within, n_samples, name="within"))
-    scatters = [pair.exact(_mapped_samples(K, n_samples, number)) for number, K in enumerate(matrices)]
-    b, e = (np.array([part.sum() for part in column]) for column in zip(*scatters, strict=True))
-    return best_subset(b, e, n_kernels)
-
-
-def _mapped_samples(K: FloatArray, n_samples: int, number: int) -> FloatArray:
-    """Return Phi (samples x dimensions) with K = Phi Phi'."""
-    square = K.shape == (n_samples, n_samples) and np.allclose(K, K.T, atol=1e-8 * float(np.abs(K).max()))
-    values, vectors = np.linalg.eigh(K) if square else (np.array([-1.0, 0.0]), K)
-    if values[0] < -1e-8 * values[-1]:
-        raise ValueError(
-            f"The 'kernels' parameter of select_kernels must hold positive semidefinite matrices, ({n_samples}, "
-            f"{n_samples}). Got another matrix of shape {K.shape} at place {number}. Pass kernels between the samples."
-        )
-    return np.asarray(vectors * np.sqrt(np.maximum(values, 0.0)))
+    codes = class_codes(y, np.size(y), "fisher", "select_kernels")
+    classes = (codes[:, None] == np.arange(codes.max() + 1)) / np.sqrt(np.bincount(codes))
+    b, e = np.zeros((2, len(kernels)))
+    for number, kernel in enumerate(kernels):
+        K = check_array(kernel, input_name="kernels")
+        if K.shape != (len(codes), len(codes)):
+            raise ValueError(
+                f"The 'kernels' parameter of select_kernels must hold matrices of shape ({len(codes)}, {len(codes)}), "
+                f"as y has {len(codes)} samples. Got shape {K.shape} at place {number}."
+            )
+        same = float(np.sum(classes * (K @ classes)))
+        b[number], e[number] = same - K.mean() * len(K), np.trace(K) - same
+        if min(b[number], e[number]) < -1e-8 * np.trace(K):
+            raise ValueError(
+                f"The 'kernels' parameter of select_kernels must hold positive semidefinite matrices. Got one with a "
+                f"negative scatter at place {number}. Clip its negative eigenvalues."
+            )
+    return best_subset(np.maximum(b, 0.0), np.maximum(e, 0.0), n_kernels)
 
 
 def neighbour_graph(

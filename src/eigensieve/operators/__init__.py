@@ -18,7 +18,6 @@ tile : features of a block that a compiled step keeps in the cache.
 from eigensieve.operators.affinity import (
     Affinity,
     LaplacianAffinity,
-    ScaledAffinity,
     StandardAffinity,
     leading_eigenvectors,
 )

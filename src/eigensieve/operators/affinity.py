@@ -80,6 +80,14 @@ class Affinity(ABC):
     def gather(self, back: FloatArray, total_weight: float, V: FloatArray) -> FloatArray:
         """Return L(w) V from the backward product of what `spread` gave."""
 
+    @abstractmethod
+    def scaled(self, factor: FloatArray) -> "Affinity":
+        """Return the affinity with s_i L_i in place of L_i, for positive s_i.
+
+        The weights w are to be the leading eigenvector of S^2 G. Then w = S b, where b is the leading eigenvector of
+        the symmetric matrix S G S (2004, section 3, with S = (D + lambda I)^-1/2): that of the scaled affinity.
+        """
+
     def moved(self, weights: FloatArray) -> "Affinity":
         """Return the affinity whose constants are those of the weights: itself, unless it has such constants."""
         return self
@@ -130,6 +138,9 @@ class StandardAffinity(Affinity):
     width = 0
     plain = True
 
+    def scaled(self, factor: FloatArray) -> Affinity:
+        return StandardAffinity(_scaled_data(self.data, factor))
+
     @property
     def constants(self) -> Constants:
         return ()
@@ -165,37 +176,45 @@ class LaplacianAffinity(Affinity):
     ----------
     data : DataMatrix
         The standardised data; not centred (centred rows have m_i'1 = 0, and L would be A + dI).
-    weights : ndarray of shape (n_features,), optional
-        The weights that d is taken from, in place of equal ones.
+    shift : float, optional
+        d, in place of that of equal weights.
+    share : ndarray of shape (n_features,), optional
+        The multiple of dI in every L_i, in place of 1.
     """
 
     width = 1
-    per_feature = ("sums", "alive")
+    per_feature = ("sums", "share")
 
-    def __init__(self, data: DataMatrix, weights: FloatArray | None = None) -> None:
+    def __init__(self, data: DataMatrix, shift: float | None = None, share: FloatArray | None = None) -> None:
         super().__init__(data)
         mean = data.stats().mean
         center = 0.0 if data.center is None else data.center
         scale = 1.0 if data.scale is None else data.scale
         self.sums = (mean - center) * data.n_samples * scale
-        self.alive = np.broadcast_to(np.asarray(scale) != 0, mean.shape)
-        weights = self.alive.astype(np.float64) if weights is None else weights * self.alive
-        total = float(weights.sum()) or 1.0  # the sign of the weights is free, and it cancels
-        self.shift = float((data.combine((weights * self.sums)[:, None]) / total).max())
+        alive = np.broadcast_to(np.asarray(scale) != 0, mean.shape)
+        self.share = alive.astype(np.float64) if share is None else share * alive
+        self.shift = self._largest_degree(self.share) if shift is None else shift
+
+    def _largest_degree(self, weights: FloatArray) -> float:
+        total = float(weights @ self.share) or 1.0  # the sign of the weights is free, and it cancels
+        return float((self.data.combine((weights * self.sums)[:, None]) / total).max())
+
+    def scaled(self, factor: FloatArray) -> Affinity:
+        return LaplacianAffinity(_scaled_data(self.data, factor), self.shift, self.share * factor)
 
     def moved(self, weights: FloatArray) -> Affinity:
-        return LaplacianAffinity(self.data, weights)
+        return LaplacianAffinity(self.data, self._largest_degree(weights), self.share)
 
     @property
     def constants(self) -> Constants:
-        return (self.sums, self.alive)
+        return (self.sums, self.share)
 
     def companion(self, U: FloatArray, V: FloatArray) -> FloatArray:
         return row_dot(U, V)[:, None]
 
     def pull(self, TU: FloatArray, TV: FloatArray, extra: FloatArray, constants: Constants, inner: float) -> FloatArray:
-        sums, alive = constants
-        return row_dot(TU, TV) - sums * extra[:, 0] + self.shift * inner * alive
+        sums, share = constants
+        return row_dot(TU, TV) - sums * extra[:, 0] + self.shift * inner * share
 
     def spread(self, weights: FloatArray, T: FloatArray, constants: Constants) -> FloatArray:
         sums = constants[0]
@@ -208,50 +227,10 @@ class LaplacianAffinity(Affinity):
         return back[:, :-1] - back[:, -1:] * V + self.shift * total_weight * V
 
 
-class ScaledAffinity(Affinity):
-    """L(b) = sum_i b_i s_i L_i of another affinity: the same map for the weights w = S b.
-
-    The weights w are to be the leading eigenvector of S^2 G. Then w = S b, where b is the leading eigenvector of the
-    symmetric matrix S G S (2004, section 3, with S = (D + lambda I)^-1/2). The solver sees a problem of the usual kind.
-
-    Parameters
-    ----------
-    base : Affinity
-        The affinity of the data, with any spectrum.
-    scale : ndarray of shape (n_features,)
-        The positive numbers s_i.
-    """
-
-    per_feature = ("scale",)
-
-    def __init__(self, base: Affinity, scale: FloatArray) -> None:
-        super().__init__(base.data)
-        self.base = base
-        self.scale = scale
-        self.width = base.width
-
-    def moved(self, weights: FloatArray) -> Affinity:
-        return ScaledAffinity(self.base.moved(self.scale * weights), self.scale)
-
-    @property
-    def constants(self) -> Constants:
-        return (self.scale, *self.base.constants)
-
-    def companion(self, U: FloatArray, V: FloatArray) -> FloatArray:
-        return self.base.companion(U, V)
-
-    def pull(self, TU: FloatArray, TV: FloatArray, extra: FloatArray, constants: Constants, inner: float) -> FloatArray:
-        scaled: FloatArray = constants[0] * self.base.pull(TU, TV, extra, constants[1:], inner)
-        return scaled
-
-    def spread(self, weights: FloatArray, T: FloatArray, constants: Constants) -> FloatArray:
-        return self.base.spread(constants[0] * weights, T, constants[1:])
-
-    def mass(self, weights: FloatArray, constants: Constants) -> float:
-        return self.base.mass(constants[0] * weights, constants[1:])
-
-    def gather(self, back: FloatArray, total_weight: float, V: FloatArray) -> FloatArray:
-        return self.base.gather(back, total_weight, V)
+def _scaled_data(data: DataMatrix, factor: FloatArray) -> DataMatrix:
+    """Return data whose products m_i m_i' are multiplied by the factors."""
+    root = np.sqrt(factor)
+    return data.rescaled(data.center, root if data.scale is None else data.scale * root, data.far)
 
 
 @one_blas_thread()

@@ -27,7 +27,6 @@ from eigensieve.qalpha.alternating import ProblemGram
 from eigensieve.qalpha.class_blocks import BlockSettings
 from eigensieve.qalpha.knowledge.checks import (
     Pairs,
-    Request,
     check_combination,
     check_pairs_against_labels,
     check_start,

@@ -21,10 +21,9 @@ import numpy as np
 from eigensieve._files import PREFIX, CheckpointError, staged
 from eigensieve._types import Array, FloatArray
 from eigensieve.data import fingerprint
-from eigensieve.operators import Affinity
 from eigensieve.qalpha.problem import Problem, SolveSettings
 
-_FORMAT = 3  # version of the arrays that a step holds
+_FORMAT = 4  # version of the arrays that a step holds
 _RECORD = "problem.json"
 _SMALL = "small.npz"
 
@@ -138,24 +137,18 @@ def _identity(problem: Problem, settings: SolveSettings, start: FloatArray | Non
         "n_features": data.n_features,
         "precision": str(data.dtype),
         "n_clusters": problem.n_clusters,
-        "spectrum": _spectrum(affinity),
+        "spectrum": type(affinity).__name__,
         "criterion": problem.tau,
         "solver": settings.solver,
         "tol": settings.tol,
         "data": fingerprint(data),
+        "side data": _of_arrays(problem.scale),
         "normalization": _of_arrays(data.center, data.scale),
         "usable features": _of_arrays(problem.usable),
         "labels": _of_arrays(problem.fixed_embedding),
-        "side data": _of_arrays(*affinity.constants),
         "pairs": None if penalty is None else _of_arrays(*penalty.parts),
         "start": _of_arrays(start, problem.initial_weights),
     }
-
-
-def _spectrum(affinity: Affinity) -> str:
-    """Return the kind of an affinity, and of the one that it scales."""
-    base = getattr(affinity, "base", None)
-    return type(affinity).__name__ + ("" if base is None else f" of {_spectrum(base)}")
 
 
 def _of_arrays(*arrays: Array | None) -> str | None:

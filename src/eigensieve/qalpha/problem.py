@@ -51,6 +51,8 @@ class Problem:
         If given, Q is fixed to this, which need not be orthonormal, and only the weights are sought.
     penalty : PairPenalty or None
         If given, w'Bw is subtracted from the criterion.
+    scale : ndarray of shape (n_features,) or None
+        s_i, where the affinity is scaled by side data.
     initial_weights : ndarray of shape (n_features,) or None
         Where the search for the weights starts. By default they are equal on all usable features.
     """
@@ -61,6 +63,7 @@ class Problem:
     usable: BoolArray
     fixed_embedding: FloatArray | None = None
     penalty: PairPenalty | None = None
+    scale: FloatArray | None = None
     initial_weights: FloatArray | None = None
 
     @property

@@ -113,47 +113,34 @@ def _pairs_of_groups(groups: IntArray, *, together: bool) -> IntArray:
     return np.column_stack([known[first[chosen]], known[second[chosen]]]).astype(np.int64)
 
 
-@dataclass(frozen=True)
-class Request:
-    """The parts of a user's request that can contradict each other.
+def check_combination(
+    owner: str,
+    *,
+    spectrum: str,
+    criterion: str,
+    normalize: str,
+    solver: str,
+    supervision: str | None,
+    labels: Labels | None,
+    pairs: Pairs | None,
+) -> None:
+    """Raise a ValueError when parameters of an estimator, labels and pairs exclude each other.
 
-    Attributes
-    ----------
-    owner : str
-        Name of the estimator.
-    spectrum, criterion, normalize, solver
-        Its parameters of the same names.
-    supervision : {"span", "blocks"} or None
-        How labels are used. None without labels.
-    labels : Labels or None
-    pairs : Pairs or None
+    `supervision` is "span" or "blocks", and None without labels. The others are as the user gives them.
     """
-
-    owner: str
-    spectrum: str
-    criterion: str
-    normalize: str
-    solver: str
-    supervision: str | None
-    labels: Labels | None
-    pairs: Pairs | None
-
-
-def check_combination(request: Request) -> None:
-    """Raise a ValueError when parts of the request exclude each other."""
-    laplacian, auto = request.spectrum == "laplacian", request.solver == "auto"
-    blocks = request.supervision == "blocks"
-    few = request.labels is not None and not request.labels.complete
+    laplacian, auto = spectrum == "laplacian", solver == "auto"
+    blocks = supervision == "blocks"
+    few = labels is not None and not labels.complete
     span = "Use supervision='span', or the default."
     refused = (
-        (laplacian and request.normalize == "center", "normalize", "not be 'center' with spectrum='laplacian'",
+        (laplacian and normalize == "center", "normalize", "not be 'center' with spectrum='laplacian'",
          "centred features sum to zero, and the Laplacian would be the affinity plus a constant",
          "Use normalize='unit'."),
-        (request.solver == "moving" and not laplacian, "solver", "be 'moving' with spectrum='laplacian' only",
+        (solver == "moving" and not laplacian, "solver", "be 'moving' with spectrum='laplacian' only",
          "no other spectrum has a d that can follow the weights", "Use solver='power'."),
         (blocks and laplacian, "spectrum", "be 'standard' with supervision='blocks'",
          "a block between two classes has no Laplacian", span),
-        (blocks and request.criterion != "energy", "criterion", "be 'energy' with supervision='blocks'",
+        (blocks and criterion != "energy", "criterion", "be 'energy' with supervision='blocks'",
          "the blocks across classes are already what is subtracted", span),
         (blocks and not auto, "solver", "be 'auto' with supervision='blocks'",
          "the criterion takes a maximum within and a minimum across classes, which only its own solver does", span),
@@ -165,9 +152,9 @@ def check_combination(request: Request) -> None:
     )  # fmt: skip
     for wrong, parameter, must, why, fix in refused:
         if wrong:
-            raise ValueError(f"The '{parameter}' parameter of {request.owner} must {must}: {why}. {fix}")
-    if request.labels is not None and request.pairs is not None:
-        check_pairs_against_labels(request.labels.codes, request.pairs, request.owner)
+            raise ValueError(f"The '{parameter}' parameter of {owner} must {must}: {why}. {fix}")
+    if labels is not None and pairs is not None:
+        check_pairs_against_labels(labels.codes, pairs, owner)
 
 
 def check_pairs_against_labels(codes: IntArray, pairs: Pairs, owner: str) -> None:

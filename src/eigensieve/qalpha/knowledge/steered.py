@@ -9,7 +9,6 @@ import numpy as np
 
 from eigensieve._types import FloatArray, IntArray
 from eigensieve.data import ColumnStats
-from eigensieve.operators import ScaledAffinity
 from eigensieve.qalpha.class_blocks import BlockSettings, solve_blocks
 from eigensieve.qalpha.knowledge.anchored import solve_anchored
 from eigensieve.qalpha.knowledge.checks import Pairs
@@ -70,7 +69,7 @@ def solve_steered(problem: Problem, knowledge: Knowledge, settings: SolveSetting
     if knowledge.pairs is not None and knowledge.pair_strength > 0:
         problem = replace(problem, penalty=PairPenalty(affinity.data, knowledge.pairs, knowledge.pair_strength, scale))
     if scale is not None:
-        problem = replace(problem, affinity=ScaledAffinity(affinity, scale))
+        problem = replace(problem, affinity=affinity.scaled(scale), scale=scale)
     if labels is not None:
         problem = replace(problem, n_clusters=len(labels.classes) - 1)
     if labels is None:
