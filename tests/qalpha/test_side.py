@@ -1,5 +1,7 @@
 """Side data: (D + lambda I)^-1 G in its symmetric form."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -7,12 +9,8 @@ import scipy.sparse as sp
 
 from eigensieve import QAlphaSelector
 from eigensieve.data import as_data, open_data
-from eigensieve.operators import (
-    FeatureGram,
-    LaplacianAffinity,
-    StandardAffinity,
-    check_symmetric_operator,
-)
+from eigensieve.operators import LaplacianAffinity, StandardAffinity, check_symmetric_operator
+from eigensieve.qalpha import Problem, ProblemGram
 from reference import side as naive
 from reference.supervised import unit_rows
 
@@ -98,8 +96,9 @@ def test_scaled_affinity_is_s_g_s(affinity):
     scale = np.linspace(0.2, 3.0, 12)
     Q = np.linalg.qr(np.random.default_rng(1).standard_normal((60, 2)))[0]
     for tau in (0.0, 0.5):
-        dense = FeatureGram(base, Q, tau).to_dense() * np.outer(scale, scale)
-        check_symmetric_operator(FeatureGram(base.scaled(scale), Q, tau), dense)
+        problem = Problem(base, 2, tau, np.ones(12, dtype=bool))
+        dense = ProblemGram(problem, Q).to_dense() * np.outer(scale, scale)
+        check_symmetric_operator(ProblemGram(replace(problem, affinity=base.scaled(scale)), Q), dense)
 
 
 @pytest.mark.parametrize(

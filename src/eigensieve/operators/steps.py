@@ -22,20 +22,13 @@ MOST_COLUMNS = 50
 
 @dataclass(frozen=True, eq=False)
 class PullStep:
-    """The block function of a gradient: <L_i, (UV' + VU')/2> from the projections of U, V and their companion.
-
-    Parameters
-    ----------
-    affinity : Affinity
-    width : int
-        Columns of U and of V.
-    inner : float
-        <U, V>.
-    """
+    """The block function of a gradient: <L_i, (UV' + VU')/2> from the projections of U, V and their companion."""
 
     affinity: Any
     width: int
+    """Columns of U and of V."""
     inner: float
+    """<U, V>."""
 
     def __call__(self, T: FloatArray, *constants: FloatArray) -> Any:
         k = self.width

@@ -6,19 +6,12 @@ import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
 from eigensieve._types import FloatArray
-from eigensieve.operators.affinity import Affinity
 
 _TINY = float(np.finfo(np.float64).tiny)
 
 
 class SymmetricOperator(ABC):
-    """A symmetric matrix known by its products.
-
-    Parameters
-    ----------
-    size : int
-        Number of rows and of columns.
-    """
+    """A symmetric matrix of `size` rows and columns, known by its products."""
 
     def __init__(self, size: int) -> None:
         self.size = size
@@ -34,38 +27,6 @@ class SymmetricOperator(ABC):
     def as_linear_operator(self) -> LinearOperator:
         """Return a scipy view, for its eigensolvers, which ask for products with vectors."""
         return LinearOperator((self.size, self.size), matvec=self.matvec, rmatvec=self.matvec, dtype=np.float64)
-
-
-class FeatureGram(SymmetricOperator):
-    """G, whose leading eigenvector is the weight vector for a fixed Q (2005, section 3).
-
-    G_ij = trace(Q' L_i L_j Q) - tau trace(L_i L_j). For the standard spectrum this is
-    (m_i'm_j) m_i'(QQ' - tau I)m_j; tau = 0 is the energy criterion and tau = 1/2 half of the gap criterion.
-
-    Notes
-    -----
-    With Y = L(w) Q, (G w)_i = <L_i, Y Q'> - tau <L_i, L(w)>. The first term takes two passes over the data and O(nqk)
-    work, the second O(nq^2).
-
-    Parameters
-    ----------
-    affinity : Affinity
-    Q : ndarray of shape (n_samples, n_clusters)
-        Orthonormal columns.
-    tau : float, default=0
-    """
-
-    def __init__(self, affinity: Affinity, Q: FloatArray, tau: float = 0.0) -> None:
-        super().__init__(affinity.n_features)
-        self.affinity = affinity
-        self.Q = Q
-        self.tau = tau
-
-    def matvec(self, vector: FloatArray) -> FloatArray:
-        product = self.affinity.gradient(self.affinity.apply(vector, self.Q), self.Q)
-        if self.tau:
-            product = product - self.tau * self.affinity.frobenius(vector)
-        return product
 
 
 def check_symmetric_operator(

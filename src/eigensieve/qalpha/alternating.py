@@ -8,7 +8,7 @@ import numpy as np
 from scipy.sparse.linalg import ArpackNoConvergence, eigsh
 
 from eigensieve._types import BoolArray, FloatArray
-from eigensieve.operators import FeatureGram, SymmetricOperator, leading_eigenvectors
+from eigensieve.operators import SymmetricOperator, leading_eigenvectors
 from eigensieve.qalpha.checkpoint import Checkpoint
 from eigensieve.qalpha.problem import Problem, Result, SolveSettings, Status, finish
 
@@ -112,31 +112,32 @@ def _moved(problem: Problem, weights: FloatArray) -> Problem:
     return replace(problem, affinity=problem.affinity.moved(weights))
 
 
-class ProblemGram(FeatureGram):
-    """The matrix whose leading eigenvector is the weight vector of a problem for a fixed Q.
+class ProblemGram(SymmetricOperator):
+    """G, whose leading eigenvector is the weight vector of a problem for a fixed Q (2005, section 3).
+
+    G_ij = trace(Q' L_i L_j Q) - tau trace(L_i L_j) - B_ij / unit. For the standard spectrum the first two are
+    (m_i'm_j) m_i'(QQ' - tau I)m_j; tau = 0 is the energy criterion and tau = 1/2 half of the gap criterion.
 
     Notes
     -----
-    G - B / unit: the gram of the problem's spectrum and criterion, less the problem's penalty.
-
-    Parameters
-    ----------
-    problem : Problem
-    Q : ndarray of shape (n_samples, n_clusters)
+    With Y = L(w) Q, (G w)_i = <L_i, Y Q'> - tau <L_i, L(w)> - (B w)_i / unit. The first term takes two passes over the
+    data and O(nqk) work, the second O(nq^2).
     """
 
     def __init__(self, problem: Problem, Q: FloatArray) -> None:
-        super().__init__(problem.affinity, Q)
+        super().__init__(problem.n_features)
         self.problem = problem
+        self.Q = Q
 
     def matvec(self, vector: FloatArray) -> FloatArray:
-        energy = super().matvec(vector)
+        affinity = self.problem.affinity
+        energy = affinity.gradient(affinity.apply(vector, self.Q), self.Q)
         return energy - self.problem.subtracted(vector) if self.problem.subtracts else energy
 
     def to_dense(self) -> FloatArray:
         if self.size * self.Q.size > _ROOM:
             return super().to_dense()
-        images = self.affinity.images(self.Q).reshape(self.size, -1)
+        images = self.problem.affinity.images(self.Q).reshape(self.size, -1)
         energy: FloatArray = images @ images.T
         return energy - self.problem.subtracted_matrix if self.problem.subtracts else energy
 

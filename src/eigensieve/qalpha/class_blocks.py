@@ -22,19 +22,14 @@ _PATIENCE = 15  # steps with neither a larger criterion nor a smaller move of th
 
 @dataclass(frozen=True)
 class BlockSettings:
-    """The parameters of the criterion, as printed.
-
-    Attributes
-    ----------
-    gamma : float
-        Weight of the energy across classes.
-    within, across : int
-        k of a block within a class, and of a block across two classes.
-    """
+    """The parameters of the criterion, as printed."""
 
     gamma: float = 0.5
+    """Weight of the energy across classes."""
     within: int = 2
+    """k of a block within a class."""
     across: int = 1
+    """k of a block across two classes."""
 
 
 class BlockGram(SymmetricOperator):
@@ -44,16 +39,7 @@ class BlockGram(SymmetricOperator):
     -----
     All Q^gh stand side by side as columns over all samples, zero outside class h. With Y = A Q, set to zero outside the
     rows of class g, (G w)_i = sum over columns of sign (m_i'Y)(m_i'Q). This takes two passes for any number of blocks.
-
-    Parameters
-    ----------
-    affinity : Affinity
-    Q : ndarray of shape (n_samples, n_columns)
-    rows : ndarray of bool of the same shape
-        Samples of class g for each column.
-    signs : ndarray of shape (n_columns,)
-        1 within a class, -gamma across.
-    penalty : PairPenalty or None
+    `rows` marks the samples of class g for each column of Q. `signs` is 1 for columns within a class, -gamma across.
     """
 
     def __init__(
@@ -75,15 +61,9 @@ class BlockGram(SymmetricOperator):
 def solve_blocks(problem: Problem, codes: IntArray, blocks: BlockSettings, settings: SolveSettings) -> Result:
     """Alternate the leading eigenvector of G and one orthogonal iteration on every Q^gh.
 
-    Parameters
-    ----------
-    problem : Problem
-        Standard spectrum and energy criterion. `n_clusters` leading eigenvectors of A(w) are reported.
-    codes : ndarray of int of shape (n_samples,)
-        Class of every sample.
-    blocks : BlockSettings
-    settings : SolveSettings
-        `max_iter`, `tol` and `progress` are used. The search has converged when the weights move by no more than `tol`.
+    The problem has the standard spectrum and the energy criterion; `n_clusters` leading eigenvectors of A(w) are
+    reported. `codes` are the classes of the samples. The search has converged when the weights move by no more than
+    `tol`.
 
     Notes
     -----

@@ -21,15 +21,10 @@ _NEGATIVE = 1e-8  # eigenvalues below minus this share of the largest are not ro
 
 @dataclass(frozen=True)
 class Factor:
-    """A factor of V.
+    """A factor of V: mapped features in rows.
 
-    Attributes
-    ----------
-    phi : ndarray of shape (n_features, n_dimensions)
-        Mapped features.
-    error : float
-        trace(V - Phi Phi') / trace(V). V - Phi Phi' is positive semidefinite, so no eigenvalue and no entry of V is off
-        by more than this share of V's trace.
+    The error is trace(V - Phi Phi') / trace(V). V - Phi Phi' is positive semidefinite, so no eigenvalue and no entry of
+    V is off by more than this share of V's trace.
     """
 
     phi: FloatArray

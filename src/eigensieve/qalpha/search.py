@@ -20,27 +20,15 @@ _FOLD_TOL = 1e-2  # features are only compared with this embedding: it need not 
 
 @dataclass(frozen=True, eq=False)
 class Search:
-    """Q-alpha on any part of the features.
-
-    Attributes
-    ----------
-    raw : DataMatrix
-    usable : ndarray of bool of shape (n_features,)
-        Features that vary.
-    normalize : {"center", "unit", "none"}
-    knowledge : Knowledge
-    settings : SolveSettings
-        With an `rng`.
-    n_clusters : int or "auto"
-    spectrum : {"standard", "laplacian"}
-    criterion : {"energy", "gap"}
-    """
+    """Q-alpha on any part of the features, with the parameters of an estimator."""
 
     raw: DataMatrix
     usable: BoolArray
+    """Features that vary."""
     normalize: str
     knowledge: Knowledge
     settings: SolveSettings
+    """With an `rng`."""
     n_clusters: int | Literal["auto"] = "auto"
     spectrum: str = "standard"
     criterion: str = "energy"

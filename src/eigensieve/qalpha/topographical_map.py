@@ -16,21 +16,13 @@ from eigensieve.qalpha.problem import Problem, Result, SolveSettings
 
 @dataclass(frozen=True)
 class Round:
-    """One solution and the place of every feature in it.
-
-    Attributes
-    ----------
-    result : Result
-        Weights, embedding and the rest of the solution.
-    relevance : ndarray of shape (n_features,)
-        Leading eigenvector of G for the round's embedding.
-    coordinates : ndarray of shape (n_features,)
-        Direction of each feature in the frame of G's two leading eigenvectors, in radians.
-    """
+    """One solution and the place of every feature in it."""
 
     result: Result
     relevance: FloatArray
+    """Leading eigenvector of G for the round's embedding."""
     coordinates: FloatArray
+    """Direction of each feature in the frame of G's two leading eigenvectors, in radians."""
 
 
 def map_rounds(

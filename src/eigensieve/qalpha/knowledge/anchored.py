@@ -21,16 +21,7 @@ def solve_anchored(problem: Problem, codes: IntArray, settings: SolveSettings) -
 
     Q = [sqrt(s) C; sqrt(1 - s) U]. C spans the centred class indicators on the labelled rows. U is orthonormal and
     free. s = 0.8 + 0.2 (labelled / samples) is the share of the labelled rows. With all samples labelled this is the
-    supervised problem.
-
-    Parameters
-    ----------
-    problem : Problem
-        Without an embedding. `n_clusters` is replaced by the number of classes minus 1.
-    codes : ndarray of int of shape (n_samples,)
-        Classes, -1 where unknown.
-    settings : SolveSettings
-        `max_iter`, `tol` and `progress` are used.
+    supervised problem. `codes` are the classes, -1 where unknown; the problem's `n_clusters` is not used.
 
     Notes
     -----
