@@ -48,7 +48,7 @@ def test_labels_with_side_data_are_the_generalised_eigenvector():
     [
         ({"spectrum": "laplacian", "normalize": "center"}, None, "must not be 'center' with spectrum='laplacian'"),
         ({"supervision": "blocks", "spectrum": "laplacian"}, Y, "has no Laplacian. Use supervision='span'"),
-        ({"supervision": "blocks", "criterion": "gap"}, Y, "already what is subtracted"),
+        ({"supervision": "blocks", "criterion": "gap"}, Y, "subtracts the blocks across classes already"),
         ({"supervision": "blocks", "solver": "ritz"}, Y, "which only its own solver does"),
         ({"supervision": "blocks"}, FEW, "samples without label .* are in no block"),
         ({"solver": "moving"}, None, "must be 'moving' with spectrum='laplacian' only"),

@@ -234,7 +234,7 @@ class Estimator(BaseEstimator):
 class BaseSelector(SelectorMixin, Estimator):
     """Base of all selectors. `fit` of a subclass sets `support_`.
 
-    `transform` also takes stored and distributed data. Dask arrays and dataframes stay what they are, an AnnData is
+    `transform` also takes stored and distributed data. Dask gives Dask, an AnnData is
     sliced. Everything else on disk comes back as an array in memory that holds the selected columns.
     """
 

@@ -235,7 +235,7 @@ class FeatureMap(BaseQAlpha):
             worst = again[self.overlaps_[again].argmax()]
             warn_user(
                 f"FeatureMap found no other structure: round {worst + 1} groups the samples as an earlier round does "
-                f"(overlap {self.overlaps_[worst]:.2f} of 1). Its features say the same as the earlier ones. Use fewer "
+                f"(overlap {self.overlaps_[worst]:.2f} of 1). Its features repeat the earlier ones. Use fewer "
                 "rounds."
             )
 

@@ -20,7 +20,7 @@ from eigensieve.estimators.base import (
     progress_of,
     warn_user,
 )
-from eigensieve.estimators.knowledge import Known, side_scale
+from eigensieve.estimators.knowledge import Known
 from eigensieve.estimators.qalpha_base import BaseQAlpha
 from eigensieve.evidence import two_level_cut
 from eigensieve.qalpha import (
@@ -83,7 +83,7 @@ class KernelQAlphaSelector(BaseQAlpha):
         the Laplacian. A precomputed kernel is not centred.
     n_components : int or None, default=None
         None: the whole kernel matrix, n_features x n_features. A number: Nystroem's approximation from this many of its
-        columns, with memory n_features x n_components. `approximation_error_` bounds what it leaves out. The
+        columns, with memory n_features x n_components. `approximation_error_` bounds the part left out. The
         features of the columns drawn are favoured; above 0.2 a warning says so.
     spectrum : {"standard", "laplacian"}, default="standard"
         Use the affinity A, or its Laplacian. A Laplacian needs coordinates. Those of ``"linear"`` are the samples,
@@ -262,9 +262,8 @@ class KernelQAlphaSelector(BaseQAlpha):
         raw = self._check_data(X, known.y)
         self._check_samples_are_known(known)
         knowledge = self._read_knowledge(raw, known)
-        labels, pairs = knowledge.labels, knowledge.pairs
+        labels, pairs, scale = knowledge.labels, knowledge.pairs, knowledge.scale
         usable = self._usable(raw)
-        scale = None if known.side is None else side_scale(self, raw, known.side, self.side_strength)
         count = self._count(usable)
         progress(f"kernel of {raw.n_features} features")
         factor = self._factor(raw, None if labels is None else _indicators(labels))
@@ -291,12 +290,11 @@ class KernelQAlphaSelector(BaseQAlpha):
         return isinstance(self.kernel, str) and self.kernel == "precomputed"
 
     def _check_samples_are_known(self, known: Known) -> None:
-        """Refuse what is said about samples when X is a kernel matrix and has none."""
+        """Refuse labels, side data and pairs when X is a kernel matrix: it has no samples."""
         if not self._precomputed:
             return
-        said = {"y": None if self._supervision(known.y) is None else known.y, "side": known.side}
-        said |= {"cannot_link": known.cannot_link, "must_link": known.must_link}
-        for name, given in said.items():
+        y = None if self._supervision(known.y) is None else known.y
+        for name, given in {**vars(known), "y": y}.items():
             if given is not None:
                 fix = "Use another kernel" + (", or supervision='ignore'." if name == "y" else ".")
                 raise ValueError(

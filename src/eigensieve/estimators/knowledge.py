@@ -1,4 +1,4 @@
-"""What the user knows besides X: side data and batches, checked against X. Pairs are checked in ``qalpha``."""
+"""Side data and batches, checked against X. Labels and pairs are checked in ``qalpha``."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -11,12 +11,12 @@ from eigensieve._sklearn import get_feature_names
 from eigensieve._types import Array, FloatArray, IntArray
 from eigensieve.data import DataMatrix, as_data, is_stored
 from eigensieve.estimators.base import check_columns, check_finite
-from eigensieve.qalpha import as_values, inhibition, missing_labels, side_variances
+from eigensieve.qalpha import as_values, missing_labels, side_variances
 
 
 @dataclass(frozen=True, eq=False)
 class Known:
-    """What was passed to `fit` besides X, as the user gave it."""
+    """The arguments of `fit` besides X, as the user gave them."""
 
     y: Any = None
     side: Any = None
@@ -49,11 +49,6 @@ def read_side_variances(estimator: BaseEstimator, main: DataMatrix, side: Any) -
     """Return D_i, the variance of each feature of the side data in units of its variance in the main data."""
     exponents = main.shared.exponents
     return side_variances(main.stats(), read_side(estimator, main, side).stats(), exponents)
-
-
-def side_scale(estimator: BaseEstimator, main: DataMatrix, side: Any, strength: float) -> FloatArray:
-    """Return s_i = (D_i + lambda)^-1/2 for the side data."""
-    return inhibition(read_side_variances(estimator, main, side), strength)
 
 
 def read_side(estimator: BaseEstimator, main: DataMatrix, side: Any) -> DataMatrix:

@@ -10,13 +10,14 @@ from eigensieve._sklearn import StrOptions
 from eigensieve._types import BoolArray
 from eigensieve.data import DataMatrix
 from eigensieve.estimators.base import AT_LEAST_ONE, COUNT, NOT_NEGATIVE, POSITIVE, BaseSelector, generator, warn_user
-from eigensieve.estimators.knowledge import Known
+from eigensieve.estimators.knowledge import Known, read_side_variances
 from eigensieve.qalpha import (
     TAU,
     Knowledge,
     Result,
     SolveSettings,
     check_combination,
+    inhibition,
     read_labels,
     read_pairs,
     sparsity_gap,
@@ -47,6 +48,7 @@ class BaseQAlpha(BaseSelector):
     supervision: str
     solver: str = "auto"
     n_init: int
+    side_strength: float
     max_iter: int
     tol: float
     random_state: Any
@@ -69,7 +71,7 @@ class BaseQAlpha(BaseSelector):
         return "unit" if self.spectrum == "laplacian" or supervision == "blocks" else "center"
 
     def _read_knowledge(self, raw: DataMatrix, known: Known) -> Knowledge:
-        """Read labels and pairs, and refuse settings that do not go together."""
+        """Read labels, pairs and side data, and refuse settings that do not go together."""
         name, supervision = type(self).__name__, self._supervision(known.y)
         labels = None if supervision is None else read_labels(known.y, raw.n_samples, name)
         pairs = read_pairs(known.cannot_link, known.must_link, raw.n_samples, name)
@@ -85,7 +87,10 @@ class BaseQAlpha(BaseSelector):
             labels=labels,
             pairs=pairs,
         )
-        return Knowledge(labels, pairs=pairs, pair_strength=getattr(self, "pair_strength", 0.0))
+        scale = None
+        if known.side is not None:
+            scale = inhibition(read_side_variances(self, raw, known.side), self.side_strength)
+        return Knowledge(labels, scale=scale, pairs=pairs, pair_strength=getattr(self, "pair_strength", 0.0))
 
     def _settings(self, progress: Progress, **others: Any) -> SolveSettings:
         return SolveSettings(

@@ -19,7 +19,7 @@ from eigensieve.estimators.base import (
     features_by_weight,
     progress_of,
 )
-from eigensieve.estimators.knowledge import Known, side_scale
+from eigensieve.estimators.knowledge import Known
 from eigensieve.estimators.qalpha_base import BaseQAlpha
 from eigensieve.evidence import Discoveries
 from eigensieve.qalpha import SOLVERS, BlockSettings, Knowledge, Result, Search, check_start
@@ -247,9 +247,8 @@ class QAlphaSelector(BaseQAlpha):
         usable = self._check_some_vary(raw)
         count = self._count(usable)
         self._check_range(raw, normalize)
-        scale = None if known.side is None else side_scale(self, raw, known.side, self.side_strength)
         blocks = BlockSettings() if supervision == "blocks" else None
-        knowledge = replace(self._read_knowledge(raw, known), scale=scale, blocks=blocks)
+        knowledge = replace(self._read_knowledge(raw, known), blocks=blocks)
         self._check_checkpoint(checkpoint, knowledge)
         check_start(type(self).__name__, self.n_clusters, self.init, raw.n_samples)
         settings = self._settings(progress, init=self.init, checkpoint=checkpoint)

@@ -325,7 +325,7 @@ class TraceRatioSelector(BaseSelector):
         return X.multiply(1.0 / self.scale_).tocsr() if hasattr(X, "multiply") else X / self.scale_
 
     def _size(self, b: FloatArray, e: FloatArray) -> int:
-        """Return the number of features to select. Warn if the data does not allow what was asked for."""
+        """Return the number of features to select. Warn if the data allows fewer than asked for."""
         usable = usable_features(b, e)
         if not usable.any():
             raise ValueError(

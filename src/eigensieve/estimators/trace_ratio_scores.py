@@ -160,7 +160,7 @@ def in_range(X: Any, name: str) -> Any:
     extreme = (stats.norm > limit) | (~stats.constant & (stats.centered_norm < 1 / limit))
     if not extreme.any():
         return X
-    if stats.constant.all():  # nothing differs, and nothing must overflow until that is said
+    if stats.constant.all():  # nothing differs, and nothing must overflow until the error that names it
         return X if isinstance(X, DataMatrix) else X * 0.0
     spread = stats.centered_norm[~stats.constant]
     if isinstance(X, DataMatrix) or stats.norm.max() > limit * float(spread.min()):

@@ -4,7 +4,7 @@ Read in this order:
 
 affinity.py : L(w) = sum_i w_i L_i for the standard and the Laplacian spectrum, its adjoint, its leading eigenvectors.
 symmetric.py : operators known by their products, and the check that every operator passes.
-steps.py : what one pass of a solver step does with each block of features.
+steps.py : the work of one pass of a solver step on each block of features.
 _steps_numba.py : the same steps compiled, for dense columns in memory. The chain of one solver step is in these two.
 
 Words

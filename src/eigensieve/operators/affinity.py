@@ -1,7 +1,7 @@
 """From feature weights to a samples x samples matrix and back, without forming either side.
 
 An affinity is a linear map from weights to symmetric matrices, L(w) = sum_i w_i L_i, with its adjoint, g_i = <L_i, S>.
-Everything Q-alpha needs is these two maps. The spectrum (standard or Laplacian) says which L_i are used.
+Everything Q-alpha needs is these two maps. The spectrum (standard or Laplacian) determines the L_i.
 """
 
 from abc import ABC, abstractmethod

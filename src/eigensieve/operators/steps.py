@@ -1,4 +1,4 @@
-"""The steps of the solvers: what is done with every block of features in one pass over the data.
+"""The steps of the solvers: the work on every block of features in one pass over the data.
 
 A step stands between two products. It gets the projections M_b V of a block and returns the block's new state, the
 columns of the backward product and numbers to be summed over blocks. Steps of the fast solver have a compiled form:

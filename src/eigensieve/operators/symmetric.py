@@ -42,9 +42,9 @@ def check_symmetric_operator(
     Parameters
     ----------
     operator : SymmetricOperator
-        What is checked: an object with `shape` and products.
+        The operator to check.
     dense : ndarray of shape (size, size), optional
-        What the operator should be. It is compared with the operator entry by entry.
+        The matrix that the operator should be. They are compared entry by entry.
     n_probes : int, default=3
         Number of random pairs u, v for the test u'(Gv) = v'(Gu).
     rtol : float, default=1e-8

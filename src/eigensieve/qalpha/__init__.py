@@ -18,7 +18,7 @@ Words
 -----
 weights : w, one per feature (alpha in the papers).
 embedding : Q, samples x clusters, orthonormal.
-criterion : what is maximised; "energy" or "gap".
+criterion : the function that is maximised; "energy" or "gap".
 spectrum : which affinity L(w) is used; "standard" or "laplacian".
 G : the features x features matrix whose leading eigenvector is w for a fixed Q.
 """

@@ -36,7 +36,7 @@ class Checkpoint:
     folder : path-like
         It is made if it does not exist.
     problem : Problem
-        What is being solved. A folder with the steps of another problem is refused.
+        The problem to solve. A folder with the steps of another problem is refused.
     settings : SolveSettings
     start : ndarray or None
         The start of the search, if it does not follow from the problem: it was given, or drawn at random.

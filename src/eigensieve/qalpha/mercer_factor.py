@@ -109,9 +109,9 @@ def nystroem_factor(kernel: FeatureKernel, n_components: int, rng: np.random.Gen
 
     Notes
     -----
-    Randomly pivoted Cholesky in blocks: columns are drawn with probability proportional to what is still missing on the
-    diagonal. Phi Phi' is Nystroem's approximation for the columns drawn. It never exceeds V, and what is missing on the
-    diagonal sums to the trace of the error.
+    Randomly pivoted Cholesky in blocks: columns are drawn with probability proportional to the rest of the
+    diagonal. Phi Phi' is Nystroem's approximation for the columns drawn. It never exceeds V, and the rest of
+    the diagonal sums to the trace of the error.
     """
     n = kernel.n_features
     missing = kernel.diagonal().copy()

@@ -1,4 +1,4 @@
-"""What a solver is given (a problem and settings) and what it returns (a result). Solvers know nothing else."""
+"""The input of a solver (a problem and settings) and its output (a result). Solvers know nothing else."""
 
 import os
 from dataclasses import dataclass, replace
@@ -20,11 +20,11 @@ TAU = {"energy": 0.0, "gap": 0.5}
 
 
 class VanishingCriterionError(ValueError):
-    """The search has got to weights without affinity: what it does from there is rounding."""
+    """The search has reached weights without affinity: from there it follows rounding."""
 
 
 _VANISHING = 1e-6  # share of the affinity: weights that have less are the best only where all others are worse
-_CANCELLED = 1e-10  # of what was subtracted: so little may be left of rounding in the data, which is larger than eps
+_CANCELLED = 1e-10  # share of the subtracted terms: a smaller rest is rounding in the data, which is larger than eps
 
 
 def spectrum_affinity(data: DataMatrix, spectrum: str) -> Affinity:
@@ -90,7 +90,7 @@ class Problem:
         return bool(self.tau) or self.penalty is not None
 
     def subtracted(self, weights: FloatArray) -> FloatArray:
-        """Return K w, where w'Kw is what is subtracted from trace(Q' L(w)^2 Q)."""
+        """Return K w, where w'Kw is subtracted from trace(Q' L(w)^2 Q)."""
         product = np.zeros(self.n_features)
         if self.tau:
             product += self.tau * self.affinity.frobenius(weights)
@@ -106,7 +106,7 @@ class Problem:
     def refuse_vanishing(self, value: float, size: float, most: float, rounding: float) -> None:
         """Raise if the best weights for an embedding have no affinity: the criterion is then negative for all others.
 
-        What a search does from there is rounding.
+        From there a search follows rounding.
 
         Parameters
         ----------
@@ -175,7 +175,7 @@ class SolveSettings:
 
 @dataclass(frozen=True)
 class Result:
-    """What a solver found.
+    """The result of a solver.
 
     Attributes
     ----------

@@ -21,7 +21,7 @@ from eigensieve.qalpha.problem import Problem, Result, SolveSettings, Status, fi
 
 _INNER = 60
 _STALLED = 3  # steps without gain or smaller residual that end the search
-_ROUNDING = 50  # times the precision of the data's type: what is smaller than that is rounding
+_ROUNDING = 50  # times the precision of the data's type: smaller differences are rounding
 _SAMPLES = 4096
 _FEATURE_ARRAYS = ("B", "P", "KB")
 _PROGRESS = ("history", "n_iter", "status", "stalled", "least_residual")
@@ -213,7 +213,7 @@ class _Solve:
         return _reorthonormalised(found - basis @ (basis.T @ found))
 
     def _products(self, LV: FloatArray, back: FloatArray, R: FloatArray, old: int) -> FloatArray:
-        """L(b) V for the enlarged bases, from what is known and what the pass brought."""
+        """L(b) V for the enlarged bases, from known products and this pass."""
         affinity = self.affinity
         total = self.V.shape[1]
         split = total + affinity.width
@@ -261,7 +261,7 @@ class _Solve:
         return value
 
     def _stay(self) -> None:
-        """End at the current point: what is left of its residual is rounding."""
+        """End at the current point: the rest of its residual is rounding."""
         self.status = "precision"
         self.turn_B, self.turn_V = np.eye(len(self.N))[:, :1], np.eye(self.V.shape[1])[:, : self.k]
 

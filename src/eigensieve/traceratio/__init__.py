@@ -1,6 +1,6 @@
 """The trace ratio criterion: the best subset of features for a pair of graphs (Nie et al., 2008).
 
-The room owns the pairs of graphs, the scatters they give to every feature, and the exact search for the subset with
+The package owns the pairs of graphs, the scatters they give to every feature, and the exact search for the subset with
 the largest ratio of the two.
 
 Read the files in this order:

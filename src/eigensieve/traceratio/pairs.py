@@ -31,7 +31,7 @@ class Scatters:
 
 
 class GraphPair(Protocol):
-    """What the trace ratio needs of a pair of graphs."""
+    """The scatters that a pair of graphs gives to features."""
 
     rows_per_column: int
     """How many numbers `exact` holds per column."""

@@ -1,4 +1,4 @@
-"""What the user says: pairs are read here, and settings that contradict each other are refused, with the reason."""
+"""Read pairs, and refuse settings that contradict each other, with the reason."""
 
 import sys
 from dataclasses import dataclass
@@ -141,7 +141,7 @@ def check_combination(
         (blocks and laplacian, "spectrum", "be 'standard' with supervision='blocks'",
          "a block between two classes has no Laplacian", span),
         (blocks and criterion != "energy", "criterion", "be 'energy' with supervision='blocks'",
-         "the blocks across classes are already what is subtracted", span),
+         "the criterion subtracts the blocks across classes already", span),
         (blocks and not auto, "solver", "be 'auto' with supervision='blocks'",
          "the criterion takes a maximum within and a minimum across classes, which only its own solver does", span),
         (blocks and few, "supervision", "be 'span' when some labels are missing",

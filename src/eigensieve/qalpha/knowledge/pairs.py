@@ -5,7 +5,8 @@ pair asks for a large one. The criterion becomes w'(G - lambda B)w with
 
 B = (q^2 / 2) (mean of F over the cannot-link pairs - mean of F over the must-link pairs).
 
-The factor makes lambda independent of the number of pairs: the mean stands for all q^2 / 2 pairs of samples.
+The paper's B is the sum of F = (x*y)(x*y)' over the cannot-link pairs. Here the mean stands for all q^2 / 2 pairs of
+samples, so lambda does not depend on their number. One pair of q = 40 samples counts 800 times as much as printed.
 """
 
 from typing import Any

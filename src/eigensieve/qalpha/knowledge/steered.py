@@ -1,4 +1,4 @@
-"""From what the user knows to a problem for the solver, and from its result to weights.
+"""Build the problem for the solver from labels, pairs and side data, and turn its result into weights.
 
 Side data are samples that vary in ways that are not wanted (2004, section 3). They act by a scale per feature.
 """
@@ -23,7 +23,7 @@ _LARGEST_RATIO = 1e100
 
 @dataclass(frozen=True)
 class Knowledge:
-    """What the user knows besides the data.
+    """Labels, pairs and side data, ready for the solver.
 
     Attributes
     ----------
