@@ -1,6 +1,6 @@
 """QAlphaSelector against its peers, each figure a ratio measured in this run.
 
-python benchmarks/qalpha.py [wide growth sparse huge naive import ...] [--repeats N]
+python benchmarks/qalpha.py [wide growth sparse huge naive import starts ...] [--repeats N]
 """
 
 import argparse
@@ -14,7 +14,7 @@ import scipy.sparse as sp
 from sklearn.decomposition import PCA, TruncatedSVD
 
 from eigensieve import QAlphaSelector
-from eigensieve.datasets import load_real, make_planted_clusters
+from eigensieve.datasets import load_real, make_planted_clusters, make_weston_linear
 from measure import extra_bytes, interleaved, seconds, verdict
 
 K = 6
@@ -160,7 +160,37 @@ def imports(repeats: int) -> None:
     verdict("from eigensieve import QAlphaSelector / the same", times[statements[2]] / base, 1.3)
 
 
-PARTS = {"wide": wide, "growth": growth, "sparse": sparse, "naive": naive, "import": imports, "huge": huge}
+def starts(repeats: int) -> None:
+    """Weston's linear problem, 6 relevant of 202 features, twelve draws: eigenvectors and random starts."""
+    kinds = {
+        "eigenvectors": {},
+        "one random": {"init": "random"},
+        "best of six random": {"init": "random", "n_init": 6},
+        "eigenvectors and five random": {"n_init": 6},
+    }
+    for n_samples in (100, 200):
+        draws = [make_weston_linear(n_samples, random_state=seed) for seed in range(12)]
+        for name, options in kinds.items():
+            models = [QAlphaSelector(6, 2, random_state=s, **options).fit(draw[0]) for s, draw in enumerate(draws)]
+            first = np.mean([draw[2][model.selection_order_[0]] for model, draw in zip(models, draws, strict=True)])
+            right = np.mean([draw[2][model.support_].mean() for model, draw in zip(models, draws, strict=True)])
+            spread = np.mean([np.ptp(model.start_objectives_) / model.objective_ for model in models])
+            criterion = np.mean([model.objective_ for model in models])
+            print(
+                f"{n_samples} samples, {name}: first feature relevant {first:.2f}, precision at 6 {right:.2f}, "
+                f"criterion {criterion:.2f}, spread of the starts {spread:.2f}"
+            )
+
+
+PARTS = {
+    "wide": wide,
+    "growth": growth,
+    "sparse": sparse,
+    "naive": naive,
+    "import": imports,
+    "huge": huge,
+    "starts": starts,
+}
 
 
 def main() -> None:

@@ -30,7 +30,7 @@ with tempfile.TemporaryDirectory() as folder:
     path = Path(folder) / "X.npy"
     np.save(path, X)
     data = open_data(path, max_memory="1MB")
-    on_disk = QAlphaSelector(60, n_clusters=1, checkpoint=Path(folder) / "steps").fit(data)
+    on_disk = QAlphaSelector(60, n_clusters=1).fit(data, checkpoint=Path(folder) / "steps")
     print("selected columns, in memory:", on_disk.transform(data).shape)
 
 # %%

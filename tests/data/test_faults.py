@@ -58,14 +58,14 @@ def test_a_resumed_run_equals_the_uninterrupted_one(
         return open_data(on_disk, max_memory="100kB") if storage == "disk" else da.from_array(X, chunks=(40, 150))
 
     whole = selector(criterion=criterion).fit(data())
-    model = selector(criterion=criterion, checkpoint=tmp_path / "steps")
+    model = selector(criterion=criterion)
     with pytest.MonkeyPatch.context() as monkeypatch:
         interrupt(monkeypatch, at=6)
         with pytest.raises(KeyboardInterrupt):
-            model.fit(data())
+            model.fit(data(), checkpoint=tmp_path / "steps")
     assert not hasattr(model, "weights_")
     assert [path.name for path in (tmp_path / "steps" / "start-0").iterdir()] == ["step-000005"]
-    model.fit(data())
+    model.fit(data(), checkpoint=tmp_path / "steps")
     np.testing.assert_array_equal(model.weights_, whole.weights_)
     np.testing.assert_array_equal(model.objective_history_, whole.objective_history_)
     assert model.n_iter_ == whole.n_iter_
@@ -78,36 +78,36 @@ def test_the_papers_solvers_resume_too(X: np.ndarray, tmp_path: Path, solver: st
     with pytest.warns(ConvergenceWarning):
         whole = selector(**settings).fit(X[:, :60])
     with pytest.warns(ConvergenceWarning):
-        selector(**{**settings, "max_iter": 2}, checkpoint=tmp_path).fit(X[:, :60])
+        selector(**{**settings, "max_iter": 2}).fit(X[:, :60], checkpoint=tmp_path)
     with pytest.warns(ConvergenceWarning):
-        resumed = selector(**settings, checkpoint=tmp_path).fit(X[:, :60])
+        resumed = selector(**settings).fit(X[:, :60], checkpoint=tmp_path)
     np.testing.assert_array_equal(resumed.weights_, whole.weights_)
 
 
 def test_restarts_are_resumed_one_by_one(X: np.ndarray, tmp_path: Path) -> None:
     settings: dict[str, Any] = {"init": "random", "n_init": 3, "random_state": 0}
     whole = selector(**settings).fit(X)
-    model = selector(**settings, checkpoint=tmp_path)
+    model = selector(**settings)
     with pytest.MonkeyPatch.context() as monkeypatch:
         interrupt(monkeypatch, at=whole.n_iter_ + 8)
         with pytest.raises(KeyboardInterrupt):
-            model.fit(X)
-    np.testing.assert_array_equal(model.fit(X).weights_, whole.weights_)
+            model.fit(X, checkpoint=tmp_path)
+    np.testing.assert_array_equal(model.fit(X, checkpoint=tmp_path).weights_, whole.weights_)
 
 
 def test_a_checkpoint_of_another_run_is_refused(X: np.ndarray, tmp_path: Path) -> None:
-    model = selector(checkpoint=str(tmp_path)).fit(X)
+    model = selector().fit(X, checkpoint=str(tmp_path))
     with pytest.raises(ValueError, match="belongs to another run: data differs"):
-        model.fit(X**3)
+        model.fit(X**3, checkpoint=str(tmp_path))
     with pytest.raises(ValueError, match="belongs to another run: n_clusters differs"):
-        model.set_params(n_clusters=3).fit(X)
+        model.set_params(n_clusters=3).fit(X, checkpoint=str(tmp_path))
 
 
 def test_a_full_disk_leaves_the_earlier_checkpoint_intact(
     X: np.ndarray, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     whole = selector().fit(X)
-    fitted = selector(checkpoint=tmp_path)
+    fitted = selector()
     plain = np.save
     with monkeypatch.context() as context:
 
@@ -120,9 +120,9 @@ def test_a_full_disk_leaves_the_earlier_checkpoint_intact(
         with pytest.raises(
             OSError, match=r"step 4 could not be written .*No space left.*Earlier checkpoints are intact"
         ):
-            fitted.fit(X)
+            fitted.fit(X, checkpoint=tmp_path)
     assert [path.name for path in (tmp_path / "start-0").iterdir()] == ["step-000003"]
-    np.testing.assert_array_equal(fitted.fit(X).weights_, whole.weights_)
+    np.testing.assert_array_equal(fitted.fit(X, checkpoint=tmp_path).weights_, whole.weights_)
 
 
 def test_a_file_that_shrinks_during_the_run(on_disk: Path, monkeypatch: pytest.MonkeyPatch) -> None:

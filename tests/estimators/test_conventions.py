@@ -1,16 +1,18 @@
 """What scikit-learn's users expect of every selector: ranks, sizes, missing labels, pairs in a cross-validation."""
 
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
-from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, KFold, cross_val_predict, cross_val_score
 from sklearn.pipeline import Pipeline
 
 from eigensieve import FeatureMap, KernelQAlphaSelector, QAlphaSelector, SieveSelector, TraceRatioSelector
+from eigensieve.estimators import ESTIMATORS, estimator_class
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore:The group numbers given to"),
@@ -136,3 +138,46 @@ def test_pairs_made_within_a_fold_are_used(X) -> None:
 def test_group_numbers_that_pair_nothing_are_noted(X) -> None:
     with pytest.warns(UserWarning, match="pair no two of the 60 samples"):
         QAlphaSelector(4).fit(X, must_link=np.arange(60))
+
+
+DRAWING = [
+    QAlphaSelector("auto", init="random"),
+    KernelQAlphaSelector(4, n_components=6, n_init=2),
+    FeatureMap(4, n_init=2),
+    SieveSelector(),
+    TraceRatioSelector(4),
+    estimator_class("ElementSelectedSVC")(n_elements=8),
+    estimator_class("ElementSelectedSVR")(n_elements=8),
+    estimator_class("ReducedSetSVC")(n_vectors=3),
+    estimator_class("RejectionCascade")(),
+]
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize("estimator", DRAWING, ids=lambda each: type(each).__name__)
+def test_a_generator_is_a_random_state(estimator, X) -> None:
+    """It is drawn from: the same seed gives the same model."""
+    first, second = (clone(estimator).set_params(random_state=np.random.default_rng(3)).fit(X, Y) for _ in range(2))
+    for name in ("weights_", "support_", "dual_coef_", "threshold_"):
+        if hasattr(first, name):
+            np.testing.assert_array_equal(getattr(first, name), getattr(second, name))
+
+
+@pytest.mark.parametrize("name", set(ESTIMATORS) - {"UnwantedVariationRemover"})
+def test_the_html_form_links_to_our_own_page(name) -> None:
+    """Sphinx makes a page of that name for every class that docs/api.md lists."""
+    link = estimator_class(name)()._get_doc_link()
+    assert link == f"https://eigensieve.github.io/eigensieve/generated/eigensieve.{name}.html"
+    assert f"   {name}\n" in (Path(__file__).parents[2] / "docs" / "api.md").read_text()
+
+
+@pytest.mark.filterwarnings("ignore:FeatureMap found no other structure")
+@pytest.mark.parametrize("selector", [SieveSelector, QAlphaSelector, KernelQAlphaSelector, FeatureMap])
+def test_supervision_means_the_same_everywhere(selector, X) -> None:
+    """By default labels are used if they are there, and "ignore" leaves them out."""
+    labels = np.random.default_rng(1).integers(0, 2, 60)
+    default = selector(4).get_params()["supervision"]
+    assert default == "auto"
+    ignored = selector(4, supervision="ignore").fit(X, labels)
+    np.testing.assert_array_equal(ignored.weights_, selector(4).fit(X).weights_)
+    assert np.abs(selector(4).fit(X, labels).weights_ - ignored.weights_).max() > 1e-3

@@ -245,13 +245,6 @@ def test_a_graph_among_the_parameters_comes_back(kind, tmp_path):
     np.testing.assert_array_equal(again.within.toarray(), GRAPH)
 
 
-def test_a_path_among_the_parameters_comes_back_as_text(tmp_path):
-    model = QAlphaSelector(3, n_clusters=2, checkpoint=tmp_path / "steps").fit(SAMPLES)
-    save_model(model, tmp_path / "m.skops")
-    assert load_model(tmp_path / "m.skops").checkpoint == str(tmp_path / "steps")
-    assert model.checkpoint == tmp_path / "steps"
-
-
 def test_metadata_requests_are_left_out(tmp_path):
     with config_context(enable_metadata_routing=True):
         model = SieveSelector(3).set_fit_request(batches=True).fit(SAMPLES)

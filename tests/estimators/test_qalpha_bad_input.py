@@ -126,10 +126,6 @@ def test_laplacian_of_centred_data(X: np.ndarray) -> None:
     fails("Use normalize='unit'", X, spectrum="laplacian", normalize="center")
 
 
-def test_restarts_without_random_start(X: np.ndarray) -> None:
-    fails("must be 1 unless init='random'", X, n_init=5)
-
-
 @pytest.mark.parametrize("shape", [(19, 2), (20, 3), (20,)])
 def test_start_of_the_wrong_shape(X: np.ndarray, shape: tuple[int, ...]) -> None:
     fails(r"'init' parameter of QAlphaSelector must have shape \(20, 2\)", X, n_clusters=2, init=np.ones(shape))

@@ -144,11 +144,15 @@ def test_auto_follows_labels_pairs_and_few_labels(planted: np.ndarray) -> None:
 
 
 @pytest.mark.parametrize("n_features", [60, 1_400])
-def test_fits_of_the_folds_see_nothing_of_the_fold(monkeypatch: pytest.MonkeyPatch, n_features: int) -> None:
-    """A fold's features replaced by others: its embedding stays as it was, in both selectors."""
-    from eigensieve.estimators import qalpha_search
-    from eigensieve.sieve import search
-
+@pytest.mark.parametrize(
+    ("module", "selector"),
+    [("qalpha.search", QAlphaSelector("auto", 3)), ("sieve.problem", SieveSelector())],
+    ids=["QAlphaSelector", "SieveSelector"],
+)
+def test_fits_of_the_folds_see_nothing_of_the_fold(
+    monkeypatch: pytest.MonkeyPatch, module: str, selector: QAlphaSelector | SieveSelector, n_features: int
+) -> None:
+    """A fold's features replaced by others: its embedding stays as it was."""
     rng = np.random.default_rng(0)
     X = rng.standard_normal((25, n_features))
     X[:, ::10] += 2.0 * rng.standard_normal((25, 1))
@@ -160,12 +164,10 @@ def test_fits_of_the_folds_see_nothing_of_the_fold(monkeypatch: pytest.MonkeyPat
         seen.append(fit(usable & ~fold))
         return Discoveries(np.ones(n_features), ~fold)
 
-    for module, selector in ((qalpha_search, QAlphaSelector), (search, SieveSelector)):
-        monkeypatch.setattr(module, "discover", once)
-        seen.clear()
-        for values in (X, changed):
-            selector(n_clusters=3, random_state=0).fit(values)
-        np.testing.assert_allclose(seen[0] @ seen[0].T, seen[1] @ seen[1].T, atol=1e-10 * np.sum(seen[0] ** 2))
+    monkeypatch.setattr(f"eigensieve.{module}.discover", once)
+    for values in (X, changed):
+        clone(selector).set_params(random_state=0).fit(values)
+    np.testing.assert_allclose(seen[0] @ seen[0].T, seen[1] @ seen[1].T, atol=1e-10 * np.sum(seen[0] ** 2))
 
 
 def test_a_stricter_rate_selects_no_more(planted: np.ndarray) -> None:
@@ -269,7 +271,7 @@ def test_progress_goes_to_standard_error(planted: np.ndarray, capsys: pytest.Cap
 
 
 def test_interrupt_leaves_no_half_fitted_estimator(planted: np.ndarray, monkeypatch: pytest.MonkeyPatch) -> None:
-    import eigensieve.estimators.qalpha_search as module
+    import eigensieve.qalpha.search as module
 
     def interrupt(*args: object, **kwargs: object) -> None:
         raise KeyboardInterrupt

@@ -54,7 +54,7 @@ def test_a_pipeline_uses_labels_by_default():
 
 
 def test_clone_keeps_every_parameter():
-    model = QAlphaSelector(3, supervision="blocks", side_strength=0.5, block_gamma=0.1, block_clusters=(3, 2))
+    model = QAlphaSelector(3, supervision="blocks", side_strength=0.5, pair_strength=1.0, n_init=3)
     assert clone(model).get_params() == model.get_params()
 
 
@@ -66,7 +66,7 @@ def test_interruption_leaves_the_estimator_as_it_was(monkeypatch):
     def interrupt(*args, **kwargs):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("eigensieve.estimators.qalpha_search.solve_steered", interrupt)
+    monkeypatch.setattr("eigensieve.qalpha.search.solve_steered", interrupt)
     with pytest.raises(KeyboardInterrupt):
         model.fit(data.X, data.y[:, 1])
     assert model.weights_ is before

@@ -17,9 +17,9 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from eigensieve.datasets.real import list_real, load_real
-from eigensieve.estimators import trace_ratio
+from eigensieve.estimators import trace_ratio, trace_ratio_scores
 from eigensieve.estimators.trace_ratio import TraceRatioSelector
-from eigensieve.estimators.trace_ratio_scores import fisher_score, laplacian_score
+from eigensieve.estimators.trace_ratio_scores import fisher_score, laplacian_score, select_kernels
 from eigensieve.graphs import knn_graph
 from reference import trace_ratio as reference
 from support.backends import IN_MEMORY
@@ -37,7 +37,7 @@ pytestmark = [
         TraceRatioSelector(1, score="semi-supervised"),
     ]
 )
-@pytest.mark.filterwarnings("ignore:n_features_to_select", "ignore:No feature has any within")
+@pytest.mark.filterwarnings("ignore:TraceRatioSelector.n_features_to_select", "ignore:No feature has any within")
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
@@ -130,7 +130,7 @@ def test_semi_supervised_runs_from_fisher_to_laplacian(wine):
 def test_the_graph_is_built_once_and_not_at_all_when_given(wine, monkeypatch):
     X, _ = wine
     built = []
-    monkeypatch.setattr(trace_ratio, "knn_graph", lambda *a, **k: built.append(1) or knn_graph(X, 5))
+    monkeypatch.setattr(trace_ratio_scores, "knn_graph", lambda *a, **k: built.append(1) or knn_graph(X, 5))
     graph = TraceRatioSelector(3, score="laplacian").fit(X).graph_
     assert built == [1]
     for level in ("subset", "feature"):
@@ -164,7 +164,7 @@ def test_constants_copies_and_order(wine):
 def test_more_features_than_usable_selects_all_usable_with_a_warning(wine):
     X, y = wine
     X = np.column_stack([X[:, :3], np.ones(len(y))])
-    with pytest.warns(UserWarning, match="greater than the 3 usable features"):
+    with pytest.warns(UserWarning, match="only 3 of 4 vary"):
         selector = TraceRatioSelector(4).fit(X, y)
     assert selector.get_support().tolist() == [True, True, True, False]
     with pytest.raises(ValueError, match="no feature that varies"):
@@ -331,3 +331,46 @@ def test_unlike_scales_are_said_and_scaling_is_offered():
         warnings.simplefilter("error")
         TraceRatioSelector(3, scale=True).fit(X, y)
         TraceRatioSelector(3, level="feature").fit(X, y)  # ratios of single features have no unit
+
+
+def test_the_graphs_of_the_fisher_score_are_a_given_pair(wine):
+    """Equation (11): the between graph is negative within classes, the scatters are those of the labels."""
+    X, y = wine
+    together = (y[:, None] == y) / np.bincount(y)[y]
+    given = TraceRatioSelector(4, within=together, between=1 / len(y) - together).fit(X)
+    labelled = TraceRatioSelector(4).fit(X, y)
+    np.testing.assert_allclose(given.between_scatter_, labelled.between_scatter_, rtol=1e-8)
+    np.testing.assert_allclose(given.within_scatter_, labelled.within_scatter_, rtol=1e-8)
+    np.testing.assert_array_equal(given.support_, labelled.support_)
+    with pytest.raises(ValueError, match=r"'between' graph must give no feature a negative scatter.*13 of 13 columns"):
+        TraceRatioSelector(4, within=together, between=together - 1 / len(y)).fit(X)
+
+
+def test_edges_without_bandwidth_weigh_one(wine):
+    X, _ = wine
+    graph = TraceRatioSelector(3, score="laplacian", bandwidth=None).fit(X).graph_
+    assert set(graph.data) == {1.0}
+    np.testing.assert_array_equal(laplacian_score(X, bandwidth=None), laplacian_score(X, graph=graph))
+
+
+def test_kernels_are_selected_by_the_trace_ratio_of_their_spaces(wine):
+    """One linear kernel per feature is the selection of features; all subsets are compared."""
+    X, y = wine
+    Z = (X - X.mean(axis=0)) / X.std(axis=0)
+    kernels = [np.outer(column, column) for column in Z.T]
+    chosen = select_kernels(kernels, 4, y)
+    features = TraceRatioSelector(4).fit(Z, y)
+    assert chosen.subset.tolist() == features.get_support(indices=True).tolist()
+    assert chosen.score == pytest.approx(features.subset_score_, rel=1e-9)
+    few = [np.exp(-gamma * np.sum((Z[:, None] - Z) ** 2, axis=2)) for gamma in (1e-3, 1e-2, 0.1, 1.0)]
+    L_w, L_b = (reference.laplacian(A) for A in reference.fisher_graphs(y))
+    b, e = (np.array([np.trace(L @ K) for K in few]) for L in (L_b, L_w))
+    best = reference.brute_force(b, e)
+    for m in (1, 2, 3):
+        assert select_kernels(few, m, y).score == pytest.approx(best[m], rel=1e-8)
+
+
+@pytest.mark.parametrize("wrong", [-np.eye(178), np.eye(5)])
+def test_a_matrix_that_is_no_kernel_is_refused(wine, wrong):
+    with pytest.raises(ValueError, match=r"'kernels' parameter of select_kernels must hold .* at place 1"):
+        select_kernels([np.eye(178), wrong], 1, wine[1])

@@ -39,7 +39,7 @@ def _run(of: str, place: Path) -> np.ndarray:
         return selection_stability(
             VarianceThreshold(1.0), _data(), n_subsamples=3, results=place / "runs.npz"
         ).selections
-    return np.asarray(QAlphaSelector(4, 2, solver=of, checkpoint=place).fit(_data()).weights_)
+    return np.asarray(QAlphaSelector(4, 2, solver=of).fit(_data(), checkpoint=place).weights_)
 
 
 @cache

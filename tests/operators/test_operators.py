@@ -5,7 +5,8 @@ import pytest
 
 from eigensieve import check_symmetric_operator
 from eigensieve.data import as_data
-from eigensieve.operators import Affinity, FeatureGram, ScaledAffinity, StandardAffinity, SymmetricOperator
+from eigensieve.operators import Affinity, StandardAffinity, SymmetricOperator
+from eigensieve.qalpha import Problem, ProblemGram
 from reference import qalpha as naive
 from support.backends import FEW, tolerance
 from support.variants import VARIANT_IDS, VARIANTS, Variant
@@ -19,11 +20,12 @@ def test_feature_gram_is_symmetric_and_equals_the_formed_matrix(variant: Variant
     L = naive.terms(naive.standardise(X, variant.normalize), variant.spectrum)
     Q = np.linalg.qr(np.random.default_rng(0).standard_normal((14, 3)))[0]
     view = as_data(FEW[backend](X)).standardized(variant.normalize)
-    operator = FeatureGram(variant.affinity(view), Q, variant.tau)
+    operator = ProblemGram(Problem(variant.affinity(view), 3, variant.tau, np.ones(18, dtype=bool)), Q)
     scale = 0.5 if variant.criterion == "gap" else 1.0
-    check_symmetric_operator(
-        operator, scale * naive.gram(L, Q, variant.criterion), rtol=tolerance(backend, double=1e-10)
-    )
+    expected, tight = scale * naive.gram(L, Q, variant.criterion), tolerance(backend, double=1e-10)
+    check_symmetric_operator(operator, expected, rtol=tight)
+    by_products = SymmetricOperator.to_dense(operator)
+    np.testing.assert_allclose(by_products, expected, atol=tight * np.abs(expected).max())
 
 
 class SampleAffinity(SymmetricOperator):
@@ -60,7 +62,7 @@ def test_images_are_the_products_of_every_term(variant: Variant, backend: str) -
     affinity = variant.affinity(as_data(FEW[backend](X)).standardized(variant.normalize))
     tight = tolerance(backend, double=1e-10)
     np.testing.assert_allclose(affinity.images(V), L @ V, rtol=tight, atol=10 * tight)
-    scaled = ScaledAffinity(affinity, scale)
+    scaled = affinity.scaled(scale)
     np.testing.assert_allclose(scaled.images(V), scale[:, None, None] * (L @ V), rtol=tight, atol=10 * tight)
 
 
@@ -81,8 +83,9 @@ def test_formula_of_the_standard_gram() -> None:
     M = naive.standardise(rng.standard_normal((9, 7)), "center")
     Q = np.linalg.qr(rng.standard_normal((9, 2)))[0]
     expected = (M @ M.T) * (M @ Q @ Q.T @ M.T)
-    operator = FeatureGram(StandardAffinity(as_data(M.T.copy())), Q)
+    operator = ProblemGram(Problem(StandardAffinity(as_data(M.T.copy())), 2, 0.0, np.ones(7, dtype=bool)), Q)
     np.testing.assert_allclose(operator.to_dense(), expected, atol=1e-14)
+    np.testing.assert_allclose(SymmetricOperator.to_dense(operator), expected, atol=1e-14)
 
 
 class Skewed(SymmetricOperator):

@@ -65,7 +65,7 @@ OTHERS: dict[str, tuple[str, Run, Run]] = {
 
 
 def fit(folder: Path, settings: dict[str, Any], given: dict[str, Any]) -> QAlphaSelector:
-    return QAlphaSelector(8, **{"n_clusters": 2, "checkpoint": folder, **settings}).fit(**given)
+    return QAlphaSelector(8, **{"n_clusters": 2, **settings}).fit(**given, checkpoint=folder)
 
 
 @pytest.mark.parametrize("case", OTHERS)

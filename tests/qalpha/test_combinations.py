@@ -48,12 +48,12 @@ def test_labels_with_side_data_are_the_generalised_eigenvector():
     [
         ({"spectrum": "laplacian", "normalize": "center"}, None, "must not be 'center' with spectrum='laplacian'"),
         ({"supervision": "blocks", "spectrum": "laplacian"}, Y, "has no Laplacian. Use supervision='span'"),
-        ({"supervision": "blocks", "criterion": "gap"}, Y, "already what is subtracted"),
+        ({"supervision": "blocks", "criterion": "gap"}, Y, "subtracts the blocks across classes already"),
         ({"supervision": "blocks", "solver": "ritz"}, Y, "which only its own solver does"),
         ({"supervision": "blocks"}, FEW, "samples without label .* are in no block"),
+        ({"solver": "moving"}, None, "must be 'moving' with spectrum='laplacian' only"),
         ({"solver": "power"}, FEW, "when some samples have no label"),
         ({"supervision": "span"}, None, "requires y to be passed"),
-        ({"supervision": "blocks", "block_clusters": (2, 0)}, Y, "'block_clusters' parameter .* two ints"),
     ],
 )
 def test_what_makes_no_sense_is_refused_with_the_reason(options, y, match):

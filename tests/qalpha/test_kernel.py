@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from eigensieve import KernelQAlphaSelector, QAlphaSelector
 from eigensieve.data import as_data
 from eigensieve.operators import StandardAffinity
 from eigensieve.qalpha.mercer_factor import exact_factor, nystroem_factor
@@ -112,3 +113,37 @@ def test_an_indefinite_kernel_is_refused():
 def test_an_asymmetric_kernel_is_refused():
     with pytest.raises(ValueError, match="must be symmetric"):
         exact_factor(GivenKernel(np.array([[1.0, 0.5], [0.0, 1.0]])), "Owner")
+
+
+def test_the_laplacian_of_the_linear_kernel_is_that_of_the_data():
+    X = np.abs(np.random.default_rng(0).standard_normal((20, 15)))
+    settings = {"n_clusters": 2, "spectrum": "laplacian", "tol": 1e-9, "max_iter": 3000}
+    mapped = KernelQAlphaSelector(3, kernel="linear", **settings).fit(X)
+    plain = QAlphaSelector(3, **settings).fit(X)
+    np.testing.assert_allclose(mapped.weights_, plain.weights_, atol=1e-7)
+    assert mapped.objective_ == pytest.approx(plain.objective_, rel=1e-9)
+
+
+@pytest.mark.parametrize("options", [{"kernel": "poly"}, {"kernel": "poly", "degree": 3}, {"kernel": "sections"}])
+def test_the_laplacian_of_powers_is_that_of_the_products_of_samples(options):
+    X = np.abs(np.random.default_rng(1).standard_normal((12, 9)))
+    M = X / np.linalg.norm(X, axis=0)
+    parts = [M[:8], M[8:]] if options["kernel"] == "sections" else [M]
+    spell = {2: "ti,ui->tui", 3: "ti,ui,vi->tuvi"}[options.get("degree", 2)]
+    products = np.vstack([np.einsum(spell, *[part] * options.get("degree", 2)).reshape(-1, 9) for part in parts])
+    settings = {"n_clusters": 2, "spectrum": "laplacian", "tol": 1e-9, "max_iter": 3000}
+    model = KernelQAlphaSelector(3, **options, **settings).fit(X)
+    plain = QAlphaSelector(3, normalize="unit", **settings).fit(products)
+    np.testing.assert_allclose(model.weights_, plain.weights_, atol=1e-7)
+    V = sum((part.T @ part) ** options.get("degree", 2) for part in parts)
+    size = np.sqrt(np.diag(V))
+    np.testing.assert_allclose(model.mapped_features_ @ model.mapped_features_.T, V / np.outer(size, size), atol=1e-12)
+    values, vectors = np.linalg.eigh(model.G_)
+    np.testing.assert_allclose(np.abs(vectors[:, -1]), np.abs(model.weights_), atol=1e-6)
+    assert values[-1] == pytest.approx(model.objective_, rel=1e-8)
+
+
+@pytest.mark.parametrize("options", [{"kernel": "rbf"}, {"coef0": 1.0}, {"n_components": 5}, {"kernel": np.dot}])
+def test_kernels_without_coordinates_have_no_laplacian(options):
+    with pytest.raises(ValueError, match="must be 'standard', unless the kernel has coordinates"):
+        KernelQAlphaSelector(3, spectrum="laplacian", **options).fit(np.eye(6) + 1.0)

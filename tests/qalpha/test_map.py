@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from eigensieve import FeatureMap, QAlphaSelector
 from eigensieve.data import as_data
 from eigensieve.datasets import make_two_solutions
 from eigensieve.operators import StandardAffinity
@@ -60,3 +61,20 @@ def test_two_rounds_find_the_two_solutions(seed):
     data = make_two_solutions(random_state=seed)
     for number, each in enumerate(rounds_of(data.X)):
         assert set(np.argsort(-each.relevance)[:6]) == set(np.flatnonzero(data.solutions[:, number]))
+
+
+def test_the_first_round_of_the_gap_is_that_of_q_alpha():
+    X = make_two_solutions(random_state=0).X
+    settings = {"n_clusters": 2, "criterion": "gap", "tol": 1e-9, "max_iter": 3000}
+    mapped = FeatureMap(3, **settings).fit(X)
+    plain = QAlphaSelector(3, **settings).fit(X)
+    np.testing.assert_allclose(mapped.weights_[:, 0], plain.weights_, atol=1e-6)
+    M = unit_rows(X)
+    V = M @ M.T
+    for relevance, Q in zip(mapped.relevance_.T, mapped.embeddings_, strict=True):
+        G = V * (2 * (M @ Q) @ (M @ Q).T - V)
+        np.testing.assert_allclose(np.abs(relevance), np.abs(np.linalg.eigh(G)[1][:, -1]), atol=1e-6)
+    D = (mapped.weights_[:, 0] / np.abs(mapped.weights_[:, 0]).max()) ** 2
+    values, vectors = np.linalg.eig(G / (D + 0.5)[:, None])
+    second = np.real(vectors[:, np.argmax(np.real(values))])
+    np.testing.assert_allclose(np.abs(mapped.weights_[:, 1]), np.abs(second) / np.linalg.norm(second), atol=1e-5)

@@ -76,3 +76,14 @@ def test_weights_that_wander_are_said_to_do_so_and_the_best_are_kept():
         model = QAlphaSelector(2, supervision="blocks").fit(X + 1.0, y)
     assert not model.converged_
     assert model.objective_ == model.objective_history_.max()
+
+
+@pytest.mark.parametrize("seed", [19, 60, 140])
+@pytest.mark.parametrize("spectrum", ["laplacian", "standard"])
+def test_single_precision_ends_in_the_same_maximum(spectrum, seed):
+    """A start of exact eigenvectors leaves a residual of rounding only, which must not choose the way."""
+    X = np.random.default_rng(seed).standard_normal((62, 105)).astype(np.float32)
+    X[:31, :5] += 3
+    double, single = (QAlphaSelector(5, spectrum=spectrum).fit(X.astype(kind)) for kind in (np.float64, np.float32))
+    assert single.objective_ == pytest.approx(double.objective_, rel=1e-4)
+    assert single.weights_ @ double.weights_ > 0.9999

@@ -1,5 +1,7 @@
 """Side data: (D + lambda I)^-1 G in its symmetric form."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -7,13 +9,8 @@ import scipy.sparse as sp
 
 from eigensieve import QAlphaSelector
 from eigensieve.data import as_data, open_data
-from eigensieve.operators import (
-    FeatureGram,
-    LaplacianAffinity,
-    ScaledAffinity,
-    StandardAffinity,
-    check_symmetric_operator,
-)
+from eigensieve.operators import LaplacianAffinity, StandardAffinity, check_symmetric_operator
+from eigensieve.qalpha import Problem, ProblemGram
 from reference import side as naive
 from reference.supervised import unit_rows
 
@@ -99,16 +96,9 @@ def test_scaled_affinity_is_s_g_s(affinity):
     scale = np.linspace(0.2, 3.0, 12)
     Q = np.linalg.qr(np.random.default_rng(1).standard_normal((60, 2)))[0]
     for tau in (0.0, 0.5):
-        dense = FeatureGram(base, Q, tau).to_dense() * np.outer(scale, scale)
-        check_symmetric_operator(FeatureGram(ScaledAffinity(base, scale), Q, tau), dense)
-
-
-def test_zero_strength_is_allowed_when_every_variance_is_positive():
-    X, side = two_structures()
-    model = QAlphaSelector(6, side_strength=0.0).fit(X, side=side)
-    assert np.isfinite(model.weights_).all()
-    X[:, 3] = 1.0
-    assert QAlphaSelector(6, side_strength=0.0).fit(X, side=side).weights_[3] == 0
+        problem = Problem(base, 2, tau, np.ones(12, dtype=bool))
+        dense = ProblemGram(problem, Q).to_dense() * np.outer(scale, scale)
+        check_symmetric_operator(ProblemGram(replace(problem, affinity=base.scaled(scale)), Q), dense)
 
 
 @pytest.mark.parametrize(
@@ -124,13 +114,6 @@ def test_bad_side_data(side, match):
     X, _ = two_structures()
     with pytest.raises(ValueError, match=match):
         QAlphaSelector(1).fit(X, side=side)
-
-
-def test_side_features_without_variance_and_strength_zero():
-    X, side = two_structures()
-    side[:, 7] = 0.0
-    with pytest.raises(ValueError, match=r"'side_strength' parameter of QAlphaSelector must be positive.* 7 would get"):
-        QAlphaSelector(1, side_strength=0.0).fit(X, side=side)
 
 
 def test_side_names_must_be_those_of_x():

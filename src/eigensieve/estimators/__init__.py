@@ -8,13 +8,13 @@ loads fitted models. It holds no algorithm. Read the files in this order:
 ``sieve_selector``      SieveSelector, the recommended selector: the shortest way from `fit` to the learned attributes
 ``constraints``         constraints on a selection, checked against the features of X
 ``knowledge``           what the user knows besides X; side data are read here
+``qalpha_base``         the base of the three Q-alpha selectors
 ``qalpha_selector``     QAlphaSelector, the papers' method
-``qalpha_search``       its search on all features, and on parts of them for the automatic number of features
 ``kernel_qalpha``       KernelQAlphaSelector: Q-alpha on features that a kernel maps to another space
 ``feature_map``         FeatureMap: several rounds of Q-alpha
 ``variation``           UnwantedVariationRemover: data without unwanted directions
 ``trace_ratio``         TraceRatioSelector
-``trace_ratio_scores``  the scores of single features as functions
+``trace_ratio_scores``  the scores of single features, and the choice of kernels, as functions
 ``kernel_machine``      from a scikit-learn SVC or SVR to its kernel expansion
 ``small_machine``       base of the rewritten SVMs, and the threshold set on held-out samples
 ``element_machine``     base of the two with elements; ``element_options``: what their parameters ask of each other

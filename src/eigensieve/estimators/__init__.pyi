@@ -25,4 +25,5 @@ from .small_machine import positive_scores as positive_scores
 from .trace_ratio import TraceRatioSelector as TraceRatioSelector
 from .trace_ratio_scores import fisher_score as fisher_score
 from .trace_ratio_scores import laplacian_score as laplacian_score
+from .trace_ratio_scores import select_kernels as select_kernels
 from .variation import UnwantedVariationRemover as UnwantedVariationRemover

@@ -1,4 +1,4 @@
-"""What the estimators share: checks of the input, fitting all or nothing, warnings, and the base of the selectors."""
+"""The base of all estimators and of the selectors, checks of the input, fitting all or nothing, warnings."""
 
 import sys
 import warnings
@@ -9,16 +9,14 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import check_consistent_length, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from eigensieve._progress import Progress, progress_for
 from eigensieve._sklearn import Interval, StrOptions
-from eigensieve._types import Array
+from eigensieve._types import BoolArray, FloatArray, IntArray
 from eigensieve.data import DataMatrix, as_data, is_stored, tamed
-from eigensieve.qalpha import Result, sparsity_gap
 
 AUTO = StrOptions({"auto"})
 AT_LEAST_ONE = Interval(Integral, 1, None, closed="left")
@@ -27,8 +25,7 @@ POSITIVE = Interval(Real, 0, None, closed="neither")
 INSIDE_0_1 = Interval(Real, 0, 1, closed="neither")
 COUNT = [AUTO, AT_LEAST_ONE, Interval(Real, 0, 1, closed="right")]
 """Constraint of `n_features_to_select`: "auto", a number, or a fraction of all features."""
-STEPS: dict[str, list[Any]] = {"max_iter": [AT_LEAST_ONE], "tol": [NOT_NEGATIVE]}
-"""Constraints of what ends an iteration."""
+_PAGES = "https://eigensieve.github.io/eigensieve/generated/eigensieve.{estimator_name}.html"
 
 _NAMED = 5  # columns that an error names
 
@@ -59,8 +56,17 @@ def progress_of(estimator: BaseEstimator) -> Progress:
 
 
 def generator(random_state: Any) -> np.random.Generator:
-    """Return the random numbers that scikit-learn's `random_state` stands for."""
+    """Return the random numbers of `random_state`: a Generator is used as it is, all else as in scikit-learn."""
+    if isinstance(random_state, np.random.Generator):
+        return random_state
     return np.random.default_rng(check_random_state(random_state).randint(2**31))
+
+
+def scikit_state(random_state: Any) -> Any:
+    """Return `random_state` for scikit-learn's own functions, which do not take a Generator."""
+    if isinstance(random_state, np.random.Generator):
+        return np.random.RandomState(random_state.bit_generator)
+    return random_state
 
 
 def check_stored(estimator: BaseEstimator, X: Any, *, reset: bool = True, min_samples: int = 1) -> DataMatrix:
@@ -116,7 +122,7 @@ def _check_same_features(estimator: Any, data: DataMatrix) -> None:
         )
 
 
-def name_columns(estimator: BaseEstimator, indices: Sequence[int] | Array) -> str:
+def name_columns(estimator: BaseEstimator, indices: Sequence[int] | IntArray) -> str:
     """List a few columns, by name if the user gave names."""
     names = getattr(estimator, "feature_names_in_", None)
     shown = [str(i) if names is None else repr(str(names[i])) for i in indices[:_NAMED]]
@@ -211,21 +217,32 @@ def check_scale(estimator: BaseEstimator, data: DataMatrix) -> DataMatrix:
     return found
 
 
-class BaseSelector(SelectorMixin, BaseEstimator):
+class Estimator(BaseEstimator):
+    """Base of all estimators: a `random_state` may be a Generator, and the HTML form links to our own pages."""
+
+    _doc_link_module = "eigensieve"
+    _doc_link_template = _PAGES
+    _parameter_constraints: dict[str, list[Any]]
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if "random_state" in vars(cls).get("_parameter_constraints", {}):
+            random_state = ["random_state", np.random.Generator]
+            cls._parameter_constraints = {**cls._parameter_constraints, "random_state": random_state}
+
+
+class BaseSelector(SelectorMixin, Estimator):
     """Base of all selectors. `fit` of a subclass sets `support_`.
 
-    `transform` also takes stored and distributed data. Dask arrays and dataframes stay what they are, an AnnData is
+    `transform` also takes stored and distributed data. Dask gives Dask, an AnnData is
     sliced. Everything else on disk comes back as an array in memory that holds the selected columns.
     """
 
     n_features_to_select: Any
-    max_iter: int
-    tol: float
     fdr: float
-    supervision: str
-    support_: Array
-    ranking_: Array
-    selection_order_: Array
+    support_: BoolArray
+    ranking_: IntArray
+    selection_order_: IntArray
 
     def transform(self, X: Any) -> Any:
         """Reduce X to the selected features.
@@ -251,7 +268,7 @@ class BaseSelector(SelectorMixin, BaseEstimator):
             return X[:, chosen]
         return data.take(chosen)
 
-    def _get_support_mask(self) -> Array:
+    def _get_support_mask(self) -> BoolArray:
         check_is_fitted(self, "support_")
         return self.support_
 
@@ -263,22 +280,7 @@ class BaseSelector(SelectorMixin, BaseEstimator):
     def _check_data(self, X: Any, y: Any = None, *, min_samples: int = 2) -> DataMatrix:
         return check_data(self, X, y, min_samples=min_samples)
 
-    def _check_range(self, raw: DataMatrix, normalize: str) -> None:
-        """Refuse values whose fourth power overflows or vanishes: the criterion without normalisation."""
-        if normalize != "none":
-            return
-        limit = float(np.finfo(raw.dtype).max) ** 0.2
-        largest = float(raw.stats().norm.max())
-        if raw.shared.exponents is None and 1 / limit <= largest <= limit:
-            return
-        stated = "of extreme scale" if raw.shared.exponents is not None else f"of norm up to {largest:.1e}"
-        raise ValueError(
-            f"Input X has columns {stated}, too large or too small for normalize='none' in {raw.dtype} (the "
-            f"criterion is of fourth power; the limits are {1 / limit:.1e} and {limit:.1e}). Use normalize='center', "
-            "or rescale X."
-        )
-
-    def _check_some_vary(self, data: DataMatrix) -> Array:
+    def _check_some_vary(self, data: DataMatrix) -> BoolArray:
         """Return the mask of the features that vary. Raise when none does."""
         usable = ~data.stats().constant
         if not usable.any():
@@ -288,7 +290,7 @@ class BaseSelector(SelectorMixin, BaseEstimator):
             )
         return usable
 
-    def _count(self, usable: Array) -> int | None:
+    def _count(self, usable: BoolArray) -> int | None:
         """Return `n_features_to_select` as a number of features, or None for a word, such as "auto".
 
         A number above what varies is no error: a fold of a cross-validation may hold constant columns, and a search
@@ -306,16 +308,7 @@ class BaseSelector(SelectorMixin, BaseEstimator):
             )
         return min(count, n_usable)
 
-    def _uses(self, y: Any) -> bool:
-        """Whether `supervision` asks for the labels. Raise when it needs them and there are none."""
-        if self.supervision in ("span", "blocks") and y is None:
-            raise ValueError(
-                f"The 'supervision' parameter of {type(self).__name__} is {self.supervision!r}, which requires y to be "
-                "passed, but the target y is None. Pass y, or leave supervision at 'auto'."
-            )
-        return y is not None and self.supervision != "ignore"
-
-    def _learn_selection(self, order: Array, chosen: Array) -> None:
+    def _learn_selection(self, order: IntArray, chosen: IntArray | BoolArray) -> None:
         """Set `support_`, `selection_order_` and `ranking_`.
 
         Parameters
@@ -332,33 +325,6 @@ class BaseSelector(SelectorMixin, BaseEstimator):
         self.ranking_ = np.empty(len(order), dtype=np.intp)
         self.ranking_[np.concatenate([self.selection_order_, order[~selected]])] = np.arange(1, len(order) + 1)
 
-    def _learn_solution(self, result: Result, usable: Array) -> None:
-        """Set what one solve of Q-alpha tells, once `support_` is there."""
-        weights, support = result.weights, self.support_
-        self.weights_ = weights
-        self.eigenvalues_ = result.eigenvalues
-        self.objective_ = result.objective
-        self.n_iter_ = result.n_iter
-        self.converged_ = result.converged
-        self.sparsity_gap_ = 1.0 if support.all() or not support.any() else sparsity_gap(weights, support)
-        self.negative_weight_fraction_ = float(np.mean(weights[usable] < 0))
-        if result.status == "wandering":
-            warn_user(
-                f"The weights of {type(self).__name__} do not settle to tol={self.tol}: its steps go round without a "
-                f"larger criterion. The best weights of {result.n_iter} steps are kept. Use supervision='span', or "
-                "other block_gamma and block_clusters.",
-                ConvergenceWarning,
-            )
-        elif not result.converged:
-            self._warn_not_converged()
-
-    def _warn_not_converged(self, part: str = "") -> None:
-        warn_user(
-            f"{type(self).__name__} stopped {part}after max_iter={self.max_iter} steps before the weights settled to "
-            f"tol={self.tol}. The ranking may still change: increase max_iter, or accept a larger tol.",
-            ConvergenceWarning,
-        )
-
     def _warn_nothing_selected(self, followed: str = "the others' structure") -> None:
         """Say that the automatic choice selects no feature, and what to do about it."""
         warn_user(
@@ -368,6 +334,6 @@ class BaseSelector(SelectorMixin, BaseEstimator):
         )
 
 
-def features_by_weight(weights: Array, usable: Array) -> Array:
+def features_by_weight(weights: FloatArray, usable: BoolArray) -> IntArray:
     """Return the indices of all features, best first: by weight, equal weights in column order, constant ones last."""
     return np.lexsort((-weights, ~usable))

@@ -8,38 +8,25 @@ from sklearn.utils.validation import check_is_fitted
 
 from eigensieve._extras import require
 from eigensieve._progress import Progress
-from eigensieve._sklearn import StrOptions, fit_context
-from eigensieve._types import Array
+from eigensieve._sklearn import fit_context
+from eigensieve._types import BoolArray, FloatArray, IntArray
 from eigensieve.estimators.base import (
     AT_LEAST_ONE,
-    COUNT,
     POSITIVE,
-    STEPS,
-    BaseSelector,
     all_or_nothing,
     features_by_weight,
     progress_of,
     warn_user,
 )
-from eigensieve.estimators.knowledge import read_side_variances
+from eigensieve.estimators.knowledge import Known, read_side_variances
+from eigensieve.estimators.qalpha_base import BaseQAlpha
 from eigensieve.evidence import two_level_cut
-from eigensieve.qalpha import (
-    TAU,
-    Problem,
-    Request,
-    Round,
-    SolveSettings,
-    check_combination,
-    check_start,
-    map_rounds,
-    read_labels,
-    spectrum_affinity,
-)
+from eigensieve.qalpha import TAU, Problem, Round, check_start, map_rounds, spectrum_affinity
 
 _SAME = 0.8  # overlap of two rounds above which they show one structure
 
 
-class FeatureMap(BaseSelector):
+class FeatureMap(BaseQAlpha):
     """Find several different groups of relevant features, one per round of Q-alpha, and map all features by them.
 
     The first round is Q-alpha. Every further round is Q-alpha with the squares of all earlier weights in the place of
@@ -65,17 +52,23 @@ class FeatureMap(BaseSelector):
         For side data. Their variances, in units of the variances of X, are divided by this number, multiplied by
         `round_strength` and added to D. The smaller, the more the side data counts.
     supervision : {"auto", "span", "ignore"}, default="auto"
-        ``"span"``: the embedding of every round is the span of the class indicators of y, so that the rounds find
-        different groups of features that tell the classes apart. ``"ignore"``: no use of y. ``"auto"``: ``"span"`` when
-        y is given.
+        How y is used. ``"auto"``: as ``"span"`` if y is given. ``"ignore"``: not at all. ``"span"``: the embedding of
+        every round is the span of the class indicators, so that the rounds find different groups of features that tell
+        the classes apart.
     spectrum : {"standard", "laplacian"}, default="standard"
         Use the affinity A, or its Laplacian.
+    criterion : {"energy", "gap"}, default="energy"
+        Maximise the sum of the k largest squared eigenvalues, or that minus the sum of all others.
     normalize : {"auto", "center", "unit", "none"}, default="auto"
         As for :class:`QAlphaSelector`.
+    n_init : int, default=1
+        Number of starts of every round: eigenvectors, and random ones after them. The best criterion is kept.
     max_iter : int, default=200
         Largest number of steps of the solver in a round.
     tol : float, default=5e-3
         Precision of the weights.
+    random_state : int, RandomState, Generator or None, default=None
+        For the random starts.
     verbose : int, default=0
         1 prints progress, at most twice a second; 2 prints every step.
 
@@ -93,6 +86,8 @@ class FeatureMap(BaseSelector):
         Q of every round; with labels, the span of the class indicators.
     objectives_ : ndarray of shape (n_rounds,)
         Criterion of every round.
+    start_objectives_ : ndarray of shape (n_rounds, n_init)
+        The criterion that every start of a round reached; NaN where it vanished. With labels there is one start.
     overlaps_ : ndarray of shape (n_rounds,)
         How much of a round's embedding an earlier round shows already: mean squared canonical correlation with the
         nearest one. 0 for the first round, 1 for the same structure again.
@@ -129,16 +124,9 @@ class FeatureMap(BaseSelector):
     """
 
     _parameter_constraints: dict = {
-        "n_features_to_select": COUNT,
+        **BaseQAlpha._parameter_constraints,
         "n_rounds": [AT_LEAST_ONE],
-        "n_clusters": [AT_LEAST_ONE],
         "round_strength": [POSITIVE],
-        "side_strength": [POSITIVE],
-        "supervision": [StrOptions({"auto", "span", "ignore"})],
-        "spectrum": [StrOptions({"standard", "laplacian"})],
-        "normalize": [StrOptions({"auto", "center", "unit", "none"})],
-        **STEPS,
-        "verbose": ["verbose"],
     }
 
     def __init__(
@@ -151,9 +139,12 @@ class FeatureMap(BaseSelector):
         side_strength: float = 0.1,
         supervision: Literal["auto", "span", "ignore"] = "auto",
         spectrum: Literal["standard", "laplacian"] = "standard",
+        criterion: Literal["energy", "gap"] = "energy",
         normalize: Literal["auto", "center", "unit", "none"] = "auto",
+        n_init: int = 1,
         max_iter: int = 200,
         tol: float = 5e-3,
+        random_state: Any = None,
         verbose: int = 0,
     ) -> None:
         self.n_features_to_select = n_features_to_select
@@ -163,9 +154,12 @@ class FeatureMap(BaseSelector):
         self.side_strength = side_strength
         self.supervision = supervision
         self.spectrum = spectrum
+        self.criterion = criterion
         self.normalize = normalize
+        self.n_init = n_init
         self.max_iter = max_iter
         self.tol = tol
+        self.random_state = random_state
         self.verbose = verbose
 
     @fit_context(prefer_skip_nested_validation=True)
@@ -192,22 +186,19 @@ class FeatureMap(BaseSelector):
 
     def _fit(self, X: Any, y: Any, side: Any, progress: Progress) -> None:
         normalize = self._normalization()
-        name = type(self).__name__
         raw = self._check_data(X, y)
         usable = self._check_some_vary(raw)
         count = self._count(usable)
         self._check_range(raw, normalize)
-        check_start(name, self.n_clusters, "eigen", 1, raw.n_samples)
-        labels = read_labels(y, raw.n_samples, name) if self._uses(y) else None
-        settings = (self.spectrum, "energy", normalize, "auto")
-        check_combination(Request(name, *settings, None if labels is None else "span", labels, None))
+        check_start(type(self).__name__, self.n_clusters, "eigen", raw.n_samples)
+        labels = self._read_knowledge(raw, Known(y)).labels
         variances = None
         if side is not None:
             variances = read_side_variances(self, raw, side) * (self.round_strength / self.side_strength)
         affinity = spectrum_affinity(raw.standardized(normalize), self.spectrum)
         rounds = map_rounds(
-            Problem(affinity, int(self.n_clusters), TAU["energy"], usable),
-            SolveSettings(max_iter=self.max_iter, tol=self.tol, progress=progress),
+            Problem(affinity, int(self.n_clusters), TAU[self.criterion], usable),
+            self._settings(progress),
             n_rounds=self.n_rounds,
             strength=self.round_strength,
             side_variances=variances,
@@ -215,12 +206,7 @@ class FeatureMap(BaseSelector):
         )
         self._learn(rounds, usable, count, labelled=labels is not None)
 
-    def _normalization(self) -> str:
-        if self.normalize != "auto":
-            return self.normalize
-        return "unit" if self.spectrum == "laplacian" else "center"
-
-    def _learn(self, rounds: list[Round], usable: Array, count: int | None, *, labelled: bool) -> None:
+    def _learn(self, rounds: list[Round], usable: BoolArray, count: int | None, *, labelled: bool) -> None:
         weights = np.column_stack([each.result.weights for each in rounds])
         orders = [features_by_weight(column, usable) for column in weights.T]
         wanted = None if count is not None else [two_level_cut(column[usable]) for column in weights.T]
@@ -231,6 +217,7 @@ class FeatureMap(BaseSelector):
         self.coordinates_ = np.where(usable[:, None], np.column_stack([each.coordinates for each in rounds]), 0.0)
         self.embeddings_ = np.stack([each.result.embedding for each in rounds])
         self.objectives_ = np.array([each.result.objective for each in rounds])
+        self.start_objectives_ = np.array([each.result.start_objectives for each in rounds])
         self.overlaps_ = _overlaps(self.embeddings_)
         self.same_structure_ = self.overlaps_ > _SAME
         self.n_iter_ = sum(each.result.n_iter for each in rounds)
@@ -248,7 +235,7 @@ class FeatureMap(BaseSelector):
             worst = again[self.overlaps_[again].argmax()]
             warn_user(
                 f"FeatureMap found no other structure: round {worst + 1} groups the samples as an earlier round does "
-                f"(overlap {self.overlaps_[worst]:.2f} of 1). Its features say the same as the earlier ones. Use fewer "
+                f"(overlap {self.overlaps_[worst]:.2f} of 1). Its features repeat the earlier ones. Use fewer "
                 "rounds."
             )
 
@@ -262,7 +249,7 @@ class FeatureMap(BaseSelector):
             ``selected``.
         """
         check_is_fitted(self)
-        columns: dict[str, Array] = {}
+        columns: dict[str, FloatArray | BoolArray] = {}
         for number in range(self.weights_.shape[1]):
             columns[f"weight_{number + 1}"] = self.weights_[:, number]
             columns[f"relevance_{number + 1}"] = self.relevance_[:, number]
@@ -299,14 +286,14 @@ class FeatureMap(BaseSelector):
         return [f"x{i}" for i in range(self.n_features_in_)] if names is None else [str(name) for name in names]
 
 
-def _overlaps(embeddings: Array) -> Array:
+def _overlaps(embeddings: FloatArray) -> FloatArray:
     """Mean squared canonical correlation of every round's embedding with the nearest earlier one."""
     bases = [np.linalg.qr(Q - Q.mean(axis=0))[0] for Q in embeddings]
     shared = [[float(np.sum((P.T @ Q) ** 2)) / Q.shape[1] for P in bases[:i]] for i, Q in enumerate(bases)]
     return np.array([max(each, default=0.0) for each in shared])
 
 
-def _take_in_turn(orders: list[Array], wanted: list[int] | None) -> tuple[Array, Array]:
+def _take_in_turn(orders: list[IntArray], wanted: list[int] | None) -> tuple[IntArray, IntArray]:
     """Merge the orders of the rounds: they choose in turn, each its best feature that is not taken yet.
 
     Parameters

@@ -1,30 +1,28 @@
 """KernelQAlphaSelector: Q-alpha on features mapped by a kernel."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, Literal, Self
 
 import numpy as np
 
 from eigensieve._progress import Progress
 from eigensieve._sklearn import StrOptions, fit_context
-from eigensieve._types import Array
+from eigensieve._types import Array, BoolArray, FloatArray
 from eigensieve.data import DataMatrix, as_data
 from eigensieve.estimators.base import (
     AT_LEAST_ONE,
-    COUNT,
     NOT_NEGATIVE,
     POSITIVE,
-    STEPS,
-    BaseSelector,
     all_or_nothing,
     features_by_weight,
     generator,
     progress_of,
     warn_user,
 )
-from eigensieve.estimators.knowledge import Known, side_scale
+from eigensieve.estimators.knowledge import Known
+from eigensieve.estimators.qalpha_base import BaseQAlpha
 from eigensieve.evidence import two_level_cut
-from eigensieve.operators import StandardAffinity
 from eigensieve.qalpha import (
     KERNELS,
     TAU,
@@ -36,26 +34,23 @@ from eigensieve.qalpha import (
     Knowledge,
     Labels,
     PairPenalty,
-    Pairs,
     Problem,
-    Request,
+    ProblemGram,
     Result,
-    SolveSettings,
     UnitKernel,
-    check_combination,
     check_likeness,
     exact_factor,
     kernel_function,
+    monomial_factor,
     nystroem_factor,
-    read_labels,
-    read_pairs,
     solve_steered,
+    spectrum_affinity,
 )
 
 _MUCH = 0.2  # the ranking cannot be trusted when a larger share of the kernel's trace is left out
 
 
-class KernelQAlphaSelector(BaseSelector):
+class KernelQAlphaSelector(BaseQAlpha):
     """Select features that are related, but not correlated: Q-alpha with a kernel between features.
 
     Q-alpha compares features by their inner products m_i'm_j. Relevant features can be related in other ways: by their
@@ -82,19 +77,25 @@ class KernelQAlphaSelector(BaseSelector):
         For ``"poly"`` and ``"rbf"``.
     section_size : int, default=8
         For ``"sections"``.
-    normalize : {"center", "unit", "none"}, default="center"
+    normalize : {"auto", "center", "unit", "none"}, default="auto"
         ``"center"``: centred columns of unit norm. ``"unit"``: unit norm, not centred. Both also scale the mapped
-        features to unit norm, V_ij / sqrt(V_ii V_jj). ``"none"``: neither. A precomputed kernel is not centred.
+        features to unit norm, V_ij / sqrt(V_ii V_jj). ``"none"``: neither. ``"auto"``: ``"center"``, and ``"unit"`` for
+        the Laplacian. A precomputed kernel is not centred.
     n_components : int or None, default=None
         None: the whole kernel matrix, n_features x n_features. A number: Nystroem's approximation from this many of its
-        columns, with memory n_features x n_components. `approximation_error_` bounds what it leaves out. The
+        columns, with memory n_features x n_components. `approximation_error_` bounds the part left out. The
         features of the columns drawn are favoured; above 0.2 a warning says so.
+    spectrum : {"standard", "laplacian"}, default="standard"
+        Use the affinity A, or its Laplacian. A Laplacian needs coordinates. Those of ``"linear"`` are the samples,
+        those of ``"poly"`` (with ``coef0=0``) and ``"sections"`` the products of `degree` samples. Other kernels and
+        `n_components` have none, and are refused.
     criterion : {"energy", "gap"}, default="energy"
         Maximise the sum of the k largest squared eigenvalues of the affinity, or that minus the sum of all others.
     supervision : {"auto", "span", "ignore"}, default="auto"
-        What labels are used for. ``"span"``: the kernel maps the centred class indicators like features, Q is the span
-        of their images, and only the weights are sought. ``"ignore"``: y is not used. ``"auto"``: ``"span"`` when y is
-        given.
+        How y is used. ``"auto"``: as ``"span"`` if y is given. ``"ignore"``: not at all. ``"span"``: the kernel maps
+        the centred class indicators like features, Q is the span of their images, and only the weights are sought.
+    n_init : int, default=1
+        Number of starts: eigenvectors, and random ones after them. The best criterion is kept.
     side_strength : float, default=0.1
         lambda in (D + lambda I)^-1 G, where D holds the variances of the side data's features in units of those of X.
         The smaller, the more the side data counts.
@@ -104,8 +105,8 @@ class KernelQAlphaSelector(BaseSelector):
         Largest number of steps of the solver.
     tol : float, default=5e-3
         Precision of the weights.
-    random_state : int, RandomState or None, default=None
-        For the columns that Nystroem's approximation draws.
+    random_state : int, RandomState, Generator or None, default=None
+        For the columns that Nystroem's approximation draws, and for random starts.
     verbose : int, default=0
         1 prints progress, at most twice a second; 2 prints every step.
 
@@ -124,10 +125,13 @@ class KernelQAlphaSelector(BaseSelector):
         phi(m_i)'Q: the mapped features along the leading eigenvectors of the affinity.
     mapped_features_ : ndarray of shape (n_features, n_dimensions)
         phi(m_i), in coordinates: their inner products are the kernel matrix V as normalised.
+    embedding_ : ndarray of shape (n_dimensions, n_clusters)
+        Q: leading eigenvectors of the affinity in these coordinates; with labels, the span of the mapped classes.
     G_ : ndarray of shape (n_features, n_features)
         The matrix of which the weights are the leading eigenvector: V * (P P') with the `projections_` P, or V * (2 P
-        P' - V) for ``criterion="gap"``. With side data the weights are the leading eigenvector of (D + lambda I)^-1 G,
-        with pairs that of G - lambda B. It is computed from `mapped_features_` whenever it is asked for.
+        P' - V) for ``criterion="gap"``; for the Laplacian trace(Q' L_i L_j Q). With side data the weights are the
+        leading eigenvector of (D + lambda I)^-1 G, with pairs that of G - lambda B. It is computed from
+        `mapped_features_` whenever it is asked for.
     eigenvalues_ : ndarray of shape (n_clusters,)
         Leading eigenvalues of the affinity.
     approximation_error_ : float
@@ -137,6 +141,8 @@ class KernelQAlphaSelector(BaseSelector):
         Dimensions of the space the features were mapped to.
     objective_ : float
         The criterion reached.
+    start_objectives_ : ndarray of shape (n_init,)
+        The criterion reached from every start; NaN where it vanished. With labels there is one start.
     n_iter_ : int
         Steps of the solver.
     converged_ : bool
@@ -166,22 +172,14 @@ class KernelQAlphaSelector(BaseSelector):
     """
 
     _parameter_constraints: dict = {
-        "n_features_to_select": COUNT,
-        "n_clusters": [AT_LEAST_ONE],
+        **BaseQAlpha._parameter_constraints,
         "kernel": [StrOptions(set(KERNELS)), callable],
         "degree": [AT_LEAST_ONE],
         "coef0": [NOT_NEGATIVE],
         "gamma": [POSITIVE],
         "section_size": [AT_LEAST_ONE],
-        "normalize": [StrOptions({"center", "unit", "none"})],
         "n_components": [None, AT_LEAST_ONE],
-        "criterion": [StrOptions(set(TAU))],
-        "supervision": [StrOptions({"auto", "span", "ignore"})],
-        "side_strength": [NOT_NEGATIVE],
         "pair_strength": [NOT_NEGATIVE],
-        **STEPS,
-        "random_state": ["random_state"],
-        "verbose": ["verbose"],
     }
 
     def __init__(
@@ -194,10 +192,12 @@ class KernelQAlphaSelector(BaseSelector):
         coef0: float = 0.0,
         gamma: float = 1.0,
         section_size: int = 8,
-        normalize: Literal["center", "unit", "none"] = "center",
+        normalize: Literal["auto", "center", "unit", "none"] = "auto",
         n_components: int | None = None,
+        spectrum: Literal["standard", "laplacian"] = "standard",
         criterion: Literal["energy", "gap"] = "energy",
         supervision: Literal["auto", "span", "ignore"] = "auto",
+        n_init: int = 1,
         side_strength: float = 0.1,
         pair_strength: float = 2.0,
         max_iter: int = 200,
@@ -214,8 +214,10 @@ class KernelQAlphaSelector(BaseSelector):
         self.section_size = section_size
         self.normalize = normalize
         self.n_components = n_components
+        self.spectrum = spectrum
         self.criterion = criterion
         self.supervision = supervision
+        self.n_init = n_init
         self.side_strength = side_strength
         self.pair_strength = pair_strength
         self.max_iter = max_iter
@@ -224,10 +226,9 @@ class KernelQAlphaSelector(BaseSelector):
         self.verbose = verbose
 
     @property
-    def G_(self) -> Array:
-        V = self.mapped_features_ @ self.mapped_features_.T
-        PP = self.projections_ @ self.projections_.T
-        return V * (2 * PP - V) if self.criterion == "gap" else V * PP
+    def G_(self) -> FloatArray:
+        problem = self._problem(self.mapped_features_, self.embedding_.shape[1], np.ones(self.n_features_in_, bool))
+        return problem.unit * ProblemGram(problem, self.embedding_).to_dense()
 
     @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None, *, side: Any = None, cannot_link: Any = None, must_link: Any = None) -> Self:
@@ -260,36 +261,40 @@ class KernelQAlphaSelector(BaseSelector):
     def _fit(self, X: Any, known: Known, progress: Progress) -> None:
         raw = self._check_data(X, known.y)
         self._check_samples_are_known(known)
-        labels, pairs = self._labels_and_pairs(raw, known)
-        indicators = None if labels is None else _indicators(labels)
-        kernel, usable = self._feature_kernel(raw, indicators)
-        scale = None if known.side is None else side_scale(self, raw, known.side, self.side_strength)
+        knowledge = self._read_knowledge(raw, known)
+        labels, pairs, scale = knowledge.labels, knowledge.pairs, knowledge.scale
+        usable = self._usable(raw)
         count = self._count(usable)
         progress(f"kernel of {raw.n_features} features")
-        with np.errstate(over="ignore", invalid="ignore"):
-            factor = self._factor(kernel if self.normalize == "none" else UnitKernel(kernel))
+        factor = self._factor(raw, None if labels is None else _indicators(labels))
         phi = np.where(usable[:, None], factor.phi[: raw.n_features], 0.0)
         self._check_kernel_range(phi)
         span = None if labels is None else _orthonormal(factor.phi[raw.n_features :].T)
         if span is not None:
             check_likeness(phi, span, type(self).__name__)
-        k = min(int(self.n_clusters), phi.shape[1]) if span is None else span.shape[1]
-        penalty = None
+        problem = self._problem(phi, min(int(self.n_clusters), phi.shape[1]), usable)
+        if span is not None:
+            problem = replace(problem, n_clusters=span.shape[1], fixed_embedding=span)
         if pairs is not None and self.pair_strength > 0:
-            penalty = PairPenalty(raw.standardized(self.normalize), pairs, self.pair_strength, scale)
-        affinity = StandardAffinity(as_data(np.ascontiguousarray(phi.T)))
-        problem = Problem(affinity, k, TAU[self.criterion], usable, fixed_embedding=span, penalty=penalty)
-        settings = SolveSettings(max_iter=self.max_iter, tol=self.tol, progress=progress)
-        result = solve_steered(problem, Knowledge(scale=scale), settings)
+            penalty = PairPenalty(raw.standardized(self._normalization()), pairs, self.pair_strength, scale)
+            problem = replace(problem, penalty=penalty)
+        result = solve_steered(problem, Knowledge(scale=scale), self._settings(progress))
         self._learn(result, usable, phi, factor, count)
 
+    def _problem(self, phi: FloatArray, n_clusters: int, usable: BoolArray) -> Problem:
+        affinity = spectrum_affinity(as_data(np.ascontiguousarray(phi.T)), self.spectrum)
+        return Problem(affinity, n_clusters, TAU[self.criterion], usable)
+
+    @property
+    def _precomputed(self) -> bool:
+        return isinstance(self.kernel, str) and self.kernel == "precomputed"
+
     def _check_samples_are_known(self, known: Known) -> None:
-        """Refuse what is said about samples when X is a kernel matrix and has none."""
-        if not (isinstance(self.kernel, str) and self.kernel == "precomputed"):
+        """Refuse labels, side data and pairs when X is a kernel matrix: it has no samples."""
+        if not self._precomputed:
             return
-        said = {"y": known.y if self._uses(known.y) else None, "side": known.side}
-        said |= {"cannot_link": known.cannot_link, "must_link": known.must_link}
-        for name, given in said.items():
+        y = None if self._supervision(known.y) is None else known.y
+        for name, given in {**vars(known), "y": y}.items():
             if given is not None:
                 fix = "Use another kernel" + (", or supervision='ignore'." if name == "y" else ".")
                 raise ValueError(
@@ -297,41 +302,52 @@ class KernelQAlphaSelector(BaseSelector):
                     f"then the kernel matrix, so the samples that {name} is about are not known. {fix}"
                 )
 
-    def _labels_and_pairs(self, raw: DataMatrix, known: Known) -> tuple[Labels | None, Pairs | None]:
-        name = type(self).__name__
-        labels = read_labels(known.y, raw.n_samples, name) if self._uses(known.y) else None
+    def _read_knowledge(self, raw: DataMatrix, known: Known) -> Knowledge:
+        knowledge = super()._read_knowledge(raw, known)
+        labels, name = knowledge.labels, type(self).__name__
         if labels is not None and not labels.complete:
             raise ValueError(
                 f"{name} needs a label for every sample. Got {np.count_nonzero(labels.codes < 0)} of {raw.n_samples} "
                 "samples without one in y. Leave these samples out, use supervision='ignore', or use QAlphaSelector."
             )
-        pairs = read_pairs(known.cannot_link, known.must_link, raw.n_samples, name)
-        supervision = None if labels is None else "span"
-        check_combination(Request(name, "standard", self.criterion, self.normalize, "auto", supervision, labels, pairs))
-        return labels, pairs
+        return knowledge
 
-    def _feature_kernel(self, raw: DataMatrix, indicators: Array | None) -> tuple[FeatureKernel, Array]:
-        """The kernel and the features that may be chosen. The class indicators come after the features."""
-        if isinstance(self.kernel, str) and self.kernel == "precomputed":
-            if raw.n_samples != raw.n_features:
-                raise ValueError(
-                    "Precomputed kernels must be square, features x features. Got X with shape "
-                    f"({raw.n_samples}, {raw.n_features}) for KernelQAlphaSelector(kernel='precomputed') instead."
-                )
-            if raw.shared.exponents is not None:
-                raise ValueError(
-                    "Input X has kernel values too large or too small to be multiplied, for "
-                    "KernelQAlphaSelector(kernel='precomputed'). Divide X by its largest value."
-                )
-            V = np.asarray(raw.take(np.arange(raw.n_features)), dtype=np.float64)
-            return GivenKernel(V), np.diag(V) > 0
-        usable = self._check_some_vary(raw)
-        self._check_range(raw, self.normalize)
+    def _usable(self, raw: DataMatrix) -> BoolArray:
+        """Return the features that may be chosen. Raise when the data does not fit the kernel."""
+        if not self._precomputed:
+            self._check_range(raw, self._normalization())
+            return self._check_some_vary(raw)
+        if raw.n_samples != raw.n_features:
+            raise ValueError(
+                "Precomputed kernels must be square, features x features. Got X with shape "
+                f"({raw.n_samples}, {raw.n_features}) for KernelQAlphaSelector(kernel='precomputed') instead."
+            )
+        if raw.shared.exponents is not None:
+            raise ValueError(
+                "Input X has kernel values too large or too small to be multiplied, for "
+                "KernelQAlphaSelector(kernel='precomputed'). Divide X by its largest value."
+            )
+        return np.asarray(np.diagonal(raw.take(np.arange(raw.n_features))) > 0)
+
+    def _factor(self, raw: DataMatrix, indicators: FloatArray | None) -> Factor:
+        """Return the mapped features, the mapped class indicators after them."""
+        name = type(self).__name__
         settings = KernelSettings(self.degree, self.coef0, self.gamma, self.section_size)
-        function = kernel_function(self.kernel, settings)
-        return ComputedKernel(raw.standardized(self.normalize), function, indicators), usable
+        matrix: FeatureKernel
+        if self._precomputed:
+            matrix = GivenKernel(np.asarray(raw.take(np.arange(raw.n_features)), dtype=np.float64))
+        else:
+            data = raw.standardized(self._normalization())
+            matrix = ComputedKernel(data, kernel_function(self.kernel, settings), indicators)
+        if self.spectrum == "laplacian":
+            return monomial_factor(matrix, self.kernel, settings, self.n_components, self.normalize != "none", name)
+        with np.errstate(over="ignore", invalid="ignore"):
+            matrix = matrix if self.normalize == "none" else UnitKernel(matrix)
+            if self.n_components is None:
+                return exact_factor(matrix, name)
+            return nystroem_factor(matrix, int(self.n_components), generator(self.random_state), name)
 
-    def _check_kernel_range(self, phi: Array) -> None:
+    def _check_kernel_range(self, phi: FloatArray) -> None:
         """Refuse features whose fourth power overflows or vanishes in the kernel's space."""
         largest, limit = float(np.abs(phi).max()), float(np.finfo(np.float64).max) ** 0.2
         if not 1 / limit <= largest <= limit:
@@ -341,16 +357,12 @@ class KernelQAlphaSelector(BaseSelector):
                 "rescale X, and check the parameters of the kernel."
             )
 
-    def _factor(self, kernel: FeatureKernel) -> Factor:
-        if self.n_components is None:
-            return exact_factor(kernel, type(self).__name__)
-        return nystroem_factor(kernel, int(self.n_components), generator(self.random_state), type(self).__name__)
-
-    def _learn(self, result: Result, usable: Array, phi: Array, factor: Factor, count: int | None) -> None:
+    def _learn(self, result: Result, usable: BoolArray, phi: FloatArray, factor: Factor, count: int | None) -> None:
         order = features_by_weight(result.weights, usable)
         self._learn_selection(order, order[: two_level_cut(result.weights[usable]) if count is None else count])
         self._learn_solution(result, usable)
         self.mapped_features_ = phi
+        self.embedding_ = result.embedding
         self.projections_ = phi @ result.embedding
         self.approximation_error_ = factor.error
         self.n_components_ = phi.shape[1]
@@ -363,18 +375,18 @@ class KernelQAlphaSelector(BaseSelector):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = isinstance(self.kernel, str) and self.kernel == "precomputed"
+        tags.input_tags.pairwise = self._precomputed
         return tags
 
 
-def _indicators(labels: Labels) -> Array:
+def _indicators(labels: Labels) -> FloatArray:
     """Return the centred class indicators, with unit norm, in columns."""
     indicators = (labels.codes[:, None] == np.arange(len(labels.classes))).astype(np.float64)
     indicators -= indicators.mean(axis=0)
     return indicators / np.linalg.norm(indicators, axis=0)
 
 
-def _orthonormal(vectors: Array) -> Array:
+def _orthonormal(vectors: FloatArray) -> FloatArray:
     """Return an orthonormal basis of the columns' span."""
     basis, sizes, _ = np.linalg.svd(vectors, full_matrices=False)
     return basis[:, sizes > 1e-6 * sizes[0]]

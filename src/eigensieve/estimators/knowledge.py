@@ -1,4 +1,4 @@
-"""What the user knows besides X: side data and batches, checked against X. Pairs are checked in ``qalpha``."""
+"""Side data and batches, checked against X. Labels and pairs are checked in ``qalpha``."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -8,25 +8,25 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_array, check_consistent_length
 
 from eigensieve._sklearn import get_feature_names
-from eigensieve._types import Array
+from eigensieve._types import Array, FloatArray, IntArray
 from eigensieve.data import DataMatrix, as_data, is_stored
-from eigensieve.estimators.base import check_columns, check_finite, name_columns
-from eigensieve.qalpha import as_values, inhibition, missing_labels, side_variances
+from eigensieve.estimators.base import check_columns, check_finite
+from eigensieve.qalpha import as_values, missing_labels, side_variances
 
 
 @dataclass(frozen=True, eq=False)
 class Known:
-    """What was passed to `fit` besides X, as the user gave it."""
+    """The arguments of `fit` besides X, as the user gave them."""
 
     y: Any = None
     side: Any = None
     cannot_link: Any = None
     must_link: Any = None
     batches: Any = None
-    covariates: Array | None = None
+    covariates: FloatArray | None = None
 
 
-def read_batches(estimator: BaseEstimator, main: DataMatrix, batches: Any) -> Array:
+def read_batches(estimator: BaseEstimator, main: DataMatrix, batches: Any) -> IntArray:
     """Return the number of each sample's batch, from names of any type."""
     name = type(estimator).__name__
     given = np.asarray(as_values(batches))
@@ -45,25 +45,10 @@ def read_batches(estimator: BaseEstimator, main: DataMatrix, batches: Any) -> Ar
     return np.unique([str(value) for value in words], return_inverse=True)[1].reshape(-1)
 
 
-def read_side_variances(estimator: BaseEstimator, main: DataMatrix, side: Any) -> Array:
+def read_side_variances(estimator: BaseEstimator, main: DataMatrix, side: Any) -> FloatArray:
     """Return D_i, the variance of each feature of the side data in units of its variance in the main data."""
     exponents = main.shared.exponents
     return side_variances(main.stats(), read_side(estimator, main, side).stats(), exponents)
-
-
-def side_scale(estimator: BaseEstimator, main: DataMatrix, side: Any, strength: float) -> Array:
-    """Return s_i = (D_i + lambda)^-1/2 for the side data."""
-    name = type(estimator).__name__
-    variances = read_side_variances(estimator, main, side)
-    flat = np.flatnonzero((variances == 0) & ~main.stats().constant)
-    if strength == 0 and len(flat):
-        raise ValueError(
-            f"The 'side_strength' parameter of {name} must be positive when side features have no variance: "
-            f"{name_columns(estimator, flat)} would get infinite weight. Use for example side_strength=0.1."
-        )
-    if strength == 0:
-        variances = np.where(main.stats().constant, 1.0, variances)
-    return inhibition(variances, strength)
 
 
 def read_side(estimator: BaseEstimator, main: DataMatrix, side: Any) -> DataMatrix:

@@ -1,46 +1,31 @@
 """QAlphaSelector: the papers' method as a scikit-learn selector."""
 
-import os
+from dataclasses import replace
+from numbers import Integral
+from os import PathLike
 from typing import Any, Literal, Self
 
 import numpy as np
 
 from eigensieve._progress import Progress
 from eigensieve._sklearn import StrOptions, fit_context
-from eigensieve._types import Array
-from eigensieve.data import DataMatrix
+from eigensieve._types import FloatArray
 from eigensieve.estimators.base import (
     AT_LEAST_ONE,
     AUTO,
-    COUNT,
     INSIDE_0_1,
     NOT_NEGATIVE,
-    STEPS,
-    BaseSelector,
     all_or_nothing,
     features_by_weight,
-    generator,
     progress_of,
-    warn_user,
 )
-from eigensieve.estimators.knowledge import Known, side_scale
-from eigensieve.estimators.qalpha_search import Search
+from eigensieve.estimators.knowledge import Known
+from eigensieve.estimators.qalpha_base import BaseQAlpha
 from eigensieve.evidence import Discoveries
-from eigensieve.qalpha import (
-    SOLVERS,
-    TAU,
-    Knowledge,
-    Request,
-    Result,
-    check_combination,
-    check_start,
-    read_labels,
-    read_pairs,
-    read_settings,
-)
+from eigensieve.qalpha import SOLVERS, BlockSettings, Knowledge, Result, Search, check_start
 
 
-class QAlphaSelector(BaseSelector):
+class QAlphaSelector(BaseQAlpha):
     """Select the features that together cluster the samples best, by Q-alpha.
 
     Finds unit weights alpha and orthonormal Q (n_samples, n_clusters) that maximise trace(Q' A A Q), where
@@ -72,45 +57,38 @@ class QAlphaSelector(BaseSelector):
         ``"auto"``: ``"center"`` for the standard spectrum, ``"unit"`` for the Laplacian (which centring would undo) and
         for ``supervision="blocks"``.
     supervision : {"auto", "span", "blocks", "ignore"}, default="auto"
-        What labels are used for. ``"span"``: Q is the span of the centred class indicators, and only the weights are
-        sought; if some labels are -1, this holds for the labelled samples. ``"blocks"``: the papers' criterion, energy
-        within classes minus `block_gamma` times the energy across classes. It is the only form that sees features whose
-        covariance differs from class to class. It is worse for classes that differ in their means. ``"ignore"``: y is
-        not used, as in a Pipeline whose last step needs it. ``"auto"``: ``"span"`` when y is given.
-    solver : {"auto", "basic", "power", "ritz"}, default="auto"
+        How y is used. ``"auto"``: as ``"span"`` if y is given. ``"ignore"``: not at all, for example in a Pipeline
+        whose last step needs y. ``"span"``: Q is the span of the centred class indicators, and only the weights are
+        sought; if some labels are -1, this holds for the labelled samples. ``"blocks"``: the papers' criterion, the
+        energy of two eigenvalues within each class minus half the energy of one across every two classes (2005, section
+        3.1). It is the only form that sees features whose covariance differs from class to class, and it is worse for
+        classes that differ in their means.
+    solver : {"auto", "basic", "power", "ritz", "moving"}, default="auto"
         ``"auto"`` improves weights and embedding together, with one pass over the data per step. The others are the
-        papers' algorithms. They find the same maximum with many more passes.
+        papers' algorithms. They find the same maximum with many more passes. ``"moving"`` is the printed algorithm for
+        the Laplacian (2005, Definition 5): d follows the weights, so that every step has a criterion of its own.
     init : {"eigen", "random"} or ndarray of shape (n_samples, n_clusters), default="eigen"
         Starting embedding: leading eigenvectors of the equally weighted affinity, random directions, or the user's own.
-        Random starts often end in poor local maxima; use them with `n_init`. Not used with labels.
+        One random start often ends in a poor local maximum. Not used with labels.
     n_init : int, default=1
-        Number of random starts, of which the one with the best criterion is kept. Must be 1 for other starts.
+        Number of starts: `init`, and random ones after it. The best criterion is kept, and `start_objectives_` shows
+        how far the others fall short. With labels there is one start.
     side_strength : float, default=0.1
         lambda in (D + lambda I)^-1 G, where D holds the variances of the side data in units of the variances of X. The
         smaller, the more the side data counts.
     pair_strength : float, default=2.0
-        Weight of the pairs against the criterion. The mean of (x'y)^2 over the given pairs is multiplied by this number
-        and by the number of all pairs of samples.
-    block_gamma : float, default=0.5
-        For ``supervision="blocks"``: weight of the energy across classes.
-    block_clusters : tuple of 2 ints, default=(2, 1)
-        For ``supervision="blocks"``: number of eigenvalues of a block within a class and of one across two classes.
+        lambda in G - lambda B. The paper's B is the sum of (x*y)(x*y)' over the cannot-link pairs. Here B is q^2 / 2
+        times (its mean over the cannot-link pairs minus its mean over the must-link pairs), q the number of samples: so
+        lambda does not depend on the number of pairs. One pair of 40 samples counts 800 times as much as printed.
     max_iter : int, default=200
         Largest number of steps of the solver.
     tol : float, default=5e-3
         The solver stops when the residual ``|G alpha - rho alpha| / rho`` of the weights is below `tol` and the
         relative gain of the last step is below tol^2.
-    checkpoint : path-like or None, default=None
-        Folder in which the last completed step is kept. If a fit was interrupted, call it again with the same data and
-        settings: it continues from there and ends with the same result. The folder of a finished fit gives that fit's
-        weights again at once. If anything that the weights depend on differs (a value in the data, labels, side data,
-        pairs, a setting), or if the folder is damaged, a `CheckpointError` says so; `max_iter` may be raised. This
-        check reads the data once. Not possible with labels for some samples only, nor with ``supervision="blocks"``.
-        The folds of the automatic choice are fitted anew.
     fdr : float, default=0.1
         Expected fraction of false selections to allow when `n_features_to_select` is ``"auto"``.
-    random_state : int, RandomState or None, default=None
-        For ``init="random"``, and for the folds and the permuted copies of the automatic choice.
+    random_state : int, RandomState, Generator or None, default=None
+        For random starts, and for the folds and the permuted copies of the automatic choice.
     verbose : int, default=0
         1 prints progress, at most twice a second; 2 prints every step.
 
@@ -136,6 +114,8 @@ class QAlphaSelector(BaseSelector):
         k as used; with labels, the number of classes minus 1.
     objective_ : float
         The criterion reached; with side data, divided by alpha'(D + lambda I)alpha.
+    start_objectives_ : ndarray of shape (n_init,)
+        The criterion reached from every start: their spread shows how much the start decides. NaN where it vanished.
     objective_history_ : ndarray
         The criterion after each accepted step; never decreases (except for ``supervision="blocks"``).
     n_iter_ : int
@@ -171,24 +151,13 @@ class QAlphaSelector(BaseSelector):
     """
 
     _parameter_constraints: dict = {
-        "n_features_to_select": COUNT,
+        **BaseQAlpha._parameter_constraints,
         "n_clusters": [AUTO, AT_LEAST_ONE],
-        "spectrum": [StrOptions({"standard", "laplacian"})],
-        "criterion": [StrOptions(set(TAU))],
-        "normalize": [StrOptions({"auto", "center", "unit", "none"})],
         "solver": [StrOptions(set(SOLVERS))],
         "supervision": [StrOptions({"auto", "span", "blocks", "ignore"})],
         "init": [StrOptions({"eigen", "random"}), np.ndarray],
-        "n_init": [AT_LEAST_ONE],
-        "side_strength": [NOT_NEGATIVE],
         "pair_strength": [NOT_NEGATIVE],
-        "block_gamma": [NOT_NEGATIVE],
-        "block_clusters": [tuple],
-        **STEPS,
-        "checkpoint": [str, os.PathLike, None],
         "fdr": [INSIDE_0_1],
-        "random_state": ["random_state"],
-        "verbose": ["verbose"],
     }
 
     def __init__(
@@ -200,16 +169,13 @@ class QAlphaSelector(BaseSelector):
         criterion: Literal["energy", "gap"] = "energy",
         normalize: Literal["auto", "center", "unit", "none"] = "auto",
         supervision: Literal["auto", "span", "blocks", "ignore"] = "auto",
-        solver: Literal["auto", "basic", "power", "ritz"] = "auto",
-        init: Array | Literal["eigen", "random"] = "eigen",
+        solver: Literal["auto", "basic", "power", "ritz", "moving"] = "auto",
+        init: FloatArray | Literal["eigen", "random"] = "eigen",
         n_init: int = 1,
         side_strength: float = 0.1,
         pair_strength: float = 2.0,
-        block_gamma: float = 0.5,
-        block_clusters: tuple[int, int] = (2, 1),
         max_iter: int = 200,
         tol: float = 5e-3,
-        checkpoint: Any = None,
         fdr: float = 0.1,
         random_state: Any = None,
         verbose: int = 0,
@@ -225,17 +191,23 @@ class QAlphaSelector(BaseSelector):
         self.n_init = n_init
         self.side_strength = side_strength
         self.pair_strength = pair_strength
-        self.block_gamma = block_gamma
-        self.block_clusters = block_clusters
         self.max_iter = max_iter
         self.tol = tol
-        self.checkpoint = checkpoint
         self.fdr = fdr
         self.random_state = random_state
         self.verbose = verbose
 
     @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any = None, *, side: Any = None, cannot_link: Any = None, must_link: Any = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        side: Any = None,
+        cannot_link: Any = None,
+        must_link: Any = None,
+        checkpoint: str | PathLike[str] | None = None,
+    ) -> Self:
         """Learn the weights.
 
         Parameters
@@ -251,6 +223,13 @@ class QAlphaSelector(BaseSelector):
             Pairs of samples that belong to different clusters, or to the same: indices of two samples per row; or one
             group number per sample, -1 for none. Samples of one group belong together in `must_link`, samples of
             different groups belong apart in `cannot_link`. A cross-validation can slice group numbers only.
+        checkpoint : path-like, optional
+            Folder in which the last completed step is kept. If a fit was interrupted, call it again with the same data
+            and settings: it continues from there and ends with the same result. The folder of a finished fit gives that
+            fit's weights again at once. If anything that the weights depend on differs (a value in the data, labels,
+            side data, pairs, a setting), or if the folder is damaged, a `CheckpointError` says so; `max_iter` may be
+            raised. This check reads the data once. Not possible with labels for some samples only, nor with
+            ``supervision="blocks"``. The folds of the automatic choice are fitted anew.
 
         Returns
         -------
@@ -258,61 +237,41 @@ class QAlphaSelector(BaseSelector):
         """
         with all_or_nothing(self):
             known = Known(y, side=side, cannot_link=cannot_link, must_link=must_link)
-            self._fit(X, known, progress_of(self))
+            self._fit(X, known, checkpoint, progress_of(self))
         return self
 
-    def _fit(self, X: Any, known: Known, progress: Progress) -> None:
+    def _fit(self, X: Any, known: Known, checkpoint: str | PathLike[str] | None, progress: Progress) -> None:
         supervision = self._supervision(known.y)
         normalize = self._normalization(supervision)
         raw = self._check_data(X, known.y)
         usable = self._check_some_vary(raw)
         count = self._count(usable)
         self._check_range(raw, normalize)
-        knowledge = self._knowledge(raw, supervision, normalize, known)
-        self._check_checkpoint(knowledge)
-        check_start(type(self).__name__, self.n_clusters, self.init, self.n_init, raw.n_samples)
-        search = Search(self, raw, usable, normalize, knowledge, generator(self.random_state))
-        result = search.solve(usable, progress=progress, checkpoint=self.checkpoint)
-        found = search.discover(progress) if count is None else None
+        blocks = BlockSettings() if supervision == "blocks" else None
+        knowledge = replace(self._read_knowledge(raw, known), blocks=blocks)
+        self._check_checkpoint(checkpoint, knowledge)
+        check_start(type(self).__name__, self.n_clusters, self.init, raw.n_samples)
+        settings = self._settings(progress, init=self.init, checkpoint=checkpoint)
+        search = Search(raw, usable, normalize, knowledge, settings, self.n_clusters, self.spectrum, self.criterion)
+        result = search.solve(usable)
+        found = search.discover(self.fdr, progress) if count is None else None
         self._learn(result, search, count, found)
 
-    def _supervision(self, y: Any) -> str | None:
-        """How labels are used: "span", "blocks", or None for not at all."""
-        if not self._uses(y):
-            return None
-        return "span" if self.supervision == "auto" else self.supervision
-
-    def _check_checkpoint(self, knowledge: Knowledge) -> None:
+    def _check_checkpoint(self, checkpoint: str | PathLike[str] | None, knowledge: Knowledge) -> None:
+        if checkpoint is None:
+            return
         labels = knowledge.labels
-        if self.checkpoint is not None and labels is not None and (knowledge.blocks is not None or not labels.complete):
+        if labels is not None and (knowledge.blocks is not None or not labels.complete):
             raise ValueError(
-                "The 'checkpoint' parameter of QAlphaSelector must be None with labels for some samples only and with "
-                f"supervision='blocks': their steps cannot be resumed. Got {self.checkpoint!r} instead."
+                "The 'checkpoint' parameter of QAlphaSelector.fit must be None with labels for some samples only and "
+                f"with supervision='blocks': their steps cannot be resumed. Got {checkpoint!r} instead."
             )
-        drawn = isinstance(self.init, str) and self.init == "random" and self.random_state is None
-        if self.checkpoint is not None and drawn:
+        drawn = self.n_init > 1 or (isinstance(self.init, str) and self.init == "random")
+        if drawn and not isinstance(self.random_state, Integral):
             raise ValueError(
-                "The 'random_state' parameter of QAlphaSelector must be a number with init='random' and a "
-                "checkpoint: another call would start elsewhere and could not go on. Got None instead."
+                "The 'random_state' parameter of QAlphaSelector must be a number with random starts and a checkpoint: "
+                f"another call would start elsewhere and could not go on. Got {self.random_state!r} instead."
             )
-
-    def _normalization(self, supervision: str | None) -> str:
-        if self.normalize != "auto":
-            return self.normalize
-        return "unit" if self.spectrum == "laplacian" or supervision == "blocks" else "center"
-
-    def _knowledge(self, raw: DataMatrix, supervision: str | None, normalize: str, known: Known) -> Knowledge:
-        """Read all that was given besides X, and refuse what does not go together."""
-        name = type(self).__name__
-        labels = None if supervision is None else read_labels(known.y, raw.n_samples, name)
-        pairs = read_pairs(known.cannot_link, known.must_link, raw.n_samples, name)
-        if pairs is None and (known.cannot_link is not None or known.must_link is not None):
-            warn_user(f"The group numbers given to {name} pair no two of the {raw.n_samples} samples. It fits without.")
-        settings = (self.spectrum, self.criterion, normalize, self.solver)
-        check_combination(Request(name, *settings, supervision, labels, pairs))
-        scale = None if known.side is None else side_scale(self, raw, known.side, self.side_strength)
-        blocks = read_settings(self.block_gamma, self.block_clusters, name) if supervision == "blocks" else None
-        return Knowledge(labels, blocks, scale, pairs, self.pair_strength)
 
     def _learn(self, result: Result, search: Search, count: int | None, found: Discoveries | None) -> None:
         order = features_by_weight(result.weights, search.usable)
@@ -322,6 +281,6 @@ class QAlphaSelector(BaseSelector):
         self.embedding_ = result.embedding
         self.n_clusters_ = result.embedding.shape[1]
         self.objective_history_ = result.history
-        self.n_passes_ = search.n_passes
+        self.n_passes_ = search.raw.n_passes
         if not self.support_.any():
             self._warn_nothing_selected("the labels" if search.follows_labels else "the others' structure")

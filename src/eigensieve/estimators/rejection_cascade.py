@@ -4,7 +4,7 @@ import time
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.base import ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import train_test_split
 from sklearn.svm import SVC
@@ -22,12 +22,12 @@ from eigensieve.elements import (
     rejection_rates,
     rejection_threshold,
 )
-from eigensieve.estimators.base import INSIDE_0_1, all_or_nothing, check_columns
+from eigensieve.estimators.base import INSIDE_0_1, Estimator, all_or_nothing, check_columns, scikit_state
 from eigensieve.estimators.element_svc import ElementSelectedSVC
 from eigensieve.estimators.small_machine import calibration_scores, positive_scores
 
 
-class RejectionCascade(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
+class RejectionCascade(MetaEstimatorMixin, ClassifierMixin, Estimator):
     """Reject most negatives with a cheap classifier; ask the full one only about the rest.
 
     A sample whose rejector score is below `threshold_` is given the first class at once. The threshold is set on
@@ -149,8 +149,9 @@ class RejectionCascade(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         if not has_classifier:
             classifier.fit(X, y)
         if not has_rejector:
+            state = scikit_state(self.random_state)
             fit_rows, held_out = train_test_split(
-                fit_rows, test_size=self.calibration_size, stratify=y, random_state=self.random_state
+                fit_rows, test_size=self.calibration_size, stratify=y, random_state=state
             )
             if self.rejector is None:
                 rejector.set_params(random_state=self.random_state)

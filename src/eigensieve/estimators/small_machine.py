@@ -4,20 +4,20 @@ from abc import abstractmethod
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, is_regressor
+from sklearn.base import ClassifierMixin, is_regressor
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
 from eigensieve._types import Array
 from eigensieve.elements import rejection_threshold
-from eigensieve.estimators.base import check_columns
+from eigensieve.estimators.base import Estimator, check_columns
 from eigensieve.estimators.kernel_machine import KernelMachine, resolve_machine
 
 _LARGEST = 1e12
 FLOATS = [np.float64, np.float32]
 
 
-class SmallMachine(BaseEstimator):
+class SmallMachine(Estimator):
     """A machine with values f(x). `fit` of a subclass begins with `_read` and ends with `_learn_machine`."""
 
     estimator: Any

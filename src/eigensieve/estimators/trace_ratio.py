@@ -11,11 +11,12 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from eigensieve._progress import Progress, silent
 from eigensieve._sklearn import Interval, StrOptions, fit_context
-from eigensieve._types import Array
+from eigensieve._types import FloatArray
 from eigensieve.data import DataMatrix, as_data, is_stored
 from eigensieve.estimators.base import (
     AT_LEAST_ONE,
     AUTO,
+    COUNT,
     POSITIVE,
     BaseSelector,
     all_or_nothing,
@@ -27,9 +28,9 @@ from eigensieve.estimators.base import (
     progress_of,
     warn_user,
 )
-from eigensieve.estimators.trace_ratio_scores import ARRAY_RULES, class_codes, in_range
-from eigensieve.graphs import check_graph, knn_graph
-from eigensieve.sieve import principal_axes
+from eigensieve.estimators.trace_ratio_scores import ARRAY_RULES, class_codes, in_range, neighbour_graph
+from eigensieve.graphs import check_graph
+from eigensieve.operators import StandardAffinity, leading_eigenvectors
 from eigensieve.traceratio import (
     FisherPair,
     GivenPair,
@@ -46,6 +47,7 @@ from eigensieve.traceratio import (
     usable_features,
 )
 
+_ALL, _COORDINATES = 1_000, 100  # most samples whose coordinates are all used, and how many of more samples
 _UNLIKE = 10.0  # largest standard deviation over the median one, above which a warning is due
 
 
@@ -76,9 +78,9 @@ class TraceRatioSelector(BaseSelector):
 
     Parameters
     ----------
-    n_features_to_select : int or "auto", default=10
-        Size of the subset. "auto" takes the knee of the path (see :meth:`path`). When fewer features are
-        usable, all of them are selected, with a warning.
+    n_features_to_select : int, float or "auto", default=10
+        Size of the subset: a number, a fraction of all features, or "auto" for the knee of the path (see :meth:`path`).
+        When fewer features are usable, all of them are selected, with a warning.
     score : {"fisher", "laplacian", "semi-supervised"}, default="fisher"
         "fisher" uses the labels in y, "laplacian" the nearest-neighbour graph of the samples and no labels.
         "semi-supervised" adds both: Fisher on the labelled samples, Laplacian on all. There None, NaN and -1 in y mark
@@ -87,13 +89,12 @@ class TraceRatioSelector(BaseSelector):
         "subset" finds the best subset, "feature" ranks features one at a time by b_i / e_i.
     n_neighbors : int, default=5
         Neighbours of each sample in the graph.
-    weights : {"heat", "binary"}, default="heat"
-        Edge weights: exp(-distance^2 / bandwidth), or 1.
-    bandwidth : float or "auto", default="auto"
-        Bandwidth of the heat weights. "auto" is the mean squared distance between neighbours.
-    neighbors : {"auto", "exact", "approximate"}, default="auto"
-        How neighbours are found: "exact" by scikit-learn, "approximate" by pynndescent; "auto" is exact up to
+    neighbor_search : {"auto", "exact", "approximate"}, default="auto"
+        How neighbours are found: "exact" compares all samples, "approximate" uses pynndescent; "auto" is exact up to
         20,000 samples.
+    bandwidth : float, "auto" or None, default="auto"
+        t of the heat weights exp(-distance^2 / t) of the edges. "auto" is the mean squared distance between neighbours.
+        None gives all edges the weight 1.
     scale : bool, default=False
         Divide every feature by its standard deviation in the data of `fit`. A subset's score adds up scatters, so
         features in large units decide it; a warning says so where units differ much. The papers' data is not scaled.
@@ -103,9 +104,10 @@ class TraceRatioSelector(BaseSelector):
         Your own graph of samples that should be alike: symmetric, non-negative. It is used instead of the labels or the
         neighbour graph. In the semi-supervised score it is used instead of the neighbour graph.
     between : sparse matrix of shape (n_samples, n_samples), default=None
-        Your own graph of samples that should differ. It needs `within`. Without it, every pair of samples counts in
-        proportion to the degrees of the two samples in `within`, as in the Laplacian score.
-    random_state : int, RandomState or None, default=0
+        Your own graph of samples that should differ. It needs `within`. Its weights may be negative, as those of the
+        Fisher score are within classes (equation 11), if no feature's scatter is. Without it, every pair of samples
+        counts in proportion to the degrees of the two samples in `within`, as in the Laplacian score.
+    random_state : int, RandomState, Generator or None, default=0
         Used by the approximate neighbour search only.
     verbose : int, default=0
         Print progress.
@@ -151,13 +153,12 @@ class TraceRatioSelector(BaseSelector):
     """
 
     _parameter_constraints: dict[str, list[Any]] = {
-        "n_features_to_select": [AT_LEAST_ONE, AUTO],
+        "n_features_to_select": COUNT,
         "score": [StrOptions({"fisher", "laplacian", "semi-supervised"})],
         "level": [StrOptions({"subset", "feature"})],
         "n_neighbors": [AT_LEAST_ONE],
-        "weights": [StrOptions({"heat", "binary"})],
-        "bandwidth": [POSITIVE, AUTO],
-        "neighbors": [StrOptions({"auto", "exact", "approximate"})],
+        "neighbor_search": [StrOptions({"auto", "exact", "approximate"})],
+        "bandwidth": [POSITIVE, AUTO, None],
         "scale": ["boolean"],
         "laplacian_weight": [Interval(Real, 0, 1, closed="both")],
         "within": ["array-like", "sparse matrix", None],
@@ -168,14 +169,13 @@ class TraceRatioSelector(BaseSelector):
 
     def __init__(
         self,
-        n_features_to_select: int | Literal["auto"] = 10,
+        n_features_to_select: int | float | Literal["auto"] = 10,
         *,
         score: Literal["fisher", "laplacian", "semi-supervised"] = "fisher",
         level: Literal["subset", "feature"] = "subset",
         n_neighbors: int = 5,
-        weights: Literal["heat", "binary"] = "heat",
-        bandwidth: float | Literal["auto"] = "auto",
-        neighbors: Literal["auto", "exact", "approximate"] = "auto",
+        neighbor_search: Literal["auto", "exact", "approximate"] = "auto",
+        bandwidth: float | Literal["auto"] | None = "auto",
         scale: bool = False,
         laplacian_weight: float = 0.5,
         within: Any = None,
@@ -187,9 +187,8 @@ class TraceRatioSelector(BaseSelector):
         self.score = score
         self.level = level
         self.n_neighbors = n_neighbors
-        self.weights = weights
+        self.neighbor_search = neighbor_search
         self.bandwidth = bandwidth
-        self.neighbors = neighbors
         self.scale = scale
         self.laplacian_weight = laplacian_weight
         self.within = within
@@ -294,7 +293,7 @@ class TraceRatioSelector(BaseSelector):
             check_finite(self, X)
         return in_range(X, type(self).__name__)
 
-    def _spread(self, data: DataMatrix) -> Array | None:
+    def _spread(self, data: DataMatrix) -> FloatArray | None:
         """Return the standard deviations that features are divided by. Warn if they are not, and one outweighs all."""
         spread = np.sqrt(data.stats().variance)
         varying = spread[~data.stats().constant]
@@ -312,7 +311,7 @@ class TraceRatioSelector(BaseSelector):
                 )
         return None
 
-    def _scatters(self, X: Any, pair: GraphPair, progress: Progress = silent) -> tuple[Array, Array]:
+    def _scatters(self, X: Any, pair: GraphPair, progress: Progress = silent) -> tuple[FloatArray, FloatArray]:
         """Return b and e of the features, scaled where `scale` says so: both are of second order in a feature."""
         b, e = diagonals(as_data(X), pair, progress)
         return (b, e) if self.scale_ is None else (b / self.scale_**2, e / self.scale_**2)
@@ -325,10 +324,10 @@ class TraceRatioSelector(BaseSelector):
             return X
         return X.multiply(1.0 / self.scale_).tocsr() if hasattr(X, "multiply") else X / self.scale_
 
-    def _size(self, b: Array, e: Array) -> int:
-        """Return the number of features to select. Warn if the data does not allow what was asked for."""
-        n_usable = int(np.count_nonzero(usable_features(b, e)))
-        if n_usable == 0:
+    def _size(self, b: FloatArray, e: FloatArray) -> int:
+        """Return the number of features to select. Warn if the data allows fewer than asked for."""
+        usable = usable_features(b, e)
+        if not usable.any():
             raise ValueError(
                 f"X has no feature that varies between samples, so {type(self).__name__} cannot select any. "
                 f"Check that X has features that are not constant."
@@ -339,14 +338,8 @@ class TraceRatioSelector(BaseSelector):
                 "infinite, and features are ordered by their between scatter. Check that classes or neighbourhoods "
                 "hold more than one sample."
             )
-        if self.n_features_to_select == "auto":
-            return trace_ratio_path(b, e).choose()
-        if self.n_features_to_select > n_usable:
-            warn_user(
-                f"n_features_to_select={self.n_features_to_select} is greater than the {n_usable} usable "
-                f"features (of {len(b)}; constant features are never selected). All usable features are selected."
-            )
-        return int(min(self.n_features_to_select, n_usable))
+        count = self._count(usable)
+        return trace_ratio_path(b, e).choose() if count is None else count
 
     def _graph_pair(self, X: Any, y: Any, progress: Progress) -> tuple[GraphPair, csr_array | None]:
         """Return the graph pair that the parameters ask for, and the within graph unless it comes from labels."""
@@ -363,21 +356,15 @@ class TraceRatioSelector(BaseSelector):
         codes = class_codes(y, X.shape[0], score, name) if semi else None
         if self.within is None:
             progress(f"neighbours of {X.shape[0]} samples")
-            graph = knn_graph(
-                self._points(X),
-                self.n_neighbors,
-                weights=self.weights,
-                bandwidth=self.bandwidth,
-                method=self.neighbors,
-                random_state=self.random_state,
-                name=name,
+            graph = neighbour_graph(
+                self._points(X), self.n_neighbors, self.bandwidth, self.neighbor_search, self.random_state, name
             )
         else:
             graph = check_graph(self.within, X.shape[0], name="within")
         if codes is not None:
             return semi_supervised_pair(codes, graph, self.laplacian_weight), graph
         if self.between is not None:
-            return GivenPair(graph, check_graph(self.between, X.shape[0], name="between")), graph
+            return GivenPair(graph, check_graph(self.between, X.shape[0], name="between", signed=True)), graph
         return LaplacianPair(graph), graph
 
     def __sklearn_tags__(self) -> Any:
@@ -388,13 +375,13 @@ class TraceRatioSelector(BaseSelector):
         return tags
 
 
-def _thin_points(data: DataMatrix, scale: Array | None) -> Array:
+def _thin_points(data: DataMatrix, scale: FloatArray | None) -> FloatArray:
     """Return a thin array whose rows lie as far apart as the samples do, for a graph of samples that are not in memory.
 
     Its columns are the principal coordinates of the centred data: all of them up to 1,000 samples, the 100 leading ones
     beyond.
     """
-    centered = data.rescaled(data.stats().mean, scale)
-    count = data.n_samples if data.n_samples <= 1_000 else 100
-    values, vectors = principal_axes(centered, np.ones(data.n_features), count, exact=True)
-    return np.asarray(vectors * np.sqrt(values))
+    affinity = StandardAffinity(data.rescaled(data.stats().mean, scale))
+    count = data.n_samples if data.n_samples <= _ALL else _COORDINATES
+    values, vectors = leading_eigenvectors(affinity, np.ones(data.n_features), count, max_blocks=6)
+    return vectors * np.sqrt(np.maximum(values, 0.0))

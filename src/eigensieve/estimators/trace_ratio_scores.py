@@ -1,16 +1,25 @@
-"""Fisher and Laplacian scores of single features, as plain functions for ``SelectKBest``."""
+"""Fisher and Laplacian scores of single features for ``SelectKBest``, and the trace ratio of kernels."""
 
+from collections.abc import Sequence
 from typing import Any, Literal
 
 import numpy as np
+from scipy.sparse import csr_array
 from sklearn.utils import check_array
 
-from eigensieve._types import Array
+from eigensieve._types import FloatArray, IntArray
 from eigensieve.data import DataMatrix, as_data
-from eigensieve.estimators.base import check_columns
+from eigensieve.estimators.base import check_columns, scikit_state
 from eigensieve.graphs import check_graph, knn_graph
 from eigensieve.qalpha import read_labels
-from eigensieve.traceratio import FisherPair, LaplacianPair, diagonals, feature_scores
+from eigensieve.traceratio import (
+    FisherPair,
+    LaplacianPair,
+    SubsetResult,
+    best_subset,
+    diagonals,
+    feature_scores,
+)
 
 ARRAY_RULES: dict[str, Any] = {"accept_sparse": ("csc", "csr"), "dtype": (np.float64, np.float32)}
 
@@ -21,7 +30,7 @@ def _checked(X: Any) -> Any:
         return check_array(X, ensure_min_samples=2, **ARRAY_RULES)
 
 
-def fisher_score(X: Any, y: Any) -> Array:
+def fisher_score(X: Any, y: Any) -> FloatArray:
     """Fisher score of every feature: scatter between the class means over scatter within the classes.
 
     Larger is better; F-test statistic = score * (n_samples - n_classes) / (n_classes - 1). Usable with
@@ -57,10 +66,9 @@ def laplacian_score(
     *,
     graph: Any = None,
     n_neighbors: int = 5,
-    weights: Literal["heat", "binary"] = "heat",
-    bandwidth: float | Literal["auto"] = "auto",
-    neighbors: Literal["auto", "exact", "approximate"] = "auto",
-) -> Array:
+    neighbor_search: Literal["auto", "exact", "approximate"] = "auto",
+    bandwidth: float | Literal["auto"] | None = "auto",
+) -> FloatArray:
     """Laplacian score of every feature: overall scatter over scatter between neighbours, no labels needed.
 
     Larger is better: this is the reciprocal of the score of He, Cai and Niyogi (2005), as in Nie et al. (2008). Usable
@@ -74,7 +82,7 @@ def laplacian_score(
         Not used.
     graph : sparse matrix of shape (n_samples, n_samples), default=None
         The graph to use: symmetric, non-negative. Without it, the nearest-neighbour graph is built.
-    n_neighbors, weights, bandwidth, neighbors
+    n_neighbors, neighbor_search, bandwidth
         Of the nearest-neighbour graph; see :class:`TraceRatioSelector`.
 
     Returns
@@ -84,17 +92,61 @@ def laplacian_score(
     """
     X = in_range(_checked(X), "laplacian_score")
     if graph is None:
-        graph = knn_graph(
-            X,
-            n_neighbors,
-            weights=weights,
-            bandwidth=bandwidth,
-            method=neighbors,
-            name="laplacian_score",
-        )
+        graph = neighbour_graph(X, n_neighbors, bandwidth, neighbor_search, 0, "laplacian_score")
     else:
         graph = check_graph(graph, X.shape[0])
     return feature_scores(*diagonals(as_data(X), LaplacianPair(graph)))
+
+
+def select_kernels(kernels: Sequence[Any], n_kernels: int, y: Any) -> SubsetResult:
+    """Choose the kernels between samples that together separate the classes best, by the trace ratio.
+
+    A sum of kernels maps the samples to the spaces of all of them. So kernels take the place of features, with the
+    scatters between and within classes in their spaces, b_j = trace(L_b K_j) and e_j = trace(L_w K_j), and the best
+    subset is found exactly (Nie et al. 2008 name this in their conclusion). Divide kernels by their traces if their
+    scale should not count.
+
+    Parameters
+    ----------
+    kernels : sequence of array-like of shape (n_samples, n_samples)
+        Symmetric, positive semidefinite.
+    n_kernels : int
+        How many to choose.
+    y : array-like of shape (n_samples,)
+        Class labels.
+
+    Returns
+    -------
+    result : SubsetResult
+        `subset`: numbers of the chosen kernels. `score`: sum b_j / sum e_j over them. `ranking`: all, best first.
+    """
+    codes = class_codes(y, np.size(y), "fisher", "select_kernels")
+    classes = (codes[:, None] == np.arange(codes.max() + 1)) / np.sqrt(np.bincount(codes))
+    b, e = np.zeros((2, len(kernels)))
+    for number, kernel in enumerate(kernels):
+        K = check_array(kernel, input_name="kernels")
+        if K.shape != (len(codes), len(codes)):
+            raise ValueError(
+                f"The 'kernels' parameter of select_kernels must hold matrices of shape ({len(codes)}, {len(codes)}), "
+                f"as y has {len(codes)} samples. Got shape {K.shape} at place {number}."
+            )
+        same = float(np.sum(classes * (K @ classes)))
+        b[number], e[number] = same - K.mean() * len(K), np.trace(K) - same
+        if min(b[number], e[number]) < -1e-8 * np.trace(K):
+            raise ValueError(
+                f"The 'kernels' parameter of select_kernels must hold positive semidefinite matrices. Got one with a "
+                f"negative scatter at place {number}. Clip its negative eigenvalues."
+            )
+    return best_subset(np.maximum(b, 0.0), np.maximum(e, 0.0), n_kernels)
+
+
+def neighbour_graph(
+    X: Any, n_neighbors: int, bandwidth: float | Literal["auto"] | None, search: str, random_state: Any, name: str
+) -> csr_array:
+    """Return the nearest-neighbour graph of the samples."""
+    weights: Any = {"weights": "binary"} if bandwidth is None else {"weights": "heat", "bandwidth": bandwidth}
+    method: Any = {"method": search, "random_state": scikit_state(random_state)}
+    return knn_graph(X, n_neighbors, **weights, **method, name=name)
 
 
 def in_range(X: Any, name: str) -> Any:
@@ -108,7 +160,7 @@ def in_range(X: Any, name: str) -> Any:
     extreme = (stats.norm > limit) | (~stats.constant & (stats.centered_norm < 1 / limit))
     if not extreme.any():
         return X
-    if stats.constant.all():  # nothing differs, and nothing must overflow until that is said
+    if stats.constant.all():  # nothing differs, and nothing must overflow until the error that names it
         return X if isinstance(X, DataMatrix) else X * 0.0
     spread = stats.centered_norm[~stats.constant]
     if isinstance(X, DataMatrix) or stats.norm.max() > limit * float(spread.min()):
@@ -125,7 +177,7 @@ _WIDEST = {np.dtype(np.float32): 1e14, np.dtype(np.float64): 1e120}
 """Largest ratio of norms whose squares can be compared."""
 
 
-def class_codes(y: Any, n_samples: int, score: str, name: str) -> Array:
+def class_codes(y: Any, n_samples: int, score: str, name: str) -> IntArray:
     """Number the classes from 0. In the semi-supervised score None, NaN and -1 mark a sample without label."""
     if y is None:
         raise ValueError(

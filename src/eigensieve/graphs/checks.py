@@ -8,7 +8,7 @@ from scipy.sparse import csr_array
 from eigensieve.data import without_repeats
 
 
-def check_graph(graph: Any, n_samples: int, *, name: str = "graph") -> csr_array:
+def check_graph(graph: Any, n_samples: int, *, name: str = "graph", signed: bool = False) -> csr_array:
     """Return a weighted undirected graph as compressed rows in float64, or say what is wrong with it.
 
     Parameters
@@ -20,6 +20,8 @@ def check_graph(graph: Any, n_samples: int, *, name: str = "graph") -> csr_array
         Number of samples the graph must have.
     name : str
         Parameter name used in messages.
+    signed : bool, default=False
+        Whether weights may be negative. Scatters may then be negative, too: the caller checks them.
     """
     try:
         A = csr_array(graph, dtype=np.float64)
@@ -35,17 +37,17 @@ def check_graph(graph: Any, n_samples: int, *, name: str = "graph") -> csr_array
     A = without_repeats(A)  # its arrays may be the user's own
     if not np.isfinite(A.data).all():
         raise ValueError(f"The '{name}' graph must have finite weights. Got NaN or infinity instead.")
-    if A.nnz and A.data.min() < 0:
+    if not signed and A.nnz and A.data.min() < 0:
         raise ValueError(
             f"The '{name}' graph must have non-negative weights, or its scatter could be negative. "
             f"Got a weight of {A.data.min():g} instead; put repelling pairs into the between graph."
         )
     asymmetry = abs(A - A.T).max() if A.nnz else 0.0
-    if asymmetry > 1e-8 * (A.data.max() if A.nnz else 1.0):
+    if asymmetry > 1e-8 * (abs(A.data).max() if A.nnz else 1.0):
         raise ValueError(
             f"The '{name}' graph must be symmetric. Got weights that differ by up to {asymmetry:g} "
             f"between the two directions; pass (A + A.T) / 2 or A.maximum(A.T)."
         )
-    if not A.nnz or A.data.max() == 0:
+    if not A.nnz or not A.data.any():
         raise ValueError(f"The '{name}' graph must have at least one edge. Got a graph without edges instead.")
     return A

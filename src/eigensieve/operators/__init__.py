@@ -3,8 +3,8 @@
 Read in this order:
 
 affinity.py : L(w) = sum_i w_i L_i for the standard and the Laplacian spectrum, its adjoint, its leading eigenvectors.
-symmetric.py : operators known by their products, the matrix G, and the check that every operator passes.
-steps.py : what one pass of a solver step does with each block of features.
+symmetric.py : operators known by their products, and the check that every operator passes.
+steps.py : the work of one pass of a solver step on each block of features.
 _steps_numba.py : the same steps compiled, for dense columns in memory. The chain of one solver step is in these two.
 
 Words
@@ -18,9 +18,8 @@ tile : features of a block that a compiled step keeps in the cache.
 from eigensieve.operators.affinity import (
     Affinity,
     LaplacianAffinity,
-    ScaledAffinity,
     StandardAffinity,
     leading_eigenvectors,
 )
 from eigensieve.operators.steps import ExpandStep, SpreadStep
-from eigensieve.operators.symmetric import FeatureGram, SymmetricOperator, check_symmetric_operator
+from eigensieve.operators.symmetric import SymmetricOperator, check_symmetric_operator

@@ -1,7 +1,7 @@
 """From feature weights to a samples x samples matrix and back, without forming either side.
 
 An affinity is a linear map from weights to symmetric matrices, L(w) = sum_i w_i L_i, with its adjoint, g_i = <L_i, S>.
-Everything Q-alpha needs is these two maps. The spectrum (standard or Laplacian) says which L_i are used.
+Everything Q-alpha needs is these two maps. The spectrum (standard or Laplacian) determines the L_i.
 """
 
 from abc import ABC, abstractmethod
@@ -10,14 +10,17 @@ from typing import Any
 import numpy as np
 import scipy.linalg
 
-from eigensieve._types import Array
+from eigensieve._types import Array, FloatArray
 from eigensieve.data import DataMatrix, one_blas_thread
 from eigensieve.operators.steps import PullStep, SpreadStep
+
+Constants = tuple[Array, ...]
+"""Arrays with one entry per feature."""
 
 _EXTRA = 2  # columns beyond those wanted: they make the block method settle in fewer passes
 
 
-def row_dot(U: Array, V: Array) -> Array:
+def row_dot(U: FloatArray, V: FloatArray) -> FloatArray:
     """Return the inner products of corresponding rows."""
     return np.einsum("tc,tc->t", U, V)
 
@@ -54,40 +57,52 @@ class Affinity(ABC):
 
     @property
     @abstractmethod
-    def constants(self) -> tuple[Array, ...]:
+    def constants(self) -> Constants:
         """Per-feature arrays the block methods need."""
 
     @abstractmethod
-    def companion(self, U: Array, V: Array) -> Array:
+    def companion(self, U: FloatArray, V: FloatArray) -> FloatArray:
         """Return the extra columns (samples x e) whose projection `pull` needs."""
 
     @abstractmethod
-    def pull(self, TU: Array, TV: Array, extra: Array, constants: tuple[Array, ...], inner: float) -> Array:
+    def pull(self, TU: FloatArray, TV: FloatArray, extra: FloatArray, constants: Constants, inner: float) -> FloatArray:
         """Return <L_i, (UV' + VU')/2> for a block, given M_b U, M_b V, M_b companion and <U, V>."""
 
     @abstractmethod
-    def spread(self, weights: Array, T: Array, constants: tuple[Array, ...]) -> Array:
+    def spread(self, weights: FloatArray, T: FloatArray, constants: Constants) -> FloatArray:
         """Return the columns W_b whose backward product gives L(w) V, given T = M_b V."""
 
     @abstractmethod
-    def mass(self, weights: Array, constants: tuple[Array, ...]) -> float:
+    def mass(self, weights: FloatArray, constants: Constants) -> float:
         """Return the block's part of the total weight that `gather` needs."""
 
     @abstractmethod
-    def gather(self, back: Array, total_weight: float, V: Array) -> Array:
+    def gather(self, back: FloatArray, total_weight: float, V: FloatArray) -> FloatArray:
         """Return L(w) V from the backward product of what `spread` gave."""
 
-    def apply(self, weights: Array, V: Array) -> Array:
+    @abstractmethod
+    def scaled(self, factor: FloatArray) -> "Affinity":
+        """Return the affinity with s_i L_i in place of L_i, for positive s_i.
+
+        The weights w are to be the leading eigenvector of S^2 G. Then w = S b, where b is the leading eigenvector of
+        the symmetric matrix S G S (2004, section 3, with S = (D + lambda I)^-1/2): that of the scaled affinity.
+        """
+
+    def moved(self, weights: FloatArray) -> "Affinity":
+        """Return the affinity whose constants are those of the weights: itself, unless it has such constants."""
+        return self
+
+    def apply(self, weights: FloatArray, V: FloatArray) -> FloatArray:
         """Return L(w) V (samples x columns); one pass."""
         result = self.data.sweep(V, SpreadStep(self), (weights, *self.constants))
         assert result.back is not None and result.total is not None
         return self.gather(result.back, float(result.total[0]), V)
 
-    def matrix(self, weights: Array) -> Array:
+    def matrix(self, weights: FloatArray) -> FloatArray:
         """Return L(w) itself (samples x samples): for few samples; one pass."""
         return self.apply(weights, np.eye(self.n_samples))
 
-    def images(self, V: Array) -> Array:
+    def images(self, V: FloatArray) -> FloatArray:
         """Return L_i V for every feature (features x samples x columns): for few features; two passes."""
         n, unit = self.n_features, np.ones(1)
         spread = self.spread(np.ones(n), self.data.project(V), self.constants)
@@ -97,13 +112,13 @@ class Affinity(ABC):
         alone = [tuple(array[i : i + 1] for array in self.constants) for i in range(n)]
         return np.stack([self.gather(back[:, i], self.mass(unit, alone[i]), V) for i in range(n)])
 
-    def gradient(self, U: Array, V: Array) -> Array:
+    def gradient(self, U: FloatArray, V: FloatArray) -> FloatArray:
         """Return <L_i, (UV' + VU')/2> for every feature; one pass."""
         columns = np.hstack([U, V, self.companion(U, V)])
         step = PullStep(self, U.shape[1], float(np.sum(U * V)))
         return self.data.collect(self.data.sweep(columns, step, self.constants).state[0])
 
-    def frobenius(self, weights: Array) -> Array:
+    def frobenius(self, weights: FloatArray) -> FloatArray:
         """Return the gradient of |L(w)|_F^2 / 2, i.e. g_i = <L_i, L(w)>.
 
         Costs O(n q^2), because L(w) has full rank. The samples x samples matrix is never held: it is applied to groups
@@ -123,26 +138,29 @@ class StandardAffinity(Affinity):
     width = 0
     plain = True
 
+    def scaled(self, factor: FloatArray) -> Affinity:
+        return StandardAffinity(_scaled_data(self.data, factor))
+
     @property
-    def constants(self) -> tuple[Array, ...]:
+    def constants(self) -> Constants:
         return ()
 
-    def companion(self, U: Array, V: Array) -> Array:
+    def companion(self, U: FloatArray, V: FloatArray) -> FloatArray:
         return np.empty((len(U), 0))
 
-    def pull(self, TU: Array, TV: Array, extra: Array, constants: tuple[Array, ...], inner: float) -> Array:
+    def pull(self, TU: FloatArray, TV: FloatArray, extra: FloatArray, constants: Constants, inner: float) -> FloatArray:
         return row_dot(TU, TV).astype(np.float64, copy=False)
 
-    def spread(self, weights: Array, T: Array, constants: tuple[Array, ...]) -> Array:
+    def spread(self, weights: FloatArray, T: FloatArray, constants: Constants) -> FloatArray:
         return weights.astype(T.dtype, copy=False)[:, None] * T
 
-    def mass(self, weights: Array, constants: tuple[Array, ...]) -> float:
+    def mass(self, weights: FloatArray, constants: Constants) -> float:
         return 0.0
 
-    def gather(self, back: Array, total_weight: float, V: Array) -> Array:
+    def gather(self, back: FloatArray, total_weight: float, V: FloatArray) -> FloatArray:
         return back
 
-    def matrix(self, weights: Array) -> Array:
+    def matrix(self, weights: FloatArray) -> FloatArray:
         return self.data.gram(weights)
 
 
@@ -151,97 +169,74 @@ class LaplacianAffinity(Affinity):
 
     d is the largest degree of the equally weighted affinity divided by the sum of its weights, max diag(A1) / sum(w).
     The matrix that the search starts from is then positive semidefinite. d stays fixed, so that the criterion is one
-    function throughout. (The printed algorithm moves d in every step and takes it from diag(A), which does not make the
-    matrix semidefinite.) Columns that are left out (scale zero) have L_i = 0.
+    function throughout. The printed algorithm moves d in every step (`moved`), and takes it from diag(A), which does
+    not make the matrix semidefinite. Columns that are left out (scale zero) have L_i = 0.
 
     Parameters
     ----------
     data : DataMatrix
         The standardised data; not centred (centred rows have m_i'1 = 0, and L would be A + dI).
+    shift : float, optional
+        d, in place of that of equal weights.
+    share : ndarray of shape (n_features,), optional
+        The multiple of dI in every L_i, in place of 1.
     """
 
     width = 1
-    per_feature = ("sums", "alive")
+    per_feature = ("sums", "share")
 
-    def __init__(self, data: DataMatrix) -> None:
+    def __init__(self, data: DataMatrix, shift: float | None = None, share: FloatArray | None = None) -> None:
         super().__init__(data)
         mean = data.stats().mean
         center = 0.0 if data.center is None else data.center
         scale = 1.0 if data.scale is None else data.scale
         self.sums = (mean - center) * data.n_samples * scale
-        self.alive = np.broadcast_to(np.asarray(scale) != 0, mean.shape)
-        degrees = data.combine(self.sums[:, None])[:, 0]
-        self.shift = float(degrees.max()) / max(1, int(np.count_nonzero(self.alive)))
+        alive = np.broadcast_to(np.asarray(scale) != 0, mean.shape)
+        self.share = alive.astype(np.float64) if share is None else share * alive
+        self.shift = self._largest_degree(self.share) if shift is None else shift
+
+    def _largest_degree(self, weights: FloatArray) -> float:
+        total = float(weights @ self.share) or 1.0  # the sign of the weights is free, and it cancels
+        return float((self.data.combine((weights * self.sums)[:, None]) / total).max())
+
+    def scaled(self, factor: FloatArray) -> Affinity:
+        return LaplacianAffinity(_scaled_data(self.data, factor), self.shift, self.share * factor)
+
+    def moved(self, weights: FloatArray) -> Affinity:
+        return LaplacianAffinity(self.data, self._largest_degree(weights), self.share)
 
     @property
-    def constants(self) -> tuple[Array, ...]:
-        return (self.sums, self.alive)
+    def constants(self) -> Constants:
+        return (self.sums, self.share)
 
-    def companion(self, U: Array, V: Array) -> Array:
+    def companion(self, U: FloatArray, V: FloatArray) -> FloatArray:
         return row_dot(U, V)[:, None]
 
-    def pull(self, TU: Array, TV: Array, extra: Array, constants: tuple[Array, ...], inner: float) -> Array:
-        sums, alive = constants
-        return row_dot(TU, TV) - sums * extra[:, 0] + self.shift * inner * alive
+    def pull(self, TU: FloatArray, TV: FloatArray, extra: FloatArray, constants: Constants, inner: float) -> FloatArray:
+        sums, share = constants
+        return row_dot(TU, TV) - sums * extra[:, 0] + self.shift * inner * share
 
-    def spread(self, weights: Array, T: Array, constants: tuple[Array, ...]) -> Array:
+    def spread(self, weights: FloatArray, T: FloatArray, constants: Constants) -> FloatArray:
         sums = constants[0]
         return np.column_stack([weights[:, None] * T, weights * sums]).astype(T.dtype, copy=False)
 
-    def mass(self, weights: Array, constants: tuple[Array, ...]) -> float:
+    def mass(self, weights: FloatArray, constants: Constants) -> float:
         return float(weights @ constants[1])
 
-    def gather(self, back: Array, total_weight: float, V: Array) -> Array:
+    def gather(self, back: FloatArray, total_weight: float, V: FloatArray) -> FloatArray:
         return back[:, :-1] - back[:, -1:] * V + self.shift * total_weight * V
 
 
+def _scaled_data(data: DataMatrix, factor: FloatArray) -> DataMatrix:
+    """Return data whose products m_i m_i' are multiplied by the factors."""
+    root = np.sqrt(factor)
+    return data.rescaled(data.center, root if data.scale is None else data.scale * root, data.far)
+
+
 @one_blas_thread()
-class ScaledAffinity(Affinity):
-    """L(b) = sum_i b_i s_i L_i of another affinity: the same map for the weights w = S b.
-
-    The weights w are to be the leading eigenvector of S^2 G. Then w = S b, where b is the leading eigenvector of the
-    symmetric matrix S G S (2004, section 3, with S = (D + lambda I)^-1/2). The solver sees a problem of the usual kind.
-
-    Parameters
-    ----------
-    base : Affinity
-        The affinity of the data, with any spectrum.
-    scale : ndarray of shape (n_features,)
-        The positive numbers s_i.
-    """
-
-    per_feature = ("scale",)
-
-    def __init__(self, base: Affinity, scale: Array) -> None:
-        super().__init__(base.data)
-        self.base = base
-        self.scale = scale
-        self.width = base.width
-
-    @property
-    def constants(self) -> tuple[Array, ...]:
-        return (self.scale, *self.base.constants)
-
-    def companion(self, U: Array, V: Array) -> Array:
-        return self.base.companion(U, V)
-
-    def pull(self, TU: Array, TV: Array, extra: Array, constants: tuple[Array, ...], inner: float) -> Array:
-        scaled: Array = constants[0] * self.base.pull(TU, TV, extra, constants[1:], inner)
-        return scaled
-
-    def spread(self, weights: Array, T: Array, constants: tuple[Array, ...]) -> Array:
-        return self.base.spread(constants[0] * weights, T, constants[1:])
-
-    def mass(self, weights: Array, constants: tuple[Array, ...]) -> float:
-        return self.base.mass(constants[0] * weights, constants[1:])
-
-    def gather(self, back: Array, total_weight: float, V: Array) -> Array:
-        return self.base.gather(back, total_weight, V)
-
-
 def leading_eigenvectors(
-    affinity: Affinity, weights: Array, count: int, *, rtol: float = 1e-2, max_blocks: int = 3
-) -> tuple[Array, Array]:
+    affinity: Affinity, weights: FloatArray, count: int, *, rtol: float = 1e-2, max_blocks: int = 3
+) -> tuple[FloatArray, FloatArray]:
     """Return the `count` eigenvalues of L(w) largest in magnitude, and their eigenvectors.
 
     Block Lanczos with full orthogonalisation, one pass per block. The start is fixed, so the answer is the same on
@@ -280,7 +275,7 @@ def leading_eigenvectors(
     return values, vectors
 
 
-def _orthonormal_extension(V: Array, Y: Array) -> Array:
+def _orthonormal_extension(V: FloatArray, Y: FloatArray) -> FloatArray:
     """Return orthonormal columns, as many as Y has, orthogonal to those of V and spanning what Y adds to them.
 
     It is done twice: the second time removes what rounding left of V, and replaces columns that Y did not determine.
@@ -290,7 +285,7 @@ def _orthonormal_extension(V: Array, Y: Array) -> Array:
     return Y
 
 
-def _ritz(V: Array, LV: Array, count: int) -> tuple[Array, Array, Array]:
+def _ritz(V: FloatArray, LV: FloatArray, count: int) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Rayleigh-Ritz in the span of V: return values, vectors and L times the vectors."""
     small = V.T @ LV
     values, turn = np.linalg.eigh((small + small.T) / 2)

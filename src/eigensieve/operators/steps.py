@@ -1,4 +1,4 @@
-"""The steps of the solvers: what is done with every block of features in one pass over the data.
+"""The steps of the solvers: the work on every block of features in one pass over the data.
 
 A step stands between two products. It gets the projections M_b V of a block and returns the block's new state, the
 columns of the backward product and numbers to be summed over blocks. Steps of the fast solver have a compiled form:
@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from eigensieve._types import Array
+from eigensieve._types import Array, FloatArray
 from eigensieve.data import BackwardSum, StoredColumns
 
 _BASIS = 3
@@ -22,22 +22,15 @@ MOST_COLUMNS = 50
 
 @dataclass(frozen=True, eq=False)
 class PullStep:
-    """The block function of a gradient: <L_i, (UV' + VU')/2> from the projections of U, V and their companion.
-
-    Parameters
-    ----------
-    affinity : Affinity
-    width : int
-        Columns of U and of V.
-    inner : float
-        <U, V>.
-    """
+    """The block function of a gradient: <L_i, (UV' + VU')/2> from the projections of U, V and their companion."""
 
     affinity: Any
     width: int
+    """Columns of U and of V."""
     inner: float
+    """<U, V>."""
 
-    def __call__(self, T: Array, *constants: Array) -> Any:
+    def __call__(self, T: FloatArray, *constants: FloatArray) -> Any:
         k = self.width
         return (self.affinity.pull(T[:, :k], T[:, k : 2 * k], T[:, 2 * k :], constants, self.inner),), None, None
 
@@ -57,13 +50,13 @@ class SpreadStep:
     affinity: Any
     keep: int = 0
 
-    def __call__(self, T: Array, w: Array, *constants: Array) -> Any:
+    def __call__(self, T: FloatArray, w: FloatArray, *constants: FloatArray) -> Any:
         kept = (_widened(w[:, None], _BASIS), _widened(T, self.keep)) if self.keep else ()
         return kept, self.affinity.spread(w, T, constants), np.array([self.affinity.mass(w, constants)])
 
     def fused(
-        self, columns: StoredColumns, V: Array, state: tuple[Array, ...], new: tuple[Array, ...], back: BackwardSum
-    ) -> Array | None:
+        self, columns: StoredColumns, V: FloatArray, state: tuple[Array, ...], new: tuple[Array, ...], back: BackwardSum
+    ) -> FloatArray | None:
         """Do the same for dense columns as they are stored, with both products; return None where it does not apply."""
         if not self.affinity.plain or V.shape[1] > MOST_COLUMNS:
             return None
@@ -113,10 +106,10 @@ class ExpandStep:
     """
 
     affinity: Any
-    turn_B: Array
-    rotate: Array
+    turn_B: FloatArray
+    rotate: FloatArray
     known: Array
-    novel: Array
+    novel: FloatArray
     rho: float
     unit: float
     inner: float
@@ -125,7 +118,7 @@ class ExpandStep:
     full: int
     subtracts: bool
 
-    def __call__(self, T: Array, B: Array, P: Array, KB: Array, *constants: Array) -> Any:
+    def __call__(self, T: FloatArray, B: FloatArray, P: FloatArray, KB: FloatArray, *constants: FloatArray) -> Any:
         affinity, old = self.affinity, self.turn_B.shape[1]
         end = self.n_residual + self.n_rest
         B = B[:, : len(self.turn_B)] @ self.turn_B
@@ -145,8 +138,8 @@ class ExpandStep:
         return (_widened(B, _BASIS), _widened(P, self.full), KB), np.hstack(W), np.vstack([B.T @ B, mass])
 
     def fused(
-        self, columns: StoredColumns, V: Array, state: tuple[Array, ...], new: tuple[Array, ...], back: BackwardSum
-    ) -> Array | None:
+        self, columns: StoredColumns, V: FloatArray, state: tuple[Array, ...], new: tuple[Array, ...], back: BackwardSum
+    ) -> FloatArray | None:
         """Do the same for dense columns as they are stored, with both products; return None where it does not apply."""
         width = len(self.rotate.T) + self.n_residual * (1 + self.turn_B.shape[1])
         if not self.affinity.plain or self.subtracts or self.n_rest or not self.n_residual or width > MOST_COLUMNS:
@@ -166,11 +159,11 @@ class ExpandStep:
         return total
 
 
-def _thin_side(V: Array) -> tuple[Array, Array]:
+def _thin_side(V: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return a copy of V' with contiguous rows and the sums of V's columns, for compiled products."""
     return np.array(V.T, order="C"), V.sum(axis=0, dtype=np.float64).astype(V.dtype)
 
 
-def _widened(P: Array, width: int) -> Array:
+def _widened(P: FloatArray, width: int) -> FloatArray:
     """Return P with zero columns added. An array that has its final width from the start is never replaced."""
     return P if P.shape[1] == width else np.pad(P, ((0, 0), (0, width - P.shape[1])))

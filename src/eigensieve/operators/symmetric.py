@@ -5,29 +5,22 @@ from abc import ABC, abstractmethod
 import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
-from eigensieve._types import Array
-from eigensieve.operators.affinity import Affinity
+from eigensieve._types import FloatArray
 
 _TINY = float(np.finfo(np.float64).tiny)
 
 
 class SymmetricOperator(ABC):
-    """A symmetric matrix known by its products.
-
-    Parameters
-    ----------
-    size : int
-        Number of rows and of columns.
-    """
+    """A symmetric matrix of `size` rows and columns, known by its products."""
 
     def __init__(self, size: int) -> None:
         self.size = size
 
     @abstractmethod
-    def matvec(self, vector: Array) -> Array:
+    def matvec(self, vector: FloatArray) -> FloatArray:
         """Return the product with a vector."""
 
-    def to_dense(self) -> Array:
+    def to_dense(self) -> FloatArray:
         """Form the matrix, column by column: for few rows only."""
         return np.column_stack([self.matvec(unit) for unit in np.eye(self.size)])
 
@@ -36,41 +29,9 @@ class SymmetricOperator(ABC):
         return LinearOperator((self.size, self.size), matvec=self.matvec, rmatvec=self.matvec, dtype=np.float64)
 
 
-class FeatureGram(SymmetricOperator):
-    """G, whose leading eigenvector is the weight vector for a fixed Q (2005, section 3).
-
-    G_ij = trace(Q' L_i L_j Q) - tau trace(L_i L_j). For the standard spectrum this is
-    (m_i'm_j) m_i'(QQ' - tau I)m_j; tau = 0 is the energy criterion and tau = 1/2 half of the gap criterion.
-
-    Notes
-    -----
-    With Y = L(w) Q, (G w)_i = <L_i, Y Q'> - tau <L_i, L(w)>. The first term takes two passes over the data and O(nqk)
-    work, the second O(nq^2).
-
-    Parameters
-    ----------
-    affinity : Affinity
-    Q : ndarray of shape (n_samples, n_clusters)
-        Orthonormal columns.
-    tau : float, default=0
-    """
-
-    def __init__(self, affinity: Affinity, Q: Array, tau: float = 0.0) -> None:
-        super().__init__(affinity.n_features)
-        self.affinity = affinity
-        self.Q = Q
-        self.tau = tau
-
-    def matvec(self, vector: Array) -> Array:
-        product = self.affinity.gradient(self.affinity.apply(vector, self.Q), self.Q)
-        if self.tau:
-            product = product - self.tau * self.affinity.frobenius(vector)
-        return product
-
-
 def check_symmetric_operator(
     operator: SymmetricOperator,
-    dense: Array | None = None,
+    dense: FloatArray | None = None,
     *,
     n_probes: int = 3,
     rtol: float = 1e-8,
@@ -81,9 +42,9 @@ def check_symmetric_operator(
     Parameters
     ----------
     operator : SymmetricOperator
-        What is checked: an object with `shape` and products.
+        The operator to check.
     dense : ndarray of shape (size, size), optional
-        What the operator should be. It is compared with the operator entry by entry.
+        The matrix that the operator should be. They are compared entry by entry.
     n_probes : int, default=3
         Number of random pairs u, v for the test u'(Gv) = v'(Gu).
     rtol : float, default=1e-8

@@ -9,6 +9,7 @@ alternating.py : the papers' own algorithms, and the matrix G of a problem.
 checkpoint.py : completed steps in a folder, so that an interrupted run continues.
 knowledge/ : labels, pairs and side data.
 class_blocks.py : the supervised criterion of class blocks.
+search.py : the search on all features, and on parts of them for the automatic number of features.
 topographical_map.py : the rounds of the topographical map.
 mercer_kernels.py, mercer_factor.py : Mercer kernels between features, and features in the kernel's space.
 theory.py : what the papers prove about the weights.
@@ -17,15 +18,15 @@ Words
 -----
 weights : w, one per feature (alpha in the papers).
 embedding : Q, samples x clusters, orthonormal.
-criterion : what is maximised; "energy" or "gap".
+criterion : the function that is maximised; "energy" or "gap".
 spectrum : which affinity L(w) is used; "standard" or "laplacian".
 G : the features x features matrix whose leading eigenvector is w for a fixed Q.
 """
 
-from eigensieve.qalpha.class_blocks import read_settings
+from eigensieve.qalpha.alternating import ProblemGram
+from eigensieve.qalpha.class_blocks import BlockSettings
 from eigensieve.qalpha.knowledge.checks import (
     Pairs,
-    Request,
     check_combination,
     check_pairs_against_labels,
     check_start,
@@ -42,7 +43,7 @@ from eigensieve.qalpha.knowledge.labels import (
 )
 from eigensieve.qalpha.knowledge.pairs import PairPenalty
 from eigensieve.qalpha.knowledge.steered import Knowledge, inhibition, side_variances, solve_steered
-from eigensieve.qalpha.mercer_factor import Factor, check_likeness, exact_factor, nystroem_factor
+from eigensieve.qalpha.mercer_factor import Factor, check_likeness, exact_factor, monomial_factor, nystroem_factor
 from eigensieve.qalpha.mercer_kernels import (
     KERNELS,
     ComputedKernel,
@@ -53,6 +54,7 @@ from eigensieve.qalpha.mercer_kernels import (
     kernel_function,
 )
 from eigensieve.qalpha.problem import TAU, Problem, Result, SolveSettings, spectrum_affinity
+from eigensieve.qalpha.search import Search
 from eigensieve.qalpha.solving import SOLVERS, solve_standard
 from eigensieve.qalpha.theory import (
     expected_irrelevant_weight_bound,

@@ -1,30 +1,38 @@
 """The papers' own algorithms (2005, sections 3 to 5): exact half-steps for weights and embedding in turn."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from scipy.sparse.linalg import ArpackNoConvergence, eigsh
 
-from eigensieve._types import Array
-from eigensieve.operators import FeatureGram, SymmetricOperator, leading_eigenvectors
+from eigensieve._types import BoolArray, FloatArray
+from eigensieve.operators import SymmetricOperator, leading_eigenvectors
 from eigensieve.qalpha.checkpoint import Checkpoint
 from eigensieve.qalpha.problem import Problem, Result, SolveSettings, Status, finish
 
 _DENSE = 40  # up to this many features the matrix is formed: ARPACK needs room
 _ROOM = 2**23  # numbers that forming it may hold at a time; with more it is formed column by column
 
-Step = Callable[[Problem, Array, Array], tuple[Array, float, Array]]
+Step = Callable[[Problem, FloatArray, FloatArray], tuple[FloatArray, float, FloatArray]]
 """step(problem, weights, Q) -> weights, criterion, Q."""
 
 
 def alternate(
-    problem: Problem, Q: Array, settings: SolveSettings, checkpoint: Checkpoint | None = None, *, step: Step
+    problem: Problem,
+    Q: FloatArray,
+    settings: SolveSettings,
+    checkpoint: Checkpoint | None = None,
+    *,
+    step: Step,
+    one_criterion: bool = True,
 ) -> Result:
     """Repeat ``weights, value, Q = step(problem, weights, Q)`` until weights and criterion settle.
 
     Only steps that do not lower the criterion are accepted. The first that would lower it (by rounding) ends the
-    search.
+    search. Steps that change the criterion itself (`one_criterion` is false) are all accepted, and end when the weights
+    settle.
     """
     first_pass = problem.n_passes
     weights = problem.starting_weights()
@@ -40,7 +48,7 @@ def alternate(
     while status == "max_iter" and n_iter < settings.max_iter:
         n_iter += 1
         new, value, new_Q = step(problem, weights, Q)
-        if history and value < history[-1]:
+        if one_criterion and history and value < history[-1]:
             status = "precision"
             break
         change = float(np.linalg.norm(new - weights * np.sign(new @ weights)))
@@ -48,16 +56,16 @@ def alternate(
         history.append(value)
         weights, Q = new, new_Q
         settings.progress(f"step {n_iter}: criterion {problem.unit * value:.6g}, weights moved {change:.1e}")
-        if change <= settings.tol and gain <= settings.tol**2 * abs(value):
+        if change <= settings.tol and (gain <= settings.tol**2 * abs(value) or not one_criterion):
             status = "converged"
         if checkpoint is not None:
             small = {"Q": Q, "history": history, "n_iter": n_iter, "status": status}
             checkpoint.save(n_iter, small, {"weights": weights})
-    LQ = problem.affinity.apply(weights, Q)
+    LQ = (problem if one_criterion else _moved(problem, weights)).affinity.apply(weights, Q)
     return finish(problem, weights, Q, LQ, history, n_iter, first_pass, status)
 
 
-def basic_step(problem: Problem, weights: Array, Q: Array) -> tuple[Array, float, Array]:
+def basic_step(problem: Problem, weights: FloatArray, Q: FloatArray) -> tuple[FloatArray, float, FloatArray]:
     """The leading eigenvector of G, then the k leading eigenvectors of L(w). Both are exact."""
     weights, value = _best_weights(problem, Q, weights)
     if problem.fixed_embedding is None:
@@ -65,7 +73,7 @@ def basic_step(problem: Problem, weights: Array, Q: Array) -> tuple[Array, float
     return weights, value, Q
 
 
-def power_step(problem: Problem, weights: Array, Q: Array) -> tuple[Array, float, Array]:
+def power_step(problem: Problem, weights: FloatArray, Q: FloatArray) -> tuple[FloatArray, float, FloatArray]:
     """Definition 2, power-embedded: one orthogonal iteration, Q R = L(w) Q.
 
     Step 1 with QQ' in place of the printed Q'Q.
@@ -76,7 +84,7 @@ def power_step(problem: Problem, weights: Array, Q: Array) -> tuple[Array, float
     return weights, value, Q
 
 
-def ritz_step(problem: Problem, weights: Array, Q: Array) -> tuple[Array, float, Array]:
+def ritz_step(problem: Problem, weights: FloatArray, Q: FloatArray) -> tuple[FloatArray, float, FloatArray]:
     """Definition 4: a power step, then the best weights for the new subspace, then Q turned to its Ritz vectors.
 
     Step 4 with the corrected G.
@@ -89,36 +97,52 @@ def ritz_step(problem: Problem, weights: Array, Q: Array) -> tuple[Array, float,
     return weights, value, Q @ np.linalg.eigh((S + S.T) / 2)[1][:, ::-1]
 
 
-class ProblemGram(FeatureGram):
-    """The matrix whose leading eigenvector is the weight vector of a problem for a fixed Q.
+def moving_step(problem: Problem, weights: FloatArray, Q: FloatArray) -> tuple[FloatArray, float, FloatArray]:
+    """Definition 5, the Laplacian as printed: a power step whose d follows the weights.
+
+    d = max diag(A1) / sum(w) in place of the printed max diag(A) / sum(w), which does not make L semidefinite.
+    """
+    weights, value = _best_weights(_moved(problem, weights), Q, weights)
+    if problem.fixed_embedding is None:
+        Q = np.linalg.qr(_moved(problem, weights).affinity.apply(weights, Q))[0]
+    return weights, value, Q
+
+
+def _moved(problem: Problem, weights: FloatArray) -> Problem:
+    return replace(problem, affinity=problem.affinity.moved(weights))
+
+
+class ProblemGram(SymmetricOperator):
+    """G, whose leading eigenvector is the weight vector of a problem for a fixed Q (2005, section 3).
+
+    G_ij = trace(Q' L_i L_j Q) - tau trace(L_i L_j) - B_ij / unit. For the standard spectrum the first two are
+    (m_i'm_j) m_i'(QQ' - tau I)m_j; tau = 0 is the energy criterion and tau = 1/2 half of the gap criterion.
 
     Notes
     -----
-    G - B / unit: the gram of the problem's spectrum and criterion, less the problem's penalty.
-
-    Parameters
-    ----------
-    problem : Problem
-    Q : ndarray of shape (n_samples, n_clusters)
+    With Y = L(w) Q, (G w)_i = <L_i, Y Q'> - tau <L_i, L(w)> - (B w)_i / unit. The first term takes two passes over the
+    data and O(nqk) work, the second O(nq^2).
     """
 
-    def __init__(self, problem: Problem, Q: Array) -> None:
-        super().__init__(problem.affinity, Q)
+    def __init__(self, problem: Problem, Q: FloatArray) -> None:
+        super().__init__(problem.n_features)
         self.problem = problem
+        self.Q = Q
 
-    def matvec(self, vector: Array) -> Array:
-        energy = super().matvec(vector)
+    def matvec(self, vector: FloatArray) -> FloatArray:
+        affinity = self.problem.affinity
+        energy = affinity.gradient(affinity.apply(vector, self.Q), self.Q)
         return energy - self.problem.subtracted(vector) if self.problem.subtracts else energy
 
-    def to_dense(self) -> Array:
+    def to_dense(self) -> FloatArray:
         if self.size * self.Q.size > _ROOM:
             return super().to_dense()
-        images = self.affinity.images(self.Q).reshape(self.size, -1)
-        energy: Array = images @ images.T
+        images = self.problem.affinity.images(self.Q).reshape(self.size, -1)
+        energy: FloatArray = images @ images.T
         return energy - self.problem.subtracted_matrix if self.problem.subtracts else energy
 
 
-def _best_weights(problem: Problem, Q: Array, guess: Array) -> tuple[Array, float]:
+def _best_weights(problem: Problem, Q: FloatArray, guess: FloatArray) -> tuple[FloatArray, float]:
     """Return the leading eigenvector of G for fixed Q, and its eigenvalue: the criterion."""
     weights, value = leading_vector(ProblemGram(problem, Q), problem.usable, guess, problem.affinity.data.dtype)
     if problem.subtracts:
@@ -135,40 +159,40 @@ class _Part(SymmetricOperator):
     The others have zeros in G. Where no weights raise the criterion above zero, they would be the best.
     """
 
-    def __init__(self, G: SymmetricOperator, usable: Array) -> None:
+    def __init__(self, G: SymmetricOperator, usable: BoolArray) -> None:
         super().__init__(int(np.count_nonzero(usable)))
         self.G = G
         self.usable = usable
 
-    def whole(self, vector: Array) -> Array:
+    def whole(self, vector: FloatArray) -> FloatArray:
         """Return the vector, or the columns, with zeros for the other features."""
         out = np.zeros((len(self.usable), *vector.shape[1:]))
         out[self.usable] = vector
         return out
 
-    def matvec(self, vector: Array) -> Array:
-        product: Array = self.G.matvec(self.whole(vector))[self.usable]
+    def matvec(self, vector: FloatArray) -> FloatArray:
+        product: FloatArray = self.G.matvec(self.whole(vector))[self.usable]
         return product
 
-    def to_dense(self) -> Array:
+    def to_dense(self) -> FloatArray:
         few = self.G.size <= _DENSE
         return self.G.to_dense()[np.ix_(self.usable, self.usable)] if few else super().to_dense()
 
 
-def leading_vector(G: SymmetricOperator, usable: Array, guess: Array, dtype: Any) -> tuple[Array, float]:
+def leading_vector(G: SymmetricOperator, usable: BoolArray, guess: FloatArray, dtype: Any) -> tuple[FloatArray, float]:
     """Return the eigenvector of the largest eigenvalue and that eigenvalue, to the precision of the data's type."""
     try:
         values, vectors = leading_vectors(G, usable, 1, guess, float(np.finfo(dtype).eps) ** 0.75)
     except ArpackNoConvergence as error:
         if not len(error.eigenvalues):
             return guess, float(guess @ G.matvec(guess))
-        values, vectors = error.eigenvalues, _Part(G, usable).whole(error.eigenvectors)
+        values, vectors = error.eigenvalues.real, _Part(G, usable).whole(error.eigenvectors.real)
     return vectors[:, 0], float(values[0])
 
 
 def leading_vectors(
-    G: SymmetricOperator, usable: Array, count: int, guess: Array, tolerance: float
-) -> tuple[Array, Array]:
+    G: SymmetricOperator, usable: BoolArray, count: int, guess: FloatArray, tolerance: float
+) -> tuple[FloatArray, FloatArray]:
     """Return the `count` largest eigenvalues, decreasing, and their eigenvectors, which are zero where not `usable`."""
     part = _Part(G, usable)
     if part.size <= _DENSE:

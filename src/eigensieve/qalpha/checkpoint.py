@@ -19,12 +19,11 @@ from typing import Any
 import numpy as np
 
 from eigensieve._files import PREFIX, CheckpointError, staged
-from eigensieve._types import Array
+from eigensieve._types import Array, FloatArray
 from eigensieve.data import fingerprint
-from eigensieve.operators import Affinity
 from eigensieve.qalpha.problem import Problem, SolveSettings
 
-_FORMAT = 3  # version of the arrays that a step holds
+_FORMAT = 4  # version of the arrays that a step holds
 _RECORD = "problem.json"
 _SMALL = "small.npz"
 
@@ -37,14 +36,14 @@ class Checkpoint:
     folder : path-like
         It is made if it does not exist.
     problem : Problem
-        What is being solved. A folder with the steps of another problem is refused.
+        The problem to solve. A folder with the steps of another problem is refused.
     settings : SolveSettings
     start : ndarray or None
         The start of the search, if it does not follow from the problem: it was given, or drawn at random.
     """
 
     def __init__(
-        self, folder: str | os.PathLike[str], problem: Problem, settings: SolveSettings, start: Array | None
+        self, folder: str | os.PathLike[str], problem: Problem, settings: SolveSettings, start: FloatArray | None
     ) -> None:
         self.folder = Path(folder)
         self.data = problem.affinity.data
@@ -128,7 +127,7 @@ class Checkpoint:
             )
 
 
-def _identity(problem: Problem, settings: SolveSettings, start: Array | None) -> dict[str, Any]:
+def _identity(problem: Problem, settings: SolveSettings, start: FloatArray | None) -> dict[str, Any]:
     """Return what must be the same for a stored step to be usable: everything that the result depends on."""
     affinity, penalty = problem.affinity, problem.penalty
     data = affinity.data
@@ -138,24 +137,18 @@ def _identity(problem: Problem, settings: SolveSettings, start: Array | None) ->
         "n_features": data.n_features,
         "precision": str(data.dtype),
         "n_clusters": problem.n_clusters,
-        "spectrum": _spectrum(affinity),
+        "spectrum": type(affinity).__name__,
         "criterion": problem.tau,
         "solver": settings.solver,
         "tol": settings.tol,
         "data": fingerprint(data),
+        "side data": _of_arrays(problem.scale),
         "normalization": _of_arrays(data.center, data.scale),
         "usable features": _of_arrays(problem.usable),
         "labels": _of_arrays(problem.fixed_embedding),
-        "side data": _of_arrays(*affinity.constants),
         "pairs": None if penalty is None else _of_arrays(*penalty.parts),
         "start": _of_arrays(start, problem.initial_weights),
     }
-
-
-def _spectrum(affinity: Affinity) -> str:
-    """Return the kind of an affinity, and of the one that it scales."""
-    base = getattr(affinity, "base", None)
-    return type(affinity).__name__ + ("" if base is None else f" of {_spectrum(base)}")
 
 
 def _of_arrays(*arrays: Array | None) -> str | None:

@@ -7,14 +7,14 @@ not. (The 2005 text has the words "inter" and "intra" exchanged.)
 """
 
 from dataclasses import dataclass
-from numbers import Integral
 
 import numpy as np
 
-from eigensieve._types import Array
+from eigensieve._types import BoolArray, FloatArray, IntArray
 from eigensieve.operators import Affinity, SymmetricOperator, leading_eigenvectors
 from eigensieve.qalpha.alternating import leading_vector
-from eigensieve.qalpha.problem import Penalty, Problem, Result, SolveSettings, Status, finish
+from eigensieve.qalpha.knowledge.pairs import PairPenalty
+from eigensieve.qalpha.problem import Problem, Result, SolveSettings, Status, finish
 
 _START_STEPS = 10  # orthogonal iterations before the first weights are sought
 _PATIENCE = 15  # steps with neither a larger criterion nor a smaller move of the weights that end the search
@@ -22,29 +22,14 @@ _PATIENCE = 15  # steps with neither a larger criterion nor a smaller move of th
 
 @dataclass(frozen=True)
 class BlockSettings:
-    """The parameters of the criterion.
-
-    Attributes
-    ----------
-    gamma : float
-        Weight of the energy across classes.
-    within, across : int
-        k of a block within a class, and of a block across two classes.
-    """
+    """The parameters of the criterion, as printed."""
 
     gamma: float = 0.5
+    """Weight of the energy across classes."""
     within: int = 2
+    """k of a block within a class."""
     across: int = 1
-
-
-def read_settings(gamma: float, sizes: tuple[int, ...], owner: str) -> BlockSettings:
-    """Check the user's settings."""
-    if len(sizes) != 2 or not all(isinstance(size, Integral) and size >= 1 for size in sizes):
-        raise ValueError(
-            f"The 'block_clusters' parameter of {owner} must be two ints of at least 1, within and across classes. Got "
-            f"{sizes!r} instead."
-        )
-    return BlockSettings(gamma, int(sizes[0]), int(sizes[1]))
+    """k of a block across two classes."""
 
 
 class BlockGram(SymmetricOperator):
@@ -54,19 +39,12 @@ class BlockGram(SymmetricOperator):
     -----
     All Q^gh stand side by side as columns over all samples, zero outside class h. With Y = A Q, set to zero outside the
     rows of class g, (G w)_i = sum over columns of sign (m_i'Y)(m_i'Q). This takes two passes for any number of blocks.
-
-    Parameters
-    ----------
-    affinity : Affinity
-    Q : ndarray of shape (n_samples, n_columns)
-    rows : ndarray of bool of the same shape
-        Samples of class g for each column.
-    signs : ndarray of shape (n_columns,)
-        1 within a class, -gamma across.
-    penalty : Penalty or None
+    `rows` marks the samples of class g for each column of Q. `signs` is 1 for columns within a class, -gamma across.
     """
 
-    def __init__(self, affinity: Affinity, Q: Array, rows: Array, signs: Array, penalty: Penalty | None = None) -> None:
+    def __init__(
+        self, affinity: Affinity, Q: FloatArray, rows: BoolArray, signs: FloatArray, penalty: PairPenalty | None = None
+    ) -> None:
         super().__init__(affinity.n_features)
         self.affinity = affinity
         self.Q = Q
@@ -74,24 +52,18 @@ class BlockGram(SymmetricOperator):
         self.signs = signs
         self.penalty = penalty
 
-    def matvec(self, vector: Array) -> Array:
+    def matvec(self, vector: FloatArray) -> FloatArray:
         Y = np.where(self.rows, self.affinity.apply(vector, self.Q), 0.0)
         product = self.affinity.gradient(Y * self.signs, self.Q)
         return product if self.penalty is None else product - self.penalty.product(vector)
 
 
-def solve_blocks(problem: Problem, codes: Array, blocks: BlockSettings, settings: SolveSettings) -> Result:
+def solve_blocks(problem: Problem, codes: IntArray, blocks: BlockSettings, settings: SolveSettings) -> Result:
     """Alternate the leading eigenvector of G and one orthogonal iteration on every Q^gh.
 
-    Parameters
-    ----------
-    problem : Problem
-        Standard spectrum and energy criterion. `n_clusters` leading eigenvectors of A(w) are reported.
-    codes : ndarray of int of shape (n_samples,)
-        Class of every sample.
-    blocks : BlockSettings
-    settings : SolveSettings
-        `max_iter`, `tol` and `progress` are used. The search has converged when the weights move by no more than `tol`.
+    The problem has the standard spectrum and the energy criterion; `n_clusters` leading eigenvectors of A(w) are
+    reported. `codes` are the classes of the samples. The search has converged when the weights move by no more than
+    `tol`.
 
     Notes
     -----
@@ -135,44 +107,30 @@ def solve_blocks(problem: Problem, codes: Array, blocks: BlockSettings, settings
     return finish(problem, weights, embedding, LQ, history, n_iter, first_pass, status)
 
 
-def _arrange(codes: Array, settings: BlockSettings) -> tuple[Array, Array, Array, Array]:
+def _arrange(codes: IntArray, settings: BlockSettings) -> tuple[FloatArray, BoolArray, BoolArray, FloatArray]:
     """Random starting columns for all blocks, masks of their rows (class g) and columns (class h), and their signs."""
-    rng = np.random.default_rng(0)
-    classes = np.unique(codes)
-    rows, columns, signs = [], [], []
-    for g in classes:
-        for h in classes:
-            wanted = settings.within if g == h else settings.across
-            width = min(wanted, int(np.sum(codes == g)), int(np.sum(codes == h)))
-            rows += [codes == g] * width
-            columns += [codes == h] * width
-            signs += [1.0 if g == h else -settings.gamma] * width
-    lives = np.column_stack(columns)
-    start = _orthonormal_blocks(np.where(lives, rng.standard_normal(lives.shape), 0.0), np.column_stack(rows), lives)
-    return start, np.column_stack(rows), lives, np.array(signs)
+    sizes = np.bincount(codes)
+    pairs = [(g, h) for g in range(len(sizes)) for h in range(len(sizes))]
+    widths = [min(settings.within if g == h else settings.across, sizes[g], sizes[h]) for g, h in pairs]
+    g, h = np.repeat(pairs, widths, axis=0).T
+    rows, columns = codes[:, None] == g, codes[:, None] == h
+    start = np.where(columns, np.random.default_rng(0).standard_normal(columns.shape), 0.0)
+    return _orthonormal_blocks(start, rows, columns), rows, columns, np.where(g == h, 1.0, -settings.gamma)
 
 
-def _iterate(affinity: Affinity, weights: Array, Q: Array, rows: Array, columns: Array) -> Array:
+def _iterate(affinity: Affinity, weights: FloatArray, Q: FloatArray, rows: BoolArray, columns: BoolArray) -> FloatArray:
     """One orthogonal iteration, Q^gh <- A^hg A^gh Q^gh, for all blocks in two passes."""
     Y = np.where(rows, affinity.apply(weights, Q), 0.0)
     Z = np.where(columns, affinity.apply(weights, Y), 0.0)
     return _orthonormal_blocks(Z, rows, columns)
 
 
-def _orthonormal_blocks(Z: Array, rows: Array, columns: Array) -> Array:
+def _orthonormal_blocks(Z: FloatArray, rows: BoolArray, columns: BoolArray) -> FloatArray:
     """Orthonormalise the columns of each block on its own."""
     Q = np.zeros_like(Z)
-    start = 0
-    while start < Z.shape[1]:
-        stop = start + 1
-        while stop < Z.shape[1] and _same_block(rows, columns, start, stop):
-            stop += 1
-        where = columns[:, start]
-        Q[where, start:stop] = np.linalg.qr(Z[where, start:stop])[0]
-        start = stop
+    block = np.unique(np.vstack([rows, columns]), axis=1, return_inverse=True)[1].reshape(-1)
+    for number in range(block.max() + 1):
+        here = np.flatnonzero(block == number)
+        where = np.ix_(columns[:, here[0]], here)
+        Q[where] = np.linalg.qr(Z[where])[0]
     return Q
-
-
-def _same_block(rows: Array, columns: Array, one: int, other: int) -> bool:
-    same_rows = np.array_equal(rows[:, one], rows[:, other])
-    return same_rows and np.array_equal(columns[:, one], columns[:, other])

@@ -7,11 +7,12 @@ the papers print as E R^-1, is the correct D_alpha V E R^-1.
 
 import os
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from eigensieve._types import Array
-from eigensieve.qalpha.mercer_kernels import FeatureKernel
+from eigensieve._types import FloatArray
+from eigensieve.qalpha.mercer_kernels import ComputedKernel, FeatureKernel, KernelSettings
 
 _COPIES = 4  # arrays of the kernel's size that the exact factorisation holds at once
 _ALIKE = 1e-10  # features whose normalised kernel is below this for all pairs have nothing to do with each other
@@ -20,31 +21,20 @@ _NEGATIVE = 1e-8  # eigenvalues below minus this share of the largest are not ro
 
 @dataclass(frozen=True)
 class Factor:
-    """A factor of V.
+    """A factor of V: mapped features in rows.
 
-    Attributes
-    ----------
-    phi : ndarray of shape (n_features, n_dimensions)
-        Mapped features.
-    error : float
-        trace(V - Phi Phi') / trace(V). V - Phi Phi' is positive semidefinite, so no eigenvalue and no entry of V is off
-        by more than this share of V's trace.
+    The error is trace(V - Phi Phi') / trace(V). V - Phi Phi' is positive semidefinite, so no eigenvalue and no entry of
+    V is off by more than this share of V's trace.
     """
 
-    phi: Array
+    phi: FloatArray
     error: float
 
 
 def exact_factor(kernel: FeatureKernel, owner: str) -> Factor:
     """Factor V by its eigenvectors. Raise if V is too large for memory or not positive semidefinite."""
     n = kernel.n_features
-    need, available = _COPIES * 8 * n**2, _available_memory()
-    if need > available:
-        raise MemoryError(
-            f"The kernel matrix of {n:,} features takes {need / 2**30:,.1f} GB to factor, and "
-            f"{available / 2**30:,.1f} GB are free. Set the 'n_components' parameter of {owner} (for example to 500) "
-            "for Nystroem's approximation, whose error is reported, or select among fewer features."
-        )
+    _check_memory(n**2, f"kernel matrix of {n:,} features", owner)
     V = kernel.columns(np.arange(n))
     _check_symmetric(V, owner)
     _check_some_alike(V, owner)
@@ -55,7 +45,43 @@ def exact_factor(kernel: FeatureKernel, owner: str) -> Factor:
     return Factor(vectors[:, kept] * np.sqrt(values[kept]), 0.0)
 
 
-def _check_some_alike(V: Array, owner: str) -> None:
+def monomial_factor(
+    kernel: FeatureKernel, name: Any, settings: KernelSettings, n_components: int | None, unit: bool, owner: str
+) -> Factor:
+    """Map features to coordinates of the kernel's own: the samples, or the products of `degree` samples.
+
+    A Laplacian is not the same in all coordinates, as inner products are, so that it needs these.
+    """
+    coordinates = isinstance(name, str) and (name in ("linear", "sections") or (name == "poly" and not settings.coef0))
+    if not coordinates or n_components is not None or not isinstance(kernel, ComputedKernel):
+        raise ValueError(
+            f"The 'spectrum' parameter of {owner} must be 'standard', unless the kernel has coordinates: 'linear', "
+            "'sections', or 'poly' with coef0=0, without n_components. A Laplacian depends on the coordinates, and "
+            "other kernels give inner products only. Use one of these kernels, or spectrum='standard'."
+        )
+    n_samples, degree = kernel.data.n_samples, 1 if name == "linear" else settings.degree
+    step = settings.section_size if name == "sections" else n_samples
+    sections = [slice(start, start + step) for start in range(0, n_samples, step)]
+    _check_memory(kernel.n_features * len(sections) * min(step, n_samples) ** degree, "table of mapped features", owner)
+    features = np.hstack([kernel.data.take(np.arange(kernel.data.n_features)), kernel.targets]).astype(np.float64)
+    phi = np.vstack([_products(features[rows], degree) for rows in sections]).T
+    if name == "poly":
+        phi *= settings.gamma ** (degree / 2)
+    if unit:
+        size = np.linalg.norm(phi, axis=1, keepdims=True)
+        phi = np.divide(phi, size, out=np.zeros_like(phi), where=size > 0)
+    return Factor(phi, 0.0)
+
+
+def _products(columns: FloatArray, degree: int) -> FloatArray:
+    """Return the products of all `degree` rows, (rows^degree, columns): their inner products are powers."""
+    out = columns
+    for _ in range(degree - 1):
+        out = (out[:, None] * columns).reshape(-1, columns.shape[1])
+    return out
+
+
+def _check_some_alike(V: FloatArray, owner: str) -> None:
     """Refuse a kernel that is diagonal within rounding: all choices are equally good, and rounding would decide."""
     size = np.sqrt(np.maximum(np.diag(V), 0.0))
     alive = size > 0
@@ -68,7 +94,7 @@ def _check_some_alike(V: Array, owner: str) -> None:
         )
 
 
-def check_likeness(phi: Array, span: Array, owner: str) -> None:
+def check_likeness(phi: FloatArray, span: FloatArray, owner: str) -> None:
     """Refuse mapped features that have nothing to do with the span (of the classes) but rounding."""
     size = np.linalg.norm(phi, axis=1)
     if np.max(np.linalg.norm(phi @ span, axis=1)[size > 0] / size[size > 0], initial=0.0) < _ALIKE:
@@ -83,9 +109,9 @@ def nystroem_factor(kernel: FeatureKernel, n_components: int, rng: np.random.Gen
 
     Notes
     -----
-    Randomly pivoted Cholesky in blocks: columns are drawn with probability proportional to what is still missing on the
-    diagonal. Phi Phi' is Nystroem's approximation for the columns drawn. It never exceeds V, and what is missing on the
-    diagonal sums to the trace of the error.
+    Randomly pivoted Cholesky in blocks: columns are drawn with probability proportional to the rest of the
+    diagonal. Phi Phi' is Nystroem's approximation for the columns drawn. It never exceeds V, and the rest of
+    the diagonal sums to the trace of the error.
     """
     n = kernel.n_features
     missing = kernel.diagonal().copy()
@@ -114,7 +140,7 @@ def nystroem_factor(kernel: FeatureKernel, n_components: int, rng: np.random.Gen
     return Factor(phi, max(0.0, float(missing.sum())) / total)
 
 
-def _check_symmetric(V: Array, owner: str) -> None:
+def _check_symmetric(V: FloatArray, owner: str) -> None:
     gap = float(np.abs(V - V.T).max())
     if not gap <= 1e-8 * float(np.abs(V).max()):
         raise ValueError(
@@ -127,6 +153,16 @@ def _not_semidefinite(owner: str, evidence: str) -> ValueError:
         f"The kernel of {owner} must be positive semidefinite, an inner product of mapped features: {evidence}. "
         "Use another kernel or other kernel parameters, or clip the negative eigenvalues of a precomputed one."
     )
+
+
+def _check_memory(numbers: int, of_what: str, owner: str) -> None:
+    need, available = _COPIES * 8 * numbers, _available_memory()
+    if need > available:
+        raise MemoryError(
+            f"The {of_what} takes {need / 2**30:,.1f} GB to factor, and {available / 2**30:,.1f} GB are free. Select "
+            f"among fewer features, or, with spectrum='standard', set the 'n_components' parameter of {owner} (for "
+            "example to 500) for Nystroem's approximation, whose error is reported."
+        )
 
 
 def _available_memory() -> float:

@@ -6,10 +6,10 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from eigensieve._types import Array
+from eigensieve._types import FloatArray, IntArray
 from eigensieve.data import DataMatrix
 
-KernelFunction = Callable[[Array, Array], Array]
+KernelFunction = Callable[[FloatArray, FloatArray], FloatArray]
 
 KERNELS = ("linear", "poly", "rbf", "sections", "precomputed")
 
@@ -38,7 +38,7 @@ def kernel_function(kernel: str | Callable[..., Any], settings: KernelSettings) 
     return lambda A, B: _sections(A, B, settings)
 
 
-def _checked(values: Any, n_rows: int, n_columns: int) -> Array:
+def _checked(values: Any, n_rows: int, n_columns: int) -> FloatArray:
     values = np.asarray(values, dtype=np.float64)
     if values.shape != (n_rows, n_columns):
         raise ValueError(
@@ -48,12 +48,12 @@ def _checked(values: Any, n_rows: int, n_columns: int) -> Array:
     return values
 
 
-def _gaussian(A: Array, B: Array, gamma: float) -> Array:
+def _gaussian(A: FloatArray, B: FloatArray, gamma: float) -> FloatArray:
     squared = np.sum(A**2, axis=0)[:, None] + np.sum(B**2, axis=0)[None, :] - 2 * (A.T @ B)
     return np.exp(-gamma * np.maximum(squared, 0.0))
 
 
-def _sections(A: Array, B: Array, settings: KernelSettings) -> Array:
+def _sections(A: FloatArray, B: FloatArray, settings: KernelSettings) -> FloatArray:
     """Sum over sections of consecutive samples of (inner product within the section)^degree."""
     total = np.zeros((A.shape[1], B.shape[1]))
     for start in range(0, len(A), settings.section_size):
@@ -67,10 +67,10 @@ class FeatureKernel(Protocol):
 
     n_features: int
 
-    def diagonal(self) -> Array:
+    def diagonal(self) -> FloatArray:
         """Return V_ii."""
 
-    def columns(self, indices: Array) -> Array:
+    def columns(self, indices: IntArray) -> FloatArray:
         """Return V[:, indices]."""
 
 
@@ -85,21 +85,21 @@ class ComputedKernel:
         Vectors over the samples that the kernel maps like features. They come after the features.
     """
 
-    def __init__(self, data: DataMatrix, function: KernelFunction, targets: Array | None = None) -> None:
+    def __init__(self, data: DataMatrix, function: KernelFunction, targets: FloatArray | None = None) -> None:
         self.data = data
         self.function = function
         self.targets = np.empty((data.n_samples, 0)) if targets is None else targets
         self.n_features = data.n_features + self.targets.shape[1]
 
-    def diagonal(self) -> Array:
-        def own(Z: Array) -> Array:
+    def diagonal(self) -> FloatArray:
+        def own(Z: FloatArray) -> FloatArray:
             small = [Z[:, i : i + 64] for i in range(0, Z.shape[1], 64)]
             return np.concatenate([np.diag(self.function(group, group)) for group in small])
 
         blocks = self.data.map_blocks(lambda part: own(np.asarray(part.toarray(), dtype=np.float64)))
         return np.concatenate([*blocks, *([own(self.targets)] if self.targets.size else [])])
 
-    def columns(self, indices: Array) -> Array:
+    def columns(self, indices: IntArray) -> FloatArray:
         features = indices < self.data.n_features
         chosen = np.empty((self.data.n_samples, len(indices)))
         chosen[:, features] = self.data.take(indices[features])
@@ -111,14 +111,14 @@ class ComputedKernel:
 class GivenKernel:
     """V as the user gives it."""
 
-    def __init__(self, V: Array) -> None:
+    def __init__(self, V: FloatArray) -> None:
         self.V = V
         self.n_features = len(V)
 
-    def diagonal(self) -> Array:
+    def diagonal(self) -> FloatArray:
         return np.diag(self.V).astype(np.float64)
 
-    def columns(self, indices: Array) -> Array:
+    def columns(self, indices: IntArray) -> FloatArray:
         return np.asarray(self.V[:, indices], dtype=np.float64)
 
 
@@ -133,8 +133,8 @@ class UnitKernel:
         self.scale = np.zeros(self.n_features)
         np.divide(1.0, np.sqrt(np.abs(squared)), out=self.scale, where=self.alive)
 
-    def diagonal(self) -> Array:
+    def diagonal(self) -> FloatArray:
         return self.alive.astype(np.float64)
 
-    def columns(self, indices: Array) -> Array:
+    def columns(self, indices: IntArray) -> FloatArray:
         return self.scale[:, None] * self.kernel.columns(indices) * self.scale[indices]

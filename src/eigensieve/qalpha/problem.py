@@ -1,16 +1,17 @@
-"""What a solver is given (a problem and settings) and what it returns (a result). Solvers know nothing else."""
+"""The input of a solver (a problem and settings) and its output (a result). Solvers know nothing else."""
 
 import os
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Literal, Protocol
+from typing import Literal
 
 import numpy as np
 
 from eigensieve._progress import Progress, silent
-from eigensieve._types import Array
+from eigensieve._types import BoolArray, FloatArray
 from eigensieve.data import DataMatrix
 from eigensieve.operators import Affinity, LaplacianAffinity, StandardAffinity
+from eigensieve.qalpha.knowledge.pairs import PairPenalty
 
 Status = Literal["converged", "precision", "max_iter", "wandering"]
 
@@ -18,19 +19,12 @@ TAU = {"energy": 0.0, "gap": 0.5}
 """Share of |L(w)|^2 each criterion subtracts: QQ' - tau I instead of QQ'."""
 
 
-class Penalty(Protocol):
-    """A symmetric matrix B over the features, known by its products."""
-
-    def product(self, weights: Array) -> Array:
-        """Return B w."""
-
-    @property
-    def parts(self) -> tuple[Array, ...]:
-        """Everything that B depends on besides the data."""
+class VanishingCriterionError(ValueError):
+    """The search has reached weights without affinity: from there it follows rounding."""
 
 
 _VANISHING = 1e-6  # share of the affinity: weights that have less are the best only where all others are worse
-_CANCELLED = 1e-10  # of what was subtracted: so little may be left of rounding in the data, which is larger than eps
+_CANCELLED = 1e-10  # share of the subtracted terms: a smaller rest is rounding in the data, which is larger than eps
 
 
 def spectrum_affinity(data: DataMatrix, spectrum: str) -> Affinity:
@@ -55,8 +49,10 @@ class Problem:
         Features that may have weight. The others (constant columns) keep weight 0.
     fixed_embedding : ndarray of shape (n_samples, n_clusters) or None
         If given, Q is fixed to this, which need not be orthonormal, and only the weights are sought.
-    penalty : Penalty or None
+    penalty : PairPenalty or None
         If given, w'Bw is subtracted from the criterion.
+    scale : ndarray of shape (n_features,) or None
+        s_i, where the affinity is scaled by side data.
     initial_weights : ndarray of shape (n_features,) or None
         Where the search for the weights starts. By default they are equal on all usable features.
     """
@@ -64,10 +60,11 @@ class Problem:
     affinity: Affinity
     n_clusters: int
     tau: float
-    usable: Array
-    fixed_embedding: Array | None = None
-    penalty: Penalty | None = None
-    initial_weights: Array | None = None
+    usable: BoolArray
+    fixed_embedding: FloatArray | None = None
+    penalty: PairPenalty | None = None
+    scale: FloatArray | None = None
+    initial_weights: FloatArray | None = None
 
     @property
     def n_features(self) -> int:
@@ -92,8 +89,8 @@ class Problem:
         """Whether anything is subtracted from trace(Q' L(w)^2 Q)."""
         return bool(self.tau) or self.penalty is not None
 
-    def subtracted(self, weights: Array) -> Array:
-        """Return K w, where w'Kw is what is subtracted from trace(Q' L(w)^2 Q)."""
+    def subtracted(self, weights: FloatArray) -> FloatArray:
+        """Return K w, where w'Kw is subtracted from trace(Q' L(w)^2 Q)."""
         product = np.zeros(self.n_features)
         if self.tau:
             product += self.tau * self.affinity.frobenius(weights)
@@ -102,14 +99,14 @@ class Problem:
         return product
 
     @cached_property
-    def subtracted_matrix(self) -> Array:
+    def subtracted_matrix(self) -> FloatArray:
         """K itself: for few features."""
         return np.column_stack([self.subtracted(unit) for unit in np.eye(self.n_features)])
 
     def refuse_vanishing(self, value: float, size: float, most: float, rounding: float) -> None:
         """Raise if the best weights for an embedding have no affinity: the criterion is then negative for all others.
 
-        What a search does from there is rounding.
+        From there a search follows rounding.
 
         Parameters
         ----------
@@ -121,21 +118,21 @@ class Problem:
             Share of `most` that is only rounding.
         """
         if self.subtracts and size <= (_VANISHING if value <= 0 else max(_CANCELLED, rounding)) * most:
-            raise ValueError(
+            raise VanishingCriterionError(
                 "The criterion is at most zero where the search has got to: whatever the weights, they have less "
-                f"energy in its {self.n_clusters} directions than is subtracted. Use criterion='energy', another "
-                "start, another n_clusters, or weaker side data or pairs."
+                f"energy in its {self.n_clusters} directions than is subtracted. Use criterion='energy', a larger "
+                "n_init, another n_clusters, or weaker side data or pairs."
             )
 
-    def uniform_weights(self) -> Array:
+    def uniform_weights(self) -> FloatArray:
         """Unit weights, equal on all usable features."""
         return self.usable / np.sqrt(max(1, int(np.count_nonzero(self.usable))))
 
-    def starting_weights(self) -> Array:
+    def starting_weights(self) -> FloatArray:
         """Unit weights that the search starts from."""
         if self.initial_weights is None:
             return self.uniform_weights()
-        started: Array = self.initial_weights / np.linalg.norm(self.initial_weights)
+        started: FloatArray = self.initial_weights / np.linalg.norm(self.initial_weights)
         return started
 
 
@@ -145,12 +142,12 @@ class SolveSettings:
 
     Attributes
     ----------
-    solver : {"auto", "basic", "power", "ritz"}
+    solver : {"auto", "basic", "power", "ritz", "moving"}
         "auto" is the fast solver. The others are the papers' own algorithms.
     init : {"eigen", "random"} or ndarray of shape (n_samples, n_clusters)
         Starting embedding.
     n_init : int
-        Number of random starts. The other starts are always the same and are used once.
+        Number of starts. The first is `init`, the others are random.
     max_iter : int
         Most steps of the solver.
     tol : float
@@ -163,7 +160,7 @@ class SolveSettings:
     """
 
     solver: str = "auto"
-    init: str | Array = "eigen"
+    init: str | FloatArray = "eigen"
     n_init: int = 1
     max_iter: int = 200
     tol: float = 5e-3
@@ -178,7 +175,7 @@ class SolveSettings:
 
 @dataclass(frozen=True)
 class Result:
-    """What a solver found.
+    """The result of a solver.
 
     Attributes
     ----------
@@ -199,16 +196,19 @@ class Result:
     status : {"converged", "precision", "max_iter", "wandering"}
         "precision" means no further gain within the rounding of the data's type. It is as good as converged.
         "wandering" means that the steps of the papers' block criterion do not settle.
+    start_objectives : tuple of float
+        The criterion reached from every start; NaN where it vanished.
     """
 
-    weights: Array
-    embedding: Array
-    eigenvalues: Array
+    weights: FloatArray
+    embedding: FloatArray
+    eigenvalues: FloatArray
     objective: float
-    history: Array
+    history: FloatArray
     n_iter: int
     n_passes: int
     status: Status
+    start_objectives: tuple[float, ...] = ()
 
     @property
     def converged(self) -> bool:
@@ -217,9 +217,9 @@ class Result:
 
 def finish(
     problem: Problem,
-    weights: Array,
-    Q: Array,
-    LQ: Array,
+    weights: FloatArray,
+    Q: FloatArray,
+    LQ: FloatArray,
     history: list[float],
     n_iter: int,
     first_pass: int,
@@ -231,13 +231,15 @@ def finish(
     sign = -1.0 if weights.sum() < 0 else 1.0
     embedding = Q @ turn[:, order]
     peaks = embedding[np.abs(embedding).argmax(axis=0), np.arange(embedding.shape[1])]
+    objective = problem.unit * history[-1]
     return Result(
         weights=sign * np.where(problem.usable, weights, 0.0),
         embedding=embedding * np.where(peaks < 0, -1.0, 1.0),
         eigenvalues=sign * values[order],
-        objective=problem.unit * history[-1],
+        objective=objective,
         history=problem.unit * np.asarray(history),
         n_iter=n_iter,
         n_passes=problem.n_passes - first_pass,
         status=status,
+        start_objectives=(objective,),
     )

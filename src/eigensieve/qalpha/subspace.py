@@ -14,21 +14,23 @@ from itertools import combinations_with_replacement
 import numpy as np
 import scipy.linalg
 
-from eigensieve._types import Array
+from eigensieve._types import FloatArray
 from eigensieve.operators import ExpandStep, SpreadStep
 from eigensieve.qalpha.checkpoint import Checkpoint
 from eigensieve.qalpha.problem import Problem, Result, SolveSettings, Status, finish
 
 _INNER = 60
 _STALLED = 3  # steps without gain or smaller residual that end the search
-_ROUNDING = 1e-13
+_ROUNDING = 50  # times the precision of the data's type: smaller differences are rounding
 _SAMPLES = 4096
 _FEATURE_ARRAYS = ("B", "P", "KB")
 _PROGRESS = ("history", "n_iter", "status", "stalled", "least_residual")
 _SMALL_ARRAYS = ("V", "LV", "N", "K", "masses", "turn_B", "turn_V")
 
 
-def solve_subspace(problem: Problem, Q: Array, settings: SolveSettings, checkpoint: Checkpoint | None = None) -> Result:
+def solve_subspace(
+    problem: Problem, Q: FloatArray, settings: SolveSettings, checkpoint: Checkpoint | None = None
+) -> Result:
     """Maximise the criterion from the embedding Q.
 
     Parameters
@@ -53,20 +55,21 @@ class _Solve:
     LV : (basis weights, q, columns of V), the products L(b) V.
     """
 
-    def __init__(self, problem: Problem, Q: Array, checkpoint: Checkpoint | None) -> None:
+    def __init__(self, problem: Problem, Q: FloatArray, checkpoint: Checkpoint | None) -> None:
         self.problem = problem
         self.affinity = problem.affinity
         self.data = problem.affinity.data
         self.first_pass = problem.n_passes
         self.k = Q.shape[1]
         self.free = problem.fixed_embedding is None
-        self.V = Q
+        self.V: FloatArray = Q
         self.checkpoint = checkpoint
         self.n_iter = 0
         self.stalled = 0
         self.novel = 0  # columns of R
         self.least_residual = np.inf
         self.status: Status = "max_iter"
+        self.rounding = _ROUNDING * float(np.finfo(self.data.dtype).eps)
         if not self._restore():
             self._begin()
 
@@ -79,15 +82,15 @@ class _Solve:
         assert sweep.back is not None and sweep.total is not None
         self.B, self.P = sweep.state
         self.LV = affinity.gather(sweep.back, float(sweep.total[0]), self.V)[None]
-        self.N: Array = np.ones((1, 1))
+        self.N: FloatArray = np.ones((1, 1))
         self.masses = sweep.total
-        self.K: Array = np.zeros((1, 1))
-        self.KB: Array = np.empty((self.problem.n_features, 0))
+        self.K: FloatArray = np.zeros((1, 1))
+        self.KB: FloatArray = np.empty((self.problem.n_features, 0))
         if self.problem.subtracts:
             self.KB = self.problem.subtracted(weights)[:, None]
             self.K = self.data.inner(self.B, self.KB)[:1]
-        self.turn_B = np.ones((1, 1))
-        self.turn_V = np.eye(self.k)
+        self.turn_B: FloatArray = np.ones((1, 1))
+        self.turn_V: FloatArray = np.eye(self.k)
         self.history = [self._value()]
 
     def _restore(self) -> bool:
@@ -112,8 +115,7 @@ class _Solve:
             self.checkpoint.save(self.n_iter, small, {name: getattr(self, name) for name in _FEATURE_ARRAYS})
 
     def run(self, settings: SolveSettings) -> Result:
-        history, tol, most, terms = self.history, settings.tol, 0.0, 1.0
-        floor = 50 * float(np.finfo(self.data.dtype).eps)
+        history, tol, most, terms, floor = self.history, settings.tol, 0.0, 1.0, self.rounding
         # Gains vanish in rounding long before the weights settle: weights are only as exact as a gain's square root.
         # Rounding is that of the terms: a criterion that subtracts may be far smaller, and following noise diverges.
         while self.status == "max_iter" and self.n_iter < settings.max_iter:
@@ -159,7 +161,8 @@ class _Solve:
         k, problem, affinity = self.k, self.problem, self.affinity
         turn_B, turn_V, subtracts = self.turn_B, self.turn_V, problem.subtracts
         LV = self.LV = _turned(self.LV, turn_B, turn_V)  # frees the larger one before the pass
-        V = self.V = self.V @ turn_V  # the old one is freed as well
+        V: FloatArray = self.V @ turn_V
+        self.V = V  # the old one is freed as well
         masses = self.masses @ turn_B
         Q, Y = V[:, :k], LV[0][:, :k]
         energy, taken = float(np.sum(Y**2)), float(turn_B[:, 0] @ self.K @ turn_B[:, 0])
@@ -194,10 +197,10 @@ class _Solve:
             cross = self.data.inner(self.B, kappa)[: old + 1]
             self.K = np.block([[inner_K, cross[:old, None]], [cross[None, :old], cross[old:, None]]])
             self.KB = np.column_stack([self.data.collect(self.KB), kappa])
-        length = float(np.sqrt(max(0.0, self.N[old, old]))) / unit
+        length = float(np.sqrt(np.maximum(0.0, self.N[old, old]))) / unit
         return length / max(abs(rho), float(np.finfo(np.float64).tiny)), terms
 
-    def _residual_columns(self, V: Array, Y: Array) -> Array:
+    def _residual_columns(self, V: FloatArray, Y: FloatArray) -> FloatArray:
         """Orthonormal columns that extend V by what L(w) Q has outside it."""
         if not self.free:
             return np.empty((len(V), 0))
@@ -205,12 +208,12 @@ class _Solve:
         basis = _reorthonormalised(V)  # V's own rounding errors would grow from step to step
         outside = Y - basis @ (basis.T @ Y)
         directions, sizes, _ = np.linalg.svd(outside, full_matrices=False)
-        # Directions that are only rounding are left out, or the result would depend on them.
-        found = directions[:, :room][:, sizes[:room] > _ROUNDING * float(np.linalg.norm(Y))]
+        # Rounding is no direction: from eigenvectors, float32 and float64 would set out to different maxima.
+        found = directions[:, :room][:, sizes[:room] > self.rounding * float(np.linalg.norm(Y))]
         return _reorthonormalised(found - basis @ (basis.T @ found))
 
-    def _products(self, LV: Array, back: Array, R: Array, old: int) -> Array:
-        """L(b) V for the enlarged bases, from what is known and what the pass brought."""
+    def _products(self, LV: FloatArray, back: FloatArray, R: FloatArray, old: int) -> FloatArray:
+        """L(b) V for the enlarged bases, from known products and this pass."""
         affinity = self.affinity
         total = self.V.shape[1]
         split = total + affinity.width
@@ -223,7 +226,7 @@ class _Solve:
             out[j, :, total - R.shape[1] :] = affinity.gather(part, float(self.masses[j]), R)
         return out
 
-    def _improve(self, N: Array) -> float:
+    def _improve(self, N: FloatArray) -> float:
         """Solve the small problem: the best weights and embedding within the two subspaces.
 
         N has the inner products of the basis weights that are used. The last is left out where it is only rounding.
@@ -258,11 +261,11 @@ class _Solve:
         return value
 
     def _stay(self) -> None:
-        """End at the current point: what is left of its residual is rounding."""
+        """End at the current point: the rest of its residual is rounding."""
         self.status = "precision"
         self.turn_B, self.turn_V = np.eye(len(self.N))[:, :1], np.eye(self.V.shape[1])[:, : self.k]
 
-    def _remember(self, a: Array, C: Array) -> None:
+    def _remember(self, a: FloatArray, C: FloatArray) -> None:
         """Coefficients of the next bases: the new point, and the direction it moved in."""
         moved = a.copy()
         moved[0] = 0.0
@@ -278,7 +281,7 @@ class _Solve:
         self.turn_V = np.hstack([C, scipy.linalg.qr(np.hstack([C, E]), mode="economic")[0][:, self.k : self.k + room]])
 
 
-def _turned(LV: Array, turn_B: Array, turn_V: Array) -> Array:
+def _turned(LV: FloatArray, turn_B: FloatArray, turn_V: FloatArray) -> FloatArray:
     """Return L(b) V for the turned bases B turn_B and V turn_V, some samples at a time to save memory."""
     out = np.empty((turn_B.shape[1], LV.shape[1], turn_V.shape[1]))
     for start in range(0, LV.shape[1], _SAMPLES):
@@ -287,7 +290,7 @@ def _turned(LV: Array, turn_B: Array, turn_V: Array) -> Array:
     return out
 
 
-def _reorthonormalised(V: Array) -> Array:
+def _reorthonormalised(V: FloatArray) -> FloatArray:
     """Return an orthonormal basis of the columns of V, which are orthonormal up to small errors.
 
     V (V'V)^(-1/2) by Cholesky's factor. For such columns it is as accurate as a QR decomposition, and several times
@@ -297,10 +300,10 @@ def _reorthonormalised(V: Array) -> Array:
     return np.asarray(V @ np.linalg.inv(factor).T)
 
 
-def _whitener(N: Array) -> Array:
+def _whitener(N: FloatArray) -> FloatArray:
     """Return T with T' N T = I, leaving out directions that are null within rounding."""
     diagonal = np.sqrt(np.maximum(np.diag(N), np.finfo(np.float64).tiny))
     values, vectors = np.linalg.eigh(N / np.outer(diagonal, diagonal))
     keep = values > 1e-13 * values[-1]
-    whitener: Array = vectors[:, keep] / np.sqrt(values[keep]) / diagonal[:, None]
+    whitener: FloatArray = vectors[:, keep] / np.sqrt(values[keep]) / diagonal[:, None]
     return whitener

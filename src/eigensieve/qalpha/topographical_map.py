@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from eigensieve._types import Array
+from eigensieve._types import FloatArray
 from eigensieve.qalpha.alternating import ProblemGram, leading_vectors
 from eigensieve.qalpha.knowledge.labels import Labels
 from eigensieve.qalpha.knowledge.steered import Knowledge, inhibition, solve_steered
@@ -16,21 +16,13 @@ from eigensieve.qalpha.problem import Problem, Result, SolveSettings
 
 @dataclass(frozen=True)
 class Round:
-    """One solution and the place of every feature in it.
-
-    Attributes
-    ----------
-    result : Result
-        Weights, embedding and the rest of the solution.
-    relevance : ndarray of shape (n_features,)
-        Leading eigenvector of G for the round's embedding.
-    coordinates : ndarray of shape (n_features,)
-        Direction of each feature in the frame of G's two leading eigenvectors, in radians.
-    """
+    """One solution and the place of every feature in it."""
 
     result: Result
-    relevance: Array
-    coordinates: Array
+    relevance: FloatArray
+    """Leading eigenvector of G for the round's embedding."""
+    coordinates: FloatArray
+    """Direction of each feature in the frame of G's two leading eigenvectors, in radians."""
 
 
 def map_rounds(
@@ -39,7 +31,7 @@ def map_rounds(
     *,
     n_rounds: int,
     strength: float,
-    side_variances: Array | None = None,
+    side_variances: FloatArray | None = None,
     labels: Labels | None = None,
 ) -> list[Round]:
     """Run `n_rounds` rounds. D of a round is D of the round before plus the squares of its weights.
@@ -71,7 +63,7 @@ def map_rounds(
     return rounds
 
 
-def place_features(problem: Problem, Q: Array, guess: Array) -> tuple[Array, Array]:
+def place_features(problem: Problem, Q: FloatArray, guess: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return the leading eigenvector of G for Q, and each feature's direction in the frame of the first two.
 
     G is that of the data alone, without the inhibition of earlier rounds. A feature that serves both this solution and

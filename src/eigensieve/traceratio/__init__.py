@@ -1,6 +1,6 @@
 """The trace ratio criterion: the best subset of features for a pair of graphs (Nie et al., 2008).
 
-The room owns the pairs of graphs, the scatters they give to every feature, and the exact search for the subset with
+The package owns the pairs of graphs, the scatters they give to every feature, and the exact search for the subset with
 the largest ratio of the two.
 
 Read the files in this order:
@@ -15,6 +15,7 @@ of a feature is b / e. The *subset-level* score of a subset is sum b / sum e; la
 """
 
 from eigensieve.traceratio.dinkelbach import (
+    SubsetResult,
     best_subset,
     feature_ranking,
     feature_scores,

@@ -3,11 +3,11 @@
 import numpy as np
 
 from eigensieve._compiled import njit
-from eigensieve._types import Array
+from eigensieve._types import BoolArray, FloatArray, IntArray
 
 
 @njit(cache=True, nogil=True)
-def _threshold(values: Array, counts: Array, k: int) -> float:
+def _threshold(values: FloatArray, counts: IntArray, k: int) -> float:
     """Return the k-th largest value; each value stands for `counts` equal features."""
     order = np.argsort(-values)
     seen = 0
@@ -20,7 +20,7 @@ def _threshold(values: Array, counts: Array, k: int) -> float:
 
 @njit(cache=True, nogil=True)
 def _dinkelbach(
-    b: Array, e: Array, counts: Array, base_b: float, base_e: float, k: int, lam: float
+    b: FloatArray, e: FloatArray, counts: IntArray, base_b: float, base_e: float, k: int, lam: float
 ) -> tuple[float, float]:
     """Return lambda* for the base plus the best k of the lines, and e at the boundary. `lam` is a lower bound."""
     boundary = e[0]
@@ -43,8 +43,8 @@ def _dinkelbach(
 
 @njit(cache=True, nogil=True)
 def _still_open(
-    b: Array, e: Array, counts: Array, lo: int, hi: int, low: float, high: float, slope: float
-) -> tuple[Array, Array]:
+    b: FloatArray, e: FloatArray, counts: IntArray, lo: int, hi: int, low: float, high: float, slope: float
+) -> tuple[BoolArray, BoolArray]:
     """Return which lines v_i(lambda) = b_i - lambda e_i can change side for sizes lo..hi and lambda in [low, high].
 
     Returns the lines still open, and the lines in every subset of the range: they stay above the lo-th largest value
@@ -68,7 +68,7 @@ def _still_open(
 
 
 @njit(cache=True, nogil=True)
-def all_sizes(b: Array, e: Array, counts: Array, free_b: float) -> Array:
+def all_sizes(b: FloatArray, e: FloatArray, counts: IntArray, free_b: float) -> FloatArray:
     """Return lambda* for m = 1, 2, ... lines with e > 0, added to features with e = 0 and between scatter `free_b`.
 
     Works on a stack of size ranges. The middle size is solved, and it bounds lambda* of both halves (Theorem 2).

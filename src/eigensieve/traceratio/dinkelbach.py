@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from eigensieve._types import Array
+from eigensieve._types import BoolArray, FloatArray, IntArray
 
 _STRIDE = 8
 
@@ -32,19 +32,19 @@ class SubsetResult:
         Steps taken. Each sorts the n scores; the last one confirms the optimum.
     """
 
-    subset: Array
+    subset: IntArray
     score: float
-    ranking: Array
+    ranking: IntArray
     history: tuple[float, ...]
     n_iter: int
 
 
-def usable_features(b: Array, e: Array) -> Array:
+def usable_features(b: FloatArray, e: FloatArray) -> BoolArray:
     """Return which features have any scatter. The others (B_ii = E_ii = 0) are never chosen."""
     return (b > 0) | (e > 0)
 
 
-def feature_scores(b: Array, e: Array) -> Array:
+def feature_scores(b: FloatArray, e: FloatArray) -> FloatArray:
     """Return the feature-level scores b_i / e_i (equation 14).
 
     They are infinite where e_i = 0 < b_i; NaN where both are zero, as in scikit-learn's ``f_classif``.
@@ -53,7 +53,7 @@ def feature_scores(b: Array, e: Array) -> Array:
         return b / e
 
 
-def feature_ranking(b: Array, e: Array) -> Array:
+def feature_ranking(b: FloatArray, e: FloatArray) -> IntArray:
     """Return all features by feature-level score, best first.
 
     Features with infinite score are ordered by their between scatter, equal scores by column. Features without any
@@ -73,7 +73,7 @@ def check_size(m: int, n_usable: int) -> None:
         )
 
 
-def merge_close(values: Array, rtol: float = 1e-12) -> Array:
+def merge_close(values: FloatArray, rtol: float = 1e-12) -> FloatArray:
     """Give values that differ by rounding alone one common value, so that ties are ties.
 
     Sums taken in another order (a column at the edge of a block) differ in their last bits. Without this function, two
@@ -91,7 +91,7 @@ def merge_close(values: Array, rtol: float = 1e-12) -> Array:
     return merged
 
 
-def top(scores: Array, m: int) -> Array:
+def top(scores: FloatArray, m: int) -> IntArray:
     """Return the columns of the m largest scores in O(n). Of equal scores the first columns are taken."""
     n = len(scores)
     if m >= n:
@@ -103,7 +103,7 @@ def top(scores: Array, m: int) -> Array:
     return np.flatnonzero(chosen)
 
 
-def best_subset(b: Array, e: Array, m: int) -> SubsetResult:
+def best_subset(b: FloatArray, e: FloatArray, m: int) -> SubsetResult:
     """Maximise sum b / sum e over all subsets of m features by Dinkelbach's iteration.
 
     The start is the subset of the feature-level ranking, or a better one found from a sample of the features. Then
@@ -144,7 +144,7 @@ def best_subset(b: Array, e: Array, m: int) -> SubsetResult:
     return SubsetResult(chosen, history[-1], ranking, tuple(history), n_iter)
 
 
-def _start(b: Array, e: Array, m: int) -> float:
+def _start(b: FloatArray, e: FloatArray, m: int) -> float:
     """Return the score of a good subset of size m: lambda before the first step.
 
     If the scales of the features differ much, the feature-level subset is far from the optimum, and lambda needs three
@@ -162,7 +162,7 @@ def _start(b: Array, e: Array, m: int) -> float:
     return max(lam, subset_ratio(b, e, top(b - coarse * e, m)))
 
 
-def feature_subset(b: Array, e: Array, m: int) -> SubsetResult:
+def feature_subset(b: FloatArray, e: FloatArray, m: int) -> SubsetResult:
     """Return the m features with the largest feature-level scores (Table 1), and their subset-level score."""
     check_size(m, int(np.count_nonzero(usable_features(b, e))))
     ranking = feature_ranking(b, e)
@@ -171,7 +171,7 @@ def feature_subset(b: Array, e: Array, m: int) -> SubsetResult:
     return SubsetResult(subset, score, ranking, (score,), 0)
 
 
-def subset_ratio(b: Array, e: Array, subset: Array) -> float:
+def subset_ratio(b: FloatArray, e: FloatArray, subset: IntArray) -> float:
     """Return the subset-level score (equation 8): infinite without within scatter, 0 without any scatter."""
     between, within = float(b[subset].sum()), float(e[subset].sum())
     if within > 0:

@@ -14,7 +14,7 @@ import numpy as np
 from scipy.sparse import csr_array, diags_array, triu
 
 from eigensieve._progress import Progress, silent
-from eigensieve._types import Array
+from eigensieve._types import Array, FloatArray, IntArray
 from eigensieve.data import Block, DataMatrix
 from eigensieve.graphs import degrees
 
@@ -25,13 +25,13 @@ _CHUNK_NUMBERS = 1 << 22
 class Scatters:
     """Between and within scatter of every feature, and the size of the sums whose differences they are."""
 
-    between: Array
-    within: Array
-    scale: Array
+    between: FloatArray
+    within: FloatArray
+    scale: FloatArray
 
 
 class GraphPair(Protocol):
-    """What the trace ratio needs of a pair of graphs."""
+    """The scatters that a pair of graphs gives to features."""
 
     rows_per_column: int
     """How many numbers `exact` holds per column."""
@@ -39,11 +39,11 @@ class GraphPair(Protocol):
     def fast(self, data: DataMatrix) -> Scatters:
         """Return the scatters of all features of raw data, computed in blocks with implicit centring."""
 
-    def exact(self, columns: Array) -> tuple[Array, Array]:
+    def exact(self, columns: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return between and within scatter of the given columns, exactly zero where nothing differs."""
 
 
-def diagonals(data: DataMatrix, pair: GraphPair, progress: Progress = silent) -> tuple[Array, Array]:
+def diagonals(data: DataMatrix, pair: GraphPair, progress: Progress = silent) -> tuple[FloatArray, FloatArray]:
     """Return between and within scatter of every feature, non-negative, in float64.
 
     The fast sums are differences, so a within scatter far below the total is mostly rounding. Such features are
@@ -64,16 +64,19 @@ def diagonals(data: DataMatrix, pair: GraphPair, progress: Progress = silent) ->
     b = np.maximum(found.between, 0.0)
     e = np.maximum(found.within, 0.0)
 
-    # Between this and the rounding of the sums lie at least three more digits.
-    doubtful_part = 1e-3 if data.dtype == np.float32 else 1e-8
-    doubtful = np.flatnonzero((found.scale > 0) & (found.within <= doubtful_part * found.scale))
+    doubtful = np.flatnonzero((found.scale > 0) & (found.within <= _rounding(data) * found.scale))
     raw = data.rescaled(None, None)
     size = max(1, _CHUNK_NUMBERS // pair.rows_per_column)
     for first in range(0, len(doubtful), size):
         progress(f"exact scatter of doubtful features, {first} of {len(doubtful)}")
         chunk = doubtful[first : first + size]
         b[chunk], e[chunk] = pair.exact(raw.take(chunk).astype(np.float64))
-    return b, e
+    return np.maximum(b, 0.0), e
+
+
+def _rounding(data: DataMatrix) -> float:
+    """Share of a sum below which a difference is doubtful. Rounding is at least three digits smaller."""
+    return 1e-3 if data.dtype == np.float32 else 1e-8
 
 
 class FisherPair:
@@ -85,7 +88,7 @@ class FisherPair:
         Class of every sample, 0 to n_classes - 1; -1 leaves a sample out.
     """
 
-    def __init__(self, codes: Array) -> None:
+    def __init__(self, codes: IntArray) -> None:
         self.codes = codes
         self.counts = np.bincount(codes[codes >= 0]).astype(np.float64)
         self.rows_per_column = len(codes)
@@ -95,7 +98,7 @@ class FisherPair:
         between, total, energy = _stack(found)
         return Scatters(between, total - between, energy)
 
-    def exact(self, columns: Array) -> tuple[Array, Array]:
+    def exact(self, columns: FloatArray) -> tuple[FloatArray, FloatArray]:
         means, within = [], np.zeros(columns.shape[1])
         for c in range(len(self.counts)):
             rows = columns[self.codes == c]
@@ -107,7 +110,7 @@ class FisherPair:
         return _weighted_scatter(np.array(means), self.counts), within
 
 
-def class_scatter(block: Block, codes: Array, counts: Array) -> tuple[Array, Array, Array]:
+def class_scatter(block: Block, codes: IntArray, counts: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return every feature's scatter of the class means and its total scatter, about its mean, in float64.
 
     The third result is the sum of squares of which both are differences: it measures their rounding. `codes` numbers
@@ -139,33 +142,52 @@ class LaplacianPair:
     def fast(self, data: DataMatrix) -> Scatters:
         d = self.d[:, None]
 
-        def scatter(block: Block) -> tuple[Array, Array, Array]:
+        def scatter(block: Block) -> tuple[FloatArray, FloatArray, FloatArray]:
             energy = block.quadratic(self.D)
             mean = block.forward(d)[:, 0].astype(np.float64)
             return energy - mean**2 / self.d.sum(), block.quadratic(self.L), energy
 
-        return _of_centred(data, scatter)
+        return Scatters(*_of_centred(data, scatter))
 
-    def exact(self, columns: Array) -> tuple[Array, Array]:
+    def exact(self, columns: FloatArray) -> tuple[FloatArray, FloatArray]:
         return _weighted_scatter(columns, self.d), self.edges.scatter(columns)
 
 
 class GivenPair:
-    """Two graphs of the user's own: b = m' L_b m, e = m' L_w m."""
+    """Two graphs of the user's own: b = m' L_b m, e = m' L_w m.
+
+    The between graph may have negative weights, if no scatter is negative. So the graphs of the Fisher score are a pair
+    (equation 11: A_b = 1 / n - 1 / n_c within class c, and 1 / n across).
+
+    Parameters
+    ----------
+    within : csr_array of shape (n_samples, n_samples)
+        Symmetric, non-negative.
+    between : csr_array of shape (n_samples, n_samples)
+        Symmetric.
+    """
 
     def __init__(self, within: csr_array, between: csr_array) -> None:
         self.L_w, self.L_b = (csr_array(diags_array(degrees(A)) - A) for A in (within, between))
-        self.D_w = csr_array(diags_array(degrees(within)))
+        self.D_w, self.D_b = (csr_array(diags_array(degrees(abs(A)))) for A in (within, between))
         self.edges_w, self.edges_b = _Edges(within), _Edges(between)
         self.rows_per_column = max(self.edges_w.count, self.edges_b.count)
 
     def fast(self, data: DataMatrix) -> Scatters:
-        def scatter(block: Block) -> tuple[Array, Array, Array]:
-            return block.quadratic(self.L_b), block.quadratic(self.L_w), block.quadratic(self.D_w)
+        def scatter(block: Block) -> tuple[Array, ...]:
+            return tuple(block.quadratic(matrix) for matrix in (self.L_b, self.L_w, self.D_w, self.D_b))
 
-        return _of_centred(data, scatter)
+        between, within, scale, size = _of_centred(data, scatter)
+        negative = np.flatnonzero(between < -_rounding(data) * size)
+        if len(negative):
+            raise ValueError(
+                "The 'between' graph must give no feature a negative scatter m'(D - A)m. Got "
+                f"{between[negative[0]]:.3g} for column {negative[0]} ({len(negative)} of {data.n_features} columns). "
+                "Use weights that are not negative, or larger ones between samples that should differ."
+            )
+        return Scatters(between, within, scale)
 
-    def exact(self, columns: Array) -> tuple[Array, Array]:
+    def exact(self, columns: FloatArray) -> tuple[FloatArray, FloatArray]:
         return self.edges_b.scatter(columns), self.edges_w.scatter(columns)
 
 
@@ -188,14 +210,14 @@ class MixedPair:
             total += weight * np.array([found.between, found.within, found.scale])
         return Scatters(*total)
 
-    def exact(self, columns: Array) -> tuple[Array, Array]:
+    def exact(self, columns: FloatArray) -> tuple[FloatArray, FloatArray]:
         total = np.zeros((2, columns.shape[1]))
         for weight, pair in self.parts:
             total += weight * np.array(pair.exact(columns))
         return total[0], total[1]
 
 
-def semi_supervised_pair(codes: Array, graph: csr_array, laplacian_weight: float) -> MixedPair:
+def semi_supervised_pair(codes: IntArray, graph: csr_array, laplacian_weight: float) -> MixedPair:
     """Fisher on the labelled samples, Laplacian on all, each scaled to a total degree of one.
 
     Scaling makes the mixture independent of the number of labels and of the graph's weights. A `laplacian_weight` of 0
@@ -218,11 +240,11 @@ class _Edges:
         self.i, self.j, self.weights = upper.row, upper.col, upper.data
         self.count = max(len(self.weights), graph.shape[0])
 
-    def scatter(self, columns: Array) -> Array:
+    def scatter(self, columns: FloatArray) -> FloatArray:
         return self.weights @ (columns[self.i] - columns[self.j]) ** 2
 
 
-def _weighted_scatter(columns: Array, weights: Array) -> Array:
+def _weighted_scatter(columns: FloatArray, weights: FloatArray) -> FloatArray:
     """Return sum_t w_t (x_t - mean)^2 about the weighted mean; exactly zero where the weighted rows are equal."""
     weighted = weights > 0
     weights, columns = weights[weighted], columns[weighted]
@@ -231,14 +253,14 @@ def _weighted_scatter(columns: Array, weights: Array) -> Array:
     return weights @ deviation**2
 
 
-def _of_centred(data: DataMatrix, scatter: Callable[[Block], tuple[Array, ...]]) -> Scatters:
+def _of_centred(data: DataMatrix, scatter: Callable[[Block], tuple[Array, ...]]) -> list[FloatArray]:
     """Return the scatters that a function finds in centred blocks; constant features have none."""
     stats = data.stats()
     found = _stack(data.rescaled(stats.mean, None).map_blocks(scatter))
     for part in found:
         part[stats.constant] = 0.0
-    return Scatters(*found)
+    return found
 
 
-def _stack(parts: list[tuple[Any, ...]]) -> list[Array]:
+def _stack(parts: list[tuple[Any, ...]]) -> list[FloatArray]:
     return [np.concatenate(column) for column in zip(*parts, strict=True)]

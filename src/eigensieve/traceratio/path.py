@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from eigensieve._types import Array
+from eigensieve._types import FloatArray, IntArray
 from eigensieve.traceratio.dinkelbach import (
     check_size,
     feature_ranking,
@@ -31,13 +31,13 @@ class TraceRatioPath:
         The diagonals b and e that define the path.
     """
 
-    n_features: Array
-    scores: Array
-    feature_level_scores: Array
-    between: Array
-    within: Array
+    n_features: IntArray
+    scores: FloatArray
+    feature_level_scores: FloatArray
+    between: FloatArray
+    within: FloatArray
 
-    def subset(self, m: int) -> Array:
+    def subset(self, m: int) -> IntArray:
         """Return the optimal subset of one size, in O(n).
 
         Parameters
@@ -94,7 +94,7 @@ class TraceRatioPath:
         return int(sizes[best]) if height[best] > 1e-9 else int(self.n_features[-1])
 
 
-def trace_ratio_path(b: Array, e: Array) -> TraceRatioPath:
+def trace_ratio_path(b: FloatArray, e: FloatArray) -> TraceRatioPath:
     """Solve max sum b / sum e for every subset size in one sweep.
 
     The optimum falls as m grows, so the sizes are halved recursively. The middle size is solved by Dinkelbach's

@@ -1,4 +1,4 @@
-"""What the user knows besides the data: labels, pairs of samples, side data.
+"""Knowledge besides the data: labels, pairs of samples, side data.
 
 Read in this order:
 
@@ -8,5 +8,5 @@ pairs.py, _pairs_numba.py : pairs of samples as a penalty of the criterion.
 anchored.py : the solver for a few labels.
 steered.py : all knowledge put into one problem, and side data as a scale per feature.
 
-Everything leaves this room by the door of `qalpha`.
+Other packages import these names from `qalpha`.
 """

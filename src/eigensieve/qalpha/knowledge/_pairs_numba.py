@@ -1,11 +1,11 @@
 """The compiled loops of `pairs.py`. They are imported only when pairs are given."""
 
 from eigensieve._compiled import njit
-from eigensieve._types import Array
+from eigensieve._types import FloatArray, IntArray
 
 
 @njit(cache=True, nogil=True, fastmath=True)
-def add_affinities(Z: Array, weights: Array, first: Array, second: Array, out: Array) -> None:
+def add_affinities(Z: FloatArray, weights: FloatArray, first: IntArray, second: IntArray, out: FloatArray) -> None:
     """Add sum_i w_i z_xi z_yi to out[p] for every pair p = (x, y)."""
     for p in range(len(first)):
         x, y = first[p], second[p]
@@ -16,7 +16,7 @@ def add_affinities(Z: Array, weights: Array, first: Array, second: Array, out: A
 
 
 @njit(cache=True, nogil=True, fastmath=True)
-def add_products(Z: Array, values: Array, first: Array, second: Array, out: Array) -> None:
+def add_products(Z: FloatArray, values: FloatArray, first: IntArray, second: IntArray, out: FloatArray) -> None:
     """Add sum_p e_p z_xi z_yi to out[i] for every feature i."""
     for p in range(len(first)):
         x, y, value = first[p], second[p], values[p]

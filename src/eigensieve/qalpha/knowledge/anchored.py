@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 from eigensieve._progress import silent
-from eigensieve._types import Array
+from eigensieve._types import BoolArray, FloatArray, IntArray
 from eigensieve.qalpha.knowledge.labels import UNLABELLED, class_span
 from eigensieve.qalpha.problem import Problem, Result, SolveSettings, Status
 from eigensieve.qalpha.subspace import solve_subspace
@@ -16,21 +16,12 @@ ANCHOR = 0.8
 _INNER = 4  # steps on the weights between two steps on the embedding
 
 
-def solve_anchored(problem: Problem, codes: Array, settings: SolveSettings) -> Result:
+def solve_anchored(problem: Problem, codes: IntArray, settings: SolveSettings) -> Result:
     """Maximise the criterion over the weights and the unlabelled rows of Q.
 
     Q = [sqrt(s) C; sqrt(1 - s) U]. C spans the centred class indicators on the labelled rows. U is orthonormal and
     free. s = 0.8 + 0.2 (labelled / samples) is the share of the labelled rows. With all samples labelled this is the
-    supervised problem.
-
-    Parameters
-    ----------
-    problem : Problem
-        Without an embedding. `n_clusters` is replaced by the number of classes minus 1.
-    codes : ndarray of int of shape (n_samples,)
-        Classes, -1 where unknown.
-    settings : SolveSettings
-        `max_iter`, `tol` and `progress` are used.
+    supervised problem. `codes` are the classes, -1 where unknown; the problem's `n_clusters` is not used.
 
     Notes
     -----
@@ -63,11 +54,11 @@ def solve_anchored(problem: Problem, codes: Array, settings: SolveSettings) -> R
     return replace(result, history=np.asarray(history), n_iter=n_iter, n_passes=passes, status=status)
 
 
-def _fixed(problem: Problem, Q: Array, weights: Array | None) -> Problem:
+def _fixed(problem: Problem, Q: FloatArray, weights: FloatArray | None) -> Problem:
     return replace(problem, n_clusters=Q.shape[1], fixed_embedding=Q, initial_weights=weights)
 
 
-def _extend(problem: Problem, weights: Array, Q: Array, free: Array, share: float) -> Array:
+def _extend(problem: Problem, weights: FloatArray, Q: FloatArray, free: BoolArray, share: float) -> FloatArray:
     """Replace the free rows of Q by the best ones for the linearised criterion."""
     LLQ = problem.affinity.apply(weights, problem.affinity.apply(weights, Q))
     U, _, Vt = np.linalg.svd(LLQ[free], full_matrices=False)

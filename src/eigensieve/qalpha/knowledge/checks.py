@@ -1,4 +1,4 @@
-"""What the user says: pairs are read here, and settings that contradict each other are refused, with the reason."""
+"""Read pairs, and refuse settings that contradict each other, with the reason."""
 
 import sys
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ import numpy as np
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from eigensieve._types import Array
+from eigensieve._types import IntArray
 from eigensieve.qalpha.knowledge.labels import UNLABELLED, Labels
 
 
@@ -17,8 +17,8 @@ from eigensieve.qalpha.knowledge.labels import UNLABELLED, Labels
 class Pairs:
     """Distinct unordered pairs of samples, each list with shape (n_pairs, 2)."""
 
-    cannot: Array
-    must: Array
+    cannot: IntArray
+    must: IntArray
 
 
 def read_pairs(cannot_link: Any, must_link: Any, n_samples: int, owner: str) -> Pairs | None:
@@ -58,7 +58,7 @@ def read_pairs(cannot_link: Any, must_link: Any, n_samples: int, owner: str) -> 
     return Pairs(cannot, must)
 
 
-def _tidy(pairs: Any, name: str, n_samples: int, owner: str) -> Array:
+def _tidy(pairs: Any, name: str, n_samples: int, owner: str) -> IntArray:
     given = np.asarray([] if pairs is None else pairs)
     if given.size == 0:
         return np.empty((0, 2), dtype=np.int64)
@@ -105,7 +105,7 @@ def _cross_validated() -> bool:
     return False
 
 
-def _pairs_of_groups(groups: Array, *, together: bool) -> Array:
+def _pairs_of_groups(groups: IntArray, *, together: bool) -> IntArray:
     """All pairs of samples of the same group, or of different groups; samples with a negative number have none."""
     known = np.flatnonzero(groups >= 0)
     first, second = np.triu_indices(len(known), 1)
@@ -113,89 +113,51 @@ def _pairs_of_groups(groups: Array, *, together: bool) -> Array:
     return np.column_stack([known[first[chosen]], known[second[chosen]]]).astype(np.int64)
 
 
-@dataclass(frozen=True)
-class Request:
-    """The parts of a user's request that can contradict each other.
+def check_combination(
+    owner: str,
+    *,
+    spectrum: str,
+    criterion: str,
+    normalize: str,
+    solver: str,
+    supervision: str | None,
+    labels: Labels | None,
+    pairs: Pairs | None,
+) -> None:
+    """Raise a ValueError when parameters of an estimator, labels and pairs exclude each other.
 
-    Attributes
-    ----------
-    owner : str
-        Name of the estimator.
-    spectrum, criterion, normalize, solver
-        Its parameters of the same names.
-    supervision : {"span", "blocks"} or None
-        How labels are used. None without labels.
-    labels : Labels or None
-    pairs : Pairs or None
+    `supervision` is "span" or "blocks", and None without labels. The others are as the user gives them.
     """
-
-    owner: str
-    spectrum: str
-    criterion: str
-    normalize: str
-    solver: str
-    supervision: str | None
-    labels: Labels | None
-    pairs: Pairs | None
-
-
-def check_combination(request: Request) -> None:
-    """Raise a ValueError when parts of the request exclude each other."""
-    for refuse in (_laplacian_of_centred, _blocks, _few_labels, _labels_against_pairs):
-        refuse(request)
-
-
-def _refuse(request: Request, parameter: str, must: str, why: str, fix: str) -> None:
-    raise ValueError(f"The '{parameter}' parameter of {request.owner} must {must}: {why}. {fix}")
-
-
-def _laplacian_of_centred(request: Request) -> None:
-    if request.spectrum == "laplacian" and request.normalize == "center":
-        _refuse(
-            request,
-            "normalize",
-            "not be 'center' with spectrum='laplacian'",
-            "centred features sum to zero, and the Laplacian would be the affinity plus a constant",
-            "Use normalize='unit'.",
-        )
+    laplacian, auto = spectrum == "laplacian", solver == "auto"
+    blocks = supervision == "blocks"
+    few = labels is not None and not labels.complete
+    span = "Use supervision='span', or the default."
+    refused = (
+        (laplacian and normalize == "center", "normalize", "not be 'center' with spectrum='laplacian'",
+         "centred features sum to zero, and the Laplacian would be the affinity plus a constant",
+         "Use normalize='unit'."),
+        (solver == "moving" and not laplacian, "solver", "be 'moving' with spectrum='laplacian' only",
+         "no other spectrum has a d that can follow the weights", "Use solver='power'."),
+        (blocks and laplacian, "spectrum", "be 'standard' with supervision='blocks'",
+         "a block between two classes has no Laplacian", span),
+        (blocks and criterion != "energy", "criterion", "be 'energy' with supervision='blocks'",
+         "the criterion subtracts the blocks across classes already", span),
+        (blocks and not auto, "solver", "be 'auto' with supervision='blocks'",
+         "the criterion takes a maximum within and a minimum across classes, which only its own solver does", span),
+        (blocks and few, "supervision", "be 'span' when some labels are missing",
+         "samples without label (-1) are in no block", "Use supervision='span'."),
+        (few and not auto, "solver", "be 'auto' when some samples have no label (-1)",
+         "the papers' solvers move all rows of the embedding or none, not those of the unlabelled samples alone",
+         "Use solver='auto'."),
+    )  # fmt: skip
+    for wrong, parameter, must, why, fix in refused:
+        if wrong:
+            raise ValueError(f"The '{parameter}' parameter of {owner} must {must}: {why}. {fix}")
+    if labels is not None and pairs is not None:
+        check_pairs_against_labels(labels.codes, pairs, owner)
 
 
-def _blocks(request: Request) -> None:
-    if request.supervision != "blocks":
-        return
-    assert request.labels is not None
-    fix = "Use supervision='span', or the default."
-    if request.spectrum != "standard":
-        why = "a block between two classes has no Laplacian"
-        _refuse(request, "spectrum", "be 'standard' with supervision='blocks'", why, fix)
-    if request.criterion != "energy":
-        why = "the blocks across classes are already what is subtracted"
-        _refuse(request, "criterion", "be 'energy' with supervision='blocks'", why, fix)
-    if request.solver != "auto":
-        why = "the criterion takes a maximum within and a minimum across classes, which only its own solver does"
-        _refuse(request, "solver", "be 'auto' with supervision='blocks'", why, fix)
-    if not request.labels.complete:
-        why = "samples without label (-1) are in no block"
-        _refuse(request, "supervision", "be 'span' when some labels are missing", why, "Use supervision='span'.")
-
-
-def _few_labels(request: Request) -> None:
-    if request.labels is not None and not request.labels.complete and request.solver != "auto":
-        _refuse(
-            request,
-            "solver",
-            "be 'auto' when some samples have no label (-1)",
-            "the papers' solvers move all rows of the embedding or none, not those of the unlabelled samples alone",
-            "Use solver='auto'.",
-        )
-
-
-def _labels_against_pairs(request: Request) -> None:
-    if request.labels is not None and request.pairs is not None:
-        check_pairs_against_labels(request.labels.codes, request.pairs, request.owner)
-
-
-def check_pairs_against_labels(codes: Array, pairs: Pairs, owner: str) -> None:
+def check_pairs_against_labels(codes: IntArray, pairs: Pairs, owner: str) -> None:
     """Refuse pairs that belong apart with the same label, and pairs that belong together with different ones."""
     for name, given, equal in (("cannot_link", pairs.cannot, True), ("must_link", pairs.must, False)):
         first, second = codes[given[:, 0]], codes[given[:, 1]]
@@ -210,17 +172,12 @@ def check_pairs_against_labels(codes: Array, pairs: Pairs, owner: str) -> None:
             )
 
 
-def check_start(owner: str, n_clusters: Any, init: Any, n_init: int, n_samples: int) -> None:
-    """Raise a ValueError when the number of clusters, the start and the number of starts do not go together."""
+def check_start(owner: str, n_clusters: Any, init: Any, n_samples: int) -> None:
+    """Raise a ValueError when the number of clusters, the start and the number of samples do not go together."""
     if n_clusters != "auto" and n_clusters > n_samples:
         raise ValueError(
             f"The 'n_clusters' parameter of {owner} must be at most the number of samples. "
             f"Got n_clusters={n_clusters} for {n_samples} samples instead."
-        )
-    if n_init > 1 and not (isinstance(init, str) and init == "random"):
-        raise ValueError(
-            f"The 'n_init' parameter of {owner} must be 1 unless init='random': other starts are always the same. "
-            f"Got n_init={n_init} instead."
         )
     if isinstance(init, np.ndarray):
         k = "n_clusters" if n_clusters == "auto" else n_clusters

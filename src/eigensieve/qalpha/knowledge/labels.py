@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.utils import check_consistent_length, column_or_1d
 from sklearn.utils.multiclass import type_of_target
 
-from eigensieve._types import Array
+from eigensieve._types import Array, BoolArray, FloatArray, IntArray
 
 UNLABELLED = -1
 
@@ -25,7 +25,7 @@ class Labels:
         The user's names of the classes.
     """
 
-    codes: Array
+    codes: IntArray
     classes: Array
 
     @property
@@ -92,13 +92,13 @@ def read_labels(
         lone = classes.tolist()[counts.argmin()]
         raise ValueError(
             f"{owner} needs at least 2 samples of every class. Got 1 of class {lone!r} instead: "
-            "one sample says nothing about its class. Leave it out, merge the class with another, or mark it -1 (no "
-            "label)."
+            "one sample does not show how its class varies. Leave it out, merge the class with another, or mark it -1 "
+            "(no label)."
         )
     if known.all() and counts.max() < 2:
         raise ValueError(
             f"{owner} needs a class with at least 2 samples in y. Got {n_samples} samples of {n_samples} classes "
-            f"instead: such labels say nothing. If y names the samples, leave it out, or {instead}."
+            f"instead: such labels tell nothing about the features. If y names the samples, leave it out, or {instead}."
         )
     codes = np.full(n_samples, UNLABELLED)
     codes[known] = inverse.reshape(-1)
@@ -106,21 +106,21 @@ def read_labels(
 
 
 def as_values(given: Any) -> Any:
-    """Return what the user gave, a list of words and gaps as an array of objects: numpy would spell the gaps out."""
+    """Return the user's values. A list of words and gaps becomes an array of objects: numpy would spell gaps out."""
     values = given.to_numpy() if hasattr(given, "to_numpy") else given
     if isinstance(values, list | tuple) and np.ndim(values) == 1 and np.asarray(values).dtype.kind == "U":
         return np.asarray(values, dtype=object)
     return values
 
 
-def missing_labels(y: Array) -> Array:
+def missing_labels(y: Array) -> BoolArray:
     """Labels that are None, NaN or pandas' NA."""
     if y.dtype == object:
         return np.array([v is None or type(v).__name__ in ("NAType", "NaTType") or v != v for v in y], dtype=bool)
     return np.isnan(y) if y.dtype.kind == "f" else np.zeros(len(y), dtype=bool)
 
 
-def marked_labels(y: Array, known: Array) -> Array:
+def marked_labels(y: Array, known: Array) -> BoolArray:
     """Labels that are the number -1, unless -1 and 1 are the only ones: then they are two classes."""
     if y.dtype == object:
         marks = np.array([isinstance(v, Real) and not isinstance(v, bool) and v == UNLABELLED for v in y], dtype=bool)
@@ -143,13 +143,13 @@ def _all_numbers(labels: Array) -> bool:
     return len(labels) > 0 and all(isinstance(v, Real) and not isinstance(v, bool) for v in labels)
 
 
-def class_span(codes: Array) -> Array:
+def class_span(codes: IntArray) -> FloatArray:
     """Orthonormal basis (samples, classes - 1) of the centred class indicators on the labelled rows, 0 elsewhere.
 
     Notes
     -----
     m'QQ'm is then the part of a feature's sum of squares that the classes explain. The basis is orthonormal, so a class
-    counts by what it explains and not by the length of its indicator. With two classes their sizes do not matter to Q.
+    counts by the variance it explains, not by the length of its indicator. The sizes of two classes do not matter to Q.
     """
     known = codes != UNLABELLED
     indicators = (codes[known, None] == np.unique(codes[known])).astype(np.float64)

@@ -5,14 +5,15 @@ pair asks for a large one. The criterion becomes w'(G - lambda B)w with
 
 B = (q^2 / 2) (mean of F over the cannot-link pairs - mean of F over the must-link pairs).
 
-The factor makes lambda independent of the number of pairs: the mean stands for all q^2 / 2 pairs of samples.
+The paper's B is the sum of F = (x*y)(x*y)' over the cannot-link pairs. Here the mean stands for all q^2 / 2 pairs of
+samples, so lambda does not depend on their number. One pair of q = 40 samples counts 800 times as much as printed.
 """
 
 from typing import Any
 
 import numpy as np
 
-from eigensieve._types import Array
+from eigensieve._types import Array, FloatArray
 from eigensieve.data import Block, DataMatrix
 from eigensieve.qalpha.knowledge.checks import Pairs
 
@@ -35,7 +36,7 @@ class PairPenalty:
         s_i, if weights of the form w = S b are sought.
     """
 
-    def __init__(self, data: DataMatrix, pairs: Pairs, strength: float, scale: Array | None = None) -> None:
+    def __init__(self, data: DataMatrix, pairs: Pairs, strength: float, scale: FloatArray | None = None) -> None:
         self.data = data
         together = np.vstack([pairs.cannot, pairs.must])
         order = np.lexsort((together[:, 1], together[:, 0]))
@@ -55,14 +56,14 @@ class PairPenalty:
     def parts(self) -> tuple[Array, ...]:
         return self.first, self.second, self.coefficient, self.scale
 
-    def affinities(self, weights: Array) -> Array:
+    def affinities(self, weights: FloatArray) -> FloatArray:
         """Return A(w)_xy for every pair; one pass."""
         from eigensieve.qalpha.knowledge._pairs_numba import add_affinities
 
         scaled = self.scale * weights
         first, second = self.first, self.second
 
-        def segment(piece: DataMatrix, offset: int, spans: Any) -> Array:
+        def segment(piece: DataMatrix, offset: int, spans: Any) -> FloatArray:
             out = np.zeros(len(first))
             for start, stop in spans:
                 Z = np.ascontiguousarray(piece.block(start, stop).toarray())
@@ -74,14 +75,14 @@ class PairPenalty:
             total += part
         return total
 
-    def product(self, weights: Array) -> Array:
+    def product(self, weights: FloatArray) -> FloatArray:
         """Return lambda B w."""
         from eigensieve.qalpha.knowledge._pairs_numba import add_products
 
         values = self.coefficient * self.affinities(weights)
         first, second = self.first, self.second
 
-        def block(part: Block) -> Array:
+        def block(part: Block) -> FloatArray:
             out = np.zeros(part.stop - part.start)
             add_products(np.ascontiguousarray(part.toarray()), values, first, second, out)
             return out

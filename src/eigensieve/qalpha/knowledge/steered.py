@@ -1,4 +1,4 @@
-"""From what the user knows to a problem for the solver, and from its result to weights.
+"""Build the problem for the solver from labels, pairs and side data, and turn its result into weights.
 
 Side data are samples that vary in ways that are not wanted (2004, section 3). They act by a scale per feature.
 """
@@ -7,9 +7,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from eigensieve._types import Array
+from eigensieve._types import FloatArray, IntArray
 from eigensieve.data import ColumnStats
-from eigensieve.operators import ScaledAffinity
 from eigensieve.qalpha.class_blocks import BlockSettings, solve_blocks
 from eigensieve.qalpha.knowledge.anchored import solve_anchored
 from eigensieve.qalpha.knowledge.checks import Pairs
@@ -24,7 +23,7 @@ _LARGEST_RATIO = 1e100
 
 @dataclass(frozen=True)
 class Knowledge:
-    """What the user knows besides the data.
+    """Labels, pairs and side data, ready for the solver.
 
     Attributes
     ----------
@@ -39,12 +38,12 @@ class Knowledge:
 
     labels: Labels | None = None
     blocks: BlockSettings | None = None
-    scale: Array | None = None
+    scale: FloatArray | None = None
     pairs: Pairs | None = None
     pair_strength: float = 0.0
 
 
-def side_variances(main: ColumnStats, side: ColumnStats, exponents: Array | None = None) -> Array:
+def side_variances(main: ColumnStats, side: ColumnStats, exponents: IntArray | None = None) -> FloatArray:
     """Return D: each feature's variance over the side samples, in units of its variance over the main samples.
 
     Features that are constant in the main data get 0. `exponents` are the powers of two by which the columns of the
@@ -59,7 +58,7 @@ def side_variances(main: ColumnStats, side: ColumnStats, exponents: Array | None
     return np.minimum(ratio, _LARGEST_RATIO) ** 2
 
 
-def inhibition(variances: Array, strength: float) -> Array:
+def inhibition(variances: FloatArray, strength: float) -> FloatArray:
     """Return s_i = (D_i + lambda)^-1/2. The leading eigenvector of (D + lambda I)^-1 G is S b for the b of S G S."""
     return 1.0 / np.sqrt(variances + strength)
 
@@ -70,7 +69,7 @@ def solve_steered(problem: Problem, knowledge: Knowledge, settings: SolveSetting
     if knowledge.pairs is not None and knowledge.pair_strength > 0:
         problem = replace(problem, penalty=PairPenalty(affinity.data, knowledge.pairs, knowledge.pair_strength, scale))
     if scale is not None:
-        problem = replace(problem, affinity=ScaledAffinity(affinity, scale))
+        problem = replace(problem, affinity=affinity.scaled(scale), scale=scale)
     if labels is not None:
         problem = replace(problem, n_clusters=len(labels.classes) - 1)
     if labels is None:
@@ -84,7 +83,7 @@ def solve_steered(problem: Problem, knowledge: Knowledge, settings: SolveSetting
     return result if scale is None else _unscaled(result, scale)
 
 
-def _unscaled(result: Result, scale: Array) -> Result:
+def _unscaled(result: Result, scale: FloatArray) -> Result:
     """Turn the solution b of the symmetric form into unit weights w = S b / |S b|."""
     weights = scale * result.weights
     largest = float(np.abs(weights).max())
