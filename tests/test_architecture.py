@@ -20,7 +20,6 @@ PACKAGES = [
     "cli",
     "report",
     "plotting",
-    "experiments",
     "cells",
     "estimators",
     "sieve",

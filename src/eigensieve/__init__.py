@@ -4,7 +4,7 @@
 lives in packages. The ``__init__`` of a package says what it owns and lists the names that other packages may use.
 A package imports only from the packages below it:
 
-``cli``, ``report``, ``plotting``, ``experiments``         what people run and look at
+``cli``, ``report``, ``plotting``                          what people run and look at
 ``cells``                                                  single cells
 ``estimators``                                             what faces scikit-learn
 ``sieve``, ``qalpha``, ``traceratio``, ``elements``        the methods

@@ -6,11 +6,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from eigensieve.experiments import EXPERIMENTS, load_results, run_experiment, section
-from eigensieve.experiments.common import markdown, read_markdown
-from eigensieve.experiments.frame import NOT, NOT_RUN, PARTLY, REPRODUCED, Check, Claim, Results, figure
-from eigensieve.experiments.page import draw, verdict, write_page
-from eigensieve.experiments.running import missing_data, results_file
+from experiments.catalog import EXPERIMENTS
+from experiments.common import markdown, read_markdown
+from experiments.frame import NOT, NOT_RUN, PARTLY, REPRODUCED, Check, Claim, Results, figure
+from experiments.page import draw, section, verdict, write_page
+from experiments.running import load_results, missing_data, results_file, run_experiment
 
 WORDS = {REPRODUCED, PARTLY, NOT, NOT_RUN}
 MEASURED_TIMES = "share of time on the diagonals"
@@ -27,7 +27,6 @@ def tiny(name):
 
 @pytest.mark.parametrize("name", EXPERIMENTS)
 def test_results_table_and_figure(name, tmp_path):
-    pytest.importorskip("matplotlib")
     experiment = tiny(name)
     (case,) = experiment.quick
     results = run_experiment(experiment, tmp_path, quick=True)
@@ -133,7 +132,6 @@ def test_missing_data_are_named(tmp_path, monkeypatch):
 
 
 def test_the_page_holds_every_experiment_and_its_figure(tmp_path):
-    pytest.importorskip("matplotlib")
     experiment = replace(EXPERIMENTS["laplacian"], quick={"uniform": 1})
     results = run_experiment(experiment, tmp_path, quick=True)
     write_page([(experiment, results)], tmp_path / "page.md")

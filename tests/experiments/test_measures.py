@@ -10,12 +10,12 @@ from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.svm import SVC
 
 from eigensieve.datasets import make_weston_linear
-from eigensieve.experiments import element_selection, faces, gene_outcomes, sufficient, uci_side_data, weston
-from eigensieve.experiments.algorithm_one import PrintedElements, _Selected
-from eigensieve.experiments.frame import Results
-from eigensieve.experiments.gene_shaving import shaved_features
-from eigensieve.experiments.oriented import directions
-from eigensieve.experiments.radius_margin import _smallest_ball, radius_margin_scales
+from experiments import element_selection, faces, gene_outcomes, sufficient, uci_side_data, weston
+from experiments.algorithm_one import PrintedElements, _Selected
+from experiments.frame import Results
+from experiments.gene_shaving import shaved_features
+from experiments.oriented import directions
+from experiments.radius_margin import _smallest_ball, radius_margin_scales
 
 
 def test_pair_accuracy_is_the_mean_of_two_rates():

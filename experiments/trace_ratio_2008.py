@@ -8,10 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.ndimage import zoom
 
-from eigensieve._types import Array
 from eigensieve.data import as_data
-from eigensieve.experiments.common import complete_set, draw_curves, markdown, panels
-from eigensieve.experiments.frame import Check, Claim, Experiment, Results, figure_of_mean, statement
 from eigensieve.graphs import knn_graph
 from eigensieve.traceratio import (
     FisherPair,
@@ -22,6 +19,8 @@ from eigensieve.traceratio import (
     feature_ranking,
     trace_ratio_path,
 )
+from experiments.common import complete_set, draw_curves, markdown, panels
+from experiments.frame import Array, Check, Claim, Experiment, Results, figure_of_mean, statement
 
 UCI = ("vehicle", "ionosphere", "heart_statlog", "german_credit", "crx", "australian")
 FACES = ("ORL_32x32", "UMIST")

@@ -9,12 +9,11 @@ from sklearn.metrics import roc_auc_score, roc_curve
 from sklearn.model_selection import train_test_split
 from sklearn.svm import SVC
 
-from eigensieve._types import Array
 from eigensieve.datasets import load_real
 from eigensieve.estimators import ElementSelectedSVC, ReducedSetSVC
-from eigensieve.experiments.algorithm_one import PrintedElements
-from eigensieve.experiments.common import draw_curves, markdown, panels
-from eigensieve.experiments.frame import Check, Claim, Experiment, Results, figure, mean_and_spread, statement
+from experiments.algorithm_one import PrintedElements
+from experiments.common import draw_curves, markdown, panels
+from experiments.frame import Array, Check, Claim, Experiment, Results, figure, mean_and_spread, statement
 
 SETS = {"faces": "CBCL_faces_19x19", "vehicles": "vehicles_GTI_20x20"}
 ELEMENTS = (50, 100, 200, 250, 400, 576)

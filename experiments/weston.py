@@ -9,12 +9,11 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
-from eigensieve._types import Array
 from eigensieve.datasets import make_weston_linear, make_weston_nonlinear
 from eigensieve.estimators import FeatureMap, QAlphaSelector
-from eigensieve.experiments.common import draw_curves, largest, markdown, panels, standardised
-from eigensieve.experiments.frame import Check, Claim, Experiment, Results, figure
-from eigensieve.experiments.radius_margin import radius_margin_scales
+from experiments.common import draw_curves, largest, markdown, panels, standardised
+from experiments.frame import Array, Check, Claim, Experiment, Results, figure
+from experiments.radius_margin import radius_margin_scales
 
 LINEAR, NONLINEAR = "linear", "non-linear"
 SIZES = {LINEAR: (20, 30, 50, 100), NONLINEAR: (30, 50, 100)}

@@ -4,10 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from eigensieve._types import Array
 from eigensieve.estimators import QAlphaSelector
-from eigensieve.experiments.common import markdown, panels, precision
-from eigensieve.experiments.frame import Check, Claim, Experiment, Results, figure, mean_and_spread
+from experiments.common import markdown, panels, precision
+from experiments.frame import Array, Check, Claim, Experiment, Results, figure, mean_and_spread
 
 KINDS = ("uniform", "gamma", "counts", "binary")
 METHODS = {

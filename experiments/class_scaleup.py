@@ -5,12 +5,11 @@ from typing import Any
 
 import numpy as np
 
-from eigensieve._types import Array
 from eigensieve.datasets import make_class_scaleup
 from eigensieve.estimators import QAlphaSelector
-from eigensieve.experiments.common import draw_curves, largest, markdown, panels
-from eigensieve.experiments.frame import Check, Claim, Experiment, Results, figure, statement
 from eigensieve.qalpha import sparsity_gap
+from experiments.common import draw_curves, largest, markdown, panels
+from experiments.frame import Array, Check, Claim, Experiment, Results, figure, statement
 
 CLASSES = tuple(range(2, 11))
 CHOICES: dict[str, Callable[[int], int]] = {

@@ -6,13 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from eigensieve._types import Array
 from eigensieve.datasets import load_real
 from eigensieve.estimators import QAlphaSelector
-from eigensieve.experiments.common import markdown, panels, standardised
-from eigensieve.experiments.frame import Check, Claim, Experiment, Results, figure, mean_and_spread, statement
-from eigensieve.experiments.oriented import directions
-from eigensieve.experiments.sufficient import distributions, sufficient_features
+from experiments.common import markdown, panels, standardised
+from experiments.frame import Array, Check, Claim, Experiment, Results, figure, mean_and_spread, statement
+from experiments.oriented import directions
+from experiments.sufficient import distributions, sufficient_features
 
 SETS = ("warpPIE10P", "Yale_32x32", "ORL_32x32")
 WITH, WITHOUT, ALL, SUFFICIENT = "Q-alpha SI", "Q-alpha, no side data", "all wavelets", "SDR-SI"

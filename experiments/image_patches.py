@@ -4,16 +4,15 @@ from functools import cache
 from typing import Any
 
 import numpy as np
+from matplotlib.colors import rgb_to_hsv
 from numpy.lib.stride_tricks import sliding_window_view
 from sklearn.cluster import KMeans
 from sklearn.datasets import load_sample_images
 
-from eigensieve._extras import require
-from eigensieve._types import Array
 from eigensieve.datasets import load_real
 from eigensieve.estimators import QAlphaSelector
-from eigensieve.experiments.common import markdown, panels, standardised
-from eigensieve.experiments.frame import Check, Claim, Experiment, Results, figure, mean_and_spread
+from experiments.common import markdown, panels, standardised
+from experiments.frame import Array, Check, Claim, Experiment, Results, figure, mean_and_spread
 
 PHOTOGRAPHS, OBJECTS = "crops of two photographs", "pairs of objects (COIL20)"
 _COUNTS = (18, 9)
@@ -25,8 +24,7 @@ _CHOICE, _ALL, _WEIGHTS = "20 patches chosen", "all 243 patches", "sorted weight
 @cache
 def _photographs() -> list[Array]:
     """The two colour photographs that come with scikit-learn, in HSV."""
-    convert = require("matplotlib.colors", extra="plot").rgb_to_hsv
-    return [convert(image / 255.0) for image in load_sample_images().images]
+    return [rgb_to_hsv(image / 255.0) for image in load_sample_images().images]
 
 
 def _crops(rng: np.random.Generator) -> tuple[list[Array], int]:

@@ -4,11 +4,10 @@ from typing import Any
 
 import numpy as np
 
-from eigensieve._types import Array
 from eigensieve.datasets import make_hidden_signs
 from eigensieve.estimators import KernelQAlphaSelector, QAlphaSelector
-from eigensieve.experiments.common import draw_curves, largest, markdown, panels
-from eigensieve.experiments.frame import Check, Claim, Experiment, Results, figure_of_mean, statement
+from experiments.common import draw_curves, largest, markdown, panels
+from experiments.frame import Array, Check, Claim, Experiment, Results, figure_of_mean, statement
 
 SPREADS = (0.005, 0.01, 0.02, 0.05, 0.1)
 METHODS = ("kernel", "squares", "plain")

@@ -5,8 +5,11 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
-from eigensieve._types import Array
+Array = NDArray[Any]
+"""A numpy array of any type; docstrings give its shape."""
+
 
 REPRODUCED, PARTLY, NOT, NOT_RUN = "reproduced", "partly", "not reproduced", "not run"
 

@@ -3,12 +3,12 @@
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
-from eigensieve._extras import require
 from eigensieve.datasets import make_two_solutions
 from eigensieve.estimators import FeatureMap
-from eigensieve.experiments.common import largest, markdown
-from eigensieve.experiments.frame import Check, Claim, Experiment, Results, figure, mean_and_spread
+from experiments.common import largest, markdown
+from experiments.frame import Check, Claim, Experiment, Results, figure, mean_and_spread
 
 _CASE = "two solutions"
 _MEASURES = {
@@ -56,7 +56,7 @@ def _hybrids(results: Results) -> list[Check]:
 def draw(results: Results) -> Any:
     """Return the map of the first draw."""
     data = make_two_solutions(random_state=0)
-    frame = require("pandas", extra="plot").DataFrame(data.X, columns=data.feature_names)
+    frame = pd.DataFrame(data.X, columns=data.feature_names)
     return FeatureMap().fit(frame).plot().figure_
 
 

@@ -8,12 +8,11 @@ import numpy as np
 from sklearn.model_selection import StratifiedKFold
 from sklearn.svm import SVC
 
-from eigensieve._types import Array
 from eigensieve.estimators import QAlphaSelector
-from eigensieve.experiments.common import complete_set, markdown, panels, standardised
-from eigensieve.experiments.frame import Check, Claim, Experiment, Results, figure, mean_and_spread, statement
-from eigensieve.experiments.gene_shaving import shaved_features
-from eigensieve.experiments.radius_margin import radius_margin_scales
+from experiments.common import complete_set, markdown, panels, standardised
+from experiments.frame import Array, Check, Claim, Experiment, Results, figure, mean_and_spread, statement
+from experiments.gene_shaving import shaved_features
+from experiments.radius_margin import radius_margin_scales
 
 SETS = {
     "brain": "CNS_outcome_pomeroy",

@@ -6,11 +6,18 @@ from typing import Any
 import numpy as np
 from scipy.optimize import minimize
 
-from eigensieve._types import Array
 from eigensieve.datasets import make_weston_linear
 from eigensieve.estimators import QAlphaSelector
-from eigensieve.experiments.common import draw_curves, markdown, panels
-from eigensieve.experiments.frame import (
+from eigensieve.qalpha import (
+    expected_triple_product,
+    irrelevant_weight_bound,
+    positivity_probability,
+    triple_product,
+    two_block_sparsity_gap,
+)
+from experiments.common import draw_curves, markdown, panels
+from experiments.frame import (
+    Array,
     Check,
     Claim,
     Experiment,
@@ -19,13 +26,6 @@ from eigensieve.experiments.frame import (
     figure_of_mean,
     mean_and_spread,
     statement,
-)
-from eigensieve.qalpha import (
-    expected_triple_product,
-    irrelevant_weight_bound,
-    positivity_probability,
-    triple_product,
-    two_block_sparsity_gap,
 )
 
 SMALL = (5, 10, 15, 20, 22, 26, 30, 40)

@@ -7,9 +7,9 @@ import numpy as np
 
 from eigensieve.datasets import make_gene_expression
 from eigensieve.estimators import QAlphaSelector
-from eigensieve.experiments.common import draw_curves, markdown, panels, precision
-from eigensieve.experiments.frame import Check, Claim, Experiment, Results, figure, figure_of_mean, mean_and_spread
 from eigensieve.qalpha import sparsity_gap
+from experiments.common import draw_curves, markdown, panels, precision
+from experiments.frame import Check, Claim, Experiment, Results, figure, figure_of_mean, mean_and_spread
 
 SWEEPS: dict[str, tuple[float, ...]] = {
     "m": (5, 10, 50, 250, 600),

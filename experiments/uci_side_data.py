@@ -6,12 +6,11 @@ from typing import Any
 import numpy as np
 from sklearn.cluster import KMeans
 
-from eigensieve._types import Array
 from eigensieve.datasets import load_real
 from eigensieve.estimators import QAlphaSelector
-from eigensieve.experiments.common import complete_set, markdown, panels, standardised
-from eigensieve.experiments.frame import Check, Claim, Experiment, Results, figure, mean_and_spread, statement
-from eigensieve.experiments.oriented import directions
+from experiments.common import complete_set, markdown, panels, standardised
+from experiments.frame import Array, Check, Claim, Experiment, Results, figure, mean_and_spread, statement
+from experiments.oriented import directions
 
 OURS = "Q-alpha SI"
 METHODS = ("raw", "standardised", OURS, "PCA", "CPCA", "OPCA")

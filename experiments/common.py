@@ -3,11 +3,11 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+import matplotlib.pyplot as plt
 import numpy as np
 
-from eigensieve._extras import require
-from eigensieve._types import Array
 from eigensieve.datasets import load_real
+from experiments.frame import Array
 
 
 def largest(scores: Array, count: int) -> Array:
@@ -61,7 +61,6 @@ def read_markdown(text: str) -> list[tuple[list[str], list[list[str]]]]:
 
 def panels(titles: Sequence[str], width: float = 4.2) -> tuple[Any, list[Any]]:
     """Return a matplotlib figure and its axes, at most four side by side."""
-    plt = require("matplotlib.pyplot", extra="plot")
     columns = min(4, len(titles))
     rows = -(-len(titles) // columns)
     picture, axes = plt.subplots(rows, columns, figsize=(width * columns, 3.3 * rows), squeeze=False)

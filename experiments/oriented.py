@@ -3,7 +3,7 @@
 import numpy as np
 import scipy.linalg
 
-from eigensieve._types import Array
+from experiments.frame import Array
 
 
 def directions(main: Array, side: Array, ridge: float = 1e-3) -> dict[str, Array]:
