@@ -7,7 +7,7 @@ import numpy as np
 
 from eigensieve.datasets import make_class_scaleup
 from eigensieve.estimators import QAlphaSelector
-from eigensieve.qalpha import sparsity_gap
+from eigensieve.theory import sparsity_gap
 from experiments.common import draw_curves, largest, markdown, panels
 from experiments.frame import Array, Check, Claim, Experiment, Results, figure, statement
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from eigensieve.datasets import make_gene_expression
 from eigensieve.estimators import QAlphaSelector
-from eigensieve.qalpha import sparsity_gap
+from eigensieve.theory import sparsity_gap
 from experiments.common import draw_curves, markdown, panels, precision
 from experiments.frame import Check, Claim, Experiment, Results, figure, figure_of_mean, mean_and_spread
 

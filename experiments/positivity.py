@@ -8,7 +8,7 @@ from scipy.optimize import minimize
 
 from eigensieve.datasets import make_weston_linear
 from eigensieve.estimators import QAlphaSelector
-from eigensieve.qalpha import (
+from eigensieve.theory import (
     expected_triple_product,
     irrelevant_weight_bound,
     positivity_probability,

@@ -11,6 +11,8 @@ A package imports only from the packages below it:
 ``evidence``, ``graphs``, ``operators``                    what the methods share
 ``data``, ``tables``, ``datasets``                         matrices, files, examples
 
+``theory`` holds what the papers prove about the weights, as functions.
+
 All packages may use the files beside this one, such as ``_types`` and ``_files``.
 """
 

@@ -18,7 +18,8 @@ from eigensieve._progress import Progress, progress_for
 from eigensieve._sklearn import Interval, StrOptions
 from eigensieve._types import Array
 from eigensieve.data import DataMatrix, as_data, is_stored, tamed
-from eigensieve.qalpha import Result, sparsity_gap
+from eigensieve.qalpha import Result
+from eigensieve.theory import sparsity_gap
 
 AUTO = StrOptions({"auto"})
 AT_LEAST_ONE = Interval(Integral, 1, None, closed="left")

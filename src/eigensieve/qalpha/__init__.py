@@ -11,7 +11,6 @@ knowledge/ : labels, pairs and side data.
 class_blocks.py : the supervised criterion of class blocks.
 topographical_map.py : the rounds of the topographical map.
 mercer_kernels.py, mercer_factor.py : Mercer kernels between features, and features in the kernel's space.
-theory.py : what the papers prove about the weights.
 
 Words
 -----
@@ -54,13 +53,4 @@ from eigensieve.qalpha.mercer_kernels import (
 )
 from eigensieve.qalpha.problem import TAU, Problem, Result, SolveSettings, spectrum_affinity
 from eigensieve.qalpha.solving import SOLVERS, solve_standard
-from eigensieve.qalpha.theory import (
-    expected_irrelevant_weight_bound,
-    expected_triple_product,
-    irrelevant_weight_bound,
-    positivity_probability,
-    sparsity_gap,
-    triple_product,
-    two_block_sparsity_gap,
-)
 from eigensieve.qalpha.topographical_map import Round, map_rounds
