@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 Array = NDArray[Any]
 """A numpy array of any type; docstrings give its shape."""
 
-
-REPRODUCED, PARTLY, NOT, NOT_RUN = "reproduced", "partly", "not reproduced", "not run"
+REPRODUCED, PARTLY, NOT, UNJUDGED, NOT_RUN = "reproduced", "partly", "not reproduced", "cannot be judged", "not run"
+ERRORS = 2.0
+"""Differences of means are judged at this many standard errors."""
 
 
 class Results:
@@ -42,77 +43,159 @@ class Results:
 
 @dataclass(frozen=True)
 class Check:
-    """One printed figure or statement beside what was measured.
+    """A measured figure beside the figure or sentence that it is compared with.
 
     Attributes
     ----------
     where : str
         The part of the claim: a data set, a setting.
-    printed, ours : str
+    against : str
+        The printed figure, a figure of a rival that was measured here, or a rule in words.
+    ours : str
     holds : bool
+    printed : float or None
+        The figure as the paper prints it, if there is one.
     """
 
     where: str
-    printed: str
+    against: str
     ours: str
     holds: bool
+    printed: float | None = None
 
 
-def figure(
-    where: str, printed: float, values: Array, better: Literal["higher", "lower"] | None = None, digits: int = 3
-) -> list[Check]:
+Side = Literal["both", "at least", "at most"]
+
+
+def standard_error(values: Array) -> float:
+    """Return the standard error of the mean; 0 for a single value."""
+    return float(np.std(values, ddof=1) / np.sqrt(len(values))) if len(values) > 1 else 0.0
+
+
+def figure(where: str, printed: float, values: Array, digits: int, side: Side = "both") -> list[Check]:
     """Return the check of a printed figure, or nothing if there are no values.
 
-    It holds if the figure lies within one standard deviation (over the runs) of our mean, or if our mean is better.
+    Parameters
+    ----------
+    where : str
+    printed : float
+    values : ndarray of shape (n_runs,)
+        One value per run, or one 0 or 1 per sample for a rate.
+    digits : int
+        Decimals that the paper prints.
+    side : {"both", "at least", "at most"}
+        "both" for baselines, whose figure must be met. The others for the paper's own method, which may be better.
+
+    Notes
+    -----
+    The paper's mean is taken to have the same standard error s as ours. The tolerance is then ``2 sqrt(2) s``, plus
+    half a unit of the last decimal printed.
     """
     if not len(values):
         return []
-    mean, spread = float(np.mean(values)), float(np.std(values))
-    inside = abs(printed - mean) <= spread + 0.5 * 10.0**-digits
-    passed = (better == "higher" and mean >= printed) or (better == "lower" and mean <= printed)
-    return [Check(where, f"{printed:.{digits}f}", mean_and_spread(values, digits), inside or passed)]
+    gap = float(np.mean(values)) - printed
+    gap = {"both": abs(gap), "at least": -gap, "at most": gap}[side]
+    holds = gap <= ERRORS * np.sqrt(2) * standard_error(values) + 0.5 * 10.0**-digits + 1e-12
+    against = f"printed {'' if side == 'both' else side + ' '}{printed:.{digits}f}"
+    return [Check(where, against, mean_and_error(values, digits + 1), bool(holds), printed)]
 
 
-def figure_of_mean(
-    where: str, printed: float, values: Array, better: Literal["higher", "lower"] | None = None, digits: int = 2
-) -> list[Check]:
-    """Return the check of a printed rate, or of "always" and "never": the mean alone counts, without a spread."""
-    return figure(where, printed, np.mean(values, keepdims=True), better, digits) if len(values) else []
+def above(where: str, ours: Array, others: Mapping[str, Array], digits: int = 3) -> list[Check]:
+    """Return the check that ours is above the best of the others, which were measured in the same runs.
+
+    It holds if the mean of the differences exceeds 0 by two standard errors.
+    """
+    known = {name: values for name, values in others.items() if len(values)}
+    if not len(ours) or not known:
+        return []
+    best = max(known, key=lambda name: float(known[name].mean()))
+    difference = ours - known[best]
+    holds = float(difference.mean()) > ERRORS * standard_error(difference)
+    text = f"{best} {known[best].mean():.{digits}f} (measured)"
+    return [Check(where, text, mean_and_error(ours, digits), holds)]
 
 
-def statement(where: str, printed: str, ours: str, holds: bool | np.bool_) -> Check:
-    """Return the check of something that the paper says in words."""
-    return Check(where, printed, ours, bool(holds))
+def no_worse(where: str, errors: Array, other: Array, name: str, digits: int = 3) -> list[Check]:
+    """Return the check that our errors are not above those of a method that was measured in the same runs.
+
+    It holds unless the mean of the differences exceeds 0 by two standard errors.
+    """
+    if not len(errors) or not len(other):
+        return []
+    difference = errors - other
+    holds = float(difference.mean()) <= ERRORS * standard_error(difference)
+    return [Check(where, f"{name} {other.mean():.{digits}f} (measured)", mean_and_error(errors, digits), holds)]
 
 
-def mean_and_spread(values: Array, digits: int = 3) -> str:
-    """Return the mean and, if there are several values, their standard deviation; '-' for no values."""
+def statement(where: str, rule: str, ours: str, holds: bool | np.bool_, printed: float | None = None) -> Check:
+    """Return the check of something that the paper says in words; the rule says when it holds."""
+    return Check(where, rule, ours, bool(holds), printed)
+
+
+def mean_and_error(values: Array, digits: int = 3) -> str:
+    """Return the mean and, if there are several values, its standard error; '-' for no values."""
     if not len(values):
         return "-"
     mean = f"{np.mean(values):.{digits}f}"
-    return f"{mean} ± {np.std(values):.{digits}f}" if len(values) > 1 else mean
+    return f"{mean} ± {standard_error(values):.{digits}f}" if len(values) > 1 else mean
 
 
 @dataclass(frozen=True)
 class Claim:
-    """What a paper says, and the checks that decide on it.
+    """A sentence of a paper, and the checks that decide on it.
 
     Attributes
     ----------
     text : str
     checks : callable
         From the results to a list of `Check`. Parts that were not run have none.
+    unjudged : str
+        Why the claim cannot be judged, if it cannot.
     """
 
     text: str
     checks: Callable[[Results], Sequence[Check]]
+    unjudged: str = ""
 
     def verdict(self, results: Results) -> str:
-        """Return "reproduced" if all checks hold, "partly" if some do, "not reproduced" or "not run"."""
+        """Return "reproduced" if all checks hold, "partly" if some do, "not reproduced", or why there is no verdict."""
         held = [check.holds for check in self.checks(results)]
         if not held:
             return NOT_RUN
+        if self.unjudged:
+            return UNJUDGED
         return REPRODUCED if all(held) else PARTLY if any(held) else NOT
+
+
+@dataclass(frozen=True)
+class Reading:
+    """One way to read what a paper leaves open, and its effect.
+
+    Attributes
+    ----------
+    choice, reading : str
+        What is left open, and how it is read here; "(judged)" marks the reading that the verdicts use.
+    ours : str
+        The figure under this reading.
+    printed : str
+        The figure that the paper prints.
+    agrees : bool
+        Whether this reading gives it.
+    """
+
+    choice: str
+    reading: str
+    ours: str
+    printed: str
+    agrees: bool
+
+
+def reading(choice: str, name: str, values: Array, printed: float, digits: int, side: Side = "both") -> list[Reading]:
+    """Return a reading that is judged as :func:`figure` is, or nothing if there are no values."""
+    return [
+        Reading(choice, name, check.ours, check.against.removeprefix("printed "), check.holds)
+        for check in figure("", printed, values, digits, side)
+    ]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -130,9 +213,13 @@ class Experiment:
         Number of runs per case. The quick runs are the first of the full ones. The first quick case is the cheapest.
     run : callable
         ``run(case, number)`` returns a dict of numbers, or lists of numbers, ready for JSON.
+    conclusion : callable
+        From the results to one or two sentences.
     table : callable
         From the results to text in Markdown.
     claims : sequence of Claim
+    readings : callable
+        From the results to a list of `Reading`: what the paper leaves open.
     draw : callable
         From the results to a matplotlib figure, or None if too little was run.
     data : mapping of str to str
@@ -149,8 +236,10 @@ class Experiment:
     runs: Mapping[str, int]
     quick: Mapping[str, int]
     run: Callable[[str, int], dict[str, Any]]
+    conclusion: Callable[[Results], str]
     table: Callable[[Results], str]
     claims: Sequence[Claim]
     draw: Callable[[Results], Any]
+    readings: Callable[[Results], Sequence[Reading]] = lambda results: ()
     data: Mapping[str, str] = field(default_factory=dict)
     stand_in: str = ""
