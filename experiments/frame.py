@@ -111,7 +111,7 @@ def above(where: str, ours: Array, others: Mapping[str, Array], digits: int = 3)
     best = max(known, key=lambda name: float(known[name].mean()))
     difference = ours - known[best]
     holds = float(difference.mean()) > ERRORS * standard_error(difference)
-    text = f"{best} {known[best].mean():.{digits}f} (measured)"
+    text = f"measured: {best} {known[best].mean():.{digits}f}"
     return [Check(where, text, mean_and_error(ours, digits), holds)]
 
 
@@ -124,7 +124,7 @@ def no_worse(where: str, errors: Array, other: Array, name: str, digits: int = 3
         return []
     difference = errors - other
     holds = float(difference.mean()) <= ERRORS * standard_error(difference)
-    return [Check(where, f"{name} {other.mean():.{digits}f} (measured)", mean_and_error(errors, digits), holds)]
+    return [Check(where, f"measured: {name} {other.mean():.{digits}f}", mean_and_error(errors, digits), holds)]
 
 
 def statement(where: str, rule: str, ours: str, holds: bool | np.bool_, printed: float | None = None) -> Check:

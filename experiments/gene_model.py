@@ -59,9 +59,9 @@ def table(results: Results) -> str:
     rows = []
     for case in results.having(_CASES):
         cells = [mean(results.values(case, f"precision, {name}")) for name in NORMALIZATIONS]
-        rows.append([case, *cells, *(f"{_ratio(results, case, name):.2g}" for name in NORMALIZATIONS)])
-    header = [f"{what}, {name}" for what in ("precision", "ratio") for name in NORMALIZATIONS]
-    return markdown(["", *header], rows)
+        rows.append([case, *cells, *(f"{_ratio(results, case, name):.2g}" for name in (JUDGED, "none"))])
+    heads = [f"precision, {name}" for name in NORMALIZATIONS]
+    return markdown(["", *heads, *(f"ratio, {name}" for name in (JUDGED, "none"))], rows)
 
 
 def _finds(cases: Sequence[str], words: str, least: float) -> Callable[[Results], list[Check]]:
@@ -134,8 +134,8 @@ EXPERIMENT = Experiment(
     section="section 6, Genomics, synthetic data",
     protocol="600 features (m), 72 % of them irrelevant (e), means up to 1.5 x 555 (d), spread 0.75 (s), 25 and 47 "
     "samples; one parameter is varied at a time, k = 2. Precision is the share of relevant features among the largest "
-    "weights, as many as there are relevant ones. Irrelevant features of the model have mean 0, which `unit` sees; the "
-    "last columns are for data whose columns are shifted by constants.",
+    "weights, as many as there are relevant ones. Irrelevant features of the model have mean 0, which `unit` sees; "
+    "`columns shifted` adds a constant to every column.",
     runs=dict.fromkeys(_CASES, 20),
     quick=dict.fromkeys([_case("m", 5), _case("m", 600), _case("d", 1), _case("e", 0.995), _case("s", 5000)], 3),
     run=run,

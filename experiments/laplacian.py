@@ -59,7 +59,7 @@ def table(results: Results) -> str:
 def _as_good(results: Results) -> list[Check]:
     means = {kind: [results.values(kind, name).mean() for name in METHODS] for kind in results.having(KINDS)}
     return [
-        statement(kind, f"standard, centred {standard:.2f} (measured)", f"{laplacian:.2f}", laplacian >= standard)
+        statement(kind, f"measured: standard, centred {standard:.2f}", f"{laplacian:.2f}", laplacian >= standard)
         for kind, (laplacian, _, standard) in means.items()
     ]
 

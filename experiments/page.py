@@ -13,9 +13,9 @@ from experiments.running import missing_data
 
 _HEAD = """# The papers, reproduced
 
-This page is written by `make reproduce`; do not edit it. Each experiment begins with its conclusion. Tables, checks and
-readings are folded; open them for the figures. The raw results are in `docs/reproduced-runs`, and everything here is
-computed from them.
+This page is written by `make reproduce`; do not edit it. Each experiment begins with its conclusion. Protocols,
+tables, checks and readings are folded; open them for the figures. The raw results are in `docs/reproduced-runs`, and
+everything here is computed from them.
 
 **The rule.** "a ± s" is a mean over runs and its standard error. A check compares it with a figure that the paper
 prints.
@@ -117,10 +117,10 @@ def section(experiment: Experiment, results: Results, picture: str | None = None
     parts.append("\n".join(_claim_line(experiment, i, results) for i in range(len(experiment.claims))))
     if picture:
         parts.append(f"![{experiment.title}]({picture})")
-    protocol = f"*Protocol* (`{experiment.name}`; {experiment.paper}, {experiment.section}). {experiment.protocol}"
-    stand_in = f" *Stand-in:* {experiment.stand_in}" if experiment.stand_in else ""
-    parts.append(f"{protocol}{stand_in} {runs_sentence(experiment, results)}")
-    parts.append(_folded("Table", experiment.table(results)))
+    source = f"`{experiment.name}`: {experiment.paper}, {experiment.section}."
+    stand_in = f" Stand-in: {experiment.stand_in}" if experiment.stand_in else ""
+    protocol = f"{source} {experiment.protocol}{stand_in} {runs_sentence(experiment, results)}"
+    parts.append(_folded("Protocol and table", f"{protocol}\n\n{experiment.table(results)}"))
     checks = {i: claim.checks(results) for i, claim in enumerate(experiment.claims, start=1)}
     if any(checks.values()):
         lines = [f"{i}. {check_text(found) if found else 'Not run.'}" for i, found in checks.items()]

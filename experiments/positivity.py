@@ -124,12 +124,12 @@ def table(results: Results) -> str:
         (_LARGE_CASE, [f"n = {n}" for n in LARGE]),
         (_GAP, [f"p = {p}" for p in FRACTIONS]),
     ):
-        rows = [["ours", *(mean_and_error(results.values(case, key)) for key in keys)]]
+        rows = [["ours", *(mean(results.values(case, key), 3) for key in keys)]]
         if case == _GAP:
             rows.append(["Theorem 2", *(f"{two_block_sparsity_gap(p):.3f}" for p in FRACTIONS)])
         parts.append(markdown([case, *keys], rows))
     rows = [
-        [name, *(mean_and_error(results.values(_WEIGHTS, f"{name}, {key}")) for key in _SPARSITY)]
+        [name, *(mean(results.values(_WEIGHTS, f"{name}, {key}"), 3) for key in _SPARSITY)]
         for name in ("random", "Weston")
     ]
     return "\n\n".join([*parts, markdown(["weights", *_SPARSITY], rows)])
