@@ -203,13 +203,18 @@ def _draw_weighted_faces(results: Results, axes: list[Any]) -> None:
         if number == 0:
             chosen = [faces.images[faces.y == person][::2] for person in persons[:-1]]
             rows = [np.hstack(list(seen(own, alpha))) for own in chosen]
-            axes[2].imshow(np.vstack(rows), cmap="gray")
+            _show(axes[2], np.vstack(rows))
     axes[0].set(xlabel="wavelet / 10")
     blank = [np.zeros_like(shown[0])] * (-len(shown) % 4)
     shown += blank
-    axes[1].imshow(np.vstack([np.hstack(shown[i : i + 4]) for i in range(0, len(shown), 4)]), cmap="gray")
-    for ax in axes[1:3]:
-        ax.set_axis_off()
+    _show(axes[1], np.vstack([np.hstack(shown[i : i + 4]) for i in range(0, len(shown), 4)]))
+
+
+def _show(ax: Any, image: Array) -> None:
+    """Show an image around grey; few large values do not decide on the contrast."""
+    bound = float(np.percentile(np.abs(image), 97))
+    ax.imshow(image, cmap="gray", vmin=-bound, vmax=bound)
+    ax.set_axis_off()
 
 
 EXPERIMENT = Experiment(

@@ -195,13 +195,13 @@ def draw(results: Results) -> Any:
     cases = results.having(EXPERIMENT.runs)
     last = [case for case in cases if case.startswith(FACES[-1])][:1]
     shown = [(case, "accuracy") for case in cases] + [(case, "score") for case in last]
-    first = cases[:1]
+    first = [case for case in cases if case.endswith(SCALINGS[-1])][:1]
     picture, axes = panels(
         [*(f"f(lambda), {case}, 5 features" for case in first), *(f"{c}: {what}" for c, what in shown)]
     )
     for case in first:
         _draw_steps(axes[0], case)
-    for ax, (case, what) in zip(axes[1:], shown, strict=False):
+    for ax, (case, what) in zip(axes[len(first) :], shown, strict=False):
         curves = {method: list(results.values(case, f"{what}, {method}").T) for method in METHODS}
         n = 644 if case.startswith(FACES) else len(curves["F-FS"])
         scales = {"xscale": "log" if n > 50 else "linear", "yscale": "log" if what == "score" else "linear"}

@@ -187,7 +187,7 @@ def open_choices(results: Results) -> list[Reading]:
         each
         for case, printed in PRINTED.items()
         for key, name in names.items()
-        for each in reading(case, name, _accuracy(results, case, key), printed[OURS], 3, "at least")
+        for each in reading(f"{case}: weighting, k", name, _accuracy(results, case, key), printed[OURS], 3, "at least")
     ]
 
 
