@@ -7,6 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from eigensieve.datasets import list_real
+from experiments import page
 from experiments.catalog import EXPERIMENTS
 from experiments.common import share_that_holds, shifted
 from experiments.frame import (
@@ -71,6 +73,32 @@ def test_the_kept_results_are_whole(name):
     results = load_results(experiment, RAW)
     assert {case: results.count(case) for case in experiment.runs} == dict(experiment.runs)
     assert len(results.rows) == sum(experiment.runs.values())
+
+
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_the_page_says_what_the_kept_results_give(name, monkeypatch):
+    monkeypatch.setattr(page, "missing_data", lambda experiment: {})
+    experiment = EXPERIMENTS[name]
+    written = (RAW.parent / "reproduced.md").read_text(encoding="utf-8")
+    picture = f"images/reproduced-{name}.png"
+    assert section(experiment, load_results(experiment, RAW), picture) in written
+    assert (RAW.parent / picture).exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "data"), [("faces", "warpAR10P"), ("trace-ratio", "vehicle"), ("image-patches", "COIL20")]
+)
+def test_figures_of_the_kept_results(name, data, tmp_path):
+    if data not in available():
+        pytest.skip(f"the folder of real data sets (EIGENSIEVE_DATA) does not hold {data}.npz")
+    assert draw(EXPERIMENTS[name], load_results(EXPERIMENTS[name], RAW), tmp_path).stat().st_size > 10_000
+
+
+def available():
+    try:
+        return set(list_real())
+    except FileNotFoundError:
+        return set()
 
 
 @pytest.mark.parametrize("name", ["laplacian", "trace-ratio"])
