@@ -128,7 +128,7 @@ def conclude(results: Results) -> str:
     return (
         f"On the paper's own data base Q-alpha with side data reaches {ours} (printed 0.64) and {without} without, but "
         f"constrained PCA reaches {best} where less than 0.39 is printed: the figure holds, the lead does not. The "
-        f"rivals come down to the printed level only if they hardly use the side data: {few} for constrained PCA with "
+        f"rivals come near the printed level only if they hardly use the side data: {few} for constrained PCA with "
         f"one direction taken out, {ridged} for oriented PCA with a ridge of 100. Misalignment is no explanation: with "
         f"images moved by up to 3 pixels Q-alpha is at {moved[0]}, constrained PCA at {moved[1]}. What remains open: "
         "13 of 26 images, ten of fifty men, two men shared by both draws."
