@@ -53,7 +53,7 @@ bench: $(READY)
 	$(BIN)/python benchmarks/run.py
 
 reproduce: $(READY)
-	$(BIN)/eigensieve reproduce --results docs/reproduced-runs --page docs/reproduced.md --report reproduced.html
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m experiments --results docs/reproduced-runs --page docs/reproduced.md
 
 # uv when it is there, the standard library's venv and pip otherwise
 $(READY): pyproject.toml

@@ -20,7 +20,6 @@ PACKAGES = [
     "cli",
     "report",
     "plotting",
-    "experiments",
     "cells",
     "estimators",
     "sieve",
@@ -34,7 +33,7 @@ PACKAGES = [
     "tables",
     "datasets",
 ]
-SHARED = {"_compiled", "_extras", "_files", "_progress", "_sklearn", "_types", "_version", "_words"}
+SHARED = {"_compiled", "_extras", "_files", "_progress", "_sklearn", "_types", "_version", "_words", "theory"}
 FILES = sorted(ROOT.rglob("*.py"))
 STUBS = sorted(ROOT.rglob("*.pyi"))
 COMPILED = [path for path in FILES if "import njit" in path.read_text()]

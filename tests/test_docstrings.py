@@ -54,7 +54,7 @@ def entries(text: str) -> dict[str, str]:
     return found
 
 
-@pytest.mark.parametrize("module", ["eigensieve", "eigensieve.datasets", "eigensieve.plotting"])
+@pytest.mark.parametrize("module", ["eigensieve", "eigensieve.datasets", "eigensieve.plotting", "eigensieve.theory"])
 def test_every_public_name_is_on_the_reference_page(module: str) -> None:
     listed = {name for where, name in reference() if where == module}
     assert listed == set(importlib.import_module(module).__all__) - {"__version__", "DATA_VARIABLE"}

@@ -4,12 +4,14 @@
 lives in packages. The ``__init__`` of a package says what it owns and lists the names that other packages may use.
 A package imports only from the packages below it:
 
-``cli``, ``report``, ``plotting``, ``experiments``         what people run and look at
+``cli``, ``report``, ``plotting``                          what people run and look at
 ``cells``                                                  single cells
 ``estimators``                                             what faces scikit-learn
 ``sieve``, ``qalpha``, ``traceratio``, ``elements``        the methods
 ``evidence``, ``graphs``, ``operators``                    what the methods share
 ``data``, ``tables``, ``datasets``                         matrices, files, examples
+
+``theory`` holds what the papers prove about the weights, as functions.
 
 All packages may use the files beside this one, such as ``_types`` and ``_files``.
 """

@@ -19,10 +19,3 @@ from .estimators import save_model as save_model
 from .estimators import select_kernels as select_kernels
 from .evidence import selection_stability as selection_stability
 from .operators import check_symmetric_operator as check_symmetric_operator
-from .qalpha import expected_irrelevant_weight_bound as expected_irrelevant_weight_bound
-from .qalpha import expected_triple_product as expected_triple_product
-from .qalpha import irrelevant_weight_bound as irrelevant_weight_bound
-from .qalpha import positivity_probability as positivity_probability
-from .qalpha import sparsity_gap as sparsity_gap
-from .qalpha import triple_product as triple_product
-from .qalpha import two_block_sparsity_gap as two_block_sparsity_gap

@@ -50,7 +50,6 @@ map t.csv --clusters 90
 map constant.csv
 inspect t.csv --decimal xx
 demo --features 0
-reproduce nope
 """.strip().splitlines()
 
 

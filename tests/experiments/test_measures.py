@@ -10,12 +10,13 @@ from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.svm import SVC
 
 from eigensieve.datasets import make_weston_linear
-from eigensieve.experiments import element_selection, faces, gene_outcomes, sufficient, uci_side_data, weston
-from eigensieve.experiments.algorithm_one import PrintedElements, _Selected
-from eigensieve.experiments.frame import Results
-from eigensieve.experiments.gene_shaving import shaved_features
-from eigensieve.experiments.oriented import directions
-from eigensieve.experiments.radius_margin import _smallest_ball, radius_margin_scales
+from experiments import element_selection, gene_outcomes, sufficient, uci_side_data, weston
+from experiments.algorithm_one import PrintedElements, _Selected
+from experiments.face_features import Faces, haar, precision_index, tuned
+from experiments.frame import Results
+from experiments.gene_shaving import shaved_features
+from experiments.oriented import directions
+from experiments.radius_margin import _smallest_ball, radius_margin_scales
 
 
 def test_pair_accuracy_is_the_mean_of_two_rates():
@@ -44,16 +45,16 @@ def test_filters_equal_scipy():
 def test_precision_index_is_one_for_clusters_and_zero_for_chance():
     y = np.repeat(np.arange(4), 25)
     rng = np.random.default_rng(0)
-    assert faces.precision_index(np.eye(4)[y] + 0.01 * rng.normal(size=(100, 4)), y) == pytest.approx(1.0)
-    assert faces.precision_index(rng.normal(size=(100, 4)), y) == pytest.approx(0.0, abs=0.03)
+    assert precision_index(np.eye(4)[y] + 0.01 * rng.normal(size=(100, 4)), y) == pytest.approx(1.0)
+    assert precision_index(rng.normal(size=(100, 4)), y) == pytest.approx(0.0, abs=0.03)
 
 
 def test_haar_sees_edges_and_no_constants():
     image = np.zeros((1, 16, 16))
-    assert not faces.haar(image + 7.0).any()
+    assert not haar(image + 7.0).any()
     image[:, :, 8:] = 1.0  # dark on the left: only left - right responds
     windows = [((16 - side) // max(2, side // 2) + 1) ** 2 for side in (2, 4, 8, 16)]
-    parts = np.split(faces.haar(image)[0], np.cumsum(np.repeat(windows, 3))[:-1])
+    parts = np.split(haar(image)[0], np.cumsum(np.repeat(windows, 3))[:-1])
     assert parts[9] == pytest.approx([-2.0]) and parts[10] == parts[11] == pytest.approx([0.0])
     assert all(not part.any() for part in parts[1::3] + parts[2::3])
 
@@ -176,7 +177,7 @@ def test_sufficient_features_tell_persons_apart_whatever_the_light():
     scores = {}
     for strength in (0.0, 3.0):
         phi = sufficient.sufficient_features(images, side, 1, strength)
-        scores[strength] = faces.precision_index(sufficient.distributions(images).T @ phi, y)
+        scores[strength] = precision_index(sufficient.distributions(images).T @ phi, y)
     assert scores[3.0] > 0.6 and scores[0.0] < 0.1
 
 
@@ -236,3 +237,28 @@ def test_algorithm_one_as_printed_takes_the_candidate_that_leaves_least():
     state.append(j, used, model._column(X, j, used))
     expected = left_over(before, {**columns, j: model._column(X, j, used)})
     np.testing.assert_allclose(state.left, expected, atol=1e-8)
+
+
+def test_moved_faces_are_the_same_images_elsewhere():
+    images = np.random.default_rng(0).uniform(size=(6, 20, 18))
+    faces = Faces.of(images, np.repeat([0, 1, 2], 2))
+    moved = faces.moved(2, np.random.default_rng(0))
+    for one, other in zip(images, moved.images, strict=True):
+        np.testing.assert_array_equal(np.sort(one, axis=None), np.sort(other, axis=None))
+    assert moved.wavelets.shape == faces.wavelets.shape and faces.by_wavelets().pixels is faces.wavelets
+
+
+def test_settings_are_chosen_on_the_training_persons():
+    rng = np.random.default_rng(0)
+    y = np.repeat(np.arange(4), 10)
+    pixels = rng.normal(size=(40, 2))
+    pixels[y < 2, 0] += 20 * y[y < 2]  # the first column tells the training persons apart
+    pixels[y >= 2, 1] += 20 * y[y >= 2]  # the second the test persons
+    faces = Faces(pixels, pixels, pixels, y)
+
+    def family(faces, persons):
+        main = np.isin(faces.y, persons[:-1])
+        return {("column", str(i)): lambda i=i: faces.pixels[main][:, [i]] for i in range(2)}
+
+    found = tuned(faces, np.array([0, 1, 9]), np.array([2, 3, 9]), (family,))
+    assert found["column"][1] == "0" and found["column"][0] < 0.2

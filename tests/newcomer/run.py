@@ -168,12 +168,6 @@ def feature_map(me: Newcomer) -> None:
     me.report("map.html")
 
 
-def reproduce(me: Newcomer) -> None:
-    me.cli("reproduce", "--list", says="faces")
-    me.cli("reproduce", "hidden-signs", "--quick", "--results", "results", "--report", "reproduced.html")
-    me.report("reproduced.html")
-
-
 def grid_search(me: Newcomer) -> None:
     me.python(
         "import numpy as np\nfrom sklearn.model_selection import GridSearchCV\nfrom sklearn.pipeline import Pipeline\n"
@@ -230,7 +224,6 @@ TASKS: list[tuple[str, Callable[[Newcomer], None]]] = [
     ("compare on a number to predict", compare_numbers),
     ("compress, C, load", compress_to_c),
     ("map and its report", feature_map),
-    ("reproduce and its report", reproduce),
     ("GridSearchCV over sizes", grid_search),
     ("pandas and polars names", frames),
     ("save, load, apply", save_and_load),

@@ -20,8 +20,8 @@ from eigensieve.qalpha import (
     inhibition,
     read_labels,
     read_pairs,
-    sparsity_gap,
 )
+from eigensieve.theory import sparsity_gap
 
 
 class BaseQAlpha(BaseSelector):

@@ -239,6 +239,12 @@ class RejectionCascade(MetaEstimatorMixin, ClassifierMixin, Estimator):
             vectors.
             full_kernel_evaluations : the same without the cascade.
             speed_up : time of the full classifier over time of the cascade.
+
+        Notes
+        -----
+        A kernel evaluation of the classifier reads all features. One of an element-selected rejector reads only those
+        that its mask keeps, often a single one. So the cascade can be faster with more kernel evaluations: for instance
+        twice as fast with 220 per sample against 200.
         """
         rejected = self.rejected(X)
         full = _kernel_evaluations(self.classifier_)

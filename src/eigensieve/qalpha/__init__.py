@@ -12,7 +12,6 @@ class_blocks.py : the supervised criterion of class blocks.
 search.py : the search on all features, and on parts of them for the automatic number of features.
 topographical_map.py : the rounds of the topographical map.
 mercer_kernels.py, mercer_factor.py : Mercer kernels between features, and features in the kernel's space.
-theory.py : what the papers prove about the weights.
 
 Words
 -----
@@ -56,13 +55,4 @@ from eigensieve.qalpha.mercer_kernels import (
 from eigensieve.qalpha.problem import TAU, Problem, Result, SolveSettings, spectrum_affinity
 from eigensieve.qalpha.search import Search
 from eigensieve.qalpha.solving import SOLVERS, solve_standard
-from eigensieve.qalpha.theory import (
-    expected_irrelevant_weight_bound,
-    expected_triple_product,
-    irrelevant_weight_bound,
-    positivity_probability,
-    sparsity_gap,
-    triple_product,
-    two_block_sparsity_gap,
-)
 from eigensieve.qalpha.topographical_map import Round, map_rounds

@@ -6,7 +6,7 @@ A new command is a new file here and a line in the table below.
 
 from collections.abc import Callable
 
-from eigensieve.cli.commands import apply, compare, compress, demo, inspect, map, reproduce, select
+from eigensieve.cli.commands import apply, compare, compress, demo, inspect, map, select
 
 COMMANDS: dict[str, tuple[Callable[..., None], tuple[str, ...]]] = {
     "select": (select.select_features, select.EXAMPLES),
@@ -15,7 +15,6 @@ COMMANDS: dict[str, tuple[Callable[..., None], tuple[str, ...]]] = {
     "compare": (compare.compare_selectors, compare.EXAMPLES),
     "map": (map.map_features, map.EXAMPLES),
     "compress": (compress.compress_svm, compress.EXAMPLES),
-    "reproduce": (reproduce.reproduce_papers, reproduce.EXAMPLES),
     "demo": (demo.run_demo, demo.EXAMPLES),
 }
 """Name -> function and examples, in the order of ``eigensieve --help``."""

@@ -3,7 +3,7 @@
 import numpy as np
 from sklearn.svm import SVC
 
-from eigensieve._types import Array
+from experiments.frame import Array
 
 _STEPS, _BALL_STEPS, _RATE = 8, 150, 0.5
 _HARD = 1e3

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from eigensieve._types import Array
+from experiments.frame import Array
 
 _KEPT, _PERMUTATIONS = 0.9, 2
 

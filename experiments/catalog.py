@@ -1,6 +1,6 @@
 """All experiments, in the order of the page."""
 
-from eigensieve.experiments import (
+from experiments import (
     class_scaleup,
     element_selection,
     faces,
@@ -15,7 +15,7 @@ from eigensieve.experiments import (
     uci_side_data,
     weston,
 )
-from eigensieve.experiments.frame import Experiment
+from experiments.frame import Experiment
 
 _MODULES = (
     positivity,

@@ -1,8 +1,8 @@
-"""The experiments of the papers, run again. ``eigensieve reproduce [NAME]`` runs them.
+"""The experiments of the papers, run again beside the printed figures: ``python -m experiments [NAME] [--quick]``.
 
-The room owns the protocols and the papers' printed figures. Every experiment is one file that ends with ``EXPERIMENT``:
-what it runs, its table, its figure, and the paper's claims. Raw results are kept in a file; tables and verdicts are
-computed from that file.
+The folder owns the protocols and the papers' printed figures. Every experiment is one file that ends with
+``EXPERIMENT``: what it runs, its tables, its figure, and the paper's claims. Raw results are kept in a file; tables and
+verdicts are computed from that file.
 
 Read the files in this order:
 
@@ -19,11 +19,5 @@ Read the files in this order:
 - ``radius_margin``, ``gene_shaving``, ``oriented``, ``sufficient``: methods that the papers compare with
 
 Words: a *case* is a data set or a setting. A *run* is one draw or split of a case; its number is its seed. A *claim* is
-what a paper says. It is made of *checks*.
+a sentence of a paper. It is made of *checks*.
 """
-
-from eigensieve.experiments.catalog import EXPERIMENTS
-from eigensieve.experiments.common import read_markdown
-from eigensieve.experiments.frame import Experiment, Results
-from eigensieve.experiments.page import CHECKS, VERDICTS, check_rows, paragraphs, section, verdict_rows, write_page
-from eigensieve.experiments.running import load_results, run_experiment

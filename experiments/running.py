@@ -1,14 +1,14 @@
 """Runs of an experiment and the file that keeps them, one line of JSON per run."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from eigensieve._files import staged
-from eigensieve._progress import Progress, silent
 from eigensieve.data import one_blas_thread
 from eigensieve.datasets import list_real
-from eigensieve.experiments.frame import Experiment, Results
+from experiments.frame import Experiment, Results
 
 _DIGITS = 6
 
@@ -25,7 +25,7 @@ def load_results(experiment: Experiment, folder: Path) -> Results:
 
 
 def run_experiment(
-    experiment: Experiment, folder: Path, *, quick: bool = False, progress: Progress = silent
+    experiment: Experiment, folder: Path, *, quick: bool = False, progress: Callable[[str], object] = lambda line: None
 ) -> Results:
     """Run what is missing in the experiment's results file, and return all results.
 

@@ -9,21 +9,21 @@ from sklearn.metrics import roc_auc_score, roc_curve
 from sklearn.model_selection import train_test_split
 from sklearn.svm import SVC
 
-from eigensieve._types import Array
 from eigensieve.datasets import load_real
 from eigensieve.estimators import ElementSelectedSVC, ReducedSetSVC
-from eigensieve.experiments.algorithm_one import PrintedElements
-from eigensieve.experiments.common import draw_curves, markdown, panels
-from eigensieve.experiments.frame import Check, Claim, Experiment, Results, figure, mean_and_spread, statement
+from experiments.algorithm_one import PrintedElements
+from experiments.common import draw_curves, markdown, mean, panels
+from experiments.frame import Array, Check, Claim, Experiment, Reading, Results, figure, no_worse, reading, statement
 
 SETS = {"faces": "CBCL_faces_19x19", "vehicles": "vehicles_GTI_20x20"}
-ELEMENTS = (50, 100, 200, 250, 400, 576)
+ELEMENTS = (5, 10, 20, 50, 100, 200, 250, 400, 576)
 VECTORS = (5, 10, 50, 100)
 REJECTED = {"faces": 0.80, "vehicles": 0.70}
-_FULL, _PRINTED = "full SVM", "elements as printed"
+_FULL, _PRINTED, _KERNEL = "full SVM", "elements as printed", "elements, K matched"
 _TABLE_SIZE = 16384
 _RATES = np.linspace(0.0, 1.0, 101)
 _LOST = 0.02
+_OTHER_IMAGES = "not the paper's images"
 
 
 @cache
@@ -37,13 +37,14 @@ def _split(name: str, number: int) -> tuple[SVC, Array, Array, Array, Array]:
 
 def run(case: str, number: int) -> dict[str, Any]:
     """Return the measures of one machine on one split."""
-    name, machine = case.split(", ")
+    name, machine = case.split(", ", 1)
     svc, X, y, X_test, y_test = _split(name, number)
     count, what = (0, _FULL) if machine == _FULL else (int(machine.split()[0]), machine.split(" ", 1)[1])
     found: dict[str, Any] = {}
     model: Any = svc
-    if what == "elements":
-        model = ElementSelectedSVC(svc, n_elements=count, random_state=number).fit(X, y)
+    if what in ("elements", _KERNEL):
+        match: Any = "kernel" if what == _KERNEL else "decision"
+        model = ElementSelectedSVC(svc, n_elements=count, match=match, random_state=number).fit(X, y)
         columns = int(np.count_nonzero(model.dual_coef_))
         found = {"numbers": count + columns + 1, "kernel operations": columns, **_table(model, X, y, X_test)}
     elif what == "vectors":
@@ -83,16 +84,23 @@ def _measures(scores: Array, y: Array) -> dict[str, Any]:
     }
 
 
-_COLUMNS = {"rejection": 3, "break-even": 4, "area": 4, "numbers": 0, "kernel operations": 0}
+_COLUMNS = {"rejection": 3, "break-even": 4, "numbers": 0}
 
 
 def table(results: Results) -> str:
-    """Return the measures, one line per set and machine."""
+    """Return the measures, one line per machine."""
     rows = [
-        [*case.split(", "), *(mean_and_spread(results.values(case, key), digits) for key, digits in _COLUMNS.items())]
-        for case in results.having(EXPERIMENT.runs)
+        [
+            machine,
+            *(
+                mean(results.values(f"{name}, {machine}", key), digits)
+                for name in SETS
+                for key, digits in _COLUMNS.items()
+            ),
+        ]
+        for machine in _MACHINES
     ]
-    return markdown(["images", "machine", *_COLUMNS], rows)
+    return markdown(["machine", *(f"{name}: {key}" for name in SETS for key in _COLUMNS)], rows)
 
 
 def _rejects(machine: str) -> Callable[[Results], list[Check]]:
@@ -101,7 +109,7 @@ def _rejects(machine: str) -> Callable[[Results], list[Check]]:
             check
             for name, printed in REJECTED.items()
             for check in figure(
-                f"{name}, {machine}", printed, results.values(f"{name}, {machine}", "rejection"), "higher", 2
+                f"{name}, {machine}", printed, results.values(f"{name}, {machine}", "rejection"), 2, "at least"
             )
         ]
 
@@ -111,37 +119,38 @@ def _rejects(machine: str) -> Callable[[Results], list[Check]]:
 def _levels_off(results: Results) -> list[Check]:
     found = []
     for name in SETS:
-        early, middle, late = (results.values(f"{name}, {n} elements", "break-even") for n in (50, 250, 400))
-        if len(early) and len(middle) and len(late):
-            before, after = early.mean() - middle.mean(), middle.mean() - late.mean()
-            text = f"50 to 250: {100 * before:.2f} points, 250 to 400: {100 * after:.2f}"
-            found.append(statement(name, "negligible after about 250 (below half a point)", text, after < 0.005))
+        errors = {n: results.values(f"{name}, {n} elements", "break-even") for n in (5, 50, 250, 576)}
+        if all(len(values) for values in errors.values()):
+            first, early, middle, last = (100 * values.mean() for values in errors.values())
+            text = (
+                f"5 to 50: {first - early:.1f} points, 50 to 250: {early - middle:.2f}, 250 to 576: {middle - last:.2f}"
+            )
+            rule = "negligible after about 250 (below half a point up to 576)"
+            found.append(statement(name, rule, text, middle - last < 0.5))
     return found
 
 
 def _equivalent(results: Results) -> list[Check]:
-    """The measured area of the reduced set takes the place of the printed curve."""
     found = []
     for name, elements, vectors in (("vehicles", 400, 5), ("faces", 576, 10)):
-        printed = results.values(f"{name}, {vectors} vectors", "area")
-        if len(printed):
-            ours = results.values(f"{name}, {elements} elements", "area")
-            found += figure(
-                f"area, {name}, {elements} elements for {vectors} vectors", printed.mean(), ours, "higher", 4
-            )
+        ours, other = (
+            results.values(f"{name}, {machine}", "area") for machine in (f"{elements} elements", f"{vectors} vectors")
+        )
+        errors = no_worse(f"{name}, {elements} elements: 1 - area", 1 - ours, 1 - other, f"{vectors} vectors", 4)
+        found += errors if len(ours) == len(other) else []
     return found
 
 
 def _memory(results: Results) -> list[Check]:
     found = []
-    for name, elements, vectors, printed in (("vehicles", 400, 5, 800 / 2005), ("faces", 576, 10, 0.4)):
+    for name, elements, vectors in (("vehicles", 400, 5), ("faces", 576, 10)):
         small, large = (
             results.values(f"{name}, {machine}", "numbers")
             for machine in (f"{elements} elements", f"{vectors} vectors")
         )
         if len(small) and len(large):
             where = f"{name}, {elements} elements over {vectors} vectors"
-            found += figure(where, printed, np.array([small.mean() / large.mean()]), "lower", 2)
+            found += figure(where, 0.4, np.array([small.mean() / large.mean()]), 1, "at most")
     return found
 
 
@@ -149,28 +158,60 @@ def _table_is_enough(results: Results) -> list[Check]:
     found = []
     for case in results.having(f"{name}, {n} elements" for name in SETS for n in (200, 400)):
         share = results.values(case, "table, other decisions").max()
-        largest = results.values(case, "table, largest difference").max()
-        text = f"{share:.2%} other decisions, decision values differ by at most {largest:.1e}"
+        text = f"{share:.2%} other decisions"
         found.append(statement(case, "no noticeable difference (below 0.1 %)", text, share < 0.001))
     return found
 
 
 def _one_each(results: Results) -> list[Check]:
-    found = []
-    for name in SETS:
-        for machine in (f"200 {_PRINTED}", "200 elements"):
-            used = results.values(f"{name}, {machine}", "kernel operations")
-            if len(used):
-                text = f"{used.mean():.0f} support vectors for 200 elements"
-                found.append(
-                    statement(f"{name}, {machine}", "almost one per element (above 180)", text, used.mean() > 180)
-                )
-    return found
+    rule = "support vectors in use: almost one per element (above 180)"
+    cases = results.having(f"{name}, 200 {_PRINTED}" for name in SETS)
+    used = {case: results.values(case, "kernel operations").mean() for case in cases}
+    return [statement(case, rule, f"{count:.0f}", count > 180) for case, count in used.items()]
 
 
 def _hundred(results: Results) -> list[Check]:
-    full = results.values(f"faces, {_FULL}", "area")
-    return figure("area", full.mean(), results.values("faces, 100 vectors", "area"), "higher", 4) if len(full) else []
+    full, some = (results.values(f"faces, {machine}", "area") for machine in (_FULL, "100 vectors"))
+    if not len(full) or not len(some):
+        return []
+    rule = f"coincide almost entirely with the full SVM, {full.mean():.4f} (area, within 0.001)"
+    return [statement("faces, 100 vectors", rule, f"{some.mean():.4f}", abs(some.mean() - full.mean()) < 0.001)]
+
+
+def conclude(results: Results) -> str:
+    """Return the conclusion."""
+    ours, printed = (
+        " and ".join(mean(results.values(f"{name}, {machine}", "rejection")) for name in SETS)
+        for machine in ("200 elements", f"200 {_PRINTED}")
+    )
+    errors = " / ".join(mean(100 * results.values(f"faces, {n} elements", "break-even"), 1) for n in (5, 50, 250, 576))
+    return (
+        f"On faces and vehicles that stand in, 200 elements reject {ours} of the negatives (printed 0.80 and 0.70 on "
+        f"other images), Algorithm 1 as printed {printed}. The first elements gain most: on faces the break-even "
+        f"error is {errors} % at 5 / 50 / 250 / 576 elements. Look-up tables change nothing."
+    )
+
+
+def open_choices(results: Results) -> list[Reading]:
+    """Return the rejection rates per algorithm."""
+    machines = {
+        "200 elements": "decision values matched, with a constant (this library)",
+        f"200 {_KERNEL}": "K matched, with a constant",
+        f"200 {_PRINTED}": "K matched, no constant, nothing given back (as printed)",
+    }
+    return [
+        each
+        for name, printed in REJECTED.items()
+        for machine, label in machines.items()
+        for each in reading(
+            f"target of the search, {name}",
+            label,
+            results.values(f"{name}, {machine}", "rejection"),
+            printed,
+            2,
+            "at least",
+        )
+    ]
 
 
 def draw(results: Results) -> Any:
@@ -178,9 +219,9 @@ def draw(results: Results) -> Any:
     picture, axes = panels([f"{name}: {what}" for name in SETS for what in ("ROC", "break-even error")])
     for i, name in enumerate(SETS):
         for case in results.having(EXPERIMENT.runs):
-            if case.startswith(name) and not case.endswith(("50 elements", "100 elements", "250 elements")):
+            if case.startswith(name) and case.split(", ", 1)[1] in _SHOWN:
                 axes[2 * i].plot(
-                    _RATES, results.values(case, "roc").mean(axis=0), label=case.split(", ")[1], linewidth=1
+                    _RATES, results.values(case, "roc").mean(axis=0), label=case.split(", ", 1)[1], linewidth=1
                 )
         axes[2 * i].set(xlim=(0, 0.4), ylim=(0.6, 1.005), xlabel="false positives", ylabel="true positives")
         if axes[2 * i].lines:
@@ -195,7 +236,9 @@ _MACHINES = (
     *(f"{n} elements" for n in ELEMENTS),
     *(f"{n} vectors" for n in VECTORS),
     f"200 {_PRINTED}",
+    f"200 {_KERNEL}",
 )
+_SHOWN = (_FULL, "200 elements", "400 elements", "576 elements", *(f"{n} vectors" for n in VECTORS), f"200 {_PRINTED}")
 _CASES = [f"{name}, {machine}" for name in SETS for machine in _MACHINES]
 
 EXPERIMENT = Experiment(
@@ -207,12 +250,13 @@ EXPERIMENT = Experiment(
     "constructed vectors; the other half is for testing, 5 splits. Rejection is the share of negatives below the "
     "threshold that loses 2 % of the positives; the break-even error is where false positives equal false negatives.",
     stand_in="the MobilEye vehicles and the MERL faces are not available. GTI vehicles (20 x 20) and CBCL faces (19 x "
-    "19, the paper's are 24 x 24) stand in. Algorithm 1 as printed, without a constant, is run beside ours; the "
-    "paper does not say how candidates are compared, so least squares on all masked columns decides, as in its next "
-    "line. 'numbers' counts values and weights as the paper does.",
+    "19) stand in. The paper does not say how candidates are compared; least squares on all masked columns decides, as "
+    "in its next line. 'numbers' counts values and weights.",
     runs=dict.fromkeys(_CASES, 5),
     quick={"faces, 50 elements": 1, f"faces, {_FULL}": 1, "faces, 200 elements": 1},
     run=run,
+    conclusion=conclude,
+    readings=open_choices,
     table=table,
     draw=draw,
     data={case: SETS[case.split(", ")[0]] for case in _CASES},
@@ -220,12 +264,13 @@ EXPERIMENT = Experiment(
         Claim(
             "200 elements reject 70 % (vehicles) and 80 % (faces) of the negatives and lose under 2 %: ours.",
             _rejects("200 elements"),
+            _OTHER_IMAGES,
         ),
-        Claim("The same, algorithm as printed.", _rejects(f"200 {_PRINTED}")),
-        Claim("After about 250 elements the improvement is negligible.", _levels_off),
-        Claim("400 elements equal 5 vectors (vehicles), 576 equal 10 (faces).", _equivalent),
-        Claim("100 vectors coincide with the full SVM (faces).", _hundred),
-        Claim("The memory is 40 % of that of the reduced set.", _memory),
+        Claim("The same, algorithm as printed.", _rejects(f"200 {_PRINTED}"), _OTHER_IMAGES),
+        Claim("400 elements equal 5 vectors (vehicles), 576 equal 10 (faces).", _equivalent, _OTHER_IMAGES),
+        Claim("100 vectors coincide with the full SVM (faces).", _hundred, _OTHER_IMAGES),
+        Claim("The memory is 40 % of that of the reduced set.", _memory, _OTHER_IMAGES),
+        Claim("After about 250 elements the improvement is negligible (this library's search).", _levels_off),
         Claim("Almost every element belongs to another support vector.", _one_each),
         Claim("A look-up table of 16K entries makes no noticeable difference.", _table_is_enough),
     ),

@@ -4,10 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from eigensieve._types import Array
 from eigensieve.estimators import QAlphaSelector
-from eigensieve.experiments.common import markdown, panels, precision
-from eigensieve.experiments.frame import Check, Claim, Experiment, Results, figure, mean_and_spread
+from experiments.common import markdown, panels, precision, shifted
+from experiments.frame import Array, Check, Claim, Experiment, Results, mean_and_error, statement
 
 KINDS = ("uniform", "gamma", "counts", "binary")
 METHODS = {
@@ -41,6 +40,7 @@ def _draw_data(kind: str, rng: np.random.Generator) -> tuple[Array, Array]:
 def run(case: str, number: int) -> dict[str, Any]:
     """Return the precision of each spectrum on one draw of a kind of data."""
     X, relevant = _draw_data(case, np.random.default_rng([number, KINDS.index(case)]))
+    X = shifted(X, number, low=0.0)  # upwards, because the affinities must stay non-negative
     return {
         name: precision(QAlphaSelector(1, n_clusters=_CLASSES, **settings).fit(X).weights_, relevant)  # type: ignore[arg-type]
         for name, settings in METHODS.items()
@@ -50,18 +50,28 @@ def run(case: str, number: int) -> dict[str, Any]:
 def table(results: Results) -> str:
     """Return the precision per kind of data and spectrum."""
     rows = [
-        [kind, *(mean_and_spread(results.values(kind, name), 2) for name in METHODS), f"{_RELEVANT / _FEATURES:.2f}"]
+        [kind, *(mean_and_error(results.values(kind, name), 2) for name in METHODS), f"{_RELEVANT / _FEATURES:.2f}"]
         for kind in results.having(KINDS)
     ]
     return markdown(["data", *METHODS, "chance"], rows)
 
 
 def _as_good(results: Results) -> list[Check]:
-    found = []
-    for kind in results.having(KINDS):
-        standard = results.values(kind, "standard, centred").mean()
-        found += figure(kind, standard, results.values(kind, "Laplacian"), "higher", digits=2)
-    return found
+    means = {kind: [results.values(kind, name).mean() for name in METHODS] for kind in results.having(KINDS)}
+    return [
+        statement(kind, f"measured: standard, centred {standard:.2f}", f"{laplacian:.2f}", laplacian >= standard)
+        for kind, (laplacian, _, standard) in means.items()
+    ]
+
+
+def conclude(results: Results) -> str:
+    """Return the conclusion."""
+    found = [[results.values(kind, name).mean() for kind in results.having(KINDS)] for name in METHODS]
+    laplacian, _, standard = (f"{min(values):.2f} to {max(values):.2f}" for values in found)
+    return (
+        f"The papers print no experiment with the Laplacian. On four kinds of data its precision is {laplacian}, "
+        f"chance is 0.10, and the standard spectrum of centred features gives {standard}."
+    )
 
 
 def draw(results: Results) -> Any:
@@ -83,13 +93,13 @@ EXPERIMENT = Experiment(
     paper="wolf-shashua 2003 and 2005",
     section="the Laplacian in place of the affinity (2003: section 3; 2005: section 3)",
     protocol="Non-negative data of four kinds, 3 classes of 40 samples, 10 relevant features of 100; the irrelevant "
-    "ones are permuted over the samples. Precision of the 10 largest weights, 20 draws, k = 3.",
-    stand_in="the papers show no experiment with the Laplacian. The measured precision of the standard spectrum takes "
-    "the place of a printed figure.",
+    "ones are permuted over the samples, and columns are shifted upwards by constants. Precision of the 10 largest "
+    "weights, k = 3.",
     runs=dict.fromkeys(KINDS, 20),
     quick=dict.fromkeys(KINDS, 3),
     run=run,
+    conclusion=conclude,
     table=table,
     draw=draw,
-    claims=(Claim("The Laplacian can take the place of the affinity.", _as_good),),
+    claims=(Claim("The Laplacian can take the place of the affinity.", _as_good, "no experiment is printed"),),
 )

@@ -6,7 +6,7 @@ import numpy as np
 import scipy.linalg
 from scipy.optimize import minimize
 
-from eigensieve._types import Array
+from experiments.frame import Array
 
 _STEPS, _FITTING, _PRECISION = 20, 100, 1e-6
 

@@ -3,11 +3,11 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+import matplotlib.pyplot as plt
 import numpy as np
 
-from eigensieve._extras import require
-from eigensieve._types import Array
 from eigensieve.datasets import load_real
+from experiments.frame import Array
 
 
 def largest(scores: Array, count: int) -> Array:
@@ -38,10 +38,25 @@ def complete_set(name: str, fill: Callable[..., Array]) -> tuple[Array, Array]:
     return X, np.unique(bunch.target, return_inverse=True)[1]
 
 
+def shifted(X: Array, seed: int, low: float = -3.0) -> Array:
+    """Return columns shifted by constants between `low` and 3 of their standard deviations.
+
+    Irrelevant features that are drawn with mean 0 would otherwise be given away by their means.
+    """
+    rng = np.random.default_rng([seed, 39])
+    return X + rng.uniform(low, 3.0, X.shape[1]) * X.std(axis=0)
+
+
 def standardised(X: Array) -> Array:
     """Return centred features of unit variance; constant features become 0."""
     deviation = X.std(axis=0)
     return (X - X.mean(axis=0)) / np.where(deviation > 0, deviation, np.inf)
+
+
+def share_that_holds(weights: Array, energy: float = 0.9) -> float:
+    """Return the share of the weights, largest first, that holds this share of the sum of their squares."""
+    sums = np.cumsum(np.sort(weights**2)[::-1])
+    return float(np.searchsorted(sums, energy * sums[-1]) + 1) / len(weights)
 
 
 def markdown(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
@@ -50,18 +65,13 @@ def markdown(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     return "\n".join(lines + ["| " + " | ".join(row) + " |" for row in rows])
 
 
-def read_markdown(text: str) -> list[tuple[list[str], list[list[str]]]]:
-    """Return the heads and rows of the tables that :func:`markdown` wrote."""
-    tables = []
-    for part in text.split("\n\n"):
-        lines = [[cell.strip() for cell in line.strip().strip("|").split("|")] for line in part.splitlines()]
-        tables.append((lines[0], lines[2:]))
-    return tables
+def mean(values: Array, digits: int = 2) -> str:
+    """Return the mean as text; '-' for no values."""
+    return f"{np.mean(values):.{digits}f}" if len(values) else "-"
 
 
 def panels(titles: Sequence[str], width: float = 4.2) -> tuple[Any, list[Any]]:
     """Return a matplotlib figure and its axes, at most four side by side."""
-    plt = require("matplotlib.pyplot", extra="plot")
     columns = min(4, len(titles))
     rows = -(-len(titles) // columns)
     picture, axes = plt.subplots(rows, columns, figsize=(width * columns, 3.3 * rows), squeeze=False)

@@ -6,14 +6,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from eigensieve.datasets import make_class_scaleup, make_planted_clusters
-from eigensieve.qalpha.theory import (
+from eigensieve.theory import (
     expected_irrelevant_weight_bound,
     expected_triple_product,
     irrelevant_weight_bound,
+    leading_eigenvalue_estimate,
+    norm_tail_bound,
     positivity_probability,
     sparsity_gap,
+    trace_bound,
     triple_product,
     two_block_sparsity_gap,
+    wishart_moment,
 )
 
 
@@ -128,9 +132,9 @@ class TestIrrelevantWeightBound:
     def test_bad_input(self):
         with pytest.raises(ValueError, match=r"'X_irrelevant' .* 2D array"):
             irrelevant_weight_bound([1.0, 2.0], 1.0)
-        with pytest.raises(ValueError, match=r"'eigenvalue' .* must be positive. Got 0.0"):
+        with pytest.raises(ValueError, match=r"'eigenvalue' parameter must be positive. Got 0.0"):
             irrelevant_weight_bound([[1.0, 2.0]], 0.0)
-        with pytest.raises(ValueError, match=r"'n_samples' .* at least 1"):
+        with pytest.raises(ValueError, match="at least 1"):
             expected_irrelevant_weight_bound(3, 0, 1.0)
 
 
@@ -179,3 +183,84 @@ def test_triple_product_has_its_minimum_and_its_mean():
     assert np.mean(values) == pytest.approx(expected_triple_product(a @ b, 6, 3), abs=4 * np.std(values) / np.sqrt(2e4))
     with pytest.raises(ValueError, match="between 1 and n_samples"):
         expected_triple_product(0.5, 3, 4)
+
+
+class TestWishartMoments:
+    @given(st.integers(1, 50), st.integers(1, 50))
+    def test_first_three_by_hand(self, n, q):
+        c = n / q
+        expected = [1, 1 + c, 1 + 3 * c + c**2]
+        assert [wishart_moment(order, n, q) for order in (1, 2, 3)] == pytest.approx(expected)
+
+    def test_square_case_counts_catalan_numbers(self):
+        assert [wishart_moment(order, 7, 7) for order in range(1, 7)] == pytest.approx([1, 2, 5, 14, 42, 132])
+
+    def test_simulated(self):
+        M = np.random.default_rng(0).normal(size=(400, 1000))
+        values = np.linalg.eigvalsh(M @ M.T / 1000)
+        for order in (2, 3, 4, 5):
+            assert np.mean(values**order) == pytest.approx(wishart_moment(order, 400, 1000), rel=0.03)
+
+    def test_bad_order(self):
+        with pytest.raises(ValueError, match="at least 1"):
+            wishart_moment(0, 3, 4)
+
+
+class TestLeadingEigenvalue:
+    def test_close_to_simulated_ones(self):
+        rng = np.random.default_rng(0)
+        errors = []
+        for _ in range(20):
+            G = np.tril(rng.normal(0.5, 1.0, size=(300, 300)))
+            G += np.tril(G, -1).T
+            errors.append(np.linalg.eigvalsh(G)[-1] - leading_eigenvalue_estimate(G))
+        assert abs(np.mean(errors)) < 0.1  # the eigenvalue is about 152, the mean row sum about 150
+
+    def test_exact_for_a_constant_matrix(self):
+        assert leading_eigenvalue_estimate(np.full((5, 5), 2.0)) == pytest.approx(10.0)
+
+    @pytest.mark.parametrize("G", [np.ones(3), np.ones((2, 3)), -np.ones((2, 2))])
+    def test_bad_matrices(self, G):
+        with pytest.raises(ValueError, match="square matrix with entries of positive mean"):
+            leading_eigenvalue_estimate(G)
+
+
+class TestBoundedEntries:
+    def test_uniform_entries_behave_like_normal_ones(self):
+        normal, uniform = (
+            positivity_probability(20, entries=kind, n_draws=1000, random_state=0) for kind in ("normal", "uniform")
+        )
+        assert uniform == pytest.approx(normal, abs=0.03)
+        # two features: positive if the off-diagonal entry is; uniform on 0.5 +- sqrt(3)
+        probability = positivity_probability(2, mean=0.5, deviation=1.0, entries="uniform", n_draws=3000)
+        assert probability == pytest.approx((0.5 + np.sqrt(3)) / (2 * np.sqrt(3)), abs=0.03)
+        with pytest.raises(ValueError, match="'normal' or 'uniform'"):
+            positivity_probability(3, entries="odd")
+
+    def test_norm_tail_bounds_the_simulated_share(self):
+        squares = np.sum(np.random.default_rng(0).uniform(-1, 1, size=(20_000, 30)) ** 2, axis=1)
+        for t in (10.5, 12.0, 14.0):
+            assert np.mean(squares >= t) <= norm_tail_bound(t, 30, largest=1.0, second_moment=1 / 3) < 1
+        assert norm_tail_bound(12.0, 30, largest=1.0, second_moment=1 / 3) == pytest.approx(np.exp(-8 / 30))
+        assert norm_tail_bound(1.0, 30, largest=1.0, second_moment=1 / 3) == 1.0
+        with pytest.raises(ValueError, match="'second_moment'"):
+            norm_tail_bound(1.0, 3, largest=1.0, second_moment=2.0)
+
+
+class TestTraceBound:
+    def test_bounds_the_complexity_of_the_weighted_kernel(self):
+        X, _, _ = make_planted_clusters(60, 120, 15, random_state=0)
+        M = centred_unit(X)
+        alpha, _ = q_alpha(M, 3)
+        alpha = np.abs(alpha)
+        K = (M.T * alpha) @ M
+        assert np.trace(K) == pytest.approx(alpha.sum())
+        signs = np.random.default_rng(0).choice([-1.0, 1.0], size=(5000, 60))
+        complexity = np.mean(np.sqrt(np.sum((signs @ K) * signs, axis=1))) / 60
+        assert 0.8 * trace_bound(alpha, 60) < complexity <= trace_bound(alpha, 60)
+
+    def test_even_weights_give_the_largest_bound(self):
+        assert trace_bound(np.full(16, 0.25), 10, radius=3.0) == pytest.approx(3.0 * 16**0.25 / 10)
+        assert trace_bound([1.0, 0.0], 10) == pytest.approx(0.1)
+        with pytest.raises(ValueError, match="'n_samples'"):
+            trace_bound([1.0], 0)

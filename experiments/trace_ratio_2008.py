@@ -1,6 +1,5 @@
 """Feature level against subset level: 1-NN accuracy and subset scores (nie-2008, Figures 2 to 4)."""
 
-import time
 from collections.abc import Iterator
 from functools import cache
 from typing import Any
@@ -8,10 +7,7 @@ from typing import Any
 import numpy as np
 from scipy.ndimage import zoom
 
-from eigensieve._types import Array
 from eigensieve.data import as_data
-from eigensieve.experiments.common import complete_set, draw_curves, markdown, panels
-from eigensieve.experiments.frame import Check, Claim, Experiment, Results, figure_of_mean, statement
 from eigensieve.graphs import knn_graph
 from eigensieve.traceratio import (
     FisherPair,
@@ -22,13 +18,15 @@ from eigensieve.traceratio import (
     feature_ranking,
     trace_ratio_path,
 )
+from experiments.common import complete_set, draw_curves, markdown, panels
+from experiments.frame import Array, Check, Claim, Experiment, Reading, Results, statement
 
 UCI = ("vehicle", "ionosphere", "heart_statlog", "german_credit", "crx", "australian")
 FACES = ("ORL_32x32", "UMIST")
 SCALINGS = ("raw", "range")
 SCORES = {"Fisher": ("F-FS", "S-FS"), "Laplacian": ("F-LS", "S-LS")}
 METHODS = ("F-FS", "S-FS", "F-LS", "S-LS")
-_STEPS, _TIME = "steps", "share of time on the diagonals"
+_STEPS = "steps"
 
 
 @cache
@@ -50,12 +48,12 @@ def _sizes(n: int) -> Array:
 
 
 def run(case: str, number: int) -> dict[str, Any]:
-    """Return accuracy and subset score per method and size, the steps, and the share of time, for one split."""
+    """Return accuracy and subset score per method and size, and the steps, for one split."""
     X, y = _data(case)
     train = _split(y, 5 if case.startswith(FACES) else 30, np.random.default_rng([number, 2008]))
-    found: dict[str, Any] = {_STEPS: [], _TIME: []}
+    found: dict[str, Any] = {_STEPS: []}
     for score, (feature, subset) in SCORES.items():
-        b, e, seconds = _timed_diagonals(score, X[train], y[train])
+        b, e = _diagonals(score, X[train], y[train])
         path, ranking = trace_ratio_path(b, e), feature_ranking(b, e)
         sizes = np.minimum(_sizes(X.shape[1]), len(path.scores))
         chosen = {feature: [ranking[:m] for m in sizes], subset: [path.subset(m) for m in sizes]}
@@ -65,26 +63,14 @@ def run(case: str, number: int) -> dict[str, Any]:
         found[f"score, {subset}"] = path.scores[sizes - 1].tolist()
         for method, subsets in chosen.items():
             found[f"accuracy, {method}"] = [_nearest_accuracy(X, y, train, features) for features in subsets]
-        start = time.perf_counter()
-        solved = [best_subset(b, e, int(m)) for m in sizes]
-        search = (time.perf_counter() - start) / len(sizes)
-        found[_STEPS].append(float(np.mean([result.n_iter for result in solved])))
-        found[_TIME].append(seconds / (seconds + search))
+        found[_STEPS].append(float(np.mean([best_subset(b, e, int(m)).n_iter for m in sizes])))
     return found
 
 
-def _timed_diagonals(score: str, Z: Array, labels: Array) -> tuple[Array, Array, float]:
-    """Return the diagonals of B and E, and the seconds that they and their graph took.
-
-    The shortest of three times counts: the first may hold the compilation of loops.
-    """
-    times = []
-    for _ in range(3):
-        start = time.perf_counter()
-        pair: GraphPair = FisherPair(labels) if score == "Fisher" else LaplacianPair(knn_graph(Z, 5))
-        b, e = diagonals(as_data(Z), pair)
-        times.append(time.perf_counter() - start)
-    return b, e, min(times)
+def _diagonals(score: str, Z: Array, labels: Array) -> tuple[Array, Array]:
+    """Return the diagonals of B and E."""
+    pair: GraphPair = FisherPair(labels) if score == "Fisher" else LaplacianPair(knn_graph(Z, 5))
+    return diagonals(as_data(Z), pair)
 
 
 def _split(y: Array, per_class: int, rng: np.random.Generator) -> Array:
@@ -113,15 +99,20 @@ def _gains(results: Results, case: str, score: str) -> Array:
 def table(results: Results) -> str:
     """Return how often, and by how much, the subset level beats the feature level, where they differ."""
     rows = []
-    for case in results.having(EXPERIMENT.runs):
-        for score, (feature, subset) in SCORES.items():
-            gain = _gains(results, case, score)
-            means = [f"{results.values(case, f'accuracy, {method}').mean():.4f}" for method in (feature, subset)]
-            rows.append([*case.split(", "), score, *means, _shares(gain), _mean(gain)])
-    for score, scaling, gain in _totals(results):
-        rows.append(["all", scaling, score, "", "", _shares(gain), _mean(gain)])
-    header = ["data", "scaling", "score", "feature level", "subset level", "better / equal / worse", "mean gain"]
-    return markdown(header, rows)
+    for name in UCI + FACES:
+        cases = results.having(f"{name}, {scaling}" for scaling in SCALINGS)
+        cells = {(case, score): _gains(results, case, score) for case in cases for score in SCORES}
+        if cells:
+            rows.append([name, *(_cell(cells.get((f"{name}, {s}", score))) for s in SCALINGS for score in SCORES)])
+    totals = {(scaling, score): gain for score, scaling, gain in _totals(results)}
+    rows.append(["all", *(_cell(totals.get((scaling, score))) for scaling in SCALINGS for score in SCORES)])
+    return markdown(
+        ["better / equal / worse; mean gain", *(f"{score}, {s}" for s in SCALINGS for score in SCORES)], rows
+    )
+
+
+def _cell(gain: Array | None) -> str:
+    return "-" if gain is None else f"{_shares(gain)}; {_mean(gain)}"
 
 
 def _totals(results: Results) -> Iterator[tuple[str, str, Array]]:
@@ -135,11 +126,11 @@ def _totals(results: Results) -> Iterator[tuple[str, str, Array]]:
 def _shares(gain: Array) -> str:
     if not len(gain):
         return "the same features always"
-    return " / ".join(f"{100 * np.mean(part):.0f} %" for part in (gain > 0, gain == 0, gain < 0))
+    return " / ".join(f"{100 * np.mean(part):.0f}" for part in (gain > 0, gain == 0, gain < 0)) + " %"
 
 
 def _mean(gain: Array) -> str:
-    return f"{100 * gain.mean():+.2f} points" if len(gain) else "0"
+    return f"{100 * gain.mean():+.1f} points" if len(gain) else "0"
 
 
 def _mostly_better(results: Results) -> list[Check]:
@@ -157,14 +148,15 @@ def _mostly_better(results: Results) -> list[Check]:
 
 def _score_theorems(results: Results) -> list[Check]:
     found = []
-    for case in results.having(EXPERIMENT.runs):
-        for score, (feature, subset) in SCORES.items():
-            low, high = (results.values(case, f"score, {method}") for method in (feature, subset))
-            never_below = bool((high >= low * (1 - 1e-5)).all())
-            falls = bool((np.diff(high, axis=1) <= 1e-5 * high[:, 1:]).all())
-            ours = f"never below: {'yes' if never_below else 'no'}, falls: {'yes' if falls else 'no'}"
-            printed = "never below the feature level, falls with m"
-            found.append(statement(f"{case}, {score}", printed, ours, never_below and falls))
+    for score, (feature, subset) in SCORES.items():
+        cases = results.having(EXPERIMENT.runs)
+        low, high = ([results.values(case, f"score, {method}") for case in cases] for method in (feature, subset))
+        if cases:
+            below = sum(bool((best < single * (1 - 1e-5)).any()) for single, best in zip(low, high, strict=True))
+            rises = sum(bool((np.diff(best, axis=1) > 1e-5 * best[:, 1:]).any()) for best in high)
+            ours = f"{below} and {rises} exceptions in {len(cases)} cases"
+            rule = "never below the feature level, falls with the number of features"
+            found.append(statement(score, rule, ours, below == rises == 0))
     return found
 
 
@@ -179,26 +171,64 @@ def _few_steps(results: Results) -> list[Check]:
     return found
 
 
-def _time_on_diagonals(results: Results) -> list[Check]:
-    found = []
-    for i, score in enumerate(SCORES):
-        shares = [results.values(case, _TIME)[:, i] for case in results.having(EXPERIMENT.runs)]
-        if shares:
-            found += figure_of_mean(score, 0.95, np.concatenate(shares), "higher")
-    return found
+def conclude(results: Results) -> str:
+    """Return the conclusion."""
+    parts = [f"{score}, {scaling}: {100 * np.mean(gain > 0):.0f} %" for score, scaling, gain in _totals(results)]
+    return (
+        "The theorems hold without exception, and the search takes fewer steps than printed. Whether the subset level "
+        "is more accurate in most cases depends on the scaling of the features, which the paper does not give; it is "
+        f"in this share of the cases where the two differ: {', '.join(parts)} (range: scaled to [0, 1])."
+    )
+
+
+def open_choices(results: Results) -> list[Reading]:
+    """Return the share of cases in which the subset level is better, per scaling."""
+    return [
+        Reading(f"scaling of the features, {score}", scaling, _shares(gain), "most", bool(np.mean(gain > 0) > 0.5))
+        for score, scaling, gain in _totals(results)
+        if len(gain)
+    ]
 
 
 def draw(results: Results) -> Any:
-    """Draw accuracies per set (raw values), and the subset scores on UMIST."""
-    cases = [case for case in results.having(EXPERIMENT.runs) if case.endswith("raw")]
-    last = cases[-1:]
-    picture, axes = panels([*cases, *(f"{case}: subset score" for case in last)])
-    for ax, case, what in zip(axes, [*cases, *last], ["accuracy"] * len(cases) + ["score"] * len(last), strict=False):
+    """Draw f(lambda) (Fig. 1), accuracies per set and scaling (Figs. 2 and 3), and the scores on UMIST (Fig. 4)."""
+    cases = results.having(EXPERIMENT.runs)
+    last = [case for case in cases if case.startswith(FACES[-1])][:1]
+    shown = [(case, "accuracy") for case in cases] + [(case, "score") for case in last]
+    first = [case for case in cases if case.endswith(SCALINGS[-1])][:1]
+    picture, axes = panels(
+        [*(f"f(lambda), {case}, 5 features" for case in first), *(f"{c}: {what}" for c, what in shown)]
+    )
+    for case in first:
+        _draw_steps(axes[0], case)
+    for ax, (case, what) in zip(axes[len(first) :], shown, strict=False):
         curves = {method: list(results.values(case, f"{what}, {method}").T) for method in METHODS}
         n = 644 if case.startswith(FACES) else len(curves["F-FS"])
         scales = {"xscale": "log" if n > 50 else "linear", "yscale": "log" if what == "score" else "linear"}
         draw_curves(ax, _sizes(n), curves, **scales)
     return picture
+
+
+def _draw_steps(ax: Any, case: str, count: int = 5) -> None:
+    """Draw f(lambda), the sum of the largest B_ii - lambda E_ii, and the steps of the search from a poor start."""
+    X, y = _data(case)
+    train = _split(y, 30, np.random.default_rng([0, 2008]))
+    b, e = _diagonals("Fisher", X[train], y[train])
+    b, e = b / b.sum(), e / e.sum()
+
+    def value(level: float) -> float:
+        return float(np.sort(b - level * e)[-count:].sum())
+
+    steps = [float(b[:count].sum() / e[:count].sum())]
+    for _ in range(5):
+        kept = np.argsort(b - steps[-1] * e)[-count:]
+        steps.append(float(b[kept].sum() / e[kept].sum()))
+    levels = np.linspace(0.5 * steps[0], 1.1 * steps[-1], 200)
+    ax.plot(levels, [value(level) for level in levels], linewidth=1)
+    ax.plot(steps, [value(level) for level in steps], "o-", markersize=4, linewidth=0.6, label="steps")
+    ax.axhline(0, color="k", linewidth=0.5)
+    ax.set(xlabel="lambda")
+    ax.legend(fontsize=6)
 
 
 _CASES = [f"{name}, {scaling}" for scaling in SCALINGS for name in UCI + FACES]
@@ -211,12 +241,14 @@ EXPERIMENT = Experiment(
     protocol="30 training samples per class (5 for the faces), the rest for testing, Euclidean 1-NN on the selected "
     "features, 20 random splits. F-FS and S-FS are the Fisher score at feature and subset level, F-LS and S-LS the "
     "Laplacian score; gains count only sizes at which the two levels select different features.",
-    stand_in="the paper does not say how features were scaled, so raw values and values scaled to [0, 1] are both "
-    "run. The AT&T faces are resampled from 32 x 32 to the paper's 28 x 23 pixels. The curves have no numbers in the "
-    "text. The share of time is measured, so it is the one result that differs from run to run.",
+    stand_in="the curves have no numbers in the text. The AT&T faces are resampled from 32 x 32 to the paper's 28 x 23 "
+    "pixels. That 95 % of the time goes into the diagonals is a figure of the paper's implementation and is not "
+    "judged.",
     runs=dict.fromkeys(_CASES, 20),
     quick={"crx, raw": 3, "german_credit, raw": 3, "vehicle, raw": 2, "UMIST, raw": 1},
     run=run,
+    conclusion=conclude,
+    readings=open_choices,
     table=table,
     draw=draw,
     data={case: case.split(", ")[0] for case in _CASES},
@@ -226,6 +258,5 @@ EXPERIMENT = Experiment(
             "Subset scores are never below the feature level's, and fall with the number of features.", _score_theorems
         ),
         Claim("In most cases it converges in three to five steps.", _few_steps),
-        Claim("More than 95 % of the time is spent on the diagonals.", _time_on_diagonals),
     ),
 )

@@ -7,7 +7,7 @@ import scipy.linalg
 from scipy.linalg.blas import dger
 from sklearn.metrics.pairwise import rbf_kernel
 
-from eigensieve._types import Array
+from experiments.frame import Array
 
 _CANDIDATES, _SAMPLES, _CHUNK, _TRIES = 60, 0.1, 10, 3
 

@@ -1,0 +1,399 @@
+"""What the papers prove about the weights, as functions.
+
+How much larger relevant weights are than irrelevant ones (the sparsity gap), how much weight irrelevant features can
+get at most (2005 paper, section 4.2), how likely the weights are to come out positive (section 4.1), and what sparse
+weights do for generalisation (section 4.3).
+"""
+
+from math import comb
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.sparse.linalg import eigsh
+
+__all__ = [
+    "expected_irrelevant_weight_bound",
+    "expected_triple_product",
+    "irrelevant_weight_bound",
+    "leading_eigenvalue_estimate",
+    "norm_tail_bound",
+    "positivity_probability",
+    "sparsity_gap",
+    "trace_bound",
+    "triple_product",
+    "two_block_sparsity_gap",
+    "wishart_moment",
+]
+
+_EIGENVALUE = "The 'eigenvalue' parameter must be positive"
+
+
+def sparsity_gap(weights: ArrayLike, relevant: ArrayLike) -> float:
+    """Ratio of the mean weight of the relevant features to the mean weight of all others.
+
+    Parameters
+    ----------
+    weights : array-like of shape (n_features,)
+        Feature weights alpha. Their common sign does not matter.
+    relevant : array-like of bool of shape (n_features,)
+        The split: true relevant features where they are known, or the selected ones.
+
+    Returns
+    -------
+    gap : float
+        ``mean(alpha[relevant]) / mean(alpha[~relevant])``; infinite when the irrelevant features have, on
+        average, no positive weight at all.
+
+    Notes
+    -----
+    Definition 6 of the 2003 paper, used for Fig. 3b of the 2005 paper. Means are of signed weights, as
+    printed.
+    """
+    alpha = np.asarray(weights, dtype=np.float64)
+    mask = np.asarray(relevant)
+    _check(
+        alpha.ndim == 1 and mask.shape == alpha.shape and mask.dtype == bool,
+        "The 'relevant' parameter of sparsity_gap must be a bool array with one entry for each weight",
+        f"shape {mask.shape} and dtype {mask.dtype} for weights of shape {alpha.shape}",
+    )
+    _check(
+        mask.any() and not mask.all(),
+        "The 'relevant' parameter of sparsity_gap must mark at least one feature and leave one out",
+        f"{int(mask.sum())} of {mask.size} marked",
+    )
+    if alpha.sum() < 0:
+        alpha = -alpha
+    irrelevant_mean = alpha[~mask].mean()
+    return float(alpha[mask].mean() / irrelevant_mean) if irrelevant_mean > 0 else float("inf")
+
+
+def two_block_sparsity_gap(
+    relevant_fraction: float, *, relevant_mean: float = 0.85, irrelevant_mean: float = 1 / 6
+) -> float:
+    """Sparsity gap that the two-block model of G predicts for many features.
+
+    Parameters
+    ----------
+    relevant_fraction : float
+        p, in (0, 1]: the fraction of relevant features.
+    relevant_mean : float
+        mu_a: mean entry of G between two relevant features (0.85 in the paper's data).
+    irrelevant_mean : float
+        mu_b: mean entry of G where at least one of the two features is irrelevant.
+
+    Returns
+    -------
+    gap : float
+        x_1 / x_2, at least 1 when ``relevant_mean >= irrelevant_mean``.
+
+    Notes
+    -----
+    Theorem 2 of the 2003 paper: (x_1, x_2) is the leading eigenvector of
+
+    ``n [[p mu_a, (1 - p) mu_b], [p mu_b, (1 - p) mu_b]]``,
+
+    so the gap r solves ``p mu_b r^2 + ((1 - p) mu_b - p mu_a) r - (1 - p) mu_b = 0``. The number of features n
+    cancels. The paper takes mu_b = 1/6 from its Proposition 3, which the 2005 paper corrects to 1/q^2.
+    """
+    p, mu_a, mu_b = relevant_fraction, relevant_mean, irrelevant_mean
+    _check(
+        0 < p <= 1, "The 'relevant_fraction' parameter of two_block_sparsity_gap must be above 0 and at most 1", f"{p}"
+    )
+    _check(
+        mu_a > 0 and mu_b > 0,
+        "The 'relevant_mean' and 'irrelevant_mean' parameters of two_block_sparsity_gap must be positive",
+        f"{mu_a} and {mu_b}",
+    )
+    b = p * mu_a - (1 - p) * mu_b
+    root = float(np.hypot(b, 2 * np.sqrt(p * (1 - p)) * mu_b))
+    if b < 0:
+        # the same root, written so that nothing cancels when few features are relevant
+        return 2 * (1 - p) * mu_b / (root - b)
+    return (b + root) / (2 * p * mu_b)
+
+
+def irrelevant_weight_bound(X_irrelevant: ArrayLike, eigenvalue: float) -> float:
+    """Upper bound on the sum of the weights of a set of irrelevant features.
+
+    Parameters
+    ----------
+    X_irrelevant : array-like of shape (n_samples, n_irrelevant)
+        The irrelevant features' columns as the solver saw them, i.e. standardised (the papers' M_2,
+        transposed).
+    eigenvalue : float
+        lambda: the leading eigenvalue of G, which is the criterion's value at the solution.
+
+    Returns
+    -------
+    bound : float
+        ``sum of alpha_i over the irrelevant features <= sqrt(sum_i gamma_i^2 / lambda)``, where gamma_i are
+        the eigenvalues of M_2 M_2'.
+
+    Notes
+    -----
+    Lemma 13 of the 2005 paper, for the energy criterion. ``sum_i gamma_i^2`` is the squared Frobenius norm
+    of the smaller of the two Gram matrices, so no eigenvalue is needed.
+    """
+    X = np.asarray(X_irrelevant, dtype=np.float64)
+    rule = "The 'X_irrelevant' parameter of irrelevant_weight_bound must be a 2D array (samples x features)"
+    _check(X.ndim == 2, rule, f"{X.ndim} dimension(s)")
+    _check(eigenvalue > 0, _EIGENVALUE, f"{eigenvalue!r}")
+    gram = X @ X.T if X.shape[0] <= X.shape[1] else X.T @ X
+    return float(np.linalg.norm(gram) / np.sqrt(eigenvalue))
+
+
+def expected_irrelevant_weight_bound(n_irrelevant: int, n_samples: int, eigenvalue: float) -> float:
+    """The bound of :func:`irrelevant_weight_bound` to expect of features that are independent noise.
+
+    Parameters
+    ----------
+    n_irrelevant, n_samples : int
+        n_2 and q.
+    eigenvalue : float
+        lambda: the leading eigenvalue of G.
+
+    Returns
+    -------
+    bound : float
+        ``sqrt(n_2 (1 + n_2 / q) / lambda)``.
+
+    Notes
+    -----
+    2005 paper, section 4.2: n_2 times the second moment of a Wishart matrix (:func:`wishart_moment`). Centring the
+    features uses up one sample: then q is the number of samples minus 1.
+    """
+    _check(eigenvalue > 0, _EIGENVALUE, f"{eigenvalue!r}")
+    return float(np.sqrt(n_irrelevant * wishart_moment(2, n_irrelevant, n_samples) / eigenvalue))
+
+
+def wishart_moment(order: int, n_features: int, n_samples: int) -> float:
+    """Moment of the eigenvalues of a Gram matrix of independent noise features, for many features and samples.
+
+    Parameters
+    ----------
+    order : int
+        k, at least 1.
+    n_features, n_samples : int
+        n and q.
+
+    Returns
+    -------
+    moment : float
+        The limit of ``trace(W^k) / n`` for ``W = M M' / q``, with the entries of M (n x q) independent, of mean 0 and
+        variance 1: ``sum_{j < k} (n / q)^j / (j + 1) * binom(k, j) * binom(k - 1, j)``.
+
+    Notes
+    -----
+    The Narayana polynomials of the 2005 paper, section 4.2, which misprints (n / j)^j for (n / q)^j. The first three
+    are 1, 1 + c and 1 + 3 c + c^2 with c = n / q.
+    """
+    sizes = (order, n_features, n_samples)
+    _check(min(sizes) >= 1, "The parameters of wishart_moment must be at least 1", f"{sizes}")
+    ratio = n_features / n_samples
+    return sum(ratio**j / (j + 1) * comb(order, j) * comb(order - 1, j) for j in range(order))
+
+
+def triple_product(a: ArrayLike, b: ArrayLike, C: ArrayLike) -> float:
+    """The entry of G for the features a and b: ``(a'b) sum_l (a'c_l)(b'c_l)``.
+
+    Parameters
+    ----------
+    a, b : array-like of shape (n_samples,)
+        Features of unit norm.
+    C : array-like of shape (n_samples,) or (n_samples, n_clusters)
+        One unit vector, or several orthonormal ones (Q).
+
+    Returns
+    -------
+    product : float
+        Between -1/8 and 1: -1/8 for instance when a'b = 1/2 and a'c = -b'c = 1/2, and 1 when all three are equal.
+
+    Notes
+    -----
+    Proposition 7 of the 2005 paper (Proposition 2 of 2003) gives the minimum for one column. It holds for several as
+    well: a'QQ'b = (a'b + a'Rb) / 2 with a reflection R, so the product is at least x (x - 1) / 2 for x = a'b.
+    """
+    first, second, Q = (np.asarray(values, dtype=np.float64) for values in (a, b, C))
+    return float((first @ second) * np.sum((first @ Q) * (second @ Q)))
+
+
+def expected_triple_product(inner_product: float, n_samples: int, n_clusters: int = 1) -> float:
+    """The mean of :func:`triple_product` over random orthonormal C, for features with the given inner product.
+
+    Parameters
+    ----------
+    inner_product : float
+        a'b.
+    n_samples, n_clusters : int
+        q and k.
+
+    Returns
+    -------
+    mean : float
+        ``(k / q) (a'b)^2``.
+
+    Notes
+    -----
+    Propositions 8 (k = 1) and 9 of the 2005 paper. For a and b that are random as well, (a'b)^2 is 1/q on average.
+    """
+    rule = "The 'n_clusters' parameter of expected_triple_product must be between 1 and n_samples"
+    _check(1 <= n_clusters <= n_samples, rule, f"{n_clusters} and {n_samples}")
+    return n_clusters / n_samples * inner_product**2
+
+
+def positivity_probability(
+    n_features: int,
+    *,
+    mean: float = 1 / 6,
+    deviation: float = np.sqrt(2) / 6,
+    entries: Literal["normal", "uniform"] = "normal",
+    n_draws: int = 1000,
+    random_state: int | np.random.Generator | None = None,
+) -> float:
+    """Simulated probability that a random G has a leading eigenvector of one sign.
+
+    G is symmetric with independent entries on and below the diagonal: the model of Theorem 10 in the 2005 paper
+    ("probabilistic Perron-Frobenius"; Fig. 2a there, Fig. 1a of the 2003 paper).
+
+    Parameters
+    ----------
+    n_features : int
+        n: the order of G.
+    mean, deviation : float
+        mu > 0 and sigma of the entries; by default the papers' 1/6 and sqrt(2)/6.
+    entries : {"normal", "uniform"}, default="normal"
+        Distribution of the entries. Uniform ones are bounded, by mu +- sqrt(3) sigma: the case of Lemmas 11 and 12.
+    n_draws : int
+        Number of random matrices.
+    random_state : int, numpy.random.Generator or None
+        Seed; the same seed gives the same result.
+
+    Returns
+    -------
+    probability : float
+        Fraction of draws whose leading eigenvector has entries of one sign only.
+
+    Notes
+    -----
+    An entry of the eigenvector is close to ``(mu sqrt(n) + sigma g) / lambda`` with g standard normal, so the
+    probability is roughly ``Phi(mu sqrt(n) / sigma)^n`` for large n.
+    """
+    _check(
+        n_features >= 1 and n_draws >= 1,
+        "The 'n_features' and 'n_draws' parameters of positivity_probability must be at least 1",
+        f"{n_features} and {n_draws}",
+    )
+    rule = "The 'entries' parameter of positivity_probability must be 'normal' or 'uniform'"
+    _check(entries in ("normal", "uniform"), rule, f"{entries!r}")
+    if n_features == 1:
+        return 1.0
+    rng = np.random.default_rng(random_state)
+    start = np.ones(n_features)
+    half = np.sqrt(3) * deviation
+    size = (n_features, n_features)
+    positive = 0
+    for _ in range(n_draws):
+        normal = entries == "normal"
+        G = np.tril(rng.normal(mean, deviation, size) if normal else rng.uniform(mean - half, mean + half, size))
+        G += np.tril(G, -1).T
+        _, vectors = eigsh(G, k=1, which="LA", v0=start)
+        signs = vectors[:, 0] > 0
+        positive += bool(signs.all() or not signs.any())
+    return positive / n_draws
+
+
+def leading_eigenvalue_estimate(G: ArrayLike) -> float:
+    """Leading eigenvalue to expect of a symmetric matrix with independent entries of positive mean.
+
+    Parameters
+    ----------
+    G : array-like of shape (n_features, n_features)
+        Its entries on and below the diagonal are taken as draws of one distribution.
+
+    Returns
+    -------
+    eigenvalue : float
+        ``sum(G) / n + sigma^2 / mu``: the mean row sum, plus the variance of the entries over their mean.
+
+    Notes
+    -----
+    2005 paper, section 4.1 (Furedi and Komlos, 1981). The error is of order ``1 / sqrt(n)``.
+    """
+    matrix = np.asarray(G, dtype=np.float64)
+    rule = "The 'G' parameter of leading_eigenvalue_estimate must be a square matrix with entries of positive mean"
+    _check(matrix.ndim == 2 and matrix.shape[0] == matrix.shape[1], rule, f"shape {matrix.shape}")
+    drawn = matrix[np.tril_indices(len(matrix))]
+    _check(drawn.mean() > 0, rule, f"a mean of {drawn.mean()}")
+    return float(matrix.sum() / len(matrix) + drawn.var() / drawn.mean())
+
+
+def norm_tail_bound(squared_norm: float, n_features: int, *, largest: float, second_moment: float) -> float:
+    """Upper bound on the probability that a vector of bounded independent entries is longer than given.
+
+    Parameters
+    ----------
+    squared_norm : float
+        t; the bound is 1 up to ``n_features * second_moment``, which is the mean.
+    n_features : int
+        n: the length of the vector g.
+    largest : float
+        M: no entry exceeds it in absolute value.
+    second_moment : float
+        E g_i^2, at most M^2.
+
+    Returns
+    -------
+    bound : float
+        ``P(|g|^2 >= t) <= exp(-2 (t - n E g_i^2)^2 / (n M^4))``.
+
+    Notes
+    -----
+    Lemma 12 of the 2005 paper with its constant written out: Hoeffding's inequality (Lemma 11) for the g_i^2. It takes
+    the place of the Gaussian tail in the proof of Theorem 10, with t = n^(3/2). Printed is M^2; the width of g_i^2
+    gives M^4.
+    """
+    _check(
+        n_features >= 1 and 0 < second_moment <= largest**2,
+        "norm_tail_bound needs 'n_features' of at least 1 and 'second_moment' above 0, at most 'largest' squared",
+        f"{n_features}, {second_moment} and {largest}",
+    )
+    excess = max(0.0, squared_norm - n_features * second_moment)
+    return float(np.exp(-2 * excess**2 / (n_features * largest**4)))
+
+
+def trace_bound(weights: ArrayLike, n_samples: int, *, radius: float = 1.0) -> float:
+    """Upper bound on how well linear functions of the weighted features fit random labels.
+
+    Parameters
+    ----------
+    weights : array-like of shape (n_features,)
+        alpha, for features of norm 1. Negative weights count by their absolute value.
+    n_samples : int
+        q.
+    radius : float, default=1.0
+        Largest norm of the functions.
+
+    Returns
+    -------
+    bound : float
+        ``(radius / q) sqrt(sum_i |alpha_i|)``, at most ``radius n^(1/4) / q`` for alpha of norm 1.
+
+    Notes
+    -----
+    2005 paper, section 4.3. The kernel matrix A_alpha has the trace ``sum_i alpha_i``, and the Rademacher complexity
+    ``E max_{|f| <= radius} (1/q) sum_t s_t f(x_t)`` over random signs s is at most ``(radius / q) sqrt(trace)``
+    (Bousquet and Herrmann, 2003). So sparse weights give a smaller gap between training and test error.
+    """
+    alpha = np.abs(np.asarray(weights, dtype=np.float64))
+    _check(
+        n_samples >= 1 and radius >= 0 and alpha.ndim == 1,
+        "trace_bound needs 'weights' in one dimension, 'n_samples' of at least 1 and a 'radius' of at least 0",
+        f"shape {alpha.shape}, {n_samples} and {radius}",
+    )
+    return float(radius / n_samples * np.sqrt(alpha.sum()))
+
+
+def _check(holds: bool | np.bool_, rule: str, got: str) -> None:
+    if not holds:
+        raise ValueError(f"{rule}. Got {got} instead.")
