@@ -78,7 +78,7 @@ class TestLayouts:
     def test_first_text_column_becomes_the_names(self, tmp_path):
         table = read_table(put(tmp_path, "who,a\nann,1\nbob,2\n"))
         assert table.sample_names == ["ann", "bob"] and table.feature_names == ["a"]
-        assert table.notes == ["sample names from the first column, 'who'"]
+        assert table.notes == ["sample names from column 'who'"]
 
     @pytest.mark.parametrize("header", ['"",a,b', ",a,b", "Unnamed: 0,a,b", "a,b"])
     def test_index_without_a_name(self, tmp_path, header):

@@ -380,7 +380,7 @@ def test_names_that_are_not_utf8(format, tmp_path):
     from eigensieve.tables import Table, write_table
 
     X = np.arange(12.0).reshape(4, 3)
-    table = Table(X=X, feature_names=list("abc"), sample_names=None, label=None, format=format)
+    table = Table(X=X, feature_names=list("abc"), sample_names=None, format=format)
     ending = {"svmlight": "svm"}.get(format, format)
     path = tmp_path / os.fsdecode(b"caf\xe9." + ending.encode())
     write_table(path, table)

@@ -168,6 +168,8 @@ def _run(arguments: Sequence[str]) -> int:
             return _internal(problem)
         return _fail(_no_space(problem), ExitCode.OUTPUT, problem)
     except Exception as problem:
+        if "can't start new thread" in str(problem):
+            return _fail(out_of_memory("a thread cannot be started"), ExitCode.INPUT, problem)
         return _internal(problem)
 
 

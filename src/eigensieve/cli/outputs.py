@@ -200,7 +200,10 @@ def save_table(table: Any, path: Path, *, safe: bool = False) -> None:
             table,
             feature_names=without_formulas(table.feature_names),
             sample_names=None if table.sample_names is None else without_formulas(table.sample_names),
-            label=table.label if table.label is None else np.array(without_formulas(table.label)),
+            apart={
+                role: column._replace(values=np.array(without_formulas(column.values)))
+                for role, column in table.apart.items()
+            },
         )
     write_in_place(path, table)
 

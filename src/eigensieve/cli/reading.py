@@ -55,6 +55,7 @@ _WHAT_TO_DO = {
     "sample names from": "--id names another column",
     "encoded": "--drop leaves one out",
     "left out column '": "--na-values, --decimal and --thousands say how to read it",
+    "column '": "--drop leaves it out",
     "left out": "--categories one-hot encodes categories",
     "samples in columns": "--samples rows reads it the other way",
     "the comma may mark": "--thousands , or --decimal , says it",

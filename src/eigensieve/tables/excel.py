@@ -65,7 +65,7 @@ def write_xlsx(path: Path, table: Table) -> None:
     book = openpyxl.Workbook(write_only=True)
     sheet = book.create_sheet("table")
     words = partial(_words, sheet)
-    apart = {name: values.tolist() for name, values in table.set_apart().items()}
+    apart = {name: values.tolist() for name, values in table.columns_apart.items()}
     if table.orientation == "columns":
         sheet.append(words([table.id_name or "", *table.sample_names_or_numbers]))
         for name, marks in apart.items():

@@ -1,7 +1,7 @@
 """The lines of a delimited text file: where they are, what its columns are called, and how its cells are parsed."""
 
 from codecs import getincrementaldecoder
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from os import cpu_count
@@ -21,6 +21,9 @@ SCANNED_BYTES = 2**24
 """Text checked for its encoding at a time."""
 SAMPLED_BYTES = 2**16
 """Text that the layout is worked out from, where four lines are no longer than that."""
+
+FEW_COLUMNS = 8
+"""Up to so many columns of text are read one by one."""
 
 
 @dataclass(frozen=True)
@@ -61,8 +64,15 @@ class Grid:
         raw = self.text[first:last].tobytes().decode(self.dialect.encoding)
         return raw.strip().replace('""', '"')
 
-    def column(self, index: int) -> list[str]:
-        """One column as text."""
+    def columns(self, indices: Sequence[int]) -> list[list[str]]:
+        """Some columns as text."""
+        claim(float(PER_TEXT * len(indices) * len(self.begins)), self.path, self.size)
+        if len(indices) > FEW_COLUMNS:  # each column alone would read the lines once more
+            lines = [self.line(row) for row in range(len(self.begins))]
+            return [[line[index].strip() if index < len(line) else "" for line in lines] for index in indices]
+        return [self._column(index) for index in indices]
+
+    def _column(self, index: int) -> list[str]:
         from eigensieve.tables._delimited_numba import locate_column
 
         firsts, lasts = locate_column(self.text, self.begins, self.ends, ord(self.dialect.delimiter), index)

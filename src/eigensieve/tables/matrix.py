@@ -61,13 +61,10 @@ def matrix_table(X: Matrix, request: Request, names: np.ndarray | None = None) -
         X=X,
         feature_names=NumberedNames(X.shape[1]) if names is None else [str(name) for name in names],
         sample_names=None,
-        label=None,
         format=request.format,
         orientation=orientation,
         notes=notes,
-        label_name=request.label,
         id_name=request.id,
-        batch_name=request.batch,
     )
 
 

@@ -49,7 +49,6 @@ def read_10x(folder: Path, request: Request) -> Table:
         X=X,
         feature_names=make_unique(symbols, notes),
         sample_names=barcodes,
-        label=None,
         format="mtx",
         orientation="columns",
         notes=notes,

@@ -15,7 +15,17 @@ from eigensieve.tables.formats import FORMATS, Format, ending_of, format_of, for
 from eigensieve.tables.missing import named_gaps, numbers_among
 from eigensieve.tables.mixed import arranged
 from eigensieve.tables.orientation import SAMPLE_WORDS, plain_word
-from eigensieve.tables.table import Categories, DataError, Matrix, Request, Samples, Table, checked, out_of_memory
+from eigensieve.tables.table import (
+    Categories,
+    Column,
+    DataError,
+    Matrix,
+    Request,
+    Samples,
+    Table,
+    checked,
+    out_of_memory,
+)
 
 
 def read_table(
@@ -95,12 +105,12 @@ def read_table(
             f"Got {categories!r} instead."
         )
     stdin = str(path) == STDIN
+    roles = {"label": label, "batch": batch}
     request = Request(
         "standard input" if stdin else Path(path),
-        label,
+        {role: name for role, name in roles.items() if name is not None},
         id,
         samples,
-        batch=batch,
         categories=categories,
         keep=tuple(keep),
         drop=tuple(drop),
@@ -146,8 +156,8 @@ def _with_gaps(table: Table, request: Request) -> Table:
     for number in numbers:
         X = _without_number(X, number)
     text = {name: _texts_with_gaps(cells, words) for name, cells in table.text.items()}
-    label, batch = (_labels_with_gaps(values, words) for values in (table.label, table.batch))
-    return replace(table, X=X, text=text, label=label, batch=batch)
+    apart = {role: Column(name, _labels_with_gaps(values, words)) for role, (name, values) in table.apart.items()}
+    return replace(table, X=X, text=text, apart=apart)
 
 
 def _without_number(X: Matrix, number: float) -> Matrix:
@@ -166,9 +176,9 @@ def _texts_with_gaps(texts: list[str], words: Sequence[str]) -> list[str]:
     return ["" if text in missing else text for text in texts]
 
 
-def _labels_with_gaps(labels: np.ndarray | None, words: Sequence[str]) -> np.ndarray | None:
+def _labels_with_gaps(labels: np.ndarray, words: Sequence[str]) -> np.ndarray:
     """Labels with NaN, or an empty text, in place of the caller's own words for missing ones."""
-    if labels is None or labels.dtype.kind not in "iufU":
+    if labels.dtype.kind not in "iufU":
         return labels
     if labels.dtype.kind == "U":
         return np.array(_texts_with_gaps(labels.tolist(), words), dtype=str)

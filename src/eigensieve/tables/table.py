@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, Literal, overload
+from typing import Any, Literal, NamedTuple, overload
 
 import numpy as np
 from scipy.sparse import csr_matrix
@@ -60,8 +60,10 @@ class Request:
     ----------
     path : str or Path
         What errors call the file.
-    label, id, batch : str or None
-        Names of the columns with labels, names and batches of the samples.
+    apart : dict of str
+        Role ("label", "batch") -> name of the column that has it. These columns are never features.
+    id : str or None
+        Name of the column with the samples' names.
     samples : {"auto", "rows", "columns"}
         Where the samples stand in the file.
     ending : str
@@ -83,7 +85,7 @@ class Request:
     """
 
     path: str | Path
-    label: str | None = None
+    apart: dict[str, str] = field(default_factory=dict)
     id: str | None = None
     samples: Samples = "auto"
     ending: str = ""
@@ -96,7 +98,6 @@ class Request:
     thousands: str | None = None
     header: bool | None = None
     size: int = 0
-    batch: str | None = None
 
     def unused(self, name: str) -> bool:
         """Whether the caller asked to leave this column out."""
@@ -104,8 +105,8 @@ class Request:
 
     @property
     def named(self) -> dict[str, str]:
-        """The names that the caller gave, by role: "label", "id", "batch"."""
-        return {role: name for role in ("label", "id", "batch") if (name := getattr(self, role)) is not None}
+        """The names that the caller gave, by role: those of `apart`, and "id"."""
+        return self.apart if self.id is None else {"id": self.id, **self.apart}
 
     def names_any(self, cells: Sequence[str]) -> bool:
         """Whether one of the cells is the name of a column that the caller asked for."""
@@ -141,6 +142,13 @@ class NumberedNames(Sequence[str]):
         return f"x{self._numbers[index]}"
 
 
+class Column(NamedTuple):
+    """A column that is set apart from the features: labels, batches."""
+
+    name: str
+    values: np.ndarray
+
+
 @dataclass(frozen=True)
 class Table:
     """Samples read from a file.
@@ -153,37 +161,65 @@ class Table:
         One name per feature; "x0", "x1", ... where the file has none.
     sample_names : list of str or None
         Names of the samples: the id column, row names, barcodes.
-    label : ndarray or None
-        The label column asked for: numbers where every label is one (NaN where it is missing), strings otherwise.
     format : str
         Name of the file's format, one of :data:`~eigensieve.tables.FORMATS`.
     orientation : {"rows", "columns"}
         Where the samples stood in the file. `X` always has them in rows.
     notes : list of str
         What was assumed or noticed: missing values, detected orientation, renamed features.
-    label_name, id_name, batch_name : str or None
-        Names of the columns of labels, ids and batches in the file.
+    apart : dict of Column
+        Role ("label", "batch") -> name and values of the column asked for: numbers where every value is one (NaN where
+        it is missing), strings otherwise.
+    id_name : str or None
+        Name of the column of sample names; of feature names where samples stand in columns.
     text : dict of list of str
         Columns of the file that are no numbers, by name. They are not among the features.
     details : dict
         What writing the same format again needs: a CSV's delimiter, unused labels, an AnnData object.
-    batch : ndarray or None
-        The column of batches asked for, as `label`.
+
+    Attributes
+    ----------
+    label, batch : ndarray or None
+        The values of `apart`.
+    label_name, batch_name : str or None
+        The names of `apart`.
     """
 
     X: Matrix
     feature_names: Sequence[str]
     sample_names: list[str] | None
-    label: np.ndarray | None
     format: str
     orientation: Literal["rows", "columns"] = "rows"
     notes: list[str] = field(default_factory=list)
-    label_name: str | None = None
+    apart: dict[str, Column] = field(default_factory=dict)
     id_name: str | None = None
     text: dict[str, list[str]] = field(default_factory=dict)
     details: dict[str, Any] = field(default_factory=dict)
-    batch: np.ndarray | None = None
-    batch_name: str | None = None
+
+    @property
+    def label(self) -> np.ndarray | None:
+        """The samples' labels."""
+        return None if (column := self.apart.get("label")) is None else column.values
+
+    @property
+    def label_name(self) -> str | None:
+        """The name of the label column."""
+        return None if (column := self.apart.get("label")) is None else column.name
+
+    @property
+    def batch(self) -> np.ndarray | None:
+        """The samples' batches."""
+        return None if (column := self.apart.get("batch")) is None else column.values
+
+    @property
+    def batch_name(self) -> str | None:
+        """The name of the batch column."""
+        return None if (column := self.apart.get("batch")) is None else column.name
+
+    @property
+    def columns_apart(self) -> dict[str, np.ndarray]:
+        """Labels and batches by the names of their columns."""
+        return {column.name: column.values for column in self.apart.values()}
 
     @property
     def n_samples(self) -> int:
@@ -210,16 +246,10 @@ class Table:
         """Names of the samples; "s0", "s1", ... where they have none."""
         return self.sample_names or [f"s{row}" for row in range(self.n_samples)]
 
-    def set_apart(self, label: str = "label") -> dict[str, np.ndarray]:
-        """Return labels and batches by the names of their columns.
-
-        Parameters
-        ----------
-        label : str, default="label"
-            The name of labels that came without one.
-        """
-        columns = {self.label_name or label: self.label, self.batch_name or "batch": self.batch}
-        return {name: values for name, values in columns.items() if values is not None}
+    @property
+    def has_names(self) -> bool:
+        """Whether the file names its features."""
+        return not isinstance(self.feature_names, NumberedNames)
 
     def take(self, columns: np.ndarray) -> "Table":
         """Return the table with some of its features.
