@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -165,6 +166,7 @@ def _check_size(n_rows: int, schema: Any, request: Request) -> None:
     claim(float(max(n_rows, 0)) * per_row, request.path, request.size)
 
 
+@cache
 def _is_numeric(type: Any) -> bool:
     types = require("pyarrow.types", extra="cli")
     tests = (types.is_integer, types.is_floating, types.is_boolean, types.is_decimal, types.is_null)
