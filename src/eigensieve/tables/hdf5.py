@@ -32,7 +32,7 @@ def check_hdf5(path: Path, *, in_place: bool = False) -> None:
     if problem.startswith("ANNOUNCED"):
         claim(float(problem.split()[1]), path, size)
     if problem:
-        raise DataError(f"'{path}' was not read: {problem}. Copy everything into one file.")
+        raise DataError(f"'{path}' was not read: {problem}.")
 
 
 def look_through(path: Path, size: int, allowed: float) -> str | None:
