@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 from scipy.sparse import csr_matrix
 
-from eigensieve.tables.content import STDIN, Source, check_readable, read_stdin
+from eigensieve.tables.content import STDIN, Source, check_readable, is_stream, read_stream
 from eigensieve.tables.formats import FORMATS, Format, ending_of, format_of, format_of_stream, function, named
 from eigensieve.tables.missing import named_gaps, numbers_among
 from eigensieve.tables.mixed import arranged
@@ -51,8 +51,9 @@ def read_table(
     path : str or path-like
         The format follows from the file's ending: .csv, .tsv, .tab, .txt (also with .gz), .parquet, .pq,
         .feather, .arrow, .xlsx, .npy, .npz, .mat, .svm, .svmlight, .libsvm (also .gz), .mtx (also .gz), .h5ad; or
-        a folder with matrix.mtx, features.tsv and barcodes.tsv (10x). ``-`` reads standard input, whose
-        format is recognised from its first bytes; text is taken for CSV or TSV.
+        a folder with matrix.mtx, features.tsv and barcodes.tsv (10x). ``-`` reads standard input. The format of
+        standard input, and of a pipe without an ending, is recognised from the first bytes; text is taken for CSV or
+        TSV.
     label : str, optional
         Name of the label column: a column, the name of a row when samples are in columns, an array of an
         .npz or .mat file, a column of ``obs`` in .h5ad, "label" in svmlight.
@@ -104,10 +105,9 @@ def read_table(
             "The 'categories' parameter of read_table must be 'error', 'leave-out' or 'one-hot'. "
             f"Got {categories!r} instead."
         )
-    stdin = str(path) == STDIN
     roles = {"label": label, "batch": batch}
     request = Request(
-        "standard input" if stdin else Path(path),
+        "standard input" if str(path) == STDIN else Path(path),
         {role: name for role, name in roles.items() if name is not None},
         id,
         samples,
@@ -121,8 +121,8 @@ def read_table(
     )
     check_marks(decimal, thousands)
     request.check_roles()
-    if stdin:
-        table = _from_stdin(format, request)
+    if is_stream(path):
+        table = _from_stream(path, format, request)
     else:
         file = Path(path)
         check_readable(file)
@@ -209,19 +209,19 @@ def _from_file(file: Path, format: str | None, request: Request) -> Table:
     return _read(found, file, replace(request, ending=ending))
 
 
-def _from_stdin(format: str | None, request: Request) -> Table:
-    content, size = read_stdin()
+def _from_stream(path: str | PathLike[str], format: str | None, request: Request) -> Table:
+    content, size = read_stream(Path(path))
     request = replace(request, size=size)
-    found = format_of_stream(content) if format is None else named(format)
+    found = format_of_stream(content, Path(path)) if format is None else named(format)
     if not found.file_only:
         return _read(found, io.BytesIO(content), request)
     with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / f"stdin{found.endings[0]}"
+        file = Path(folder) / f"stream{found.endings[0]}"
         file.write_bytes(content)
         try:
             return _read(found, file, replace(request, path=file))
         except DataError as error:
-            raise DataError(str(error).replace(str(file), "standard input")) from error
+            raise DataError(str(error).replace(str(file), str(request.path))) from error
 
 
 def _read(format: Format, source: Source, request: Request) -> Table:

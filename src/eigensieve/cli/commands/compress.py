@@ -52,7 +52,7 @@ class MachineOptions:
         bool,
         typer.Option("--compare/--no-compare", help="Compare with other small machines: trees, linear, network."),
     ] = True
-    seed: Seed = None
+    seed: Seed = 0
 
     def settings(self, match: str) -> dict[str, Any]:
         """Return the parameters of the machine with elements."""
@@ -92,7 +92,7 @@ def compress_svm(
     places = (writing.c_file, writing.onnx, writing.model, writing.report)
     console = Console(printing, *places)
     with Outputs(force=writing.force) as outputs:
-        outputs.check(*places)
+        outputs.check(*places, inputs=(reading.source, machine.svm))
         samples = read_labelled(reading, console)
         found = _made(samples, machine, console, reading.source)
         _write(found, writing, outputs, reading.source)
