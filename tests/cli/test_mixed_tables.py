@@ -89,7 +89,7 @@ def test_compare_adapts_to_small_tables_and_quantities(cli, cars, tmp_path):
     assert code == 0, err
     results = {(row["method"], row["features"]): row["r2"] for row in json.loads(out)["results"]}
     assert results["f-test", 1] > 0.5 and ("fisher", 1) not in results
-    code, _, err = cli("compare", cars, "--label", "Acceleration", "--methods", "fisher")
+    code, _, err = cli("compare", cars, "--label", "Acceleration", "--methods", "qalpha-labels")
     assert code == 3 and "the label is a quantity" in err
 
 

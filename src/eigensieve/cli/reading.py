@@ -148,6 +148,11 @@ class Samples:
         return as_data(self.X)
 
     @property
+    def has_names(self) -> bool:
+        """Whether the features have names. Those that are numbered by their place have none."""
+        return self.table.has_names or len(self.features) < self.table.n_features
+
+    @property
     def shown_labels(self) -> list[str] | None:
         """The labels as text, for pictures."""
         if self.labels is None:

@@ -107,7 +107,8 @@ class Fitting:
         """Return the estimator, fitted; `extra` holds batches, side data and pairs."""
         X = samples.X if self.method.needs_array(self.params) else samples.data
         estimator = self.estimator().fit(X, self.labels(samples), **extra)
-        estimator.feature_names_in_ = np.array(list(samples.features), dtype=object)
+        if samples.has_names:
+            estimator.feature_names_in_ = np.array(list(samples.features), dtype=object)
         return estimator
 
     def labels(self, samples: Samples) -> Array | None:
@@ -229,7 +230,8 @@ class Selection:
         """The selected features as plain JSON."""
         from eigensieve.estimators import selected_features
 
-        return selected_features(self.estimator)
+        chosen = selected_features(self.estimator)
+        return chosen | {"names": [str(self.samples.features[i]) for i in chosen["selected"]]}
 
     def chosen_table(self) -> Any:
         """The selected columns of the input, in its own order and values."""

@@ -15,13 +15,13 @@ class Columns(Protocol):
 
     Attributes
     ----------
-    names : list of str
+    names : sequence of str
     details : dict
         For `Table.details`.
     """
 
     @property
-    def names(self) -> list[str]: ...
+    def names(self) -> Sequence[str]: ...
     @property
     def details(self) -> dict[str, Any]: ...
 
@@ -84,7 +84,7 @@ def _samples_in_rows(columns: Columns, request: Request, text_columns: list[int]
     text = features[~numeric].tolist()
     return Table(
         X=values,
-        feature_names=[names[column] for column in features[numeric]],
+        feature_names=names if numeric.all() and not taken else [names[column] for column in features[numeric]],
         sample_names=None if id_column is None else columns.texts([id_column])[0],
         format=request.format,
         notes=notes,
@@ -106,7 +106,7 @@ def _samples_in_columns(columns: Columns, request: Request, notes: list[str]) ->
     return Table(
         X=columns.rows(rows, features).T,
         feature_names=features,
-        sample_names=columns.names[1:],
+        sample_names=list(columns.names[1:]),
         format=request.format,
         orientation="columns",
         notes=notes,
@@ -117,6 +117,6 @@ def _samples_in_columns(columns: Columns, request: Request, notes: list[str]) ->
 
 
 def _set_apart(
-    places: dict[str, int], names: list[str], cells: Callable[[int], list[str]], request: Request
+    places: dict[str, int], names: Sequence[str], cells: Callable[[int], list[str]], request: Request
 ) -> dict[str, Column]:
     return {role: Column(names[place], as_labels(cells(place), request)) for role, place in places.items()}

@@ -43,7 +43,7 @@ class _TextColumns:
     request: Request
 
     @property
-    def names(self) -> list[str]:
+    def names(self) -> Sequence[str]:
         return self.grid.names
 
     @property

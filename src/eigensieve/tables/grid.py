@@ -37,7 +37,7 @@ class Grid:
         The whole file.
     begins, ends : ndarray of int64
         First and last-plus-one byte of each data line.
-    names : list of str
+    names : sequence of str
         Column names.
     dialect : Dialect
     size : int
@@ -50,7 +50,7 @@ class Grid:
     text: np.ndarray
     begins: np.ndarray
     ends: np.ndarray
-    names: list[str]
+    names: Sequence[str]
     dialect: Dialect
     size: int
     unused: Callable[[str], bool]
@@ -191,7 +191,7 @@ def find_grid(content: Any, request: Request, notes: list[str]) -> Grid:
     if trimmed:
         notes.append("the last column was left out: it is empty and has no name, as where lines end in a delimiter")
     if not named and header:
-        return Grid(path, text, begins, ends, list(NumberedNames(len(header))), dialect, request.size, request.unused)
+        return Grid(path, text, begins, ends, NumberedNames(len(header)), dialect, request.size, request.unused)
     if len(begins) == 1:
         raise DataError(f"'{path}' has no samples. Check that it holds data rows below its header.")
     header = [name.strip() for name in header]

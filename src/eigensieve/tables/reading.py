@@ -121,7 +121,7 @@ def read_table(
     )
     check_marks(decimal, thousands)
     request.check_roles()
-    if is_stream(path):
+    if is_stream(Path(path)):
         table = _from_stream(path, format, request)
     else:
         file = Path(path)

@@ -251,6 +251,21 @@ class Table:
         """Whether the file names its features."""
         return not isinstance(self.feature_names, NumberedNames)
 
+    def set_apart(self, role: str, name: str) -> "Table":
+        """Return the table with a column that is no feature but has a role ("label", "batch"); itself without one."""
+        if name in self.text:
+            text = {other: cells for other, cells in self.text.items() if other != name}
+            column = Column(name, np.array(self.text[name], dtype=str))
+            return replace(self, text=text, apart={**self.apart, role: column})
+        if name not in self.feature_names:
+            return self
+        place = self.feature_names.index(name)
+        values = self.take(np.array([place])).dense[:, 0]
+        whole = bool(np.all(np.abs(values) < 2**53) and np.all(values == np.round(values)))
+        column = Column(name, values.astype(np.int64) if whole else values)
+        rest = self.take(np.delete(np.arange(self.n_features), place))
+        return replace(rest, apart={**self.apart, role: column})
+
     def take(self, columns: np.ndarray) -> "Table":
         """Return the table with some of its features.
 

@@ -66,7 +66,8 @@ def _look_at(table: Any) -> dict[str, Any]:
         "features_with_infinite": with_infinite,
         "label": _label(table),
         "batch": _batch(table),
-        "sample_names": table.id_name,
+        "sample_names": table.id_name if table.orientation == "rows" else None,
+        "feature_names": table.id_name if table.orientation == "columns" else None,
         "text_columns": list(table.text),
         "notes": notes_of(table),
     }
@@ -186,7 +187,10 @@ def _lines(found: dict[str, Any]) -> list[tuple[str, str]]:
     if found["batch"]:
         counts = ", ".join(f"{value} ({count:,})" for value, count in list(found["batch"]["counts"].items())[:8])
         lines.append(("batch", f"{found['batch']['name']}: {found['batch']['batches']:,} batches: {counts}"))
-    if found["sample_names"]:
-        lines.append(("sample names", f"column '{found['sample_names']}'"))
+    lines += [
+        (what, f"column '{found[key]}'")
+        for key, what in (("sample_names", "sample names"), ("feature_names", "feature names"))
+        if found[key]
+    ]
     lines += [("note", note) for note in found["notes"]]
     return lines

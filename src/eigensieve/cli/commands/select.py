@@ -230,7 +230,12 @@ def _write(selection: Selection, wanted: WriteOptions, outputs: Outputs, console
         text = json.dumps(selection.chosen(), ensure_ascii=False, indent=1) + "\n"
         outputs.write("selected", wanted.selected, lambda path: path.write_text(text, encoding="utf-8"), suffix=".json")
     if wanted.model is not None:
-        about = {"input": selection.source, "prepared": selection.samples.prepared, "used": selection.used}
+        about = {
+            "input": selection.source,
+            "prepared": selection.samples.prepared,
+            "used": selection.used,
+            "columns": {role: column.name for role, column in selection.samples.table.apart.items()},
+        }
         outputs.write(
             "model",
             wanted.model,
