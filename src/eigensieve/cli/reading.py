@@ -48,6 +48,8 @@ def read_table(wanted: TableOptions, console: Console) -> Any:
             decimal=wanted.decimal,
             thousands=wanted.thousands,
             header=wanted.header,
+            comment=wanted.comment,
+            sheet=wanted.sheet,
         )
 
 
@@ -57,6 +59,7 @@ _WHAT_TO_DO = {
     "left out column '": "--na-values, --decimal and --thousands say how to read it",
     "column '": "--drop leaves it out",
     "left out": "--categories one-hot encodes categories",
+    "columns of the": "--label or --batch uses one",
     "samples in columns": "--samples rows reads it the other way",
     "the comma may mark": "--thousands , or --decimal , says it",
     "the first column, '": "--id takes it as the samples' names, --drop leaves it out",
@@ -100,7 +103,9 @@ def read_samples(wanted: SampleOptions, console: Console, *, notes: bool = False
 
 def read_side(source: str, reading: SampleOptions, main: "Samples", console: Console) -> Any:
     """Read side data as the main data was read, with the main data's columns in their order."""
-    wanted = replace(reading, source=source, label=None, batch=None, ident=None, form=None, keep=None, drop=None)
+    wanted = replace(
+        reading, source=source, label=None, batch=None, sheet=None, ident=None, form=None, keep=None, drop=None
+    )
     side = read_samples(wanted, console)
     for sentence in side.prepared:
         console.note(f"side data: {sentence}")

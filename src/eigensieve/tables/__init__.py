@@ -36,10 +36,11 @@ orientation  "rows" where the samples stand in the rows of the file, "columns" w
 ending       the file's suffix in lower case, without ``.gz``
 """
 
+from eigensieve.tables.errors import DataError
 from eigensieve.tables.formats import FORMATS, format_of
 from eigensieve.tables.hdf5 import check_hdf5
 from eigensieve.tables.reading import check_marks, read_table
-from eigensieve.tables.table import Column, DataError, Table, percent, unknown
+from eigensieve.tables.table import Column, Table, percent, unknown
 from eigensieve.tables.writing import write_in_place, write_table, written_format
 
 __all__ = [

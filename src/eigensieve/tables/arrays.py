@@ -11,9 +11,10 @@ import numpy as np
 from scipy.sparse import csc_matrix, csr_matrix
 
 from eigensieve.tables.content import Source
+from eigensieve.tables.errors import DataError, damaged, parsing, position
 from eigensieve.tables.limits import PER_FEATURE, PER_TEXT, claim
 from eigensieve.tables.matrix import as_matrix, check_length, check_sparse, matrix_table, only_matrix, refuse_names
-from eigensieve.tables.table import Column, DataError, Matrix, Request, Table, as_floats, damaged, parsing, position
+from eigensieve.tables.table import Column, Matrix, Request, Table, as_floats
 
 _PREFIXED = {"data": "X_data", "indices": "X_indices", "indptr": "X_indptr", "shape": "X_shape"}
 _PLAIN = {part: part for part in _PREFIXED}

@@ -11,19 +11,11 @@ import numpy as np
 from eigensieve._extras import require
 from eigensieve.tables.columns import table_of
 from eigensieve.tables.content import read_content
+from eigensieve.tables.errors import DataError, damaged, parsing, text_among_numbers, too_large
 from eigensieve.tables.feather_size import unpacked_size
 from eigensieve.tables.formats import format_of
 from eigensieve.tables.limits import PER_TEXT, claim
-from eigensieve.tables.table import (
-    DataError,
-    Request,
-    Table,
-    damaged,
-    parsing,
-    refuse_duplicates,
-    text_among_numbers,
-    too_large,
-)
+from eigensieve.tables.table import Request, Table, refuse_duplicates
 
 
 def read_columnar(path: Path, request: Request) -> Table:

@@ -5,9 +5,10 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from eigensieve.tables.errors import DataError, position
 from eigensieve.tables.labels import as_labels
 from eigensieve.tables.orientation import place_of_samples
-from eigensieve.tables.table import Column, DataError, Request, Table, position, refuse_duplicates
+from eigensieve.tables.table import Column, Request, Table, refuse_duplicates
 
 
 class Columns(Protocol):

@@ -10,8 +10,8 @@ import zlib
 from pathlib import Path
 from typing import IO, Any, cast
 
+from eigensieve.tables.errors import DataError
 from eigensieve.tables.limits import allowance, claim
-from eigensieve.tables.table import DataError
 
 STDIN = "-"
 Source = Path | io.BytesIO

@@ -14,8 +14,10 @@ import numpy as np
 from eigensieve.tables.columns import table_of
 from eigensieve.tables.content import Source, read_content
 from eigensieve.tables.dialect import has_commas
-from eigensieve.tables.grid import Grid, find_grid
-from eigensieve.tables.table import DataError, Request, Table
+from eigensieve.tables.errors import DataError
+from eigensieve.tables.geo import is_series_matrix, read_series_matrix
+from eigensieve.tables.grid import Grid, comment_among, find_grid
+from eigensieve.tables.table import Request, Table
 
 SAMPLED_CELLS = 200_000
 """Cells looked at to tell numbers from text and rows from columns."""
@@ -25,13 +27,17 @@ UNNAMED = ("", "Unnamed: 0")
 
 def read_csv(source: Source, request: Request) -> Table:
     """Read CSV or TSV text."""
+    content = read_content(source)
+    if is_series_matrix(content):
+        return read_series_matrix(content, request, read_csv)
     notes: list[str] = []
     try:
-        grid = find_grid(read_content(source), request, notes)
+        grid = find_grid(content, request, notes)
         return table_of(_TextColumns(grid, request), request, notes)
     except csv.Error as error:
         raise DataError(
-            f"'{request.path}' has a line that cannot be split into cells: {error}. Check its quotes and line ends."
+            f"'{request.path}' has a line that cannot be split into cells: {error}. "
+            + (comment_among(bytes(content[:4096]).splitlines(), "latin-1") or "Check its quotes and line ends.")
         ) from error
 
 

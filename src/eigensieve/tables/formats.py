@@ -12,7 +12,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from eigensieve.tables.table import DataError
+from eigensieve.tables.errors import DataError
 
 
 @dataclass(frozen=True)

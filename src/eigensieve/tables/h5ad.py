@@ -5,10 +5,11 @@ from pathlib import Path
 import numpy as np
 
 from eigensieve._extras import require
+from eigensieve.tables.errors import DataError, parsing, position
 from eigensieve.tables.hdf5 import check_hdf5
 from eigensieve.tables.labels import as_labels
 from eigensieve.tables.matrix import as_matrix
-from eigensieve.tables.table import Column, DataError, Request, Table, make_unique, parsing, position
+from eigensieve.tables.table import Column, Request, Table, make_unique
 
 
 def read_h5ad(path: Path, request: Request) -> Table:

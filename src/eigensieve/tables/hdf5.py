@@ -5,8 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from eigensieve.tables.errors import DataError, damaged
 from eigensieve.tables.limits import allowance, claim
-from eigensieve.tables.table import DataError, damaged
 
 _SURVEY = Path(__file__).with_name("_hdf5_survey.py")
 _SECONDS = 60.0

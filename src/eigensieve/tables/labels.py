@@ -6,8 +6,9 @@ from decimal import Decimal
 
 import numpy as np
 
+from eigensieve.tables.errors import DataError
 from eigensieve.tables.missing import gaps, named_gaps
-from eigensieve.tables.table import DataError, Request
+from eigensieve.tables.table import Request
 
 _NUMBER = re.compile(r"[+-]?(0|[1-9][0-9]*)(\.[0-9]*)?([eE][+-]?[0-9]{1,3})?")
 NOTHING_ASKED = Request("the table")

@@ -8,7 +8,7 @@ that; files of a few bytes that announce gigabytes do not. Whoever has a sound f
 import os
 from pathlib import Path
 
-from eigensieve.tables.table import DataError
+from eigensieve.tables.errors import DataError
 
 VARIABLE = "EIGENSIEVE_READ_GB"
 """The environment variable that replaces the limit: gigabytes that the contents of one file may take."""

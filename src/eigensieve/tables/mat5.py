@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csc_matrix
 
+from eigensieve.tables.errors import damaged
 from eigensieve.tables.limits import PER_TEXT, allowance, claim
 from eigensieve.tables.matrix import check_sparse
-from eigensieve.tables.table import Request, damaged
+from eigensieve.tables.table import Request
 
 _MATRIX, _COMPRESSED = 14, 15
 _STORED = {1: "i1", 2: "u1", 3: "i2", 4: "u2", 5: "i4", 6: "u4", 7: "f4", 9: "f8", 12: "i8", 13: "u8"}

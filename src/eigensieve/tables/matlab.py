@@ -9,11 +9,12 @@ from scipy.sparse import csc_matrix
 
 from eigensieve._extras import require
 from eigensieve.tables.content import read_content
+from eigensieve.tables.errors import parsing, position
 from eigensieve.tables.hdf5 import check_hdf5
 from eigensieve.tables.limits import claim
 from eigensieve.tables.mat5 import read_mat5
 from eigensieve.tables.matrix import as_matrix, check_length, check_sparse, matrix_table, only_matrix
-from eigensieve.tables.table import Column, Request, Table, parsing, position
+from eigensieve.tables.table import Column, Request, Table
 
 
 def read_mat(path: Path, request: Request) -> Table:

@@ -6,7 +6,8 @@ from typing import Any, Literal
 import numpy as np
 from scipy.sparse import csr_matrix, issparse
 
-from eigensieve.tables.table import DataError, Matrix, NumberedNames, Request, Table, as_floats, listed, parsing
+from eigensieve.tables.errors import DataError, listed, parsing
+from eigensieve.tables.table import Matrix, NumberedNames, Request, Table, as_floats
 
 
 def check_sparse(matrix: Any) -> None:

@@ -9,9 +9,10 @@ import numpy as np
 from scipy.sparse import coo_matrix, csr_matrix, issparse
 
 from eigensieve.tables.content import Source, open_for_writing, read_content
+from eigensieve.tables.errors import DataError, damaged, too_large
 from eigensieve.tables.limits import PER_FEATURE, PER_TEXT, claim
 from eigensieve.tables.matrix import matrix_table, refuse_names
-from eigensieve.tables.table import DataError, Matrix, Request, Table, damaged, make_unique, too_large
+from eigensieve.tables.table import Matrix, Request, Table, make_unique
 
 _SYMMETRIES = (b"general", b"symmetric", b"skew-symmetric", b"hermitian")
 _FEATURES = ("features.tsv.gz", "features.tsv", "genes.tsv.gz", "genes.tsv")

@@ -7,8 +7,9 @@ import numpy as np
 
 from eigensieve.tables.dates import as_dates
 from eigensieve.tables.dialect import Dialect, has_commas
+from eigensieve.tables.errors import DataError, listed, position, text_among_numbers
 from eigensieve.tables.missing import gaps
-from eigensieve.tables.table import DataError, Request, Table, listed, position, text_among_numbers
+from eigensieve.tables.table import Request, Table
 
 MOST_CATEGORIES = 50
 """Columns of text with more different values than this are names or sentences, and are not encoded."""

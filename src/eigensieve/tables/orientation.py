@@ -44,6 +44,12 @@ def place_of_samples(
         return request.samples, []
     if row_names is None or len(column_names) < 2 or any(name in column_names for name in request.named.values()):
         return "rows", []
+    if request.known_samples:
+        in_columns, in_rows = (len(request.known_samples.intersection(names)) for names in (column_names, row_names))
+        if in_columns > in_rows:
+            return "columns", ["samples in columns: their names are those of the sample sheet"]
+        if in_rows:
+            return "rows", []
     for role, name in request.named.items():
         if name in row_names:
             return "columns", [f"samples in columns: the {role} is the name of a row"]

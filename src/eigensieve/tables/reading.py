@@ -10,22 +10,15 @@ from pathlib import Path
 import numpy as np
 from scipy.sparse import csr_matrix
 
-from eigensieve.tables.content import STDIN, Source, check_readable, is_stream, read_stream
+from eigensieve.tables.content import STDIN, Source, check_readable, is_stream, read_content, read_stream
+from eigensieve.tables.errors import DataError, out_of_memory
 from eigensieve.tables.formats import FORMATS, Format, ending_of, format_of, format_of_stream, function, named
+from eigensieve.tables.grid import find_grid
 from eigensieve.tables.missing import named_gaps, numbers_among
 from eigensieve.tables.mixed import arranged
 from eigensieve.tables.orientation import SAMPLE_WORDS, plain_word
-from eigensieve.tables.table import (
-    Categories,
-    Column,
-    DataError,
-    Matrix,
-    Request,
-    Samples,
-    Table,
-    checked,
-    out_of_memory,
-)
+from eigensieve.tables.sheet import Sheet, read_with
+from eigensieve.tables.table import Categories, Column, Matrix, Request, Samples, Table, checked
 
 
 def read_table(
@@ -43,6 +36,8 @@ def read_table(
     decimal: str | None = None,
     thousands: str | None = None,
     header: bool | None = None,
+    comment: str | None = None,
+    sheet: str | PathLike[str] | None = None,
 ) -> Table:
     """Read a table of samples.
 
@@ -80,6 +75,12 @@ def read_table(
     header : bool, optional
         Whether the first line of a text file or a workbook names the columns. It is found out where this is None.
         Columns without names are called "x0", "x1", ...
+    comment : str, optional
+        Lines of a text file or a workbook that begin with this are passed over. A GEO series matrix is read as it is.
+    sheet : str or path-like, optional
+        A CSV, TSV or Excel file with one row per sample. The label and the batch may be columns of it. Samples are
+        found by their names, in the column of the sheet that names most of them; the order does not matter. The
+        table's notes say which samples one of the two lacks.
 
     Returns
     -------
@@ -118,18 +119,39 @@ def read_table(
         decimal=decimal,
         thousands=thousands,
         header=header,
+        comment=comment,
     )
     check_marks(decimal, thousands)
     request.check_roles()
-    if is_stream(Path(path)):
-        table = _from_stream(path, format, request)
+    if sheet is None:
+        table = _from_path(Path(path), format, request)
     else:
-        file = Path(path)
-        check_readable(file)
-        table = _from_file(file, format, replace(request, size=file.stat().st_size))
+        table = read_with(_sheet(sheet), request, lambda rest: _from_path(Path(path), format, rest))
     table = checked(arranged(_with_gaps(table, request), request), request.path)
     _note_numbers_as_names(table, request)
     return table
+
+
+def _sheet(path: str | PathLike[str]) -> Sheet:
+    """Read a sheet from a CSV, TSV or Excel file. Its first line names the columns."""
+    file = Path(path)
+    request = Request(file, ending=ending_of(file), format="csv", header=True)
+    source: Source = file
+    if is_stream(file):
+        content, size = read_stream(file)
+        source, format = io.BytesIO(content), format_of_stream(content, file)
+    else:
+        check_readable(file)
+        size, format = file.stat().st_size, format_of(file, reading=True)
+    request = replace(request, size=size)
+    if format.name == "xlsx":
+        text, _ = function("excel.first_sheet")(source, request)
+        source, request = io.BytesIO(text), replace(request, ending=".tsv")
+    elif format.name != "csv":
+        raise DataError(f"The sample sheet '{file}' must be a CSV, TSV or Excel file. Save it as one of them.")
+    grid = find_grid(read_content(source), request, [])
+    names = [name or "sample" for name in grid.names]
+    return Sheet(f"the sheet '{file}'", dict(zip(names, grid.columns(range(len(names))), strict=True)))
 
 
 def _note_numbers_as_names(table: Table, request: Request) -> None:
@@ -199,7 +221,11 @@ def check_marks(decimal: str | None, thousands: str | None) -> None:
         )
 
 
-def _from_file(file: Path, format: str | None, request: Request) -> Table:
+def _from_path(file: Path, format: str | None, request: Request) -> Table:
+    if is_stream(file):
+        return _from_stream(file, format, request)
+    check_readable(file)
+    request = replace(request, size=file.stat().st_size)
     if file.is_dir():
         from eigensieve.tables.matrix_market import read_10x
 
@@ -209,10 +235,10 @@ def _from_file(file: Path, format: str | None, request: Request) -> Table:
     return _read(found, file, replace(request, ending=ending))
 
 
-def _from_stream(path: str | PathLike[str], format: str | None, request: Request) -> Table:
-    content, size = read_stream(Path(path))
+def _from_stream(path: Path, format: str | None, request: Request) -> Table:
+    content, size = read_stream(path)
     request = replace(request, size=size)
-    found = format_of_stream(content, Path(path)) if format is None else named(format)
+    found = format_of_stream(content, path) if format is None else named(format)
     if not found.file_only:
         return _read(found, io.BytesIO(content), request)
     with tempfile.TemporaryDirectory() as folder:
@@ -225,10 +251,10 @@ def _from_stream(path: str | PathLike[str], format: str | None, request: Request
 
 
 def _read(format: Format, source: Source, request: Request) -> Table:
-    if request.header is not None and format.name not in ("csv", "xlsx"):
+    if format.name not in ("csv", "xlsx") and not (request.header is None and request.comment is None):
         raise DataError(
             f"'{request.path}' is no text table: its format says itself what the columns are called. "
-            "Do not say whether there is a header."
+            "Leave out header and comment."
         )
     try:
         table: Table = function(format.reader)(source, replace(request, format=format.name))

@@ -7,8 +7,9 @@ import numpy as np
 from scipy.sparse import csr_matrix
 
 from eigensieve.tables.content import Source, as_stream, open_for_writing
+from eigensieve.tables.errors import DataError, damaged, parsing, too_large
 from eigensieve.tables.limits import PER_FEATURE, claim
-from eigensieve.tables.table import Column, DataError, NumberedNames, Request, Table, damaged, parsing, too_large
+from eigensieve.tables.table import Column, NumberedNames, Request, Table
 
 _UNDERSCORE = re.compile(rb"^[^#\n_]*_", re.MULTILINE)
 _LONG = re.compile(rb":[+-]?([0-9]{16,})(?![0-9.eE])")

@@ -1,55 +1,20 @@
 """A table of samples as the readers hand it over, and the error they raise."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, overload
 
 import numpy as np
 from scipy.sparse import csr_matrix
 
+from eigensieve.tables.errors import DataError, listed, too_large
 from eigensieve.tables.missing import gaps
 
 Samples = Literal["auto", "rows", "columns"]
 Categories = Literal["error", "leave-out", "one-hot"]
 Matrix = np.ndarray | csr_matrix
-
-
-class DataError(ValueError):
-    """A file cannot be read or written as asked; one line names the file, the problem and the fix."""
-
-
-def damaged(path: str | Path, what: str) -> DataError:
-    """The error for a file that its own library refuses."""
-    return DataError(f"'{path}' is damaged or not {what}. Get or write the file again.")
-
-
-@contextmanager
-def parsing(path: str | Path, what: str) -> Iterator[None]:
-    """Whatever a foreign parser raises means that the file is damaged; what we raise ourselves stays as it is.
-
-    Parsers answer damaged files with exceptions of every kind (KeyError, zlib.error, TokenError, RuntimeError...), so
-    only calls of such parsers belong inside.
-    """
-    try:
-        yield
-    except (DataError, ImportError):
-        raise
-    except MemoryError as error:
-        raise out_of_memory(path) from error
-    except Exception as error:
-        raise damaged(path, what) from error
-
-
-def out_of_memory(path: str | Path) -> DataError:
-    """The error for a file that does not fit."""
-    return DataError(
-        f"'{path}' does not fit into memory. Free some, or store it as .npy, .h5ad, .parquet or .zarr and fit on "
-        "eigensieve.open_data."
-    )
 
 
 @dataclass(frozen=True)
@@ -80,6 +45,10 @@ class Request:
         Marks in the numbers of a text file. None finds the decimal mark, and knows no thousands mark.
     header : bool or None
         Whether the first line of a text file names the columns. None finds out.
+    comment : str or None
+        Lines of a text file that begin with it are passed over.
+    known_samples : frozenset of str
+        Names of samples that are known from elsewhere. They tell where the samples stand.
     size : int
         Bytes of the file as it was handed in, still compressed.
     """
@@ -97,6 +66,8 @@ class Request:
     decimal: str | None = None
     thousands: str | None = None
     header: bool | None = None
+    comment: str | None = None
+    known_samples: frozenset[str] = frozenset()
     size: int = 0
 
     def unused(self, name: str) -> bool:
@@ -324,33 +295,6 @@ def refuse_duplicates(names: Sequence[str], path: str | Path, what: str) -> None
         )
 
 
-def text_among_numbers(path: str | Path, columns: Sequence[str], example: str = "") -> DataError:
-    """The error for columns that should hold numbers but hold text."""
-    return DataError(
-        f"'{path}' has text in {len(columns):,} numeric column{'s' if len(columns) > 1 else ''}: "
-        f"{listed(columns)}{example}. Name the label or id column, or remove or encode the text."
-    )
-
-
-def listed(names: Sequence[str], at_most: int = 5) -> str:
-    """Quote the first few of many names."""
-    shown = ", ".join(f"'{name}'" for name in names[:at_most])
-    return shown if len(names) <= at_most else f"{shown} and {len(names) - at_most:,} more"
-
-
-def position(
-    name: str, names: Sequence[str], path: str | Path, role: str = "", what: str = "column", purpose: str = ""
-) -> int:
-    """Position of a name that the user gave, or an error that offers the nearest ones."""
-    try:
-        return names.index(name)
-    except ValueError:
-        close = get_close_matches(name, names, n=3) if len(names) <= 50_000 else []
-        hint = f"Did you mean {listed(close)}?" if close else f"Its {what}s are {listed(names)}."
-        kind, use = f"{role} {what}".strip(), f" {purpose}".rstrip()
-        raise DataError(f"'{path}' has no {kind} '{name}'{use}. {hint}") from None
-
-
 def as_floats(values: np.ndarray, path: str | Path = "the table") -> np.ndarray:
     """Numbers of any kind as float32 (kept) or float64 (everything else).
 
@@ -370,14 +314,6 @@ def _back(floats: np.ndarray, dtype: np.dtype) -> np.ndarray:
     """Floats as whole numbers again. The largest ones, which would not fit, become zero."""
     top = 2.0**63 if dtype.kind == "i" else 2.0**64
     return np.where(floats < top, floats, 0.0).astype(dtype)
-
-
-def too_large(path: str | Path, where: str = "") -> DataError:
-    """The error for whole numbers that are too large for a float."""
-    return DataError(
-        f"'{path}' has whole numbers above 2^53{where}, which cannot be told apart as measurements. "
-        "Name the column as the id if it identifies the samples, or drop it."
-    )
 
 
 def make_unique(names: Sequence[str], notes: list[str]) -> list[str]:

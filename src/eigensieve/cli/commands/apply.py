@@ -31,7 +31,7 @@ def apply_model(
     check_table_name(output, reading.source)
     console = Console(printing, output)
     with Outputs(force=force) as outputs:
-        outputs.check(output, inputs=(model, reading.source))
+        outputs.check(output, inputs=(model, *reading.inputs))
         estimator, header = _open_model(model)
         if not hasattr(estimator, "get_support"):
             raise ModelProblem(

@@ -147,7 +147,7 @@ def compare_selectors(
     check_frame_name(output)
     console = Console(printing, output, report)
     with Outputs(force=force) as outputs:
-        outputs.check(output, report, inputs=(reading.source,))
+        outputs.check(output, report, inputs=reading.inputs)
         samples = read_labelled(reading, console)
         task = _task(samples, options, reading.source)
         rows = _run(samples, task, options, console, reading.source)

@@ -92,7 +92,7 @@ def compress_svm(
     places = (writing.c_file, writing.onnx, writing.model, writing.report)
     console = Console(printing, *places)
     with Outputs(force=writing.force) as outputs:
-        outputs.check(*places, inputs=(reading.source, machine.svm))
+        outputs.check(*places, inputs=(*reading.inputs, machine.svm))
         samples = read_labelled(reading, console)
         found = _made(samples, machine, console, reading.source)
         _write(found, writing, outputs, reading.source)

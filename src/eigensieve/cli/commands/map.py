@@ -66,7 +66,7 @@ def map_features(reading: SampleOptions, fit: FitOptions, writing: WriteOptions,
     places = (writing.output, writing.figure, writing.model, writing.report)
     console = Console(printing, *places)
     with Outputs(force=writing.force) as outputs:
-        outputs.check(*places, inputs=(reading.source, fit.side))
+        outputs.check(*places, inputs=(*reading.inputs, fit.side))
         samples = read_samples(reading, console, notes=True)
         fitted, used = _fit(samples, fit, console, reading)
         columns = _columns(fitted, samples.features)

@@ -177,7 +177,7 @@ def select_features(
     places = (writing.output, writing.weights, writing.model, writing.report, writing.selected)
     console = Console(printing, *places)
     with Outputs(force=writing.force) as outputs:
-        outputs.check(*places, inputs=(reading.source, fit.side, fit.pairs))
+        outputs.check(*places, inputs=(*reading.inputs, fit.side, fit.pairs))
         samples = read_samples(reading, console, notes=True)
         selection = _selection(fitting, samples, reading, fit, console)
         _write(selection, writing, outputs, console)
