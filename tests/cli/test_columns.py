@@ -119,3 +119,38 @@ def test_the_fisher_subset_is_that_of_the_f_test():
     X, y = load_breast_cancer(return_X_y=True)
     best = np.argsort(-f_classif(X, y)[0])[:8]
     assert set(TraceRatioSelector(8, score="fisher", scale=True).fit(X, y).get_support(indices=True)) == set(best)
+
+
+def test_sheets_and_comments_reach_the_reader(cli, table, tmp_path):
+    frame = pd.read_csv(table)
+    frame[["sample", "tissue"]].sample(frac=1, random_state=0).to_csv(tmp_path / "samples.csv", index=False)
+    turned = frame.drop(columns="tissue").set_index("sample").T.rename_axis("Gene")
+    (tmp_path / "genes.csv").write_text("# made by hand\n" + turned.to_csv())
+    options = ("--comment", "#", "--sheet", tmp_path / "samples.csv", "--label", "tissue")
+    code, out, err = cli("select", tmp_path / "genes.csv", *options, "-n", 6, "--json")
+    assert code == 0, err
+    expected = json.loads(cli("select", table, "--label", "tissue", "-n", 6, "--json")[1])
+    found = json.loads(out)
+    assert found["names"] == expected["names"] and found["used"]["labels"]["column"] == "tissue"
+    code, _, err = cli("inspect", tmp_path / "genes.csv", *options[:4])
+    assert code == 0, err
+    code, _, err = cli("select", tmp_path / "genes.csv", *options, "-o", tmp_path / "samples.csv", "-f")
+    assert code == 4 and "would replace the input" in err
+    code, _, err = cli("compare", tmp_path / "genes.csv", *options, "--methods", "variance", "--folds", 2)
+    assert code == 0, err
+
+
+def test_a_summary_that_people_understand(cli, table, tmp_path):
+    code, out, err = cli("select", table, "--label", "tissue", "-n", 6, "--stability", 4)
+    assert code == 0, err
+    for word in ("criterion", "sparsity gap", "negative weight", "data passes", "converged"):
+        assert word not in out
+    assert re.search(r"a selected feature was selected again \d+ % of times", out)
+    assert json.loads(cli("select", table, "-n", 6, "--json")[1])["diagnostics"]["converged"] in (True, False)
+    tall = tmp_path / "tall.csv"
+    pd.DataFrame(np.random.default_rng(0).standard_normal((150, 4)), columns=list("abcd")).to_csv(tall)
+    code, out, err = cli("inspect", tall)
+    assert code == 0 and "--samples" not in out + err and "''" not in out + err
+    assert "sample names from the first column, which has no name (--id names another column)" in re.sub(
+        r"\s+", " ", out
+    )

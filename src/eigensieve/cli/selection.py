@@ -261,6 +261,17 @@ class Selection:
             found["stability"] = float(np.mean(self.frequency[self.support]))
         return {name: _json_number(value) for name, value in found.items()}
 
+    @property
+    def warnings(self) -> list[str]:
+        """How far to trust the selection, as far as a person can act on it."""
+        figures, sentences = self.figures(), []
+        if figures.get("converged") is False:
+            sentences.append("the search ended before it settled: the last features chosen may be others")
+        if "stability" in figures:
+            share = f"{100 * figures['stability']:.0f} %"
+            sentences.append(f"on random halves of the samples, a selected feature was selected again {share} of times")
+        return sentences
+
     def best(self, top: int) -> tuple[str, list[str], list[list[str]]]:
         """The best selected features as a table to print: title, columns, rows."""
         columns = self.weights_table()

@@ -138,14 +138,12 @@ def _plan(found: dict[str, Any]) -> list[str]:
         plan.append("nothing varies: check --samples rows or columns")
     if found["samples"] < 10:
         plan.append("there are very few samples; a selection will hardly be stable")
-    elif found["samples"] > 10 * found["features"]:
-        plan.append("there are far more samples than features: check --samples rows or columns")
     if found["label"] is not None:
         plan.append(_label_plan(found["label"], found["samples"]))
     if found["batch"] is not None:
-        plan.append(f"differences between the {found['batch']['batches']} batches would be taken off")
+        plan.append(f"differences between the {found['batch']['batches']} batches would be removed")
     usable = found["features"] - found["types"]["constant"]
-    plan.append(f"--method {DEFAULT_METHOD} ({METHODS[DEFAULT_METHOD].summary}) would choose among {usable:,} features")
+    plan.append(f"select would choose among {usable:,} features")
     return plan
 
 

@@ -21,7 +21,7 @@ from eigensieve.cli.outputs import (
 )
 from eigensieve.cli.pairs import read_pairs
 from eigensieve.cli.reading import Samples, read_samples, read_side
-from eigensieve.cli.selection import Fitting, Selection, as_text, count_or_auto
+from eigensieve.cli.selection import Fitting, Selection, count_or_auto
 
 EXAMPLES = (
     "eigensieve select genes.csv -o chosen.csv --report report.html",
@@ -259,11 +259,8 @@ def _page(selection: Selection, console: Console) -> str:
 def _show(selection: Selection, console: Console, top: int, written: dict[str, str]) -> None:
     """Print the outcome for people, or as JSON."""
     console.text(selection.headline)
-    for sentence in [*selection.samples.prepared, *selection.used_sentences]:
+    for sentence in [*selection.samples.prepared, *selection.used_sentences, *selection.warnings]:
         console.text(sentence)
-    figures = ", ".join(f"{key.replace('_', ' ')} {as_text(value)}" for key, value in selection.figures().items())
-    if figures:
-        console.text(figures)
     if selection.support.any():
         console.table(*selection.best(top), right=["weight", "rank", "null quantile", "selection frequency"])
     if selection.many_by_default:
