@@ -151,6 +151,6 @@ def test_a_summary_that_people_understand(cli, table, tmp_path):
     pd.DataFrame(np.random.default_rng(0).standard_normal((150, 4)), columns=list("abcd")).to_csv(tall)
     code, out, err = cli("inspect", tall)
     assert code == 0 and "--samples" not in out + err and "''" not in out + err
-    assert "sample names from the first column, which has no name (--id names another column)" in re.sub(
+    assert "sample names from the index column, which has no name (--id names another column)" in re.sub(
         r"\s+", " ", out
     )

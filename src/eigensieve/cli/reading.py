@@ -95,9 +95,8 @@ def read_samples(wanted: SampleOptions, console: Console, *, notes: bool = False
     for note in notes_of(table) if notes else ():
         console.note(note)
     rows, columns = (np.arange(length) for length in table.X.shape)
-    samples = Samples(
-        table, table.X, table.feature_names, table.sample_names, table.label, rows, columns, batches=table.batch
-    )
+    apart = {role: column.values for role, column in table.apart.items()}
+    samples = Samples(table, table.X, table.feature_names, table.sample_names, apart, rows, columns)
     return _without_missing(samples, wanted.missing, wanted.source)
 
 
@@ -129,23 +128,30 @@ class Samples:
     X : ndarray or scipy.sparse matrix of shape (n_samples, n_features)
     features : sequence of str
     ids : list of str or None
-    labels : ndarray or None
+    apart : dict of ndarray
+        Role ("label", "batch") -> its value for every sample.
     rows, columns : ndarray of int
         Rows and columns of the table that X holds.
     prepared : list of str
         Sentences about what was changed on the way.
-    batches : ndarray or None
     """
 
     table: Any
     X: Any
     features: Sequence[str]
     ids: list[str] | None
-    labels: Array | None
+    apart: dict[str, Array]
     rows: Array
     columns: Array
     prepared: list[str] = field(default_factory=list)
-    batches: Array | None = None
+
+    @property
+    def labels(self) -> Array | None:
+        return self.apart.get("label")
+
+    @property
+    def batches(self) -> Array | None:
+        return self.apart.get("batch")
 
     @cached_property
     def data(self) -> DataMatrix:
@@ -173,8 +179,7 @@ class Samples:
             self,
             X=self.X[mask],
             ids=None if self.ids is None else [self.ids[i] for i in np.flatnonzero(mask).tolist()],
-            labels=None if self.labels is None else self.labels[mask],
-            batches=None if self.batches is None else self.batches[mask],
+            apart={role: values[mask] for role, values in self.apart.items()},
             rows=self.rows[mask],
             prepared=[*self.prepared, sentence],
         )

@@ -10,6 +10,9 @@ from eigensieve.tables.labels import as_labels
 from eigensieve.tables.orientation import place_of_samples
 from eigensieve.tables.table import Column, Request, Table, refuse_duplicates
 
+UNNAMED = ("", "Unnamed: 0")
+"""What R and pandas call an index column without a name."""
+
 
 class Columns(Protocol):
     """The columns of a file, as its reader found them.
@@ -77,7 +80,9 @@ def _samples_in_rows(columns: Columns, request: Request, text_columns: list[int]
     if id_column is None:
         id_column = columns.id_column(text_columns, list(apart.values()))
         if id_column is not None:
-            where = f"column '{names[id_column]}'" if names[id_column] else "the first column, which has no name"
+            name = names[id_column]
+            nameless = name in UNNAMED or name.startswith("__index_level_")
+            where = "the index column, which has no name" if nameless else f"column '{name}'"
             notes.append(f"sample names from {where}")
     taken = [*apart.values(), *([] if id_column is None else [id_column])]
     features = np.delete(np.arange(len(names)), taken)

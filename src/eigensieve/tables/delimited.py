@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from eigensieve.tables.columns import table_of
+from eigensieve.tables.columns import UNNAMED, table_of
 from eigensieve.tables.content import Source, read_content
 from eigensieve.tables.dialect import has_commas
 from eigensieve.tables.errors import DataError
@@ -21,8 +21,6 @@ from eigensieve.tables.table import Request, Table
 
 SAMPLED_CELLS = 200_000
 """Cells looked at to tell numbers from text and rows from columns."""
-UNNAMED = ("", "Unnamed: 0")
-"""What R and pandas call an index column without a name."""
 
 
 def read_csv(source: Source, request: Request) -> Table:
