@@ -96,8 +96,8 @@ def model_without_names(me: Any) -> None:
 def compare_rows(me: Any) -> None:
     me.cli("compare", "wine.csv", "-l", "cultivar", "--folds", "3", "-n", "4", "-o", "compare.csv")
     me.python(
-        "import pandas as pd; t = pd.read_csv('compare.csv').pivot(index='method', columns='fold', values='accuracy_1nn')\n"
-        "assert 'fisher' not in t.index and len(t) >= 6, t"
+        "import pandas as pd; t = pd.read_csv('compare.csv')\n"
+        "assert len(set(t['method'])) >= 6 and 'fisher' not in set(t['method'])"
     )
 
 
