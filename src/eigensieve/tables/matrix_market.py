@@ -1,4 +1,7 @@
-"""Matrix Market files, alone or in a folder with names as 10x Genomics writes them."""
+"""Matrix Market files, alone or in a folder with names as 10x Genomics writes them.
+
+The entries are parsed here and not by scipy, whose parser crashes on damaged files; see `_matrix_market_numba`.
+"""
 
 import gzip
 from dataclasses import dataclass
