@@ -1,8 +1,8 @@
 """Files in, files out: tables in the formats people have, read into one shape and written back in the same format.
 
 The package owns file formats: what an ending and the first bytes mean, how each file is parsed, and errors that name
-the file, the problem and the fix. Computing with data is the task of :mod:`eigensieve.data`, whose ``open_data`` looks file
-endings up here.
+the file, the problem and the fix. Computing with data is the task of :mod:`eigensieve.data`, whose ``open_data`` looks
+file endings up here.
 
 Reading order
 -------------
