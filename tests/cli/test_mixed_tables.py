@@ -271,7 +271,7 @@ def test_errors_speak_of_options(cli, cars):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("--clusters", 80), "--clusters must be at most .* Got --clusters 80 for 40 samples"),
+        (("--method", "qalpha", "--clusters", 80), "--clusters must be at most .* Got --clusters 80 for 40 samples"),
         (("--method", "trace-ratio", "--score", "laplacian", "--neighbors", 400), "lower --neighbors"),
         (("--fdr", 2), "--fdr must be a number in the range"),
         (("--method", "qalpha", "--spectrum", "odd"), "--spectrum must be one of"),

@@ -256,7 +256,7 @@ class Selection:
         """The figures that say how far to trust the selection."""
         found = {name: getattr(self.estimator, key) for key, name in _FIGURES.items() if hasattr(self.estimator, key)}
         if getattr(self.estimator, "supervised_", False):  # labels took the place of the embedding
-            del found["directions"]
+            found.pop("directions", None)
         if self.frequency is not None:
             found["stability"] = float(np.mean(self.frequency[self.support]))
         return {name: _json_number(value) for name, value in found.items()}

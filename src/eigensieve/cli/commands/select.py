@@ -58,9 +58,9 @@ class FitOptions:
 
     method: Annotated[str, _method("--method", f"{_METHODS}.", autocompletion=_complete_method)] = DEFAULT_METHOD
     n_features: Annotated[str | None, _method("--n-features", _HOW_MANY, "-n")] = None
-    clusters: Annotated[str | None, _method("--clusters", "How many clusters of samples: auto or a number.", "-k")] = (
-        None
-    )
+    clusters: Annotated[
+        str | None, _method("--clusters", "qalpha: how many clusters of samples: auto or a number.", "-k")
+    ] = None
     fdr: Annotated[
         float | None, _method("--fdr", "sieve, qalpha: share of false selections to allow with -n auto or fewest.")
     ] = None
