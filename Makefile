@@ -29,7 +29,7 @@ build: $(READY)
 	rm -rf dist
 	$(BIN)/python -m hatchling build
 
-# twenty tasks of a newcomer with the wheel alone, in an empty environment, from another folder
+# forty tasks of a newcomer with the wheel alone, in an empty environment, from another folder
 newcomer: build
 	$(BIN)/python tests/newcomer/run.py dist/*.whl
 

@@ -1,10 +1,12 @@
 """The command line against polars and the fit in Python, on the same file, in the same run.
 
-    python benchmarks/cli.py            # 200 x 20,000, and 500,000 columns
+    python benchmarks/cli.py            # 200 x 20,000, 500,000 columns, and 20,000 columns in every format
     python benchmarks/cli.py --method qalpha --repeats 5
+    python benchmarks/cli.py --formats  # the formats alone
 
 Whole processes are timed, interpreter and imports included: one that reads the CSV with polars and fits in Python, and
-``eigensieve select`` on the same file with a table and weights to write. The target is a ratio of at most 2.
+``eigensieve select`` on the same file with a table and weights to write. The target is a ratio of at most 2. Then
+``read_table`` is timed beside the library that owns the format, in one process; the target is a ratio of at most 3.
 """
 
 import argparse
@@ -15,9 +17,13 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+
+MOST_IN_EXCEL = 2_000
+"""Columns of the workbook: openpyxl takes minutes for more."""
 
 PEER = """
 import json, sys, time
@@ -93,14 +99,81 @@ def very_wide(folder: Path, method: str) -> None:
     print(f"  report {page:.1f} MB; {found} of the 40 selected are among the 5,000 planted")
 
 
+def peers(folder: Path, X: np.ndarray) -> dict[str, Callable[[], object]]:
+    """Write the samples in every format. Return, by file name, the way to read them with the format's own library."""
+    import anndata
+    import pandas
+    import polars
+    from openpyxl import load_workbook
+    from scipy.io import loadmat, mmread, mmwrite, savemat
+    from scipy.sparse import coo_matrix
+    from sklearn.datasets import dump_svmlight_file, load_svmlight_file
+
+    names = [f"gene{i}" for i in range(X.shape[1])]
+    frame = pandas.DataFrame(X, columns=names, index=[f"s{i}" for i in range(len(X))])
+    place = {ending: folder / f"wide.{ending}" for ending in
+             ("csv", "parquet", "feather", "npy", "npz", "mat", "svm", "mtx", "h5ad", "xlsx")}  # fmt: skip
+    frame.to_csv(place["csv"])
+    frame.to_parquet(place["parquet"])
+    frame.reset_index().to_feather(place["feather"])
+    np.save(place["npy"], X)
+    np.savez(place["npz"], X=X, feature_names=np.array(names))
+    savemat(place["mat"], {"X": X})
+    dump_svmlight_file(X, np.zeros(len(X)), str(place["svm"]), zero_based=False)
+    mmwrite(place["mtx"], coo_matrix(X))
+    anndata.AnnData(frame).write_h5ad(place["h5ad"])
+    frame.iloc[:, :MOST_IN_EXCEL].to_excel(place["xlsx"])
+    return {
+        str(place["csv"]): lambda: polars.read_csv(place["csv"]).drop("").to_numpy(),
+        str(place["parquet"]): lambda: pandas.read_parquet(place["parquet"]).to_numpy(),
+        str(place["feather"]): lambda: pandas.read_feather(place["feather"]).drop(columns="index").to_numpy(),
+        str(place["npy"]): lambda: np.load(place["npy"]),
+        str(place["npz"]): lambda: np.load(place["npz"])["X"],
+        str(place["mat"]): lambda: loadmat(place["mat"])["X"],
+        str(place["svm"]): lambda: load_svmlight_file(str(place["svm"])),
+        str(place["mtx"]): lambda: mmread(place["mtx"]).tocsr(),
+        str(place["h5ad"]): lambda: anndata.read_h5ad(place["h5ad"]),
+        str(place["xlsx"]): lambda: list(
+            load_workbook(place["xlsx"], read_only=True).active.iter_rows(values_only=True)
+        ),
+    }
+
+
+def every_format(folder: Path, repeats: int, n_features: int = 20_000) -> None:
+    """Read a wide table in every format, in turn with the format's own library, after a first reading of each."""
+    from eigensieve.tables import read_table
+
+    X = np.random.default_rng(0).standard_normal((57, n_features)).round(5)
+    print(
+        f"57 x {n_features:,} in every format, median of {repeats} readings in turn (Excel: {MOST_IN_EXCEL:,} columns)"
+    )
+    for path, read in peers(folder, X).items():
+        read_table(path), read()
+        times: list[list[float]] = [[], []]
+        for _ in range(repeats):
+            for found, one in zip(times, (lambda path=path: read_table(path), read), strict=True):
+                start = time.perf_counter()
+                one()
+                found.append(time.perf_counter() - start)
+        ours, theirs = map(statistics.median, times)
+        size = Path(path).stat().st_size / 1e6
+        print(
+            f"  {Path(path).suffix:9} {size:6.1f} MB  {ours:7.3f} s  own library {theirs:7.3f} s  {ours / theirs:6.2f}x"
+        )
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--method", default="sieve")
     parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--formats", action="store_true", help="only the formats")
+    parser.add_argument("--columns", type=int, default=20_000, help="columns of the formats")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        against_polars(Path(folder), options.method, options.repeats)
-        very_wide(Path(folder), options.method)
+        if not options.formats:
+            against_polars(Path(folder), options.method, options.repeats)
+            very_wide(Path(folder), options.method)
+        every_format(Path(folder), options.repeats, options.columns)
 
 
 if __name__ == "__main__":

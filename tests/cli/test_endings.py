@@ -26,7 +26,7 @@ ENDINGS = [".csv", ".csv.gz", ".parquet", ".feather", ".npy", ".npz", ".mat", ".
 @pytest.mark.parametrize("ending", ENDINGS)
 @pytest.mark.parametrize("damage", ["cut", "noise"])
 def test_damaged_input_is_an_input_problem(cli, tmp_path, ending, damage):
-    table = Table(X=np.eye(6), feature_names=list("abcdef"), sample_names=None, label=None, format="csv")
+    table = Table(X=np.eye(6), feature_names=list("abcdef"), sample_names=None, format="csv")
     path = tmp_path / f"x{ending}"
     write_table(path, table)
     content = path.read_bytes()

@@ -150,7 +150,7 @@ def test_inspect_says_what_would_be_used(cli, source, frame, tmp_path):
     found = document(cli("inspect", source, "--label", "kind", "--batch", "run", "--json"))
     assert found["batch"] == {"name": "run", "batches": 2, "counts": {"first": 24, "second": 24}}
     assert "the label 'kind' would be used: 3 classes; --supervision ignore leaves it out" in found["would"]
-    assert "differences between the 2 batches would be taken off" in found["would"]
+    assert "differences between the 2 batches would be removed" in found["would"]
     dose = save(frame[GENES].assign(dose=frame["g0"] / 2), tmp_path / "dose.csv")
     assert "would be used as numbers" in " ".join(document(cli("inspect", dose, "--label", "dose", "--json"))["would"])
     same = save(frame[GENES].assign(dose=1), tmp_path / "same.csv")

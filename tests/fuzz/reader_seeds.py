@@ -12,7 +12,7 @@ import numpy as np
 from scipy.io import savemat
 from scipy.sparse import csc_matrix, csr_matrix, random_array, save_npz
 
-from eigensieve.tables import Table, write_table
+from eigensieve.tables import Column, Table, write_table
 
 Files = dict[str, bytes]
 """One file, or the files of a folder, by their names."""
@@ -24,9 +24,8 @@ _FULL = Table(
     X=_X,
     feature_names=_NAMES,
     sample_names=[f"s{row}" for row in range(7)],
-    label=np.array(list("uvuvuvu")),
     format="csv",
-    label_name="y",
+    apart={"label": Column("y", np.array(list("uvuvuvu")))},
     id_name="who",
 )
 _TEXTS = {
@@ -171,7 +170,7 @@ def _h5ad(folder: Path) -> list[Files]:
 
 def _svmlight(folder: Path) -> list[Files]:
     return [
-        _written(folder, "full.svm", replace(_FULL, label=None, X=_S)),
+        _written(folder, "full.svm", replace(_FULL, apart={}, X=_S)),
         {"comments.svm": b"# about\n1 qid:1 1:0.5 3:2 # one\n-1 qid:2 2:1e-3\n"},
         {"x.svm.gz": gzip.compress(b"1 1:0.5 3:2\n2 2:1\n")},
     ]
@@ -179,8 +178,8 @@ def _svmlight(folder: Path) -> list[Files]:
 
 def _mtx(folder: Path) -> list[Files]:
     return [
-        _written(folder, "sparse.mtx", replace(_FULL, X=_S, label=None, sample_names=None)),
-        _written(folder, "dense.mtx", replace(_FULL, label=None, sample_names=None)),
+        _written(folder, "sparse.mtx", replace(_FULL, X=_S, apart={}, sample_names=None)),
+        _written(folder, "dense.mtx", replace(_FULL, apart={}, sample_names=None)),
         {"s.mtx": b"%%MatrixMarket matrix coordinate pattern symmetric\n% about\n3 3 2\n1 1\n3 2\n"},
         {"i.mtx.gz": gzip.compress(b"%%MatrixMarket matrix coordinate integer general\n2 3 2\n1 1 5\n2 3 6\n")},
     ]
@@ -198,7 +197,7 @@ def _open_hdf5(folder: Path) -> list[Files]:
 
 
 def _open_parquet(folder: Path) -> list[Files]:
-    numbers = _written(folder, "numbers.parquet", replace(_FULL, label=None, sample_names=None))
+    numbers = _written(folder, "numbers.parquet", replace(_FULL, apart={}, sample_names=None))
     return [numbers, *_plain_parquet(folder)]
 
 

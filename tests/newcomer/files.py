@@ -1,6 +1,7 @@
 """The files a newcomer has. Run in the empty environment, in the folder where they shall be."""
 
 import csv
+import gzip
 from pathlib import Path
 
 import numpy as np
@@ -43,6 +44,42 @@ def clusters(n: int = 90, p: int = 60, informative: int = 8) -> tuple[np.ndarray
     return X, kind
 
 
+def geo() -> None:
+    """A series matrix as GEO has it: five probes tell the tissues apart."""
+    kind = np.arange(30) % 2
+    X = rng.normal(7, 1, size=(200, 30))
+    X[:5] += 4 * kind
+    accessions = [f'"GSM{i}"' for i in range(30)]
+    lines = [
+        ["!Series_title", '"Livers and lungs"'],
+        ["!Sample_title", *(f'"patient {i}"' for i in range(30))],
+        ["!Sample_geo_accession", *accessions],
+        ["!Sample_characteristics_ch1", *(f'"tissue: {("liver", "lung")[k]}"' for k in kind)],
+        ["!series_matrix_table_begin"],
+        ['"ID_REF"', *accessions],
+        *([f'"{probe}_at"', *map("{:.4f}".format, row)] for probe, row in enumerate(X)),
+        ["!series_matrix_table_end"],
+    ]
+    text = "\n".join("\t".join(line) for line in lines) + "\n"
+    Path("GSE1_series_matrix.txt").write_text(text)
+    Path("GSE1_series_matrix.txt.gz").write_bytes(gzip.compress(text.encode()))
+
+
+def bundled() -> None:
+    """Tables that come with scikit-learn."""
+    from sklearn.datasets import load_digits, load_wine
+
+    wine = load_wine()
+    cultivars = wine.target_names[wine.target]
+    write(
+        "wine.csv",
+        [*wine.feature_names, "cultivar"],
+        [[*x, y] for x, y in zip(wine.data.tolist(), cultivars, strict=True)],
+    )
+    digits = load_digits()
+    np.savez("digits.npz", X=digits.data[:300], y=digits.target[:300])
+
+
 def main() -> None:
     cars()
     X, kind = clusters()
@@ -59,6 +96,21 @@ def main() -> None:
     write("regression.csv", [*names, "yield"], [[*r, round(float(v), 4)] for r, v in zip(numbers, target, strict=True)])
     two = np.where(X[:, 0] ** 2 + X[:, 1] ** 2 > 3, "out", "in")
     write("classes.csv", [*names, "side"], [[*row, side] for row, side in zip(numbers, two, strict=True)])
+    names_of_samples = [f"s{t}" for t in range(len(X))]
+    write(
+        "turned.csv",
+        ["Gene", *names_of_samples],
+        [[name, *row] for name, row in zip(names, X.T.round(4).tolist(), strict=True)],
+    )
+    rows = [[s, t, b] for s, t, b in zip(names_of_samples, tissue, batch, strict=True)]
+    write("samples.csv", ["sample", "tissue", "day"], rows[::-1])
+    plate = np.arange(len(X)) % 4
+    write(
+        "plates.csv", ["plate", *names, "tissue"], [[p, *r, t] for p, r, t in zip(plate, numbers, tissue, strict=True)]
+    )
+    Path("instrument.csv").write_text("# made by an instrument\n# two lines\n" + Path("genes.csv").read_text())
+    geo()
+    bundled()
     write("noise.csv", names, rng.normal(size=(60, len(names))).round(4).tolist())
     write("text.csv", ["a", "b"], [["x", "y"], ["z", "w"]])
     Path("empty.csv").touch()

@@ -15,6 +15,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+import real_files
+
 HERE = Path(__file__).parent
 EXTRAS = "cli,plot,models,disk,anndata,excel"
 
@@ -30,12 +32,21 @@ class Newcomer:
     def python_path(self) -> Path:
         return self.home / "env/bin/python"
 
+    @property
+    def files(self) -> Path:
+        return self.home / "files"
+
+    def shell(self, line: str, code: int = 0, says: str = "") -> str:
+        """Run a line of bash in which ``eigensieve`` is the command."""
+        command = self.python_path.with_name("eigensieve")
+        return self.run("bash", "-c", f'eigensieve() {{ "{command}" "$@"; }}; {line}', code=code, says=says)
+
     def run(self, *command: object, code: int = 0, says: str = "") -> str:
         """Run a command in the folder of files; it must end with `code` and print what matches `says`."""
         environment = {key: value for key, value in os.environ.items() if not key.startswith("PYTHON")}
         environment |= {"COLUMNS": "200", "EIGENSIEVE_DATA": str(self.home / "data")}
         done = subprocess.run(
-            [str(part) for part in command], cwd=self.home / "files", env=environment, capture_output=True, text=True
+            [str(part) for part in command], cwd=self.files, env=environment, capture_output=True, text=True
         )
         text = done.stdout + done.stderr
         if done.returncode != code:
@@ -61,7 +72,7 @@ class Newcomer:
 
     def report(self, name: str) -> None:
         """The report exists, is one page, and loads nothing from elsewhere."""
-        page = (self.home / "files" / name).read_text(encoding="utf-8")
+        page = (self.files / name).read_text(encoding="utf-8")
         if "</html>" not in page or re.search(r'(src|href)="https?://', page):
             raise AssertionError(f"{name} is not one whole page")
 
@@ -116,7 +127,7 @@ def cars(me: Newcomer) -> None:
 
 def european(me: Newcomer) -> None:
     me.cli("select", "european.csv", "-n", "8", "-o", "european-few.csv")
-    header = (me.home / "files/european-few.csv").read_text().splitlines()[0]
+    header = (me.files / "european-few.csv").read_text().splitlines()[0]
     chosen = {int(name) for name in re.findall(r"g(\d+)", header)}
     assert len(chosen & set(range(8))) >= 6, f"the 8 planted columns are not found: {header}"
 
@@ -192,8 +203,9 @@ def frames(me: Newcomer) -> None:
 def save_and_load(me: Newcomer) -> None:
     me.cli("select", "genes.csv", "-n", "5", "-o", "g.csv", "-m", "g.skops")
     me.cli("apply", "g.skops", "genes.csv", "-o", "again.csv")
-    files = me.home / "files"
-    assert (files / "g.csv").read_text() == (files / "again.csv").read_text(), "apply keeps other columns than select"
+    assert (me.files / "g.csv").read_text() == (me.files / "again.csv").read_text(), (
+        "apply keeps other columns than select"
+    )
 
 
 def noise(me: Newcomer) -> None:
@@ -205,7 +217,7 @@ def wrong_files(me: Newcomer) -> None:
     me.cli("select", "empty.csv", "-o", "x.csv", code=3, says="empty.csv")
     me.cli("select", "text.csv", "-o", "x.csv", code=3, says="text.csv")
     me.cli("select", "genes.csv", "--no-such-option", code=2, says="no-such-option")
-    assert not (me.home / "files/x.csv").exists(), "a failed run left a file"
+    assert not (me.files / "x.csv").exists(), "a failed run left a file"
 
 
 TASKS: list[tuple[str, Callable[[Newcomer], None]]] = [
@@ -229,6 +241,7 @@ TASKS: list[tuple[str, Callable[[Newcomer], None]]] = [
     ("save, load, apply", save_and_load),
     ("noise: nothing, and says so", noise),
     ("wrong files and options", wrong_files),
+    *real_files.TASKS,
 ]
 
 

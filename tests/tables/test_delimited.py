@@ -78,7 +78,7 @@ class TestLayouts:
     def test_first_text_column_becomes_the_names(self, tmp_path):
         table = read_table(put(tmp_path, "who,a\nann,1\nbob,2\n"))
         assert table.sample_names == ["ann", "bob"] and table.feature_names == ["a"]
-        assert table.notes == ["sample names from the first column, 'who'"]
+        assert table.notes == ["sample names from column 'who'"]
 
     @pytest.mark.parametrize("header", ['"",a,b', ",a,b", "Unnamed: 0,a,b", "a,b"])
     def test_index_without_a_name(self, tmp_path, header):
@@ -275,7 +275,7 @@ class TestErrors:
             ("class,b\n1,2\n", {"label": "Class"}, "no label column 'Class'. Did you mean 'class'"),
             ("aa,b\n1,2\n", {"label": "zzz"}, "no label column 'zzz'. Its columns are 'aa', 'b'"),
             ("a,b\n1,2\n", {"id": "q"}, "no id column 'q'"),
-            ("a,b\n1,2\n", {"id": "a", "label": "a"}, "cannot be label and id at once"),
+            ("a,b\n1,2\n", {"id": "a", "label": "a"}, "cannot be id and label at once"),
             ("a,b\n", {}, "has no samples. Check that it holds data rows below its header"),
             ("\n \n", {}, "is empty"),
             ("", {}, "is empty. Check that it was written completely"),
@@ -308,7 +308,7 @@ class TestErrors:
 
     def test_empty_standard_input(self, monkeypatch):
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"")))
-        with pytest.raises(DataError, match="Standard input is empty"):
+        with pytest.raises(DataError, match="'standard input' is empty"):
             read_table("-")
 
     def test_bad_arguments(self, tmp_path):

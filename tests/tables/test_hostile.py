@@ -275,6 +275,41 @@ def test_hdf5_files_that_point_to_other_files_are_refused(kind, tmp_path):
         open_data(tmp_path / "x.h5")
 
 
+def test_hdf5_files_larger_than_what_they_store(tmp_path):
+    """A chunk that was never written is no damage, also where a row of chunks does not fit into memory."""
+    import h5py
+
+    from eigensieve.data import open_data
+    from eigensieve.tables import check_hdf5
+
+    with h5py.File(tmp_path / "x.h5", "w") as file:
+        matrix = file.create_dataset("X", shape=(50, 10**8), dtype="f8", chunks=(50, 1000), compression="gzip")
+        matrix[:, 5000:6000] = 7.0
+    check_hdf5(tmp_path / "x.h5", in_place=True)
+    assert open_data(tmp_path / "x.h5").shape == (50, 10**8)
+    refused(written(tmp_path / "x.mat", (tmp_path / "x.h5").read_bytes()), "announces 40,000 MB")
+    content = bytearray((tmp_path / "x.h5").read_bytes())
+    with h5py.File(tmp_path / "x.h5") as file:
+        chunk = file["X"].id.get_chunk_info(0)
+    content[chunk.byte_offset + 20 : chunk.byte_offset + 40] = bytes(20)
+    with pytest.raises(DataError, match="is damaged"):
+        check_hdf5(written(tmp_path / "x.h5", bytes(content)), in_place=True)
+
+
+def test_deeply_nested_hdf5_groups_are_refused(tmp_path):
+    """h5py's walk through 3,000 groups, each in the one before it, takes a minute."""
+    import h5py
+
+    from eigensieve.data import open_data
+
+    with h5py.File(tmp_path / "x.h5", "w") as file:
+        group = file
+        for _ in range(3000):
+            group = group.create_group("g")
+    with pytest.raises(OSError, match=r"nested more than 100 deep\. Store the matrix nearer to the top"):
+        open_data(tmp_path / "x.h5")
+
+
 def test_an_hdf5_check_that_crashes_or_never_ends(tmp_path, monkeypatch):
     """The real thing depends on the version of the library, so the process that dies is a stand-in."""
     script = tmp_path / "dies.py"
@@ -380,7 +415,7 @@ def test_names_that_are_not_utf8(format, tmp_path):
     from eigensieve.tables import Table, write_table
 
     X = np.arange(12.0).reshape(4, 3)
-    table = Table(X=X, feature_names=list("abc"), sample_names=None, label=None, format=format)
+    table = Table(X=X, feature_names=list("abc"), sample_names=None, format=format)
     ending = {"svmlight": "svm"}.get(format, format)
     path = tmp_path / os.fsdecode(b"caf\xe9." + ending.encode())
     write_table(path, table)

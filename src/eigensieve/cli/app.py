@@ -16,7 +16,7 @@ from typing import Annotated, Any, get_type_hints
 import typer
 
 from eigensieve.cli.commands import COMMANDS
-from eigensieve.cli.console import printable
+from eigensieve.cli.console import open_closed_streams, printable
 from eigensieve.cli.errors import (
     MEANING,
     CommandError,
@@ -124,6 +124,7 @@ def run(arguments: Sequence[str]) -> int:
     """Run one command line and return its exit code; print at most one line about what went wrong."""
     PUBLISHED.clear()
     _heard.clear()
+    open_closed_streams()
     previous, hook = _catch_signals(), sys.unraisablehook
     sys.unraisablehook = _send_again
     try:
@@ -168,6 +169,8 @@ def _run(arguments: Sequence[str]) -> int:
             return _internal(problem)
         return _fail(_no_space(problem), ExitCode.OUTPUT, problem)
     except Exception as problem:
+        if "can't start new thread" in str(problem):
+            return _fail(out_of_memory("a thread cannot be started"), ExitCode.INPUT, problem)
         return _internal(problem)
 
 

@@ -53,7 +53,7 @@ class Measured:
 
 def heads(*, quantity: bool) -> list[str]:
     """Return the heads of the table of `Measured.row`."""
-    first = ["machine", "R squared"] if quantity else ["machine", "accuracy", "area"]
+    first = ["machine", "R squared"] if quantity else ["machine", "accuracy", "area under ROC curve"]
     return [*first, "numbers", "features", "ms per 1,000"]
 
 

@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import os
 import re
 import sys
 import warnings
@@ -9,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from eigensieve._progress import Progress, progress_to, silent
-from eigensieve.cli.errors import UsageProblem, in_options, input_errors, one_line
+from eigensieve.cli.errors import OutputProblem, UsageProblem, in_options, input_errors, one_line
 from eigensieve.cli.options import PrintOptions
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
@@ -17,8 +18,26 @@ _PIPE_WIDTH = 120
 
 
 def printable(text: object) -> str:
-    """Return text without what controls a terminal or is no text; names come from files and may hold some."""
+    """Strip control characters; names come from files and may hold some."""
     return _CONTROL.sub("\ufffd", str(text))
+
+
+def open_closed_streams() -> None:
+    """Put the null device in place of standard streams that the caller closed (``>&-``).
+
+    Python has None for them. The next file that is opened would take their place, and receive what is printed.
+    """
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        if getattr(sys, name) is None:
+            null = os.open(os.devnull, os.O_RDWR)
+            if null != number:
+                os.dup2(null, number)
+                os.close(null)
+            setattr(sys, name, open(number, "w" if number else "r", encoding="utf-8", closefd=False))  # noqa: SIM115
+            _CLOSED.add(name)
+
+
+_CLOSED: set[str] = set()
 
 
 class Console:
@@ -37,6 +56,8 @@ class Console:
 
         if printing.as_json and "-" in places:
             raise UsageProblem("--json prints to standard output, so no other output can be '-'. Name a file for it.")
+        if "stdout" in _CLOSED and (printing.as_json or "-" in places):
+            raise OutputProblem("Standard output is closed, and a result goes there. Name a file for it with --output.")
         if places.count("-") > 1:
             raise UsageProblem("Two outputs cannot both go to standard output ('-'). Name a file for one of them.")
         self.quiet = printing.quiet

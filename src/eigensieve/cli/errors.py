@@ -124,7 +124,7 @@ def input_errors(path: object) -> Iterator[None]:
         raise InputProblem(out_of_memory(error, f" for '{path}'")) from error
 
 
-def out_of_memory(error: BaseException, what: str = "") -> str:
+def out_of_memory(error: BaseException | str, what: str = "") -> str:
     """Say that there is not enough memory, and what to do."""
     detail = one_line(error).rstrip(".")
     return f"Not enough memory{what}{': ' if detail else ''}{detail}. Free some, or use fewer samples or features."

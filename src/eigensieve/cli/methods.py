@@ -52,7 +52,7 @@ def _not_ignored(params: Params) -> bool:
     return bool(params.get("supervision", "auto") != "ignore")
 
 
-_CALIBRATED = _COMMON | {"clusters": "n_clusters", "fdr": "fdr", "seed": "random_state"}
+_CALIBRATED = _COMMON | {"fdr": "fdr", "seed": "random_state"}
 
 METHODS = {
     "sieve": Method(
@@ -69,6 +69,7 @@ METHODS = {
     "qalpha": Method(
         "QAlphaSelector",
         _CALIBRATED
+        | {"clusters": "n_clusters"}
         | {
             name: name
             for name in ("criterion", "spectrum", "normalize", "supervision", "side_strength", "pair_strength")

@@ -48,6 +48,10 @@ class TableOptions:
         str | None, typer.Option("--batch", metavar="COLUMN", help="Column with the samples' batches; never a feature.")
     ] = None
     ident: Annotated[str | None, typer.Option("--id", metavar="COLUMN", help="Column with the samples' names.")] = None
+    sheet: Annotated[
+        str | None,
+        typer.Option("--sheet", metavar="FILE", help="Table of the samples, by name; --label, --batch may be in it."),
+    ] = None
     orientation: Annotated[
         str, typer.Option("--samples", help="Where the samples are: rows, columns, or auto to detect it.")
     ] = "auto"
@@ -70,6 +74,14 @@ class TableOptions:
         bool | None,
         _column("--header/--no-header", "Whether the first line of a text file names the columns (detected)."),
     ] = None
+    comment: Annotated[str | None, _column("--comment", "Skip lines of a text file that begin with this.", "MARK")] = (
+        None
+    )
+
+    @property
+    def inputs(self) -> tuple[str | None, ...]:
+        """The files that are read."""
+        return self.source, self.sheet
 
 
 @dataclass(frozen=True, kw_only=True)

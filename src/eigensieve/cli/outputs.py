@@ -6,7 +6,7 @@ import signal
 import sys
 import tempfile
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -52,8 +52,8 @@ class Outputs:
             for _, file in self._staged:
                 file.discard()
 
-    def check(self, *places: str | None) -> None:
-        """Refuse, before any work is done, places that could not be written at the end."""
+    def check(self, *places: str | None, inputs: Sequence[str | None] = ()) -> None:
+        """Refuse, before any work is done, places that could not be written at the end, and the inputs themselves."""
         seen: dict[str, str] = {}
         for place in places:
             if place is None:
@@ -64,6 +64,9 @@ class Outputs:
             seen[key] = place
             if place != STDOUT:
                 self._check_place(Path(place))
+                for source in inputs:
+                    if source is not None and _same_place(place, source):
+                        raise OutputProblem(f"Output '{place}' would replace the input '{source}'. Name another file.")
 
     def _check_place(self, path: Path) -> None:
         parent = path.parent
@@ -139,7 +142,7 @@ class Outputs:
 
 @contextmanager
 def signals_held() -> Iterator[None]:
-    """Let signals that would end the process wait until what is inside is done."""
+    """Defer termination signals until the block ends."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -155,6 +158,13 @@ def signals_held() -> Iterator[None]:
             signal.signal(number, handler)
     for number, frame in arrived[:1]:
         handlers[number](number, frame)  # type: ignore[misc, operator]  # only callables are kept
+
+
+def _same_place(place: str, source: str) -> bool:
+    """Whether an output is an input, or a file of an input that is a folder."""
+    if not (os.path.exists(place) and os.path.exists(source)):
+        return False
+    return os.path.samefile(place, source) or (os.path.isdir(source) and os.path.samefile(Path(place).parent, source))
 
 
 def _replaceable_folder(path: Path) -> bool:
@@ -200,7 +210,10 @@ def save_table(table: Any, path: Path, *, safe: bool = False) -> None:
             table,
             feature_names=without_formulas(table.feature_names),
             sample_names=None if table.sample_names is None else without_formulas(table.sample_names),
-            label=table.label if table.label is None else np.array(without_formulas(table.label)),
+            apart={
+                role: column._replace(values=np.array(without_formulas(column.values)))
+                for role, column in table.apart.items()
+            },
         )
     write_in_place(path, table)
 

@@ -21,23 +21,22 @@ def read_pairs(path: str, samples: Samples) -> dict[str, Array]:
     known = _Known(path, samples)
     links: dict[str, list[tuple[int, int]]] = {kind: [] for kind in _KINDS}
     with open(path, newline="", encoding="utf-8-sig") as file:
-        sample = file.read(4096)
-        file.seek(0)
-        rows = csv.reader(file, delimiter="\t" if "\t" in sample else ",")
-        for number, row in enumerate(rows, start=1):
-            if not row:
-                continue
-            if len(row) not in (2, 3):
-                raise InputProblem(
-                    f"Line {number} of the pairs file '{path}' has {len(row)} columns. "
-                    "Each line must name two samples and, optionally, 'cannot' or 'must'."
-                )
-            kind = row[2].strip().lower() if len(row) == 3 else None
-            first, second = (known.place(cell.strip(), number) for cell in row[:2])
-            if first is not None and second is not None and kind in (None, *_KINDS):
-                links[kind or "cannot"].append((first, second))
-            elif number > 1 or kind in _KINDS or first is not None or second is not None:
-                raise _bad_pair(path, number, row, first, second)
+        lines = file.readlines()  # a pipe can be read only once
+    rows = csv.reader(lines, delimiter="\t" if "\t" in "".join(lines[:20]) else ",")
+    for number, row in enumerate(rows, start=1):
+        if not row:
+            continue
+        if len(row) not in (2, 3):
+            raise InputProblem(
+                f"Line {number} of the pairs file '{path}' has {len(row)} columns. "
+                "Each line must name two samples and, optionally, 'cannot' or 'must'."
+            )
+        kind = row[2].strip().lower() if len(row) == 3 else None
+        first, second = (known.place(cell.strip(), number) for cell in row[:2])
+        if first is not None and second is not None and kind in (None, *_KINDS):
+            links[kind or "cannot"].append((first, second))
+        elif number > 1 or kind in _KINDS or first is not None or second is not None:
+            raise _bad_pair(path, number, row, first, second)
     if not any(links.values()):
         raise InputProblem(f"The pairs file '{path}' holds no pair of samples of the input. Check the names in it.")
     return {f"{kind}_link": np.array(pairs) for kind, pairs in links.items() if pairs}

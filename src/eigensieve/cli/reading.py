@@ -48,6 +48,8 @@ def read_table(wanted: TableOptions, console: Console) -> Any:
             decimal=wanted.decimal,
             thousands=wanted.thousands,
             header=wanted.header,
+            comment=wanted.comment,
+            sheet=wanted.sheet,
         )
 
 
@@ -55,7 +57,9 @@ _WHAT_TO_DO = {
     "sample names from": "--id names another column",
     "encoded": "--drop leaves one out",
     "left out column '": "--na-values, --decimal and --thousands say how to read it",
+    "column '": "--drop leaves it out",
     "left out": "--categories one-hot encodes categories",
+    "columns of the": "--label or --batch uses one",
     "samples in columns": "--samples rows reads it the other way",
     "the comma may mark": "--thousands , or --decimal , says it",
     "the first column, '": "--id takes it as the samples' names, --drop leaves it out",
@@ -91,15 +95,16 @@ def read_samples(wanted: SampleOptions, console: Console, *, notes: bool = False
     for note in notes_of(table) if notes else ():
         console.note(note)
     rows, columns = (np.arange(length) for length in table.X.shape)
-    samples = Samples(
-        table, table.X, table.feature_names, table.sample_names, table.label, rows, columns, batches=table.batch
-    )
+    apart = {role: column.values for role, column in table.apart.items()}
+    samples = Samples(table, table.X, table.feature_names, table.sample_names, apart, rows, columns)
     return _without_missing(samples, wanted.missing, wanted.source)
 
 
 def read_side(source: str, reading: SampleOptions, main: "Samples", console: Console) -> Any:
     """Read side data as the main data was read, with the main data's columns in their order."""
-    wanted = replace(reading, source=source, label=None, batch=None, ident=None, form=None, keep=None, drop=None)
+    wanted = replace(
+        reading, source=source, label=None, batch=None, sheet=None, ident=None, form=None, keep=None, drop=None
+    )
     side = read_samples(wanted, console)
     for sentence in side.prepared:
         console.note(f"side data: {sentence}")
@@ -123,28 +128,40 @@ class Samples:
     X : ndarray or scipy.sparse matrix of shape (n_samples, n_features)
     features : sequence of str
     ids : list of str or None
-    labels : ndarray or None
+    apart : dict of ndarray
+        Role ("label", "batch") -> its value for every sample.
     rows, columns : ndarray of int
         Rows and columns of the table that X holds.
     prepared : list of str
         Sentences about what was changed on the way.
-    batches : ndarray or None
     """
 
     table: Any
     X: Any
     features: Sequence[str]
     ids: list[str] | None
-    labels: Array | None
+    apart: dict[str, Array]
     rows: Array
     columns: Array
     prepared: list[str] = field(default_factory=list)
-    batches: Array | None = None
+
+    @property
+    def labels(self) -> Array | None:
+        return self.apart.get("label")
+
+    @property
+    def batches(self) -> Array | None:
+        return self.apart.get("batch")
 
     @cached_property
     def data(self) -> DataMatrix:
         """X as a data matrix. It remembers its column statistics, so that fit and report need not compute them."""
         return as_data(self.X)
+
+    @property
+    def has_names(self) -> bool:
+        """Whether the features have names. Those that are numbered by their place have none."""
+        return self.table.has_names or len(self.features) < self.table.n_features
 
     @property
     def shown_labels(self) -> list[str] | None:
@@ -162,8 +179,7 @@ class Samples:
             self,
             X=self.X[mask],
             ids=None if self.ids is None else [self.ids[i] for i in np.flatnonzero(mask).tolist()],
-            labels=None if self.labels is None else self.labels[mask],
-            batches=None if self.batches is None else self.batches[mask],
+            apart={role: values[mask] for role, values in self.apart.items()},
             rows=self.rows[mask],
             prepared=[*self.prepared, sentence],
         )

@@ -107,7 +107,8 @@ class Fitting:
         """Return the estimator, fitted; `extra` holds batches, side data and pairs."""
         X = samples.X if self.method.needs_array(self.params) else samples.data
         estimator = self.estimator().fit(X, self.labels(samples), **extra)
-        estimator.feature_names_in_ = np.array(list(samples.features), dtype=object)
+        if samples.has_names:
+            estimator.feature_names_in_ = np.array(list(samples.features), dtype=object)
         return estimator
 
     def labels(self, samples: Samples) -> Array | None:
@@ -229,7 +230,8 @@ class Selection:
         """The selected features as plain JSON."""
         from eigensieve.estimators import selected_features
 
-        return selected_features(self.estimator)
+        chosen = selected_features(self.estimator)
+        return chosen | {"names": [str(self.samples.features[i]) for i in chosen["selected"]]}
 
     def chosen_table(self) -> Any:
         """The selected columns of the input, in its own order and values."""
@@ -254,10 +256,21 @@ class Selection:
         """The figures that say how far to trust the selection."""
         found = {name: getattr(self.estimator, key) for key, name in _FIGURES.items() if hasattr(self.estimator, key)}
         if getattr(self.estimator, "supervised_", False):  # labels took the place of the embedding
-            del found["directions"]
+            found.pop("directions", None)
         if self.frequency is not None:
             found["stability"] = float(np.mean(self.frequency[self.support]))
         return {name: _json_number(value) for name, value in found.items()}
+
+    @property
+    def warnings(self) -> list[str]:
+        """How far to trust the selection, as far as a person can act on it."""
+        figures, sentences = self.figures(), []
+        if figures.get("converged") is False:
+            sentences.append("the search ended before it settled: the last features chosen may be others")
+        if "stability" in figures:
+            share = f"{100 * figures['stability']:.0f} %"
+            sentences.append(f"on random halves of the samples, a selected feature was selected again {share} of times")
+        return sentences
 
     def best(self, top: int) -> tuple[str, list[str], list[list[str]]]:
         """The best selected features as a table to print: title, columns, rows."""

@@ -1,7 +1,7 @@
 """Data sets: the papers' synthetic generators, and real data.
 
-The room makes or fetches data for the demo, the examples, the experiments and the tests. No data file is part of the
-package. Files of the user's own tables are read by :mod:`eigensieve.tables`.
+This package makes or fetches data for the demo, the examples, the experiments and the tests. No data file is part of
+the package. Files of the user's own tables are read by :mod:`eigensieve.tables`.
 
 Reading order
 -------------

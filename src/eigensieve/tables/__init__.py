@@ -1,18 +1,21 @@
 """Files in, files out: tables in the formats people have, read into one shape and written back in the same format.
 
-The room owns file formats: what an ending and the first bytes mean, how each file is parsed, and errors that name the
-file, the problem and the fix. Computing with data is the task of :mod:`eigensieve.data`, whose ``open_data`` looks file
-endings up here.
+The package owns file formats: what an ending and the first bytes mean, how each file is parsed, and errors that name
+the file, the problem and the fix. Computing with data is the task of :mod:`eigensieve.data`, whose ``open_data`` looks
+file endings up here.
 
 Reading order
 -------------
-table              `Table`, what every reader returns; `Request`, what it was asked for; `DataError`
-missing            which texts mean "nothing here"
+table              `Table`, which every reader returns; `Request`, the settings of a reader
+errors             `DataError`: the file, the problem, the fix
+missing            which texts mean "missing"
 labels             labels of samples, from texts to classes or numbers
 formats            the one table of formats: endings, first bytes, reader, writer
 reading, writing   `read_table` and `write_table`: look the format up, call its reader or writer
-content            bytes of a file, a compressed file or standard input
+content            bytes of a file, a compressed file, a pipe or standard input
+sheet              labels and batches from a sample sheet; `geo`: from the head of a GEO series matrix
 limits             how much memory a file may take
+columns            named columns: which are names, labels and features; shared by text, Parquet and Feather
 delimited          CSV and TSV: find the lines, then the header, then parse
 grid               the lines of a text file and their cells (`_delimited_numba`)
 dialect            delimiter, decimal mark: how a text file is laid out
@@ -21,7 +24,7 @@ orientation        are the samples in rows or in columns?
 delimited_writing  CSV and TSV again, in the layout they came in
 columnar           Parquet and Feather (`feather_size`: how large it is unpacked)
 excel              Excel workbooks
-mixed              columns that are no numbers: left out, encoded, kept or dropped
+mixed              columns that are no numbers: left out, encoded, kept or dropped; `dates`: dates as numbers
 matrix             a table around one bare matrix, shared by the four files below
 arrays, matlab, matrix_market, h5ad   .npy and .npz, .mat (`mat5` parses it), .mtx and 10x folders, .h5ad
 hdf5               HDF5 files are looked through by another process (`_hdf5_survey`) before they are opened
@@ -36,14 +39,16 @@ orientation  "rows" where the samples stand in the rows of the file, "columns" w
 ending       the file's suffix in lower case, without ``.gz``
 """
 
+from eigensieve.tables.errors import DataError
 from eigensieve.tables.formats import FORMATS, format_of
 from eigensieve.tables.hdf5 import check_hdf5
 from eigensieve.tables.reading import check_marks, read_table
-from eigensieve.tables.table import DataError, Table, percent, unknown
+from eigensieve.tables.table import Column, Table, percent, unknown
 from eigensieve.tables.writing import write_in_place, write_table, written_format
 
 __all__ = [
     "FORMATS",
+    "Column",
     "DataError",
     "Table",
     "check_hdf5",

@@ -10,6 +10,13 @@ from typing import Any
 WHOLE = 64_000_000
 """Files up to this size are read entirely. Of larger ones all but the plain numbers, whose chunks are located only."""
 _PIECE = 2**24
+_BANDS = 8 * _PIECE
+"""Rows of chunks are read together where they take no more than this; otherwise each chunk that is stored, alone."""
+_DEEPEST = 100
+"""Groups within groups that are followed: libraries take quadratic time for deep ones."""
+
+
+_COPY = "Copy everything into one file"
 
 
 class Problem(Exception):
@@ -25,14 +32,16 @@ class _Survey:
         self.seen: set[Any] = set()
 
     def group(self, group: Any) -> None:
-        waiting = [group]
+        waiting = [(group, 0)]
         while waiting:
-            here = waiting.pop()
+            here, depth = waiting.pop()
+            if depth > _DEEPEST:
+                raise Problem(f"its groups are nested more than {_DEEPEST} deep. Store the matrix nearer to the top")
             self.attributes(here)
             for name in here:
                 link = here.get(name, getlink=True)
                 if isinstance(link, self.h5py.ExternalLink):
-                    raise Problem(f"'{name}' is a link to another file, '{link.filename}'")
+                    raise Problem(f"'{name}' is a link to another file, '{link.filename}'. {_COPY}")
                 if isinstance(link, self.h5py.SoftLink) and here.get(name) is None:
                     continue
                 item = here[name]
@@ -41,7 +50,7 @@ class _Survey:
                     continue
                 self.seen.add(key)
                 if isinstance(item, self.h5py.Group):
-                    waiting.append(item)
+                    waiting.append((item, depth + 1))
                 elif isinstance(item, self.h5py.Dataset):
                     self.attributes(item)
                     self.dataset(item)
@@ -52,9 +61,9 @@ class _Survey:
 
     def dataset(self, item: Any) -> None:
         if item.external:
-            raise Problem(f"the numbers of '{item.name}' are in another file, '{item.external[0][0]}'")
+            raise Problem(f"the numbers of '{item.name}' are in another file, '{item.external[0][0]}'. {_COPY}")
         if item.is_virtual:
-            raise Problem(f"the numbers of '{item.name}' are in other files")
+            raise Problem(f"the numbers of '{item.name}' are in other files. {_COPY}")
         if item.shape is None:
             return
         self.announced += float(item.size) * item.dtype.itemsize
@@ -77,8 +86,18 @@ class _Survey:
         height = max(1, _PIECE // per_row)
         if item.chunks is not None:  # whole chunks: each is unpacked once
             height = -(-height // item.chunks[0]) * item.chunks[0]
+            if height * per_row > _BANDS:
+                self.stored_chunks(item)
+                return
         for first in range(0, item.shape[0], height):
             item[first : first + height]
+
+    def stored_chunks(self, item: Any) -> None:
+        """Read the chunks that the file holds. The others are not there: they stand for the fill value."""
+        places: list[tuple[int, ...]] = []
+        item.id.chunk_iter(lambda chunk: places.append(chunk.chunk_offset))
+        for place in places:
+            item[tuple(slice(first, first + length) for first, length in zip(place, item.chunks, strict=True))]
 
 
 def survey(path: str, size: int, allowed: float) -> str:

@@ -11,9 +11,10 @@ import numpy as np
 from scipy.sparse import csc_matrix, csr_matrix
 
 from eigensieve.tables.content import Source
+from eigensieve.tables.errors import DataError, damaged, parsing, position
 from eigensieve.tables.limits import PER_FEATURE, PER_TEXT, claim
 from eigensieve.tables.matrix import as_matrix, check_length, check_sparse, matrix_table, only_matrix, refuse_names
-from eigensieve.tables.table import DataError, Matrix, Request, Table, as_floats, damaged, parsing, position
+from eigensieve.tables.table import Column, Matrix, Request, Table, as_floats
 
 _PREFIXED = {"data": "X_data", "indices": "X_indices", "indptr": "X_indptr", "shape": "X_shape"}
 _PLAIN = {part: part for part in _PREFIXED}
@@ -38,20 +39,18 @@ def read_npz(source: Source, request: Request) -> Table:
     ``scipy.sparse.save_npz`` writes, or the only two-dimensional array there is. The label and the id are arrays with
     one entry per sample; ``feature_names`` is used where present.
     """
-    path, label, id, batch = request.path, request.label, request.id, request.batch
     entries = _members(source, request)
     X, used = _matrix_of(entries, request)
     rest = {name: values for name, values in entries.items() if name not in used}
     table = matrix_table(X, request, rest.pop("feature_names", None))
     for role, name in request.named.items():
-        position(name, list(rest), path, role, "array")
-        check_length(rest[name], table.n_samples, path, name)
+        position(name, list(rest), request.path, role, "array")
+        check_length(rest[name], table.n_samples, request.path, name)
     return replace(
         table,
-        sample_names=None if id is None else [str(entry) for entry in rest[id]],
-        label=None if label is None else rest[label],
-        details={"rest": {name: values for name, values in rest.items() if name not in (label, id, batch)}},
-        batch=None if batch is None else rest[batch],
+        sample_names=None if request.id is None else [str(entry) for entry in rest[request.id]],
+        apart={role: Column(name, rest[name]) for role, name in request.apart.items()},
+        details={"rest": {name: values for name, values in rest.items() if name not in request.named.values()}},
     )
 
 
@@ -70,7 +69,7 @@ def write_npz(path: Path, table: Table) -> None:
         X = csr_matrix(X)
         entries |= {"X_data": X.data, "X_indices": X.indices, "X_indptr": X.indptr, "X_shape": np.array(X.shape)}
     entries["feature_names"] = np.array(list(table.feature_names), dtype=str)
-    entries |= table.set_apart("y")
+    entries |= table.columns_apart
     if table.sample_names is not None:
         entries[table.id_name or "sample_names"] = np.array(table.sample_names, dtype=str)
     with path.open("wb") as file:

@@ -1,28 +1,21 @@
 """Parquet and Feather files, through pyarrow."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from eigensieve._extras import require
+from eigensieve.tables.columns import table_of
 from eigensieve.tables.content import read_content
+from eigensieve.tables.errors import DataError, damaged, parsing, text_among_numbers, too_large
 from eigensieve.tables.feather_size import unpacked_size
 from eigensieve.tables.formats import format_of
-from eigensieve.tables.labels import as_labels
 from eigensieve.tables.limits import PER_TEXT, claim
-from eigensieve.tables.orientation import place_of_samples
-from eigensieve.tables.table import (
-    DataError,
-    Request,
-    Table,
-    damaged,
-    parsing,
-    position,
-    refuse_duplicates,
-    text_among_numbers,
-    too_large,
-)
+from eigensieve.tables.table import Request, Table, refuse_duplicates
 
 
 def read_columnar(path: Path, request: Request) -> Table:
@@ -30,81 +23,79 @@ def read_columnar(path: Path, request: Request) -> Table:
     arrow = _load(path, request)
     names = [str(name) for name in arrow.column_names]
     refuse_duplicates(names, path, "column")
-    text_columns = [column for column in range(len(names)) if not _is_numeric(arrow.column(column).type)]
-    named_rows = text_columns == [0] and request.id is None
-    orientation, notes = place_of_samples(
-        request,
-        column_names=names,
-        row_names=_texts(arrow.column(0)) if named_rows else None,
-        values=lambda: _numbers(arrow, np.arange(1, len(names)), request),
-    )
-    if orientation == "columns":
-        text = [names[column] for column in text_columns if column != 0]
+    return table_of(_ArrowColumns(arrow, names, list(arrow.schema.types), request), request, [])
+
+
+@dataclass(frozen=True)
+class _ArrowColumns:
+    """The columns of an Arrow table; see :class:`~eigensieve.tables.columns.Columns`.
+
+    Names and types are looked up once: Arrow makes the list of all of them whenever one is asked for.
+    """
+
+    arrow: Any
+    names: list[str]
+    types: list[Any]
+    request: Request
+
+    @property
+    def details(self) -> dict[str, Any]:
+        return {}
+
+    def text_columns(self) -> list[int]:
+        return [column for column, type in enumerate(self.types) if not _is_numeric(type)]
+
+    def texts(self, columns: Sequence[int]) -> list[list[str]]:
+        return [_texts(self.arrow.column(column)) for column in columns]
+
+    def numbers(self, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        numeric = np.array([_is_numeric(self.types[column]) for column in columns], dtype=bool)
+        return self._values(columns[numeric]), numeric
+
+    def some_numbers(self) -> np.ndarray:
+        return self._values(np.arange(1, len(self.names)))
+
+    def id_column(self, text_columns: list[int], taken: Sequence[int]) -> int | None:
+        """The data frame's own index where one was stored, else a first column of distinct texts."""
+        try:
+            stored = (self.arrow.schema.pandas_metadata or {}).get("index_columns", [])
+            index = [self.names.index(name) for name in stored if isinstance(name, str) and name in self.names]
+        except (ValueError, AttributeError, TypeError) as error:  # not JSON, or not what pandas writes
+            raise DataError(
+                f"'{self.request.path}' has damaged notes of pandas about its index. Name the column with the samples' "
+                "names (id, on the command line --id), or write the file again."
+            ) from error
+        if index:
+            return index[0]
+        if text_columns[:1] != [0] or 0 in taken:
+            return None
+        texts = _texts(self.arrow.column(0))
+        return 0 if len(set(texts)) == len(texts) else None
+
+    def rows(self, rows: np.ndarray, names: Sequence[str]) -> np.ndarray:
+        text = [self.names[column] for column in self.text_columns() if column != 0]
         if text:
-            raise text_among_numbers(path, text)
-        return _samples_in_columns(arrow, names, request, notes)
-    return _samples_in_rows(arrow, names, request, text_columns, notes)
+            raise text_among_numbers(self.request.path, text)
+        return self.some_numbers()[rows]
 
+    def line(self, row: int) -> list[str]:
+        return [repr(float(value)) for value in self.some_numbers()[row]]
 
-def _samples_in_rows(
-    arrow: Any, names: list[str], request: Request, text_columns: list[int], notes: list[str]
-) -> Table:
-    places = {role: position(name, names, request.path, role) for role, name in request.named.items()}
-    label_column, id_column, batch_column = (places.get(role) for role in ("label", "id", "batch"))
-    if id_column is None:
-        id_column = _index_column(arrow, names, text_columns, (label_column, batch_column))
-        if id_column is not None:
-            notes.append(f"sample names from column '{names[id_column]}'")
-    aside = {label_column, id_column, batch_column}
-    text = [column for column in text_columns if column not in aside]
-    if text and request.categories == "error":
-        raise text_among_numbers(request.path, [names[column] for column in text])
-    aside |= set(text)
-    features = np.array([column for column in range(len(names)) if column not in aside], dtype=int)
-    return Table(
-        X=_numbers(arrow, features, request),
-        feature_names=[names[column] for column in features],
-        sample_names=None if id_column is None else _texts(arrow.column(id_column)),
-        label=None
-        if label_column is None
-        else as_labels(_texts(arrow.column(label_column)), request.path, request.na_values),
-        format=request.format,
-        notes=notes,
-        label_name=request.label,
-        id_name=None if id_column is None else names[id_column],
-        text={names[column]: _texts(arrow.column(column)) for column in text},
-        batch=None
-        if batch_column is None
-        else as_labels(_texts(arrow.column(batch_column)), request.path, request.na_values),
-        batch_name=request.batch,
-    )
-
-
-def _samples_in_columns(arrow: Any, names: list[str], request: Request, notes: list[str]) -> Table:
-    row_names = _texts(arrow.column(0))
-    values = _numbers(arrow, np.arange(1, len(names)), request)
-    aside = {}
-    for role, name in (("label", request.label), ("batch", request.batch)):
-        if name is None:
-            continue
-        row = position(name, row_names, request.path, role, "row")
-        aside[role] = as_labels([repr(float(value)) for value in values[row]], request.path, request.na_values)
-        values = np.delete(values, row, axis=0)
-        del row_names[row]
-    refuse_duplicates(row_names, request.path, "feature")
-    return Table(
-        X=values.T,
-        feature_names=row_names,
-        sample_names=names[1:],
-        label=aside.get("label"),
-        format=request.format,
-        orientation="columns",
-        notes=notes,
-        label_name=request.label,
-        id_name=names[0],
-        batch=aside.get("batch"),
-        batch_name=request.batch,
-    )
+    def _values(self, columns: np.ndarray) -> np.ndarray:
+        """Columns as one matrix: float32 where all of them are, float64 otherwise; NaN for nulls."""
+        pa = require("pyarrow", extra="cli")
+        single = bool(len(columns)) and all(self.types[column] == pa.float32() for column in columns)
+        kind = pa.float32() if single else pa.float64()
+        values = np.empty((self.arrow.num_rows, len(columns)), dtype=kind.to_pandas_dtype(), order="F")
+        for target, column in enumerate(columns.tolist()):
+            data = self.arrow.column(column)
+            if pa.types.is_boolean(data.type):
+                data = data.cast(pa.int8())
+            try:
+                values[:, target] = data.cast(kind, safe=not self.request.unused(self.names[column])).to_numpy()
+            except pa.ArrowInvalid as error:  # the cast of whole numbers to floats is exact or fails
+                raise too_large(self.request.path, f" in column '{self.names[column]}'") from error
+        return values
 
 
 def write_columnar(path: Path, table: Table) -> None:
@@ -119,7 +110,7 @@ def write_columnar(path: Path, table: Table) -> None:
         if table.sample_names is not None:
             columns[table.id_name or "id"] = table.sample_names
         columns |= {name: np.ascontiguousarray(column) for name, column in zip(table.feature_names, X.T, strict=True)}
-        columns |= table.set_apart()
+        columns |= table.columns_apart
     arrow = pa.table(columns)
     with path.open("wb") as file:  # pyarrow opens no file whose name is not UTF-8
         if format_of(path).name == "parquet":
@@ -167,27 +158,11 @@ def _check_size(n_rows: int, schema: Any, request: Request) -> None:
     claim(float(max(n_rows, 0)) * per_row, request.path, request.size)
 
 
+@cache
 def _is_numeric(type: Any) -> bool:
     types = require("pyarrow.types", extra="cli")
     tests = (types.is_integer, types.is_floating, types.is_boolean, types.is_decimal, types.is_null)
     return any(test(type) for test in tests)
-
-
-def _numbers(arrow: Any, columns: np.ndarray, request: Request) -> np.ndarray:
-    """Columns as one matrix: float32 where all of them are, float64 otherwise; NaN for nulls."""
-    pa = require("pyarrow", extra="cli")
-    single = bool(len(columns)) and all(arrow.column(int(i)).type == pa.float32() for i in columns)
-    kind = pa.float32() if single else pa.float64()
-    values = np.empty((arrow.num_rows, len(columns)), dtype=np.float32 if single else np.float64, order="F")
-    for target, column in enumerate(columns):
-        data, name = arrow.column(int(column)), arrow.column_names[column]
-        if pa.types.is_boolean(data.type):
-            data = data.cast(pa.int8())
-        try:
-            values[:, target] = data.cast(kind, safe=not request.unused(name)).to_numpy()
-        except pa.ArrowInvalid as error:  # the cast of whole numbers to floats is exact or fails
-            raise too_large(request.path, f" in column '{name}'") from error
-    return values
 
 
 def _texts(column: Any) -> list[str]:
@@ -201,15 +176,3 @@ def _texts(column: Any) -> list[str]:
         words = ["" if word is None else str(word) for word in part.dictionary.to_pylist()]
         found += ["" if place is None else words[place] for place in part.indices.to_pylist()]
     return found
-
-
-def _index_column(arrow: Any, names: list[str], text_columns: list[int], taken: tuple[int | None, ...]) -> int | None:
-    """The data frame's own index where one was stored, else a first column of distinct texts."""
-    stored = (arrow.schema.pandas_metadata or {}).get("index_columns", [])
-    index = [names.index(name) for name in stored if isinstance(name, str) and name in names]
-    if index:
-        return index[0]
-    if text_columns[:1] == [0] and 0 not in taken:
-        texts = _texts(arrow.column(0))
-        return 0 if len(set(texts)) == len(texts) else None
-    return None

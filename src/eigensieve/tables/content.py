@@ -1,21 +1,24 @@
-"""The bytes of an input: a file, a compressed file, or standard input."""
+"""The bytes of an input: a file, a compressed file, a pipe, or standard input."""
 
 import gzip
 import io
 import mmap
+import os
+import stat
 import sys
 import zlib
 from pathlib import Path
 from typing import IO, Any, cast
 
+from eigensieve.tables.errors import DataError
 from eigensieve.tables.limits import allowance, claim
-from eigensieve.tables.table import DataError
 
 STDIN = "-"
 Source = Path | io.BytesIO
 """Where a reader takes its bytes from."""
 
 _PIECE = 2**20
+_OPEN_FILES = ("/dev/stdin", "/dev/fd/", "/proc/self/fd/")
 _BROKEN = (EOFError, zlib.error, gzip.BadGzipFile)
 
 
@@ -57,14 +60,30 @@ def open_for_writing(path: Path) -> IO[bytes]:
     return cast(IO[bytes], gzip.open(path, "wb") if _is_compressed(path) else path.open("wb"))
 
 
-def read_stdin() -> tuple[bytes, int]:
-    """Return all of standard input, decompressed where it is compressed, and how many bytes came in."""
-    content = sys.stdin.buffer.read()
+def is_stream(path: str | Path) -> bool:
+    """Whether a path can be read only once: standard input, a named pipe, what ``<(command)`` stands for."""
+    try:
+        kind = 0 if str(path) == STDIN else os.stat(path).st_mode
+    except OSError:
+        return False  # what is wrong with it is said where it is read
+    special = stat.S_ISFIFO(kind) or stat.S_ISCHR(kind) or stat.S_ISBLK(kind)
+    return str(path) == STDIN or special or str(path).startswith(_OPEN_FILES)
+
+
+def read_stream(path: str | Path) -> tuple[bytes, int]:
+    """Return all of a stream, decompressed where it is compressed, and how many bytes came in."""
+    if str(path) == STDIN:
+        path, content = "standard input", sys.stdin.buffer.read()
+    else:
+        with Path(path).open("rb") as file:
+            if stat.S_ISBLK(mode := os.fstat(file.fileno()).st_mode) or (stat.S_ISCHR(mode) and not file.isatty()):
+                raise DataError(f"'{path}' is a device, which may never end. Name a file, or - for standard input.")
+            content = file.read()
     if not content:
-        raise DataError("Standard input is empty. Pipe a table into the command, or name a file.")
+        raise DataError(f"'{path}' is empty. Pipe a table into the command, or name a file.")
     if content[:2] != b"\x1f\x8b":
         return content, len(content)
-    return _decompressed(io.BytesIO(content), "standard input", len(content)), len(content)
+    return _decompressed(io.BytesIO(content), path, len(content)), len(content)
 
 
 def check_readable(path: Path) -> None:

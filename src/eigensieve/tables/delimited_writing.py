@@ -43,7 +43,7 @@ def _write(file: IO[str], table: Table, dialect: Dialect) -> None:
 
 
 def _sample_rows(table: Table, dialect: Dialect) -> Iterator[list[str]]:
-    names, apart = table.sample_names, table.set_apart()
+    names, apart = table.sample_names, table.columns_apart
     before = [] if names is None else ["id" if table.id_name is None else table.id_name]
     yield [*before, *table.feature_names, *apart]
     for row in range(table.n_samples):
@@ -56,7 +56,7 @@ def _sample_rows(table: Table, dialect: Dialect) -> Iterator[list[str]]:
 
 def _feature_rows(table: Table, dialect: Dialect) -> Iterator[list[str]]:
     yield [table.id_name or "", *table.sample_names_or_numbers]
-    for name, values in table.set_apart().items():
+    for name, values in table.columns_apart.items():
         yield [name, *map(str, values)]
     X = table.X if isinstance(table.X, np.ndarray) else table.X.tocsc()
     for column, name in enumerate(table.feature_names):

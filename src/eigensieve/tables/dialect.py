@@ -65,7 +65,7 @@ def detect(lines: list[bytes], request: Request, encoding: str) -> tuple[Dialect
     Returns
     -------
     dialect : Dialect
-        Whether there is a header is not looked at.
+        Header detection is skipped.
     notes : list of str
         For the table's notes: what was found or assumed of the decimal mark.
     """

@@ -13,12 +13,22 @@ from typing import Any
 from eigensieve._extras import require
 from eigensieve.tables.content import Source
 from eigensieve.tables.delimited import read_csv
+from eigensieve.tables.errors import DataError, damaged, listed
 from eigensieve.tables.limits import PER_TEXT, allowance, claim
-from eigensieve.tables.table import DataError, Request, Table, damaged, listed
+from eigensieve.tables.table import Request, Table
 
 
 def read_xlsx(source: Source, request: Request) -> Table:
     """Read the first sheet of a workbook. Header, names and text columns are found as in a CSV file."""
+    text, sheets = first_sheet(source, request)
+    table = read_csv(io.BytesIO(text), replace(request, ending=".tsv", decimal=_decimal(request)))
+    if len(sheets) > 1:
+        table.notes.append(f"read from the first sheet, '{sheets[0]}'; the others are {listed(sheets[1:])}")
+    return replace(table, details={})
+
+
+def first_sheet(source: Source, request: Request) -> tuple[bytes, list[str]]:
+    """The first sheet of a workbook as tab separated text, and the names of all sheets."""
     openpyxl = require("openpyxl", extra="excel")
     try:
         with zipfile.ZipFile(source) as archive:
@@ -36,10 +46,7 @@ def read_xlsx(source: Source, request: Request) -> Table:
     width = max(map(len, rows))
     text = io.StringIO()
     csv.writer(text, delimiter="\t").writerows([*row, *[""] * width][:width] for row in rows)
-    table = read_csv(io.BytesIO(text.getvalue().encode()), replace(request, ending=".tsv", decimal=_decimal(request)))
-    if len(sheets) > 1:
-        table.notes.append(f"read from the first sheet, '{sheets[0]}'; the others are {listed(sheets[1:])}")
-    return replace(table, details={})
+    return text.getvalue().encode(), sheets
 
 
 def _rows(sheet: Any, request: Request) -> list[list[str]]:
@@ -65,7 +72,7 @@ def write_xlsx(path: Path, table: Table) -> None:
     book = openpyxl.Workbook(write_only=True)
     sheet = book.create_sheet("table")
     words = partial(_words, sheet)
-    apart = {name: values.tolist() for name, values in table.set_apart().items()}
+    apart = {name: values.tolist() for name, values in table.columns_apart.items()}
     if table.orientation == "columns":
         sheet.append(words([table.id_name or "", *table.sample_names_or_numbers]))
         for name, marks in apart.items():

@@ -12,7 +12,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from eigensieve.tables.table import DataError
+from eigensieve.tables.errors import DataError
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class Format:
     endings : tuple of str
         File endings, in lower case.
     reader, writer : str
-        ``"file.function"`` in this room; empty where only ``open_data`` knows the format.
+        ``"file.function"`` in this package; empty where only ``open_data`` knows the format.
     magic : tuple of bytes
         First bytes of such a file. They tell the format of standard input.
     member : str
@@ -121,8 +121,11 @@ def format_of(path: Path, *, in_place: bool = False, reading: bool = False) -> F
     raise DataError(f"'{path}' has an unsupported file ending. Use {known}.{other}")
 
 
-def format_of_stream(content: bytes) -> Format:
-    """The format of bytes without a name: told by their first bytes and what they hold, otherwise delimited text."""
+def format_of_stream(content: bytes, path: Path) -> Format:
+    """The format of what came from a pipe: told by its name, by the first bytes, or else delimited text."""
+    found = _look_up(path)
+    if found is not None and found.reader:
+        return found
     members = _members(content)
     for format in ALL:
         if content.startswith(format.magic) and (not format.member or format.member in members):

@@ -1,7 +1,8 @@
 """The lines of a delimited text file: where they are, what its columns are called, and how its cells are parsed."""
 
+import re
 from codecs import getincrementaldecoder
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from os import cpu_count
@@ -11,9 +12,10 @@ from typing import Any
 import numpy as np
 
 from eigensieve.tables.dialect import DELIMITERS, Dialect, detect
+from eigensieve.tables.errors import DataError, damaged, too_large
 from eigensieve.tables.header import find_header
 from eigensieve.tables.limits import PER_TEXT, claim
-from eigensieve.tables.table import DataError, NumberedNames, Request, damaged, refuse_duplicates, too_large
+from eigensieve.tables.table import NumberedNames, Request, refuse_duplicates
 
 BLOCK_BYTES = 2**23
 """Text that one thread parses at a time."""
@@ -21,6 +23,11 @@ SCANNED_BYTES = 2**24
 """Text checked for its encoding at a time."""
 SAMPLED_BYTES = 2**16
 """Text that the layout is worked out from, where four lines are no longer than that."""
+
+COMMENT = re.compile(rb"#|!|%|//|;;")
+"""How comments begin in many files. They are passed over only where the caller says so."""
+FEW_COLUMNS = 8
+"""Up to so many columns of text are read one by one."""
 
 
 @dataclass(frozen=True)
@@ -34,23 +41,26 @@ class Grid:
         The whole file.
     begins, ends : ndarray of int64
         First and last-plus-one byte of each data line.
-    names : list of str
+    names : sequence of str
         Column names.
     dialect : Dialect
     size : int
         Bytes of the file, still compressed.
     unused : callable
         Says of a column's name whether the column will be left out, whatever it holds.
+    remark : str
+        What ragged lines may come from, for the error about them.
     """
 
     path: str | Path
     text: np.ndarray
     begins: np.ndarray
     ends: np.ndarray
-    names: list[str]
+    names: Sequence[str]
     dialect: Dialect
     size: int
     unused: Callable[[str], bool]
+    remark: str = ""
 
     def line(self, row: int) -> list[str]:
         """The cells of one data line."""
@@ -61,8 +71,15 @@ class Grid:
         raw = self.text[first:last].tobytes().decode(self.dialect.encoding)
         return raw.strip().replace('""', '"')
 
-    def column(self, index: int) -> list[str]:
-        """One column as text."""
+    def columns(self, indices: Sequence[int]) -> list[list[str]]:
+        """Some columns as text."""
+        claim(float(PER_TEXT * len(indices) * len(self.begins)), self.path, self.size)
+        if len(indices) > FEW_COLUMNS:  # each column alone would read the lines once more
+            lines = [self.line(row) for row in range(len(self.begins))]
+            return [[line[index].strip() if index < len(line) else "" for line in lines] for index in indices]
+        return [self._column(index) for index in indices]
+
+    def _column(self, index: int) -> list[str]:
         from eigensieve.tables._delimited_numba import locate_column
 
         firsts, lasts = locate_column(self.text, self.begins, self.ends, ord(self.dialect.delimiter), index)
@@ -145,7 +162,8 @@ class Grid:
             row = int(wrong[0])
             raise DataError(
                 f"'{self.path}' is ragged: data row {offset + row + 1} has {cells[row]:,} cells where "
-                f"{len(self.names):,} are expected. Check that row for a missing, extra or unquoted delimiter."
+                f"{len(self.names):,} are expected. "
+                + (self.remark or "Check that row for a missing, extra or unquoted delimiter.")
             )
 
 
@@ -159,6 +177,9 @@ def find_grid(content: Any, request: Request, notes: list[str]) -> Grid:
             raise damaged(path, "UTF-16 text") from error
     if content.find(b"\n") < 0 <= content.find(b"\r"):  # as old Macs wrote lines
         content = content[:].replace(b"\r", b"\n")
+    if request.comment:
+        mark = re.escape(request.comment.encode())
+        content = re.sub(rb"(?m)^(\xef\xbb\xbf)?" + mark + rb"[^\n]*\n?", b"", content[:])
     if b"\0" in content[:4096]:
         raise DataError(f"'{path}' is not a text table. Give it the file ending of its real format.")
     start = 3 if content[:3] == b"\xef\xbb\xbf" else 0
@@ -180,15 +201,30 @@ def find_grid(content: Any, request: Request, notes: list[str]) -> Grid:
     header, ends, trimmed = _without_empty_end(header, body, text, begins, ends, dialect)
     if trimmed:
         notes.append("the last column was left out: it is empty and has no name, as where lines end in a delimiter")
+    remark = comment_among(lines, dialect.encoding)
     if not named and header:
-        return Grid(path, text, begins, ends, list(NumberedNames(len(header))), dialect, request.size, request.unused)
+        names = NumberedNames(len(header))
+        return Grid(path, text, begins, ends, names, dialect, request.size, request.unused, remark)
     if len(begins) == 1:
         raise DataError(f"'{path}' has no samples. Check that it holds data rows below its header.")
     header = [name.strip() for name in header]
     if len(header) == len(body[0]) - trimmed - 1:
         header = ["", *header]
     refuse_duplicates(header, path, "column")
-    return Grid(path, text, begins[1:], ends[1:], header, dialect, request.size, request.unused)
+    return Grid(path, text, begins[1:], ends[1:], header, dialect, request.size, request.unused, remark)
+
+
+def comment_among(lines: list[bytes], encoding: str) -> str:
+    """A sentence about the first line that looks like a comment; empty without one."""
+    for number, line in enumerate(lines, start=1):
+        found = COMMENT.match(line)
+        if found:
+            mark, start = found[0].decode(), line[:40].decode(encoding, "replace").split("\t")[0]
+            return (
+                f"Line {number} looks like a comment: '{start}'. Skip such lines (comment='{mark}', on the command "
+                f"line --comment '{mark}')."
+            )
+    return ""
 
 
 def _without_empty_end(

@@ -1,20 +1,19 @@
 """AnnData files (.h5ad), through the anndata package."""
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from eigensieve._extras import require
+from eigensieve.tables.errors import DataError, parsing, position
 from eigensieve.tables.hdf5 import check_hdf5
 from eigensieve.tables.labels import as_labels
 from eigensieve.tables.matrix import as_matrix
-from eigensieve.tables.table import DataError, Request, Table, make_unique, parsing, position
+from eigensieve.tables.table import Column, Request, Table, make_unique
 
 
 def read_h5ad(path: Path, request: Request) -> Table:
     """Read an .h5ad file: `X`, names of variables and observations; label, id and batch are columns of ``obs``."""
-    label, id, batch = request.label, request.id, request.batch
     if request.samples == "columns":
         raise DataError(f"'{path}' has samples in rows: .h5ad files always do. Leave it at rows or auto.")
     anndata = require("anndata", extra="anndata")
@@ -27,24 +26,20 @@ def read_h5ad(path: Path, request: Request) -> Table:
     for role, name in request.named.items():
         position(name, columns, path, role)
     notes: list[str] = []
-    identity = stored.obs_names if id is None else stored.obs[id]
+    identity = stored.obs_names if request.id is None else stored.obs[request.id]
     return Table(
         X=as_matrix(stored.X, path),
         feature_names=make_unique([str(name) for name in stored.var_names], notes),
         sample_names=[str(name) for name in identity],
-        label=None if label is None else _labels(stored.obs[label], request),
         format=request.format,
         notes=notes,
-        label_name=label,
-        id_name=id,
+        apart={
+            role: Column(name, as_labels([str(entry) for entry in stored.obs[name]], request))
+            for role, name in request.apart.items()
+        },
+        id_name=request.id,
         details={"anndata": stored},
-        batch=None if batch is None else _labels(stored.obs[batch], request),
-        batch_name=batch,
     )
-
-
-def _labels(column: Any, request: Request) -> np.ndarray:
-    return as_labels([str(entry) for entry in column], request.path, request.na_values)
 
 
 def write_h5ad(path: Path, table: Table) -> None:
@@ -58,7 +53,7 @@ def write_h5ad(path: Path, table: Table) -> None:
     else:
         pandas = require("pandas", extra="cli")
         obs = pandas.DataFrame(index=pandas.Index(table.sample_names_or_numbers))
-        for name, values in table.set_apart().items():
+        for name, values in table.columns_apart.items():
             obs[name] = values
         chosen = anndata.AnnData(table.X, obs=obs, var=pandas.DataFrame(index=list(table.feature_names)))
     chosen.write_h5ad(path)

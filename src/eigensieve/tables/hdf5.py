@@ -5,8 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from eigensieve.tables.errors import DataError, damaged
 from eigensieve.tables.limits import allowance, claim
-from eigensieve.tables.table import DataError, damaged
 
 _SURVEY = Path(__file__).with_name("_hdf5_survey.py")
 _SECONDS = 60.0
@@ -32,7 +32,7 @@ def check_hdf5(path: Path, *, in_place: bool = False) -> None:
     if problem.startswith("ANNOUNCED"):
         claim(float(problem.split()[1]), path, size)
     if problem:
-        raise DataError(f"'{path}' was not read: {problem}. Copy everything into one file.")
+        raise DataError(f"'{path}' was not read: {problem}.")
 
 
 def look_through(path: Path, size: int, allowed: float) -> str | None:

@@ -3,34 +3,36 @@
 import re
 from collections.abc import Sequence
 from decimal import Decimal
-from pathlib import Path
 
 import numpy as np
 
+from eigensieve.tables.errors import DataError
 from eigensieve.tables.missing import gaps, named_gaps
-from eigensieve.tables.table import DataError
+from eigensieve.tables.table import Request
 
 _NUMBER = re.compile(r"[+-]?(0|[1-9][0-9]*)(\.[0-9]*)?([eE][+-]?[0-9]{1,3})?")
+NOTHING_ASKED = Request("the table")
 _LARGEST_LABELS = 2**28
 """Bytes that labels may take as an array of texts of one width."""
 
 
-def as_labels(texts: Sequence[str], path: str | Path = "the table", na_values: Sequence[str] = ()) -> np.ndarray:
+def as_labels(texts: Sequence[str], request: Request = NOTHING_ASKED) -> np.ndarray:
     """Labels as integers or floats where every one is a number or missing, as strings otherwise.
 
-    `na_values` are the caller's own words for a missing label. They become empty texts.
+    The caller's own words for a missing label, `request.na_values`, become empty texts.
 
     Two labels become one class only if they are the same number exactly: "1" and "1.0" do. Texts that merely look like
     numbers ("007", "1_0", digits of other scripts) stay texts, and so do whole numbers that no float can hold.
     """
     stripped = [text.strip() for text in texts]
-    if na_values:
-        named = named_gaps(stripped, na_values)
+    if request.na_values:
+        named = named_gaps(stripped, request.na_values)
         stripped = ["" if text in named else text for text in stripped]
     longest = max(map(len, stripped), default=0)
     if 4 * longest * len(stripped) > _LARGEST_LABELS:
         raise DataError(
-            f"'{path}' has a label of {longest:,} characters. Name the column with the samples' classes as the label."
+            f"'{request.path}' has a label of {longest:,} characters. "
+            "Name the column with the samples' classes as the label."
         )
     strings = np.array(stripped, dtype=str)
     missing = gaps(stripped)

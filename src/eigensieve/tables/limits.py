@@ -1,14 +1,14 @@
 """How much memory a file may take. Sizes that a file announces are checked here before anything is allocated.
 
 A file may take 200 times its own size, and 250 MB in any case, but never more than there is. Sound files stay far below
-that; files of a few bytes that announce gigabytes do not. Whoever has a sound file above it sets the limit with
-``EIGENSIEVE_READ_GB``.
+that; files of a few bytes that announce gigabytes do not. The environment variable
+``EIGENSIEVE_READ_GB`` raises the limit for a sound file.
 """
 
 import os
 from pathlib import Path
 
-from eigensieve.tables.table import DataError
+from eigensieve.tables.errors import DataError
 
 VARIABLE = "EIGENSIEVE_READ_GB"
 """The environment variable that replaces the limit: gigabytes that the contents of one file may take."""

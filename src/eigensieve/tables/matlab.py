@@ -9,11 +9,12 @@ from scipy.sparse import csc_matrix
 
 from eigensieve._extras import require
 from eigensieve.tables.content import read_content
+from eigensieve.tables.errors import parsing, position
 from eigensieve.tables.hdf5 import check_hdf5
 from eigensieve.tables.limits import claim
 from eigensieve.tables.mat5 import read_mat5
 from eigensieve.tables.matrix import as_matrix, check_length, check_sparse, matrix_table, only_matrix
-from eigensieve.tables.table import Request, Table, parsing, position
+from eigensieve.tables.table import Column, Request, Table
 
 
 def read_mat(path: Path, request: Request) -> Table:
@@ -22,19 +23,19 @@ def read_mat(path: Path, request: Request) -> Table:
     The matrix is the variable ``X``, or ``data``, or the only matrix of numbers with more than one column. The label
     and the id are variables with one entry per sample.
     """
-    label, id, batch = request.label, request.id, request.batch
     variables = _load(path, request)
     for role, variable in request.named.items():
         position(variable, list(variables), path, role, "variable")
-    name = _matrix_name(variables, {label, id, batch}, path)
+    name = _matrix_name(variables, set(request.named.values()), path)
     names = _texts(variables["feature_names"]) if "feature_names" in variables else None
     table = matrix_table(as_matrix(variables[name], path), request, names)
     return replace(
         table,
-        sample_names=None if id is None else [str(entry) for entry in _vector(variables, id, table, path)],
-        label=None if label is None else _vector(variables, label, table, path),
+        sample_names=None
+        if request.id is None
+        else [str(name) for name in _vector(variables, request.id, table, path)],
+        apart={role: Column(name, _vector(variables, name, table, path)) for role, name in request.apart.items()},
         details={"matrix": name},
-        batch=None if batch is None else _vector(variables, batch, table, path),
     )
 
 
@@ -47,7 +48,7 @@ def write_mat(path: Path, table: Table) -> None:
         str(table.details.get("matrix", "X")): X if isinstance(X, np.ndarray) else csc_matrix(X),
         "feature_names": np.array(list(table.feature_names), dtype=object),
     }
-    for name, values in table.set_apart("y").items():
+    for name, values in table.columns_apart.items():
         # words as cells: MATLAB's text arrays pad them to one length
         variables[name] = (values.astype(object) if values.dtype.kind == "U" else values).reshape(-1, 1)
     if table.sample_names is not None:
@@ -91,7 +92,7 @@ def _load_hdf5(path: Path, request: Request) -> dict[str, Any]:
     return variables
 
 
-def _matrix_name(variables: dict[str, Any], aside: set[str | None], path: Path) -> str:
+def _matrix_name(variables: dict[str, Any], aside: set[str], path: Path) -> str:
     for name in ("X", "data"):
         if name in variables and name not in aside:
             return name

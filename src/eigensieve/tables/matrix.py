@@ -6,7 +6,8 @@ from typing import Any, Literal
 import numpy as np
 from scipy.sparse import csr_matrix, issparse
 
-from eigensieve.tables.table import DataError, Matrix, NumberedNames, Request, Table, as_floats, listed, parsing
+from eigensieve.tables.errors import DataError, listed, parsing
+from eigensieve.tables.table import Matrix, NumberedNames, Request, Table, as_floats
 
 
 def check_sparse(matrix: Any) -> None:
@@ -61,13 +62,10 @@ def matrix_table(X: Matrix, request: Request, names: np.ndarray | None = None) -
         X=X,
         feature_names=NumberedNames(X.shape[1]) if names is None else [str(name) for name in names],
         sample_names=None,
-        label=None,
         format=request.format,
         orientation=orientation,
         notes=notes,
-        label_name=request.label,
         id_name=request.id,
-        batch_name=request.batch,
     )
 
 

@@ -1,4 +1,7 @@
-"""Matrix Market files, alone or in a folder with names as 10x Genomics writes them."""
+"""Matrix Market files, alone or in a folder with names as 10x Genomics writes them.
+
+The entries are parsed here and not by scipy, whose parser crashes on damaged files; see `_matrix_market_numba`.
+"""
 
 import gzip
 from dataclasses import dataclass
@@ -9,9 +12,10 @@ import numpy as np
 from scipy.sparse import coo_matrix, csr_matrix, issparse
 
 from eigensieve.tables.content import Source, open_for_writing, read_content
+from eigensieve.tables.errors import DataError, damaged, too_large
 from eigensieve.tables.limits import PER_FEATURE, PER_TEXT, claim
 from eigensieve.tables.matrix import matrix_table, refuse_names
-from eigensieve.tables.table import DataError, Matrix, Request, Table, damaged, make_unique, too_large
+from eigensieve.tables.table import Matrix, Request, Table, make_unique
 
 _SYMMETRIES = (b"general", b"symmetric", b"skew-symmetric", b"hermitian")
 _FEATURES = ("features.tsv.gz", "features.tsv", "genes.tsv.gz", "genes.tsv")
@@ -49,7 +53,6 @@ def read_10x(folder: Path, request: Request) -> Table:
         X=X,
         feature_names=make_unique(symbols, notes),
         sample_names=barcodes,
-        label=None,
         format="mtx",
         orientation="columns",
         notes=notes,

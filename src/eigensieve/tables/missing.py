@@ -1,4 +1,4 @@
-"""Missing values: the one rule for texts that mean "nothing here", in features, labels, batches and categories."""
+"""Missing values: one rule for texts that mean "missing", in features, labels, batches and categories."""
 
 from collections.abc import Iterable, Sequence
 

@@ -1,13 +1,15 @@
-"""Tables with columns that are no numbers: text, dates, categories. They are left out with a note, or encoded."""
+"""Columns that are no numbers: dates become numbers; text is left out with a note, encoded, or refused."""
 
 from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 
-from eigensieve.tables.dialect import has_commas
+from eigensieve.tables.dates import as_dates
+from eigensieve.tables.dialect import Dialect, has_commas
+from eigensieve.tables.errors import DataError, listed, position, text_among_numbers
 from eigensieve.tables.missing import gaps
-from eigensieve.tables.table import DataError, Request, Table, listed, position
+from eigensieve.tables.table import Request, Table
 
 MOST_CATEGORIES = 50
 """Columns of text with more different values than this are names or sentences, and are not encoded."""
@@ -28,13 +30,16 @@ def arranged(table: Table, request: Request) -> Table:
     if len(numbers) < len(table.feature_names):
         table.notes.append(f"{len(numbers):,} of {len(table.feature_names):,} columns of numbers are used, as asked")
         table = table.take(np.array(numbers, dtype=np.intp))
+    table = _with_dates(table)
+    text = table.text
     if not text:
         return table
+    dialect: Dialect = table.details.get("dialect", Dialect())
+    if request.categories == "error":
+        raise _refused(text, dialect, request)
     if request.categories == "one-hot":
         return _encoded(table, request)
-    dialect = table.details.get("dialect")
-    decimal = "." if dialect is None else dialect.decimal
-    strays = {name: _number_words(texts, decimal) for name, texts in text.items()}
+    strays = {name: _number_words(texts, dialect.decimal) for name, texts in text.items()}
     words = [name for name, stray in strays.items() if not stray]
     if words:
         table.notes.append(f"left out {_columns(len(words))} of text: {listed(words)}")
@@ -63,6 +68,32 @@ def _wanted(table: Table, request: Request) -> tuple[Sequence[int], dict[str, li
     return numbers, {name: texts for name, texts in table.text.items() if name in keep}
 
 
+def _with_dates(table: Table) -> Table:
+    """Turn columns of dates into numbers, and note it."""
+    dates = {name: found for name, texts in table.text.items() if (found := as_dates(texts)) is not None}
+    for name, (_, meaning) in dates.items():
+        table.notes.append(f"column '{name}' holds dates and is used as a number: {meaning}")
+    text = {name: texts for name, texts in table.text.items() if name not in dates}
+    return _with_columns(replace(table, text=text), list(dates), [values for values, _ in dates.values()])
+
+
+def _with_columns(table: Table, names: list[str], columns: list[np.ndarray]) -> Table:
+    if not names:
+        return table
+    both = np.hstack([table.dense, np.column_stack(columns)])  # only formats that are dense have columns of text
+    return replace(table, X=both, feature_names=[*table.feature_names, *names])
+
+
+def _refused(text: dict[str, list[str]], dialect: Dialect, request: Request) -> DataError:
+    row, cell = next(
+        ((row, cell) for row, cell in enumerate(next(iter(text.values()))) if not dialect.is_number(cell)), (0, "")
+    )
+    example = f" (such as '{cell[:40]}' in data row {row + 1})" if cell else ""
+    if has_commas(cell):
+        example += ". If its comma marks decimals or thousands, say so (decimal or thousands, --decimal or --thousands)"
+    return text_among_numbers(request.path, list(text), example)
+
+
 def _encoded(table: Table, request: Request) -> Table:
     """Add one column of 0 and 1 per category. A missing category has 0 everywhere."""
     names: list[str] = []
@@ -86,9 +117,7 @@ def _encoded(table: Table, request: Request) -> Table:
     table.notes.append(
         f"encoded {_columns(len(encoded))} of categories as {len(columns):,} of 0 and 1: {listed(encoded)}"
     )
-    added = np.column_stack(columns)
-    both = np.hstack([table.dense, added])  # only formats that are dense have columns of text
-    return replace(table, X=both, feature_names=[*table.feature_names, *names])
+    return _with_columns(table, names, columns)
 
 
 def _number_words(texts: Sequence[str], decimal: str) -> list[str]:

@@ -1,6 +1,6 @@
 """Where the samples stand in a table with named rows: in its rows, or, as in many gene tables, in its columns."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Literal
 
 import numpy as np
@@ -19,7 +19,7 @@ SAMPLE_WORDS = frozenset(_SAMPLES.split())
 
 
 def place_of_samples(
-    request: Request, *, column_names: list[str], row_names: list[str] | None, values: Callable[[], np.ndarray]
+    request: Request, *, column_names: Sequence[str], row_names: list[str] | None, values: Callable[[], np.ndarray]
 ) -> tuple[Literal["rows", "columns"], list[str]]:
     """Say whether samples stand in rows or in columns.
 
@@ -27,7 +27,7 @@ def place_of_samples(
     ----------
     request : Request
         Says where the samples stand ("auto" to find out), and names the label and the id.
-    column_names : list of str
+    column_names : sequence of str
         Names of all columns.
     row_names : list of str or None
         The first column where it holds text and is the only column that does.
@@ -44,6 +44,12 @@ def place_of_samples(
         return request.samples, []
     if row_names is None or len(column_names) < 2 or any(name in column_names for name in request.named.values()):
         return "rows", []
+    if request.known_samples:
+        in_columns, in_rows = (len(request.known_samples.intersection(names)) for names in (column_names, row_names))
+        if in_columns > in_rows:
+            return "columns", ["samples in columns: their names are those of the sample sheet"]
+        if in_rows:
+            return "rows", []
     for role, name in request.named.items():
         if name in row_names:
             return "columns", [f"samples in columns: the {role} is the name of a row"]

@@ -10,12 +10,15 @@ from pathlib import Path
 import numpy as np
 from scipy.sparse import csr_matrix
 
-from eigensieve.tables.content import STDIN, Source, check_readable, read_stdin
+from eigensieve.tables.content import STDIN, Source, check_readable, is_stream, read_content, read_stream
+from eigensieve.tables.errors import DataError, out_of_memory
 from eigensieve.tables.formats import FORMATS, Format, ending_of, format_of, format_of_stream, function, named
+from eigensieve.tables.grid import find_grid
 from eigensieve.tables.missing import named_gaps, numbers_among
 from eigensieve.tables.mixed import arranged
 from eigensieve.tables.orientation import SAMPLE_WORDS, plain_word
-from eigensieve.tables.table import Categories, DataError, Matrix, Request, Samples, Table, checked, out_of_memory
+from eigensieve.tables.sheet import Sheet, read_with
+from eigensieve.tables.table import Categories, Column, Matrix, Request, Samples, Table, checked
 
 
 def read_table(
@@ -33,6 +36,8 @@ def read_table(
     decimal: str | None = None,
     thousands: str | None = None,
     header: bool | None = None,
+    comment: str | None = None,
+    sheet: str | PathLike[str] | None = None,
 ) -> Table:
     """Read a table of samples.
 
@@ -41,8 +46,9 @@ def read_table(
     path : str or path-like
         The format follows from the file's ending: .csv, .tsv, .tab, .txt (also with .gz), .parquet, .pq,
         .feather, .arrow, .xlsx, .npy, .npz, .mat, .svm, .svmlight, .libsvm (also .gz), .mtx (also .gz), .h5ad; or
-        a folder with matrix.mtx, features.tsv and barcodes.tsv (10x). ``-`` reads standard input, whose
-        format is recognised from its first bytes; text is taken for CSV or TSV.
+        a folder with matrix.mtx, features.tsv and barcodes.tsv (10x). ``-`` reads standard input. The format of
+        standard input, and of a pipe without an ending, is recognised from the first bytes; text is taken for CSV or
+        TSV.
     label : str, optional
         Name of the label column: a column, the name of a row when samples are in columns, an array of an
         .npz or .mat file, a column of ``obs`` in .h5ad, "label" in svmlight.
@@ -69,6 +75,12 @@ def read_table(
     header : bool, optional
         Whether the first line of a text file or a workbook names the columns. It is found out where this is None.
         Columns without names are called "x0", "x1", ...
+    comment : str, optional
+        Lines of a text file or a workbook that begin with this are passed over. A GEO series matrix is read as it is.
+    sheet : str or path-like, optional
+        A CSV, TSV or Excel file with one row per sample. The label and the batch may be columns of it. Samples are
+        found by their names, in the column of the sheet that names most of them; the order does not matter. The
+        table's notes say which samples one of the two lacks.
 
     Returns
     -------
@@ -94,13 +106,12 @@ def read_table(
             "The 'categories' parameter of read_table must be 'error', 'leave-out' or 'one-hot'. "
             f"Got {categories!r} instead."
         )
-    stdin = str(path) == STDIN
+    roles = {"label": label, "batch": batch}
     request = Request(
-        "standard input" if stdin else Path(path),
-        label,
+        "standard input" if str(path) == STDIN else Path(path),
+        {role: name for role, name in roles.items() if name is not None},
         id,
         samples,
-        batch=batch,
         categories=categories,
         keep=tuple(keep),
         drop=tuple(drop),
@@ -108,18 +119,39 @@ def read_table(
         decimal=decimal,
         thousands=thousands,
         header=header,
+        comment=comment,
     )
     check_marks(decimal, thousands)
     request.check_roles()
-    if stdin:
-        table = _from_stdin(format, request)
+    if sheet is None:
+        table = _from_path(Path(path), format, request)
     else:
-        file = Path(path)
-        check_readable(file)
-        table = _from_file(file, format, replace(request, size=file.stat().st_size))
+        table = read_with(_sheet(sheet), request, lambda rest: _from_path(Path(path), format, rest))
     table = checked(arranged(_with_gaps(table, request), request), request.path)
     _note_numbers_as_names(table, request)
     return table
+
+
+def _sheet(path: str | PathLike[str]) -> Sheet:
+    """Read a sheet from a CSV, TSV or Excel file. Its first line names the columns."""
+    file = Path(path)
+    request = Request(file, ending=ending_of(file), format="csv", header=True)
+    source: Source = file
+    if is_stream(file):
+        content, size = read_stream(file)
+        source, format = io.BytesIO(content), format_of_stream(content, file)
+    else:
+        check_readable(file)
+        size, format = file.stat().st_size, format_of(file, reading=True)
+    request = replace(request, size=size)
+    if format.name == "xlsx":
+        text, _ = function("excel.first_sheet")(source, request)
+        source, request = io.BytesIO(text), replace(request, ending=".tsv")
+    elif format.name != "csv":
+        raise DataError(f"The sample sheet '{file}' must be a CSV, TSV or Excel file. Save it as one of them.")
+    grid = find_grid(read_content(source), request, [])
+    names = [name or "sample" for name in grid.names]
+    return Sheet(f"the sheet '{file}'", dict(zip(names, grid.columns(range(len(names))), strict=True)))
 
 
 def _note_numbers_as_names(table: Table, request: Request) -> None:
@@ -146,8 +178,8 @@ def _with_gaps(table: Table, request: Request) -> Table:
     for number in numbers:
         X = _without_number(X, number)
     text = {name: _texts_with_gaps(cells, words) for name, cells in table.text.items()}
-    label, batch = (_labels_with_gaps(values, words) for values in (table.label, table.batch))
-    return replace(table, X=X, text=text, label=label, batch=batch)
+    apart = {role: Column(name, _labels_with_gaps(values, words)) for role, (name, values) in table.apart.items()}
+    return replace(table, X=X, text=text, apart=apart)
 
 
 def _without_number(X: Matrix, number: float) -> Matrix:
@@ -166,9 +198,9 @@ def _texts_with_gaps(texts: list[str], words: Sequence[str]) -> list[str]:
     return ["" if text in missing else text for text in texts]
 
 
-def _labels_with_gaps(labels: np.ndarray | None, words: Sequence[str]) -> np.ndarray | None:
+def _labels_with_gaps(labels: np.ndarray, words: Sequence[str]) -> np.ndarray:
     """Labels with NaN, or an empty text, in place of the caller's own words for missing ones."""
-    if labels is None or labels.dtype.kind not in "iufU":
+    if labels.dtype.kind not in "iufU":
         return labels
     if labels.dtype.kind == "U":
         return np.array(_texts_with_gaps(labels.tolist(), words), dtype=str)
@@ -189,7 +221,11 @@ def check_marks(decimal: str | None, thousands: str | None) -> None:
         )
 
 
-def _from_file(file: Path, format: str | None, request: Request) -> Table:
+def _from_path(file: Path, format: str | None, request: Request) -> Table:
+    if is_stream(file):
+        return _from_stream(file, format, request)
+    check_readable(file)
+    request = replace(request, size=file.stat().st_size)
     if file.is_dir():
         from eigensieve.tables.matrix_market import read_10x
 
@@ -199,26 +235,26 @@ def _from_file(file: Path, format: str | None, request: Request) -> Table:
     return _read(found, file, replace(request, ending=ending))
 
 
-def _from_stdin(format: str | None, request: Request) -> Table:
-    content, size = read_stdin()
+def _from_stream(path: Path, format: str | None, request: Request) -> Table:
+    content, size = read_stream(path)
     request = replace(request, size=size)
-    found = format_of_stream(content) if format is None else named(format)
+    found = format_of_stream(content, path) if format is None else named(format)
     if not found.file_only:
         return _read(found, io.BytesIO(content), request)
     with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / f"stdin{found.endings[0]}"
+        file = Path(folder) / f"stream{found.endings[0]}"
         file.write_bytes(content)
         try:
             return _read(found, file, replace(request, path=file))
         except DataError as error:
-            raise DataError(str(error).replace(str(file), "standard input")) from error
+            raise DataError(str(error).replace(str(file), str(request.path))) from error
 
 
 def _read(format: Format, source: Source, request: Request) -> Table:
-    if request.header is not None and format.name not in ("csv", "xlsx"):
+    if format.name not in ("csv", "xlsx") and not (request.header is None and request.comment is None):
         raise DataError(
             f"'{request.path}' is no text table: its format says itself what the columns are called. "
-            "Do not say whether there is a header."
+            "Leave out header and comment."
         )
     try:
         table: Table = function(format.reader)(source, replace(request, format=format.name))

@@ -7,8 +7,9 @@ import numpy as np
 from scipy.sparse import csr_matrix
 
 from eigensieve.tables.content import Source, as_stream, open_for_writing
+from eigensieve.tables.errors import DataError, damaged, parsing, too_large
 from eigensieve.tables.limits import PER_FEATURE, claim
-from eigensieve.tables.table import DataError, NumberedNames, Request, Table, damaged, parsing, too_large
+from eigensieve.tables.table import Column, NumberedNames, Request, Table
 
 _UNDERSCORE = re.compile(rb"^[^#\n_]*_", re.MULTILINE)
 _LONG = re.compile(rb":[+-]?([0-9]{16,})(?![0-9.eE])")
@@ -25,12 +26,12 @@ def read_svmlight(source: Source, request: Request) -> Table:
     """
     from sklearn.datasets import load_svmlight_file
 
-    path, label = request.path, request.label
-    for role, name in (("id", request.id), ("batch", request.batch)):
-        if name is not None:
+    path, label = request.path, "label" in request.apart
+    for role, name in request.named.items():
+        if role != "label":
             raise DataError(f"'{path}' has no {role} column '{name}': the svmlight format has none. Leave it out.")
-    if label not in (None, LABEL):
-        raise DataError(f"'{path}' has no label column '{label}'. In svmlight files it is called '{LABEL}'.")
+        if name != LABEL:
+            raise DataError(f"'{path}' has no label column '{name}'. In svmlight files it is called '{LABEL}'.")
     if request.samples == "columns":
         raise DataError(f"'{path}' has samples in rows: the svmlight format allows nothing else. Leave it at rows.")
     content = as_stream(source)
@@ -48,9 +49,8 @@ def read_svmlight(source: Source, request: Request) -> Table:
         X=csr_matrix(X),
         feature_names=NumberedNames(X.shape[1]),
         sample_names=None,
-        label=target if label else None,
         format=request.format,
-        label_name=label,
+        apart={"label": Column(LABEL, target)} if label else {},
         details={"target": target},
     )
 

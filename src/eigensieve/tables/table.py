@@ -1,55 +1,20 @@
 """A table of samples as the readers hand it over, and the error they raise."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, Literal, overload
+from typing import Any, Literal, NamedTuple, overload
 
 import numpy as np
 from scipy.sparse import csr_matrix
 
+from eigensieve.tables.errors import DataError, listed, too_large
 from eigensieve.tables.missing import gaps
 
 Samples = Literal["auto", "rows", "columns"]
 Categories = Literal["error", "leave-out", "one-hot"]
 Matrix = np.ndarray | csr_matrix
-
-
-class DataError(ValueError):
-    """A file cannot be read or written as asked; one line names the file, the problem and the fix."""
-
-
-def damaged(path: str | Path, what: str) -> DataError:
-    """The error for a file that its own library refuses."""
-    return DataError(f"'{path}' is damaged or not {what}. Get or write the file again.")
-
-
-@contextmanager
-def parsing(path: str | Path, what: str) -> Iterator[None]:
-    """Whatever a foreign parser raises means that the file is damaged; what we raise ourselves stays as it is.
-
-    Parsers answer damaged files with exceptions of every kind (KeyError, zlib.error, TokenError, RuntimeError...), so
-    only calls of such parsers belong inside.
-    """
-    try:
-        yield
-    except (DataError, ImportError):
-        raise
-    except MemoryError as error:
-        raise out_of_memory(path) from error
-    except Exception as error:
-        raise damaged(path, what) from error
-
-
-def out_of_memory(path: str | Path) -> DataError:
-    """The error for a file that does not fit."""
-    return DataError(
-        f"'{path}' does not fit into memory. Free some, or store it as .npy, .h5ad, .parquet or .zarr and fit on "
-        "eigensieve.open_data."
-    )
 
 
 @dataclass(frozen=True)
@@ -60,8 +25,10 @@ class Request:
     ----------
     path : str or Path
         What errors call the file.
-    label, id, batch : str or None
-        Names of the columns with labels, names and batches of the samples.
+    apart : dict of str
+        Role ("label", "batch") -> name of the column that has it. These columns are never features.
+    id : str or None
+        Name of the column with the samples' names.
     samples : {"auto", "rows", "columns"}
         Where the samples stand in the file.
     ending : str
@@ -78,12 +45,16 @@ class Request:
         Marks in the numbers of a text file. None finds the decimal mark, and knows no thousands mark.
     header : bool or None
         Whether the first line of a text file names the columns. None finds out.
+    comment : str or None
+        Lines of a text file that begin with it are passed over.
+    known_samples : frozenset of str
+        Names of samples that are known from elsewhere. They tell where the samples stand.
     size : int
         Bytes of the file as it was handed in, still compressed.
     """
 
     path: str | Path
-    label: str | None = None
+    apart: dict[str, str] = field(default_factory=dict)
     id: str | None = None
     samples: Samples = "auto"
     ending: str = ""
@@ -95,8 +66,9 @@ class Request:
     decimal: str | None = None
     thousands: str | None = None
     header: bool | None = None
+    comment: str | None = None
+    known_samples: frozenset[str] = frozenset()
     size: int = 0
-    batch: str | None = None
 
     def unused(self, name: str) -> bool:
         """Whether the caller asked to leave this column out."""
@@ -104,8 +76,8 @@ class Request:
 
     @property
     def named(self) -> dict[str, str]:
-        """The names that the caller gave, by role: "label", "id", "batch"."""
-        return {role: name for role in ("label", "id", "batch") if (name := getattr(self, role)) is not None}
+        """The names that the caller gave, by role: those of `apart`, and "id"."""
+        return self.apart if self.id is None else {"id": self.id, **self.apart}
 
     def names_any(self, cells: Sequence[str]) -> bool:
         """Whether one of the cells is the name of a column that the caller asked for."""
@@ -141,6 +113,13 @@ class NumberedNames(Sequence[str]):
         return f"x{self._numbers[index]}"
 
 
+class Column(NamedTuple):
+    """A column that is set apart from the features: labels, batches."""
+
+    name: str
+    values: np.ndarray
+
+
 @dataclass(frozen=True)
 class Table:
     """Samples read from a file.
@@ -153,37 +132,65 @@ class Table:
         One name per feature; "x0", "x1", ... where the file has none.
     sample_names : list of str or None
         Names of the samples: the id column, row names, barcodes.
-    label : ndarray or None
-        The label column asked for: numbers where every label is one (NaN where it is missing), strings otherwise.
     format : str
         Name of the file's format, one of :data:`~eigensieve.tables.FORMATS`.
     orientation : {"rows", "columns"}
         Where the samples stood in the file. `X` always has them in rows.
     notes : list of str
         What was assumed or noticed: missing values, detected orientation, renamed features.
-    label_name, id_name, batch_name : str or None
-        Names of the columns of labels, ids and batches in the file.
+    apart : dict of Column
+        Role ("label", "batch") -> name and values of the column asked for: numbers where every value is one (NaN where
+        it is missing), strings otherwise.
+    id_name : str or None
+        Name of the column of sample names; of feature names where samples stand in columns.
     text : dict of list of str
         Columns of the file that are no numbers, by name. They are not among the features.
     details : dict
         What writing the same format again needs: a CSV's delimiter, unused labels, an AnnData object.
-    batch : ndarray or None
-        The column of batches asked for, as `label`.
+
+    Attributes
+    ----------
+    label, batch : ndarray or None
+        The values of `apart`.
+    label_name, batch_name : str or None
+        The names of `apart`.
     """
 
     X: Matrix
     feature_names: Sequence[str]
     sample_names: list[str] | None
-    label: np.ndarray | None
     format: str
     orientation: Literal["rows", "columns"] = "rows"
     notes: list[str] = field(default_factory=list)
-    label_name: str | None = None
+    apart: dict[str, Column] = field(default_factory=dict)
     id_name: str | None = None
     text: dict[str, list[str]] = field(default_factory=dict)
     details: dict[str, Any] = field(default_factory=dict)
-    batch: np.ndarray | None = None
-    batch_name: str | None = None
+
+    @property
+    def label(self) -> np.ndarray | None:
+        """The samples' labels."""
+        return None if (column := self.apart.get("label")) is None else column.values
+
+    @property
+    def label_name(self) -> str | None:
+        """The name of the label column."""
+        return None if (column := self.apart.get("label")) is None else column.name
+
+    @property
+    def batch(self) -> np.ndarray | None:
+        """The samples' batches."""
+        return None if (column := self.apart.get("batch")) is None else column.values
+
+    @property
+    def batch_name(self) -> str | None:
+        """The name of the batch column."""
+        return None if (column := self.apart.get("batch")) is None else column.name
+
+    @property
+    def columns_apart(self) -> dict[str, np.ndarray]:
+        """Labels and batches by the names of their columns."""
+        return {column.name: column.values for column in self.apart.values()}
 
     @property
     def n_samples(self) -> int:
@@ -210,16 +217,25 @@ class Table:
         """Names of the samples; "s0", "s1", ... where they have none."""
         return self.sample_names or [f"s{row}" for row in range(self.n_samples)]
 
-    def set_apart(self, label: str = "label") -> dict[str, np.ndarray]:
-        """Return labels and batches by the names of their columns.
+    @property
+    def has_names(self) -> bool:
+        """Whether the file names its features."""
+        return not isinstance(self.feature_names, NumberedNames)
 
-        Parameters
-        ----------
-        label : str, default="label"
-            The name of labels that came without one.
-        """
-        columns = {self.label_name or label: self.label, self.batch_name or "batch": self.batch}
-        return {name: values for name, values in columns.items() if values is not None}
+    def set_apart(self, role: str, name: str) -> "Table":
+        """Return the table with a column that is no feature but has a role ("label", "batch"); itself without one."""
+        if name in self.text:
+            text = {other: cells for other, cells in self.text.items() if other != name}
+            column = Column(name, np.array(self.text[name], dtype=str))
+            return replace(self, text=text, apart={**self.apart, role: column})
+        if name not in self.feature_names:
+            return self
+        place = self.feature_names.index(name)
+        values = self.take(np.array([place])).dense[:, 0]
+        whole = bool(np.all(np.abs(values) < 2**53) and np.all(values == np.round(values)))
+        column = Column(name, values.astype(np.int64) if whole else values)
+        rest = self.take(np.delete(np.arange(self.n_features), place))
+        return replace(rest, apart={**self.apart, role: column})
 
     def take(self, columns: np.ndarray) -> "Table":
         """Return the table with some of its features.
@@ -279,33 +295,6 @@ def refuse_duplicates(names: Sequence[str], path: str | Path, what: str) -> None
         )
 
 
-def text_among_numbers(path: str | Path, columns: Sequence[str], example: str = "") -> DataError:
-    """The error for columns that should hold numbers but hold text."""
-    return DataError(
-        f"'{path}' has text in {len(columns):,} numeric column{'s' if len(columns) > 1 else ''}: "
-        f"{listed(columns)}{example}. Name the label or id column, or remove or encode the text."
-    )
-
-
-def listed(names: Sequence[str], at_most: int = 5) -> str:
-    """Quote the first few of many names."""
-    shown = ", ".join(f"'{name}'" for name in names[:at_most])
-    return shown if len(names) <= at_most else f"{shown} and {len(names) - at_most:,} more"
-
-
-def position(
-    name: str, names: Sequence[str], path: str | Path, role: str = "", what: str = "column", purpose: str = ""
-) -> int:
-    """Position of a name that the user gave, or an error that offers the nearest ones."""
-    try:
-        return names.index(name)
-    except ValueError:
-        close = get_close_matches(name, names, n=3) if len(names) <= 50_000 else []
-        hint = f"Did you mean {listed(close)}?" if close else f"Its {what}s are {listed(names)}."
-        kind, use = f"{role} {what}".strip(), f" {purpose}".rstrip()
-        raise DataError(f"'{path}' has no {kind} '{name}'{use}. {hint}") from None
-
-
 def as_floats(values: np.ndarray, path: str | Path = "the table") -> np.ndarray:
     """Numbers of any kind as float32 (kept) or float64 (everything else).
 
@@ -325,14 +314,6 @@ def _back(floats: np.ndarray, dtype: np.dtype) -> np.ndarray:
     """Floats as whole numbers again. The largest ones, which would not fit, become zero."""
     top = 2.0**63 if dtype.kind == "i" else 2.0**64
     return np.where(floats < top, floats, 0.0).astype(dtype)
-
-
-def too_large(path: str | Path, where: str = "") -> DataError:
-    """The error for whole numbers that are too large for a float."""
-    return DataError(
-        f"'{path}' has whole numbers above 2^53{where}, which cannot be told apart as measurements. "
-        "Name the column as the id if it identifies the samples, or drop it."
-    )
 
 
 def make_unique(names: Sequence[str], notes: list[str]) -> list[str]:

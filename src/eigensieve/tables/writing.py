@@ -12,8 +12,9 @@ from numpy.typing import ArrayLike
 
 from eigensieve._files import staged
 from eigensieve.tables.content import STDIN
+from eigensieve.tables.errors import DataError
 from eigensieve.tables.formats import Format, format_of, function, named
-from eigensieve.tables.table import DataError, Table
+from eigensieve.tables.table import Table
 
 
 def write_table(

@@ -71,11 +71,13 @@ CHOOSERS: dict[str, tuple[Chooser, str]] = {
     "random": (_random, "no labels"),
     "sieve-labels": (_sieve_labels, "labels"),
     "qalpha-labels": (_with("qalpha"), "labels"),
-    "fisher": (_with("trace-ratio", score="fisher", scale=True), "labels"),
     "f-test": (_f_test, "labels"),
 }
-"""Every selector of the comparison, and whether it sees the training labels."""
-_NEED_CLASSES = ("qalpha-labels", "fisher")
+"""Every selector of the comparison, and whether it sees the training labels.
+
+The best subset by the Fisher score is not here. On standardised features it is the one of the F-test.
+"""
+_NEED_CLASSES = ("qalpha-labels",)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -145,7 +147,7 @@ def compare_selectors(
     check_frame_name(output)
     console = Console(printing, output, report)
     with Outputs(force=force) as outputs:
-        outputs.check(output, report)
+        outputs.check(output, report, inputs=reading.inputs)
         samples = read_labelled(reading, console)
         task = _task(samples, options, reading.source)
         rows = _run(samples, task, options, console, reading.source)

@@ -52,7 +52,7 @@ class MachineOptions:
         bool,
         typer.Option("--compare/--no-compare", help="Compare with other small machines: trees, linear, network."),
     ] = True
-    seed: Seed = None
+    seed: Seed = 0
 
     def settings(self, match: str) -> dict[str, Any]:
         """Return the parameters of the machine with elements."""
@@ -92,7 +92,7 @@ def compress_svm(
     places = (writing.c_file, writing.onnx, writing.model, writing.report)
     console = Console(printing, *places)
     with Outputs(force=writing.force) as outputs:
-        outputs.check(*places)
+        outputs.check(*places, inputs=(*reading.inputs, machine.svm))
         samples = read_labelled(reading, console)
         found = _made(samples, machine, console, reading.source)
         _write(found, writing, outputs, reading.source)
@@ -137,7 +137,7 @@ def _made(samples: Samples, machine: MachineOptions, console: Console, source: s
         with console.working("Comparing", source) as progress:
             measured += compare(full, train, test, seed, progress)
     names = [str(name) for name in samples.features]
-    return Compressed(small, scaler, names, machine, measured, len(held_out))
+    return Compressed(small, scaler, names, machine, measured, len(held_out), samples.has_names)
 
 
 def _other_way(
@@ -214,6 +214,7 @@ class Compressed:
     options: MachineOptions
     measured: list[Measured]
     n_held_out: int
+    has_names: bool = True
 
     @property
     def machine(self) -> Any:
@@ -279,12 +280,12 @@ class Compressed:
     def model(self) -> Any:
         """The machine to save: it takes raw values."""
         names = np.array(self.names, dtype=object)
+        if self.has_names:
+            (self.small if self.scaler is None else self.scaler).feature_names_in_ = names
         if self.scaler is None:
-            self.small.feature_names_in_ = names
             return self.small
         from sklearn.pipeline import Pipeline
 
-        self.scaler.feature_names_in_ = names
         return Pipeline([("scale", self.scaler), ("machine", self.small)])
 
     def c(self, precision: str | None) -> str:

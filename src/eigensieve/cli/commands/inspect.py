@@ -66,7 +66,8 @@ def _look_at(table: Any) -> dict[str, Any]:
         "features_with_infinite": with_infinite,
         "label": _label(table),
         "batch": _batch(table),
-        "sample_names": table.id_name,
+        "sample_names": table.id_name if table.orientation == "rows" else None,
+        "feature_names": table.id_name if table.orientation == "columns" else None,
         "text_columns": list(table.text),
         "notes": notes_of(table),
     }
@@ -137,14 +138,12 @@ def _plan(found: dict[str, Any]) -> list[str]:
         plan.append("nothing varies: check --samples rows or columns")
     if found["samples"] < 10:
         plan.append("there are very few samples; a selection will hardly be stable")
-    elif found["samples"] > 10 * found["features"]:
-        plan.append("there are far more samples than features: check --samples rows or columns")
     if found["label"] is not None:
         plan.append(_label_plan(found["label"], found["samples"]))
     if found["batch"] is not None:
-        plan.append(f"differences between the {found['batch']['batches']} batches would be taken off")
+        plan.append(f"differences between the {found['batch']['batches']} batches would be removed")
     usable = found["features"] - found["types"]["constant"]
-    plan.append(f"--method {DEFAULT_METHOD} ({METHODS[DEFAULT_METHOD].summary}) would choose among {usable:,} features")
+    plan.append(f"select would choose among {usable:,} features")
     return plan
 
 
@@ -186,7 +185,10 @@ def _lines(found: dict[str, Any]) -> list[tuple[str, str]]:
     if found["batch"]:
         counts = ", ".join(f"{value} ({count:,})" for value, count in list(found["batch"]["counts"].items())[:8])
         lines.append(("batch", f"{found['batch']['name']}: {found['batch']['batches']:,} batches: {counts}"))
-    if found["sample_names"]:
-        lines.append(("sample names", f"column '{found['sample_names']}'"))
+    lines += [
+        (what, f"column '{found[key]}'")
+        for key, what in (("sample_names", "sample names"), ("feature_names", "feature names"))
+        if found[key]
+    ]
     lines += [("note", note) for note in found["notes"]]
     return lines

@@ -1,5 +1,6 @@
 """``eigensieve map``: the topographical map of the features."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -10,9 +11,10 @@ import typer
 from eigensieve._words import counted
 from eigensieve.cli.console import Console
 from eigensieve.cli.errors import UsageProblem
+from eigensieve.cli.methods import METHODS
 from eigensieve.cli.options import Force, PrintOptions, Report, SafeNames, SampleOptions
 from eigensieve.cli.outputs import Outputs, check_frame_name, save_frame, save_model
-from eigensieve.cli.reading import Samples, read_samples, read_side
+from eigensieve.cli.reading import Samples, labels_with, read_samples, read_side
 from eigensieve.cli.selection import count_or_auto
 
 EXAMPLES = (
@@ -56,17 +58,18 @@ class WriteOptions:
 def map_features(reading: SampleOptions, fit: FitOptions, writing: WriteOptions, printing: PrintOptions) -> None:
     """Map the features: several rounds of Q-alpha, each of which looks for another structure of the data.
 
-    Every feature has a weight and a coordinate per round; with two rounds it is an ellipse in the plane.
+    Every feature has a weight and a coordinate per round; with two rounds it is an ellipse in the plane. Labels, where
+    you give them, are the structure of the first round.
     """
     check_frame_name(writing.output)
     _check_figure(writing.figure, fit.rounds)
     places = (writing.output, writing.figure, writing.model, writing.report)
     console = Console(printing, *places)
     with Outputs(force=writing.force) as outputs:
-        outputs.check(*places)
+        outputs.check(*places, inputs=(*reading.inputs, fit.side))
         samples = read_samples(reading, console, notes=True)
-        fitted = _fit(samples, fit, console, reading)
-        columns = _columns(fitted)
+        fitted, used = _fit(samples, fit, console, reading)
+        columns = _columns(fitted, samples.features)
         if writing.output is not None:
             outputs.write(
                 "table", writing.output, lambda path: save_frame(columns, path, safe=writing.safe_names), suffix=".csv"
@@ -76,10 +79,10 @@ def map_features(reading: SampleOptions, fit: FitOptions, writing: WriteOptions,
         if writing.model is not None:
             outputs.write("model", writing.model, lambda path: save_model(fitted, path, input=reading.source))
         if writing.report is not None:
-            page = _page(fitted, columns, reading.source, samples)
+            page = _page(fitted, columns, used, reading.source, samples)
             outputs.write("report", writing.report, lambda path: path.write_text(page, encoding="utf-8"))
         outputs.commit()
-    _show(fitted, columns, console, outputs.written)
+    _show(fitted, columns, used, console, outputs.written)
 
 
 def _check_figure(figure: str | None, rounds: int) -> None:
@@ -91,24 +94,27 @@ def _check_figure(figure: str | None, rounds: int) -> None:
         raise UsageProblem("--figure needs two rounds: use --rounds 2 or more.")
 
 
-def _fit(samples: Samples, options: FitOptions, console: Console, reading: SampleOptions) -> Any:
-    from eigensieve.estimators import FeatureMap
+def _fit(samples: Samples, options: FitOptions, console: Console, reading: SampleOptions) -> tuple[Any, dict[str, Any]]:
+    """Fit, and return what was used besides the table, too."""
+    from eigensieve.estimators import FeatureMap, known_and_used
 
     count = count_or_auto(options.n_features, "--n-features")
+    y = None if samples.labels is None else labels_with(samples.labels, METHODS["qalpha"].unlabelled)
     extra = {}
     if options.side is not None:
         extra["side"] = read_side(options.side, reading, samples, console)
     fitted = FeatureMap(count, n_rounds=options.rounds, n_clusters=options.clusters)
     with console.fitting("Fitting FeatureMap", reading.source):
-        fitted.fit(samples.data, **extra)
-    fitted.feature_names_in_ = np.array([str(name) for name in samples.features], dtype=object)
-    return fitted
+        fitted.fit(samples.data, y, **extra)
+    if samples.has_names:
+        fitted.feature_names_in_ = np.array([str(name) for name in samples.features], dtype=object)
+    return fitted, known_and_used(fitted, y=y, y_name=samples.table.label_name, **extra)
 
 
-def _columns(fitted: Any) -> dict[str, Any]:
+def _columns(fitted: Any, names: Sequence[str]) -> dict[str, Any]:
     """All features as a table, in the order in which the rounds take them."""
     order = np.argsort(fitted.ranking_)
-    columns: dict[str, Any] = {"feature": [str(fitted.feature_names_in_[i]) for i in order]}
+    columns: dict[str, Any] = {"feature": [str(names[i]) for i in order]}
     for number in range(fitted.weights_.shape[1]):
         columns[f"weight_{number + 1}"] = fitted.weights_[order, number]
         columns[f"coordinate_{number + 1}"] = fitted.coordinates_[order, number]
@@ -126,7 +132,7 @@ def _draw(fitted: Any, names: int, path: Path) -> None:
     require("matplotlib.pyplot", extra="plot").close(display.figure_)
 
 
-def _page(fitted: Any, columns: dict[str, Any], source: str, samples: Samples) -> str:
+def _page(fitted: Any, columns: dict[str, Any], used: dict[str, Any], source: str, samples: Samples) -> str:
     """The report: the picture of two rounds, unless they show the same structure, and the features taken."""
     from eigensieve.report import Section, ellipses, sheet
 
@@ -135,7 +141,7 @@ def _page(fitted: Any, columns: dict[str, Any], source: str, samples: Samples) -
         picture = ellipses(
             fitted.coordinates_[:, :2].tolist(),
             np.abs(fitted.relevance_[:, :2]).tolist(),
-            [str(name) for name in fitted.feature_names_in_],
+            [str(name) for name in samples.features],
             fitted.support_.tolist(),
         )
         text = "One ellipse per feature: its direction in rounds 1 and 2, its relevance to them as width and height."
@@ -150,14 +156,19 @@ def _page(fitted: Any, columns: dict[str, Any], source: str, samples: Samples) -
     ]
     heads = ["feature", "round", *(key.replace("_", " ") for key in weights)]
     sections.append(Section("Features taken from the rounds in turn", heads, rows[:_SHOWN]))
-    facts = [f"Input: {source}", f"{samples.X.shape[0]:,} samples, {samples.X.shape[1]:,} features", *samples.prepared]
+    facts = [f"Input: {source}", f"{samples.X.shape[0]:,} samples, {samples.X.shape[1]:,} features"]
+    facts += [*samples.prepared, *(f"The map {sentence}" for sentence in used["sentences"])]
     return sheet("Map of the features", facts, sections)
 
 
-def _show(fitted: Any, columns: dict[str, Any], console: Console, written: dict[str, str]) -> None:
+def _show(
+    fitted: Any, columns: dict[str, Any], used: dict[str, Any], console: Console, written: dict[str, str]
+) -> None:
     rounds = range(1, fitted.weights_.shape[1] + 1)
     chosen = [i for i, selected in enumerate(columns["selected"]) if selected]
     console.text(f"{len(chosen):,} of {len(columns['feature']):,} features taken from {counted(len(rounds), 'round')}")
+    for sentence in used["sentences"]:
+        console.text(sentence)
     shown = ["feature", "round", *(f"weight_{number}" for number in rounds)]
     rows = [
         [columns["feature"][i], columns["round"][i], *(f"{columns[key][i]:.3g}" for key in shown[2:])] for i in chosen
@@ -169,6 +180,7 @@ def _show(fitted: Any, columns: dict[str, Any], console: Console, written: dict[
         {
             "command": "map",
             "features": len(columns["feature"]),
+            "used": used,
             "rounds": [[columns["feature"][i] for i in chosen if columns["round"][i] == number] for number in rounds],
             "criteria": [float(value) for value in fitted.objectives_],
             "outputs": written,

@@ -21,7 +21,7 @@ from eigensieve.cli.outputs import (
 )
 from eigensieve.cli.pairs import read_pairs
 from eigensieve.cli.reading import Samples, read_samples, read_side
-from eigensieve.cli.selection import Fitting, Selection, as_text, count_or_auto
+from eigensieve.cli.selection import Fitting, Selection, count_or_auto
 
 EXAMPLES = (
     "eigensieve select genes.csv -o chosen.csv --report report.html",
@@ -58,9 +58,9 @@ class FitOptions:
 
     method: Annotated[str, _method("--method", f"{_METHODS}.", autocompletion=_complete_method)] = DEFAULT_METHOD
     n_features: Annotated[str | None, _method("--n-features", _HOW_MANY, "-n")] = None
-    clusters: Annotated[str | None, _method("--clusters", "How many clusters of samples: auto or a number.", "-k")] = (
-        None
-    )
+    clusters: Annotated[
+        str | None, _method("--clusters", "qalpha: how many clusters of samples: auto or a number.", "-k")
+    ] = None
     fdr: Annotated[
         float | None, _method("--fdr", "sieve, qalpha: share of false selections to allow with -n auto or fewest.")
     ] = None
@@ -177,7 +177,7 @@ def select_features(
     places = (writing.output, writing.weights, writing.model, writing.report, writing.selected)
     console = Console(printing, *places)
     with Outputs(force=writing.force) as outputs:
-        outputs.check(*places)
+        outputs.check(*places, inputs=(*reading.inputs, fit.side, fit.pairs))
         samples = read_samples(reading, console, notes=True)
         selection = _selection(fitting, samples, reading, fit, console)
         _write(selection, writing, outputs, console)
@@ -230,7 +230,12 @@ def _write(selection: Selection, wanted: WriteOptions, outputs: Outputs, console
         text = json.dumps(selection.chosen(), ensure_ascii=False, indent=1) + "\n"
         outputs.write("selected", wanted.selected, lambda path: path.write_text(text, encoding="utf-8"), suffix=".json")
     if wanted.model is not None:
-        about = {"input": selection.source, "prepared": selection.samples.prepared, "used": selection.used}
+        about = {
+            "input": selection.source,
+            "prepared": selection.samples.prepared,
+            "used": selection.used,
+            "columns": {role: column.name for role, column in selection.samples.table.apart.items()},
+        }
         outputs.write(
             "model",
             wanted.model,
@@ -254,11 +259,8 @@ def _page(selection: Selection, console: Console) -> str:
 def _show(selection: Selection, console: Console, top: int, written: dict[str, str]) -> None:
     """Print the outcome for people, or as JSON."""
     console.text(selection.headline)
-    for sentence in [*selection.samples.prepared, *selection.used_sentences]:
+    for sentence in [*selection.samples.prepared, *selection.used_sentences, *selection.warnings]:
         console.text(sentence)
-    figures = ", ".join(f"{key.replace('_', ' ')} {as_text(value)}" for key, value in selection.figures().items())
-    if figures:
-        console.text(figures)
     if selection.support.any():
         console.table(*selection.best(top), right=["weight", "rank", "null quantile", "selection frequency"])
     if selection.many_by_default:
