@@ -7,15 +7,23 @@ from pathlib import Path
 
 from .environment import environment
 
+KEY = ("data", "selector", "count", "seed", "n_init", "max_samples")
+
 
 class Results:
     """The results file. A row is appended as soon as it is known, with the digest of its environment.
 
     A line that was cut off, by a machine that stopped, is left out.
+
+    Parameters
+    ----------
+    path : Path
+    key : tuple of str
+        The columns that tell runs apart.
     """
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
+    def __init__(self, path: Path, key: tuple[str, ...] = KEY) -> None:
+        self.path, self.key = path, key
         self.rows: list[dict] = []
         self.environments: dict[str, dict] = {}
         for line in path.read_text().splitlines() if path.exists() else []:
@@ -33,9 +41,8 @@ class Results:
         else:
             self.environments[row["environment"]] = row
 
-    @staticmethod
-    def _key(row: dict) -> tuple:
-        return tuple(row[part] for part in ("data", "selector", "count", "seed", "n_init", "max_samples"))
+    def _key(self, row: dict) -> tuple:
+        return tuple(row[part] for part in self.key)
 
     def has(self, wanted: dict) -> bool:
         return self._key(wanted) in self._done
