@@ -1,6 +1,7 @@
 """Planted labels on real columns: what is independent of the labels, and how selectors are judged."""
 
 import json
+import subprocess
 import sys
 from pathlib import Path
 
@@ -92,8 +93,9 @@ def test_the_table_has_rates_power_and_size(
     np.savez(tmp_path / "own.npz", X=_real(), y=load_breast_cancer().target)
     options = ["--data", str(tmp_path / "own.npz"), "--families", "linear", "--selectors", "f-test", "--samples", "100"]
     options += ["--features", "20", "--relevant", "4", "--draws", "2", "--results", str(tmp_path / "r.jsonl")]
+    command = [sys.executable, "-m", "benchmarks.quality.planted", *options]
+    assert subprocess.run(command, cwd=ROOT, capture_output=True).returncode == 0
     monkeypatch.setattr(sys, "argv", ["planted", *options])
-    main()
     main()
     rows = [json.loads(line) for line in (tmp_path / "r.jsonl").read_text().splitlines()][1:]
     assert [row["status"] for row in rows] == ["ok", "ok"]

@@ -25,7 +25,9 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=2, help="k-means runs with different seeds")
     parser.add_argument("--n-init", type=int, default=5, help="restarts within a k-means run")
     parser.add_argument("--max-samples", type=int, default=2_000, help="larger sets are drawn down to this, once")
-    parser.add_argument("--seconds", type=float, help="time limit of a choice; it runs in a process of its own")
+    parser.add_argument(
+        "--seconds", type=float, help="most processor time of a choice; it runs in a process of its own"
+    )
     parser.add_argument("--megabytes", type=float, help="memory limit of a choice, on top of the data; likewise")
     parser.add_argument("--results", type=Path, required=True, help="results file (JSON lines), resumed when it exists")
     parser.add_argument("--table", type=Path, help="write all results as one CSV table")

@@ -8,6 +8,7 @@ from multiprocessing.connection import Connection
 import psutil
 
 _LOOK = 0.02  # seconds between two looks at the process
+_PATIENCE = 10.0  # wall time, in processor times
 
 
 class OverLimit(RuntimeError):
@@ -20,7 +21,8 @@ class Worker:
     Parameters
     ----------
     seconds : float or None
-        Most wall time of a call.
+        Most processor time of a call, so that other work on the machine does not count. A call that waits is ended
+        after ten times as much wall time.
     megabytes : float or None
         Most memory of a call, on top of what the process holds before it.
     """
@@ -67,10 +69,11 @@ class Worker:
 
     def _wait(self, process: psutil.Process, begin: float) -> tuple:
         assert self._line is not None
-        before = process.memory_info().rss
+        before, used = process.memory_info().rss, _processor_time(process)
         while not self._line.poll(_LOOK):
             over = ""
-            if self.seconds is not None and time.monotonic() - begin > self.seconds:
+            waited, worked = time.monotonic() - begin, _processor_time(process) - used
+            if self.seconds is not None and (worked > self.seconds or waited > _PATIENCE * self.seconds):
                 over = f"over {self.seconds:g} s"
             if self.megabytes is not None and process.memory_info().rss - before > self.megabytes * 2**20:
                 over = f"over {self.megabytes:g} MB"
@@ -82,6 +85,11 @@ class Worker:
         except EOFError:
             self.close()
             raise OverLimit("its process ended") from None
+
+
+def _processor_time(process: psutil.Process) -> float:
+    times = process.cpu_times()
+    return times.user + times.system
 
 
 def _serve(line: Connection) -> None:

@@ -1,18 +1,15 @@
 """False discoveries, power and size of labelled selectors on real data with planted labels."""
 
 import argparse
-import time
 from pathlib import Path
 
 import numpy as np
 
-from ..data import load, standardized
-from ..limits import OverLimit, Worker
+from ..limits import Worker
 from ..results import Results
-from .generator import FAMILIES, plant
+from .generator import FAMILIES
 from .peers import PEERS
-
-KEY = ("data", "family", "n_samples", "n_features", "relevant", "signal", "rate", "selector", "seed")
+from .run import KEY, run, wanted
 
 
 def main() -> None:
@@ -26,7 +23,7 @@ def main() -> None:
     parser.add_argument("--signal", type=float, default=4.0, help="log odds of one standard deviation of the effect")
     parser.add_argument("--rate", type=float, default=0.1, help="false discovery rate that is asked for")
     parser.add_argument("--draws", type=int, default=5)
-    parser.add_argument("--seconds", type=float, default=300.0, help="time limit of a choice")
+    parser.add_argument("--seconds", type=float, default=300.0, help="most processor time of a choice")
     parser.add_argument("--megabytes", type=float, default=8_000.0, help="memory limit of a choice")
     parser.add_argument("--results", type=Path, required=True, help="results file (JSON lines), resumed when it exists")
     parser.add_argument("--table", type=Path, help="write all results as one CSV table")
@@ -34,55 +31,14 @@ def main() -> None:
     results = Results(arguments.results, KEY)
     worker = Worker(arguments.seconds, arguments.megabytes)
     try:
-        for row in _wanted(arguments):
+        for row in wanted(arguments):
             if not results.has(row):
-                results.add(row | _run(row, worker))
+                results.add(row | run(row, worker))
     finally:
         worker.close()
     print(markdown(results.rows))
     if arguments.table is not None:
         results.write_table(arguments.table)
-
-
-def _wanted(arguments: argparse.Namespace):
-    """The head of every row, problem by problem; only sizes that a set has."""
-    fixed = {key: getattr(arguments, key) for key in ("relevant", "signal", "rate")}
-    for data in arguments.data:
-        rows, columns = load(data, max(arguments.samples))[0].shape
-        for n_samples in (size for size in arguments.samples if size <= rows):
-            for n_features in (size for size in arguments.features if size <= columns):
-                for family in arguments.families:
-                    for seed in range(arguments.draws):
-                        for selector in arguments.selectors:
-                            yield fixed | {
-                                "data": data,
-                                "family": family,
-                                "n_samples": n_samples,
-                                "n_features": n_features,
-                                "selector": selector,
-                                "seed": seed,
-                            }
-
-
-def _run(row: dict, worker: Worker) -> dict:
-    try:
-        found = worker.call(choose, row)
-    except (OverLimit, RuntimeError) as problem:
-        found = {"status": f"failed: {problem}"}
-    print(row["data"].rpartition("/")[2], row["family"], row["n_samples"], row["n_features"], row["selector"], found)
-    return found
-
-
-def choose(row: dict) -> dict:
-    """Make the problem, run the selector, and judge what it chose. It sees standardised data."""
-    X = load(row["data"], 10**9)[0]
-    made = plant(X, *(row[key] for key in ("family", "n_samples", "n_features", "relevant", "signal", "seed")))
-    begin = time.process_time()
-    try:
-        chosen = PEERS[row["selector"]](standardized(made.X), made.y, row["rate"], row["relevant"], row["seed"])
-    except (ValueError, ArithmeticError, RuntimeError, MemoryError, ImportError) as problem:
-        return {"status": f"failed: {problem}"}
-    return made.judge(chosen) | {"status": "ok", "seconds": round(time.process_time() - begin, 3)}
 
 
 def markdown(rows: list[dict]) -> str:

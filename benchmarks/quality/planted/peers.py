@@ -127,7 +127,7 @@ def lightgbm_rfe(X, y, rate, relevant, seed):
     """Recursive elimination by LightGBM's gain, a fifth at a time; the size by three folds."""
     from lightgbm import LGBMClassifier
 
-    trees = LGBMClassifier(100, verbose=-1, n_jobs=1, importance_type="gain", random_state=seed)
+    trees = LGBMClassifier(n_estimators=100, verbose=-1, n_jobs=1, importance_type="gain", random_state=seed)
     return np.flatnonzero(RFECV(trees, step=0.2, cv=3).fit(X, y).support_)
 
 
