@@ -91,12 +91,6 @@ def sieve(X, n_clusters, count, seed, y):
     return SieveSelector(count, random_state=seed).fit(X).selection_order_
 
 
-def sieve_told(X, n_clusters, count, seed, y):
-    from eigensieve import SieveSelector
-
-    return SieveSelector(count, n_clusters, random_state=seed).fit(X).selection_order_
-
-
 def qalpha(X, n_clusters, count, seed, y):
     from eigensieve import QAlphaSelector
 
@@ -119,7 +113,6 @@ def _deep(name: str) -> Choose:
 
 SELECTORS = {
     "sieve": Selector(sieve, raw=True),
-    "sieve-k": Selector(sieve_told, told=True, raw=True),
     "qalpha-k": Selector(qalpha, told=True),
     **_both("laplacian", peers.laplacian),
     **_both("mcfs-k", peers.mcfs, told=True),
