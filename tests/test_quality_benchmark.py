@@ -36,7 +36,8 @@ def test_any_selector_runs_and_results_are_kept(quality: None, tmp_path: Path, c
     options += ["--selectors", "sieve", "variance", "random", "--counts", "50", "--seeds", "1", "--n-init", "2"]
     monkeypatch.setattr(sys, "argv", ["quality", *options, *(part for text in texts for part in ("--selector", text))])
     main()
-    rows = [json.loads(line) for line in (tmp_path / "r.jsonl").read_text().splitlines()]
+    environment, *rows = [json.loads(line) for line in (tmp_path / "r.jsonl").read_text().splitlines()]
+    assert {row["environment"] for row in rows} == {environment["environment"]}
     best = {row["selector"]: row["accuracy"] for row in rows}
     assert best[texts[0]] == best["sieve"] == 1.0
     assert {row["chosen"] for row in rows if row["selector"] == texts[1]} == {60}
@@ -45,7 +46,7 @@ def test_any_selector_runs_and_results_are_kept(quality: None, tmp_path: Path, c
     assert f"| {texts[0]} (labels) |" in capsys.readouterr().out
     assert len(list(tmp_path.glob("*.svg"))) == 4
     main()
-    assert len((tmp_path / "r.jsonl").read_text().splitlines()) == len(rows)
+    assert len((tmp_path / "r.jsonl").read_text().splitlines()) == 1 + len(rows)
 
 
 def test_sets_that_were_chosen_on_have_no_pictures(quality: None, tmp_path: Path) -> None:

@@ -1,8 +1,11 @@
 """Labelled data sets by name, ready for selectors: dense float32, missing values filled in by the mean."""
 
+import hashlib
 from functools import lru_cache
+from pathlib import Path
 
 import numpy as np
+from scipy.sparse import csr_matrix
 
 from eigensieve.datasets import load_real
 
@@ -95,19 +98,38 @@ def part_of(name: str) -> str:
     return "chosen-on" if name in CHOSEN_ON else "reported"
 
 
+EXPRESSION = (
+    "ALL_subtype",
+    "CNS_outcome_pomeroy",
+    "DLBCL_outcome_shipp",
+    "GLIOMA",
+    "NCI60",
+    "SRBCT_khan",
+    "TOX_171",
+    "breast_west_nodal",
+    "colon_alon",
+    "leukemia_golub",
+    "lung_gordon",
+    "lymphoma_alizadeh3",
+)
+"""Expression sets whose files do not name their kind."""
+
+
+def is_wide_expression(row: dict) -> bool:
+    """Whether a row of the results is about bulk expression or methylation with at least 10 features per sample."""
+    kind = row.get("kind", "")
+    bulk = any(word in kind for word in ("expression", "methylation", "microarray"))
+    return bulk and row["features"] >= 10 * row["samples"]
+
+
 @lru_cache(maxsize=2)
 def load(name: str, max_samples: int) -> tuple[np.ndarray, np.ndarray]:
     """Return X (samples x features) and labels 0..c-1, at most `max_samples` rows drawn once and for all.
 
-    ``NAME.npz`` paths are read as well, so that sets outside the data folder can be run: they need X and y.
+    ``NAME.npz`` paths are read as well, so that sets outside the data folder can be run. They need y, and X or the
+    parts of a CSR matrix: X_data, X_indices, X_indptr and X_shape.
     """
-    if name.endswith(".npz"):
-        with np.load(name, allow_pickle=False) as stored:
-            X, y = stored["X"], stored["y"]
-    else:
-        bunch = load_real(name)
-        X, y = bunch.data, bunch.target
-    y = np.asarray(y)
+    X, y, _ = _stored(name)
     if len(y) > max_samples:
         rows = np.sort(np.random.default_rng(0).permutation(len(y))[:max_samples])
         X, y = X[rows], y[rows]
@@ -117,6 +139,32 @@ def load(name: str, max_samples: int) -> tuple[np.ndarray, np.ndarray]:
         means = np.nanmean(np.where(missing.all(axis=0), 0.0, X), axis=0)
         X = np.where(missing, means.astype(np.float32), X)
     return X[:, X.std(axis=0) > 0], np.unique(y, return_inverse=True)[1]
+
+
+@lru_cache(maxsize=2)
+def about(name: str, max_samples: int) -> dict:
+    """Return how many samples and features the stored set has, its kind, and a digest of X and y as selectors see them.
+
+    Those who run the same set have the same digest.
+    """
+    stored, _, kind = _stored(name)
+    X, y = load(name, max_samples)
+    digest = hashlib.sha256(np.ascontiguousarray(X).tobytes() + y.astype(np.int64).tobytes()).hexdigest()[:12]
+    return {"samples": stored.shape[0], "features": stored.shape[1], "kind": kind, "digest": digest}
+
+
+def _stored(name: str) -> tuple[np.ndarray | csr_matrix, np.ndarray, str]:
+    """X, y and kind as they are stored."""
+    if not name.endswith(".npz"):
+        bunch = load_real(name)
+        kind = str(bunch.get("kind") or ("expression" if name in EXPRESSION else ""))
+        return bunch.data, np.asarray(bunch.target), kind
+    with np.load(Path(name), allow_pickle=False) as stored:
+        kind = str(stored["kind"]) if "kind" in stored else ""
+        if "X" in stored:
+            return stored["X"], stored["y"], kind
+        parts = (stored["X_data"], stored["X_indices"], stored["X_indptr"])
+        return csr_matrix(parts, shape=tuple(stored["X_shape"])), stored["y"], kind
 
 
 def standardized(X: np.ndarray) -> np.ndarray:

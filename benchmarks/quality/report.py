@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 from scipy.stats import wilcoxon
 
-from .data import part_of
+from .data import is_wide_expression, part_of
 from .scoring import METRICS
 from .selectors import Selector
 
@@ -67,12 +67,18 @@ def markdown(rows: list[dict], selectors: dict[str, Selector], ours: str) -> str
 
 
 def _overview(rows, selectors, ours):
-    """Means over all sets and over those without a dominant class, and who falls below random features."""
-    even = [row for row in rows if row.get("largest_class", 1.0) <= EVEN]
+    """Means over all sets and over two kinds of them, and who falls below random features."""
     lines = [*_means(rows, selectors, ours), ""]
-    if even and table(even, "accuracy")[0]:
-        lines += [f"Sets without a class of more than {EVEN:.0%} of the samples:", ""]
-        lines += [*_means(even, selectors, ours), ""]
+    groups = {
+        f"Sets without a class of more than {EVEN:.0%} of the samples": lambda row: (
+            row.get("largest_class", 1.0) <= EVEN
+        ),
+        "Wide expression (bulk expression or methylation, at least 10 features per sample)": is_wide_expression,
+    }
+    for title, belongs in groups.items():
+        some = [row for row in rows if belongs(row)]
+        if some and table(some, "accuracy")[0]:
+            lines += [f"{title}:", "", *_means(some, selectors, ours), ""]
     return lines + _losses(rows, selectors)
 
 

@@ -1,43 +1,20 @@
-"""Run selectors on data sets into a results file of JSON lines; what is in the file already is not run again."""
+"""Run selectors on data sets into a results file; what is in the file already is not run again."""
 
-import json
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass
-from pathlib import Path
+from functools import lru_cache
 
 import numpy as np
 from benchmarks.measure import extra_bytes
 
-from .data import load, standardized
+from .data import about, load, standardized
+from .limits import OverLimit, Worker
+from .results import Results
 from .scoring import score
-from .selectors import Selector, input_for
+from .selectors import Selector, input_for, selector_of
 
 COUNTS = (10, 20, 50, 100, 200)
-
-
-class Results:
-    """The results file: one JSON object per line, appended as soon as it is known."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self.rows: list[dict] = []
-        if path.exists():
-            self.rows = [json.loads(line) for line in path.read_text().splitlines() if line.strip()]
-        self._done = {self._key(row) for row in self.rows}
-
-    @staticmethod
-    def _key(row: dict) -> tuple:
-        return tuple(row[part] for part in ("data", "selector", "count", "seed", "n_init", "max_samples"))
-
-    def has(self, wanted: dict) -> bool:
-        return self._key(wanted) in self._done
-
-    def add(self, row: dict) -> None:
-        self.rows.append(row)
-        self._done.add(self._key(row))
-        with self.path.open("a") as stream:
-            stream.write(json.dumps(row) + "\n")
 
 
 @dataclass(frozen=True)
@@ -67,45 +44,43 @@ class Protocol:
         return about | {"n_init": self.n_init, "max_samples": self.max_samples}
 
 
-def run(results: Results, data: Iterable[str], selectors: dict[str, Selector], protocol: Protocol) -> None:
+def run(results: Results, data: Iterable[str], selectors: Iterable[str], protocol: Protocol, worker: Worker) -> None:
     """Fill the results file with every combination asked for that it lacks."""
     for name in data:
-        for label, selector in selectors.items():
+        for label in selectors:
             wanted = [
                 protocol.row(name, label, count, seed)
                 for count in protocol.counts
-                for seed in range(max(protocol.seeds, selector.draws))
+                for seed in range(max(protocol.seeds, selector_of(label).draws))
             ]
             wanted = [row for row in wanted if not results.has(row)]
             if wanted:
-                _run_one(results, selector, wanted)
+                _run_one(results, wanted, worker)
 
 
-def _run_one(results: Results, selector: Selector, wanted: list[dict]) -> None:
+def _run_one(results: Results, wanted: list[dict], worker: Worker) -> None:
     """Run one selector on one set."""
-    name, label, n_init = wanted[0]["data"], wanted[0]["selector"], wanted[0]["n_init"]
-    X, y = load(name, wanted[0]["max_samples"])
-    largest_class = round(float(np.bincount(y).max() / len(y)), 4)
+    name, label, n_init, max_samples = (wanted[0][key] for key in ("data", "selector", "n_init", "max_samples"))
+    selector = selector_of(label)
+    X, y = load(name, max_samples)
+    head = about(name, max_samples) | {"largest_class": round(float(np.bincount(y).max() / len(y)), 4)}
     Z = standardized(X)
-    given = input_for(selector, X)
-    largest = max(row["count"] for row in wanted)
+    wanted = [row for row in wanted if selector.whole or row["count"] < X.shape[1]]
+    counts = sorted({row["count"] for row in wanted})
     choices: dict[tuple, dict] = {}
     scored: dict[tuple, dict] = {}
     for row in wanted:
         count, seed = row["count"], row["seed"]
-        if count >= X.shape[1] and not selector.whole:
-            continue
         draw = seed % selector.draws
-        asked = min(X.shape[1], largest if selector.nested or selector.whole else count)
+        asked = min(X.shape[1], counts[-1] if selector.nested or selector.whole else count)
         if (asked, draw) not in choices:
-            choices[asked, draw] = _choose(selector, given, int(y.max()) + 1, asked, draw, y)
+            choices[asked, draw] = _within_limits(worker, label, name, max_samples, asked, counts, draw)
         choice = choices[asked, draw]
-        row = row | {"largest_class": largest_class} | choice["cost"]
-        if "order" not in choice:
+        row = row | head | choice["cost"]
+        if "orders" not in choice:
             results.add(row)
             continue
-        order = choice["order"](count) if callable(choice["order"]) else choice["order"]
-        chosen = order if selector.whole else order[:count]
+        chosen = choice["orders"][count]
         if len(chosen) < count and not selector.whole:
             results.add(row | {"status": f"chose only {len(chosen)}"})
             continue
@@ -117,16 +92,37 @@ def _run_one(results: Results, selector: Selector, wanted: list[dict]) -> None:
     print(f"{name:18s} {label:20s} accuracy {np.mean(means) if means else float('nan'):.3f}", flush=True)
 
 
-def _choose(selector: Selector, X, n_clusters, count, draw, y) -> dict:
-    """Return the order of the features and what it cost, or why there is none.
+def _within_limits(worker: Worker, label: str, name: str, max_samples: int, *rest) -> dict:
+    try:
+        # The data are read before, so that the limits are those of the selector.
+        worker.call(_read, name, max_samples, selector_of(label).raw)
+        return worker.call(choose, label, name, max_samples, *rest)
+    except OverLimit as problem:
+        return {"cost": {"status": f"failed: {problem}"}}
+
+
+def _read(name: str, max_samples: int, raw: bool) -> None:
+    _given(name, max_samples, raw)
+
+
+@lru_cache(maxsize=1)
+def _given(name: str, max_samples: int, raw: bool) -> np.ndarray:
+    return input_for(raw, load(name, max_samples)[0])
+
+
+def choose(label: str, name: str, max_samples: int, asked: int, counts: list[int], draw: int) -> dict:
+    """Return the chosen features by count and what they cost, or why there are none.
 
     Processor time: other work on the machine does not count.
     """
+    selector = selector_of(label)
+    y = load(name, max_samples)[1]
+    X = _given(name, max_samples, selector.raw)
     found: dict = {}
 
     def call() -> None:
         begin = time.process_time()
-        found["order"] = selector.choose(X, n_clusters, count, draw, y)
+        found["order"] = selector.choose(X, int(y.max()) + 1, asked, draw, y)
         found["seconds"] = time.process_time() - begin
 
     try:
@@ -134,4 +130,11 @@ def _choose(selector: Selector, X, n_clusters, count, draw, y) -> dict:
     except (ValueError, ArithmeticError, RuntimeError, MemoryError, ImportError) as problem:
         return {"cost": {"status": f"failed: {problem}"}}
     cost = {"status": "ok", "seconds": round(found["seconds"], 3), "megabytes": round(peak / 2**20, 1)}
-    return {"order": found["order"], "cost": cost}
+    return {"orders": {count: _first(found["order"], count, selector) for count in counts}, "cost": cost}
+
+
+def _first(order, count: int, selector: Selector) -> np.ndarray:
+    """The features chosen when `count` are wanted."""
+    if callable(order):
+        order = order(count)
+    return np.asarray(order if selector.whole else order[:count])

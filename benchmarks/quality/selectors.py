@@ -1,9 +1,8 @@
 """The selectors that are compared: those built in, and any scikit-learn selector given as text.
 
 A choice takes (X, n_clusters, count, seed, y) and returns indices, best first, or a function from a number of features
-to indices. Only supervised ones look at y. The
-others see standardised data, or raw data where that suits them better (names with ``-raw``); the sieve sees raw data,
-as users have it.
+to indices. Only supervised ones look at y. Peers come twice: with standardised data, and with raw data under names with
+``-raw``. The sieve sees raw data, as users have it.
 """
 
 import importlib
@@ -92,35 +91,61 @@ def sieve(X, n_clusters, count, seed, y):
     return SieveSelector(count, random_state=seed).fit(X).selection_order_
 
 
-def sieve_told(X, n_clusters, count, seed, y):
-    from eigensieve import SieveSelector
-
-    return SieveSelector(count, n_clusters, random_state=seed).fit(X).selection_order_
-
-
 def qalpha(X, n_clusters, count, seed, y):
     from eigensieve import QAlphaSelector
 
     return QAlphaSelector(count, n_clusters).fit(X).selection_order_
 
 
+def _both(name: str, choose: Choose, **how: bool) -> dict[str, Selector]:
+    """A peer with standardised and with raw data."""
+    return {name: Selector(choose, **how), f"{name}-raw": Selector(choose, raw=True, **how)}
+
+
+def _deep(name: str) -> Choose:
+    """A deep peer. PyTorch is imported when it runs."""
+
+    def choose(X, n_clusters, count, seed, y):
+        return getattr(importlib.import_module(f"{__package__}.peers.deep"), name)(X, n_clusters, count, seed, y)
+
+    return choose
+
+
 SELECTORS = {
     "sieve": Selector(sieve, raw=True),
-    "sieve-k": Selector(sieve_told, told=True, raw=True),
     "qalpha-k": Selector(qalpha, told=True),
-    "laplacian": Selector(peers.laplacian),
-    "laplacian-raw": Selector(peers.laplacian, raw=True),
-    "mcfs-k": Selector(peers.mcfs, told=True),
-    "mcfs-k-raw": Selector(peers.mcfs, told=True, raw=True),
-    "spec-k": Selector(peers.spec, told=True),
-    "fastcan-k": Selector(peers.fastcan, told=True),
+    **_both("laplacian", peers.laplacian),
+    **_both("mcfs-k", peers.mcfs, told=True),
+    **_both("spec-k", peers.spec, told=True),
+    **_both("fastcan-k", peers.fastcan, told=True),
+    **_both("css", peers.greedy_columns),
+    **_both("cur-k", peers.leverage, told=True),
+    **_both("pfa", peers.principal_features, nested=False),
+    **_both("facility", peers.facility_location),
+    **_both("fps", peers.farthest_points),
+    **_both("ndfs-k", peers.ndfs, told=True),
+    **_both("udfs-k", peers.udfs, told=True),
+    **_both("rufs-k", peers.rufs, told=True),
+    "if-learn-k": Selector(peers.influential, told=True),
     "variance": Selector(peers.variance, raw=True),
     "all": Selector(peers.all_features, whole=True),
     "random": Selector(peers.random_choice, draws=3),
     "f-test": Selector(f_test, supervised=True),
 }
 
+DEEP = {
+    **_both("cae", _deep("concrete_autoencoder"), nested=False),
+    **_both("ls-cae", _deep("ls_cae"), nested=False),
+    **_both("dufs", _deep("dufs")),
+}
+"""Peers that need PyTorch and minutes per set. They run when they are named."""
 
-def input_for(selector: Selector, X: np.ndarray) -> np.ndarray:
-    """What the selector is given."""
-    return X.astype(np.float64) if selector.raw else standardized(X)
+
+def selector_of(label: str) -> Selector:
+    """The selector of a name, or of a text that `from_text` reads."""
+    return (SELECTORS | DEEP).get(label) or from_text(label)
+
+
+def input_for(raw: bool, X: np.ndarray) -> np.ndarray:
+    """What a selector is given."""
+    return X.astype(np.float64) if raw else standardized(X)

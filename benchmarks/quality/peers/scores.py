@@ -1,8 +1,4 @@
-"""Unsupervised selectors from the literature, after their papers' formulas.
-
-Each takes (X, n_clusters, count, seed, y) and returns indices, best first. None looks at y. The graph is the papers'
-heat-weighted graph of 5 neighbours.
-"""
+"""Selectors with one score per feature. The graph is the papers' heat-weighted graph of 5 neighbours."""
 
 import warnings
 
