@@ -1,10 +1,10 @@
 """A paragraph of methods text for each selector, with its citation."""
 
-from inspect import signature
 from typing import Any
 
-from eigensieve._types import Array
 from eigensieve._version import __version__
+from eigensieve._words import counted
+from eigensieve.report.fitted import Fitted
 
 _WOLF_2005 = (
     "L. Wolf and A. Shashua. Feature Selection for Unsupervised and Supervised Inference: The Emergence of Sparsity in "
@@ -87,51 +87,48 @@ _HOW = {
 }
 
 
-def methods_text(model: Any, support: Array, labels_used: bool, used: dict[str, Any]) -> dict[str, Any]:
+def methods_text(model: Fitted, labels_used: bool, used: dict[str, Any]) -> dict[str, Any]:
     """Return what to write in a paper about how the features were selected.
 
     Parameters
     ----------
-    model : estimator
-    support : ndarray of bool of shape (n_features,)
+    model : Fitted
     labels_used : bool
     used : dict
         From :func:`~eigensieve.estimators.known_and_used`.
     """
-    name = type(model).__name__
-    how, citations = _HOW.get(name, (f"Features were selected with {name}.", []))
-    if getattr(model, "profiles_used_", False):
+    how, citations = _HOW.get(model.name, (f"Features were selected with {model.name}.", []))
+    if model.profiles_used:
         how = how.replace(_ROUNDS, _PROFILES)
-    embedding = getattr(model, "embedding_", None)
-    k = 0 if embedding is None else embedding.shape[1]
-    directions = f" The samples were embedded in {k} direction{'s' * (k > 1)}." if k else ""
-    if getattr(model, "supervised_", False):  # the sieve's labels take the place of clusters
-        how, directions = _how_with_labels(used["labels"]), ""
-    directions += _means_and_scale(model)
-    if getattr(model, "structure_shown_", None) is not None:
-        directions += _FEWEST
+    directions = f" The samples were embedded in {counted(model.n_directions, 'direction')}."
+    if model.led_by_labels:
+        how = _how_with_labels(used["labels"])
+    details = (directions if model.n_directions else "") + _means_and_scale(model)
+    if model.structure_shown is not None:
+        details += _FEWEST
     if used["side_samples"] or used["must_link"] or used["cannot_link"]:
         citations = list(dict.fromkeys([*citations, _SHASHUA_2004]))
     labels = "".join(f" The selection {part}." for part in used["sentences"])
     if labels_used and used["labels"] is None:
         labels = f" The labels of the samples steered the selection.{labels}"
-    changed = _changed(model)
     settings = (
-        f" Settings other than the defaults: {', '.join(changed)}." if changed else " All settings were defaults."
+        f" Settings other than the defaults: {', '.join(model.settings)}."
+        if model.settings
+        else " All settings were defaults."
     )
+    support = model.found.support
     count = int(support.sum())
     text = (
-        f"{count} of {len(support)} features {'was' if count == 1 else 'were'} selected with {name} of eigensieve "
-        f"{__version__}. {how}{directions}{labels}{settings}"
+        f"{count} of {len(support)} features {'was' if count == 1 else 'were'} selected with {model.name} of "
+        f"eigensieve {__version__}. {how}{details}{labels}{settings}"
     )
-    return {"name": name, "text": text, "citations": citations, "parameters": changed}
+    return {"name": model.name, "text": text, "citations": citations, "parameters": model.settings}
 
 
-def _means_and_scale(model: Any) -> str:
-    centered, scaled = getattr(model, "centered_", None), getattr(model, "scale_used_", False)
-    if not scaled:
-        return _MEANS.get(centered, "")
-    return _SCALE_USED if centered else _MEANS[False] + _SCALE_USED.replace(" Features were centred.", "")
+def _means_and_scale(model: Fitted) -> str:
+    if not model.scale_used:
+        return _MEANS.get(model.centered, "")
+    return _SCALE_USED if model.centered else _MEANS[False] + _SCALE_USED.replace(" Features were centred.", "")
 
 
 def _how_with_labels(labels: dict[str, Any] | None) -> str:
@@ -142,14 +139,3 @@ def _how_with_labels(labels: dict[str, Any] | None) -> str:
     if labels is not None and labels["labelled"] < labels["samples"]:
         how += " Labels that were not known were guessed by kernel ridge regression."
     return how
-
-
-def _changed(model: Any) -> list[str]:
-    """Parameters that differ from their defaults, as text."""
-    defaults = signature(type(model)).parameters
-    changed = []
-    for key, value in model.get_params(deep=False).items():
-        if key != "verbose" and repr(value) != repr(defaults[key].default):
-            shown = repr(value)
-            changed.append(f"{key}={shown if len(shown) <= 60 else f'({type(value).__name__})'}")
-    return changed
