@@ -93,8 +93,10 @@ class Chromium:
         raw, _, self.buffer = self.buffer.partition(b"\0")
         return json.loads(raw)
 
-    def open(self, path: Path, *, width: int = 1280, height: int = 900, dark: bool = False, media: str = "") -> None:
-        """Load a file and wait until its script says it is ready."""
+    def open(
+        self, path: Path | str, *, width: int = 1280, height: int = 900, dark: bool = False, media: str = ""
+    ) -> None:
+        """Load a file or an address and wait until its script says it is ready."""
         self.call(
             "Emulation.setDeviceMetricsOverride",
             width=width,
@@ -105,7 +107,7 @@ class Chromium:
         scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
         self.call("Emulation.setEmulatedMedia", media=media, features=[scheme])
         self.events.clear()
-        self.call("Page.navigate", url=path.resolve().as_uri())
+        self.call("Page.navigate", url=path if isinstance(path, str) else path.resolve().as_uri())
         deadline = time.monotonic() + 120
         while self.run("document.documentElement?.dataset.ready") != "yes":
             if time.monotonic() > deadline:
@@ -162,6 +164,19 @@ class Chromium:
         clip = {"x": 0, "y": 0, "width": size["width"], "height": size["height"], "scale": 1}
         answer = self.call("Page.captureScreenshot", captureBeyondViewport=True, clip=clip)
         path.write_bytes(base64.b64decode(answer["data"]))
+
+    def downloaded(self, script: str, folder: Path, name: str) -> bytes:
+        """Run JavaScript that starts a download into an empty folder; return the file once it is whole."""
+        session, self.session = self.session, None
+        self.call("Browser.setDownloadBehavior", behavior="allow", downloadPath=str(folder))
+        self.session = session
+        self.call("Runtime.evaluate", expression=script, userGesture=True)
+        deadline = time.monotonic() + 60
+        while not (folder / name).exists():
+            if time.monotonic() > deadline:
+                raise TimeoutError(f"{name} was not downloaded; there is {[p.name for p in folder.iterdir()]}")
+            time.sleep(0.05)
+        return (folder / name).read_bytes()
 
     def pdf(self, path: Path) -> None:
         """Print the page."""
