@@ -94,9 +94,16 @@ class Chromium:
         return json.loads(raw)
 
     def open(
-        self, path: Path | str, *, width: int = 1280, height: int = 900, dark: bool = False, media: str = ""
+        self,
+        path: Path | str,
+        *,
+        width: int = 1280,
+        height: int = 900,
+        dark: bool = False,
+        media: str = "",
+        ready: str = "document.documentElement?.dataset.ready === 'yes'",
     ) -> None:
-        """Load a file or an address and wait until its script says it is ready."""
+        """Load a file or an address and wait until it is ready; by default, until its script says so."""
         self.call(
             "Emulation.setDeviceMetricsOverride",
             width=width,
@@ -109,7 +116,7 @@ class Chromium:
         self.events.clear()
         self.call("Page.navigate", url=path if isinstance(path, str) else path.resolve().as_uri())
         deadline = time.monotonic() + 120
-        while self.run("document.documentElement?.dataset.ready") != "yes":
+        while not self.run(ready):
             if time.monotonic() > deadline:
                 raise TimeoutError(f"the page did not become ready; {self.complaints()}")
             time.sleep(0.05)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from eigensieve import QAlphaSelector, SieveSelector
-from eigensieve.report import render, summarize
+from eigensieve.report import Section, render, sheet, size_against_score, summarize
 from report.conftest import HOSTILE, QUOTED
 
 
@@ -262,3 +262,22 @@ def test_every_picture_and_its_figures_can_be_saved(browser, regression, tmp_pat
             np.testing.assert_allclose([float(row[2]) for row in rows[1:]], summary["curve"]["weight"])
     assert browser.run("getComputedStyle(document.body).backgroundColor") == "rgb(20, 24, 23)"
     assert browser.complaints() == []
+
+
+@pytest.mark.parametrize("dark", [False, True])
+@pytest.mark.parametrize("width", [500, 1280])
+def test_a_sheet_shows_its_cells_and_its_pictures_whole(browser, tmp_path, width, dark):
+    points = [("full SVM", 99_000.0, 0.95), ("compressed", 100.0, 0.93), ("60 trees of 4 leaves", 420.0, 0.93)]
+    page = sheet(
+        "A", [], [Section("B", ["", ""], [["name", "value"]], picture=size_against_score(points, 1, "accuracy"))]
+    )
+    path = tmp_path / "sheet.html"
+    path.write_text(page, encoding="utf-8")
+    browser.open(path, width=width, dark=dark, ready="document.readyState === 'complete'")
+    assert browser.complaints() == [] and browser.run(OVERLAPS) == []
+    assert browser.run("document.documentElement.scrollWidth") <= width
+    assert browser.run("[...document.querySelectorAll('td')].every(e => e.offsetWidth > 0)")
+    saved = browser.downloaded(
+        "document.querySelector('.downloads a').click()", tmp_path, "eigensieve-size-and-accuracy.svg"
+    )
+    assert ET.fromstring(saved).tag.endswith("svg")
