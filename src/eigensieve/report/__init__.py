@@ -18,7 +18,7 @@ own on the page; *position* is the row of a column on the page, or -1.
 """
 
 from eigensieve.report.pictures import Picture, ellipses, image_shape, pixels, size_against_score
-from eigensieve.report.rendering import render, render_fragment
+from eigensieve.report.rendering import asset, render, render_fragment
 from eigensieve.report.report import Report
 from eigensieve.report.sheets import Section, sheet
 from eigensieve.report.summary import summarize
@@ -29,6 +29,7 @@ __all__ = [
     "Picture",
     "Report",
     "Section",
+    "asset",
     "ellipses",
     "image_shape",
     "pixels",

@@ -6,7 +6,7 @@ A new command is a new file here and a line in the table below.
 
 from collections.abc import Callable
 
-from eigensieve.cli.commands import apply, compare, compress, demo, inspect, map, reproduce, select
+from eigensieve.cli.commands import app, apply, compare, compress, demo, inspect, map, reproduce, select
 
 COMMANDS: dict[str, tuple[Callable[..., None], tuple[str, ...]]] = {
     "select": (select.select_features, select.EXAMPLES),
@@ -16,6 +16,7 @@ COMMANDS: dict[str, tuple[Callable[..., None], tuple[str, ...]]] = {
     "map": (map.map_features, map.EXAMPLES),
     "compress": (compress.compress_svm, compress.EXAMPLES),
     "reproduce": (reproduce.reproduce_papers, reproduce.EXAMPLES),
+    "app": (app.open_app, app.EXAMPLES),
     "demo": (demo.run_demo, demo.EXAMPLES),
 }
 """Name -> function and examples, in the order of ``eigensieve --help``."""
