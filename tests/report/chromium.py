@@ -128,6 +128,18 @@ class Chromium:
             raise RuntimeError(answer["exceptionDetails"])
         return answer["result"].get("value")
 
+    def run_in_frame(self, script: str) -> Any:
+        """Evaluate JavaScript in the frame of another origin that the page holds; None while there is none."""
+        session, self.session = self.session, None
+        try:
+            found = [each for each in self.call("Target.getTargets")["targetInfos"] if each["type"] == "iframe"]
+            if not found:
+                return None
+            self.session = self.call("Target.attachToTarget", targetId=found[0]["targetId"], flatten=True)["sessionId"]
+            return self.run(script)
+        finally:
+            self.session = session
+
     def complaints(self) -> list[str]:
         """Errors and warnings of console, script and loader since the page was opened."""
         kinds = ("Runtime.consoleAPICalled", "Runtime.exceptionThrown", "Log.entryAdded")

@@ -144,6 +144,7 @@
     for (const role in FILES) {
       if (run.files[role]) make(byId("files"), "a", "Save " + FILES[role], { href: `files/${role}?save=1`, download: run.files[role], id: "save-" + role });
     }
+    if (run.files.report) make(byId("files"), "a", "Open report alone", { href: "files/report", target: "_blank", rel: "noopener" });
     list("run-notes", run.notes.map(plain));
     byId("command").textContent = run.command;
     const frame = byId("report");
