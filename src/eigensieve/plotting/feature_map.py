@@ -159,6 +159,7 @@ def _names_apart(ax: Any, names: list[str], places: FloatArray, inside: BoolArra
             va="center",
             fontsize=8,
             parse_math=False,  # a name is text: a dollar sign in it must not be interpreted
+            bbox={"facecolor": "white", "alpha": 0.65, "edgecolor": "none", "pad": 0.4},
             arrowprops={"arrowstyle": "-", "color": "0.6", "linewidth": 0.6, "shrinkA": 0, "shrinkB": 0},
         )
         for distance, angle in product(_DISTANCES if in_ellipse else _DISTANCES[1:], range(90, 450, 30)):
