@@ -1,11 +1,11 @@
 """The local page in the browser: drop a table, see how it was understood, select, watch, read, download.
 
 The package owns no algorithm and no reader. It starts ``eigensieve inspect`` and ``eigensieve select`` as programs of
-their own, so that the page does what the command line does, and a run can be stopped. Read in this order:
+their own: the page gives the results of the command line, and a run can be stopped. Read in this order:
 
 - ``command``: from the choices on the page to a command line
 - ``workspace``: the table, the programs that work on it, and their outputs, in a folder that is removed at the end
-- ``server``: addresses, what is refused, and how the page is served
+- ``server``: the addresses, the requests that are refused, and the start of the server
 - ``assets/``: page, style and script
 """
 

@@ -26,7 +26,7 @@ class Refused(Exception):
     Parameters
     ----------
     message : str
-        What is wrong, and what to do.
+        The problem and its fix.
     status : int
         Status of the HTTP answer.
     """

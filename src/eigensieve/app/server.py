@@ -35,10 +35,10 @@ Application = Callable[[Scope, Any, Any], Awaitable[None]]
 
 
 class Guard:
-    """Refuse what does not come from the page itself, before anything else looks at it.
+    """Refuse requests that do not come from the page itself, before anything else sees them.
 
     The address must hold the token. The host must be this computer, since another name could be made to point here.
-    Where the browser says which page asks, it must be a page of this server.
+    If the browser tells which page asks, it must be a page of this server.
 
     Parameters
     ----------

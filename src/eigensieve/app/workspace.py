@@ -46,7 +46,7 @@ class Program:
         self._process: asyncio.subprocess.Process | None = None
 
     async def run(self) -> None:
-        """Start it and read what it prints, until it ends."""
+        """Start it and read its output until it ends."""
         pipe = asyncio.subprocess.PIPE
         # -P: a file in the folder, such as numpy.py, must not be taken for a module.
         command = [sys.executable, "-P", "-m", "eigensieve", *self.arguments]
@@ -99,7 +99,7 @@ class Program:
 
 
 class Workspace:
-    """One table and what is done with it. There is one selection at a time.
+    """One table and its selection. There is one selection at a time.
 
     Parameters
     ----------
@@ -117,12 +117,12 @@ class Workspace:
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def receive(self, name: str, size: str | None, parts: AsyncIterator[bytes]) -> str:
-        """Take a table in place of the one before; return its name. What came of the one before is removed.
+        """Take a table in place of the one before; return its name. The one before is removed with its outputs.
 
         Parameters
         ----------
         name : str
-            Of the file, as the browser says.
+            Of the file, from the browser.
         size : str or None
             Its announced size in bytes.
         parts : async iterator of bytes
@@ -193,7 +193,7 @@ class Workspace:
             await self.selection.stop()
 
     def state(self) -> dict[str, Any]:
-        """Return what the page shows about table and selection."""
+        """Return the state of table and selection for the page."""
         run = self.selection
         return {
             "table": None if self.table is None else self.table.name,

@@ -1,4 +1,4 @@
-"""What a report knows about a fitted selector. The attributes of models are read here and nowhere else."""
+"""A fitted selector as plain values for the report. Attributes of models are read here and nowhere else."""
 
 from dataclasses import dataclass
 from inspect import signature

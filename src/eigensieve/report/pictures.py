@@ -74,7 +74,7 @@ def ellipses(
 
 
 def size_against_score(points: Sequence[tuple[str, float, float]], chosen: int, score: str) -> Picture:
-    """Return one dot per machine: how many numbers it stores, on a logarithmic scale, and what it reaches.
+    """Return one dot per machine: the numbers it stores, on a logarithmic scale, and its score.
 
     Parameters
     ----------

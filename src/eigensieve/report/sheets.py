@@ -44,7 +44,7 @@ def sheet(title: str, facts: Sequence[str], sections: Sequence[Section]) -> str:
     ----------
     title : str
     facts : sequence of str
-        What was done with which data.
+        The data and how they were used, one sentence each.
     sections : sequence of Section
     """
     made = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")

@@ -38,7 +38,7 @@ def summarize(
     stability: FloatArray | Stability | None = None,
     limits: Limits | None = None,
 ) -> dict[str, Any]:
-    """Collect what a report shows about a fitted selector.
+    """Collect the contents of a report about a fitted selector.
 
     Parameters
     ----------
@@ -54,15 +54,15 @@ def summarize(
     title : str
         Head of the page.
     source : dict, optional
-        What the page should say about the input: ``name``, ``prepared`` (list of sentences), ``labels`` (name of the
+        Facts about the input: ``name``, ``prepared`` (list of sentences), ``labels`` (name of the
         label column), ``labels_used`` (bool).
     known : dict, optional
-        What was passed to ``fit`` besides X, for the sentences about it: ``y``, ``batches``, ``side``, ``must_link``,
+        Arguments of ``fit`` besides X, for the sentences about them: ``y``, ``batches``, ``side``, ``must_link``,
         ``cannot_link``, and the names ``y_name`` and ``batch_name``. Default: `labels` as y, where the model used y.
     draw_map : bool, default=True
         Whether to fit two rounds of Q-alpha on the best features for the topographical map.
     stability : Stability or ndarray of shape (n_features,), optional
-        What :func:`selection_stability` returned, or how often each feature was chosen over subsamples, between 0
+        From :func:`selection_stability`, or how often each feature was chosen over subsamples, between 0
         and 1.
     limits : Limits, optional
         How much the page holds.
@@ -121,7 +121,7 @@ def summarize(
 
 
 def _known(known: dict[str, Any] | None, labels: Array | None, led_by_labels: bool) -> dict[str, Any]:
-    """What was passed to ``fit`` besides X: as told, or else the labels where they led the selection."""
+    """Arguments of ``fit`` besides X: as told, or else the labels where they led the selection."""
     return known if known is not None else {"y": labels} if led_by_labels else {}
 
 
@@ -135,7 +135,7 @@ def _check_fitted_samples(model: Fitted, n_samples: int) -> None:
 
 
 def _of_length(name: str, values: Any, length: int, each: str) -> Any:
-    """Return what the user gave as an array of one entry per sample or column, or None."""
+    """Return values of the user as an array of one entry per sample or column, or None."""
     if values is None:
         return None
     values = np.asarray(values, dtype=None if hasattr(values, "dtype") else object)

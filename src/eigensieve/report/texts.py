@@ -35,7 +35,7 @@ _MEANS: dict[bool | None, str] = {
         "zero counts as structure."
     ),
 }
-"""What was done with the features' means and units, by whether they were centred."""
+"""How means and units of the features were treated, by whether the features were centred."""
 
 _SCALE_USED = (
     " Features were centred. For the neighbours, feature i had the weight v_i / (v_i + c) besides its score, where v_i "
@@ -88,7 +88,7 @@ _HOW = {
 
 
 def methods_text(model: Fitted, labels_used: bool, used: dict[str, Any]) -> dict[str, Any]:
-    """Return what to write in a paper about how the features were selected.
+    """Return the paragraph for a paper about how the features were selected.
 
     Parameters
     ----------

@@ -15,7 +15,7 @@ Card = dict[str, str]
 def trust_cards(
     model: Fitted,
     stability: FloatArray | None,
-    redundancy: dict[str, Any],
+    redundancy: dict[str, Any] | None,
     samples: dict[str, Any],
     used: dict[str, Any],
 ) -> list[Card]:
@@ -27,7 +27,7 @@ def trust_cards(
     stability : ndarray of shape (n_features,) or None
         How often each feature was selected on subsamples.
     redundancy, samples, used : dict
-        These parts of the summary.
+        These parts of the summary; `redundancy` is None where nothing is selected.
     """
     cards = [
         _search(model),
@@ -107,7 +107,7 @@ def _negative(model: Fitted) -> Card | None:
 
 
 def _chance(model: Fitted) -> Card:
-    """Compare the selected features with what permuted copies (the same values in another order) reach."""
+    """Compare the selected features with permuted copies (the same values in another order)."""
     support, quantiles, level = model.found.support, model.found.null_quantiles, model.found.null_weight
     title, copies = "Better than chance?", "features whose values were shuffled among the samples"
     if quantiles is not None and support.any():
@@ -141,11 +141,11 @@ def _stability(support: BoolArray, stability: FloatArray | None) -> Card:
     return _card(title, f"{100 * mean:.0f} %", state, text)
 
 
-def _copies(redundancy: dict[str, Any]) -> Card:
-    used, effective, copies = redundancy["used"], redundancy["effective"], redundancy["n_copies"]
+def _copies(redundancy: dict[str, Any] | None) -> Card:
     title = "Do they repeat each other?"
-    if not used:
+    if redundancy is None:
         return _card(title, "none selected", "none", "Nothing was selected.")
+    used, effective, copies = redundancy["used"], redundancy["effective"], redundancy["n_copies"]
     if used == 1:
         return _card(title, "1 of 1", "good", "One feature alone has no copies.")
     state = "good" if copies == 0 or effective / used >= 0.5 else "note"
@@ -158,7 +158,7 @@ def _copies(redundancy: dict[str, Any]) -> Card:
 
 
 def _known(used: dict[str, Any]) -> Card | None:
-    """What was used besides the data, and what follows for judging the selection."""
+    """Labels, batches, side data and pairs that the selection used. With labels, how to judge predictions."""
     parts = used["sentences"]
     if not parts:
         return None

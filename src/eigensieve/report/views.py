@@ -22,7 +22,7 @@ _NO_LABEL = ("", "nan", "None", "<NA>")
 
 @dataclass(frozen=True)
 class Limits:
-    """How much a page holds; what exceeds a limit is summarised and the page says so.
+    """How much a page holds. The page tells how many features or samples exceed a limit.
 
     Parameters
     ----------
@@ -182,14 +182,15 @@ def heat_map(
     samples: dict[str, Any],
     arranged: Arrangement,
     limits: Limits,
-) -> dict[str, Any]:
+) -> dict[str, Any] | None:
     """Standardised values of the best chosen features, samples in the order of the structure, like features together.
 
-    Samples are ordered by target, or by group and, inside a group, along the first principal component.
+    Samples are ordered by target, or by group and, inside a group, along the first principal component. None where
+    nothing is chosen.
     """
     columns = chosen[: limits.heat_features]
     if not len(columns):
-        return _EMPTY_HEAT | {"of_samples": data.n_samples}
+        return None
     table = np.asarray(data.take(columns), dtype=np.float64) * np.sqrt(max(1, data.n_samples - 1))
     leading = table @ np.linalg.svd(table, full_matrices=False)[2][0]
     first = arranged.target if arranged.by_target and arranged.target is not None else arranged.clusters
@@ -211,19 +212,6 @@ def heat_map(
         "of_features": len(chosen),
         "of_samples": data.n_samples,
     }
-
-
-_EMPTY_HEAT: dict[str, Any] = {
-    "features": [],
-    "tree": [],
-    "samples": [],
-    "clusters": [],
-    "label": None,
-    "target": None,
-    "values": "",
-    "clip": _CLIP,
-    "of_features": 0,
-}
 
 
 def _by_likeness(table: FloatArray) -> tuple[IntArray, list[list[float]]]:
@@ -260,32 +248,20 @@ def _correlation(table: FloatArray) -> FloatArray:
     return R
 
 
-_NO_REDUNDANCY: dict[str, Any] = {
-    "features": [],
-    "r": "",
-    "effective": 0.0,
-    "used": 0,
-    "of_features": 0,
-    "n_copies": 0,
-    "copies": [],
-    "threshold": _COPY,
-}
-
-
 def redundancy(
     data: DataMatrix, chosen: IntArray, position: IntArray, limits: Limits
-) -> tuple[FloatArray, dict[str, Any]]:
+) -> tuple[FloatArray, dict[str, Any] | None]:
     """Return the largest correlation of each chosen feature with another one, and the matrix of correlations.
 
     The effective number of m features with correlation matrix R is m^2 / |R|_F^2: m when they are uncorrelated, 1
     when they are copies of one.
     """
     used = chosen[:_EFFECTIVE_FEATURES]
+    likest = np.full(data.n_features, np.nan)
     if not len(used):
-        return np.full(data.n_features, np.nan), _NO_REDUNDANCY
+        return likest, None
     R = _correlation(np.asarray(data.take(used), dtype=np.float64))
     m = len(used)
-    likest = np.full(data.n_features, np.nan)
     off = np.abs(R - np.eye(m))
     if m > 1:
         likest[used] = off.max(axis=0)

@@ -438,8 +438,9 @@
   const clusterEntries = (n) => Array.from({ length: n }, (_, c) => [byLabel ? "label " + S.label_names[c] : `group ${c + 1}`, colour(c)]);
 
   function heat() {
-    const H = D.heat, q = H.clusters.length, m = H.features.length;
-    if (!m) { byId("heat").hidden = true; byId("heat-hint").textContent = "No feature is selected."; return; }
+    const H = D.heat;
+    if (!H) { byId("heat").hidden = true; byId("heat-hint").textContent = "No feature is selected."; return; }
+    const q = H.clusters.length, m = H.features.length;
     const order = byTarget ? `by ${S.target_name}` : S.n_clusters > 1 ? `by ${byLabel ? "label" : "group (k-means on the embedding)"}` : "along their leading direction";
     byId("heat-hint").textContent = `Standardised values, from −${H.clip} (blue) to ${H.clip} (orange) deviations. Samples are ordered ${order}, similar features stand side by side. ` +
       (H.tree.length ? "The tree joins features by their mean correlation. " : "") +
@@ -530,7 +531,7 @@
 
   // ---- correlations among the chosen
   function correlations() {
-    const R = D.redundancy, m = R.features.length;
+    const R = D.redundancy, m = R ? R.features.length : 0;
     if (m < 2) { byId("redundancy-section").hidden = true; return; }
     byId("redundancy-hint").textContent = `Correlations of the selected features (blue −1, orange 1). The ${many(R.used)} carry as much as ${R.effective.toFixed(1)} uncorrelated ones; ` +
       `${many(R.n_copies)} pair${R.n_copies === 1 ? "" : "s"} with |r| of at least ${R.threshold}. ` + (m < R.of_features ? `The ${many(m)} best of ${many(R.of_features)} are drawn. ` : "") +
