@@ -10,7 +10,7 @@ import time
 import pytest
 
 from app.conftest import HOST, TOKEN, csv_bytes
-from eigensieve.app.command import options, outputs, safe_name, select_command
+from eigensieve.app.command import Refused, options, outputs, safe_name, select_command
 
 BASE = f"/{TOKEN}"
 
@@ -167,6 +167,35 @@ def test_a_table_above_the_limit_is_refused_and_leaves_nothing(make_client):
     assert client.put(f"{BASE}/table?name=a", content=b"x", headers={"content-length": "-5"}).status_code == 413
     assert list(workspace.folder.iterdir()) == [] and client.get(f"{BASE}/selection").json()["table"] is None
     assert put(client, content=csv_bytes()[:9_000]).status_code == 200
+
+
+def test_an_upload_that_breaks_off_leaves_nothing(make_client):
+    client, workspace = make_client()
+
+    async def broken():
+        yield b"a,b\n"
+        raise ConnectionError("the browser has gone")
+
+    with pytest.raises((ConnectionError, Refused)):
+        client.portal.call(workspace.receive, "a.csv", None, broken())
+    assert list(workspace.folder.iterdir()) == [] and workspace.table is None
+    assert put(client).status_code == 200  # the next table is taken
+
+
+def test_two_uploads_at_once_are_refused(make_client):
+    client, workspace = make_client()
+    answers = []
+
+    async def slow():
+        yield b"a,b\n"
+        try:
+            await workspace.receive("b.csv", None, slow())
+        except Refused as error:
+            answers.append(error.status)
+        yield b"1,2\n"
+
+    assert client.portal.call(workspace.receive, "a.csv", None, slow()) == "a.csv"
+    assert answers == [409] and workspace.table.read_bytes() == b"a,b\n1,2\n"
 
 
 def test_a_full_disk_is_told(make_client, monkeypatch):

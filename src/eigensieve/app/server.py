@@ -100,7 +100,7 @@ def make_app(workspace: Workspace, token: str, hosts: set[str]) -> Application:
         Names of this server, with its port.
     """
     from starlette.applications import Starlette
-    from starlette.requests import Request
+    from starlette.requests import ClientDisconnect, Request
     from starlette.responses import JSONResponse, Response
     from starlette.routing import Mount, Route
 
@@ -151,7 +151,9 @@ def make_app(workspace: Workspace, token: str, hosts: set[str]) -> Application:
         Route("/files/{role}", file),
     ]
     inner = Starlette(
-        routes=[Mount(f"/{token}", routes=routes)], exception_handlers={Refused: refused}, lifespan=lifespan
+        routes=[Mount(f"/{token}", routes=routes)],
+        exception_handlers={Refused: refused, ClientDisconnect: refused},
+        lifespan=lifespan,
     )
     return Guard(inner, token, hosts)
 

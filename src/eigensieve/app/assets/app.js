@@ -64,7 +64,6 @@
     byId("look").hidden = false;
     byId("shape").textContent = "Reading the table ...";
     problem("table-problem");
-    byId("start").disabled = true;
     looking.abort();  // a later look answers
     looking = new AbortController();
     try {
@@ -72,7 +71,7 @@
       if (found) show(found);
     } catch (error) {
       byId("shape").textContent = "";
-      byId("preview-box").hidden = true;
+      byId("preview-box").hidden = byId("start").disabled = true;
       problem("table-problem", error.message);
     }
   }
@@ -108,8 +107,9 @@
   byId("number").addEventListener("input", () => { document.querySelector("[name=how][value=number]").checked = true; });
   byId("selecting").addEventListener("submit", async (event) => {
     event.preventDefault();
-    problem("run-problem");
     const how = new FormData(byId("selecting")).get("how");
+    problem("run-problem", how === "number" && !byId("number").value ? "Type how many features." : "");
+    if (!byId("run-problem").hidden) return;
     const choices = { ...reading(), n_features: how === "number" ? byId("number").value : how, stability: byId("stability").checked ? "10" : "" };
     try { watch(await ask("selection", "POST", choices)); } catch (error) { problem("run-problem", error.message); }
   });
@@ -136,6 +136,9 @@
   }
 
   // ---- 4. the result
+  byId("copy").addEventListener("click", async () => {
+    await navigator.clipboard.writeText(byId("command").textContent).then(() => { byId("copy").textContent = "Copied"; }, () => {});
+  });
   const FILES = { output: "selected columns", weights: "weights of all features", model: "model", report: "report" };
   function result(run) {
     byId("result-text").textContent = `${many(run.selected)} of ${counted(run.features, "feature")} selected from ${counted(run.samples, "sample")}`;
@@ -147,6 +150,7 @@
     if (run.files.report) make(byId("files"), "a", "Open report alone", { href: "files/report", target: "_blank", rel: "noopener" });
     list("run-notes", run.notes.map(plain));
     byId("command").textContent = run.command;
+    byId("copy").textContent = "Copy";
     const frame = byId("report");
     frame.hidden = !run.files.report;
     if (run.files.report) frame.src = "files/report?at=" + Date.now();
