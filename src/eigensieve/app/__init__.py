@@ -9,12 +9,7 @@ their own: the page gives the results of the command line, and a run can be stop
 - ``assets/``: page, style and script
 """
 
-from typing import TYPE_CHECKING
+from eigensieve.app.server import make_app, serve
+from eigensieve.app.workspace import Workspace
 
-from eigensieve._door import open_door
-
-if TYPE_CHECKING:
-    from eigensieve.app.server import make_app, serve
-    from eigensieve.app.workspace import Workspace
-
-__getattr__, __dir__, __all__ = open_door(__name__, __file__)
+__all__ = ["Workspace", "make_app", "serve"]
