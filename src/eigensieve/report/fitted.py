@@ -28,10 +28,10 @@ class Fitted:
         Whether labels or a target took the place of the structure of the samples.
     embedding : ndarray of shape (n_samples, n_directions) or None
         None where labels took its place.
-    eigenvalues : ndarray of shape (n_directions,)
-        Their sizes, the importance of the directions; ones where the selector has none.
-    n_groups : int
-        How many groups of samples the embedding tells apart, 0 without one.
+    eigenvalues : ndarray of shape (n_directions,) or None
+        Their sizes, the importance of the directions.
+    n_groups : int or None
+        How many groups of samples the user asked for.
     structure_shown : ndarray of shape (n_sizes, 2) or None
         How much of the structure the first picks show.
     converged : bool or None
@@ -43,9 +43,10 @@ class Fitted:
         Whether the scores of unrelated features scatter around zero.
     fdr : float or None
         Share of false selections that was allowed.
-    centered : bool or None
-        Whether features were centred.
-    scale_used, profiles_used : bool
+    scale_used : bool or None
+        Whether features that vary more counted more.
+    scored_by : str or None
+        What the scores come from: "features", "profiles", "labels" or "products".
     """
 
     name: str
@@ -55,21 +56,21 @@ class Fitted:
     n_samples: int | None
     led_by_labels: bool
     embedding: FloatArray | None
-    eigenvalues: FloatArray
-    n_groups: int
+    eigenvalues: FloatArray | None
+    n_groups: int | None
     structure_shown: FloatArray | None
     converged: bool | None
     gap: float | None
     negative: float | None
     zero_by_chance: bool
     fdr: float | None
-    centered: bool | None
-    scale_used: bool
-    profiles_used: bool
+    scale_used: bool | None
+    scored_by: str | None
 
     @property
     def n_directions(self) -> int:
-        return 0 if self.embedding is None else int(self.embedding.shape[1])
+        """How many directions the selector looked for, 0 where it does not count them."""
+        return 0 if self.eigenvalues is None else len(self.eigenvalues)
 
     @classmethod
     def of(cls, model: Any) -> "Fitted":
@@ -82,11 +83,8 @@ class Fitted:
         kept = read("embedding_", read("graph_"))
         led = bool(read("supervised_", False))
         embedding = None if led or read("embedding_") is None else np.asarray(model.embedding_, dtype=np.float64)
-        values = np.abs(np.asarray(read("eigenvalues_", ()), dtype=np.float64))
-        if embedding is not None and len(values) != embedding.shape[1]:
-            values = np.ones(embedding.shape[1])
-        asked = read("n_clusters", "auto")
-        groups = 0 if embedding is None else embedding.shape[1] + 1 if asked == "auto" else int(asked)
+        values, asked = read("eigenvalues_"), read("n_clusters", "auto")
+        counted = embedding is not None and values is not None and len(values) == embedding.shape[1]
         return cls(
             name=type(model).__name__,
             found=Findings.of(model),
@@ -95,17 +93,16 @@ class Fitted:
             n_samples=None if kept is None else int(kept.shape[0]),
             led_by_labels=led,
             embedding=embedding,
-            eigenvalues=values,
-            n_groups=groups,
+            eigenvalues=np.abs(np.asarray(values, dtype=np.float64)) if counted else None,
+            n_groups=None if asked == "auto" else int(asked),
             structure_shown=None if shown is None or not len(shown) else np.asarray(shown, dtype=np.float64),
             converged=read("converged_"),
             gap=read("sparsity_gap_"),
             negative=read("negative_weight_fraction_"),
             zero_by_chance=hasattr(model, "null_quantile_"),
             fdr=read("fdr"),
-            centered=read("centered_"),
-            scale_used=bool(read("scale_used_", False)),
-            profiles_used=bool(read("profiles_used_", False)),
+            scale_used=read("scale_used_"),
+            scored_by=read("scored_by_"),
         )
 
 

@@ -23,30 +23,19 @@ _NIE_2008 = (
     "AAAI Conference on Artificial Intelligence, 2008."
 )
 
-_PICKED = (
-    "Features were then taken one at a time, each by its score times the part of it that the features already taken do "
-    "not explain"
-)
-
-_MEANS: dict[bool | None, str] = {
-    True: " Features were centred and scaled to equal variance, so units do not matter.",
-    False: (
-        " Features were scaled to equal length and kept their means: most lie evenly about zero, so a mean other than "
-        "zero counts as structure."
-    ),
-}
-"""How means and units of the features were treated, by whether the features were centred."""
-
+_EQUAL = " Features were centred and scaled to equal variance, so units do not matter."
 _SCALE_USED = (
-    " Features were centred. For the neighbours, feature i had the weight v_i / (v_i + c) besides its score, where v_i "
-    "is its variance and c the 90 % quantile of the variances. Scores are shares of a feature's own variance."
+    " Features were centred. The first weight of a feature was its variance, at most the 99 % quantile of the "
+    "variances. Scores are shares of a feature's own variance."
 )
 
-_ROUNDS = "The graph was built on features weighted by earlier scores."
+_SCALES: dict[bool | None, str] = {True: _SCALE_USED, False: _EQUAL}
+"""How units of the features were treated, by whether the scale counted; nothing where a selector has no such choice."""
+
+_ROUNDS = "The graph joins nearest neighbours on features weighted by their scores of the round before."
 _PROFILES = (
-    "The graph joins samples whose profiles have the smallest angles between them. A profile holds log(1 + x / c) per "
-    "feature, with c a typical value, times one plus the logarithm of how rare the feature is. It is scaled to length "
-    "1 and centred."
+    "The graph joins samples whose profiles have the smallest angles between them. A profile holds logarithms of a "
+    "sample's values at length 1; rare features count more."
 )
 
 _FEWEST = (
@@ -55,17 +44,18 @@ _FEWEST = (
 )
 
 _WITH_LABELS = (
-    "Each feature was scored by how much of its variation follows {what}, over pairs of different samples. "
-    f"{_PICKED}, and by what it adds to them in predicting {{what}}. So near-copies of one feature come late."
+    "Each feature was scored by how much of its variation follows {what}, over pairs of different samples. Features "
+    "were then taken one at a time, each by its score times its agreement with the part of {what} that a ridge "
+    "regression on the features already taken leaves."
 )
+_PRODUCTS = " The scores are those of products of features, since the classes show in features together."
 
 _HOW = {
     "SieveSelector": (
-        "Each feature was scored by how much of its variation follows the leading non-trivial eigenvectors of a "
-        f"nearest-neighbour graph of the samples. {_ROUNDS} "
-        "Features were then taken one at a time, each the one that made the similarities of the samples on the "
-        "features taken so far agree best with those in the embedding (kernel alignment). Near-copies of a feature "
-        "that was taken came after the others, and features that agreed no more than noise came last.",
+        "Random walks along a nearest-neighbour graph of the samples say how far two samples belong together. "
+        f"{_ROUNDS} Each feature was scored by how much of its variation follows this structure, over pairs of "
+        "different samples. Features were then taken one at a time, each the one that made the similarities of the "
+        "samples on the features taken so far agree best with the structure (kernel alignment).",
         [_WOLF_2005],
     ),
     "QAlphaSelector": (
@@ -98,12 +88,12 @@ def methods_text(model: Fitted, labels_used: bool, used: dict[str, Any]) -> dict
         From :func:`~eigensieve.estimators.known_and_used`.
     """
     how, citations = _HOW.get(model.name, (f"Features were selected with {model.name}.", []))
-    if model.profiles_used:
+    if model.scored_by == "profiles":
         how = how.replace(_ROUNDS, _PROFILES)
     directions = f" The samples were embedded in {counted(model.n_directions, 'direction')}."
     if model.led_by_labels:
-        how = _how_with_labels(used["labels"])
-    details = (directions if model.n_directions else "") + _means_and_scale(model)
+        how = _how_with_labels(used["labels"]) + _PRODUCTS * (model.scored_by == "products")
+    details = (directions if model.n_directions else "") + _SCALES.get(model.scale_used, "")
     if model.structure_shown is not None:
         details += _FEWEST
     if used["side_samples"] or used["must_link"] or used["cannot_link"]:
@@ -123,12 +113,6 @@ def methods_text(model: Fitted, labels_used: bool, used: dict[str, Any]) -> dict
         f"eigensieve {__version__}. {how}{details}{labels}{settings}"
     )
     return {"name": model.name, "text": text, "citations": citations, "parameters": model.settings}
-
-
-def _means_and_scale(model: Fitted) -> str:
-    if not model.scale_used:
-        return _MEANS.get(model.centered, "")
-    return _SCALE_USED if model.centered else _MEANS[False] + _SCALE_USED.replace(" Features were centred.", "")
 
 
 def _how_with_labels(labels: dict[str, Any] | None) -> str:

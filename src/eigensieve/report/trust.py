@@ -92,12 +92,12 @@ def _panel(model: Fitted) -> Card | None:
 
 def _negative(model: Fitted) -> Card | None:
     """Weights of the wrong sign: a warning where one was selected, or where Q-alpha finds many of them."""
-    if model.negative is None:
-        return None
     selected = int(np.sum(model.found.weights[model.found.support] < 0))
     if model.zero_by_chance:
         text = f"{counted(selected, 'selected feature')} scored below zero, where unrelated features lie. Select fewer."
         return _card("Below zero", counted(selected, "feature"), "warn", text) if selected else None
+    if model.negative is None:
+        return None
     state = "good" if model.negative <= 0.01 else "note" if model.negative <= 0.3 else "warn"
     value = f"{100 * model.negative:.3g} %"
     text = f"The method expects weights of one sign. {value} of the features that vary have a negative one."

@@ -16,6 +16,8 @@ _COPY = 0.9
 _EFFECTIVE_FEATURES = 2_000
 _CLIP = 2.5
 _MAP_FEATURES = 5  # fewer make no map
+_MOST_GROUPS = 8
+_JUDGED = 1_000  # samples on which numbers of groups are compared
 _CLASSES = 20  # more different labels have no colours of their own
 _NO_LABEL = ("", "nan", "None", "<NA>")
 
@@ -131,11 +133,11 @@ def sample_view(
 
 def _plane(model: Fitted, data: DataMatrix, chosen: IntArray) -> tuple[FloatArray, str]:
     """The two leading directions of the model's embedding or, without one, of the chosen features."""
-    if model.embedding is None or model.n_directions < 2:
-        table = np.asarray(data.take(chosen[:_EFFECTIVE_FEATURES]), dtype=np.float64)
+    if model.embedding is None or model.embedding.shape[1] < 2:
+        table: FloatArray = np.asarray(data.take(chosen[:_EFFECTIVE_FEATURES]), dtype=np.float64)
         axes = "first two principal components of the selected features"
     else:
-        table = model.embedding * model.eigenvalues
+        table = model.embedding * (1.0 if model.eigenvalues is None else model.eigenvalues)
         axes = "two leading directions of the model's embedding"
     if not table.size:
         return np.zeros((data.n_samples, 2)), axes
@@ -147,13 +149,30 @@ def _plane(model: Fitted, data: DataMatrix, chosen: IntArray) -> tuple[FloatArra
 
 
 def _clusters(model: Fitted) -> IntArray | None:
-    """Group of each sample, by k-means on the embedding; numbered along the leading direction."""
-    embedding, k = model.embedding, model.n_groups
-    if embedding is None or k < 2 or len(embedding) <= k:
+    """Group of each sample, by k-means on the embedding; numbered along the leading direction.
+
+    k is the number asked for, or the one from 2 to 8 with the largest mean silhouette.
+    """
+    embedding = model.embedding
+    if embedding is None or len(embedding) <= max(3, model.n_groups or 2) or model.n_groups == 1:
         return None
     from sklearn.cluster import KMeans
+    from sklearn.metrics import silhouette_score
 
-    found = KMeans(k, n_init=5, random_state=0).fit_predict(embedding)
+    part = embedding[np.unique(np.linspace(0, len(embedding) - 1, min(len(embedding), _JUDGED)).astype(int))]
+
+    def fit(points: FloatArray, k: int) -> IntArray:
+        return np.asarray(KMeans(k, n_init=5, random_state=0).fit_predict(points))
+
+    def silhouette(k: int) -> float:
+        found = fit(part, k)
+        return float(silhouette_score(part, found)) if 1 < len(np.unique(found)) < len(part) else -1.0
+
+    places = len(np.unique(part.round(9), axis=0))  # k-means finds no more groups than there are different places
+    if places < 2:
+        return None
+    k = min(model.n_groups or max(range(2, min(_MOST_GROUPS, max(2, places - 1)) + 1), key=silhouette), places)
+    found = fit(embedding, k)
     means = [embedding[found == c, 0].mean() if (found == c).any() else np.inf for c in range(k)]
     return np.argsort(np.argsort(means))[found]
 
