@@ -18,6 +18,7 @@ import eigensieve
 ROOT = Path(eigensieve.__file__).parent
 PACKAGES = [
     "cli",
+    "app",
     "report",
     "plotting",
     "cells",

@@ -1,5 +1,6 @@
 """Progress reaches the command line by a callback, and column statistics are computed once."""
 
+import json
 from contextlib import contextmanager
 
 import numpy as np
@@ -53,6 +54,13 @@ def test_a_terminal_shows_progress_beside_the_spinner(monkeypatch, capsys):
         progress("step 7\x1b[31m")
     shown = capsys.readouterr().err
     assert "Fitting: step 7\ufffd[31m" in shown
+
+
+def test_progress_can_be_plain_lines_for_programs(cli, table):
+    code, out, err = cli("select", table, "--label", "tissue", "--stability", 2, "--json", "--progress")
+    assert code == 0 and json.loads(out)["command"] == "select"
+    lines = [line for line in err.splitlines() if line.startswith("[")]
+    assert any("Fitting SieveSelector" in line for line in lines) and any("Stability" in line for line in lines)
 
 
 def test_a_model_written_from_a_terminal_is_not_verbose(cli, table, tmp_path, monkeypatch):

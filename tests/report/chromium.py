@@ -93,8 +93,17 @@ class Chromium:
         raw, _, self.buffer = self.buffer.partition(b"\0")
         return json.loads(raw)
 
-    def open(self, path: Path, *, width: int = 1280, height: int = 900, dark: bool = False, media: str = "") -> None:
-        """Load a file and wait until its script says it is ready."""
+    def open(
+        self,
+        path: Path | str,
+        *,
+        width: int = 1280,
+        height: int = 900,
+        dark: bool = False,
+        media: str = "",
+        ready: str = "document.documentElement?.dataset.ready === 'yes'",
+    ) -> None:
+        """Load a file or an address and wait until it is ready; by default, until its script says so."""
         self.call(
             "Emulation.setDeviceMetricsOverride",
             width=width,
@@ -105,9 +114,9 @@ class Chromium:
         scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
         self.call("Emulation.setEmulatedMedia", media=media, features=[scheme])
         self.events.clear()
-        self.call("Page.navigate", url=path.resolve().as_uri())
+        self.call("Page.navigate", url=path if isinstance(path, str) else path.resolve().as_uri())
         deadline = time.monotonic() + 120
-        while self.run("document.documentElement?.dataset.ready") != "yes":
+        while not self.run(ready):
             if time.monotonic() > deadline:
                 raise TimeoutError(f"the page did not become ready; {self.complaints()}")
             time.sleep(0.05)
@@ -118,6 +127,18 @@ class Chromium:
         if "exceptionDetails" in answer:
             raise RuntimeError(answer["exceptionDetails"])
         return answer["result"].get("value")
+
+    def run_in_frame(self, script: str) -> Any:
+        """Evaluate JavaScript in the frame of another origin that the page holds; None while there is none."""
+        session, self.session = self.session, None
+        try:
+            found = [each for each in self.call("Target.getTargets")["targetInfos"] if each["type"] == "iframe"]
+            if not found:
+                return None
+            self.session = self.call("Target.attachToTarget", targetId=found[0]["targetId"], flatten=True)["sessionId"]
+            return self.run(script)
+        finally:
+            self.session = session
 
     def complaints(self) -> list[str]:
         """Errors and warnings of console, script and loader since the page was opened."""
@@ -162,6 +183,19 @@ class Chromium:
         clip = {"x": 0, "y": 0, "width": size["width"], "height": size["height"], "scale": 1}
         answer = self.call("Page.captureScreenshot", captureBeyondViewport=True, clip=clip)
         path.write_bytes(base64.b64decode(answer["data"]))
+
+    def downloaded(self, script: str, folder: Path, name: str) -> bytes:
+        """Run JavaScript that starts a download into an empty folder; return the file once it is whole."""
+        session, self.session = self.session, None
+        self.call("Browser.setDownloadBehavior", behavior="allow", downloadPath=str(folder))
+        self.session = session
+        self.call("Runtime.evaluate", expression=script, userGesture=True)
+        deadline = time.monotonic() + 60
+        while not (folder / name).exists():
+            if time.monotonic() > deadline:
+                raise TimeoutError(f"{name} was not downloaded; there is {[p.name for p in folder.iterdir()]}")
+            time.sleep(0.05)
+        return (folder / name).read_bytes()
 
     def pdf(self, path: Path) -> None:
         """Print the page."""

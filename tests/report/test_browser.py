@@ -1,10 +1,13 @@
 """The page in a real browser: it draws, it links, it searches, and hostile names stay text."""
 
+import csv
+import xml.etree.ElementTree as ET
+
 import numpy as np
 import pytest
 
 from eigensieve import QAlphaSelector, SieveSelector
-from eigensieve.report import render, summarize
+from eigensieve.report import Section, render, sheet, size_against_score, summarize
 from report.conftest import HOSTILE, QUOTED
 
 
@@ -197,3 +200,84 @@ def test_how_few_would_do_is_drawn(browser, page, selection, tmp_path):
     chosen = np.count_nonzero(model.structure_shown_[:, 0] <= model.support_.sum())
     assert browser.run("document.querySelectorAll('#panel .dot.chosen').length") == chosen
     assert f"{model.support_.sum()} picks" in browser.run("document.getElementById('panel-hint').textContent")
+
+
+@pytest.fixture(scope="module")
+def regression(tmp_path_factory):
+    """A report about a number to predict, unknown for some samples; one name needs quotes in a CSV file."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((80, 30))
+    dose = X[:, 0] + 0.5 * X[:, 1] + 0.2 * rng.standard_normal(80)
+    dose[::10] = np.nan
+    names = ['a, "b"', *(f"gene_{i}" for i in range(1, 30))]
+    model = SieveSelector(6).fit(X, dose)
+    labels = ["no label" if np.isnan(value) else str(value) for value in dose]
+    known = {"y": dose, "y_name": "dose"}
+    summary = summarize(model, X, feature_names=names, labels=labels, known=known)
+    path = tmp_path_factory.mktemp("regression") / "report.html"
+    path.write_text(render(summary), encoding="utf-8")
+    return path, summary, dose
+
+
+@pytest.mark.parametrize("dark", [False, True])
+@pytest.mark.parametrize("width", [500, 1280])
+def test_samples_are_coloured_by_the_number_to_predict(browser, regression, width, dark):
+    path, summary, dose = regression
+    browser.open(path, width=width, dark=dark)
+    assert browser.complaints() == [] and browser.run(OVERLAPS) == []
+    fills = browser.run("[...document.querySelectorAll('#samples .sample')].map(e => e.getAttribute('fill'))")
+    assert {fills[i] for i in np.flatnonzero(np.isnan(dose))} == {"var(--rest)"}
+    # the ends of the scale are its first and last colour
+    assert fills[int(np.nanargmin(dose))] == "rgb(68,1,84)" and fills[int(np.nanargmax(dose))] == "rgb(253,231,37)"
+    words = browser.run("[...document.querySelectorAll('#samples .legend text')].map(e => e.textContent)")
+    low, high = (f"{value:.4g}" for value in (np.nanmin(dose), np.nanmax(dose)))
+    assert words == [f"dose: {low} to {high}", "not known"]
+    assert browser.run("document.querySelectorAll('#heat .tree').length") == len(summary["heat"]["tree"]) == 5
+    assert browser.run("document.querySelectorAll('#heat .strip').length") == 80
+    assert "ordered by dose" in browser.run("document.getElementById('heat-hint').textContent")
+
+
+def test_every_picture_and_its_figures_can_be_saved(browser, regression, tmp_path):
+    path, summary, _ = regression
+    browser.open(path, dark=True)
+    views = browser.run("[...document.querySelectorAll('.plot')].filter(e => e.querySelector('svg')).map(e => e.id)")
+    assert {"curve", "heat", "samples", "redundancy"} <= set(views)
+    for view in views:
+        folder = tmp_path / view
+        folder.mkdir()
+        button = f"document.querySelectorAll('#{view} .downloads button')"
+        picture = browser.downloaded(f"{button}[0].click()", folder, f"eigensieve-{view}.svg").decode()
+        root = ET.fromstring(picture)
+        assert root.tag.endswith("svg") and "var(--" not in picture and "class=" not in picture
+        assert root[0].get("fill").strip() == "#ffffff"  # light, although the page is dark
+        rows = list(
+            csv.reader(
+                browser.downloaded(f"{button}[1].click()", folder, f"eigensieve-{view}.csv").decode().splitlines()
+            )
+        )
+        assert len(rows) > 2 and len({len(row) for row in rows}) == 1
+        if view == "heat":
+            assert 'a, "b"' in rows[0] and len(rows) == 81
+        if view == "curve":
+            np.testing.assert_allclose([float(row[2]) for row in rows[1:]], summary["curve"]["weight"])
+    assert browser.run("getComputedStyle(document.body).backgroundColor") == "rgb(20, 24, 23)"
+    assert browser.complaints() == []
+
+
+@pytest.mark.parametrize("dark", [False, True])
+@pytest.mark.parametrize("width", [500, 1280])
+def test_a_sheet_shows_its_cells_and_its_pictures_whole(browser, tmp_path, width, dark):
+    points = [("full SVM", 99_000.0, 0.95), ("compressed", 100.0, 0.93), ("60 trees of 4 leaves", 420.0, 0.93)]
+    page = sheet(
+        "A", [], [Section("B", ["", ""], [["name", "value"]], picture=size_against_score(points, 1, "accuracy"))]
+    )
+    path = tmp_path / "sheet.html"
+    path.write_text(page, encoding="utf-8")
+    browser.open(path, width=width, dark=dark, ready="document.readyState === 'complete'")
+    assert browser.complaints() == [] and browser.run(OVERLAPS) == []
+    assert browser.run("document.documentElement.scrollWidth") <= width
+    assert browser.run("[...document.querySelectorAll('td')].every(e => e.offsetWidth > 0)")
+    saved = browser.downloaded(
+        "document.querySelector('.downloads a').click()", tmp_path, "eigensieve-size-and-accuracy.svg"
+    )
+    assert ET.fromstring(saved).tag.endswith("svg")

@@ -33,9 +33,9 @@ def test_labels_are_told_and_take_the_place_of_clusters(X):
     assert json.loads(json.dumps(summary, allow_nan=False)) == summary
     assert summary["used"]["sentences"] == ["used the labels of column 'kind': 3 classes"]
     assert summary["source"]["labels_used"] and summary["counts"]["directions"] == 0
-    card = cards(summary)["What was known"]
+    card = cards(summary)["What the selection used"]
     assert card["value"] == "labels" and "has not seen" in card["text"]
-    assert "Groups and labels" not in cards(summary)  # the labels would be compared with themselves
+    assert "Do the groups match the labels?" not in cards(summary)  # the labels would be compared with themselves
     samples = summary["samples"]
     assert samples["grouped_by"] == "label" and samples["cluster"] == KIND.tolist()
     assert "principal components" in samples["axes"]
@@ -61,7 +61,9 @@ def test_labels_that_were_ignored_are_only_shown(X):
     summary = summarize(model, X, labels=NAMES, known={"y": NAMES, "batches": BATCH}, source={"labels": "kind"})
     assert summary["used"]["labels"] is None and not summary["source"]["labels_used"]
     assert summary["used"]["sentences"] == ["removed the differences between 2 batches"]
-    assert cards(summary)["What was known"]["state"] == "none" and "Groups and labels" in cards(summary)
+    assert cards(summary)["What the selection used"]["state"] == "none" and "Do the groups match the labels?" in cards(
+        summary
+    )
     assert summary["samples"]["grouped_by"] == "cluster" and "nearest-neighbour graph" in summary["method"]["text"]
     assert "Labels: kind (not used for the selection)" in render(summary)
 
@@ -96,7 +98,7 @@ def test_side_data_and_pairs(X):
         "projected out 2 directions in which 25 side samples vary and 2 must-link pairs differ",
         "used 1 cannot-link pair",
     ]
-    assert cards(summary)["What was known"]["value"] == "side data, must-link pairs, cannot-link pairs"
+    assert cards(summary)["What the selection used"]["value"] == "side data, must-link pairs, cannot-link pairs"
     assert any("Side Data" in entry for entry in summary["method"]["citations"])
 
 
@@ -112,14 +114,22 @@ def test_the_papers_selector_tells_its_own_use(X):
 
 def test_a_selection_that_knew_nothing_has_no_card(X):
     summary = summarize(SieveSelector(6).fit(X), X)
-    assert summary["used"]["sentences"] == [] and "What was known" not in cards(summary)
+    assert summary["used"]["sentences"] == [] and "What the selection used" not in cards(summary)
 
 
-def test_negative_scores_are_judged_where_they_can_occur(X):
-    target = X[:, 0] + X[:, 1] ** 2
-    told = summarize(SieveSelector(6).fit(X, target), X, known={"y": target}, draw_map=False)
-    assert "Negative weights" not in cards(told)  # scores for numbers are never negative
-    for y, known in ((NAMES, {"y": NAMES}), (None, {})):
-        model = SieveSelector(6).fit(X, y)
-        card = cards(summarize(model, X, known=known, draw_map=False))["Negative weights"]
-        assert "about half are negative" in card["text"] and model.negative_weight_fraction_ > 0.2
+def test_scores_below_zero_are_told_where_one_is_selected(X):
+    """Scores of unrelated features scatter around zero: many are negative, and only selected ones matter."""
+    model = SieveSelector(6).fit(X, NAMES)
+    assert np.mean(model.weights_ < 0) > 0.2
+    assert "Below zero" not in cards(summarize(model, X, known={"y": NAMES}, draw_map=False))
+    all_of_them = SieveSelector(40).fit(X, NAMES)
+    card = cards(summarize(all_of_them, X, known={"y": NAMES}, draw_map=False))["Below zero"]
+    assert card["state"] == "warn" and card["value"] == f"{np.sum(all_of_them.weights_ < 0)} features"
+
+
+def test_negative_weights_of_the_papers_method_are_judged(X):
+    model = QAlphaSelector(6).fit(X)
+    for share, state in ((0.0, "good"), (0.1, "note"), (0.5, "warn")):
+        model.negative_weight_fraction_ = share
+        card = cards(summarize(model, X, draw_map=False))["Does the method suit the data?"]
+        assert card["state"] == state and card["value"] == f"{100 * share:g} % negative"

@@ -1,10 +1,25 @@
 """The page as text: nothing in the data can become markup, and nothing is fetched."""
 
+import base64
+import csv
 import json
 import re
+import xml.etree.ElementTree as ET
 from html.parser import HTMLParser
 
-from eigensieve.report import Report, Section, ellipses, render, render_fragment, sheet
+import pytest
+
+from eigensieve.report import (
+    Report,
+    Section,
+    ellipses,
+    image_shape,
+    pixels,
+    render,
+    render_fragment,
+    sheet,
+    size_against_score,
+)
 from eigensieve.report.rendering import as_script_data
 
 
@@ -92,5 +107,69 @@ def test_a_sheet_shows_tables_and_keeps_names_as_text():
 def test_ellipses_are_as_many_as_features_and_names_do_not_overprint():
     centres = [(0.0, 0.0), (0.01, 0.0), (1.0, 1.0)]
     picture = ellipses(centres, [(1.0, 0.5), (0.9, 0.4), (0.5, 0.5)], ["a<b", "near a<b", "c"], [True, True, True])
-    assert picture.count("<ellipse") == 3 and "rx='36.0'" in picture
-    assert picture.count("<text") == 2 and ">a&lt;b</text>" in picture and ">near" not in picture.split("<text")[1]
+    assert picture.svg.count("<ellipse") == 3 and "rx='36.0'" in picture.svg
+    assert picture.svg.count("<text") == 2 and ">a&lt;b</text>" in picture.svg
+    assert ">near" not in picture.svg.split("<text")[1]
+    assert picture.rows[0] == ["a<b", 0.0, 0.0, 1.0, 0.5, True]
+
+
+POINTS = [("full SVM", 10_000.0, 0.95), ("compressed <40>", 100.0, 0.93), ("trees", 420.0, 0.93), ("line", 65.0, 0.93)]
+
+
+def test_size_and_accuracy_are_where_they_belong():
+    """Equal ratios of sizes are equal distances, equal differences of scores are equal distances."""
+    picture = size_against_score([("a", 10, 0.5), ("b", 100, 0.7), ("c", 1_000, 0.9)], 1, "accuracy")
+    dots = {}
+    for tag, attributes in elements(picture.svg):
+        if tag == "circle":
+            dots[float(attributes["cx"])] = float(attributes["cy"]), attributes["class"]
+    (x0, (y0, _)), (x1, (y1, kind)), (x2, (y2, _)) = sorted(dots.items())
+    assert x1 - x0 == pytest.approx(x2 - x1, abs=0.2) and y0 - y1 == pytest.approx(y1 - y2, abs=0.2) and y1 < y0
+    assert kind == "dot chosen" and [row[3] for row in picture.rows] == [False, True, False]
+
+
+def test_names_of_machines_do_not_overlap():
+    places = []
+    for tag, attributes in elements(size_against_score(POINTS, 1, "accuracy").svg):
+        if tag == "text" and attributes.get("class") == "name":
+            places.append(float(attributes["y"]))
+    assert len(places) == 4 and min(abs(a - b) for i, a in enumerate(places) for b in places[:i]) >= 13
+
+
+@pytest.mark.parametrize(
+    ("names", "shape"),
+    [
+        ([f"pixel_{i}_{j}" for i in range(8) for j in range(10)], (8, 10)),
+        ([f"x{i}" for i in range(64)], (8, 8)),
+        ([f"{i + 1}" for i in range(784)], (28, 28)),
+        ([f"x{i}" for i in range(65)], None),
+        ([f"x{i}" for i in range(9)], None),
+        ([f"x{2 * i}" for i in range(64)], None),
+        (["gene", *(f"x{i}" for i in range(63))], None),
+        ([f"pixel_{j}_{i}" for i in range(8) for j in range(10)], None),
+    ],
+)
+def test_features_are_pixels_where_their_names_say_so(names, shape):
+    assert image_shape(names) == shape
+
+
+def test_pixels_stand_row_by_row_and_are_as_strong_as_their_counts():
+    picture = pixels([0, 2, 0, 0, 0, 1], [f"x{i}" for i in range(6)], (2, 3))
+    drawn = [a for tag, a in elements(picture.svg) if tag == "rect" and a.get("class") == "pixel"]
+    side = float(drawn[0]["width"])
+    assert [float(a["x"]) / side for a in drawn] == pytest.approx([1, 2], abs=1e-3)
+    assert [float(a["y"]) / side for a in drawn] == pytest.approx([0, 1], abs=1e-3)
+    assert [float(a["fill-opacity"]) for a in drawn] == pytest.approx([1.0, 0.575])
+
+
+def test_pictures_of_a_sheet_can_be_saved_without_a_script():
+    page = sheet("A", [], [Section("B", picture=size_against_score(POINTS, 1, "accuracy"))])
+    links = {a["download"]: a["href"] for tag, a in elements(page) if tag == "a"}
+    svg, table = (
+        base64.b64decode(links[f"eigensieve-size-and-accuracy.{end}"].partition(",")[2]) for end in ("svg", "csv")
+    )
+    root = ET.fromstring(svg)
+    assert root.tag == "{http://www.w3.org/2000/svg}svg" and "--chosen: #0a6b63" in root[0].text
+    rows = list(csv.reader(table.decode().splitlines()))
+    assert rows[0] == ["machine", "numbers", "accuracy", "chosen"] and rows[2][0] == "compressed <40>"
+    assert not any(tag == "script" for tag, _ in elements(page)) and "<40>" not in page

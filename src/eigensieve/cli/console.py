@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from eigensieve._progress import Progress, progress_to, silent
+from eigensieve._progress import Printer, Progress, progress_to, silent
 from eigensieve.cli.errors import OutputProblem, UsageProblem, in_options, input_errors, one_line
 from eigensieve.cli.options import PrintOptions
 
@@ -62,6 +62,7 @@ class Console:
             raise UsageProblem("Two outputs cannot both go to standard output ('-'). Name a file for one of them.")
         self.quiet = printing.quiet
         self.as_json = printing.as_json
+        self.lines = printing.lines
         out = sys.stderr if "-" in places else sys.stdout
         self._out = RichConsole(file=out, width=None if out.isatty() else _PIPE_WIDTH, highlight=False)
         self._err = RichConsole(file=sys.stderr, highlight=False)
@@ -119,7 +120,7 @@ class Console:
 
     @contextlib.contextmanager
     def working(self, what: str, about: str | None = None) -> Iterator[Progress]:
-        """Show `what` is going on: a spinner on a terminal, nothing in a pipe. Warnings become notes.
+        """Show `what` is going on: a spinner on a terminal, lines with ``--progress``. Warnings become notes.
 
         Parameters
         ----------
@@ -135,6 +136,11 @@ class Console:
         """
         problems = contextlib.nullcontext() if about is None else input_errors(about)
         with _warnings_as_notes(self), problems:
+            if self.lines:
+                printer = Printer(printable(what), 1)
+                printer("started")
+                yield lambda message: printer(printable(message))
+                return
             if not (self.for_people and self._err.is_terminal):
                 yield silent
                 return

@@ -113,3 +113,6 @@ class PrintOptions:
 
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")] = False
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document, for scripts.")] = False
+    lines: Annotated[
+        bool, typer.Option("--progress", help="Print progress as plain lines on standard error, for logs and programs.")
+    ] = False

@@ -279,7 +279,9 @@ class FeatureMap(BaseQAlpha):
         check_is_fitted(self)
         # Imported by name: drawing stands above the estimators, and they must not depend on it.
         display = import_module("eigensieve.plotting.feature_map").FeatureMapDisplay
-        return display(self.coordinates_, self.relevance_, self._names()).plot(rounds=rounds, n_labels=n_labels, ax=ax)
+        repeated = {"overlaps": self.overlaps_, "same_structure": self.same_structure_}
+        drawn = display(self.coordinates_, self.relevance_, self._names(), **repeated)
+        return drawn.plot(rounds=rounds, n_labels=n_labels, ax=ax)
 
     def _names(self) -> list[str]:
         names = getattr(self, "feature_names_in_", None)

@@ -27,4 +27,4 @@ from eigensieve.evidence.noise_edges import (
     weighted_noise_edge,
 )
 from eigensieve.evidence.scores import NullSample, agreement, agreement_p_values, sample_orders
-from eigensieve.evidence.stability import Stability, selection_stability
+from eigensieve.evidence.stability import STABLE, Stability, selection_stability

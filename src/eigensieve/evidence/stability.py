@@ -21,6 +21,9 @@ from eigensieve._sklearn import num_samples, safe_indexing
 from eigensieve._types import Array
 from eigensieve.data import as_data, fingerprint, is_stored
 
+STABLE = 0.8
+"""The fraction of subsamples from which a feature counts as stable: inside Meinshausen and Bühlmann's 0.6 to 0.9."""
+
 
 @dataclass(frozen=True)
 class Stability:
@@ -42,12 +45,12 @@ class Stability:
         """Fraction of the subsamples on which each feature was selected."""
         return np.asarray(self.selections.mean(axis=0))
 
-    def stable(self, threshold: float = 0.6) -> Array:
+    def stable(self, threshold: float = STABLE) -> Array:
         """Return the features that were selected often, most frequent first.
 
         Parameters
         ----------
-        threshold : float, default=0.6
+        threshold : float, default=0.8
             On which fraction of the subsamples a feature must have been selected.
 
         Returns

@@ -5,7 +5,7 @@ them again, on other axes if wanted. Afterwards ``ax_`` and ``figure_`` are ther
 
 Read in this order; each file is one kind of picture, and none needs another:
 
-- ``axes``: what all displays share
+- ``axes``: the base of all displays
 - ``weights``: the sorted weights of a selector and the cut
 - ``stability``: how often features are selected on subsamples
 - ``path``: the trace ratio against the number of features

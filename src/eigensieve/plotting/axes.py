@@ -1,4 +1,4 @@
-"""What all displays share: the axes they draw on."""
+"""The base of all displays: the axes they draw on."""
 
 from typing import Any
 

@@ -1,15 +1,18 @@
 """The topographical map as a picture: one ellipse per feature (2004, Fig. 2)."""
 
+from itertools import product
 from typing import Any
 
 import numpy as np
 
 from eigensieve._extras import require
-from eigensieve._types import Array
+from eigensieve._types import BoolArray, FloatArray
 from eigensieve.plotting.axes import Display, axes_or_new
 
 _SMALLEST = 0.006  # share of the axes' range: irrelevant features stay visible as dots
 _LARGEST = 0.13
+_NAME = 24  # characters of a name that are drawn
+_DISTANCES = (0, 8, 13, 20, 30, 42, 56, 72, 90)  # of a name from its feature, in points
 
 
 class FeatureMapDisplay(Display):
@@ -23,6 +26,10 @@ class FeatureMapDisplay(Display):
         Relevance of each feature in each round.
     feature_names : list of str
         Names of the features.
+    overlaps : ndarray of shape (n_rounds,), optional
+        How much of each round's structure an earlier round shows already, from 0 to 1.
+    same_structure : ndarray of bool of shape (n_rounds,), optional
+        Rounds that show nothing new; the picture says so.
 
     Attributes
     ----------
@@ -30,12 +37,24 @@ class FeatureMapDisplay(Display):
     figure_ : matplotlib Figure
     ellipses_ : list of matplotlib Ellipse
         One per feature, in column order.
+    names_ : list of matplotlib Annotation
+        The names drawn. None overlaps another; a name without room is left out.
     """
 
-    def __init__(self, coordinates: Array, relevance: Array, feature_names: list[str]) -> None:
+    def __init__(
+        self,
+        coordinates: FloatArray,
+        relevance: FloatArray,
+        feature_names: list[str],
+        *,
+        overlaps: FloatArray | None = None,
+        same_structure: BoolArray | None = None,
+    ) -> None:
         self.coordinates = coordinates
         self.relevance = relevance
         self.feature_names = feature_names
+        self.overlaps = overlaps
+        self.same_structure = same_structure
 
     @classmethod
     def from_estimator(cls, feature_map: Any, **options: Any) -> "FeatureMapDisplay":
@@ -71,54 +90,86 @@ class FeatureMapDisplay(Display):
         -------
         self : FeatureMapDisplay
         """
-        x, y = self._rounds(rounds)
+        self._check_rounds(rounds)
+        places = self.coordinates[:, list(rounds)]
         ax = self.ax_ = axes_or_new(ax, figsize=(6.4, 6.0), layout="constrained")
-        limit = 1.05 * max(0.4, float(np.abs(self.coordinates[:, [x, y]]).max()))
-        sizes = self._sizes(2 * limit, x, y)
-        self.ellipses_ = self._draw(ax, x, y, sizes)
-        self._label(ax, x, y, sizes, n_labels)
-        ax.set(xlim=(-limit, limit), ylim=(-limit, limit), aspect="equal")
-        ax.set_xlabel(f"direction in round {x + 1} (radians); width: relevance in round {x + 1}")
-        ax.set_ylabel(f"direction in round {y + 1} (radians); height: relevance in round {y + 1}")
+        shares = self._shares(list(rounds))
+        # An ellipse at c whose width is the share s of the range (-h, h) ends at |c| + s h. It must not exceed h.
+        half = 1.02 * max(0.4, float((np.abs(places) / (1 - shares)).max()))
+        sizes = 2 * half * shares
+        self.ellipses_ = self._draw(ax, places, sizes)
+        ax.set(xlim=(-half, half), ylim=(-half, half), aspect="equal", title=self._title(rounds))
+        for axis, number, size in ((ax.xaxis, rounds[0] + 1, "width"), (ax.yaxis, rounds[1] + 1, "height")):
+            axis.set_label_text(f"direction in round {number} (radians); {size}: relevance in round {number}")
+        order = np.argsort(-shares.sum(axis=1), kind="stable")[:n_labels]
+        large = shares[order].sum(axis=1) > 6 * _SMALLEST
+        self.names_ = _names_apart(ax, [self.feature_names[i] for i in order], places[order], inside=large)
         return self
 
-    def _rounds(self, rounds: tuple[int, int]) -> tuple[int, int]:
+    def _title(self, rounds: tuple[int, int]) -> str:
+        """Say which of the drawn rounds show nothing new."""
+        if self.same_structure is None or self.overlaps is None:
+            return ""
+        return "\n".join(
+            f"Round {number + 1} shows nothing new: it groups the samples\nas an earlier round does "
+            f"(overlap {self.overlaps[number]:.2f} of 1)"
+            for number in sorted(set(rounds))
+            if self.same_structure[number]
+        )
+
+    def _check_rounds(self, rounds: tuple[int, int]) -> None:
         available = self.relevance.shape[1]
         if len(rounds) != 2 or not all(0 <= number < available for number in rounds):
             raise ValueError(
                 f"The 'rounds' parameter of plot must be two numbers from 0 to {available - 1} (the map has "
                 f"{available} rounds). Got {rounds!r} instead."
             )
-        return rounds
 
-    def _sizes(self, extent: float, x: int, y: int) -> Array:
-        """Widths and heights: values relative to the largest of the round, negative ones as zero."""
-        shown = np.maximum(self.relevance[:, [x, y]], 0.0)
+    def _shares(self, rounds: list[int]) -> FloatArray:
+        """Widths and heights as shares of the axes' range; the most relevant feature of a round has the largest."""
+        shown = np.maximum(self.relevance[:, rounds], 0.0)
         relative = shown / np.maximum(shown.max(axis=0), np.finfo(np.float64).tiny)
-        return extent * np.maximum(_SMALLEST, _LARGEST * relative)
+        return np.maximum(_SMALLEST, _LARGEST * relative)
 
-    def _draw(self, ax: Any, x: int, y: int, sizes: Array) -> list[Any]:
+    def _draw(self, ax: Any, places: FloatArray, sizes: FloatArray) -> list[Any]:
+        """Draw large ellipses first, so that they hide no small ones."""
         Ellipse = require("matplotlib.patches", extra="plot").Ellipse
-        ellipses = []
-        area = sizes.prod(axis=1)
-        for i in np.argsort(-area, kind="stable"):
-            place = (self.coordinates[i, x], self.coordinates[i, y])
-            ellipse = Ellipse(place, *sizes[i], facecolor="C0", alpha=0.35, edgecolor="C0", linewidth=0.8)
-            ellipses.append((i, ax.add_patch(ellipse)))
-        return [ellipse for _, ellipse in sorted(ellipses, key=lambda pair: pair[0])]
+        style = {"facecolor": "C0", "alpha": 0.35, "edgecolor": "C0", "linewidth": 0.8}
+        ellipses = [Ellipse(tuple(place), *size, **style) for place, size in zip(places, sizes, strict=True)]
+        for i in np.argsort(-sizes.prod(axis=1), kind="stable"):
+            ax.add_patch(ellipses[i])
+        return ellipses
 
-    def _label(self, ax: Any, x: int, y: int, sizes: Array, n_labels: int) -> None:
-        smallest = sizes.sum(axis=1).min()
-        for i in np.argsort(-sizes.sum(axis=1), kind="stable")[:n_labels]:
-            place = (self.coordinates[i, x], self.coordinates[i, y])
-            large = sizes[i].sum() > 3 * smallest
-            style = {"fontsize": 9} if large else {"fontsize": 7, "color": "0.5", "xytext": (0, 6)}
-            ax.annotate(
-                self.feature_names[i],
-                place,
-                textcoords="offset points",
-                ha="center",
-                va="center",
-                parse_math=False,  # a name is text: a dollar sign in it must not be interpreted
-                **({"xytext": (0, 0)} | style),
-            )
+
+def _names_apart(ax: Any, names: list[str], places: FloatArray, inside: BoolArray) -> list[Any]:
+    """Write each name where it meets no other and stays in the axes: in its ellipse, or beside it with a line to it."""
+    Text = require("matplotlib.text", extra="plot").Text
+    ax.figure.draw_without_rendering()  # the layout decides where the axes are
+    renderer = ax.figure.canvas.get_renderer()
+    frame = ax.get_window_extent()
+    kept: list[Any] = []
+    taken: list[Any] = []
+    for name, place, in_ellipse in zip(names, places, inside, strict=True):
+        text = ax.annotate(
+            name if len(name) <= _NAME else f"{name[: _NAME - 1]}…",
+            place,
+            xytext=(0, 0),
+            textcoords="offset points",
+            ha="center",
+            va="center",
+            fontsize=8,
+            parse_math=False,  # a name is text: a dollar sign in it must not be interpreted
+            bbox={"facecolor": "white", "alpha": 0.65, "edgecolor": "none", "pad": 0.4},
+            arrowprops={"arrowstyle": "-", "color": "0.6", "linewidth": 0.6, "shrinkA": 0, "shrinkB": 0},
+        )
+        for distance, angle in product(_DISTANCES if in_ellipse else _DISTANCES[1:], range(90, 450, 30)):
+            text.set_position((1.6 * distance * np.cos(np.radians(angle)), distance * np.sin(np.radians(angle))))
+            text.update_positions(renderer)
+            box = Text.get_window_extent(text, renderer)  # of the name alone: the annotation's own includes the line
+            if frame.contains(box.x0, box.y0) and frame.contains(box.x1, box.y1) and not box.count_overlaps(taken):
+                taken.append(box)
+                kept.append(text)
+                break
+        else:
+            text.remove()
+    return kept

@@ -17,7 +17,7 @@ class TraceRatioPathDisplay(Display):
     Parameters
     ----------
     path : TraceRatioPath
-        What ``TraceRatioSelector.path()`` returns.
+        From ``TraceRatioSelector.path()``.
     n_selected : int or None, default=None
         Size to mark; None marks the size ``path.choose()`` gives.
 

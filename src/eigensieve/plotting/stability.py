@@ -4,12 +4,12 @@ from typing import Any
 
 import numpy as np
 
-from eigensieve.evidence import Stability
+from eigensieve.evidence import STABLE, Stability
 from eigensieve.plotting.axes import Display, axes_or_new
 
 
 class StabilityDisplay(Display):
-    """The most frequently selected features and their selection frequencies.
+    """How often the most frequently selected features were selected, and which of them count as stable.
 
     Parameters
     ----------
@@ -21,6 +21,8 @@ class StabilityDisplay(Display):
     ax_ : matplotlib Axes
     figure_ : matplotlib Figure
     bars_ : matplotlib BarContainer
+    line_ : matplotlib Line2D
+        The threshold.
     """
 
     def __init__(self, stability: Stability) -> None:
@@ -45,7 +47,7 @@ class StabilityDisplay(Display):
         """
         return cls(stability).plot(ax=ax, **kwargs)
 
-    def plot(self, *, ax: Any = None, max_features: int = 40, threshold: float = 0.6) -> "StabilityDisplay":
+    def plot(self, *, ax: Any = None, max_features: int = 40, threshold: float = STABLE) -> "StabilityDisplay":
         """Draw one bar per feature, most frequent first.
 
         Parameters
@@ -54,8 +56,8 @@ class StabilityDisplay(Display):
             Where to draw; None makes a figure.
         max_features : int, default=40
             Bars to draw at most.
-        threshold : float, default=0.6
-            Frequency from which a feature counts as stable; drawn as a line.
+        threshold : float, default=0.8
+            Fraction of the subsamples from which a feature counts as stable, as in :meth:`Stability.stable`.
 
         Returns
         -------
@@ -66,13 +68,14 @@ class StabilityDisplay(Display):
         names = self.stability.feature_names
         labels = [str(i) if names is None else str(names[i]) for i in order]
         ax = self.ax_ = axes_or_new(ax, layout="constrained")
+        n_stable = len(self.stability.stable(threshold))
         colors = np.where(frequencies[order] >= threshold, "C0", "0.75")
-        self.bars_ = ax.bar(range(len(order)), frequencies[order], color=colors)
-        ax.axhline(threshold, color="black", linewidth=0.8, linestyle="--")
+        self.bars_ = ax.bar(range(len(order)), frequencies[order], color=colors, label=f"stable: {n_stable} features")
+        name = f"threshold: {100 * threshold:.3g} % of the subsamples"
+        self.line_ = ax.axhline(threshold, color="black", linewidth=0.8, linestyle="--", label=name)
         ax.set_xticks(range(len(order)), labels, rotation=90, fontsize="x-small")
         for label in ax.get_xticklabels():
             label.set_parse_math(False)  # a name is text: a dollar sign in it must not be interpreted
-        ax.set_ylim(0, 1)
-        ax.set_xlabel("feature")
-        ax.set_ylabel(f"selected on a fraction of {len(self.stability.selections)} subsamples")
+        ax.set(ylim=(0, 1), xlabel="feature", ylabel=f"fraction of {len(self.stability.selections)} subsamples")
+        ax.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=2, frameon=False)
         return self

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from eigensieve._types import Array
+from eigensieve._types import BoolArray, FloatArray
 from eigensieve.estimators import Findings
 from eigensieve.plotting.axes import Display, axes_or_new
 
@@ -50,8 +50,8 @@ class WeightsDisplay(Display):
     def __init__(
         self,
         *,
-        weights: Array,
-        support: Array,
+        weights: FloatArray,
+        support: BoolArray,
         feature_names: Sequence[str] | None = None,
         null_weight: float | None = None,
         ylabel: str = "weight",
@@ -124,16 +124,11 @@ class WeightsDisplay(Display):
             self.cut_ = ax.axvline(count + 0.5, color="#d9480f", linestyle="--", linewidth=1, label=f"cut at {count}")
         if self.null_weight is not None:
             ax.axhline(self.null_weight, color="0.4", linestyle=":", linewidth=1, label="null")
-        for i in range(min(n_names, len(order)) if self.feature_names is not None else 0):
+        names = self.feature_names if self.feature_names is not None else ()
+        for i in range(min(n_names, len(names))):
             # A name is text, not mathtext: a dollar sign in it must not be interpreted.
-            ax.annotate(
-                str(self.feature_names[order[i]]),  # type: ignore[index]  # no round without names
-                (rank[i], shown[order[i]]),
-                xytext=(5, 0),
-                textcoords="offset points",
-                fontsize="x-small",
-                parse_math=False,
-            )
+            style = {"textcoords": "offset points", "fontsize": "x-small", "parse_math": False}
+            ax.annotate(str(names[order[i]]), (rank[i], shown[order[i]]), xytext=(5, 0), **style)
         ax.set(xscale="log", xlabel="rank", ylabel=self.ylabel)
         ax.legend()
         return self

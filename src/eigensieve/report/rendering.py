@@ -19,7 +19,7 @@ def render(summary: dict[str, Any]) -> str:
     Parameters
     ----------
     summary : dict
-        What :func:`summarize` returned.
+        From :func:`summarize`.
 
     Returns
     -------
@@ -118,7 +118,7 @@ def _feature_list(summary: dict[str, Any], limit: int) -> str:
 
 
 def _fallback(summary: dict[str, Any]) -> str:
-    """What a reader without JavaScript sees."""
+    """The selected features as a table, for browsers without JavaScript."""
     return f"<p>The pictures need JavaScript. The selected features:</p>{_feature_list(summary, 500)}"
 
 

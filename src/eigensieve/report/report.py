@@ -9,7 +9,7 @@ from eigensieve.report.summary import summarize
 
 
 class Report:
-    """What a fitted selector found, as a page.
+    """A page about a fitted selector.
 
     In a notebook it shows itself; :meth:`save` writes the whole interactive page as one HTML file.
 

@@ -1,15 +1,16 @@
 """A page of tables and pictures, for results that are no selection: comparisons, maps, compressed machines."""
 
+import base64
+import csv
 import html
+import io
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from eigensieve._version import __version__
+from eigensieve.report.pictures import Picture
 from eigensieve.report.rendering import asset, fill_page
-
-_PLOT = 560
-_LABELS = 12
 
 
 @dataclass(frozen=True)
@@ -25,15 +26,15 @@ class Section:
         Cells of the table.
     text : str
         A sentence below the title.
-    picture : str
-        SVG, as :func:`ellipses` returns it.
+    picture : Picture or str
+        An SVG or an image element alone has no figures to save.
     """
 
     title: str
     columns: Sequence[str] = ()
     rows: Sequence[Sequence[object]] = ()
     text: str = ""
-    picture: str = ""
+    picture: Picture | str = ""
 
 
 def sheet(title: str, facts: Sequence[str], sections: Sequence[Section]) -> str:
@@ -43,7 +44,7 @@ def sheet(title: str, facts: Sequence[str], sections: Sequence[Section]) -> str:
     ----------
     title : str
     facts : sequence of str
-        What was done with which data.
+        The data and how they were used, one sentence each.
     sections : sequence of Section
     """
     made = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
@@ -65,7 +66,8 @@ def _section(section: Section) -> str:
     if section.text:
         parts.append(f"<p class='hint'>{html.escape(section.text)}</p>")
     if section.picture:
-        parts.append(f"<div class='plot'>{section.picture}</div>")
+        drawn = section.picture if isinstance(section.picture, str) else _with_downloads(section.picture)
+        parts.append(f"<div class='plot fit'>{drawn}</div>")
     if section.rows:
         head = "".join(f"<th>{html.escape(column)}</th>" for column in section.columns)
         body = "".join(
@@ -77,44 +79,21 @@ def _section(section: Section) -> str:
     return f"<section>{''.join(parts)}</section>"
 
 
-def ellipses(
-    centres: Sequence[tuple[float, float]],
-    sizes: Sequence[tuple[float, float]],
-    names: Sequence[str],
-    chosen: Sequence[bool],
-) -> str:
-    """Return SVG with one ellipse per feature; the largest that are chosen carry their names.
-
-    Parameters
-    ----------
-    centres : sequence of pairs
-        Coordinates in the two rounds.
-    sizes : sequence of pairs
-        Relevance in the two rounds.
-    names : sequence of str
-    chosen : sequence of bool
-    """
-    wide, high, pad = _PLOT, 400, 40
-    low = [min(point[axis] for point in centres) for axis in (0, 1)]
-    span = [max(point[axis] for point in centres) - low[axis] or 1.0 for axis in (0, 1)]
-    largest = max(max(size) for size in sizes) or 1.0
-    order = sorted(range(len(names)), key=lambda i: -sizes[i][0] * sizes[i][1])
-    shapes: list[str] = []
-    labels: list[str] = []
-    taken: list[tuple[float, float]] = []
-    for i in order:
-        x = pad + (wide - 2 * pad) * (centres[i][0] - low[0]) / span[0]
-        y = high - pad - (high - 2 * pad) * (centres[i][1] - low[1]) / span[1]
-        rx, ry = (2.0 + 34.0 * size / largest for size in sizes[i])
-        kind = "ellipse chosen" if chosen[i] else "ellipse"
-        shapes.append(f"<ellipse class='{kind}' cx='{x:.1f}' cy='{y:.1f}' rx='{rx:.1f}' ry='{ry:.1f}'>")
-        shapes.append(f"<title>{html.escape(names[i])}</title></ellipse>")
-        free = all(abs(x - other[0]) > 90 or abs(y - other[1]) > 13 for other in taken)
-        if chosen[i] and len(taken) < _LABELS and free:
-            taken.append((x, y))
-            name = names[i] if len(names[i]) <= 18 else names[i][:17] + "…"
-            at = min(max(x, 55.0), wide - 55.0)
-            labels.append(
-                f"<text class='name' x='{at:.1f}' y='{y:.1f}' text-anchor='middle'>{html.escape(name)}</text>"
-            )
-    return f"<svg viewBox='0 0 {wide} {high}' role='img'>{''.join(shapes)}{''.join(labels)}</svg>"
+def _with_downloads(picture: Picture) -> str:
+    """The picture with links that save it, in light colours, and the figures behind it; they need no script."""
+    lines = asset("page.css").splitlines()
+    colours = lines[: lines.index("}") + 1]
+    style = "".join([*colours, *(line for line in lines if line.startswith("svg "))])
+    end = picture.svg.index(">") + 1
+    alone = f"{picture.svg[:end]}<style>{style}</style>{picture.svg[end:]}"
+    table = io.StringIO()
+    csv.writer(table, lineterminator="\n").writerows([picture.columns, *picture.rows])
+    links = "".join(
+        f"<a download='eigensieve-{picture.name}.{ending}' href='data:{kind};base64,"
+        f"{base64.b64encode(text.encode()).decode('ascii')}'>{words}</a>"
+        for ending, kind, text, words in (
+            ("svg", "image/svg+xml", alone, "picture (SVG)"),
+            ("csv", "text/csv", table.getvalue(), "figures (CSV)"),
+        )
+    )
+    return f"{picture.svg}<p class='downloads'>Save: {links}</p>"

@@ -6,17 +6,16 @@ from typing import Any
 
 import numpy as np
 
-from eigensieve._types import Array
+from eigensieve._types import Array, BoolArray, FloatArray, IntArray
 from eigensieve._version import __version__
 from eigensieve.estimators import Findings, check_data, known_and_used
 from eigensieve.evidence import Stability
+from eigensieve.report.fitted import Fitted
 from eigensieve.report.texts import methods_text
 from eigensieve.report.trust import trust_cards
 from eigensieve.report.views import (
     Limits,
     heat_map,
-    led_by_labels,
-    n_directions,
     numbers,
     panel_view,
     redundancy,
@@ -36,10 +35,10 @@ def summarize(
     source: dict[str, Any] | None = None,
     known: dict[str, Any] | None = None,
     draw_map: bool = True,
-    stability: Array | Stability | None = None,
+    stability: FloatArray | Stability | None = None,
     limits: Limits | None = None,
 ) -> dict[str, Any]:
-    """Collect what a report shows about a fitted selector.
+    """Collect the contents of a report about a fitted selector.
 
     Parameters
     ----------
@@ -51,19 +50,19 @@ def summarize(
     feature_names, sample_ids : sequence of str, optional
         Default: the model's own names, or ``feature 0``, ``sample 0``...
     labels : sequence, optional
-        Known classes of the samples; shown beside the groups found.
+        Known classes of the samples, or numbers; shown beside the groups found.
     title : str
         Head of the page.
     source : dict, optional
-        What the page should say about the input: ``name``, ``prepared`` (list of sentences), ``labels`` (name of the
+        Facts about the input: ``name``, ``prepared`` (list of sentences), ``labels`` (name of the
         label column), ``labels_used`` (bool).
     known : dict, optional
-        What was passed to ``fit`` besides X, for the sentences about it: ``y``, ``batches``, ``side``, ``must_link``,
+        Arguments of ``fit`` besides X, for the sentences about them: ``y``, ``batches``, ``side``, ``must_link``,
         ``cannot_link``, and the names ``y_name`` and ``batch_name``. Default: `labels` as y, where the model used y.
     draw_map : bool, default=True
         Whether to fit two rounds of Q-alpha on the best features for the topographical map.
     stability : Stability or ndarray of shape (n_features,), optional
-        What :func:`selection_stability` returned, or how often each feature was chosen over subsamples, between 0
+        From :func:`selection_stability`, or how often each feature was chosen over subsamples, between 0
         and 1.
     limits : Limits, optional
         How much the page holds.
@@ -74,12 +73,13 @@ def summarize(
         Plain JSON values only; :func:`render` needs nothing else.
     """
     limits = limits or Limits()
-    found = Findings.of(model)
+    fitted = Fitted.of(model)
+    found = fitted.found
     data = check_data(model, X, reset=False).standardized("center")
-    _check_fitted_samples(model, data.n_samples)
-    names = _names(model, data.n_features, feature_names)
+    _check_fitted_samples(fitted, data.n_samples)
+    names = _names(fitted, data.n_features, feature_names)
     sample_ids = _of_length("sample_ids", sample_ids, data.n_samples, "sample")
-    classes = _of_length("labels", labels, data.n_samples, "sample")
+    shown_labels = _of_length("labels", labels, data.n_samples, "sample")
     frequencies = stability.frequencies if isinstance(stability, Stability) else stability
     frequencies = _of_length("stability", frequencies, data.n_features, "column of X")
     constant = data.stats().constant
@@ -88,58 +88,54 @@ def summarize(
     shown = _shown(order, names, limits)
     position = np.full(data.n_features, -1)
     position[shown] = np.arange(len(shown))
-    samples, clusters = sample_view(model, data, chosen, sample_ids, classes, limits)
+    used = known_and_used(model, **_known(known, shown_labels, fitted.led_by_labels))
+    samples, arranged = sample_view(fitted, data, chosen, sample_ids, shown_labels, used["labels"], limits)
     copies, redundant = redundancy(data, chosen, position, limits)
     drawn = order[: limits.map_features] if draw_map else order[:0]
-    used = _used(model, known, labels)
-    about = _source(source or {}, found, constant, used["labels"] is not None or led_by_labels(model))
-    summary = {
+    about = _source(source or {}, found, constant, used["labels"] is not None or fitted.led_by_labels)
+    return {
         "format": 1,
         "version": __version__,
         "created": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
         "title": title,
         "source": about,
         "used": used,
-        "method": methods_text(model, found.support, about["labels_used"], used),
+        "method": methods_text(fitted, about["labels_used"], used),
         "counts": {
             "samples": data.n_samples,
             "features": data.n_features,
             "selected": len(chosen),
-            "directions": 0 if led_by_labels(model) else n_directions(model),
+            "directions": fitted.n_directions,
         },
         "features": _feature_table(found, names, shown, limits.name_length)
         | {"stability": None if frequencies is None else numbers(frequencies[shown], 3)}
         | {"copy": numbers(copies[shown], 3)},
         "curve": _curve(found, position, limits),
-        "panel": panel_view(model),
+        "panel": panel_view(fitted),
         "map": topographical_map(data, drawn[~constant[drawn]], position),
         "samples": samples,
-        "heat": heat_map(data, chosen, position, samples, clusters, limits),
+        "heat": heat_map(data, chosen, position, samples, arranged, limits),
         "redundancy": redundant,
+        "trust": trust_cards(fitted, frequencies, redundant, samples, used),
     }
-    summary["trust"] = trust_cards(model, found, frequencies, redundant, samples, used)
-    return summary
 
 
-def _used(model: Any, known: dict[str, Any] | None, labels: Sequence[Any] | None) -> dict[str, Any]:
-    if known is None:
-        known = {"y": labels} if led_by_labels(model) else {}
-    return known_and_used(model, **known)
+def _known(known: dict[str, Any] | None, labels: Array | None, led_by_labels: bool) -> dict[str, Any]:
+    """Arguments of ``fit`` besides X: as told, or else the labels where they led the selection."""
+    return known if known is not None else {"y": labels} if led_by_labels else {}
 
 
-def _check_fitted_samples(model: Any, n_samples: int) -> None:
+def _check_fitted_samples(model: Fitted, n_samples: int) -> None:
     """Raise where the model was fitted on another number of samples, as far as it remembers."""
-    for name in ("embedding_", "graph_"):
-        kept = getattr(model, name, None)
-        if kept is not None and kept.shape[0] != n_samples:
-            raise ValueError(
-                f"X must be the data that {type(model).__name__} was fitted on, with {kept.shape[0]} samples. Got "
-                f"{n_samples} samples instead; pass the X of fit, or fit the model on this one."
-            )
+    if model.n_samples not in (None, n_samples):
+        raise ValueError(
+            f"X must be the data that {model.name} was fitted on, with {model.n_samples} samples. Got {n_samples} "
+            "samples instead; pass the X of fit, or fit the model on this one."
+        )
 
 
 def _of_length(name: str, values: Any, length: int, each: str) -> Any:
-    """Return what the user gave as an array of one entry per sample or column, or None."""
+    """Return values of the user as an array of one entry per sample or column, or None."""
     if values is None:
         return None
     values = np.asarray(values, dtype=None if hasattr(values, "dtype") else object)
@@ -151,8 +147,8 @@ def _of_length(name: str, values: Any, length: int, each: str) -> Any:
     return values
 
 
-def _names(model: Any, n_features: int, given: Sequence[str] | None) -> list[str]:
-    names = given if given is not None else getattr(model, "feature_names_in_", None)
+def _names(model: Fitted, n_features: int, given: Sequence[str] | None) -> list[str]:
+    names = given if given is not None else model.feature_names
     if names is None:
         return [f"feature {i}" for i in range(n_features)]
     if len(names) != n_features:
@@ -160,14 +156,14 @@ def _names(model: Any, n_features: int, given: Sequence[str] | None) -> list[str
     return [str(name) for name in names]
 
 
-def _shown(order: Array, names: list[str], limits: Limits) -> Array:
+def _shown(order: IntArray, names: list[str], limits: Limits) -> IntArray:
     """The features that get a row of their own: the first in this order, within the limits."""
     order = order[: limits.features]
     sizes = np.cumsum([min(len(names[i].encode()), limits.name_length) for i in order])
     return order[: max(1, int(np.searchsorted(sizes, limits.name_bytes, side="right")))]
 
 
-def _source(source: dict[str, Any], found: Findings, constant: Array, labels_used: bool) -> dict[str, Any]:
+def _source(source: dict[str, Any], found: Findings, constant: BoolArray, labels_used: bool) -> dict[str, Any]:
     return {
         "name": str(source.get("name", "data in memory")),
         "prepared": [str(sentence) for sentence in source.get("prepared", [])],
@@ -178,14 +174,14 @@ def _source(source: dict[str, Any], found: Findings, constant: Array, labels_use
     }
 
 
-def _finite(weights: Array) -> Array:
+def _finite(weights: FloatArray) -> FloatArray:
     """Weights that can be drawn: an infinite score becomes the largest finite one."""
     finite = np.isfinite(weights)
     largest = weights[finite].max() if finite.any() else 1.0
     return np.where(finite, weights, np.where(weights > 0, largest, 0.0))
 
 
-def _feature_table(found: Findings, names: list[str], shown: Array, name_length: int) -> dict[str, Any]:
+def _feature_table(found: Findings, names: list[str], shown: IntArray, name_length: int) -> dict[str, Any]:
     weights, null = _finite(found.weights), found.null_quantiles
     hidden = np.ones(len(weights), dtype=bool)
     hidden[shown] = False
@@ -209,7 +205,7 @@ def _short(name: str, length: int) -> str:
     return name if len(name) <= length else name[: length - 1] + "…"
 
 
-def _curve(found: Findings, position: Array, limits: Limits) -> dict[str, Any]:
+def _curve(found: Findings, position: IntArray, limits: Limits) -> dict[str, Any]:
     """Sorted weights at all of the first ranks and at geometrically spaced later ones."""
     weights, support = _finite(found.weights), found.support
     order = np.argsort(-weights, kind="stable")

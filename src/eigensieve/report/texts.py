@@ -1,10 +1,10 @@
 """A paragraph of methods text for each selector, with its citation."""
 
-from inspect import signature
 from typing import Any
 
-from eigensieve._types import Array
 from eigensieve._version import __version__
+from eigensieve._words import counted
+from eigensieve.report.fitted import Fitted
 
 _WOLF_2005 = (
     "L. Wolf and A. Shashua. Feature Selection for Unsupervised and Supervised Inference: The Emergence of Sparsity in "
@@ -23,30 +23,19 @@ _NIE_2008 = (
     "AAAI Conference on Artificial Intelligence, 2008."
 )
 
-_PICKED = (
-    "Features were then taken one at a time, each by its score times the part of it that the features already taken do "
-    "not explain"
-)
-
-_MEANS: dict[bool | None, str] = {
-    True: " Features were centred and scaled to equal variance, so units do not matter.",
-    False: (
-        " Features were scaled to equal length and kept their means: most lie evenly about zero, so a mean other than "
-        "zero counts as structure."
-    ),
-}
-"""What was done with the features' means and units, by whether they were centred."""
-
+_EQUAL = " Features were centred and scaled to equal variance, so units do not matter."
 _SCALE_USED = (
-    " Features were centred. For the neighbours, feature i had the weight v_i / (v_i + c) besides its score, where v_i "
-    "is its variance and c the 90 % quantile of the variances. Scores are shares of a feature's own variance."
+    " Features were centred. The first weight of a feature was its variance, at most the 99 % quantile of the "
+    "variances. Scores are shares of a feature's own variance."
 )
 
-_ROUNDS = "The graph was built on features weighted by earlier scores."
+_SCALES: dict[bool | None, str] = {True: _SCALE_USED, False: _EQUAL}
+"""How units of the features were treated, by whether the scale counted; nothing where a selector has no such choice."""
+
+_ROUNDS = "The graph joins nearest neighbours on features weighted by their scores of the round before."
 _PROFILES = (
-    "The graph joins samples whose profiles have the smallest angles between them. A profile holds log(1 + x / c) per "
-    "feature, with c a typical value, times one plus the logarithm of how rare the feature is. It is scaled to length "
-    "1 and centred."
+    "The graph joins samples whose profiles have the smallest angles between them. A profile holds logarithms of a "
+    "sample's values at length 1; rare features count more."
 )
 
 _FEWEST = (
@@ -55,17 +44,18 @@ _FEWEST = (
 )
 
 _WITH_LABELS = (
-    "Each feature was scored by how much of its variation follows {what}, over pairs of different samples. "
-    f"{_PICKED}, and by what it adds to them in predicting {{what}}. So near-copies of one feature come late."
+    "Each feature was scored by how much of its variation follows {what}, over pairs of different samples. Features "
+    "were then taken one at a time, each by its score times its agreement with the part of {what} that a ridge "
+    "regression on the features already taken leaves."
 )
+_PRODUCTS = " The scores are those of products of features, since the classes show in features together."
 
 _HOW = {
     "SieveSelector": (
-        "Each feature was scored by how much of its variation follows the leading non-trivial eigenvectors of a "
-        f"nearest-neighbour graph of the samples. {_ROUNDS} "
-        "Features were then taken one at a time, each the one that made the similarities of the samples on the "
-        "features taken so far agree best with those in the embedding (kernel alignment). Near-copies of a feature "
-        "that was taken came after the others, and features that agreed no more than noise came last.",
+        "Random walks along a nearest-neighbour graph of the samples say how far two samples belong together. "
+        f"{_ROUNDS} Each feature was scored by how much of its variation follows this structure, over pairs of "
+        "different samples. Features were then taken one at a time, each the one that made the similarities of the "
+        "samples on the features taken so far agree best with the structure (kernel alignment).",
         [_WOLF_2005],
     ),
     "QAlphaSelector": (
@@ -87,51 +77,42 @@ _HOW = {
 }
 
 
-def methods_text(model: Any, support: Array, labels_used: bool, used: dict[str, Any]) -> dict[str, Any]:
-    """Return what to write in a paper about how the features were selected.
+def methods_text(model: Fitted, labels_used: bool, used: dict[str, Any]) -> dict[str, Any]:
+    """Return the paragraph for a paper about how the features were selected.
 
     Parameters
     ----------
-    model : estimator
-    support : ndarray of bool of shape (n_features,)
+    model : Fitted
     labels_used : bool
     used : dict
         From :func:`~eigensieve.estimators.known_and_used`.
     """
-    name = type(model).__name__
-    how, citations = _HOW.get(name, (f"Features were selected with {name}.", []))
-    if getattr(model, "profiles_used_", False):
+    how, citations = _HOW.get(model.name, (f"Features were selected with {model.name}.", []))
+    if model.scored_by == "profiles":
         how = how.replace(_ROUNDS, _PROFILES)
-    embedding = getattr(model, "embedding_", None)
-    k = 0 if embedding is None else embedding.shape[1]
-    directions = f" The samples were embedded in {k} direction{'s' * (k > 1)}." if k else ""
-    if getattr(model, "supervised_", False):  # the sieve's labels take the place of clusters
-        how, directions = _how_with_labels(used["labels"]), ""
-    directions += _means_and_scale(model)
-    if getattr(model, "structure_shown_", None) is not None:
-        directions += _FEWEST
+    directions = f" The samples were embedded in {counted(model.n_directions, 'direction')}."
+    if model.led_by_labels:
+        how = _how_with_labels(used["labels"]) + _PRODUCTS * (model.scored_by == "products")
+    details = (directions if model.n_directions else "") + _SCALES.get(model.scale_used, "")
+    if model.structure_shown is not None:
+        details += _FEWEST
     if used["side_samples"] or used["must_link"] or used["cannot_link"]:
         citations = list(dict.fromkeys([*citations, _SHASHUA_2004]))
     labels = "".join(f" The selection {part}." for part in used["sentences"])
     if labels_used and used["labels"] is None:
         labels = f" The labels of the samples steered the selection.{labels}"
-    changed = _changed(model)
     settings = (
-        f" Settings other than the defaults: {', '.join(changed)}." if changed else " All settings were defaults."
+        f" Settings other than the defaults: {', '.join(model.settings)}."
+        if model.settings
+        else " All settings were defaults."
     )
+    support = model.found.support
     count = int(support.sum())
     text = (
-        f"{count} of {len(support)} features {'was' if count == 1 else 'were'} selected with {name} of eigensieve "
-        f"{__version__}. {how}{directions}{labels}{settings}"
+        f"{count} of {len(support)} features {'was' if count == 1 else 'were'} selected with {model.name} of "
+        f"eigensieve {__version__}. {how}{details}{labels}{settings}"
     )
-    return {"name": name, "text": text, "citations": citations, "parameters": changed}
-
-
-def _means_and_scale(model: Any) -> str:
-    centered, scaled = getattr(model, "centered_", None), getattr(model, "scale_used_", False)
-    if not scaled:
-        return _MEANS.get(centered, "")
-    return _SCALE_USED if centered else _MEANS[False] + _SCALE_USED.replace(" Features were centred.", "")
+    return {"name": model.name, "text": text, "citations": citations, "parameters": model.settings}
 
 
 def _how_with_labels(labels: dict[str, Any] | None) -> str:
@@ -142,14 +123,3 @@ def _how_with_labels(labels: dict[str, Any] | None) -> str:
     if labels is not None and labels["labelled"] < labels["samples"]:
         how += " Labels that were not known were guessed by kernel ridge regression."
     return how
-
-
-def _changed(model: Any) -> list[str]:
-    """Parameters that differ from their defaults, as text."""
-    defaults = signature(type(model)).parameters
-    changed = []
-    for key, value in model.get_params(deep=False).items():
-        if key != "verbose" and repr(value) != repr(defaults[key].default):
-            shown = repr(value)
-            changed.append(f"{key}={shown if len(shown) <= 60 else f'({type(value).__name__})'}")
-    return changed

@@ -4,40 +4,37 @@ from typing import Any
 
 import numpy as np
 
-from eigensieve._types import Array
+from eigensieve._types import BoolArray, FloatArray
 from eigensieve._words import counted
-from eigensieve.estimators import Findings
-from eigensieve.report.views import led_by_labels
+from eigensieve.evidence import STABLE
+from eigensieve.report.fitted import Fitted
 
 Card = dict[str, str]
 
 
 def trust_cards(
-    model: Any,
-    found: Findings,
-    stability: Array | None,
-    redundancy: dict[str, Any],
+    model: Fitted,
+    stability: FloatArray | None,
+    redundancy: dict[str, Any] | None,
     samples: dict[str, Any],
     used: dict[str, Any],
 ) -> list[Card]:
-    """Return the cards of the section "Can it be trusted?".
+    """Return the cards of the section "Can it be trusted?". A card appears where it tells a reader something to act on.
 
     Parameters
     ----------
-    model : estimator
-        Fitted; its diagnostics are used where they exist.
-    found : Findings
+    model : Fitted
     stability : ndarray of shape (n_features,) or None
         How often each feature was selected on subsamples.
     redundancy, samples, used : dict
-        These parts of the summary.
+        These parts of the summary; `redundancy` is None where nothing is selected.
     """
     cards = [
-        _status(model),
-        _panel(model) or _gap(model, found),
-        _negative(model, found, used),
-        _null(model, found),
-        _stability(found.support, stability),
+        _search(model),
+        _panel(model) or _cut(model),
+        _negative(model),
+        _chance(model),
+        _stability(model.found.support, stability),
         _copies(redundancy),
         None if used["labels"] else _labels(samples),
         _known(used),
@@ -50,27 +47,19 @@ def _card(label: str, value: str, state: str, text: str) -> Card:
     return {"label": label, "value": value, "state": state, "text": text}
 
 
-def _status(model: Any) -> Card | None:
-    if not hasattr(model, "converged_"):
+def _search(model: Fitted) -> Card | None:
+    if model.converged is None or model.converged:
         return None
-    steps = counted(model.n_iter_, "step") if hasattr(model, "n_iter_") else "the allowed steps"
-    passes = f" ({counted(model.n_passes_, 'pass', 'passes')} over the data)" if hasattr(model, "n_passes_") else ""
-    if model.converged_:
-        return _card("Status", "converged", "good", f"The weights settled after {steps}{passes}.")
-    return _card(
-        "Status",
-        "not converged",
-        "warn",
-        f"The search was ended after {steps}{passes} before the weights settled: the ranking may still change.",
-    )
+    text = "The search ended before the weights settled, so the ranking may still change. Allow more steps (max_iter)."
+    return _card("Search", "not finished", "warn", text)
 
 
-def _gap(model: Any, found: Findings) -> Card | None:
+def _cut(model: Fitted) -> Card | None:
     """How far the selected lie above the others: on average, and at the cut, where a clear one has a step."""
-    gap, support = getattr(model, "sparsity_gap_", None), found.support
+    gap, support, weights = model.gap, model.found.support, model.found.weights
     if gap is None or not np.isfinite(gap) or support.all() or not support.any():
         return None
-    weakest, others = float(found.weights[support].min()), found.weights[~support]
+    weakest, others = float(weights[support].min()), weights[~support]
     above = int(np.sum(others >= weakest))
     choice = "so the exact number of features is a matter of choice."
     if gap < 1.5:
@@ -83,16 +72,15 @@ def _gap(model: Any, found: Findings) -> Card | None:
     else:
         state, ending = "good", "the cut separates two clearly different levels."
     text = f"On average a selected feature weighs {gap:.3g} times as much as one left out: {ending}"
-    return _card("Sparsity gap", f"{gap:.3g}×", state, text)
+    return _card("Is the cut clear?", f"{gap:.3g} times", state, text)
 
 
-def _panel(model: Any) -> Card | None:
+def _panel(model: Fitted) -> Card | None:
     """For "fewest": how much the features taken show, and that others which were left out matter, too."""
-    table = getattr(model, "structure_shown_", None)
-    if table is None or not len(table):
+    if model.structure_shown is None:
         return None
-    sizes, shown = np.asarray(table).T
-    taken = int(model.support_.sum())
+    sizes, shown = model.structure_shown.T
+    taken = int(model.found.support.sum())
     share, most = float(shown[sizes == taken][0]), float(shown.max())
     text = (
         f"{counted(taken, 'feature')} show{'s' * (taken == 1)} the structure with R² {share:.2f}. The largest R² of up "
@@ -102,97 +90,91 @@ def _panel(model: Any) -> Card | None:
     return _card("How few would do", counted(taken, "feature"), "good" if most >= 0.5 else "note", text)
 
 
-def _negative(model: Any, found: Findings, used: dict[str, Any]) -> Card | None:
-    fraction = getattr(model, "negative_weight_fraction_", None)
-    if fraction is None:
+def _negative(model: Fitted) -> Card | None:
+    """Weights of the wrong sign: a warning where one was selected, or where Q-alpha finds many of them."""
+    selected = int(np.sum(model.found.weights[model.found.support] < 0))
+    if model.zero_by_chance:
+        text = f"{counted(selected, 'selected feature')} scored below zero, where unrelated features lie. Select fewer."
+        return _card("Below zero", counted(selected, "feature"), "warn", text) if selected else None
+    if model.negative is None:
         return None
-    kind = None if used["labels"] is None else used["labels"]["kind"]
-    if led_by_labels(model) and kind != "classes":  # scores for numbers are never negative, which says nothing
-        return None
-    value = f"{100 * fraction:.3g} %"
-    if hasattr(model, "null_quantile_"):  # without structure such scores have mean zero: half are negative by chance
-        selected = int(np.sum(found.weights[found.support] < 0))
-        text = (
-            f"Unrelated features score around zero, so about half are negative. Of the selected ones, {selected} are."
-        )
-        return _card("Negative weights", value, "warn" if selected else "good", text)
-    state = "good" if fraction <= 0.01 else "note" if fraction <= 0.3 else "warn"
-    text = (
-        f"The theory expects weights of one sign, but nothing forces it. {value} of the varying features are negative."
-    )
+    state = "good" if model.negative <= 0.01 else "note" if model.negative <= 0.3 else "warn"
+    value = f"{100 * model.negative:.3g} %"
+    text = f"The method expects weights of one sign. {value} of the features that vary have a negative one."
     if state == "warn":
-        text += " With this many, the data hardly follows the model."
-    return _card("Negative weights", value, state, text)
+        text += " With this many, the method hardly suits the data."
+    return _card("Does the method suit the data?", f"{value} negative", state, text)
 
 
-def _null(model: Any, found: Findings) -> Card:
-    """Compare the selected features with what permuted copies (the same values in another order) reach."""
-    support, quantiles, level = found.support, found.null_quantiles, found.null_weight
+def _chance(model: Fitted) -> Card:
+    """Compare the selected features with permuted copies (the same values in another order)."""
+    support, quantiles, level = model.found.support, model.found.null_quantiles, model.found.null_weight
+    title, copies = "Better than chance?", "features whose values were shuffled among the samples"
     if quantiles is not None and support.any():
         lowest = float(np.min(quantiles[support]))
         state = "good" if lowest >= 0.95 else "note" if lowest >= 0.8 else "warn"
-        rate = getattr(model, "fdr", None)
-        aim = f" About {100 * rate:.3g} % of the selected features may be false." if rate is not None else ""
+        aim = f" About {100 * model.fdr:.3g} % of the selected features may be false." if model.fdr is not None else ""
         # Rounded down: a feature above 99.998 % of the copies is not above all of them.
         shown = f"{np.floor(1e4 * lowest) / 1e2:.4g} %"
-        text = f"The weakest selected feature scores above {shown} of permuted copies.{aim}"
-        return _card("Null calibration", f"≥ {shown}", state, text)
+        return _card(title, f"≥ {shown}", state, f"The weakest selected feature beats {shown} of {copies}.{aim}")
     if level is not None and support.any():
-        share = float(np.mean(found.weights[support] > level))
-        tail = getattr(model, "fdr", 0.1)
+        share = float(np.mean(model.found.weights[support] > level))
+        tail = 0.1 if model.fdr is None else model.fdr
         state = "good" if share >= 0.95 else "note" if share >= 0.6 else "warn"
-        text = f"Share of the selected features above the weight that only {100 * tail:.3g} % of permuted copies reach."
-        return _card("Null calibration", f"{100 * share:.0f} %", state, text)
+        text = f"So many of the selected features weigh more than all but {100 * tail:.3g} % of {copies}."
+        return _card(title, f"{100 * share:.0f} %", state, text)
     if quantiles is not None:
-        return _card("Null calibration", "none selected", "warn", "No feature stands out from permuted copies.")
-    text = "The weights were not compared with those of permuted copies of the features."
-    return _card("Null calibration", "not measured", "none", text)
+        return _card(title, "none selected", "warn", f"No feature stands out from {copies}.")
+    return _card(title, "not measured", "none", f"The selected features were not compared with {copies}.")
 
 
-def _stability(support: Array, stability: Array | None) -> Card:
+def _stability(support: BoolArray, stability: FloatArray | None) -> Card:
+    title = "Selected again?"
     if not support.any():
-        return _card("Stability", "none selected", "none", "Nothing was selected.")
+        return _card(title, "none selected", "none", "Nothing was selected.")
     if stability is None:
-        return _card("Stability", "not measured", "none", "The selection was not repeated on subsamples.")
+        text = "The selection was not repeated on parts of the samples (--stability, or selection_stability)."
+        return _card(title, "not measured", "none", text)
     mean = float(np.mean(np.asarray(stability)[support]))
-    state = "good" if mean >= 0.8 else "note" if mean >= 0.5 else "warn"
-    text = f"On random subsamples, a selected feature was selected again in {100 * mean:.0f} % of the runs on average."
-    return _card("Stability", f"{100 * mean:.0f} %", state, text)
+    state = "good" if mean >= STABLE else "note" if mean >= 0.5 else "warn"
+    text = f"On random parts of the samples, a selected feature is selected again in {100 * mean:.0f} % of the runs."
+    return _card(title, f"{100 * mean:.0f} %", state, text)
 
 
-def _copies(redundancy: dict[str, Any]) -> Card:
-    if not redundancy["used"]:
-        return _card("Redundancy", "none selected", "none", "Nothing was selected.")
+def _copies(redundancy: dict[str, Any] | None) -> Card:
+    title = "Do they repeat each other?"
+    if redundancy is None:
+        return _card(title, "none selected", "none", "Nothing was selected.")
     used, effective, copies = redundancy["used"], redundancy["effective"], redundancy["n_copies"]
     if used == 1:
-        return _card("Redundancy", "1 of 1", "good", "One feature alone has no copies.")
-    share = effective / used
-    state = "good" if copies == 0 or share >= 0.5 else "note"
+        return _card(title, "1 of 1", "good", "One feature alone has no copies.")
+    state = "good" if copies == 0 or effective / used >= 0.5 else "note"
     near = "none are" if copies == 0 else f"{copies} pair{'s are' if copies > 1 else ' is'}"
     text = (
         f"The {used} features carry as much as {effective:.1f} uncorrelated ones; {near} near-copies "
-        f"(|r| ≥ {redundancy['threshold']})."
+        f"(correlation of at least {redundancy['threshold']} or at most −{redundancy['threshold']})."
     )
-    return _card("Redundancy", f"{effective:.1f} of {used}", state, text)
+    return _card(title, f"{effective:.1f} of {used}", state, text)
 
 
 def _known(used: dict[str, Any]) -> Card | None:
-    """What was known and used, and what follows for judging the selection."""
+    """Labels, batches, side data and pairs that the selection used. With labels, how to judge predictions."""
     parts = used["sentences"]
     if not parts:
         return None
+    kinds = {"classes": "labels", "numbers": "a number to predict", "several": "several numbers to predict"}
     words = {
-        "labels": "labels",
+        "labels": kinds.get(used["labels"]["kind"], "a target") if used["labels"] else "",
         "batches": "batches",
         "side_samples": "side data",
         "must_link": "must-link pairs",
         "cannot_link": "cannot-link pairs",
     }
-    value = ", ".join(word for key, word in words.items() if used[key])
+    value = ", ".join(word for key, word in words.items() if used[key]) or "the data alone"
     text = f"The selection {', '.join(parts)}."
     if used["labels"]:
         text += " Judge predictions from these features only on samples that the selection has not seen."
-    return _card("What was known", value, "note" if used["labels"] else "none", text)
+    return _card("What the selection used", value, "note" if used["labels"] else "none", text)
 
 
 def _labels(samples: dict[str, Any]) -> Card | None:
@@ -202,5 +184,7 @@ def _labels(samples: dict[str, Any]) -> Card | None:
     from sklearn.metrics import normalized_mutual_info_score
 
     nmi = normalized_mutual_info_score(samples["label"], samples["cluster"])
-    text = "Normalised mutual information between the groups found and your labels (1 means the same)."
-    return _card("Groups and labels", f"{nmi:.2f}", "none", text)
+    text = (
+        "Agreement of the groups found with your labels: 1 means the same, 0 unrelated (normalised mutual information)."
+    )
+    return _card("Do the groups match the labels?", f"{nmi:.2f}", "none", text)

@@ -8,19 +8,23 @@ from typing import Any
 
 import numpy as np
 
-from eigensieve._types import Array
+from eigensieve._types import Array, FloatArray, IntArray
 from eigensieve.data import DataMatrix
+from eigensieve.report.fitted import Fitted
 
 _COPY = 0.9
 _EFFECTIVE_FEATURES = 2_000
 _CLIP = 2.5
 _MAP_FEATURES = 5  # fewer make no map
+_MOST_GROUPS = 8
+_JUDGED = 1_000  # samples on which numbers of groups are compared
+_CLASSES = 20  # more different labels have no colours of their own
 _NO_LABEL = ("", "nan", "None", "<NA>")
 
 
 @dataclass(frozen=True)
 class Limits:
-    """How much a page holds; what exceeds a limit is summarised and the page says so.
+    """How much a page holds. The page tells how many features or samples exceed a limit.
 
     Parameters
     ----------
@@ -55,35 +59,59 @@ class Limits:
     curve_points: int = 1_200
 
 
-def numbers(values: Array, digits: int = 5) -> list[float | None]:
+@dataclass(frozen=True)
+class Arrangement:
+    """The groups in which pictures order the samples.
+
+    Attributes
+    ----------
+    clusters : ndarray of int of shape (n_samples,)
+        Group of each sample, all 0 where there are none.
+    codes : ndarray of int of shape (n_samples,) or None
+        Number of each sample's label.
+    target : ndarray of shape (n_samples,) or None
+        The number that belongs to each sample, NaN where it is not known.
+    by_target : bool
+        Whether the target takes the place of groups.
+    """
+
+    clusters: IntArray
+    codes: IntArray | None
+    target: FloatArray | None
+    by_target: bool
+
+
+def numbers(values: FloatArray, digits: int = 5) -> list[float | None]:
     """Return floats rounded to `digits` significant digits; NaN and infinities become null."""
     return [float(f"{v:.{digits}g}") if np.isfinite(v) else None for v in np.asarray(values, dtype=np.float64)]
 
 
-def _bytes_of(values: Array) -> str:
-    """Return uint8 values as base64 text."""
+def _bytes_of(values: FloatArray) -> str:
+    """Return values from 0 to 255 as base64 text."""
     return base64.b64encode(np.ascontiguousarray(values, dtype=np.uint8).tobytes()).decode("ascii")
 
 
 def sample_view(
-    model: Any,
+    model: Fitted,
     data: DataMatrix,
-    chosen: Array,
+    chosen: IntArray,
     ids: Sequence[str] | None,
-    labels: Sequence[Any] | None,
+    labels: Array | None,
+    used: dict[str, Any] | None,
     limits: Limits,
-) -> tuple[dict[str, Any], Array]:
-    """Return, per sample, two coordinates, its cluster and its label; and the clusters of all samples.
+) -> tuple[dict[str, Any], Arrangement]:
+    """Return, per sample, two coordinates, its cluster and its label or target; and how to arrange all samples.
 
-    Where labels led to the selection there are no clusters: samples are grouped by label.
+    Where labels led to the selection there are no clusters: samples are grouped by label, or ordered by the target.
     """
     n_samples = data.n_samples
-    codes, class_names = _codes(labels, n_samples)
+    codes, class_names, target = _read_labels(labels, used)
     points, axes = _plane(model, data, chosen)
-    by_label = codes is not None and led_by_labels(model)
+    by_label = codes is not None and model.led_by_labels
     clusters = codes if by_label else _clusters(model)
     if clusters is None:
         clusters = np.zeros(n_samples, dtype=int)
+    arranged = Arrangement(clusters, codes, target, target is not None and model.led_by_labels)
     shown = np.unique(np.linspace(0, n_samples - 1, min(n_samples, limits.samples)).astype(int))
     view = {
         "index": [int(i) for i in shown],
@@ -91,95 +119,113 @@ def sample_view(
         "y": numbers(points[shown, 1], 4),
         "cluster": [int(c) for c in clusters[shown]],
         "n_clusters": int(clusters.max()) + 1,
-        "grouped_by": "label" if by_label else "cluster",
+        "grouped_by": "label" if by_label else "target" if arranged.by_target else "cluster",
         "label": None if codes is None else [int(c) for c in codes[shown]],
         "label_names": class_names,
+        "target": None if target is None else numbers(target[shown], 4),
+        "target_name": (used or {}).get("column") or "target",
         "id": [str(ids[i])[:80] if ids is not None else f"sample {i}" for i in shown],
         "axes": axes,
         "total": n_samples,
     }
-    return view, clusters
+    return view, arranged
 
 
-def led_by_labels(model: Any) -> bool:
-    """Whether the model's embedding is what the labels say."""
-    return bool(getattr(model, "supervised_", False))
-
-
-def n_directions(model: Any) -> int:
-    """Return the number of columns of the model's embedding, 0 without one."""
-    embedding = getattr(model, "embedding_", None)
-    return 0 if embedding is None else int(embedding.shape[1])
-
-
-def _plane(model: Any, data: DataMatrix, chosen: Array) -> tuple[Array, str]:
+def _plane(model: Fitted, data: DataMatrix, chosen: IntArray) -> tuple[FloatArray, str]:
     """The two leading directions of the model's embedding or, without one, of the chosen features."""
-    embedding = getattr(model, "embedding_", None)
-    if embedding is None or embedding.shape[1] < 2 or led_by_labels(model):
-        table = data.take(chosen[:_EFFECTIVE_FEATURES])
+    if model.embedding is None or model.embedding.shape[1] < 2:
+        table: FloatArray = np.asarray(data.take(chosen[:_EFFECTIVE_FEATURES]), dtype=np.float64)
         axes = "first two principal components of the selected features"
     else:
-        values = np.abs(np.asarray(getattr(model, "eigenvalues_", np.ones(embedding.shape[1]))))
-        if len(values) != embedding.shape[1]:
-            values = np.ones(embedding.shape[1])
-        table = np.asarray(embedding) * values
+        table = model.embedding * (1.0 if model.eigenvalues is None else model.eigenvalues)
         axes = "two leading directions of the model's embedding"
-    table = np.asarray(table, dtype=np.float64)
     if not table.size:
         return np.zeros((data.n_samples, 2)), axes
-    table = table - table.mean(axis=0)
-    U, s, _ = np.linalg.svd(table, full_matrices=False)
+    U, s, _ = np.linalg.svd(table - table.mean(axis=0), full_matrices=False)
     points = np.zeros((len(table), 2))
     rank = min(2, U.shape[1])
     points[:, :rank] = U[:, :rank] * s[:rank]
     return points, axes
 
 
-def _clusters(model: Any) -> Array | None:
+def _clusters(model: Fitted) -> IntArray | None:
     """Group of each sample, by k-means on the embedding; numbered along the leading direction.
 
-    c directions tell c + 1 groups apart, unless the user said how many there are.
+    k is the number asked for, or the one from 2 to 8 with the largest mean silhouette.
     """
-    embedding, asked = getattr(model, "embedding_", None), getattr(model, "n_clusters", "auto")
-    k = n_directions(model) + 1 if asked == "auto" else int(asked)
-    if embedding is None or k < 2 or len(embedding) <= k or led_by_labels(model):
+    embedding = model.embedding
+    if embedding is None or len(embedding) <= max(3, model.n_groups or 2) or model.n_groups == 1:
         return None
     from sklearn.cluster import KMeans
+    from sklearn.metrics import silhouette_score
 
-    found = KMeans(k, n_init=5, random_state=0).fit_predict(np.asarray(embedding, dtype=np.float64))
+    part = embedding[np.unique(np.linspace(0, len(embedding) - 1, min(len(embedding), _JUDGED)).astype(int))]
+
+    def fit(points: FloatArray, k: int) -> IntArray:
+        return np.asarray(KMeans(k, n_init=5, random_state=0).fit_predict(points))
+
+    def silhouette(k: int) -> float:
+        found = fit(part, k)
+        return float(silhouette_score(part, found)) if 1 < len(np.unique(found)) < len(part) else -1.0
+
+    places = len(np.unique(part.round(9), axis=0))  # k-means finds no more groups than there are different places
+    if places < 2:
+        return None
+    k = min(model.n_groups or max(range(2, min(_MOST_GROUPS, max(2, places - 1)) + 1), key=silhouette), places)
+    found = fit(embedding, k)
     means = [embedding[found == c, 0].mean() if (found == c).any() else np.inf for c in range(k)]
     return np.argsort(np.argsort(means))[found]
 
 
-def _codes(labels: Sequence[Any] | None, n_samples: int) -> tuple[Array | None, list[str] | None]:
-    """Labels as small integers; more than 20 different ones are not shown as classes."""
+def _read_labels(
+    labels: Array | None, used: dict[str, Any] | None
+) -> tuple[IntArray | None, list[str] | None, FloatArray | None]:
+    """Labels as small integers with their names, or as numbers: used as such, or more than 20 different ones."""
     if labels is None:
-        return None, None
+        return None, None, None
     texts = ["no label" if str(label) in _NO_LABEL else str(label) for label in labels]
     names, codes = np.unique(np.asarray(texts), return_inverse=True)
-    if len(names) > 20:
-        return None, None
-    return codes, [str(name)[:80] for name in names]
+    if len(names) <= _CLASSES and (used is None or used["kind"] == "classes"):
+        return codes, [str(name)[:80] for name in names], None
+    try:
+        values = np.array([np.nan if text == "no label" else float(text) for text in texts])
+    except ValueError:
+        return None, None, None
+    return None, None, values if np.isfinite(values).any() else None
 
 
 def heat_map(
-    data: DataMatrix, chosen: Array, position: Array, samples: dict[str, Any], clusters: Array, limits: Limits
-) -> dict[str, Any]:
-    """Standardised values of the best chosen features, samples ordered by cluster, features by likeness."""
+    data: DataMatrix,
+    chosen: IntArray,
+    position: IntArray,
+    samples: dict[str, Any],
+    arranged: Arrangement,
+    limits: Limits,
+) -> dict[str, Any] | None:
+    """Standardised values of the best chosen features, samples in the order of the structure, like features together.
+
+    Samples are ordered by target, or by group and, inside a group, along the first principal component. None where
+    nothing is chosen.
+    """
     columns = chosen[: limits.heat_features]
     if not len(columns):
-        return _EMPTY_HEAT | {"of_samples": data.n_samples}
+        return None
     table = np.asarray(data.take(columns), dtype=np.float64) * np.sqrt(max(1, data.n_samples - 1))
-    leading = table @ _first_direction(table)
-    order = np.lexsort((leading, clusters))
+    leading = table @ np.linalg.svd(table, full_matrices=False)[2][0]
+    first = arranged.target if arranged.by_target and arranged.target is not None else arranged.clusters
+    order = np.lexsort((leading, first))
     rows = order[np.unique(np.linspace(0, len(order) - 1, min(len(order), limits.heat_samples)).astype(int))]
-    arranged = _by_likeness(table)
-    values = np.clip(table[np.ix_(rows, arranged)] / _CLIP, -1, 1)
+    likeness, tree = _by_likeness(table)
+    values = np.clip(table[np.ix_(rows, likeness)] / _CLIP, -1, 1)
     where = {int(index): i for i, index in enumerate(samples["index"])}
+    codes, target = arranged.codes, arranged.target
     return {
-        "features": [int(i) for i in position[columns[arranged]]],
+        "features": [int(i) for i in position[columns[likeness]]],
+        "tree": tree,
         "samples": [where.get(int(i), -1) for i in rows],
-        "clusters": [int(c) for c in clusters[rows]],
+        "clusters": [int(c) for c in arranged.clusters[rows]],
+        "label": None if codes is None else [int(c) for c in codes[rows]],
+        "target": None if target is None else numbers(target[rows], 4),
         "values": _bytes_of(np.round(127.5 * (values + 1))),
         "clip": _CLIP,
         "of_features": len(chosen),
@@ -187,26 +233,33 @@ def heat_map(
     }
 
 
-_EMPTY_HEAT = {"features": [], "samples": [], "clusters": [], "values": "", "clip": _CLIP, "of_features": 0}
+def _by_likeness(table: FloatArray) -> tuple[IntArray, list[list[float]]]:
+    """Order of the columns that puts like ones side by side (average linkage of 1 - r), and the tree of the merges.
 
-
-def _first_direction(table: Array) -> Array:
-    return np.linalg.svd(table, full_matrices=False)[2][0]
-
-
-def _by_likeness(table: Array) -> Array:
-    """Order of the columns that puts like ones side by side (average linkage of 1 - r)."""
+    A merge is a list of five numbers: the places of its two branches among the ordered columns, the heights at which
+    they begin, and the height of the merge. Its own place is the middle of the two.
+    """
     if table.shape[1] < 3:
-        return np.arange(table.shape[1])
+        return np.arange(table.shape[1]), []
     from scipy.cluster.hierarchy import leaves_list, linkage, optimal_leaf_ordering
     from scipy.spatial.distance import squareform
 
     R = _correlation(table)
     distance = squareform(np.clip(1 - R, 0, 2), checks=False)
-    return leaves_list(optimal_leaf_ordering(linkage(distance, "average"), distance))
+    merges = optimal_leaf_ordering(linkage(distance, "average"), distance)
+    order = leaves_list(merges)
+    places = np.argsort(order).astype(np.float64).tolist()
+    heights, tree = [0.0] * len(order), []
+    for left, right, height, _ in merges.tolist():
+        ends = [places[int(left)], places[int(right)]]
+        places.append(sum(ends) / 2)
+        starts = [heights[int(left)], heights[int(right)]]
+        heights.append(height)
+        tree.append([round(value, 4) for value in (*ends, *starts, height)])
+    return order, tree
 
 
-def _correlation(table: Array) -> Array:
+def _correlation(table: FloatArray) -> FloatArray:
     norms = np.sqrt((table**2).sum(axis=0))
     unit = table / np.where(norms > 0, norms, 1)
     R = np.clip(unit.T @ unit, -1, 1)
@@ -214,37 +267,27 @@ def _correlation(table: Array) -> Array:
     return R
 
 
-_NO_REDUNDANCY: dict[str, Any] = {
-    "features": [],
-    "r": "",
-    "effective": 0.0,
-    "used": 0,
-    "of_features": 0,
-    "n_copies": 0,
-    "copies": [],
-    "threshold": _COPY,
-}
-
-
-def redundancy(data: DataMatrix, chosen: Array, position: Array, limits: Limits) -> tuple[Array, dict[str, Any]]:
+def redundancy(
+    data: DataMatrix, chosen: IntArray, position: IntArray, limits: Limits
+) -> tuple[FloatArray, dict[str, Any] | None]:
     """Return the largest correlation of each chosen feature with another one, and the matrix of correlations.
 
     The effective number of m features with correlation matrix R is m^2 / |R|_F^2: m when they are uncorrelated, 1
     when they are copies of one.
     """
     used = chosen[:_EFFECTIVE_FEATURES]
+    likest = np.full(data.n_features, np.nan)
     if not len(used):
-        return np.full(data.n_features, np.nan), _NO_REDUNDANCY
+        return likest, None
     R = _correlation(np.asarray(data.take(used), dtype=np.float64))
     m = len(used)
-    likest = np.full(data.n_features, np.nan)
     off = np.abs(R - np.eye(m))
     if m > 1:
         likest[used] = off.max(axis=0)
     pairs = np.argwhere(np.triu(off, 1) >= _COPY)
     pairs = pairs[np.argsort(-off[tuple(pairs.T)], kind="stable")]
     shown = np.arange(min(m, limits.redundancy_features))
-    shown = shown[_by_likeness(np.asarray(data.take(used[shown]), dtype=np.float64))]
+    shown = shown[_by_likeness(np.asarray(data.take(used[shown]), dtype=np.float64))[0]]
     return likest, {
         "features": [int(i) for i in position[used[shown]]],
         "r": _bytes_of(np.round(127.5 * (R[np.ix_(shown, shown)] + 1))),
@@ -257,20 +300,20 @@ def redundancy(data: DataMatrix, chosen: Array, position: Array, limits: Limits)
     }
 
 
-def panel_view(model: Any) -> dict[str, Any] | None:
+def panel_view(model: Fitted) -> dict[str, Any] | None:
     """How much of the structure the first picks show, where the model looked for the fewest that do."""
-    table = getattr(model, "structure_shown_", None)
+    table = model.structure_shown
     if table is None or len(table) < 2:
         return None
     return {
         "size": [int(size) for size in table[:, 0]],
         "shown": numbers(table[:, 1], 4),
-        "taken": int(model.support_.sum()),
-        "by_label": led_by_labels(model),
+        "taken": int(model.found.support.sum()),
+        "by_label": model.led_by_labels,
     }
 
 
-def topographical_map(data: DataMatrix, columns: Array, position: Array) -> dict[str, Any] | None:
+def topographical_map(data: DataMatrix, columns: IntArray, position: IntArray) -> dict[str, Any] | None:
     """Return an ellipse per feature: where it lies in two rounds of Q-alpha, and how much it weighs in each.
 
     Shashua and Wolf 2004, section 4, on the given columns, none of them constant. None when there is nothing to show:

@@ -6,7 +6,7 @@ A new command is a new file here and a line in the table below.
 
 from collections.abc import Callable
 
-from eigensieve.cli.commands import apply, compare, compress, demo, inspect, map, select
+from eigensieve.cli.commands import app, apply, compare, compress, demo, inspect, map, select
 
 COMMANDS: dict[str, tuple[Callable[..., None], tuple[str, ...]]] = {
     "select": (select.select_features, select.EXAMPLES),
@@ -15,6 +15,7 @@ COMMANDS: dict[str, tuple[Callable[..., None], tuple[str, ...]]] = {
     "compare": (compare.compare_selectors, compare.EXAMPLES),
     "map": (map.map_features, map.EXAMPLES),
     "compress": (compress.compress_svm, compress.EXAMPLES),
+    "app": (app.open_app, app.EXAMPLES),
     "demo": (demo.run_demo, demo.EXAMPLES),
 }
 """Name -> function and examples, in the order of ``eigensieve --help``."""

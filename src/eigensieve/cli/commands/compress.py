@@ -171,12 +171,28 @@ def _write(found: "Compressed", wanted: WriteOptions, outputs: Outputs, source: 
     if wanted.model is not None:
         outputs.write("model", wanted.model, lambda path: save_model(found.model(), path, input=source))
     if wanted.report is not None:
-        from eigensieve.report import Section, sheet
-
-        section = Section(type(found.small).__name__, ["", ""], found.rows)
-        beside = Section(COMPARED, found.heads, found.compared)
-        page = sheet("A compressed SVM", [f"Input: {source}"], [section, beside])
+        page = _page(found, source)
         outputs.write("report", wanted.report, lambda path: path.write_text(page, encoding="utf-8"))
+
+
+def _page(found: "Compressed", source: str) -> str:
+    """The report: the machine, size against score, and the pixels it reads where features are pixels."""
+    from eigensieve.report import Section, image_shape, pixels, sheet, size_against_score
+
+    points = [(one.name, float(one.numbers), one.score) for one in found.measured]
+    score = "R squared" if found.quantity else "accuracy"
+    text = f"One dot per machine: the numbers it stores, and its {score} on the held-out samples."
+    sections = [
+        Section(type(found.small).__name__, ["", ""], found.rows),
+        Section("Size and accuracy", text=text, picture=size_against_score(points, 1, score)),
+        Section(COMPARED, found.heads, found.compared),
+    ]
+    shape = image_shape(found.names)
+    if shape is not None:
+        counts = np.asarray((found.machine.mask_ != 0).sum(axis=1)).ravel().tolist()
+        text = "The features are the pixels of an image. The more elements read a pixel, the stronger it is drawn."
+        sections.append(Section("Pixels that are read", text=text, picture=pixels(counts, found.names, shape)))
+    return sheet("A compressed SVM", [f"Input: {source}"], sections)
 
 
 MATCHES = ("decision", "labels")

@@ -17,6 +17,8 @@ EXAMPLES = (
 )
 
 _BLOCK = 4096
+_PREVIEW = 6  # samples and features
+_NAMED = 1_000  # features whose names are listed
 
 
 def inspect_table(reading: TableOptions, printing: PrintOptions) -> None:
@@ -70,6 +72,22 @@ def _look_at(table: Any) -> dict[str, Any]:
         "feature_names": table.id_name if table.orientation == "columns" else None,
         "text_columns": list(table.text),
         "notes": notes_of(table),
+        "preview": _preview(table),
+    }
+
+
+def _preview(table: Any) -> dict[str, Any]:
+    """The first samples and features as they were understood, and the names of the first columns of all kinds."""
+    corner = dense(table.X[:_PREVIEW, :_PREVIEW]).tolist()
+    names = [str(name) for name in table.feature_names[:_NAMED]]
+    columns = [*(name for name in (table.id_name, table.label_name, table.batch_name) if name), *table.text, *names]
+    return {
+        "features": names[:_PREVIEW],
+        "samples": None if table.sample_names is None else [str(name) for name in table.sample_names[:_PREVIEW]],
+        "values": [[value if np.isfinite(value) else None for value in row] for row in corner],
+        "label": None if table.label is None else [str(value) for value in table.label[:_PREVIEW]],
+        "batch": None if table.batch is None else [str(value) for value in table.batch[:_PREVIEW]],
+        "columns": list(dict.fromkeys(columns)),
     }
 
 

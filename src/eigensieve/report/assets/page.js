@@ -93,11 +93,11 @@
   const about = (i) => F.names[i] + "\nrank " + many(F.rank[i]) + ", " + D.source.weight_name + " " + format(F.weight[i]) + (F.selected[i] ? ", selected" : "");
 
   // ---- a rectangle drawn with the mouse marks what lies inside; a click marks one
-  function brushable(svg, width, height, inside, nearest, set) {
+  function brushable(svg, width, inside, nearest, set) {
     let start = null, box = null;
     const at = (event) => {
       const frame = svg.getBoundingClientRect();
-      return [(event.clientX - frame.left) * width / frame.width, (event.clientY - frame.top) * height / frame.height];
+      return [(event.clientX - frame.left) * width / frame.width, (event.clientY - frame.top) * width / frame.width];
     };
     svg.addEventListener("pointerdown", (event) => { if (event.button === 0 && event.pointerType !== "touch") { start = at(event); event.preventDefault(); } });
     svg.addEventListener("pointermove", (event) => {
@@ -158,11 +158,13 @@
       node.dataset.feature = C.feature[i];
       dots.push({ node, feature: C.feature[i], x: X(rank), y: Y(C.weight[i]) });
     });
-    link(svg, W, H, dots);
+    link(svg, W, dots);
+    downloads("curve", svg, () => [["rank", "feature", D.source.weight_name, "selected"],
+      ...C.rank.map((rank, i) => [rank, C.feature[i] < 0 ? "" : F.names[C.feature[i]], C.weight[i], C.selected[i]])]);
   }
 
   // ---- shared by curve and map: marking, dimming by the search, tool tips
-  function link(svg, W, H, dots) {
+  function link(svg, W, dots) {
     const nearest = (x, y) => {
       let best = null, least = 14;
       for (const dot of dots) {
@@ -171,11 +173,11 @@
       }
       return best;
     };
-    brushable(svg, W, H, (x0, y0, x1, y1) => dots.filter((d) => d.x >= x0 && d.x <= x1 && d.y >= y0 && d.y <= y1).map((d) => d.feature),
+    brushable(svg, W, (x0, y0, x1, y1) => dots.filter((d) => d.x >= x0 && d.x <= x1 && d.y >= y0 && d.y <= y1).map((d) => d.feature),
       (x, y) => { const dot = nearest(x, y); return dot ? dot.feature : null; }, marked);
     tooltip(svg, (event) => {
       const frame = svg.getBoundingClientRect();
-      const dot = nearest((event.clientX - frame.left) * W / frame.width, (event.clientY - frame.top) * H / frame.height);
+      const dot = nearest((event.clientX - frame.left) * W / frame.width, (event.clientY - frame.top) * W / frame.width);
       return dot ? about(dot.feature) : "";
     });
     watchers.push(() => {
@@ -212,6 +214,7 @@
       const dot = draw(svg, "circle", { class: "dot" + (size <= P.taken ? " chosen" : ""), cx: X(size), cy: Y(P.shown[i]), r: 3.4 });
       tooltip(dot, () => many(size) + (size === 1 ? " feature: R² " : " features: R² ") + format(P.shown[i]));
     });
+    downloads("panel", svg, () => [["features", "R2"], ...P.size.map((size, i) => [size, P.shown[i]])]);
   }
 
   // ---- topographical map: an ellipse a feature, its axes are the weights in two rounds
@@ -250,7 +253,9 @@
       boxes.push(box);
       dot.label = draw(svg, "text", { class: "name halo", x: dot.x, y: dot.y + 4, "text-anchor": "middle" }, text);
     }
-    link(svg, W, H, dots);
+    link(svg, W, dots);
+    downloads("map", svg, () => [["feature", "direction_1", "direction_2", "weight_1", "weight_2"],
+      ...M.feature.map((f, i) => [F.names[f], M.x[i], M.y[i], M.rx[i], M.ry[i]])]);
   }
 
   // ---- feature table; only a window of rows is in the page at a time
@@ -258,9 +263,9 @@
     { key: "rank", title: "Rank", number: true, value: (i) => F.rank[i] },
     { key: "name", title: "Feature", value: (i) => F.names[i] },
     { key: "weight", title: D.source.weight_name[0].toUpperCase() + D.source.weight_name.slice(1), number: true, value: (i) => F.weight[i], bar: true },
-    F.null && { key: "null", title: "Null quantile", number: true, value: (i) => F.null[i] },
-    F.stability && { key: "stability", title: "Chosen again", number: true, value: (i) => F.stability[i], percent: true },
-    { key: "copy", title: "Likest |r|", number: true, value: (i) => F.copy[i] },
+    F.null && { key: "null", title: "Above chance", number: true, value: (i) => F.null[i] },
+    F.stability && { key: "stability", title: "Selected again", number: true, value: (i) => F.stability[i], percent: true },
+    { key: "copy", title: "Largest |r|", number: true, value: (i) => F.copy[i] },
     { key: "selected", title: "Selected", value: (i) => F.selected[i] ? "yes" : "" },
   ].filter(Boolean);
   const STEP = 200;
@@ -368,28 +373,87 @@
   }
   for (const medium of ["(prefers-color-scheme: dark)", "print"]) matchMedia(medium).addEventListener("change", () => images.forEach((paint) => paint()));
 
-  function legend(box, entries) {
-    const list = make(box, "div", { class: "legend" });
-    entries.forEach(([text, fill]) => {
-      const entry = make(list, "span", {}), dot = make(entry, "i", {});
-      dot.style.background = fill;
-      entry.appendChild(document.createTextNode(text));
-    });
+  // Colours of a number from low to high (viridis), and of a number that is not known.
+  const STOPS = ["#440154", "#3b528b", "#21918c", "#5ec962", "#fde725"];
+  const RANGE = S.target ? extent(S.target) : null;
+  function shade(value) {
+    if (value === null) return "var(--rest)";
+    const at = (STOPS.length - 1) * Math.max(0, Math.min(1, (value - RANGE[0]) / (RANGE[1] - RANGE[0] || 1))), i = Math.min(STOPS.length - 2, Math.floor(at));
+    const [low, high] = [STOPS[i], STOPS[i + 1]].map((stop) => [1, 3, 5].map((k) => parseInt(stop.slice(k, k + 2), 16)));
+    return "rgb(" + low.map((v, k) => Math.round(v + (high[k] - v) * (at - i))).join(",") + ")";
   }
-  const byLabel = S.grouped_by === "label";
+  // Entries below a picture, [text, colour] each; they wrap, and the picture grows. A target has one bar.
+  function legend(svg, entries) {
+    const frame = svg.viewBox.baseVal, left = 8;
+    let x = left, y = frame.height + 12;
+    for (const [text, fill] of entries) {
+      const bar = fill === "target", g = draw(svg, "g", { class: "legend" });
+      if (bar) Array.from({ length: 48 }, (_, i) => draw(g, "rect", { x: 2 * i, y: -8, width: 2.3, height: 10, fill: shade(RANGE[0] + (RANGE[1] - RANGE[0]) * i / 47) }));
+      else draw(g, "circle", { cx: 5, cy: -3.5, r: 5, fill });
+      const words = draw(g, "text", { x: bar ? 104 : 15, y: 0 }, short(text, narrow ? 44 : 70)), wide = (bar ? 104 : 15) + words.getComputedTextLength() + 16;
+      if (x > left && x + wide > frame.width) { x = left; y += 17; }
+      g.setAttribute("transform", `translate(${x} ${y})`);
+      x += wide;
+    }
+    if (entries.length) svg.setAttribute("viewBox", `0 0 ${frame.width} ${y + 8}`);
+  }
+  const targetEntries = () => [[`${S.target_name}: ${format(RANGE[0])} to ${format(RANGE[1])}`, "target"]].concat(S.target.includes(null) ? [["not known", "var(--rest)"]] : []);
+  const labelEntries = (first) => S.label_names.map((name, c) => ["label " + name, colour(c + first)]);
+
+  // ---- every picture can be saved: as SVG in light colours, and the figures behind it as CSV
+  const STYLES = ["fill", "fill-opacity", "stroke", "stroke-width", "stroke-dasharray", "stroke-linejoin", "paint-order", "opacity", "font-family", "font-size", "font-weight", "text-anchor", "image-rendering"];
+  function save(name, kind, text) {
+    const link = make(null, "a", { download: name, href: URL.createObjectURL(new Blob([text], { type: kind })) });
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), 60000);
+  }
+  function standalone(svg) {
+    const root = document.documentElement, copy = svg.cloneNode(true);
+    root.dataset.scheme = "light";  // no frame is drawn before it is taken back
+    images.forEach((paint) => paint());
+    const originals = svg.querySelectorAll("*"), [, , wide, high] = svg.getAttribute("viewBox").split(" ");
+    copy.querySelectorAll("*").forEach((node, i) => {
+      const style = getComputedStyle(originals[i]);
+      node.setAttribute("style", STYLES.map((key) => `${key}:${style.getPropertyValue(key)}`).join(";"));
+      if (node.tagName === "image") node.setAttribute("href", originals[i].getAttribute("href"));
+      node.removeAttribute("class");
+      node.removeAttribute("fill");
+    });
+    const paper = document.createElementNS(SVG, "rect");
+    for (const [key, value] of [["width", wide], ["height", high], ["fill", getComputedStyle(root).getPropertyValue("--panel")]]) paper.setAttribute(key, value);
+    copy.prepend(paper);
+    copy.setAttribute("width", wide);
+    copy.setAttribute("height", high);
+    delete root.dataset.scheme;
+    images.forEach((paint) => paint());
+    return new XMLSerializer().serializeToString(copy);
+  }
+  const cell = (value) => value === null || value === undefined ? "" : /[",\r\n]/.test(value) ? '"' + String(value).replaceAll('"', '""') + '"' : value;
+  function downloads(id, svg, rows) {
+    const line = make(byId(id), "p", { class: "downloads" }, "Save: "), name = "eigensieve-" + id;
+    make(line, "button", { type: "button" }, "picture (SVG)").addEventListener("click", () => save(name + ".svg", "image/svg+xml", standalone(svg)));
+    make(line, "button", { type: "button" }, "figures (CSV)").addEventListener("click", () => save(name + ".csv", "text/csv", rows().map((row) => row.map(cell).join(",")).join("\n") + "\n"));
+  }
+  const byLabel = S.grouped_by === "label", byTarget = S.grouped_by === "target";
   const clusterEntries = (n) => Array.from({ length: n }, (_, c) => [byLabel ? "label " + S.label_names[c] : `group ${c + 1}`, colour(c)]);
 
   function heat() {
-    const H = D.heat, q = H.clusters.length, m = H.features.length;
-    if (!m) { byId("heat").hidden = true; byId("heat-hint").textContent = "No feature is selected."; return; }
-    byId("heat-hint").textContent = `Standardised values, from −${H.clip} (blue) to ${H.clip} (orange) deviations. ` +
-      (S.n_clusters > 1 ? `Samples are ordered by ${byLabel ? "label" : "group (k-means on the embedding)"}, ` : "Samples are ordered along their leading direction, ") + "similar features side by side. " +
+    const H = D.heat;
+    if (!H) { byId("heat").hidden = true; byId("heat-hint").textContent = "No feature is selected."; return; }
+    const q = H.clusters.length, m = H.features.length;
+    const order = byTarget ? `by ${S.target_name}` : S.n_clusters > 1 ? `by ${byLabel ? "label" : "group (k-means on the embedding)"}` : "along their leading direction";
+    byId("heat-hint").textContent = `Standardised values, from −${H.clip} (blue) to ${H.clip} (orange) deviations. Samples are ordered ${order}, similar features stand side by side. ` +
+      (H.tree.length ? "The tree joins features by their mean correlation. " : "") +
       (m < H.of_features ? `Shown are the ${many(m)} best of ${many(H.of_features)} selected features. ` : "") + (q < H.of_samples ? `${many(q)} of ${many(H.of_samples)} samples, evenly taken.` : "");
-    const L = narrow ? 92 : 170, T = 4, R = 8, W = narrow ? 380 : 1100, rowHeight = Math.max(13, Math.min(22, 360 / m)), strip = 9;
-    const height = T + strip + 3 + m * rowHeight + 6, wide = W - L - R;
+    const tree = H.tree.length ? (narrow ? 34 : 60) : 0, L = (narrow ? 92 : 170) + tree, T = 4, R = 8, W = narrow ? 380 : 1100, rowHeight = Math.max(13, Math.min(22, 360 / m)), strip = 9;
+    // strips above the values: the groups, and the labels or the target where they are another thing
+    const strips = [S.n_clusters > 1 && H.clusters.map(colour), H.target && H.target.map(shade), H.label && !byLabel && H.label.map((c) => colour(c + S.n_clusters))].filter(Boolean);
+    const top = T + strips.length * (strip + 2) + 2, height = top + m * rowHeight + 6, wide = W - L - R;
     const svg = draw(byId("heat"), "svg", { viewBox: `0 0 ${W} ${height}`, role: "img", "aria-label": "Heat map: features by samples" });
-    H.clusters.forEach((c, i) => { if (S.n_clusters > 1) draw(svg, "rect", { x: L + wide * i / q, y: T, width: wide / q + 0.3, height: strip, fill: colour(c) }); });
-    const top = T + strip + 3, flat = bytes(H.values), turned = new Uint8Array(flat.length);
+    strips.forEach((fills, row) => fills.forEach((fill, i) => draw(svg, "rect", { class: "strip", x: L + wide * i / q, y: T + row * (strip + 2), width: wide / q + 0.3, height: strip, fill })));
+    const across = (h) => 4 + (tree - 8) * (1 - h / Math.max(...H.tree.map((merge) => merge[4]), 1e-9)), down = (place) => top + rowHeight * (place + 0.5);
+    for (const [a, b, from, to, h] of H.tree) draw(svg, "path", { class: "tree", d: `M${across(from).toFixed(1)} ${down(a).toFixed(1)}H${across(h).toFixed(1)}V${down(b).toFixed(1)}H${across(to).toFixed(1)}` });
+    const flat = bytes(H.values), turned = new Uint8Array(flat.length);
     for (let s = 0; s < q; s++) for (let f = 0; f < m; f++) turned[f * q + s] = flat[s * m + f];
     const picture = draw(svg, "image", { x: L, y: top, width: wide, height: m * rowHeight, preserveAspectRatio: "none", style: "image-rendering:pixelated" });
     image(q, m, turned, picture);
@@ -401,7 +465,7 @@
     });
     const at = (event) => {
       const frame = svg.getBoundingClientRect();
-      const x = (event.clientX - frame.left) * W / frame.width, y = (event.clientY - frame.top) * height / frame.height;
+      const x = (event.clientX - frame.left) * W / frame.width, y = (event.clientY - frame.top) * W / frame.width;
       return [Math.floor((y - top) / rowHeight), Math.floor((x - L) / wide * q)];
     };
     svg.addEventListener("click", (event) => { const [f] = at(event); if (f >= 0 && f < m) toggle(marked, [H.features[f]], false); });
@@ -424,21 +488,25 @@
         if (markedSamples.has(s)) draw(marks, "rect", { class: "sample-mark", x: L + wide * i / q, y: T, width: Math.max(1, wide / q), height: top - T + m * rowHeight });
       });
     });
-    if (S.n_clusters > 1) legend(byId("heat"), clusterEntries(S.n_clusters));
+    legend(svg, [...(S.n_clusters > 1 ? clusterEntries(S.n_clusters) : []), ...(H.target ? targetEntries() : []), ...(H.label && !byLabel ? labelEntries(S.n_clusters) : [])]);
+    const place = (s) => H.samples[s] < 0 ? "" : S.id[H.samples[s]];
+    downloads("heat", svg, () => [["sample", "group", "label", "target", ...H.features.map((f) => F.names[f])],
+      ...H.clusters.map((c, s) => [place(s), c + 1, H.label ? S.label_names[H.label[s]] : "", H.target ? H.target[s] : "",
+        ...H.features.map((_, f) => +((turned[f * q + s] / 127.5 - 1) * H.clip).toFixed(2))])]);
   }
 
   // ---- the samples in the plane
   function samples() {
     const W = PLOT, H = narrow ? 320 : 380, pad = 18;
     const shown = S.x.length;
-    byId("samples-hint").textContent = `By the ${S.axes}. Drag to mark samples; they light up in the heat map. ` + (shown < S.total ? `${many(shown)} of ${many(S.total)} samples, evenly taken.` : "");
+    byId("samples-hint").textContent = `By the ${S.axes}${S.target ? ", coloured by " + S.target_name : ""}. Drag to mark samples; they light up in the heat map. ` + (shown < S.total ? `${many(shown)} of ${many(S.total)} samples, evenly taken.` : "");
     const svg = draw(byId("samples"), "svg", { viewBox: `0 0 ${W} ${H}`, role: "img", "aria-label": "Embedding of the samples" });
     const [x0, x1] = extent(S.x), [y0, y1] = extent(S.y);
     const X = (v) => pad + (W - 2 * pad) * (v - x0) / (x1 - x0 || 1), Y = (v) => pad + (H - 2 * pad) * (y1 - v) / (y1 - y0 || 1);
     const useLabel = S.label !== null, firstColour = byLabel ? 0 : S.n_clusters;
     const dots = S.x.map((x, i) => {
-      const c = useLabel ? S.label[i] : S.cluster[i], cx = X(x), cy = Y(S.y[i]);
-      const node = draw(svg, "circle", { class: "sample", cx, cy, r: shown > 800 ? 3 : 5, fill: colour(useLabel ? c + firstColour : c), "fill-opacity": 0.82 });
+      const cx = X(x), cy = Y(S.y[i]), fill = S.target ? shade(S.target[i]) : useLabel ? colour(S.label[i] + firstColour) : colour(S.cluster[i]);
+      const node = draw(svg, "circle", { class: "sample", cx, cy, r: shown > 800 ? 3 : 5, fill, "fill-opacity": 0.82 });
       node.dataset.sample = i;
       return { node, i, x: cx, y: cy };
     });
@@ -447,36 +515,38 @@
       for (const d of dots) { const e = Math.hypot(d.x - x, d.y - y); if (e < least) { least = e; best = d; } }
       return best;
     };
-    brushable(svg, W, H, (a, b, c, d) => dots.filter((p) => p.x >= a && p.x <= c && p.y >= b && p.y <= d).map((p) => p.i),
+    brushable(svg, W, (a, b, c, d) => dots.filter((p) => p.x >= a && p.x <= c && p.y >= b && p.y <= d).map((p) => p.i),
       (x, y) => { const d = nearest(x, y); return d ? d.i : null; }, markedSamples);
     tooltip(svg, (event) => {
       const frame = svg.getBoundingClientRect();
-      const d = nearest((event.clientX - frame.left) * W / frame.width, (event.clientY - frame.top) * H / frame.height);
-      return d ? S.id[d.i] + (S.n_clusters > 1 && !byLabel ? "\ngroup " + (S.cluster[d.i] + 1) : "") + (useLabel ? "\nlabel " + S.label_names[S.label[d.i]] : "") : "";
+      const d = nearest((event.clientX - frame.left) * W / frame.width, (event.clientY - frame.top) * W / frame.width);
+      return d ? S.id[d.i] + (S.n_clusters > 1 && !byLabel ? "\ngroup " + (S.cluster[d.i] + 1) : "") + (useLabel ? "\nlabel " + S.label_names[S.label[d.i]] : "") +
+        (S.target ? "\n" + S.target_name + " " + (S.target[d.i] === null ? "not known" : format(S.target[d.i])) : "") : "";
     });
     watchers.push(() => { for (const d of dots) d.node.classList.toggle("marked", markedSamples.has(d.i)); });
-    if (useLabel) legend(byId("samples"), S.label_names.map((name, c) => ["label " + name, colour(c + firstColour)]));
-    else if (S.n_clusters > 1) legend(byId("samples"), clusterEntries(S.n_clusters));
+    legend(svg, S.target ? targetEntries() : useLabel ? labelEntries(firstColour) : S.n_clusters > 1 ? clusterEntries(S.n_clusters) : []);
+    downloads("samples", svg, () => [["sample", "x", "y", "group", "label", "target"],
+      ...S.id.map((id, i) => [id, S.x[i], S.y[i], S.cluster[i] + 1, useLabel ? S.label_names[S.label[i]] : "", S.target ? S.target[i] : ""])]);
   }
 
   // ---- correlations among the chosen
   function correlations() {
-    const R = D.redundancy, m = R.features.length;
+    const R = D.redundancy, m = R ? R.features.length : 0;
     if (m < 2) { byId("redundancy-section").hidden = true; return; }
     byId("redundancy-hint").textContent = `Correlations of the selected features (blue −1, orange 1). The ${many(R.used)} carry as much as ${R.effective.toFixed(1)} uncorrelated ones; ` +
       `${many(R.n_copies)} pair${R.n_copies === 1 ? "" : "s"} with |r| of at least ${R.threshold}. ` + (m < R.of_features ? `The ${many(m)} best of ${many(R.of_features)} are drawn. ` : "") +
       (R.used < R.of_features ? `Figures are for the best ${many(R.used)}.` : "");
-    const W = PLOT, L = narrow ? 92 : 112, T = 6, side = W - L - 8, cell = side / m, height = T + side + 6;
+    const W = PLOT, L = narrow ? 92 : 112, T = 6, side = W - L - 8, size = side / m, height = T + side + 6;
     const svg = draw(byId("redundancy"), "svg", { viewBox: `0 0 ${W} ${height}`, role: "img", "aria-label": "Correlation of the selected features" });
     const picture = draw(svg, "image", { x: L, y: T, width: side, height: side, preserveAspectRatio: "none", style: "image-rendering:pixelated" });
     const values = bytes(R.r);
     image(m, m, values, picture);
-    const every = Math.max(1, Math.ceil(10 / cell));
+    const every = Math.max(1, Math.ceil(10 / size));
     const heads = distinct(R.features.map((f) => F.names[f]), narrow ? 13 : 16);
-    R.features.forEach((f, i) => { if (i % every === 0) draw(svg, "text", { class: "tag", x: L - 5, y: T + cell * (i + 0.5) + 3.5, "text-anchor": "end" }, heads[i]); });
+    R.features.forEach((f, i) => { if (i % every === 0) draw(svg, "text", { class: "tag", x: L - 5, y: T + size * (i + 0.5) + 3.5, "text-anchor": "end" }, heads[i]); });
     const at = (event) => {
       const frame = svg.getBoundingClientRect();
-      return [Math.floor(((event.clientY - frame.top) * height / frame.height - T) / cell), Math.floor(((event.clientX - frame.left) * W / frame.width - L) / cell)];
+      return [Math.floor(((event.clientY - frame.top) * W / frame.width - T) / size), Math.floor(((event.clientX - frame.left) * W / frame.width - L) / size)];
     };
     const ok = (i) => i >= 0 && i < m;
     svg.addEventListener("click", (event) => {
@@ -493,9 +563,9 @@
     const marks = draw(svg, "g", {});
     watchers.push(() => {
       marks.textContent = "";
-      const heads = distinct(R.features.map((f) => F.names[f]), narrow ? 13 : 16);
-    R.features.forEach((f, i) => { if (marked.has(f)) draw(marks, "rect", { class: "heat-mark", x: L, y: T + i * cell, width: side, height: cell }).dataset.feature = f; });
+      R.features.forEach((f, i) => { if (marked.has(f)) draw(marks, "rect", { class: "heat-mark", x: L, y: T + i * size, width: side, height: size }).dataset.feature = f; });
     });
+    downloads("redundancy", svg, () => [["r", ...R.features.map((f) => F.names[f])], ...R.features.map((f, i) => [F.names[f], ...R.features.map((_, j) => +(values[i * m + j] / 127.5 - 1).toFixed(2))])]);
   }
 
   curve(); panel(); map(); table(); heat(); samples(); correlations(); changed();
