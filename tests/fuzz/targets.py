@@ -15,9 +15,12 @@ TEXTS = ("csv", "csv.gz", "svmlight", "mtx", "10x")
 BINARY = ("parquet", "feather", "npy", "npz", "mat", "mat 7.3", "h5ad", "xlsx")
 IN_PLACE = ("open npy", "open hdf5", "open h5ad", "open parquet", "open zarr")
 
+ESTIMATORS = (*SELECTORS, *CLASSIFIERS, *REGRESSORS, *TRANSFORMERS)
+
 _MODULES = {
-    **dict.fromkeys((*SELECTORS, *CLASSIFIERS, *REGRESSORS, *TRANSFORMERS), "fuzz.fits"),
+    **dict.fromkeys(ESTIMATORS, "fuzz.fits"),
     "models": "fuzz.models",
+    **dict.fromkeys((f"tampered {name}" for name in ESTIMATORS), "fuzz.tampering"),
     "checkpoints": "fuzz.checkpoints",
     "interruptions": "fuzz.interruptions",
     **dict.fromkeys((*TEXTS, *BINARY, *IN_PLACE), "fuzz.readers"),
@@ -25,7 +28,13 @@ _MODULES = {
 TARGETS = tuple(_MODULES)
 _MODULES["code"] = "fuzz.code"  # for the tests of the worker
 
-_SHARES = {"fuzz.fits": 0.5, "fuzz.models": 0.2, "fuzz.checkpoints": 0.2, "fuzz.interruptions": 0.05}
+_SHARES = {
+    "fuzz.fits": 0.5,
+    "fuzz.models": 0.2,
+    "fuzz.tampering": 0.1,
+    "fuzz.checkpoints": 0.2,
+    "fuzz.interruptions": 0.05,
+}
 
 
 def module_of(target: str) -> ModuleType:
