@@ -48,7 +48,7 @@ _SHARES = {
     "fuzz.interruptions": 0.05,
     "fuzz.together": 0.01,
     "fuzz.exports": 0.02,
-    "fuzz.leaks": 0.01,
+    "fuzz.leaks": 0.002,
     "fuzz.terminal": 0.02,
     "fuzz.permuted": 0.02,
     "fuzz.clusters": 0.002,
