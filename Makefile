@@ -59,12 +59,11 @@ reproduce: $(READY)
 
 # new versions into requirements-ci.txt
 lock:
+	mkdir -p build
 	$(PYTHON) -m venv --clear $(VENV)-tools
-	$(VENV)-tools/bin/python -m pip install --quiet --disable-pip-version-check pip-tools
-	$(VENV)-tools/bin/pip-compile --quiet --upgrade $(LOCK_OPTIONS) --output-file requirements-ci.txt pyproject.toml
-
-LOCK_OPTIONS = --extra dev --all-build-deps --generate-hashes --strip-extras --allow-unsafe \
-	--no-emit-index-url --no-emit-find-links --no-emit-trusted-host
+	$(VENV)-tools/bin/python -m pip install --quiet --disable-pip-version-check --upgrade pip
+	$(VENV)-tools/bin/python -m pip install --quiet --dry-run --ignore-installed --report build/lock.json '.[dev]' hatchling editables
+	$(PYTHON) .ci/lock.py < build/lock.json > requirements-ci.txt
 
 # known vulnerabilities of the locked versions
 audit:

@@ -4,13 +4,13 @@ import json
 import os
 import signal
 import sys
-from pathlib import Path
 
 import pytest
 
-from fuzz import interruptions, readers, relations
+pytest.importorskip("resource", reason="limits of processes are those of POSIX")
+from fuzz import interruptions, readers
 from fuzz.run import CORPUS, Run, keep, shrunk
-from fuzz.targets import ESTIMATORS, TARGETS, TOGETHER, draw, module_of, share
+from fuzz.targets import TARGETS, TOGETHER, draw, module_of, share
 from fuzz.worker import SECONDS, Worker, attempt
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the limits of the workers are those of Linux")
@@ -37,29 +37,6 @@ def test_a_few_cases(target):
         case = draw(target, 7, number)
         outcome = attempt(module_of(target), case)
         assert not outcome.startswith("FAILED"), f"{outcome} for {case}"
-
-
-@pytest.mark.parametrize(
-    ("estimator", "relation"), [(name, relation) for name in ESTIMATORS for relation in relations.promised(name)]
-)
-def test_data_that_mean_the_same_give_the_same_answer(estimator, relation):
-    number = len(estimator) + list(relations.RELATIONS).index(relation)
-    known, settings = relations.KNOWN.get(estimator, ("labels",)), relations.settings_of(estimator, relation)
-    spec = {
-        "estimator": estimator,
-        "relation": relation,
-        "known": known[number % len(known)],
-        "settings": settings[0],
-        "n_samples": 36,
-        "n_features": 9,
-        "seed": number,
-    }
-    assert relations.check(spec) == "the same answer"
-
-
-def test_the_page_lists_the_relations():
-    page = (Path(__file__).parents[2] / "docs/trust.md").read_text()
-    assert relations.table() in page
 
 
 def test_a_few_files_and_interruptions(capsys):
