@@ -149,7 +149,6 @@ EXCEPT: dict[tuple[str, str], str] = {
     **{(name, "other units"): "distances depend on units" for name in _MACHINES},
     **{(name, "offsets"): "the search stops at a tolerance" for name in _MACHINES},
     ("SieveSelector", "every sample twice"): _COUNTED,
-    ("SieveSelector", "offsets"): "it decides by itself whether the mean counts (`centered_`)",
     ("QAlphaSelector", "every sample twice"): 'n_clusters="auto" counts the samples',
     ("TraceRatioSelector", "other units"): "scale=False takes the units as they are; with scale=True it holds",
     ("UnwantedVariationRemover", "other names of classes"): "it takes no classes",

@@ -164,19 +164,16 @@ _ELEMENTS: Fields = {
 ESTIMATOR_FIELDS: dict[str, Fields] = {
     "SieveSelector": {
         **_SELECTION,
-        **_SOLUTION,
+        "weights_": real("features"),
         "p_values_": optional(real("features", low=0, high=1)),
         "embedding_": real("samples", "components"),
-        "n_components_": count(),
         "n_passes_": count(),
         "n_directions_": count(),
         "null_quantile_": figure(),
         "structure_shown_": optional(figure("sizes", 2)),
         "supervised_": FLAG,
-        "start_": Text(),
-        "centered_": FLAG,
+        "scored_by_": Text(),
         "scale_used_": FLAG,
-        "profiles_used_": FLAG,
     },
     "QAlphaSelector": {
         **_SELECTION,
