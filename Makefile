@@ -1,12 +1,14 @@
 # Two commands set everything up on a machine with Python 3.11 and make: `make demo` and `make test`.
 PYTHON ?= python3
 VENV ?= .venv
-BIN = $(VENV)/bin
+BIN = $(VENV)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
 READY = $(VENV)/.ready
 DOCS_READY = $(VENV)/.docs-ready
 JOBS ?= auto
+# LOCKED=1 installs the versions of requirements-ci.txt, with hashes, instead of the newest (Python 3.11 on Linux)
+LOCKED ?=
 
-.PHONY: demo test test-lowest newcomer lint docs fuzz bench reproduce build clean
+.PHONY: demo test test-lowest newcomer lint docs fuzz bench reproduce build lock audit sbom clean
 
 demo: $(READY)
 	$(BIN)/eigensieve demo
@@ -55,9 +57,37 @@ bench: $(READY)
 reproduce: $(READY)
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m experiments --results docs/reproduced-runs --page docs/reproduced.md
 
+# new versions into requirements-ci.txt
+lock:
+	mkdir -p build
+	$(PYTHON) -m venv --clear $(VENV)-tools
+	$(VENV)-tools/bin/python -m pip install --quiet --disable-pip-version-check --upgrade pip
+	$(VENV)-tools/bin/python -m pip install --quiet --dry-run --ignore-installed --report build/lock.json '.[dev]' hatchling editables
+	$(PYTHON) .ci/lock.py < build/lock.json > requirements-ci.txt
+
+# known vulnerabilities of the locked versions
+audit:
+	$(PYTHON) -m venv --clear $(VENV)-tools
+	$(VENV)-tools/bin/python -m pip install --quiet --disable-pip-version-check pip-audit
+	$(VENV)-tools/bin/pip-audit --requirement requirements-ci.txt --require-hashes --disable-pip
+
+# CycloneDX list of what a user gets with eigensieve[all], in the locked versions
+sbom: build
+	$(PYTHON) -m venv --clear $(VENV)-tools
+	$(VENV)-tools/bin/python -m pip install --quiet --disable-pip-version-check cyclonedx-bom
+	$(PYTHON) -m venv --clear $(VENV)-sbom
+	$(VENV)-sbom/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r requirements-ci.txt
+	$(VENV)-sbom/bin/python -m pip install --quiet --disable-pip-version-check --no-deps dist/*.whl
+	mkdir -p build
+	$(VENV)-tools/bin/cyclonedx-py environment --output-reproducible --output-file build/sbom.json $(VENV)-sbom/bin/python
+
 # uv when it is there, the standard library's venv and pip otherwise
-$(READY): pyproject.toml
-	@if command -v uv >/dev/null 2>&1; then \
+$(READY): pyproject.toml $(if $(LOCKED),requirements-ci.txt)
+	@if [ -n "$(LOCKED)" ]; then \
+		$(PYTHON) -m venv $(VENV) && \
+		$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r requirements-ci.txt && \
+		$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .; \
+	elif command -v uv >/dev/null 2>&1; then \
 		uv venv --quiet --allow-existing --python "$$($(PYTHON) -c 'import sys; print(sys.executable)')" $(VENV) && \
 		uv pip install --quiet --python $(BIN)/python -e '.[dev]'; \
 	else \
@@ -74,4 +104,4 @@ $(DOCS_READY): $(READY)
 	@touch $(DOCS_READY)
 
 clean:
-	rm -rf $(VENV) $(LOWEST) build dist docs/gallery docs/generated .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) $(VENV)-tools $(VENV)-sbom $(LOWEST) build dist docs/gallery docs/generated .pytest_cache .mypy_cache .ruff_cache

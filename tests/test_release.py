@@ -108,6 +108,36 @@ def test_the_workflow_is_yaml_and_calls_targets_that_exist():
     assert {"test", "lint", "docs", "build", "test-lowest", "newcomer"} <= make_targets()
 
 
+def test_actions_are_pinned_by_commit():
+    """A tag can be moved to other code; a commit cannot. The tag stands beside it."""
+    for path in sorted((ROOT / ".github/workflows").glob("*.yml")):
+        for line in path.read_text().splitlines():
+            if "uses:" in line:
+                assert re.search(r"uses: [\w./-]+@[0-9a-f]{40}  # v\d+(\.\d+)*$", line), f"{path.name}: {line.strip()}"
+
+
+def test_the_lock_file_covers_the_development_environment():
+    """Every requirement is there, in a version that pyproject.toml allows, with hashes."""
+    requirements = pytest.importorskip("packaging.requirements", reason="comes with pytest")
+    locked = dict(
+        re.findall(r"^([\w.-]+)==(\S+) \\\n    --hash=sha256:", (ROOT / "requirements-ci.txt").read_text(), re.M)
+    )
+    extras = PROJECT["optional-dependencies"]
+    wanted = [*PROJECT["dependencies"], *(line for line in extras["dev"] if not line.startswith("eigensieve["))]
+    wanted += [line for name in re.search(r"\[(.*)\]", extras["all"][0]).group(1).split(",") for line in extras[name]]
+    for line in wanted:
+        requirement = requirements.Requirement(line)
+        assert locked[requirement.name.lower().replace("_", "-")] in requirement.specifier, line
+
+
+def test_pre_commit_runs_what_make_lint_runs():
+    yaml = pytest.importorskip("yaml", reason="comes with Dask")
+    hooks = yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text())["repos"][0]["hooks"]
+    lint = re.search(r"^lint:.*\n((?:\t.*\n)+)", (ROOT / "Makefile").read_text(), re.M).group(1)
+    commands = [line.strip().removeprefix("$(BIN)/").removesuffix(" .") for line in lint.splitlines()]
+    assert [hook["entry"].removeprefix(".venv/bin/") for hook in hooks] == commands
+
+
 def test_the_recipe_asks_for_what_the_project_asks_for():
     """The conda recipe repeats version and requirements of the core; here they are compared."""
     yaml = pytest.importorskip("yaml", reason="comes with Dask")

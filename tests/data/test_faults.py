@@ -3,19 +3,22 @@
 import errno
 import os
 import signal
+import time
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
-from eigensieve import QAlphaSelector
+from eigensieve import FeatureMap, KernelQAlphaSelector, QAlphaSelector, SieveSelector, TraceRatioSelector
 from eigensieve.data import as_data, open_data
 from eigensieve.qalpha import subspace
 
 da = pytest.importorskip("dask.array")
 distributed = pytest.importorskip("distributed")
+from dask import delayed  # noqa: E402
 
 
 @pytest.fixture(scope="module")
@@ -185,8 +188,6 @@ def test_nan_in_a_late_block(X: np.ndarray, tmp_path: Path, storage: str) -> Non
 
 
 def test_chunks_that_do_not_match(X: np.ndarray) -> None:
-    from dask import delayed
-
     wrong = [delayed(X[:, :200]), delayed(X[:30, 200:])]
     made = da.concatenate([da.from_delayed(part, (40, 200), dtype=float) for part in wrong], axis=1)
     with pytest.raises(ValueError, match=r"does not match its announced shape: samples 0 to 39 should be 40 x 200"):
@@ -199,6 +200,23 @@ def test_unknown_chunk_sizes_are_found_out_with_a_message(X: np.ndarray) -> None
     with pytest.warns(UserWarning, match="compute_chunk_sizes"):
         data = as_data(made)
     assert data.shape == (30, 400)
+
+
+@pytest.mark.parametrize("labels", ["array", "dask", "dask of unknown size"])
+@pytest.mark.parametrize(
+    "estimator", [SieveSelector(3), QAlphaSelector(3), FeatureMap(3), TraceRatioSelector(3), KernelQAlphaSelector(3)]
+)
+def test_unknown_chunk_sizes_and_labels(X: np.ndarray, estimator: Any, labels: str) -> None:
+    values, kept, y = X[:, :20], np.arange(40) % 4 > 0, np.repeat([0, 1], 20)
+    made = da.from_array(values, chunks=(10, 20))[da.from_array(kept, chunks=10)]
+    known = {"array": y[kept], "dask": da.from_array(y[kept], chunks=10)}
+    given = known.get(labels, da.from_array(y, chunks=10)[da.from_array(kept, chunks=10)])
+    with pytest.warns(UserWarning, match="compute_chunk_sizes"):
+        found = clone(estimator).fit(made, given)
+    expected = clone(estimator).fit(values[kept], y[kept])
+    np.testing.assert_array_equal(found.get_support(), expected.get_support())
+    with pytest.warns(UserWarning, match="compute"), pytest.raises(ValueError, match="inconsistent numbers"):
+        clone(estimator).fit(made, y)
 
 
 def test_columns_that_are_not_numbers_are_named(tmp_path: Path) -> None:
@@ -308,6 +326,52 @@ def test_a_killed_worker_changes_nothing(X: np.ndarray, cluster: Any, monkeypatc
     assert killed
     np.testing.assert_array_equal(found.weights_, undisturbed.weights_)
     np.testing.assert_allclose(found.weights_, local.weights_, atol=1e-5)
+
+
+def worker_of(client: Any, futures: list[Any]) -> int:
+    """Return the process that holds one of these results."""
+    holders = client.who_has(futures)
+    addresses = {address for found in holders.values() for address in found}
+    return int(client.run(os.getpid, workers=sorted(addresses)[:1]).popitem()[1])
+
+
+def test_results_lost_after_the_wait_are_computed_again(
+    X: np.ndarray, cluster: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plain, passes = distributed.wait, iter(range(1, 10**6))
+    lost = []
+    with distributed.Client(cluster) as client:
+        client.wait_for_workers(2)
+        made = da.from_array(X, chunks=(40, 100)).persist()
+        expected = selector().fit(made).weights_
+
+        def wait(futures: list[Any], **settings: Any) -> Any:
+            found = plain(futures, **settings)
+            if next(passes) == 8:
+                os.kill(worker_of(client, futures), signal.SIGKILL)
+                end = time.monotonic() + 10
+                while not lost and time.monotonic() < end:
+                    lost.extend(future for future in futures if future.status == "lost")
+            return found
+
+        monkeypatch.setattr(distributed, "wait", wait)
+        found = selector().fit(made)
+    assert lost
+    np.testing.assert_array_equal(found.weights_, expected)
+
+
+def test_input_that_cannot_be_computed_again(X: np.ndarray, monkeypatch: pytest.MonkeyPatch) -> None:
+    with (
+        distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        chunk = client.scatter(X)  # it is on one worker, and nowhere else
+        made = da.from_delayed(delayed(chunk), X.shape, dtype=float)
+        during_pass(monkeypatch, 4, lambda: os.kill(worker_of(client, [chunk]), signal.SIGKILL))
+        model = selector()
+        with pytest.raises(RuntimeError, match="lost or cancelled the tasks"):
+            model.fit(made)
+        assert not hasattr(model, "weights_")
 
 
 def test_a_cluster_that_loses_all_workers(X: np.ndarray, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,6 +5,7 @@ import io
 import json
 import pickle
 import zipfile
+from copy import deepcopy
 
 import numpy as np
 import pandas as pd
@@ -336,6 +337,83 @@ def test_arrays_that_do_not_fit_are_refused(saved, case):
         load_model(saved)
 
 
-def test_arrays_that_fit_are_not(saved):
+def test_arrays_that_fit_are_not(fitted, saved):
     with_arrays(saved, lambda A: A.copy())
-    load_model(saved)
+    again = load_model(saved)
+    for name in ("weights_", "support_", "ranking_", "embedding_"):
+        np.testing.assert_array_equal(getattr(again, name), getattr(fitted[0], name))
+
+
+@pytest.fixture(scope="module")
+def machines():
+    """Small machines with every kind of nested object, fitted once."""
+    from sklearn.datasets import make_classification
+    from sklearn.svm import SVC
+
+    from eigensieve import ElementSelectedSVC, RejectionCascade
+
+    X, y = make_classification(n_samples=80, n_features=10, n_informative=5, random_state=0)
+    return {
+        "tiled": ElementSelectedSVC(n_elements=20, random_state=0).fit(X, y),
+        "linear": ElementSelectedSVC(SVC(kernel="linear"), n_elements=20, random_state=0).fit(X, y),
+        "table": ElementSelectedSVC(n_elements=20, table_size=16, random_state=0).fit(X, y),
+        "cascade": RejectionCascade(matrix_products=False, random_state=0).fit(X, y),
+    }
+
+
+def filled(value):
+    return lambda A: np.full_like(A, value)
+
+
+CHANGES = {
+    "shorter": lambda A: A[:-1],
+    "repeated": lambda A: np.repeat(A[:1], len(A), axis=0) + np.array(2, A.dtype),
+    "far above": filled(10**9),
+    "far below": filled(-(10**6)),
+    "longer": lambda A: np.concatenate([A, A]),
+}
+NESTED = [
+    *(("tiled", ("_expansion",), name) for name in ("starts", "features")),
+    *(("tiled", ("_predictor",), name) for name in ("starts", "used", "places")),
+    ("linear", ("_predictor",), "features"),
+    ("table", ("_predictor",), "features"),
+    ("table", ("_predictor", "direct"), "places"),
+    ("cascade", ("classifier_",), "_n_support"),
+    ("cascade", ("rejector_", "_predictor"), "starts"),
+]
+
+
+@pytest.mark.parametrize("change", CHANGES)
+@pytest.mark.parametrize(("machine", "way", "name"), NESTED)
+def test_positions_that_compiled_code_reads_are_checked(machines, machine, way, name, change, tmp_path, monkeypatch):
+    model = deepcopy(machines[machine])
+    part = model
+    for step in way:
+        part = getattr(part, step)
+    vars(part)[name] = CHANGES[change](getattr(part, name))
+    with monkeypatch.context() as patch:
+        patch.setattr("eigensieve.estimators.persistence.misfit", lambda model: None)
+        save_model(model, tmp_path / "m.skops")
+    with pytest.raises(ModelFileError, match="is damaged"):
+        load_model(tmp_path / "m.skops")
+    with pytest.raises(TypeError, match="could not be loaded again"):
+        save_model(model, tmp_path / "n.skops")
+    assert not (tmp_path / "n.skops").exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "problem"),
+    [
+        ("weights_", np.full(40, np.nan), "weights_ holds values outside the range"),
+        ("selection_order_", np.arange(5) + 1, "selection_order_ does not list"),
+        ("embedding_", np.zeros(30), "embedding_ has shape"),
+        ("n_clusters", -1, "n_clusters"),
+        ("surprise_", np.zeros(3), "surprise_ of it is not known"),
+        ("weights_", None, "it has no weights_"),
+    ],
+)
+def test_every_learned_attribute_is_declared(fitted, name, value, problem, tmp_path):
+    model = fitted[0]
+    vars(model)[name] = value
+    with pytest.raises(TypeError, match=problem):
+        save_model(model, tmp_path / "m.skops")

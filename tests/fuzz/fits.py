@@ -35,7 +35,6 @@ _EXPONENTS = {
 
 _SETTINGS: dict[str, dict[str, tuple[Any, ...]]] = {
     "SieveSelector": {
-        "n_clusters": ("auto", 2, 3),
         "use_scale": ("auto", "auto", True, False),
         "use_profiles": ("auto", "auto", False),
     },

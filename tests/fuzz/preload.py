@@ -15,7 +15,7 @@ import zarr  # noqa: F401
 import eigensieve.cli.app
 import eigensieve.data
 from eigensieve.tables import hdf5, read_table
-from fuzz import checkpoints, fits, interruptions, models, readers  # noqa: F401
+from fuzz import checkpoints, fits, interruptions, models, readers, relations, tampering  # noqa: F401
 from fuzz.targets import CLASSIFIERS, REGRESSORS, SELECTORS, TRANSFORMERS, draw
 from fuzz.worker import attempt
 

@@ -2,12 +2,14 @@
 
 Every case runs in a worker process with limits of time and memory. What fails is made simpler, and kept under
 ``tests/corpus``; the tests try these ever after. A run can be continued: with ``--record FILE`` it goes on from where
-the file stands, and with ``--start N`` from case N. The exit code is 1 if anything failed.
+the file stands, and with ``--start N`` from case N. ``--page ../docs/trust.md`` puts what the record holds into the
+page. The exit code is 1 if anything failed.
 """
 
 import argparse
 import hashlib
 import json
+import subprocess
 from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -44,6 +46,42 @@ class Tally:
     @property
     def failures(self) -> int:
         return sum(count for kind, count in self.kinds.items() if kind.startswith("FAILED"))
+
+    def row(self, target: str) -> str:
+        """Return a row of the table."""
+        refused = self.kinds["refused"]
+        done = self.cases - refused - self.failures
+        return (
+            f"| {target:22} | {self.cases:6,} | {done:6,} | {refused:7,} | {self.failures:6,} "
+            f"| {self.slowest:5.1f} s | {self.most:3.0f} MB |"
+        )
+
+
+def _commit() -> str:
+    command = ["git", "rev-parse", "--short", "HEAD"]
+    return subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip() or "unknown"
+
+
+def write_page(record: Path, page: Path) -> None:
+    """Put the table of all runs of a record between the two marks of a page."""
+    tallies: dict[tuple[str, int], Tally] = {}
+    commits: dict[tuple[str, int], str] = {}
+    for line in record.read_text().splitlines():
+        entry = json.loads(line)
+        key = entry["target"], entry["seed"]
+        tallies.setdefault(key, Tally()).join(entry)
+        commits[key] = entry["commit"]
+    head = (
+        "| target | cases | done | refused | broke a promise | slowest | memory | seed | commit |\n" + "|---" * 9 + "|"
+    )
+    order = sorted(tallies, key=lambda key: (list(TARGETS).index(key[0]), key[1]))
+    rows = [f"{' '.join(tallies[key].row(key[0]).split())} {key[1]} | {commits[key]} |" for key in order]
+    before, rest = page.read_text().split(_BEGIN)
+    after = rest.split(_END)[1]
+    page.write_text("\n".join([before + _BEGIN, "", head, *rows, "", _END + after]))
+
+
+_BEGIN, _END = "<!-- table of python -m fuzz.run --page -->", "<!-- end of the table -->"
 
 
 def kind(outcome: str) -> str:
@@ -125,7 +163,8 @@ class Run:
         self.reached[target] = last
         if self.record is not None:
             with self.record.open("a") as file:
-                file.write(json.dumps({"target": target, "seed": self.seed, "last": last, **found}) + "\n")
+                about = {"target": target, "seed": self.seed, "last": last, "commit": _commit()}
+                file.write(json.dumps({**about, **found}) + "\n")
 
     def _failed(self, target: str, number: int, outcome: str) -> None:
         place = ""
@@ -143,13 +182,7 @@ class Run:
             f"| {'target':22} |  cases | done   | refused | broken | slowest | memory |\n|---|---|---|---|---|---|---|"
         )
         for target in targets:
-            tally = self.tallies.get(target, Tally())
-            refused = tally.kinds["refused"]
-            done = tally.cases - refused - tally.failures
-            print(
-                f"| {target:22} | {tally.cases:6,} | {done:6,} | {refused:7,} | {tally.failures:6,} "
-                f"| {tally.slowest:5.1f} s | {tally.most:3.0f} MB |"
-            )
+            print(self.tallies.get(target, Tally()).row(target))
         return sum(self.tallies[target].failures for target in targets if target in self.tallies)
 
 
@@ -159,16 +192,19 @@ def main() -> int:
         "--cases",
         type=int,
         default=1000,
-        help="cases per reader; half as many fits per estimator, a fifth as many models and checkpoints, a twentieth "
-        "as many interruptions",
+        help="cases per reader; other targets get a share of it, see fuzz/targets.py",
     )
     parser.add_argument("--targets", nargs="*", choices=TARGETS, default=list(TARGETS), help="all by default")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--start", type=int, default=0, help="number of the first case")
     parser.add_argument("--record", type=Path, help="file to which counts are added, and from which a run goes on")
     parser.add_argument("--corpus", type=Path, default=CORPUS, help="where failures are kept")
+    parser.add_argument("--page", type=Path, help="page whose table is made from the record")
     given = parser.parse_args()
-    return int(Run(given.seed, given.corpus, given.record).go(given.targets, given.cases, given.start) > 0)
+    failures = Run(given.seed, given.corpus, given.record).go(given.targets, given.cases, given.start)
+    if given.page is not None and given.record is not None:
+        write_page(given.record, given.page)
+    return int(failures > 0)
 
 
 if __name__ == "__main__":

@@ -15,17 +15,44 @@ TEXTS = ("csv", "csv.gz", "svmlight", "mtx", "10x")
 BINARY = ("parquet", "feather", "npy", "npz", "mat", "mat 7.3", "h5ad", "xlsx")
 IN_PLACE = ("open npy", "open hdf5", "open h5ad", "open parquet", "open zarr")
 
+COMMANDS = ("select", "qalpha", "ratio", "compress", "map", "apply", "compare", "demo", "inspect")
+TOGETHER = ("two writers", "two checkpoints", "fork after fit", "grid search")
+EXPORTS = ("single", "double", "int8", "int16", "onnx")
+TROUBLES = ("killed worker", "slow worker", "little memory", "dead scheduler")
+ESTIMATORS = (*SELECTORS, *CLASSIFIERS, *REGRESSORS, *TRANSFORMERS)
+
 _MODULES = {
-    **dict.fromkeys((*SELECTORS, *CLASSIFIERS, *REGRESSORS, *TRANSFORMERS), "fuzz.fits"),
+    **dict.fromkeys(ESTIMATORS, "fuzz.fits"),
     "models": "fuzz.models",
+    **dict.fromkeys((f"tampered {name}" for name in ESTIMATORS), "fuzz.tampering"),
+    **dict.fromkeys((f"relation {name}" for name in ESTIMATORS), "fuzz.relations"),
     "checkpoints": "fuzz.checkpoints",
-    "interruptions": "fuzz.interruptions",
+    **dict.fromkeys((f"interrupted {name}" for name in COMMANDS), "fuzz.interruptions"),
+    **dict.fromkeys(TOGETHER, "fuzz.together"),
+    **dict.fromkeys((f"exported {precision}" for precision in EXPORTS), "fuzz.exports"),
+    "leaks": "fuzz.leaks",
+    "terminal": "fuzz.terminal",
+    "permuted": "fuzz.permuted",
+    **dict.fromkeys((f"cluster, {trouble}" for trouble in TROUBLES), "fuzz.clusters"),
     **dict.fromkeys((*TEXTS, *BINARY, *IN_PLACE), "fuzz.readers"),
 }
 TARGETS = tuple(_MODULES)
 _MODULES["code"] = "fuzz.code"  # for the tests of the worker
 
-_SHARES = {"fuzz.fits": 0.5, "fuzz.models": 0.2, "fuzz.checkpoints": 0.2, "fuzz.interruptions": 0.05}
+_SHARES = {
+    "fuzz.fits": 0.5,
+    "fuzz.models": 0.2,
+    "fuzz.tampering": 0.1,
+    "fuzz.relations": 0.05,
+    "fuzz.checkpoints": 0.2,
+    "fuzz.interruptions": 0.05,
+    "fuzz.together": 0.01,
+    "fuzz.exports": 0.02,
+    "fuzz.leaks": 0.002,
+    "fuzz.terminal": 0.02,
+    "fuzz.permuted": 0.02,
+    "fuzz.clusters": 0.002,
+}
 
 
 def module_of(target: str) -> ModuleType:

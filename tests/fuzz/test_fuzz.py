@@ -7,15 +7,18 @@ import sys
 
 import pytest
 
+pytest.importorskip("resource", reason="limits of processes are those of POSIX")
 from fuzz import interruptions, readers
 from fuzz.run import CORPUS, Run, keep, shrunk
-from fuzz.targets import TARGETS, draw, module_of, share
+from fuzz.targets import TARGETS, TOGETHER, draw, module_of, share
 from fuzz.worker import SECONDS, Worker, attempt
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the limits of the workers are those of Linux")
 
-CASES = {"models": 25, "checkpoints": 12, "interruptions": 3}
-HERE = [target for target in TARGETS if module_of(target) is not readers]
+MODULES = {"fits": 10, "models": 25, "tampering": 12, "checkpoints": 12, "exports": 2}
+"""Cases that run in this process."""
+HERE = {target: MODULES[name] for target in TARGETS if (name := module_of(target).__name__.split(".")[1]) in MODULES}
+FORKED = ("interrupted select", "interrupted compress", "interrupted apply", *TOGETHER, "terminal")
 KEPT = sorted(CORPUS.glob("*.json"))
 FILES = sorted((CORPUS / "readers").iterdir())
 HOW = ({}, {"label": "y", "id": "who"}, {"samples": "columns"})
@@ -28,9 +31,9 @@ def worker():
     worker.stop()
 
 
-@pytest.mark.parametrize("target", [target for target in HERE if target != "interruptions"])
+@pytest.mark.parametrize("target", HERE)
 def test_a_few_cases(target):
-    for number in range(CASES.get(target, 10)):
+    for number in range(HERE[target]):
         case = draw(target, 7, number)
         outcome = attempt(module_of(target), case)
         assert not outcome.startswith("FAILED"), f"{outcome} for {case}"
@@ -38,7 +41,7 @@ def test_a_few_cases(target):
 
 def test_a_few_files_and_interruptions(capsys):
     """In worker processes, as a long run does it."""
-    targets = [*readers.sound(), "interruptions"]
+    targets = [*readers.sound(), *FORKED]
     assert Run(1, None).go(targets, 40) == 0, capsys.readouterr().out
     out = capsys.readouterr().out
     assert all(f"| {target:22} |" in out for target in targets)
@@ -47,8 +50,10 @@ def test_a_few_files_and_interruptions(capsys):
 @pytest.mark.parametrize("path", KEPT, ids=[path.stem for path in KEPT])
 def test_what_failed_once(path, worker):
     case = json.loads(path.read_text())
-    if case["target"] == "interruptions":  # they fork, and this process has threads, which a fork may not survive
-        outcome = worker.attempt("interruptions", case["spec"])[0]
+    if case["target"].startswith(
+        "interrupted "
+    ):  # they fork, and this process has threads, which a fork may not survive
+        outcome = worker.attempt(case["target"], case["spec"])[0]
     else:
         outcome = attempt(module_of(case["target"]), case["spec"])
     assert not outcome.startswith("FAILED"), outcome
@@ -73,12 +78,9 @@ def test_cases_are_the_same_for_the_same_seed():
 
 
 def test_what_takes_longer_gets_fewer_cases():
-    assert [share(target, 10_000) for target in ("csv", "QAlphaSelector", "models", "interruptions")] == [
-        10_000,
-        5_000,
-        2_000,
-        500,
-    ]
+    shares = {"csv": 10_000, "QAlphaSelector": 5_000, "models": 2_000, "tampered FeatureMap": 1_000, "leaks": 20}
+    assert {target: share(target, 10_000) for target in shares} == shares
+    assert share("interrupted demo", 10_000) == 500
 
 
 class Broken:

@@ -7,7 +7,7 @@ import sys
 import time
 import traceback
 from collections.abc import Iterator
-from multiprocessing import forkserver, get_context
+from multiprocessing import current_process, forkserver, get_context
 from multiprocessing.connection import Connection
 from pathlib import Path
 from types import ModuleType
@@ -15,7 +15,7 @@ from typing import Any
 
 from fuzz.targets import draw, module_of
 
-SECONDS = 10  # of processor time that a case may take
+SECONDS = 10  # of processor time that a case may take, unless its module has a number of its own
 MEGABYTES = 500  # that the process may grow by
 _PATIENCE = 300.0  # seconds of the clock until a process that computes nothing counts as hung
 _ROOM = 3 * 10**9  # address space on top of what the process has, so that a bomb does not take the machine along
@@ -104,6 +104,7 @@ def _serve(pipe: Connection) -> None:
     from fuzz.preload import survey_by_fork
 
     survey_by_fork()
+    current_process()._config["daemon"] = False  # so that a case may start processes of its own
     os.close(2)
     os.open(os.devnull, os.O_WRONLY)
     size = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
@@ -126,14 +127,16 @@ def _megabytes() -> float:
 
 
 def _limited(target: str, case: Any, small: float) -> Answer:
+    module = module_of(target)
+    allowed = getattr(module, "SECONDS", SECONDS)
     for more in (_LOADING, 0):
         # the default action of SIGPROF ends the process: nothing that runs can prevent it
-        signal.setitimer(signal.ITIMER_PROF, SECONDS + more)
+        signal.setitimer(signal.ITIMER_PROF, allowed + more)
         start = time.process_time()
-        outcome = attempt(module_of(target), case)
+        outcome = attempt(module, case)
         seconds = time.process_time() - start
         signal.setitimer(signal.ITIMER_PROF, 0)
-        if seconds < SECONDS:
+        if seconds < allowed:
             break
     grown = _megabytes() - small
     if grown > MEGABYTES:

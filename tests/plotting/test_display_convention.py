@@ -30,6 +30,13 @@ def test_unknown_displays_are_unknown():
         plotting.NothingDisplay  # noqa: B018
 
 
+def drawn_texts(figure):
+    """The texts and tick labels of a picture, and whether each is taken for a formula."""
+    figure.canvas.draw()
+    found = [text for ax in figure.axes for text in (*ax.texts, *ax.get_xticklabels(), *ax.get_yticklabels())]
+    return [(text.get_text(), text.get_parse_math()) for text in found]
+
+
 def test_odd_names_are_drawn_as_they_are():
     from eigensieve.estimators.feature_map import FeatureMap
     from eigensieve.evidence.stability import Stability
@@ -37,6 +44,7 @@ def test_odd_names_are_drawn_as_they_are():
     X = np.random.default_rng(0).standard_normal((30, 6))
     fitted = FeatureMap(3).fit(X)
     fitted.feature_names_in_ = np.array([ODD_NAME] * 6, dtype=object)
-    fitted.plot().figure_.canvas.draw()
     stability = Stability(np.eye(6, dtype=bool), fitted.feature_names_in_.astype(str))
-    plotting.StabilityDisplay.from_stability(stability).figure_.canvas.draw()
+    for display in (fitted.plot(), plotting.StabilityDisplay.from_stability(stability)):
+        named = [(text, formula) for text, formula in drawn_texts(display.figure_) if "frac" in text]
+        assert named and all(text == ODD_NAME and not formula for text, formula in named)

@@ -91,7 +91,8 @@ class Console:
         from rich.table import Table
         from rich.text import Text
 
-        table = Table(title=Text(title), title_justify="left", box=box.SIMPLE_HEAD, title_style="bold", pad_edge=False)
+        shown = Text(printable(title))
+        table = Table(title=shown, title_justify="left", box=box.SIMPLE_HEAD, title_style="bold", pad_edge=False)
         table.show_header = any(columns)
         numeric = set(right)
         for column in columns:
@@ -149,8 +150,8 @@ class Console:
 
             columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn())
             with Bar(*columns, console=self._err, transient=True) as bar:
-                task = bar.add_task(what)
-                yield lambda message: bar.update(task, description=f"{what}: {printable(message)}")
+                task = bar.add_task(printable(what))
+                yield lambda message: bar.update(task, description=printable(f"{what}: {message}"))
 
     @contextlib.contextmanager
     def fitting(self, what: str, about: str) -> Iterator[None]:

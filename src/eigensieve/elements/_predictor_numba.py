@@ -73,7 +73,7 @@ def table_decision(
     for t in range(X.shape[0]):
         for k in range(features.size):
             place = (_F(X[t, features[k]]) - lows[k]) * scales[k]
-            if place < _F(0.0) or place > _F(last + 1):
+            if not _F(0.0) <= place <= _F(last + 1):  # true for NaN as well
                 missed[t] = True
                 break
             entry = min(np.int32(place), np.int32(last))

@@ -181,8 +181,6 @@ def check_data(
     hold numbers, raise an error that names the columns.
     With ``reset=False`` the features are compared with those of `fit`.
     """
-    if y is not None:
-        check_consistent_length(X, y)
     if is_stored(X):
         data = check_stored(estimator, X, reset=reset, min_samples=min_samples)
     else:
@@ -197,6 +195,8 @@ def check_data(
         )
         check_samples(estimator, X.shape, min_samples)
         data = as_data(X)
+    if y is not None:  # Dask knows its lengths, of X and of y, only once they are computed
+        check_consistent_length(np.empty((data.n_samples, 0)), np.asarray(y))
     check_finite(estimator, data)
     return check_scale(estimator, data)
 

@@ -116,9 +116,7 @@ def _groups(model: Any, n_features: int) -> IntArray | None:
 def _costs(model: Any, n_features: int) -> FloatArray | None:
     if model.feature_costs is None:
         if model.max_cost is not None:
-            raise ValueError(
-                f"The 'max_cost' parameter of {_name(model)} needs feature_costs. Give one cost per feature."
-            )
+            raise ValueError(f"The 'max_cost' parameter of {_name(model)} needs feature_costs. Give one cost per feature.")
         return None
     costs = np.asarray(model.feature_costs, dtype=np.float64)
     if costs.shape != (n_features,):

@@ -74,6 +74,9 @@ def save_model(model: BaseEstimator, path: str | os.PathLike[str], *, about: dic
         "about": about or {},
     }
     content = _loadable(bare)
+    problem = None if content is None else misfit(model)
+    if problem is not None:
+        raise TypeError(f"This {type(model).__name__} could not be loaded again: {problem}. Fit it again.")
     if content is None:
         raise TypeError(
             f"A model file cannot hold {', '.join(_foreign_parts(bare))} of this {type(model).__name__}: it takes "

@@ -135,9 +135,7 @@ class Problem:
             )
         fit, products = self.fitted, self.fitted.source == "products"
         rate = fdr / 2 if products else fdr
-        found = follow(
-            fit.views(self.cleaned.data), self.tested, fit.known, fdr=rate, rng=rng, groups=self._exchangeable
-        )
+        found = follow(fit.views(self.cleaned.data), self.tested, fit.known, fdr=rate, rng=rng, groups=self._exchangeable)
         if not products:
             return found
         progress("comparing products of features with permuted labels")

@@ -81,7 +81,7 @@ def read_target(y: Any, n_samples: int, owner: str, kind: Kind = "auto") -> Targ
         "auto" takes numbers with fractions as numbers, everything else as classes; whole numbers of more than 20
         distinct values, with fewer than 2.5 samples per value, are numbers too.
     """
-    check_consistent_length(np.empty((n_samples, 0)), y)
+    check_consistent_length(np.empty((n_samples, 0)), np.asarray(y))
     table = _as_columns(y, owner)
     if table.shape[1] == 1:
         return _one_column(table[:, 0], owner, kind)

@@ -166,14 +166,15 @@ def _is_future(value: Any) -> bool:
 
 
 def _wait(futures: list[Any]) -> None:
-    from distributed import wait
+    """Wait until all futures are finished. Results that died with a worker are computed again."""
+    from distributed import CancelledError, wait
 
     client = futures[0].client
     seen = time.monotonic()
-    while True:
+    unfinished = futures
+    while unfinished:
         try:
             wait(futures, timeout=_LOOK, return_when="ALL_COMPLETED")
-            break
         except TimeoutError:
             if client.nthreads():
                 seen = time.monotonic()
@@ -183,7 +184,15 @@ def _wait(futures: list[Any]) -> None:
                     "Start workers again and call fit once more; with checkpoint= it resumes from the last completed "
                     "step."
                 ) from None
+        except CancelledError as cancelled:
+            raise RuntimeError(_GONE) from cancelled
+        unfinished = [future for future in futures if future.status in ("pending", "lost")]
+        lost = [future.key for future in unfinished if future.status == "lost"]
+        if lost and _forgotten(client, lost):
+            raise RuntimeError(_GONE)
     for future in futures:
+        if future.status == "cancelled":
+            raise RuntimeError(_GONE)
         if future.status == "error":
             error = future.exception()
             if type(error).__name__ == "KilledWorker":
@@ -193,8 +202,15 @@ def _wait(futures: list[Any]) -> None:
                     "call fit once more."
                 ) from error
             raise error
-        if future.status in ("cancelled", "lost"):
-            raise RuntimeError(
-                "The Dask scheduler lost or cancelled the tasks of this pass. Check that the cluster is still running "
-                "and that the input was not cancelled, then call fit once more."
-            )
+
+
+def _forgotten(client: Any, keys: list[Any]) -> bool:
+    """Whether the scheduler has forgotten tasks: it does if their input cannot be computed again."""
+    states = client.sync(client.scheduler.get_task_status, keys=keys)
+    return any(state in (None, "lost", "forgotten") for state in states.values())
+
+
+_GONE = (
+    "The Dask scheduler lost or cancelled the tasks of this pass. Check that the cluster is still running "
+    "and that the input was not cancelled, then call fit once more."
+)
