@@ -23,8 +23,8 @@ def read_constraints(model: Any, usable: BoolArray) -> Constraints:
     both = np.intersect1d(keep, exclude)
     if len(both):
         raise ValueError(
-            f"The 'keep' and 'exclude' parameters of {_name(model)} must not share features. Got {_called(model, both[0])} "
-            "in both; take it out of one."
+            f"The 'keep' and 'exclude' parameters of {_name(model)} must not share features. Got "
+            f"{_called(model, both[0])} in both; take it out of one."
         )
     excluded = None
     if len(exclude):
@@ -34,8 +34,8 @@ def read_constraints(model: Any, usable: BoolArray) -> Constraints:
     if groups is not None and len(keep) and np.bincount(groups[keep]).max() > model.max_per_group:
         crowded = keep[groups[keep] == np.bincount(groups[keep]).argmax()]
         raise ValueError(
-            f"The 'keep' parameter of {_name(model)} must not hold more than max_per_group={model.max_per_group} features "
-            f"of one group. Got {len(crowded)} of the group of {_called(model, crowded[0])}; raise max_per_group."
+            f"The 'keep' parameter of {_name(model)} must not hold more than max_per_group={model.max_per_group} "
+            f"features of one group. Got {len(crowded)} of the group of {_called(model, crowded[0])}; raise max_per_group."
         )
     if costs is not None and model.max_cost is not None and costs[keep].sum() > model.max_cost:
         raise ValueError(
@@ -116,13 +116,15 @@ def _groups(model: Any, n_features: int) -> IntArray | None:
 def _costs(model: Any, n_features: int) -> FloatArray | None:
     if model.feature_costs is None:
         if model.max_cost is not None:
-            raise ValueError(f"The 'max_cost' parameter of {_name(model)} needs feature_costs. Give one cost per feature.")
+            raise ValueError(
+                f"The 'max_cost' parameter of {_name(model)} needs feature_costs. Give one cost per feature."
+            )
         return None
     costs = np.asarray(model.feature_costs, dtype=np.float64)
     if costs.shape != (n_features,):
         raise ValueError(
-            f"The 'feature_costs' parameter of {_name(model)} must hold one number per feature ({n_features}). Got shape "
-            f"{costs.shape} instead."
+            f"The 'feature_costs' parameter of {_name(model)} must hold one number per feature ({n_features}). Got "
+            f"shape {costs.shape} instead."
         )
     bad = np.flatnonzero(~(np.isfinite(costs) & (costs > 0)))
     if len(bad):

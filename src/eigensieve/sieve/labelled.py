@@ -50,9 +50,7 @@ class TargetFit:
         return [data, SquaredData(data)] if self.square_share else [data]
 
 
-def fit_target(
-    data: DataMatrix, usable: BoolArray, target: Target, *, batches: FloatArray | None = None
-) -> TargetFit:
+def fit_target(data: DataMatrix, usable: BoolArray, target: Target, *, batches: FloatArray | None = None) -> TargetFit:
     """Score every feature by its agreement with a target.
 
     u_i = m_i'(TT' - diag(TT'))m_i with T an orthonormal basis of the target. For numbers half the agreement of the
@@ -78,7 +76,9 @@ def fit_target(
     return TargetFit(scores, T, known, share)
 
 
-def guessed_target(data: DataMatrix, usable: BoolArray, target: Target, batches: FloatArray | None = None) -> FloatArray:
+def guessed_target(
+    data: DataMatrix, usable: BoolArray, target: Target, batches: FloatArray | None = None
+) -> FloatArray:
     """Return T for all samples: what is known, and guesses by kernel ridge regression elsewhere.
 
     Two rounds of: guess y from the samples' affinity A under the feature weights, F = A_l (A_ll + r I)^-1 Y; score the

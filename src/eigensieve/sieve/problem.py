@@ -1,6 +1,6 @@
 """One selection, stage by stage: problem -> samples -> layout -> structure or target -> scores -> pick."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal
 
@@ -66,7 +66,7 @@ class Problem:
     target: Target | None
     rounds: Rounds
     batches: IntArray | None = None
-    constraints: Constraints = Constraints()
+    constraints: Constraints = field(default_factory=Constraints)
 
     @property
     def usable(self) -> BoolArray:
@@ -135,7 +135,9 @@ class Problem:
             )
         fit, products = self.fitted, self.fitted.source == "products"
         rate = fdr / 2 if products else fdr
-        found = follow(fit.views(self.cleaned.data), self.tested, fit.known, fdr=rate, rng=rng, groups=self._exchangeable)
+        found = follow(
+            fit.views(self.cleaned.data), self.tested, fit.known, fdr=rate, rng=rng, groups=self._exchangeable
+        )
         if not products:
             return found
         progress("comparing products of features with permuted labels")

@@ -105,9 +105,9 @@ def _screened(data: DataMatrix, weights: FloatArray) -> FloatArray:
     """Halve the features until 100 are left, keeping those most correlated with the features still in.
 
     The score of feature i among the remaining features J is m_i' A_J m_i, the weighted sum of its squared correlations
-    with them. For noise it is about |J| / q with a standard deviation of sqrt(2 |J|) / q. The deviation falls with every
-    halving, while the share of a group of relevant features stays. So a group too small to show in the spectrum of all
-    features shows once enough noise is removed.
+    with them. For noise it is about |J| / q with a standard deviation of sqrt(2 |J|) / q. The deviation falls with
+    every halving, while the share of a group of relevant features stays. So a group too small to show in the spectrum
+    of all features shows once enough noise is removed.
     """
     kept = np.flatnonzero(weights)
     Z = None
