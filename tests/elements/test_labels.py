@@ -323,10 +323,10 @@ def test_as_columns_keeps_every_element():
 
 
 @pytest.mark.parametrize("n_outputs", [1, 3])
-def test_mixtures_lie_between_two_samples_and_have_the_probabilities_of_the_machine(n_outputs):
+def test_mixtures_lie_between_two_samples_with_targets_of_machine_and_labels(n_outputs):
     rng = np.random.default_rng(0)
     X, slope = rng.normal(size=(2, 4)), rng.normal(size=(4, n_outputs))
-    targets = np.zeros((2, n_outputs))
+    targets = rng.uniform(size=(2, n_outputs))
     mixed, goal = with_mixtures(X, classes(targets), lambda Z: Z @ slope, rng)
     np.testing.assert_array_equal(mixed[:2], X)
     np.testing.assert_array_equal(goal.targets[:2], targets)
@@ -336,4 +336,5 @@ def test_mixtures_lie_between_two_samples_and_have_the_probabilities_of_the_mach
     np.testing.assert_allclose(mixed[2:], X[1] + np.outer(share, X[0] - X[1]), atol=1e-12)
     odds = np.exp(SHARPNESS * mixed[2:] @ slope)
     expected = odds / (1 + odds) if n_outputs == 1 else odds / odds.sum(axis=1, keepdims=True)
+    expected = (expected + targets[1] + np.outer(share, targets[0] - targets[1])) / 2
     np.testing.assert_allclose(goal.targets[2:], expected)
