@@ -23,23 +23,16 @@ vectors). A *column* is a basis vector seen through its elements. A *width* is a
 relative error after each addition.
 """
 
-from typing import TYPE_CHECKING
-
-from eigensieve._door import open_door
-
-if TYPE_CHECKING:
-    from eigensieve.elements.expansion import ElementExpansion, FullExpansion, solve_weights
-    from eigensieve.elements.export_c import Interface, expansion_to_c
-    from eigensieve.elements.export_onnx import expansion_to_onnx
-    from eigensieve.elements.fixed_point import FixedPoint, fixed_to_c
-    from eigensieve.elements.kernel import KIND_NAMES, RBF, MaskedKernel, check_kernel_name
-    from eigensieve.elements.labels import LARGEST, as_columns, fit_labels, held_out_size, with_mixtures
-    from eigensieve.elements.penalised import LOGISTIC, SQUARED, Goal
-    from eigensieve.elements.predictor import Predictor, TablePredictor, TiledPredictor, single_is_enough
-    from eigensieve.elements.reduced import construct_vectors, refine_vectors, select_vectors
-    from eigensieve.elements.refine import refine_values
-    from eigensieve.elements.rejection import false_negative_bound, rejection_rates, rejection_threshold
-    from eigensieve.elements.selection import Plan, Selection, select
-    from eigensieve.elements.state import Column, SelectionState
-
-__getattr__, __dir__, __all__ = open_door(__name__, __file__)
+from eigensieve.elements.expansion import ElementExpansion, FullExpansion, solve_weights
+from eigensieve.elements.export_c import Interface, expansion_to_c
+from eigensieve.elements.export_onnx import expansion_to_onnx
+from eigensieve.elements.fixed_point import FixedPoint, fixed_to_c
+from eigensieve.elements.kernel import KIND_NAMES, RBF, MaskedKernel, check_kernel_name
+from eigensieve.elements.labels import LARGEST, as_columns, fit_labels, held_out_size, with_mixtures
+from eigensieve.elements.penalised import LOGISTIC, SQUARED, Goal
+from eigensieve.elements.predictor import Predictor, TablePredictor, TiledPredictor, single_is_enough
+from eigensieve.elements.reduced import construct_vectors, refine_vectors, select_vectors
+from eigensieve.elements.refine import refine_values
+from eigensieve.elements.rejection import false_negative_bound, rejection_rates, rejection_threshold
+from eigensieve.elements.selection import Plan, Selection, select
+from eigensieve.elements.state import Column, SelectionState

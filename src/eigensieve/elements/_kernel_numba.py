@@ -1,8 +1,10 @@
 """The kernel of one number at a time. Every compiled loop over samples inlines these functions."""
 
 import numpy as np
-from numba import njit, types
+from numba import types
 from numba.extending import overload
+
+from eigensieve._compiled import njit
 
 _F = np.float32
 _LOG2E = _F(1.44269504088896341)

@@ -6,11 +6,11 @@ from typing import Any, Literal, Self
 
 import numpy as np
 from scipy.sparse import csc_array
-from sklearn.base import BaseEstimator, _fit_context
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from eigensieve._progress import progress_for
+from eigensieve._sklearn import Interval, StrOptions, fit_context
 from eigensieve._types import FloatArray, IntArray
 from eigensieve.data import one_blas_thread
 from eigensieve.elements import (
@@ -94,7 +94,7 @@ class ElementMachine(SmallMachine):
         self.random_state = random_state
         self.verbose = verbose
 
-    @_fit_context(prefer_skip_nested_validation=False)
+    @fit_context(prefer_skip_nested_validation=False)
     def fit(self, X: Any, y: Any) -> Self:
         """Select the elements on (X, y).
 

@@ -9,8 +9,9 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
 from sklearn.multiclass import OneVsRestClassifier
-from sklearn.utils.validation import _is_fitted, validate_data
+from sklearn.utils.validation import validate_data
 
+from eigensieve._sklearn import is_fitted
 from eigensieve._types import Array, FloatArray
 from eigensieve.elements import FullExpansion, MaskedKernel, check_kernel_name, solve_weights
 
@@ -49,7 +50,7 @@ class KernelMachine:
 
 def is_given(estimator: Any) -> bool:
     """Return whether a machine is handed over fitted, plain or inside `FrozenEstimator`."""
-    return estimator is not None and (isinstance(estimator, FrozenEstimator) or _is_fitted(estimator))
+    return estimator is not None and (isinstance(estimator, FrozenEstimator) or is_fitted(estimator))
 
 
 def given_machine(estimator: Any, owner: str, kinds: tuple[Any, Any]) -> tuple[Any, bool]:
@@ -65,7 +66,7 @@ def given_machine(estimator: Any, owner: str, kinds: tuple[Any, Any]) -> tuple[A
             f"Got {estimator!r} instead."
         )
     check_kernel_name(machine.kernel)
-    fitted = _is_fitted(machine)
+    fitted = is_fitted(machine)
     if frozen and not fitted:
         raise NotFittedError(f"The {name} inside FrozenEstimator is not fitted. Fit it before handing it to {owner}.")
     return machine, fitted

@@ -3,10 +3,10 @@
 from typing import Any, Literal, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, _fit_context
-from sklearn.utils._param_validation import StrOptions
+from sklearn.base import BaseEstimator
 
 from eigensieve._progress import progress_for
+from eigensieve._sklearn import StrOptions, fit_context
 from eigensieve._types import FloatArray
 from eigensieve.data import one_blas_thread
 from eigensieve.elements import RBF, FullExpansion, construct_vectors, refine_vectors, select_vectors, solve_weights
@@ -100,7 +100,7 @@ class ReducedSetSVC(SmallClassifier):
         self.random_state = random_state
         self.verbose = verbose
 
-    @_fit_context(prefer_skip_nested_validation=False)
+    @fit_context(prefer_skip_nested_validation=False)
     def fit(self, X: Any, y: Any) -> Self:
         """Find the vectors and solve their weights on (X, y).
 
