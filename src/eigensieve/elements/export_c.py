@@ -84,10 +84,10 @@ HEADER = """/*
  */
 """
 MISSING = "NaN in a feature that is read: every decision value is NaN{class_} (not with -ffast-math)"
-_MISSING = """    for (e = 0, m = 0; e < {n_elements}; e++) m |= seen[e] != seen[e];
+_MISSING = """    for (c = 0, m = 0; c < {padded}; c++) m |= k[c] != k[c];
     if (m) {{ /* a feature that is read is NaN */
-        for (e = 0; seen[e] == seen[e]; e++) {{}}
-        for (m = 0; m < {n_outputs}; m++) decision[m] = seen[e];
+        for (c = 0; k[c] == k[c]; c++) {{}}
+        for (m = 0; m < {n_outputs}; m++) decision[m] = k[c];
         return;
     }}"""
 
@@ -327,8 +327,8 @@ def _decision(expansion: ElementExpansion, layout: _Layout, name: str, real: str
     {real} seen[{n_elements}], k[{padded}];{powers}
     int c, e, m;
 {_reads(layout.features)}
-{_MISSING.format(n_elements=expansion.n_elements, n_outputs=expansion.intercept.size) if expansion.n_elements else ""}
 {_sums(layout, name, squares=rbf, real=real)}
+{_MISSING.format(padded=padded, n_outputs=expansion.intercept.size)}
 {_kernel(expansion, name, padded, real)}
 {_outputs(expansion, name, padded, real)}
 }}
