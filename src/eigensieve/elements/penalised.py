@@ -209,7 +209,7 @@ class PenalisedFit:
 def refine_penalised(expansion: ElementExpansion, X: FloatArray, goal: Goal, max_iter: int) -> ElementExpansion:
     """Move values, weights and widths together to lower the penalised loss, by L-BFGS (rbf kernel).
 
-    Columns of one width keep one width: what is stored stays a few widths, and for each column which one. Weights of
+    Columns of one width keep one width: only a few widths are stored, and for each column which one. Weights of
     zero stay zero.
     """
     seen = np.ascontiguousarray(X[:, expansion.features].T, dtype=np.float64)

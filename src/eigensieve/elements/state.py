@@ -1,4 +1,4 @@
-"""What has been selected so far: the masked columns, their orthonormal basis and the residual."""
+"""The columns selected so far, their orthonormal basis and the residual."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field

@@ -134,7 +134,7 @@ class ElementMachine(SmallMachine):
         self._learn_machine(machine, expansion.intercept)
 
     def _resolved_match(self) -> str:
-        """Return what is matched. "auto" is the labels, unless a fitted machine or options for a machine are given."""
+        """Resolve "auto": the labels, unless a fitted machine or options for a machine are given."""
         if self.match != "auto":
             return self.match
         plain = self.shape == "element" and self.search == "guided"

@@ -33,7 +33,7 @@ class ElementSelectedSVR(RegressorMixin, ElementMachine):
     mask_, support_vectors_, dual_coef_, widths_, intercept_, n_elements_, match_, table_error_bound_, prototypes_
         As in :class:`ElementSelectedSVC`.
     path_ : ndarray
-        Relative squared error of what is matched, after each addition.
+        Relative squared error after each addition.
     estimator_ : SVR
         The fitted machine.
     n_features_in_, feature_names_in_ : as in scikit-learn

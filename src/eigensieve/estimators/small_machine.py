@@ -155,7 +155,7 @@ class SmallClassifier(ClassifierMixin, SmallMachine):
         self : object
         """
         scores, positive = calibration_scores(self, X, y, max_false_negative_rate, confidence)
-        # `predict` takes what exceeds the threshold, a rejector what is not below it.
+        # `predict` takes values above the threshold, a rejector also those at it.
         threshold = rejection_threshold(scores[positive], max_false_negative_rate, confidence)
         self.threshold_ = float(np.nextafter(threshold, -np.inf))
         return self

@@ -37,7 +37,7 @@ class MachineOptions:
         typer.Option("--match", help="labels: fit the labels. decision: imitate the SVM. auto: decision with --svm."),
     ] = "auto"
     shape: Annotated[
-        str, typer.Option("--shape", help="What is kept: element, feature, basis, joint or prototypes.")
+        str, typer.Option("--shape", help="Shape of the mask: element, feature, basis, joint or prototypes.")
     ] = "element"
     cascade: Annotated[
         bool,
@@ -69,7 +69,7 @@ class MachineOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class WriteOptions:
-    """What to write, and where."""
+    """Outputs and their paths."""
 
     report: Report = None
     c_file: Annotated[str | None, typer.Option("--c", help="Write the machine here, as one C file.")] = None
@@ -91,7 +91,7 @@ def compress_svm(
 ) -> None:
     """Make a kernel SVM cheap: keep a few values of its support vectors, or put a fast rejector in front of it.
 
-    Columns are standardised first. What is written does this itself, so give it raw values. With --no-scale, or with an
+    Columns are standardised first. The written machines do this themselves, so give them raw values. With --no-scale, or with an
     SVM of your own, values are taken as they are. A label that is a quantity is predicted as a number. Other small
     machines are fitted for comparison. All are measured on samples that none has seen.
     """
@@ -213,7 +213,7 @@ AIMS = {"decision": "come closest to the full SVM", "labels": "predict the label
 
 @dataclass(frozen=True)
 class Compressed:
-    """The machine made, and what is known about it."""
+    """The machine and its measurements."""
 
     small: Any
     full: Any
@@ -268,7 +268,7 @@ class Compressed:
 
     @property
     def rows(self) -> list[tuple[str, str]]:
-        """What was kept, and why; and what it costs."""
+        """The values kept, the aim, and the cost."""
         numbers, names = self.numbers, ", ".join(self.used[:8]) + (" ..." if len(self.used) > 8 else "")
         scaled = "standardised by the training samples" if self.scaler is not None else "taken as they are"
         rows = [
