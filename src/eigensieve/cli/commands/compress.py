@@ -91,9 +91,9 @@ def compress_svm(
 ) -> None:
     """Make a kernel SVM cheap: keep a few values of its support vectors, or put a fast rejector in front of it.
 
-    Columns are standardised first. The written machines do this themselves, so give them raw values. With --no-scale, or with an
-    SVM of your own, values are taken as they are. A label that is a quantity is predicted as a number. Other small
-    machines are fitted for comparison. All are measured on samples that none has seen.
+    Columns are standardised first. The written machines do this themselves, so give them raw values. With --no-scale,
+    or with an SVM of your own, values are taken as they are. A label that is a quantity is predicted as a number. Other
+    small machines are fitted for comparison. All are measured on samples that none has seen.
     """
     _check_request(machine, writing)
     places = (writing.c_file, writing.onnx, writing.model, writing.report)
