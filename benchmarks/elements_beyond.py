@@ -23,7 +23,6 @@ from sklearn.svm import SVC, SVR
 
 from eigensieve import ElementSelectedSVC, ElementSelectedSVR
 from eigensieve.datasets import load_real
-from elements_small import optdigits
 
 TRAINING = 1000
 TREES = {"n_estimators": 60, "max_leaf_nodes": 4, "max_depth": None, "learning_rate": 0.3, "random_state": 0}
@@ -33,6 +32,14 @@ def real(name: str, scale: float) -> tuple[np.ndarray, np.ndarray]:
     """Return a stored set."""
     bunch = load_real(name)
     return np.asarray(bunch.data, dtype=np.float64) / scale, np.asarray(bunch.target)
+
+
+def optdigits() -> tuple[np.ndarray, np.ndarray]:
+    """Return the samples of optdigits that are not in scikit-learn's digits."""
+    bunch = load_real("optdigits")
+    known = {tuple(row) for row in np.delete(load_digits().data, [0, 39], axis=1)}
+    new = np.array([tuple(row) not in known for row in bunch.data])
+    return bunch.data[new] / 16, bunch.target[new]
 
 
 def mnist() -> tuple[np.ndarray, np.ndarray]:

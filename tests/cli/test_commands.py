@@ -113,7 +113,7 @@ def test_compress_compares_small_machines(cli, classes, tmp_path):
     code, out, err = cli("compress", path, *options, "--report", tmp_path / "r.html")
     assert code == 0, err
     page = (tmp_path / "r.html").read_text()
-    for name in ("full SVM", "60 elements, --match labels", "60 trees of 4 leaves", "logistic regression", "network"):
+    for name in ("full SVM", "60 elements, --match decision", "60 trees of 4 leaves", "logistic regression", "network"):
         assert name in out and name in page
     found = json.loads(cli("compress", path, *options, "--json")[1])["machines"]
     rows = {row["name"]: row for row in found}
@@ -162,7 +162,7 @@ def test_compress_writes_whole_numbers_for_raw_values(cli, classes, tmp_path):
 def test_compress_refuses_bad_requests(cli, classes):
     path, _, _ = classes
     code, _, err = cli("compress", path, "--label", "kind", "--match", "kernels")
-    assert code == 2 and "--match must be one of decision, labels" in err
+    assert code == 2 and "--match must be one of auto, labels, decision" in err
     code, _, err = cli("compress", path, "--label", "kind", "--precision", "int8")
     assert code == 2 and "with --c" in err
     assert cli("compress", path)[0] == 2

@@ -150,7 +150,7 @@ def test_compress_says_what_it_kept_and_why(cli, cars, tmp_path):
     )
     assert code == 0, err
     for said in (re.sub(r"\s+", " ", out), (tmp_path / "r.html").read_text()):
-        assert re.search(r"\d+ of [\d,]+, those that come closest to the full SVM \(--elements\)", said), said
+        assert re.search(r"\d+, those that predict the labels best \(--elements\)", said), said
         assert re.search(r"[1-4] of 4: \w+", said) and "standardised by the training samples" in said
     out = cli("compress", cars, "--label", "Origin", "-e", 30, "--seed", 0, "--no-compare", "--no-scale")[1]
     assert "taken as they are" in out

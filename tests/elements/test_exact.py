@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from eigensieve.elements.exact import select_exact
+from eigensieve.elements.greedy import select_exact
 from eigensieve.elements.kernel import LINEAR, POLY, RBF, MaskedKernel
-from eigensieve.elements.plan import Plan
+from eigensieve.elements.selection import Plan
 from eigensieve.elements.state import SelectionState
 from reference.elements import brute_force_greedy, masked_kernel, squared_error
 

@@ -47,7 +47,7 @@ def numbers():
 
 CASES = {
     "labels": (ElementSelectedSVC(match="labels", n_elements=60, refine=True, random_state=0), two_classes),
-    "decision": (ElementSelectedSVC(SVC(C=5), n_elements=60, random_state=0), two_classes),
+    "decision": (ElementSelectedSVC(SVC(C=5), match="decision", n_elements=60, random_state=0), two_classes),
     "three classes": (ElementSelectedSVC(match="labels", n_elements=40, random_state=0), three_classes),
     "thin weights": (ElementSelectedSVC(match="labels", n_elements=60, refine=True, random_state=0), six_classes),
     "whole vectors": (ElementSelectedSVC(SVC(), shape="basis", n_elements=60, tol=0), two_classes),
@@ -166,7 +166,7 @@ def test_it_is_as_good_and_small():
 
 def test_only_the_rbf_kernel_and_numbers_that_exist():
     X, y = two_classes()
-    model = ElementSelectedSVC(SVC(kernel="linear"), n_elements=5, random_state=0).fit(X, y)
+    model = ElementSelectedSVC(SVC(kernel="linear"), match="decision", n_elements=5, random_state=0).fit(X, y)
     with pytest.raises(ValueError, match=r"for the linear kernel. Got 'int8' instead. Hand over an 'estimator' with"):
         model.to_c(precision="int8")
     model = ElementSelectedSVC(n_elements=5, random_state=0).fit(X, y)

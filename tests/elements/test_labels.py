@@ -11,13 +11,21 @@ from sklearn.metrics import log_loss
 
 from eigensieve.elements import penalised
 from eigensieve.elements._kernel_numba import exp_negative_double
-from eigensieve.elements._labels_numba import best_bump, grow, most_promising, pack, single_gains, sums_in_bins, tails
-from eigensieve.elements.bins import FeatureBins, bin_codes
+from eigensieve.elements._labels_numba import best_bump, grow, most_promising, pack, single_gains, sums_in_bins
+from eigensieve.elements.guided import FeatureBins, bin_codes
 from eigensieve.elements.kernel import RBF, MaskedKernel
-from eigensieve.elements.labels import LabelSearch, as_columns, bump_tables, fit_labels, held_out_size
-from eigensieve.elements.losses import LOGISTIC
-from eigensieve.elements.penalised import Goal, PenalisedFit, refine_penalised
-from eigensieve.elements.plan import Plan
+from eigensieve.elements.labels import (
+    MIXTURES,
+    SHARPNESS,
+    LabelSearch,
+    as_columns,
+    bump_tables,
+    fit_labels,
+    held_out_size,
+    with_mixtures,
+)
+from eigensieve.elements.penalised import LOGISTIC, Goal, PenalisedFit, refine_penalised
+from eigensieve.elements.selection import Plan
 
 KERNEL = MaskedKernel(RBF, gamma=0.2)
 
@@ -151,16 +159,6 @@ def test_growing_takes_the_best_feature_each_time(outputs):
 def test_the_most_promising_are_those_of_largest_gain_and_of_equals_the_first():
     gains = np.array([3, 1, 4, 1, 5, 0, 1, 0], dtype=np.float32)
     np.testing.assert_array_equal(most_promising(np.arange(10, 18), gains, 5), [10, 11, 12, 13, 14])
-
-
-@pytest.mark.parametrize("n", [1, 2, 7, 200, 1500])
-def test_tails_are_quantiles(n):
-    X = np.random.default_rng(0).normal(size=(n, 5))
-    X[:, 1], X[:, 2] = np.sort(X[:, 1]), -np.sort(X[:, 2])
-    X[:, 3], X[:, 4] = X[:, 3] > 0.9, 2.0
-    low, high = np.empty(5), np.empty(5)
-    tails(X, 0.005, low, high)
-    np.testing.assert_allclose([low, high], np.quantile(X, [0.005, 0.995], axis=0), rtol=1e-12)
 
 
 def test_exponential_in_double_precision():
@@ -322,3 +320,21 @@ def test_as_columns_keeps_every_element():
     assert [i for column in columns for i in column.features] == list(found.features)
     owners = [column.basis for column in columns for _ in column.features]
     np.testing.assert_array_equal(basis[owners, found.features], found.values)
+
+
+@pytest.mark.parametrize("n_outputs", [1, 3])
+def test_mixtures_lie_between_two_samples_with_targets_of_machine_and_labels(n_outputs):
+    rng = np.random.default_rng(0)
+    X, slope = rng.normal(size=(2, 4)), rng.normal(size=(4, n_outputs))
+    targets = rng.uniform(size=(2, n_outputs))
+    mixed, goal = with_mixtures(X, classes(targets), lambda Z: Z @ slope, rng)
+    np.testing.assert_array_equal(mixed[:2], X)
+    np.testing.assert_array_equal(goal.targets[:2], targets)
+    assert len(mixed) == len(goal.targets) == 2 + MIXTURES
+    share = (mixed[2:] - X[1]) @ (X[0] - X[1]) / ((X[0] - X[1]) ** 2).sum()
+    assert share.min() > -1e-12 and share.max() < 1 + 1e-12
+    np.testing.assert_allclose(mixed[2:], X[1] + np.outer(share, X[0] - X[1]), atol=1e-12)
+    odds = np.exp(SHARPNESS * mixed[2:] @ slope)
+    expected = odds / (1 + odds) if n_outputs == 1 else odds / odds.sum(axis=1, keepdims=True)
+    expected = (expected + targets[1] + np.outer(share, targets[0] - targets[1])) / 2
+    np.testing.assert_allclose(goal.targets[2:], expected)

@@ -20,7 +20,7 @@ from eigensieve.plotting.elements import (  # noqa: E402
 @pytest.fixture(scope="module")
 def fitted():
     X, y = make_classification(n_samples=200, n_features=12, n_informative=5, random_state=0)
-    return ElementSelectedSVC(SVC(C=5), n_elements=30, random_state=0).fit(X, y), X, y
+    return ElementSelectedSVC(SVC(C=5), match="decision", n_elements=30, random_state=0).fit(X, y), X, y
 
 
 @pytest.fixture(autouse=True)

@@ -3,12 +3,10 @@
 import numpy as np
 import pytest
 
-from eigensieve.elements.exact import select_exact
+from eigensieve.elements.greedy import SampledData, select_exact, select_probabilistic, sketch
 from eigensieve.elements.guided import select_guided
 from eigensieve.elements.kernel import LINEAR, POLY, RBF, MaskedKernel
-from eigensieve.elements.plan import Plan
-from eigensieve.elements.probabilistic import select_probabilistic
-from eigensieve.elements.sampling import SampledData, sketch
+from eigensieve.elements.selection import Plan
 from eigensieve.elements.state import SelectionState, Trial
 from reference.elements import squared_error
 
@@ -126,11 +124,11 @@ def test_sketch_keeps_squared_products_on_average():
 
 
 def test_single_precision_exponentials():
-    from eigensieve.elements import _predictor_numba, _sampling_numba
+    from eigensieve.elements import _greedy_numba, _predictor_numba
 
     x = -np.concatenate([np.linspace(0, 2, 4001), np.linspace(2, 80, 4001), [0.0, 1e-8, 1e-4]]).astype(np.float32)
     out = np.empty_like(x)
-    _sampling_numba.candidate_column(RBF, np.float32(1), 1, np.float32(0), -x, np.zeros_like(x), np.float32(0), out)
+    _greedy_numba.candidate_column(RBF, np.float32(1), 1, np.float32(0), -x, np.zeros_like(x), np.float32(0), out)
     np.testing.assert_allclose(out, np.exp(x.astype(np.float64)), rtol=5e-7)
     near = np.empty((len(x), 1))
     _predictor_numba.tiled_decision(

@@ -6,6 +6,8 @@ from eigensieve._compiled import njit
 from eigensieve._types import Array
 
 _F = np.float32
+BINS = 32
+"""Bins per feature."""
 
 
 @njit(cache=True, nogil=True)
@@ -60,7 +62,13 @@ def bin_sums(order: Array, edges: Array, weights: Array, bins: Array) -> None:
 
 @njit(cache=True, nogil=True, fastmath=True)
 def screened_gains(
-    values: Array, bins: Array, m: int, outside: Array, squares: Array, free: np.float32, gains: Array
+    values: Array,
+    bins: Array,
+    m: int,
+    outside: Array,
+    squares: Array,
+    free: np.float32,
+    gains: Array,
 ) -> None:
     """Fill in the gains of all binned candidates, and update their squares outside the span.
 

@@ -5,7 +5,6 @@ from numba import types
 from numba.extending import overload
 
 from eigensieve._compiled import njit
-from eigensieve.elements.kernel import LINEAR, RBF
 
 _F = np.float32
 _LOG2E = _F(1.44269504088896341)
@@ -65,16 +64,6 @@ def power(base: np.float32, degree: int) -> np.float32:
     for _ in range(degree):
         value = value * base
     return value
-
-
-@njit(inline="always")
-def column_value(kind: int, gamma: np.float32, degree: int, coef0: np.float32, total: np.float32) -> np.float32:
-    """Return the kernel's value from its sum over features."""
-    if kind == RBF:
-        return exp_negative(-gamma * total)
-    if kind == LINEAR:
-        return total
-    return power(gamma * total + coef0, degree)
 
 
 @njit(inline="always")

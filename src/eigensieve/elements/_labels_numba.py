@@ -10,51 +10,14 @@ import numpy as np
 
 from eigensieve._compiled import njit
 from eigensieve._types import Array
+from eigensieve.elements._guided_numba import BINS
 from eigensieve.elements._kernel_numba import exp_negative
-from eigensieve.elements.bins import BINS
 
 _F, _WORD = np.float32, np.int64
 _ZERO = _F(0.0)
 _FIELD = 21
 _HALF = 1 << (_FIELD - 1)
 _MASK = (1 << _FIELD) - 1
-
-
-@njit(cache=True, nogil=True)
-def tails(X: Array, share: float, low: Array, high: Array) -> None:
-    """Fill in the quantiles `share` and 1 - `share` of every column, between two values in proportion.
-
-    The share is small. Only so many of the smallest and largest values are kept, in order.
-    """
-    n = X.shape[0]
-    place = share * (n - 1)
-    count = min(int(place) + 2, n)
-    rest = place - int(place)
-    least, most = np.empty((X.shape[1], count)), np.empty((X.shape[1], count))
-    least[:] = np.inf
-    most[:] = np.inf
-    for t in range(n):
-        for i in range(X.shape[1]):
-            value = X[t, i]
-            if value < least[i, -1]:
-                insert(value, least[i])
-            if -value < most[i, -1]:
-                insert(-value, most[i])
-    for i in range(X.shape[1]):
-        a, b = least[i, count - 2 if count > 1 else 0], least[i, -1]
-        low[i] = a + rest * (b - a)
-        a, b = most[i, count - 2 if count > 1 else 0], most[i, -1]
-        high[i] = -(a + rest * (b - a))
-
-
-@njit(cache=True, nogil=True)
-def insert(value: float, kept: Array) -> None:
-    """Put a value among those in ascending order; the last drops out."""
-    k = kept.size - 1
-    while k > 0 and kept[k - 1] > value:
-        kept[k] = kept[k - 1]
-        k -= 1
-    kept[k] = value
 
 
 @njit(cache=True, nogil=True, fastmath=True)

@@ -1,24 +1,38 @@
-"""Kernel expansions as plain arrays: the masked one, the full one, and the weights of either.
+"""Kernel expansions as plain arrays: the masked one, the full one, the weights of either, and bounds on rounding.
 
 Prediction, export and pictures need nothing else.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 from scipy.sparse import csc_array
 
-from eigensieve._types import Array
+from eigensieve._types import FloatArray, IntArray
 from eigensieve.elements.kernel import LINEAR, RBF, MaskedKernel
 from eigensieve.elements.state import Column
 
 _CHUNK = 2**20
 """Kernel values held at a time: 8 MB."""
+UNIT = 2.0**-24
+"""Half a unit in the last place of 1: the relative error of one rounding."""
+ROUNDINGS = 10
+"""Roundings per kernel value apart from the sum over features: gamma, its product, the exponential's argument."""
 
 
-def element_owners(columns: Sequence[Column]) -> Array:
+def _shape(value: Any, kind: str, ndim: int) -> tuple[int, ...]:
+    """Return the shape of a stored array; raise a ValueError unless it is one of this kind, with finite numbers."""
+    if not isinstance(value, np.ndarray) or value.dtype.kind != kind or value.ndim != ndim:
+        raise ValueError(f"An array of the expansion is not of kind {kind!r} with {ndim} dimensions.")
+    if not np.isfinite(value).all():
+        raise ValueError("An array of the expansion holds values that are not finite.")
+    return value.shape
+
+
+def element_owners(columns: Sequence[Column]) -> IntArray:
     """Return the basis vector of each element, in the order of an expansion's elements."""
     return np.array([column.basis for column in columns for _ in column.features], dtype=np.int64)
 
@@ -45,21 +59,40 @@ class ElementExpansion:
 
     kernel: MaskedKernel
     n_features: int
-    starts: Array
-    features: Array
-    values: Array
-    factors: Array
-    weights: Array
-    intercept: Array
+    starts: IntArray
+    features: IntArray
+    values: FloatArray
+    factors: FloatArray
+    weights: FloatArray
+    intercept: FloatArray
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Restore a stored expansion. Compiled code indexes by its numbers, so all of them are checked."""
+        self.__dict__.update(state)
+        self.kernel.check()
+        n_columns, n_outputs = _shape(self.weights, "f", 2)
+        (n_elements,) = _shape(self.features, "i", 1)
+        fits = (
+            _shape(self.starts, "i", 1) == (n_columns + 1,)
+            and _shape(self.values, "f", 1) == (n_elements,)
+            and _shape(self.factors, "f", 1) == (n_columns,)
+            and _shape(self.intercept, "f", 1) == (n_outputs,)
+            and self.starts[0] == 0
+            and self.starts[-1] == n_elements
+            and bool((np.diff(self.starts) > 0).all())
+            and (n_elements == 0 or bool(self.features.min() >= 0 and self.features.max() < self.n_features))
+        )
+        if not fits:
+            raise ValueError("The arrays of the expansion do not fit together.")
 
     @classmethod
     def build(
         cls,
         kernel: MaskedKernel,
-        B: Array,
+        B: FloatArray,
         columns: Sequence[Column],
-        weights: Array,
-        intercept: Array,
+        weights: FloatArray,
+        intercept: FloatArray,
     ) -> "ElementExpansion":
         """Gather the elements of masked columns of the basis vectors `B`."""
         lengths = [len(column.features) for column in columns]
@@ -87,13 +120,13 @@ class ElementExpansion:
         return self.features.size
 
     @property
-    def lengths(self) -> Array:
+    def lengths(self) -> IntArray:
         """Elements per column."""
         return np.diff(self.starts)
 
     @property
-    def gammas(self) -> Array:
-        """What multiplies each column's sum over features."""
+    def gammas(self) -> FloatArray:
+        """The factor on each column's sum over features."""
         return self.factors if self.kernel.kind == LINEAR else self.kernel.gamma * self.factors
 
     @property
@@ -110,18 +143,18 @@ class ElementExpansion:
         ones = np.ones(self.n_elements)
         return csc_array((ones, np.arange(self.n_elements), self.starts), shape=(self.n_elements, self.n_columns))
 
-    def columns(self, X: Array) -> Array:
+    def columns(self, X: FloatArray) -> FloatArray:
         """Return the masked kernel (samples x columns) in double precision."""
         terms = self.kernel.terms(np.asarray(X[:, self.features], dtype=np.float64), self.values)
         return self.finish(terms @ self.membership())
 
-    def finish(self, sums: Array) -> Array:
+    def finish(self, sums: FloatArray) -> FloatArray:
         """Return the masked kernel from each column's sums over features."""
         if self.kernel.kind == RBF:
             return np.exp(-self.gammas * sums)
         return self.kernel.finish(self.factors * sums)
 
-    def decision(self, X: Array) -> Array:
+    def decision(self, X: FloatArray) -> FloatArray:
         """Return f (samples x outputs) in double precision. The compiled forms are checked against it."""
         return self.columns(X) @ self.weights + self.intercept
 
@@ -142,11 +175,23 @@ class FullExpansion:
     """
 
     kernel: MaskedKernel
-    basis: Array
-    alpha: Array
-    intercept: Array
+    basis: FloatArray
+    alpha: FloatArray
+    intercept: FloatArray
 
-    def decision(self, X: Array) -> Array:
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Restore a stored expansion, with its shapes checked."""
+        self.__dict__.update(state)
+        self.kernel.check()
+        if _shape(self.alpha, "f", 2) != (_shape(self.basis, "f", 2)[0], *_shape(self.intercept, "f", 1)):
+            raise ValueError("The arrays of the expansion do not fit together.")
+
+    @property
+    def n_features(self) -> int:
+        """Features of a sample."""
+        return self.basis.shape[1]
+
+    def decision(self, X: FloatArray) -> FloatArray:
         """Return f (samples x outputs), in the precision of the basis."""
         out = np.empty((X.shape[0], self.intercept.size))
         step = max(64, _CHUNK // max(1, self.basis.shape[0]))
@@ -157,7 +202,7 @@ class FullExpansion:
         return out
 
 
-def solve_weights(design: Array, targets: Array, ridge: float) -> tuple[Array, Array]:
+def solve_weights(design: FloatArray, targets: FloatArray, ridge: float) -> tuple[FloatArray, FloatArray]:
     """Return weights and intercept of the lightly regularised least squares (Avidan, Algorithm 1, last step).
 
     min over beta, c of |T - K beta - c|^2 / n + ridge |beta|^2. Masked columns are often nearly collinear. Without
@@ -171,3 +216,51 @@ def solve_weights(design: Array, targets: Array, ridge: float) -> tuple[Array, A
     gram[np.diag_indices_from(gram)] += max(ridge, 1e-14 * float(np.trace(gram)) + np.finfo(float).tiny)
     weights = cho_solve(cho_factor(gram), K.T @ (targets - middle) / design.shape[0])
     return weights, middle - means @ weights
+
+
+def column_bounds(expansion: ElementExpansion, reach: FloatArray) -> FloatArray:
+    """Return a bound on the error of each column in single precision, for samples with |x_i| <= reach_i.
+
+    rbf: let z = gamma * sum_i (x_i - b_i)^2. A relative error r of z changes exp(-z) by at most r max z exp(-z), which
+    is r / e. Rounding x_i and b_i moves their difference by up to u (|x_i| + |b_i|), and |d exp(-gamma t^2) / dt| is at
+    most sqrt(2 gamma / e). The exponential itself adds `ROUNDINGS` roundings of numbers up to 1.
+
+    poly, linear: the sum is off by (p + ROUNDINGS) roundings of its largest terms, and the power multiplies that by its
+    slope.
+    """
+    kernel = expansion.kernel
+    roundings = (expansion.lengths + ROUNDINGS) * UNIT
+    if kernel.kind == RBF:
+        moved = UNIT * ((reach[expansion.features] + np.abs(expansion.values)) @ expansion.membership())
+        return roundings / np.e + np.sqrt(2.0 * expansion.gammas / np.e) * moved + ROUNDINGS * UNIT
+    sizes = column_sizes(expansion, reach)
+    if kernel.kind == LINEAR:
+        return roundings * sizes
+    return kernel.degree * (roundings * (1.0 + roundings) ** kernel.degree + UNIT) * sizes
+
+
+def column_sizes(expansion: ElementExpansion, reach: FloatArray) -> FloatArray:
+    """Return a bound on the size of each column; for the rbf kernel, of the column minus 1."""
+    kernel = expansion.kernel
+    if kernel.kind == RBF:
+        return np.ones(expansion.n_columns)
+    base = np.abs(expansion.gammas) * ((reach[expansion.features] * np.abs(expansion.values)) @ expansion.membership())
+    return base if kernel.kind == LINEAR else np.asarray((base + abs(kernel.coef0)) ** kernel.degree)
+
+
+def single_precision_bound(expansion: ElementExpansion, reach: FloatArray) -> FloatArray:
+    """Return a bound per output on the error of columns in single precision that are summed in double precision."""
+    return column_bounds(expansion, reach) @ np.abs(expansion.weights)
+
+
+def summed_in_single_bound(expansion: ElementExpansion, reach: FloatArray, lanes: int) -> FloatArray:
+    """Return a bound per output if the sum over columns is in single precision too, in `lanes` partial sums.
+
+    A sum of n terms in single precision is off by at most n roundings of the sum of their sizes. Rbf columns enter as
+    exp - 1, of size at most 1; the weights' total is part of the offset.
+    """
+    terms = int(np.count_nonzero(expansion.weights, axis=0).max(initial=0))
+    n_each = -(-terms // lanes) + lanes + 4
+    sizes = column_sizes(expansion, reach)
+    total = sizes @ np.abs(expansion.weights) + np.abs(expansion.intercept) + np.abs(expansion.weights.sum(axis=0))
+    return single_precision_bound(expansion, reach) + n_each * UNIT * total

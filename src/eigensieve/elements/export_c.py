@@ -1,26 +1,28 @@
 """A masked expansion as one C file that needs nothing but a compiler.
 
+Hand-written, because no exporter knows masked columns: m2cgen writes every value of every support vector (146,539
+numbers for the faces of docs/measured/elements.md, where 200 elements store 268).
+
 The features that the elements read are copied out first. Columns of equal length stand side by side, so that sums,
 kernel and weights are loops over columns without branches. A compiler with vector units evaluates several at once.
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from eigensieve._types import Array
-from eigensieve.elements.expansion import ElementExpansion
-from eigensieve.elements.export_names import Interface
+from eigensieve._types import Array, FloatArray, IntArray
+from eigensieve.elements.expansion import ElementExpansion, summed_in_single_bound
 from eigensieve.elements.kernel import LINEAR, RBF
-from eigensieve.elements.rounding import summed_in_single_bound
 
 LANES = 8
 """Partial sums over columns; columns are padded to a multiple with weights of zero."""
 
 _DOUBLE_EXP = """
-/* exp(x) - 1 for x <= 0: 2^n e^f with |f| <= ln(2)/2, Taylor series for e^f; error under 1e-15. NaN gives -1. */
+/* exp(x) - 1 for x <= 0: 2^n e^f with |f| <= ln(2)/2, Taylor series for e^f; error under 1e-15. NaN gives NaN. */
 static double {name}_expm1(double x)
 {{
     static const double inverse[13] = {{1.0, 1.0, 1.0 / 2, 1.0 / 3, 1.0 / 4, 1.0 / 5, 1.0 / 6, 1.0 / 7,
@@ -28,7 +30,7 @@ static double {name}_expm1(double x)
     double f, sum = 1.0, scale = 1.0, half = 0.5;
     long n;
     int k;
-    if (!(x > -708.0)) return -1.0; /* NaN too: a cast of it to an integer is undefined */
+    if (!(x > -708.0)) return x < 0.0 ? -1.0 : x; /* a cast of NaN to an integer is undefined */
     n = (long)(0.5 - x * 1.4426950408889634074);
     f = (x + n * 6.93147180369123816490e-01) + n * 1.90821492927058770002e-10;
     for (k = 12; k > 0; k--) sum = 1.0 + f * inverse[k] * sum;
@@ -39,8 +41,7 @@ static double {name}_expm1(double x)
 """
 
 _SINGLE_RBF = """
-    /* exp - 1 of minus the sum, as 2^n 2^f - 1 with |f| <= 1/2. At most 2^-126 is reached. NaN is not below the limit
-       either: it counts as far away, as infinity does. */
+    /* exp - 1 of minus the sum, as 2^n 2^f - 1 with |f| <= 1/2. At most 2^-126 is reached, by infinity too. */
     for (c = 0; c < {padded}; c++) {{
         float p = {name}_gammas[c] * k[c];
         power.f[c] = p < 126.0f ? p : 126.0f;
@@ -65,21 +66,72 @@ void {name}_decision(const {real} *x, {real} *decision)
 }}
 """
 
-_HEADER = """/*
+HEADER = """/*
  * {name}: a kernel machine rewritten with a few elements of its mask, exported by eigensieve.
  *
  * kernel       {kernel}
- * inputs       {n_features} features, in the order of training{raw}
+ * inputs       {n_features} features, in the order of training
+ * scaling      {scaling}
+ * missing      {missing}
  * mask         {n_elements} elements in {n_columns} columns
- * outputs      {n_outputs} decision value{plural}
+ * outputs      {n_outputs} decision value{plural}{unit}
  * precision    {precision}
  * error        {error}
  *
- * void {name}_decision(const {real} *x, {real} *decision);   fills {n_outputs} value{plural}{predict}{listing}
+ * void {name}_decision(const {sample} *x, {value} *decision);   fills {n_outputs} value{plural}{predict}{listing}
  *
  * Self-contained: no headers, no libraries, no allocation; C89 and later, C++.
  */
 """
+MISSING = "NaN in a feature that is read: every decision value is NaN{class_} (not with -ffast-math)"
+_MISSING = """    for (c = 0, m = 0; c < {padded}; c++) m |= k[c] != k[c];
+    if (m) {{ /* a feature that is read is NaN */
+        for (c = 0; k[c] == k[c]; c++) {{}}
+        for (m = 0; m < {n_outputs}; m++) decision[m] = k[c];
+        return;
+    }}"""
+
+_ALL_NAMED = 1_000
+"""With more features than this, only those that are read are listed."""
+
+
+@dataclass(frozen=True, eq=False)
+class Interface:
+    """Names of the inputs and outputs of an exported machine, and the scaling of its inputs.
+
+    Parameters
+    ----------
+    features : sequence of str, optional
+        Names of the features, in the order of training.
+    classes : sequence, optional
+        The classes, in the order of their numbers. None for a regression.
+    mean, scale : ndarray of shape (n_features,), optional
+        The machine was fitted on (value - mean) / scale. The exported one then takes the raw values.
+    """
+
+    features: Sequence[Any] | None = None
+    classes: Sequence[Any] | None = None
+    mean: FloatArray | None = None
+    scale: FloatArray | None = None
+
+    def listing(self, read: IntArray) -> str:
+        """Return lines of a C comment with the names of features and classes; `read` are the features in use."""
+        lines = []
+        if self.features is not None:
+            everything = len(self.features) <= _ALL_NAMED
+            shown, used = range(len(self.features)) if everything else read.tolist(), set(read.tolist())
+            lines += ["", "features" if everything else "features that are read"]
+            lines += [f"  x[{i}]  {_quoted(self.features[i])}{'' if i in used else '  (not read)'}" for i in shown]
+        if self.classes is not None:
+            lines += ["", "classes"]
+            lines += [f"  {number}  {_quoted(label)}" for number, label in enumerate(self.classes)]
+        return "".join(f"\n * {line}".rstrip() for line in lines)
+
+
+def _quoted(name: object) -> str:
+    """Return a name in quotes that cannot end a C comment, begin another one, or break the line."""
+    text = "".join(letter if letter.isprintable() else "?" for letter in str(name))
+    return '"' + re.sub(r"\*(?=/)|/(?=\*)", r"\g<0> ", text) + '"'
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,10 +139,10 @@ class _Layout:
     """Columns sorted by length and padded; elements of a group of equal lengths stand feature by feature."""
 
     groups: list[tuple[int, int, int, int]]
-    features: Array
-    values: Array
-    gammas: Array
-    weights: Array
+    features: IntArray
+    values: FloatArray
+    gammas: FloatArray
+    weights: FloatArray
 
     @classmethod
     def of(cls, expansion: ElementExpansion) -> "_Layout":
@@ -117,7 +169,7 @@ def expansion_to_c(
     threshold: float | None,
     *,
     precision: str = "single",
-    reach: Array | None = None,
+    reach: FloatArray | None = None,
     interface: Interface | None = None,
 ) -> str:
     """Return C source for the decision values and the predicted class index.
@@ -137,12 +189,9 @@ def expansion_to_c(
     """
     check_c_name(name)
     if precision not in ("single", "double"):
-        raise ValueError(
-            f"The 'precision' parameter of to_c must be 'single', 'double', 'int8' or 'int16'. "
-            f"Got {precision!r} instead."
-        )
+        kinds = "'single', 'double', 'int8' or 'int16'"
+        raise ValueError(f"The 'precision' parameter of to_c must be {kinds}. Got {precision!r} instead.")
     real = "float" if precision == "single" else "double"
-    n_outputs = expansion.intercept.size
     interface = interface or Interface()
     layout = _Layout.of(expansion)
     rbf = expansion.kernel.kind == RBF
@@ -150,8 +199,19 @@ def expansion_to_c(
     offset = expansion.intercept + (expansion.weights.sum(axis=0) if rbf else 0.0)
     # In single precision, powers of two are taken: the factor goes into gamma.
     scale = 1.4426950408889634 if rbf and real == "float" else -1.0 if rbf else 1.0
+    raw = interface.mean is not None
+    error = "that of rounding"
+    if precision == "single" and reach is not None:
+        bound = float(summed_in_single_bound(expansion, reach, 1 if expansion.is_thin else LANES).max())
+        error = f"at most {bound:.2e} for features as large as in training"
+        error += " once standardised;\n *              standardising raw values adds to it" if raw else ""
+    words = {
+        "scaling": "raw values; the functions standardise them" if raw else "none: give values as in training",
+        "missing": MISSING.format(class_="" if threshold is None else ", the class -1"),
+        "unit": "", "precision": precision, "error": error, "sample": real, "value": real,
+    }  # fmt: skip
     parts = [
-        _header(expansion, name, threshold, precision, reach, interface),
+        c_header(expansion, name, threshold, interface, **words),
         c_array(real, f"{name}_values", layout.values),
         c_array(real, f"{name}_gammas", scale * layout.gammas),
         *weight_arrays(real, name, layout.weights, thin=expansion.is_thin),
@@ -159,44 +219,33 @@ def expansion_to_c(
     ]
     if rbf and real == "double":
         parts.append(_DOUBLE_EXP.format(name=name))
-    parts.append(_decision(expansion, layout, name, real, inner=interface.mean is not None))
+    parts.append(_decision(expansion, layout, name, real, inner=raw))
     if interface.mean is not None and interface.scale is not None:
         parts += [c_array(real, f"{name}_mean", interface.mean), c_array(real, f"{name}_scale", interface.scale)]
         parts.append(_STANDARDISING.format(name=name, real=real, n_features=expansion.n_features))
     if threshold is not None:
         limit = f"{threshold!r}{'f' if real == 'float' else ''}"
-        parts.append(c_predict(name, n_outputs, threshold, limit, f"const {real}", real))
+        parts.append(c_predict(name, expansion.intercept.size, threshold, limit, f"const {real}", real))
     return "\n".join(parts)
 
 
-def _header(
-    expansion: ElementExpansion,
-    name: str,
-    threshold: float | None,
-    precision: str,
-    reach: Array | None,
-    interface: Interface,
+def c_header(
+    expansion: ElementExpansion, name: str, threshold: float | None, interface: Interface, **words: str
 ) -> str:
-    """Return the comment at the head of the file: what to call, with what, and how exact it is."""
-    real = "float" if precision == "single" else "double"
-    n_outputs, raw = expansion.intercept.size, interface.mean is not None
-    error = _stated_error(expansion, precision, reach)
-    if raw and precision == "single":
-        error += " once standardised;\n *              standardising raw values in single precision adds to it"
-    return _HEADER.format(
+    """Return the comment at the head of the file: the functions to call, their inputs and outputs, the error."""
+    n_outputs = expansion.intercept.size
+    sample, top = words["sample"], max(1, n_outputs - 1)
+    return HEADER.format(
         name=name,
         kernel=expansion.kernel.name,
         n_features=expansion.n_features,
-        raw=": raw values, which the functions standardise" if raw else "",
         n_elements=expansion.n_elements,
         n_columns=expansion.n_columns,
         n_outputs=n_outputs,
         plural="" if n_outputs == 1 else "s",
-        precision=precision,
-        error=error,
-        real=real,
-        predict="" if threshold is None else f"\n * int  {name}_predict(const {real} *x);  {classes_text(n_outputs)}",
+        predict="" if threshold is None else f"\n * int  {name}_predict(const {sample} *x);  the class, 0 to {top}",
         listing=interface.listing(np.unique(expansion.features)),
+        **words,
     )
 
 
@@ -206,19 +255,7 @@ def check_c_name(name: str) -> None:
         raise ValueError(f"The 'name' parameter of to_c must be a C identifier. Got {name!r} instead.")
 
 
-def classes_text(n_outputs: int) -> str:
-    """Say what the predicting function returns."""
-    return f"the class, 0 to {max(1, n_outputs - 1)}"
-
-
-def _stated_error(expansion: ElementExpansion, precision: str, reach: Array | None) -> str:
-    if precision == "double" or reach is None:
-        return "that of rounding"
-    bound = float(summed_in_single_bound(expansion, reach, 1 if expansion.is_thin else LANES).max())
-    return f"at most {bound:.2e} for features as large as in training"
-
-
-def c_array(kind: str, name: str, values: Iterable) -> str:
+def c_array(kind: str, name: str, values: Iterable[Any]) -> str:
     """Return the declaration of a constant array."""
     if kind == "float":
         # Nine digits are enough for every number of single precision.
@@ -232,7 +269,7 @@ def c_array(kind: str, name: str, values: Iterable) -> str:
     return f"static const {kind} {name}[{len(texts)}] = {{\n    {body}\n}};"
 
 
-def _reads(features: Array) -> str:
+def _reads(features: IntArray) -> str:
     """Return one assignment per element: a table of features would cost a second load for each."""
     reads = [f"seen[{e}] = x[{i}];" for e, i in enumerate(features)]
     return "\n".join("    " + " ".join(reads[k : k + 5]) for k in range(0, len(reads), 5))
@@ -291,6 +328,7 @@ def _decision(expansion: ElementExpansion, layout: _Layout, name: str, real: str
     int c, e, m;
 {_reads(layout.features)}
 {_sums(layout, name, squares=rbf, real=real)}
+{_MISSING.format(padded=padded, n_outputs=expansion.intercept.size)}
 {_kernel(expansion, name, padded, real)}
 {_outputs(expansion, name, padded, real)}
 }}
@@ -337,18 +375,23 @@ def _outputs(expansion: ElementExpansion, name: str, padded: int, real: str) -> 
 
 def c_predict(name: str, n_outputs: int, threshold: float, limit: str, sample: str, value: str) -> str:
     """Return the function that predicts a class; `limit` is the threshold as C text, `sample` and `value` are types."""
-    if n_outputs == 1:
-        if np.isinf(threshold):
-            verdict = "    (void)decision;\n    return " + ("1;" if threshold < 0 else "0;")
-        else:
-            verdict = f"    return decision[0] > {limit};"
+    if n_outputs > 1:
+        verdict = f"for (m = 1; m < {n_outputs}; m++)\n        if (decision[m] > decision[best]) best = m;"
+    elif np.isinf(threshold):
+        verdict = f"best = {int(threshold < 0)};"
     else:
-        verdict = (
-            f"    int m, best = 0;\n    for (m = 1; m < {n_outputs}; m++)\n"
-            f"        if (decision[m] > decision[best]) best = m;\n    return best;"
-        )
-    lines = verdict.split("\n")
-    declared = [line for line in lines if line.startswith("    int ")]
-    rest = [line for line in lines if not line.startswith("    int ")]
-    body = "\n".join([f"    {value} decision[{n_outputs}];", *declared, f"    {name}_decision(x, decision);", *rest])
-    return f"int {name}_predict({sample} *x)\n{{\n{body}\n}}\n"
+        verdict = f"best = decision[0] > {limit};"
+    missing = (
+        ""
+        if value == "long"
+        else "\n    if (decision[0] != decision[0]) return -1; /* a feature that is read is NaN */"
+    )
+    return f"""int {name}_predict({sample} *x)
+{{
+    {value} decision[{n_outputs}];
+    int {"m, " if n_outputs > 1 else ""}best = 0;
+    {name}_decision(x, decision);{missing}
+    {verdict}
+    return best;
+}}
+"""

@@ -1,7 +1,8 @@
 """A masked expansion as an ONNX graph of standard operators.
 
 The file holds little more than the numbers of the machine. One Gather reads all features (columns x longest column),
-shorter columns are filled up with terms of weight zero, and one sum over the last axis makes the columns.
+shorter columns are filled up with copies of an element, and one sum over the last axis makes the columns. NaN in a
+feature that is read makes every decision value NaN; the label of such a sample means nothing.
 """
 
 from typing import Any
@@ -9,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from eigensieve._extras import require
-from eigensieve._types import Array
+from eigensieve._types import Array, FloatArray
 from eigensieve.elements.expansion import ElementExpansion
+from eigensieve.elements.export_c import Interface
 from eigensieve.elements.kernel import LINEAR, RBF
 
 OPSET = 17
@@ -18,15 +20,15 @@ PRECISIONS = {"single": np.float32, "double": np.float64}
 
 
 def expansion_to_onnx(
-    expansion: ElementExpansion, classes: Array | None, threshold: float | None, *, precision: str = "single"
+    expansion: ElementExpansion, interface: Interface, threshold: float | None, *, precision: str = "single"
 ) -> Any:
     """Return a model with input "X" (float) and outputs "decision" and, for classes, "label".
 
     Parameters
     ----------
     expansion : ElementExpansion
-    classes : ndarray, optional
-        Integers or strings. None for a regression.
+    interface : Interface
+        The classes, integers or strings, and how raw values become those of training.
     threshold : float, optional
         Decision values above it are the second class (one output only).
     precision : {"single", "double"}
@@ -38,11 +40,16 @@ def expansion_to_onnx(
         )
     graph = _Graph(PRECISIONS[precision])
     helper, proto = graph.helper, graph.proto
-    _add_columns(graph, expansion)
+    seen = "X"
+    if interface.mean is not None and interface.scale is not None:
+        graph.add("Sub", ["X", graph.constant("feature_mean", interface.mean.astype(np.float32))], "centred")
+        graph.add("Div", ["centred", graph.constant("feature_scale", interface.scale.astype(np.float32))], "scaled")
+        seen = "scaled"
+    _add_columns(graph, expansion, seen)
     _add_decision(graph, expansion)
     outputs = [helper.make_tensor_value_info("decision", graph.real, [None, expansion.intercept.size])]
-    if classes is not None and threshold is not None:
-        kind = _add_label(graph, expansion, np.asarray(classes), threshold)
+    if interface.classes is not None and threshold is not None:
+        kind = _add_label(graph, expansion, np.asarray(interface.classes), threshold)
         outputs.insert(0, helper.make_tensor_value_info("label", kind, [None]))
     inputs = [helper.make_tensor_value_info("X", proto.FLOAT, [None, expansion.n_features])]
     whole = helper.make_graph(graph.nodes, "eigensieve_elements", inputs, outputs, initializer=graph.constants)
@@ -68,7 +75,7 @@ class _Graph:
         self.constants.append(self.numpy_helper.from_array(value, name))
         return name
 
-    def number(self, name: str, value: Array) -> str:
+    def number(self, name: str, value: FloatArray) -> str:
         """Add a constant in the precision of the arithmetic."""
         return self.constant(name, value.astype(self.dtype))
 
@@ -83,18 +90,17 @@ class _Graph:
         self.nodes.append(self.helper.make_node(operator, inputs, [output], **attributes))
 
 
-def _add_columns(graph: _Graph, expansion: ElementExpansion) -> None:
-    """From "X" to "columns": the masked kernel (samples x columns)."""
+def _add_columns(graph: _Graph, expansion: ElementExpansion, samples: str) -> None:
+    """From the samples to "columns": the masked kernel (samples x columns)."""
     kernel = expansion.kernel
     longest = int(expansion.lengths.max(initial=1))
-    place = np.repeat(np.arange(expansion.n_columns), expansion.lengths)
-    within = np.arange(expansion.n_elements) - np.repeat(expansion.starts[:-1], expansion.lengths)
-    features = np.zeros((expansion.n_columns, longest), dtype=np.int32)
-    values, scales = np.zeros(features.shape), np.zeros(features.shape)
-    features[place, within] = expansion.features
-    values[place, within] = expansion.values
-    scales[place, within] = -expansion.gammas[place] if kernel.kind == RBF else expansion.gammas[place]
-    graph.add("Gather", ["X", graph.constant("features", features)], "read", axis=1)
+    # A short column repeats its last element, and the copies share its weight: no other feature is read, even if NaN.
+    within = np.minimum(np.arange(longest), expansion.lengths[:, None] - 1)
+    at = expansion.starts[:-1, None] + within
+    copies = np.where(within == expansion.lengths[:, None] - 1, longest - expansion.lengths[:, None] + 1, 1)
+    features, values = expansion.features[at].astype(np.int32), expansion.values[at]
+    scales = (-1.0 if kernel.kind == RBF else 1.0) * expansion.gammas[:, None] / copies
+    graph.add("Gather", [samples, graph.constant("features", features)], "read", axis=1)
     seen = graph.as_real("read")
     if kernel.kind == RBF:
         graph.add("Sub", [seen, graph.number("values", values)], "difference")

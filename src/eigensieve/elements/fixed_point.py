@@ -1,4 +1,4 @@
-"""A masked expansion in whole numbers, for processors without a float unit (rbf kernel).
+"""A masked expansion in whole numbers, and as C, for processors without a float unit (rbf kernel).
 
 A feature enters as a level q = 0 ... top, which stands for low + step q: 255 steps ("int8") or 16,383 ("int16") across
 the training range. Let b be a centre on the grid of the finer levels, and m 2^-s the width. For each element
@@ -17,8 +17,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from eigensieve._types import Array
+from eigensieve._types import FloatArray, IntArray
 from eigensieve.elements.expansion import ElementExpansion
+from eigensieve.elements.export_c import Interface, c_array, c_header, c_predict, check_c_name, weight_arrays
 from eigensieve.elements.kernel import RBF
 
 TOPS = {"int8": 255, "int16": 16383}
@@ -32,12 +33,12 @@ FAR = 65535
 """The largest u and the largest z: 2^-16 is below half a unit of the kernel values."""
 
 
-def power_table() -> Array:
+def power_table() -> IntArray:
     """Return 2^-(i / 64), i = 0 ... 64, in units of 2^-15."""
     return np.asarray(np.rint(2.0 ** (15.0 - np.arange(TABLE + 1) / TABLE)), dtype=np.int64)
 
 
-def powers(z: Array) -> Array:
+def powers(z: IntArray) -> IntArray:
     """Return 2^-(z / 4096) in units of 2^-15, as the C file computes it."""
     table = power_table()
     part = z & 4095
@@ -66,19 +67,19 @@ class FixedPoint:
     """
 
     expansion: ElementExpansion
-    low: Array
-    step: Array
+    low: FloatArray
+    step: FloatArray
     top: int
-    centres: Array
-    multipliers: Array
-    shifts: Array
-    weights: Array
-    offset: Array
+    centres: IntArray
+    multipliers: IntArray
+    shifts: IntArray
+    weights: IntArray
+    offset: IntArray
     divisor: int
     unit: float
 
     @classmethod
-    def of(cls, expansion: ElementExpansion, low: Array, high: Array, precision: str) -> "FixedPoint":
+    def of(cls, expansion: ElementExpansion, low: FloatArray, high: FloatArray, precision: str) -> "FixedPoint":
         """Round an expansion, for features between `low` and `high`."""
         if expansion.kernel.kind != RBF:
             raise ValueError(
@@ -103,11 +104,11 @@ class FixedPoint:
         return cls(expansion, low, step, top, centres.astype(np.int64), multipliers, 15 - exponents, weights, offset,
                    divisor, unit)  # fmt: skip
 
-    def levels(self, X: Array) -> Array:
+    def levels(self, X: FloatArray) -> IntArray:
         """Return the level nearest to each value. Values outside the training range take the first or last level."""
         return np.clip(np.rint((X - self.low) / self.step), 0, self.top).astype(np.int64)
 
-    def decision(self, levels: Array) -> Array:
+    def decision(self, levels: IntArray) -> IntArray:
         """Return the results in whole numbers (samples x outputs), bit by bit those of the C file."""
         terms = self._terms(levels[:, self.expansion.features] * (FINE // self.top))
         sums = np.minimum((terms @ self.expansion.membership()).astype(np.int64), FAR)
@@ -115,7 +116,7 @@ class FixedPoint:
         # C's division rounds towards zero.
         return self.offset + (np.sign(products) * (np.abs(products) // self.divisor)).sum(axis=1)
 
-    def _terms(self, fine: Array, which: int | slice = slice(None)) -> Array:
+    def _terms(self, fine: IntArray, which: int | slice = slice(None)) -> IntArray:
         """Return t of some elements, for levels on the grid of the centres."""
         shifts = self.shifts[which]
         u = (np.abs(fine - self.centres[which]) * self.multipliers[which] + ((1 << shifts) >> 1)) >> shifts
@@ -148,3 +149,102 @@ class FixedPoint:
         gammas = np.repeat(self.expansion.gammas, self.expansion.lengths)
         moved = np.minimum(1.0, np.sqrt(2.0 * gammas / np.e) * self.step[self.expansion.features] / 2.0)
         return float((moved @ self.expansion.membership() @ np.abs(self.expansion.weights)).max())
+
+
+_RULE = """
+ *
+ * The level of feature i is (value - low) / step, rounded to the nearest and cut to 0 ... {top}:
+ *
+ *   feature                low               step
+{rows}"""
+
+_DECISION = """
+void {name}_decision(const {level} *x, long *decision)
+{{
+    int c, e = 0, m;
+    for (m = 0; m < {n_outputs}; m++) decision[m] = {name}_offset[m];
+    for (c = 0; c < {n_columns}; c++) {{
+        unsigned long z = 0, part, k;
+        for (; e < (int){name}_ends[c]; e++) {{
+            long d = x[{name}_features[e]];
+            unsigned long u;
+            if (d > {top}L) d = {top}L;
+            d = d * {finer}L - {name}_centres[e];
+            /* below 2^15 times below 2^16, and at most 2^30 for rounding */
+            u = (unsigned long)(d < 0 ? -d : d) * {name}_multipliers[e];
+            u = (u + ((1UL << {name}_shifts[e]) >> 1)) >> {name}_shifts[e];
+            if (u > 65535UL) u = 65535UL;
+            z += (u * u + 32768UL) >> 16;
+            if (z > 65535UL) z = 65535UL;
+        }}
+        part = (z & 4095UL) >> 6;
+        k = {name}_powers[part];
+        k -= ((k - {name}_powers[part + 1]) * (z & 63UL) + 32UL) >> 6;
+        k >>= z >> 12;
+{outputs}
+    }}
+}}
+"""
+
+_ALL_OUTPUTS = """        for (m = 0; m < {n_outputs}; m++)
+            decision[m] += (long){name}_weights[c * {n_outputs} + m] * (long)k / {divisor}L;"""
+
+_SOME_OUTPUTS = """        for (m = c ? (int){name}_weight_ends[c - 1] : 0; m < (int){name}_weight_ends[c]; m++)
+            decision[{name}_weight_places[m]] += (long){name}_weights[m] * (long)k / {divisor}L;"""
+
+
+def fixed_to_c(fixed: FixedPoint, name: str, threshold: float | None, interface: Interface | None = None) -> str:
+    """Return C source for the decision values and the predicted class index.
+
+    Parameters
+    ----------
+    fixed : FixedPoint
+    name : str
+        Prefix of all names; must be a C identifier.
+    threshold : float, optional
+        Decision values above it are class 1 (one output only). None for a regression.
+    interface : Interface, optional
+        The names of features and classes. The rule for the levels is stated for raw values.
+    """
+    check_c_name(name)
+    expansion = fixed.expansion
+    n_outputs = expansion.intercept.size
+    level = "unsigned char" if fixed.top < 256 else "unsigned short"
+    interface = interface or Interface()
+    low, step = fixed.low, fixed.step
+    if interface.mean is not None and interface.scale is not None:
+        low, step = interface.mean + interface.scale * low, interface.scale * step
+    rows = "\n".join(f" * {i:9d}  {low[i]:17.9g}  {step[i]:17.9g}" for i in np.unique(expansion.features))
+    rule = _RULE.format(top=fixed.top, rows=rows or " *   none")
+    stated = {
+        "scaling": f"levels 0 to {fixed.top}{rule}\n *",
+        "missing": "NaN has no level: replace missing values before rounding",
+        "unit": f"; times {fixed.unit:.9g} in the units of training",
+        "precision": "whole numbers of 32 bits",
+        "error": f"at most {fixed.error_bound:.2e} (in the units of training) for every input\n"
+        f" * rounding     a sample of the training range, rounded to levels, adds at most "
+        f"{fixed.input_error_bound:.2e}",
+        "sample": level, "value": "long",
+    }  # fmt: skip
+    words = {
+        "name": name, "n_columns": expansion.n_columns, "n_outputs": n_outputs, "top": fixed.top,
+        "finer": FINE // fixed.top, "level": level, "divisor": fixed.divisor,
+    }  # fmt: skip
+    outputs = _SOME_OUTPUTS if expansion.is_thin else _ALL_OUTPUTS
+    short = "unsigned short"
+    parts = [
+        c_header(expansion, name, threshold, interface, **stated),
+        c_array(short if expansion.n_features < 65536 else "unsigned long", f"{name}_features", expansion.features),
+        c_array("short", f"{name}_centres", fixed.centres),
+        c_array(short, f"{name}_multipliers", fixed.multipliers),
+        c_array("unsigned char", f"{name}_shifts", fixed.shifts),
+        c_array(short if expansion.n_elements < 65536 else "unsigned long", f"{name}_ends", expansion.starts[1:]),
+        *weight_arrays("short", name, fixed.weights, thin=expansion.is_thin),
+        c_array("long", f"{name}_offset", fixed.offset),
+        c_array(short, f"{name}_powers", power_table()),
+        _DECISION.format(**words, outputs=outputs.format(**words)),
+    ]
+    if threshold is not None:
+        limit = "0" if np.isinf(threshold) else f"{int(np.floor(threshold / fixed.unit))}L"
+        parts.append(c_predict(name, n_outputs, threshold, limit, f"const {level}", "long"))
+    return "\n".join(parts)

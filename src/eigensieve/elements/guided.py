@@ -14,24 +14,27 @@ element is largest. A greedy search with one step would never find features that
 width are grown too once no single feature says anything new.
 """
 
+from collections.abc import Callable
 from concurrent.futures import Executor, ThreadPoolExecutor
 
 import numpy as np
 
-from eigensieve._types import Array
+from eigensieve._types import FloatArray, IntArray
 from eigensieve.data import thread_count
-from eigensieve.elements._guided_numba import best_by_basis, screened_gains
-from eigensieve.elements.bins import BINS, SCREENED, FeatureBins, bin_codes
-from eigensieve.elements.plan import Plan
-from eigensieve.elements.sampling import SampledData, draw_rows, sketch
+from eigensieve.elements._guided_numba import BINS, best_by_basis, bin_sums, order_by_bin, screened_gains
+from eigensieve.elements.greedy import SampledData, draw_rows, sketch
+from eigensieve.elements.selection import Plan
 from eigensieve.elements.state import NOTHING, Column, SelectionState, Trial
 
+SCREENED = 4096
+"""Candidates are screened on at most this many samples."""
 FREE = np.float32(1e-6)
 """A binned candidate is left out if less of its square than this share lies outside the span: binning error."""
 PATIENCE = 3
 """The search stops after this many shortlists in a row without a worthwhile column."""
 REDRAWN = 5
 """After this many columns, another sample is drawn for the growing."""
+_SHARED = 1 << 18  # entries; the sums of fewer are done before a second thread has started
 
 
 def select_guided(state: SelectionState, plan: Plan, rng: np.random.Generator) -> SelectionState:
@@ -58,6 +61,53 @@ def _add_columns(state: SelectionState, screen: "_Screen", plan: Plan, rng: np.r
         # One nearly collinear column says little about the next: binned gains are approximate.
         misses = misses + 1 if stuck or plan.gain_died_out(state, before, added) else 0
     return state
+
+
+def bin_codes(values: FloatArray, low: FloatArray, step: FloatArray) -> IntArray:
+    """Return the bin of each value (samples x features). Values outside the range go to the first or the last bin."""
+    return np.ascontiguousarray(np.clip((values - low) / step, 0, BINS - 1).astype(np.uint8))
+
+
+class FeatureBins:
+    """The samples of every feature, ordered by bin.
+
+    Parameters
+    ----------
+    codes : ndarray of shape (n_samples, n_features)
+        As `bin_codes` returns them.
+    pool : Executor
+        Two threads share the features, if there are many.
+    """
+
+    def __init__(self, codes: IntArray, pool: Executor) -> None:
+        self.pool = pool
+        codes = np.ascontiguousarray(codes.T)
+        self.order = np.empty(codes.shape, dtype=np.uint16)
+        self.edges = np.empty((len(codes), BINS + 1), dtype=np.int32)
+        order_by_bin(codes, self.order, self.edges)
+        self.shared = codes.size >= _SHARED
+
+    def share(self, work: Callable[[slice], None], count: int) -> None:
+        """Do the work on all of `count` items, in two threads if there are many entries."""
+        middle = count // 2
+        parts = (slice(0, middle), slice(middle, count)) if self.shared and middle else (slice(0, count),)
+        list(self.pool.map(work, parts) if len(parts) > 1 else map(work, parts))
+
+    def sums(self, weights: FloatArray) -> FloatArray:
+        """Return the sums of the weights (samples x m) in each feature's bins (features x bins x m)."""
+        n, m = weights.shape
+        groups = -(-m // 4)
+        padded = np.zeros((groups, n, 4), np.float32)
+        for k in range(m):
+            padded[k // 4, :, k % 4] = weights[:, k]
+        bins = np.empty((groups, len(self.order), BINS, 4), np.float32)
+
+        def add(features: slice) -> None:
+            for group, some in zip(padded, bins, strict=True):
+                bin_sums(self.order[features], self.edges[features], group, some[features])
+
+        self.share(add, len(self.order))
+        return bins.transpose(1, 2, 0, 3).reshape(len(self.order), BINS, -1)[:, :, :m]
 
 
 class _Screen:
@@ -90,7 +140,9 @@ class _Screen:
             self.squares.append((X.shape[0] * np.einsum("ibx,ibx,ix->ib", values, values, share)).astype(np.float32))
         self.known = 1
 
-    def first_elements(self, state: SelectionState, residual: Array, unused: Array) -> list[tuple[Array, Array]]:
+    def first_elements(
+        self, state: SelectionState, residual: FloatArray, unused: IntArray
+    ) -> list[tuple[IntArray, FloatArray]]:
         """Return every unused basis vector's best first feature and its gain, per width."""
         entered = state.Q[self.rows, self.known :]
         self.known = state.Q.shape[1]
@@ -107,7 +159,7 @@ def _shortlist(
     state: SelectionState,
     screen: _Screen,
     sample: SampledData,
-    unused: Array,
+    unused: IntArray,
     plan: Plan,
     rng: np.random.Generator,
     *,
@@ -152,7 +204,7 @@ def _add_best(state: SelectionState, columns: list[Column], plan: Plan) -> None:
         least = max(least, nearly * rates[best])
 
 
-def _grow(state: SelectionState, sample: SampledData, residuals: Array, start: Column, longest: int) -> Column:
+def _grow(state: SelectionState, sample: SampledData, residuals: FloatArray, start: Column, longest: int) -> Column:
     """Return the start, extended greedily by one feature at a time."""
     kernel = state.kernel.scaled(start.factor)
     column = start.copy()

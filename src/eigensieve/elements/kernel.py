@@ -15,10 +15,12 @@ from typing import Any
 
 import numpy as np
 
-from eigensieve._types import Array
+from eigensieve._types import FloatArray
 
 RBF, POLY, LINEAR = 0, 1, 2
 KIND_NAMES = ("rbf", "poly", "linear")
+LARGEST_DEGREE = 1000
+"""Compiled code multiplies so often at most."""
 
 
 @dataclass(frozen=True)
@@ -45,6 +47,14 @@ class MaskedKernel:
         kind = KIND_NAMES.index(svc.kernel)
         return cls(kind, float(svc._gamma), int(svc.degree), float(svc.coef0))
 
+    def check(self) -> None:
+        """Raise a ValueError for parameters that no SVC has, as a damaged file may hold them."""
+        numbers = isinstance(self.gamma, float) and isinstance(self.coef0, float) and isinstance(self.degree, int)
+        if not numbers or self.kind not in (RBF, POLY, LINEAR) or not 0 <= self.degree <= LARGEST_DEGREE:
+            raise ValueError("The parameters of the kernel are damaged.")
+        if not (0 <= self.gamma < np.inf and np.isfinite(self.coef0)):
+            raise ValueError("The parameters of the kernel are not finite.")
+
     @property
     def name(self) -> str:
         """The kernel's name in scikit-learn."""
@@ -54,11 +64,11 @@ class MaskedKernel:
         """Return the kernel with `gamma` multiplied by `factor`."""
         return MaskedKernel(self.kind, self.gamma * factor, self.degree, self.coef0)
 
-    def terms(self, x: Array, b: Array | float) -> Array:
+    def terms(self, x: FloatArray, b: FloatArray | float) -> FloatArray:
         """Return each feature's term of the sum, (x_i - b_i)^2 or x_i b_i."""
         return (x - b) ** 2 if self.kind == RBF else x * b
 
-    def finish(self, sums: Array) -> Array:
+    def finish(self, sums: FloatArray) -> FloatArray:
         """Return the kernel's values from the sums over features."""
         if self.kind == RBF:
             return np.exp(-self.gamma * sums)
@@ -66,7 +76,7 @@ class MaskedKernel:
             return (self.gamma * sums + self.coef0) ** self.degree
         return sums
 
-    def full(self, X: Array, B: Array) -> Array:
+    def full(self, X: FloatArray, B: FloatArray) -> FloatArray:
         """Return the unmasked kernel matrix (samples x basis vectors)."""
         if self.kind == RBF:  # far from zero the squares would hide the distances
             middle = B.mean(axis=0)

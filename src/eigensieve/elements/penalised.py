@@ -1,8 +1,10 @@
 """A ridge-penalised fit of weights on masked columns, refitted as columns are added, and the refinement.
 
-With scores f = c + K w the loss is
+With scores f = c + K w and targets y of a sample, the loss is summed over samples, and ridge / 2 |w|^2 is added:
 
-    sum over samples of the loss (`losses`) + ridge / 2 |w|^2
+    logistic, one output:    log(1 + exp f) - y f            y in {0, 1}
+    logistic, one per class: log sum_k exp f_k - sum_k y_k f_k
+    squared:                 (y - f)^2 / 2
 
 Newton's step for one output solves a system of as many equations as there are columns. It is halved while the loss
 rises.
@@ -14,20 +16,71 @@ import numpy as np
 from scipy.linalg import LinAlgError
 from scipy.linalg.lapack import dposv
 from scipy.optimize import minimize
+from scipy.special import expit, logsumexp, softmax
 
-from eigensieve._types import Array
+from eigensieve._types import BoolArray, FloatArray, IntArray
 from eigensieve.elements._penalised_numba import bump_columns, bump_slopes
 from eigensieve.elements.expansion import ElementExpansion
-from eigensieve.elements.losses import Loss
 
 LEAST_CURVATURE = 1e-4
 """Samples that are nearly certain still count with this curvature. It keeps Newton's steps finite."""
 HALVINGS = 6
 
 
+class LogisticLoss:
+    """The loss of classes: the scores are log-odds. The gradient of every loss is ``mean(scores) - targets``."""
+
+    classes = True
+    """Whether equal targets form groups, of which a held-out part takes its share each."""
+
+    def constant(self, targets: FloatArray) -> FloatArray:
+        """Return the best scores that are the same for all samples: the log-odds of the classes' shares."""
+        share = (targets.sum(axis=0) + 0.5) / (len(targets) + 1.0)
+        return np.asarray(np.log(share / (1.0 - share) if share.size == 1 else share))
+
+    def mean(self, scores: FloatArray) -> FloatArray:
+        """Return the probability of each output (samples x outputs)."""
+        return np.asarray(expit(scores) if scores.shape[1] == 1 else softmax(scores, axis=1))
+
+    def curvature(self, mean: FloatArray, least: float) -> FloatArray:
+        """Return p (1 - p)."""
+        return np.maximum(mean * (1.0 - mean), least)
+
+    def of_samples(self, scores: FloatArray, targets: FloatArray) -> FloatArray:
+        """Return minus the logarithm of the probability of what was seen."""
+        total = np.logaddexp(0.0, scores[:, 0]) if scores.shape[1] == 1 else logsumexp(scores, axis=1)
+        return np.asarray(total - (targets * scores).sum(axis=1))
+
+
+class SquaredLoss:
+    """The loss of numbers."""
+
+    classes = False
+
+    def constant(self, targets: FloatArray) -> FloatArray:
+        """Return the means."""
+        return np.asarray(targets.mean(axis=0))
+
+    def mean(self, scores: FloatArray) -> FloatArray:
+        """Return the scores: they are the prediction."""
+        return scores
+
+    def curvature(self, mean: FloatArray, least: float) -> FloatArray:
+        """Return ones."""
+        return np.ones_like(mean)
+
+    def of_samples(self, scores: FloatArray, targets: FloatArray) -> FloatArray:
+        """Return half the squared distance."""
+        return np.asarray(0.5 * ((targets - scores) ** 2).sum(axis=1))
+
+
+Loss = LogisticLoss | SquaredLoss
+LOGISTIC, SQUARED = LogisticLoss(), SquaredLoss()
+
+
 @dataclass(frozen=True, eq=False)
 class Goal:
-    """What the machine is fitted to.
+    """The loss, targets and ridge term of a fit.
 
     Parameters
     ----------
@@ -38,22 +91,22 @@ class Goal:
     """
 
     loss: Loss
-    targets: Array
+    targets: FloatArray
     ridge: float
 
-    def part(self, rows: Array) -> "Goal":
+    def part(self, rows: BoolArray | IntArray) -> "Goal":
         """Return the goal for some of the samples."""
         return replace(self, targets=self.targets[rows])
 
-    def losses(self, scores: Array) -> Array:
+    def losses(self, scores: FloatArray) -> FloatArray:
         """Return the loss of each sample."""
         return self.loss.of_samples(scores, self.targets)
 
-    def total(self, scores: Array, weights: Array | float = 0.0) -> float:
+    def total(self, scores: FloatArray, weights: FloatArray | float = 0.0) -> float:
         """Return the loss summed over samples, with the ridge term of the weights."""
         return float(self.losses(scores).sum()) + self.penalty(weights)
 
-    def penalty(self, weights: Array | float) -> float:
+    def penalty(self, weights: FloatArray | float) -> float:
         """Return the ridge term."""
         return 0.5 * self.ridge * float(np.vdot(weights, weights))
 
@@ -78,7 +131,7 @@ class PenalisedFit:
         self.loss = self.start = goal.total(self.scores)
 
     @property
-    def design(self) -> Array:
+    def design(self) -> FloatArray:
         """The columns (samples x columns)."""
         return self._columns[: len(self.weights)].T
 
@@ -87,7 +140,7 @@ class PenalisedFit:
         """The loss as a share of what a constant leaves."""
         return self.loss / self.start if self.start > 0 else 0.0
 
-    def add(self, columns: Array) -> None:
+    def add(self, columns: FloatArray) -> None:
         """Add columns (new x samples) with weight zero."""
         before, after = len(self.weights), len(self.weights) + len(columns)
         if after > len(self._columns):
@@ -153,10 +206,10 @@ class PenalisedFit:
             step, change = step / 2, change / 2
 
 
-def refine_penalised(expansion: ElementExpansion, X: Array, goal: Goal, max_iter: int) -> ElementExpansion:
+def refine_penalised(expansion: ElementExpansion, X: FloatArray, goal: Goal, max_iter: int) -> ElementExpansion:
     """Move values, weights and widths together to lower the penalised loss, by L-BFGS (rbf kernel).
 
-    Columns of one width keep one width: what is stored stays a few widths, and for each column which one. Weights of
+    Columns of one width keep one width: only a few widths are stored, and for each column which one. Weights of
     zero stay zero.
     """
     seen = np.ascontiguousarray(X[:, expansion.features].T, dtype=np.float64)
@@ -169,11 +222,11 @@ def refine_penalised(expansion: ElementExpansion, X: Array, goal: Goal, max_iter
     sums, K = np.empty((c, seen.shape[1])), np.empty((c, seen.shape[1]))
     by_value, by_width = np.empty(expansion.n_elements), np.empty(c)
 
-    def parts(flat: Array) -> tuple[Array, Array, Array, Array]:
+    def parts(flat: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
         weights, intercept, values, logs = np.split(flat, cuts)
         return weights.reshape(c, m), intercept, values * unit, widths * np.exp(logs)
 
-    def loss_and_gradient(flat: Array) -> tuple[float, Array]:
+    def loss_and_gradient(flat: FloatArray) -> tuple[float, FloatArray]:
         weights, intercept, values, factors = parts(flat)
         gammas = (expansion.kernel.gamma * factors)[which]
         bump_columns(seen, expansion.starts, values, gammas, sums, K)
@@ -194,13 +247,4 @@ def refine_penalised(expansion: ElementExpansion, X: Array, goal: Goal, max_iter
     )
     result = minimize(loss_and_gradient, start, jac=True, method="L-BFGS-B", options={"maxiter": max_iter})
     weights, intercept, values, factors = parts(result.x)
-    return ElementExpansion(
-        expansion.kernel,
-        expansion.n_features,
-        expansion.starts,
-        expansion.features,
-        values,
-        factors[which],
-        weights,
-        intercept,
-    )
+    return replace(expansion, values=values, factors=factors[which], weights=weights, intercept=intercept)

@@ -1,14 +1,13 @@
 """Fast evaluation of a masked expansion: compiled columns, and look-up tables for single-element columns."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
 
-from eigensieve._types import Array
-from eigensieve.elements.expansion import ElementExpansion
+from eigensieve._types import BoolArray, FloatArray, IntArray
+from eigensieve.elements.expansion import UNIT, ElementExpansion, single_precision_bound
 from eigensieve.elements.kernel import LINEAR, RBF
-from eigensieve.elements.rounding import UNIT, single_precision_bound
 
 CHECKED = 512
 """Single precision is tried on at least half as many samples, if there are as many."""
@@ -16,7 +15,7 @@ SINGLE_ERROR = 3e-6
 """Largest error of single precision that is accepted."""
 
 
-def _readable(X: Array) -> Array:
+def _readable(X: FloatArray) -> FloatArray:
     """Return X as the compiled loops want it: rows contiguous, single or double precision."""
     if X.dtype not in (np.float32, np.float64):
         X = X.astype(np.float64)
@@ -24,51 +23,21 @@ def _readable(X: Array) -> Array:
 
 
 class Predictor(Protocol):
-    """What evaluates an expansion."""
+    """A way to evaluate an expansion."""
 
-    def decision(self, X: Array) -> Array:
+    def decision(self, X: FloatArray) -> FloatArray:
         """Return f (samples x outputs)."""
         ...
 
 
-def fastest_predictor(expansion: ElementExpansion, X: Array) -> Predictor:
-    """Return the quickest way to evaluate an expansion that is exact to `SINGLE_ERROR` on some samples.
+def single_is_enough(expansion: ElementExpansion, X: FloatArray) -> bool:
+    """Return whether single precision is exact to `SINGLE_ERROR` on some samples.
 
-    That is single precision, unless it loses more because weights cancel each other.
+    It is not where weights cancel each other.
     """
-    double = _in_double_precision(expansion)
-    if expansion.kernel.kind == LINEAR:
-        return double
-    single = TiledPredictor(expansion, np.float32)
     sample = X[:: max(1, X.shape[0] // CHECKED)]
-    error = np.abs(single.decision(sample) - expansion.decision(sample)).max()
-    return single if error <= SINGLE_ERROR else double
-
-
-def _in_double_precision(expansion: ElementExpansion) -> Predictor:
-    if expansion.kernel.kind == LINEAR:
-        return LinearPredictor(expansion)
-    return TiledPredictor(expansion, np.float64)
-
-
-class LinearPredictor:
-    """The linear kernel: all columns add up to one coefficient per feature.
-
-    Parameters
-    ----------
-    expansion : ElementExpansion
-    """
-
-    def __init__(self, expansion: ElementExpansion) -> None:
-        weights = np.repeat(expansion.weights * expansion.factors[:, None], expansion.lengths, axis=0)
-        self.features, place = np.unique(expansion.features, return_inverse=True)
-        self.coefficients = np.zeros((self.features.size, expansion.intercept.size))
-        np.add.at(self.coefficients, place, weights * expansion.values[:, None])
-        self.intercept = expansion.intercept
-
-    def decision(self, X: Array) -> Array:
-        """Return f (samples x outputs)."""
-        return X[:, self.features].astype(np.float64) @ self.coefficients + self.intercept
+    single = TiledPredictor(expansion, np.float32).decision(sample)
+    return bool(np.abs(single - expansion.decision(sample)).max() <= SINGLE_ERROR)
 
 
 class TiledPredictor:
@@ -88,14 +57,20 @@ class TiledPredictor:
     def __init__(self, expansion: ElementExpansion, dtype: type) -> None:
         self.used, self.places = np.unique(expansion.features, return_inverse=True)
         self.starts = expansion.starts
-        self.values: Array = expansion.values.astype(dtype)
+        self.values: FloatArray = expansion.values.astype(dtype)
         kernel = expansion.kernel
-        self.kind, self.degree, self.coef0 = kernel.kind, kernel.degree, dtype(kernel.coef0)
-        self.gammas: Array = expansion.gammas.astype(dtype)
+        # The linear kernel is the polynomial of degree 1 without a constant.
+        linear = kernel.kind == LINEAR
+        self.kind, self.degree, self.coef0 = (
+            kernel.kind,
+            1 if linear else kernel.degree,
+            dtype(kernel.coef0 * (not linear)),
+        )
+        self.gammas: FloatArray = expansion.gammas.astype(dtype)
         self.weights = np.ascontiguousarray(expansion.weights.T)
         self.offset = expansion.intercept + (expansion.weights.sum(axis=0) if kernel.kind == RBF else 0.0)
 
-    def decision(self, X: Array) -> Array:
+    def decision(self, X: FloatArray) -> FloatArray:
         """Return f (samples x outputs)."""
         from eigensieve.elements._predictor_numba import tiled_decision
 
@@ -130,19 +105,20 @@ class TablePredictor:
     error_bound : ndarray of shape (n_outputs,)
     """
 
-    tables: Array
-    features: Array
-    lows: Array
-    scales: Array
-    offset: Array
+    tables: FloatArray
+    features: IntArray
+    lows: FloatArray
+    scales: FloatArray
+    offset: FloatArray
     rest: Predictor | None
     direct: Predictor
-    error_bound: Array
+    error_bound: FloatArray
 
     @classmethod
-    def build(cls, expansion: ElementExpansion, X: Array, size: int) -> "TablePredictor":
-        """Tabulate the single-element columns over the range of X with `size` entries."""
-        low, high = X.min(axis=0).astype(np.float64), X.max(axis=0).astype(np.float64)
+    def build(
+        cls, expansion: ElementExpansion, low: FloatArray, high: FloatArray, size: int, dtype: type
+    ) -> "TablePredictor":
+        """Tabulate the single-element columns from `low` to `high` with `size` entries, the others in `dtype`."""
         single = expansion.lengths == 1
         ones = _subset(expansion, single, expansion.intercept)
         features = np.unique(ones.features)
@@ -170,12 +146,12 @@ class TablePredictor:
             low[features].astype(np.float32),
             (1.0 / steps).astype(np.float32),
             expansion.intercept + middles.sum(axis=0),
-            fastest_predictor(several, X) if several.n_columns else None,
-            _in_double_precision(expansion),
+            TiledPredictor(several, dtype) if several.n_columns else None,
+            TiledPredictor(expansion, np.float64),
             bound,
         )
 
-    def decision(self, X: Array) -> Array:
+    def decision(self, X: FloatArray) -> FloatArray:
         """Return f (samples x outputs)."""
         from eigensieve.elements._predictor_numba import table_decision
 
@@ -191,22 +167,21 @@ class TablePredictor:
         return out
 
 
-def _subset(expansion: ElementExpansion, kept: Array, intercept: Array) -> ElementExpansion:
+def _subset(expansion: ElementExpansion, kept: BoolArray, intercept: FloatArray) -> ElementExpansion:
     """Return the expansion with only the kept columns."""
     elements = np.repeat(kept, expansion.lengths)
-    return ElementExpansion(
-        expansion.kernel,
-        expansion.n_features,
-        np.concatenate([[0], np.cumsum(expansion.lengths[kept])]).astype(np.int64),
-        expansion.features[elements],
-        expansion.values[elements],
-        expansion.factors[kept],
-        expansion.weights[kept],
-        intercept,
+    return replace(
+        expansion,
+        starts=np.concatenate([[0], np.cumsum(expansion.lengths[kept])]).astype(np.int64),
+        features=expansion.features[elements],
+        values=expansion.values[elements],
+        factors=expansion.factors[kept],
+        weights=expansion.weights[kept],
+        intercept=intercept,
     )
 
 
-def _table_rounding(tables: Array, reach: Array, steps: Array) -> Array:
+def _table_rounding(tables: FloatArray, reach: FloatArray, steps: FloatArray) -> FloatArray:
     """Return what single precision can add to the error of interpolation, per output.
 
     The place in a table is off by the rounding of the sample, of the first abscissa and of three operations. The
@@ -219,7 +194,7 @@ def _table_rounding(tables: Array, reach: Array, steps: Array) -> Array:
     return places @ rises + 6.0 * UNIT * heights.sum(axis=0)
 
 
-def _curvature(expansion: ElementExpansion, mine: Array, low: float, high: float) -> Array:
+def _curvature(expansion: ElementExpansion, mine: BoolArray, low: float, high: float) -> FloatArray:
     """Return a bound on |d^2 k / dx^2| over [low, high] for single-element columns.
 
     rbf: 2 gamma, reached at x = b; linear: 0; poly: gamma^2 b^2 degree (degree - 1) |gamma b x + coef0|^(degree - 2),

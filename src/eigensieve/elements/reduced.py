@@ -14,20 +14,22 @@ from scipy.linalg import cho_factor, cho_solve
 from scipy.optimize import minimize
 
 from eigensieve._progress import Progress, silent
-from eigensieve._types import Array
+from eigensieve._types import BoolArray, FloatArray, IntArray
 from eigensieve.elements.kernel import LINEAR, RBF, MaskedKernel
 
 JITTER = 1e-10
 
 
-def best_weights(kernel: MaskedKernel, B: Array, alpha: Array, Z: Array) -> Array:
+def best_weights(kernel: MaskedKernel, B: FloatArray, alpha: FloatArray, Z: FloatArray) -> FloatArray:
     """Return beta = K_zz^-1 K_zb alpha."""
     K = kernel.full(Z, Z)
     K[np.diag_indices_from(K)] += JITTER * max(float(np.trace(K)) / len(K), np.finfo(float).tiny)
     return cho_solve(cho_factor(K), kernel.full(Z, B) @ alpha)
 
 
-def select_vectors(kernel: MaskedKernel, B: Array, alpha: Array, n_vectors: int, progress: Progress = silent) -> Array:
+def select_vectors(
+    kernel: MaskedKernel, B: FloatArray, alpha: FloatArray, n_vectors: int, progress: Progress = silent
+) -> IntArray:
     """Return the indices of the vectors that, one after another, bring Psi' closest to Psi.
 
     This is orthogonal matching pursuit in feature space. The gain of vector j is (residual . phi_j)^2 over the squared
@@ -37,7 +39,7 @@ def select_vectors(kernel: MaskedKernel, B: Array, alpha: Array, n_vectors: int,
     correlation = K @ alpha
     outside = np.diag(K).copy()
     floor = 1e-9 * outside.max()
-    factors: list[Array] = []
+    factors: list[FloatArray] = []
     chosen: list[int] = []
     for _ in range(n_vectors):
         free = outside > floor
@@ -60,16 +62,16 @@ def select_vectors(kernel: MaskedKernel, B: Array, alpha: Array, n_vectors: int,
 
 def construct_vectors(
     kernel: MaskedKernel,
-    B: Array,
-    alpha: Array,
+    B: FloatArray,
+    alpha: FloatArray,
     n_vectors: int,
     *,
     n_starts: int,
     max_iter: int,
     rng: np.random.Generator,
     progress: Progress = silent,
-    shape_vector: Callable[[Array], Array] | None = None,
-) -> tuple[Array, int]:
+    shape_vector: Callable[[FloatArray], FloatArray] | None = None,
+) -> tuple[FloatArray, int]:
     """Return vectors z_1, z_2, ... each the best single vector for what the earlier ones leave of Psi.
 
     For the RBF kernel z is the fixed point z = sum_i a_i k(b_i, z) b_i / sum_i a_i k(b_i, z). For the other kernels
@@ -116,8 +118,8 @@ def construct_vectors(
 
 
 def refine_vectors(
-    kernel: MaskedKernel, B: Array, alpha: Array, Z: Array, max_iter: int, free: Array | None = None
-) -> tuple[Array, int]:
+    kernel: MaskedKernel, B: FloatArray, alpha: FloatArray, Z: FloatArray, max_iter: int, free: BoolArray | None = None
+) -> tuple[FloatArray, int]:
     """Move all vectors together to lower |Psi - Psi'|^2, by L-BFGS (Burges' second phase).
 
     Returns the vectors and the number of iterations.
@@ -131,7 +133,7 @@ def refine_vectors(
     shape = Z.shape
     free = np.ones(shape, dtype=bool) if free is None else free
 
-    def value_and_gradient(flat: Array) -> tuple[float, Array]:
+    def value_and_gradient(flat: FloatArray) -> tuple[float, FloatArray]:
         z = Z.copy()
         z[free] = flat
         beta = best_weights(kernel, B, alpha, z)
@@ -147,7 +149,7 @@ def refine_vectors(
     return refined, max(1, int(result.nit))
 
 
-def _kernel_gradient(kernel: MaskedKernel, Z: Array, V: Array, W: Array) -> Array:
+def _kernel_gradient(kernel: MaskedKernel, Z: FloatArray, V: FloatArray, W: FloatArray) -> FloatArray:
     """Return the rows sum_i W_ji dk(z_j, v_i)/dz_j, first argument only."""
     if kernel.kind == LINEAR:
         return W @ V
@@ -158,7 +160,7 @@ def _kernel_gradient(kernel: MaskedKernel, Z: Array, V: Array, W: Array) -> Arra
     return kernel.gamma * kernel.degree * ((W * inner) @ V)
 
 
-def _leading_direction(kernel: MaskedKernel, V: Array, a: Array) -> Array:
+def _leading_direction(kernel: MaskedKernel, V: FloatArray, a: FloatArray) -> FloatArray:
     """Return the unit mixture of the outputs along which the residual is largest."""
     if a.shape[1] == 1:
         return np.ones(1)
@@ -166,12 +168,14 @@ def _leading_direction(kernel: MaskedKernel, V: Array, a: Array) -> Array:
     return np.linalg.eigh(gram)[1][:, -1]
 
 
-def _quality(kernel: MaskedKernel, V: Array, a: Array, z: Array) -> float:
+def _quality(kernel: MaskedKernel, V: FloatArray, a: FloatArray, z: FloatArray) -> float:
     own = float(kernel.full(z[None], z[None])[0, 0])
     return float(kernel.full(z[None], V)[0] @ a) ** 2 / own if own > 0 else 0.0
 
 
-def _one_vector(kernel: MaskedKernel, V: Array, a: Array, z: Array, max_iter: int) -> tuple[Array, int]:
+def _one_vector(
+    kernel: MaskedKernel, V: FloatArray, a: FloatArray, z: FloatArray, max_iter: int
+) -> tuple[FloatArray, int]:
     """Return the vector reached from z, and the iterations it took."""
     if kernel.kind != RBF:
         return _ascend(kernel, V, a, z, max_iter)
@@ -190,8 +194,8 @@ def _one_vector(kernel: MaskedKernel, V: Array, a: Array, z: Array, max_iter: in
     return z, iteration
 
 
-def _ascend(kernel: MaskedKernel, V: Array, a: Array, z: Array, max_iter: int) -> tuple[Array, int]:
-    def negative(flat: Array) -> tuple[float, Array]:
+def _ascend(kernel: MaskedKernel, V: FloatArray, a: FloatArray, z: FloatArray, max_iter: int) -> tuple[FloatArray, int]:
+    def negative(flat: FloatArray) -> tuple[float, FloatArray]:
         one = flat[None]
         dot = float(kernel.full(one, V)[0] @ a)
         own = float(kernel.full(one, one)[0, 0])

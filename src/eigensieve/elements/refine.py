@@ -9,7 +9,7 @@ import numpy as np
 from scipy.optimize import minimize
 
 from eigensieve._progress import Progress, silent
-from eigensieve._types import Array
+from eigensieve._types import FloatArray
 from eigensieve.elements.expansion import ElementExpansion, element_owners, solve_weights
 from eigensieve.elements.kernel import LINEAR, RBF, MaskedKernel
 from eigensieve.elements.state import Column
@@ -20,15 +20,15 @@ STEPS = 10
 
 def refine_values(
     kernel: MaskedKernel,
-    X: Array,
-    B: Array,
+    X: FloatArray,
+    B: FloatArray,
     columns: list[Column],
-    targets: Array,
+    targets: FloatArray,
     ridge: float,
     *,
     max_iter: int = STEPS,
     progress: Progress = silent,
-) -> Array:
+) -> FloatArray:
     """Return a copy of the basis vectors with the selected entries refined.
 
     Parameters
@@ -51,7 +51,7 @@ def refine_values(
     unit[unit == 0] = 1.0
     steps = iter(range(1, max_iter + 2))
 
-    def value_and_gradient(flat: Array) -> tuple[float, Array]:
+    def value_and_gradient(flat: FloatArray) -> tuple[float, FloatArray]:
         value, gradient = problem.value_and_gradient(flat * unit)
         return value, gradient * unit
 
@@ -71,7 +71,7 @@ def refine_values(
 class _Matching:
     """The distance to the targets, as a function of the elements' values."""
 
-    def __init__(self, shape: ElementExpansion, X: Array, targets: Array, ridge: float) -> None:
+    def __init__(self, shape: ElementExpansion, X: FloatArray, targets: FloatArray, ridge: float) -> None:
         self.shape = shape
         self.kernel = shape.kernel
         self.features = np.asarray(X[:, shape.features], dtype=np.float64)
@@ -81,7 +81,7 @@ class _Matching:
         self.ridge = ridge
         self.scale = max(float(((targets - targets.mean(axis=0)) ** 2).sum()), np.finfo(float).tiny)
 
-    def value_and_gradient(self, values: Array) -> tuple[float, Array]:
+    def value_and_gradient(self, values: FloatArray) -> tuple[float, FloatArray]:
         sums = self.kernel.terms(self.features, values) @ self.member
         K = self.shape.finish(sums)
         weights, intercept = solve_weights(K, self.targets, self.ridge)
@@ -93,7 +93,7 @@ class _Matching:
         change = -2.0 * (self.features - values) if self.kernel.kind == RBF else self.features
         return value / self.scale, np.einsum("te,te->e", pull, change) / self.scale
 
-    def _slope(self, sums: Array, K: Array) -> Array:
+    def _slope(self, sums: FloatArray, K: FloatArray) -> FloatArray:
         """Return the derivative of the columns K with respect to their sums over features."""
         kernel, factors = self.kernel, self.shape.factors
         if kernel.kind == RBF:

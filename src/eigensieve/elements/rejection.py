@@ -5,11 +5,11 @@ from typing import NamedTuple
 import numpy as np
 from scipy.stats import beta
 
-from eigensieve._types import Array
+from eigensieve._types import BoolArray, FloatArray, IntArray
 
 
 def rejection_threshold(
-    positive_scores: Array, max_false_negative_rate: float, confidence: float | None = None
+    positive_scores: FloatArray, max_false_negative_rate: float, confidence: float | None = None
 ) -> float:
     """Return the largest threshold whose false-negative rate stays within the wanted one.
 
@@ -30,7 +30,7 @@ def rejection_threshold(
     return float(scores[k]) if k >= 0 else -np.inf
 
 
-def false_negative_bound(n_lost: Array | int, n_positives: int, confidence: float) -> Array:
+def false_negative_bound(n_lost: IntArray | int, n_positives: int, confidence: float) -> FloatArray:
     """Return the largest false-negative rate that agrees, at this confidence, with `n_lost` of the held-out positives.
 
     It is Clopper and Pearson's upper limit, the quantile of the Beta distribution with parameters n_lost + 1 and
@@ -46,7 +46,7 @@ class RejectionRates(NamedTuple):
     false_negative_rate: float
 
 
-def rejection_rates(scores: Array, positive: Array, threshold: float) -> RejectionRates:
+def rejection_rates(scores: FloatArray, positive: BoolArray, threshold: float) -> RejectionRates:
     """Return the share of negatives rejected and of positives lost."""
     below = scores < threshold
     return RejectionRates(float(below[~positive].mean()), float(below[positive].mean()))

@@ -15,10 +15,10 @@ from dataclasses import replace
 import numpy as np
 
 from eigensieve._progress import silent
-from eigensieve._types import Array
+from eigensieve._types import FloatArray
+from eigensieve.elements.greedy import draw_rows
 from eigensieve.elements.guided import select_guided
-from eigensieve.elements.plan import Plan
-from eigensieve.elements.sampling import draw_rows
+from eigensieve.elements.selection import Plan
 from eigensieve.elements.state import NOTHING, Column, SelectionState, Trial
 
 POOL = 512
@@ -46,7 +46,7 @@ def select_basis(state: SelectionState, plan: Plan) -> SelectionState:
 
 
 def select_features(
-    state: SelectionState, plan: Plan, alpha: Array, rng: np.random.Generator
+    state: SelectionState, plan: Plan, alpha: FloatArray, rng: np.random.Generator
 ) -> tuple[list[Column], list[float]]:
     """Add rows: features that every basis vector sees (equation 1). The weights alpha are kept during the search.
 
@@ -100,7 +100,7 @@ def select_joint(state: SelectionState, plan: Plan, rng: np.random.Generator) ->
     features, bases = list(first.features), [first.basis]
     X, B, targets = state.X[rows].astype(np.float64), state.B.astype(np.float64), state.targets[rows]
 
-    def masked(bases: list[int], features: list[int]) -> Array:
+    def masked(bases: list[int], features: list[int]) -> FloatArray:
         kernel = state.kernel.scaled(plan.width(state, len(features)))
         return kernel.full(X[:, features], B[np.ix_(bases, features)])
 
@@ -183,13 +183,13 @@ def _grown_prototypes(state: SelectionState, plan: Plan, size: int, rng: np.rand
     return prototypes
 
 
-def _others(n: int, taken: list[int], size: int, rng: np.random.Generator) -> Array:
-    """Return `size` of the numbers below n that are not taken, drawn at random, or all of them if there are no more."""
+def _others(n: int, taken: list[int], size: int, rng: np.random.Generator) -> FloatArray:
+    """Draw `size` unused indices below n, or return all of them if there are no more."""
     items = np.setdiff1d(np.arange(n), taken)
     return items if size >= items.size else rng.choice(items, size, replace=False)
 
 
-def _affine_error(values: Array, targets: Array) -> float:
+def _affine_error(values: FloatArray, targets: FloatArray) -> float:
     """Relative squared error of targets ~ scale * values + offset, separately per output."""
     v, t = values - values.mean(axis=0), targets - targets.mean(axis=0)
     square = (v**2).sum(axis=0)
@@ -199,7 +199,7 @@ def _affine_error(values: Array, targets: Array) -> float:
     return float(1.0 - explained.sum() / total) if total > 0 else 0.0
 
 
-def _ridge_error(design: Array, targets: Array) -> float:
+def _ridge_error(design: FloatArray, targets: FloatArray) -> float:
     """Relative squared error of least squares with a constant, lightly regularised."""
     A, t = design - design.mean(axis=0), targets - targets.mean(axis=0)
     gram = A.T @ A

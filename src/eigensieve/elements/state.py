@@ -1,4 +1,4 @@
-"""What has been selected so far: the masked columns, their orthonormal basis and the residual."""
+"""The columns selected so far, their orthonormal basis and the residual."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -7,7 +7,7 @@ from itertools import pairwise
 import numpy as np
 from scipy.linalg import qr_delete, solve_triangular
 
-from eigensieve._types import Array
+from eigensieve._types import FloatArray, IntArray
 from eigensieve.elements.kernel import MaskedKernel
 
 COLLINEAR = 1e-9
@@ -54,7 +54,7 @@ class SelectionState:
         True after a search that stopped because the gain died out.
     """
 
-    def __init__(self, kernel: MaskedKernel, X: Array, B: Array, targets: Array) -> None:
+    def __init__(self, kernel: MaskedKernel, X: FloatArray, B: FloatArray, targets: FloatArray) -> None:
         self.kernel = kernel
         self.X = X
         self.B = B
@@ -98,29 +98,29 @@ class SelectionState:
                 return position
         return -1
 
-    def unused_basis(self) -> Array:
+    def unused_basis(self) -> IntArray:
         """Return the basis vectors that no column uses."""
         free = np.ones(self.B.shape[0], dtype=bool)
         free[[column.basis for column in self.columns]] = False
         return np.flatnonzero(free)
 
-    def sums(self, column: Column) -> Array:
+    def sums(self, column: Column) -> FloatArray:
         """Return the column's sums over its features, one per sample."""
         features = column.features
         return self.kernel.terms(self.X[:, features], self.B[column.basis, features]).sum(axis=1, dtype=np.float64)
 
-    def values(self, column: Column) -> Array:
+    def values(self, column: Column) -> FloatArray:
         """Return the masked kernel's column, one value per sample."""
         return self.kernel.scaled(column.factor).finish(self.sums(column))
 
-    def prefix_values(self, column: Column) -> Array:
+    def prefix_values(self, column: Column) -> FloatArray:
         """Return the columns of the first, the first two, ... features, as rows, in single precision.
 
         Single precision takes a third of the time and is good enough to compare candidates.
         """
         return self._prefix_values(column, self.XT32[column.features], self.B32)
 
-    def _prefix_values(self, column: Column, rows: Array, B: Array) -> Array:
+    def _prefix_values(self, column: Column, rows: FloatArray, B: FloatArray) -> FloatArray:
         terms = self.kernel.terms(rows, B[column.basis, column.features][:, None])
         return self.kernel.scaled(column.factor).finish(_running_sums(terms))
 
@@ -160,7 +160,7 @@ class SelectionState:
             return False
         return True
 
-    def drop_direction(self, position: int) -> Array:
+    def drop_direction(self, position: int) -> FloatArray:
         """Return the unit vector that the column at `position` alone adds to the span (its dual direction)."""
         unit = np.zeros(self.R.shape[0])
         unit[position + 1] = 1.0
@@ -168,14 +168,14 @@ class SelectionState:
         direction = self.Q @ coefficients
         return direction / np.linalg.norm(direction)
 
-    def design(self, columns: Sequence[Column]) -> Array:
+    def design(self, columns: Sequence[Column]) -> FloatArray:
         """Return the values of masked columns (samples x columns)."""
         design = np.empty((self.X.shape[0], len(columns)))
         for c, column in enumerate(columns):
             design[:, c] = self.values(column)
         return design
 
-    def _take(self, column: Column, values: Array, n_new: int, errors_before: Sequence[float] = ()) -> bool:
+    def _take(self, column: Column, values: FloatArray, n_new: int, errors_before: Sequence[float] = ()) -> bool:
         """Add a column with the given values and `n_new` new elements unless it lies in the span."""
         if not self._append(values):
             return False
@@ -184,7 +184,7 @@ class SelectionState:
         self.path = [*self.path, *errors_before, self.relative_error]
         return True
 
-    def _append(self, values: Array) -> bool:
+    def _append(self, values: FloatArray) -> bool:
         """Add the values to the basis Q by a Gram-Schmidt step unless they lie in the span."""
         n, k = self.Q.shape
         inside = self.Q.T @ values
@@ -207,7 +207,7 @@ class SelectionState:
         return True
 
 
-def _running_sums(rows: Array) -> Array:
+def _running_sums(rows: FloatArray) -> FloatArray:
     """Sum up the rows in place; numpy's cumsum is ten times slower along this axis."""
     for above, row in pairwise(rows):
         row += above
@@ -222,13 +222,13 @@ class Trial:
     block : ndarray of shape (n_samples, n_candidates)
     """
 
-    def __init__(self, block: Array) -> None:
+    def __init__(self, block: FloatArray) -> None:
         self.block = block
         self.squares = (block**2).sum(axis=0)
         self.outside = self.squares.copy()
         self.known = 0
 
-    def gains(self, state: SelectionState) -> Array:
+    def gains(self, state: SelectionState) -> FloatArray:
         """Return the drop of the squared error per column, if it alone is added. The state may only have grown."""
         self.outside -= ((state.Q[:, self.known :].T @ self.block) ** 2).sum(axis=0)
         self.known = state.Q.shape[1]

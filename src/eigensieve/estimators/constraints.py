@@ -35,7 +35,8 @@ def read_constraints(model: Any, usable: BoolArray) -> Constraints:
         crowded = keep[groups[keep] == np.bincount(groups[keep]).argmax()]
         raise ValueError(
             f"The 'keep' parameter of {_name(model)} must not hold more than max_per_group={model.max_per_group} "
-            f"features of one group. Got {len(crowded)} of the group of {_called(model, crowded[0])}; raise max_per_group."
+            f"features of one group. Got {len(crowded)} of the group of {_called(model, crowded[0])}; raise "
+            "max_per_group."
         )
     if costs is not None and model.max_cost is not None and costs[keep].sum() > model.max_cost:
         raise ValueError(

@@ -1,7 +1,7 @@
-"""Kernel machines rewritten with a few (feature, support vector) elements: what classifier and regressor share."""
+"""Kernel machines rewritten with a few (feature, support vector) elements: the base of classifier and regressor."""
 
 from abc import abstractmethod
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -11,34 +11,36 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from eigensieve._progress import progress_for
 from eigensieve._sklearn import Interval, StrOptions, fit_context
-from eigensieve._types import Array
+from eigensieve._types import FloatArray, IntArray
 from eigensieve.data import one_blas_thread
 from eigensieve.elements import (
     LARGEST,
-    Column,
+    RBF,
     ElementExpansion,
     FixedPoint,
     Goal,
     Interface,
+    MaskedKernel,
     Plan,
     Predictor,
     Selection,
     SelectionState,
     TablePredictor,
+    TiledPredictor,
     as_columns,
-    fastest_predictor,
     fit_labels,
     held_out_size,
     select,
+    single_is_enough,
     solve_weights,
+    with_mixtures,
 )
-from eigensieve.estimators.base import AT_LEAST_ONE, AUTO, NOT_NEGATIVE, all_or_nothing, generator
-from eigensieve.estimators.element_options import check_label_options, check_warm_start, element_budget, warn_if_short
-from eigensieve.estimators.kernel_machine import KernelMachine
+from eigensieve.estimators.base import AT_LEAST_ONE, AUTO, NOT_NEGATIVE, all_or_nothing, generator, warn_user
+from eigensieve.estimators.kernel_machine import KernelMachine, is_given
 from eigensieve.estimators.small_machine import SmallMachine
 
 Precision = Literal["single", "double", "int8", "int16"]
-Matched = tuple[Array, Selection, ElementExpansion]
+Matched = tuple[FloatArray, Selection, ElementExpansion]
 """Basis vectors, the masked columns of them that were selected, and the machine they make."""
 
 
@@ -51,21 +53,14 @@ class ElementMachine(SmallMachine):
     _parameter_constraints: dict = {
         "estimator": [None, BaseEstimator],
         "n_elements": [AT_LEAST_ONE, AUTO],
+        "match": [StrOptions({"auto", "labels", "decision", "kernel"})],
         "shape": [StrOptions({"element", "feature", "basis", "joint", "prototypes"})],
-        "match": [StrOptions({"decision", "kernel", "labels"})],
         "search": [StrOptions({"guided", "probabilistic", "exact"})],
-        "widths": [StrOptions({"auto", "native"})],
-        "n_candidates": [AT_LEAST_ONE],
-        "sample_fraction": [Interval(Real, 0, 1, closed="right")],
-        "chunk_size": [AT_LEAST_ONE],
         "n_tries": [AT_LEAST_ONE],
-        "n_prototypes": [AT_LEAST_ONE],
-        "prototype_size": [AT_LEAST_ONE],
-        "tol": [NOT_NEGATIVE],
-        "refine": ["boolean"],
+        "refine": ["boolean", AUTO],
         "ridge": [NOT_NEGATIVE, AUTO],
+        "tol": [NOT_NEGATIVE],
         "table_size": [None, Interval(Integral, 2, None, closed="left")],
-        "warm_start": ["boolean"],
         "random_state": ["random_state"],
         "verbose": ["verbose"],
     }
@@ -75,41 +70,27 @@ class ElementMachine(SmallMachine):
         estimator: Any = None,
         *,
         n_elements: int | Literal["auto"] = 200,
+        match: Literal["auto", "labels", "decision", "kernel"] = "auto",
         shape: Literal["element", "feature", "basis", "joint", "prototypes"] = "element",
-        match: Literal["decision", "kernel", "labels"] = "decision",
         search: Literal["guided", "probabilistic", "exact"] = "guided",
-        widths: Literal["auto", "native"] = "auto",
-        n_candidates: int = 60,
-        sample_fraction: float = 0.1,
-        chunk_size: int = 10,
         n_tries: int = 3,
-        n_prototypes: int = 4,
-        prototype_size: int = 8,
-        tol: float = 1e-6,
-        refine: bool = False,
+        refine: bool | Literal["auto"] = "auto",
         ridge: float | Literal["auto"] = "auto",
+        tol: float = 1e-6,
         table_size: int | None = None,
-        warm_start: bool = False,
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:
         self.estimator = estimator
         self.n_elements = n_elements
-        self.shape = shape
         self.match = match
+        self.shape = shape
         self.search = search
-        self.widths = widths
-        self.n_candidates = n_candidates
-        self.sample_fraction = sample_fraction
-        self.chunk_size = chunk_size
         self.n_tries = n_tries
-        self.n_prototypes = n_prototypes
-        self.prototype_size = prototype_size
-        self.tol = tol
         self.refine = refine
         self.ridge = ridge
+        self.tol = tol
         self.table_size = table_size
-        self.warm_start = warm_start
         self.random_state = random_state
         self.verbose = verbose
 
@@ -120,7 +101,7 @@ class ElementMachine(SmallMachine):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Samples on which the machine is matched; best those it was fitted on.
+            Samples to fit; if a machine is matched, best those it was fitted on.
         y : array-like of shape (n_samples,)
             Labels of the samples, or numbers for a regression.
 
@@ -133,116 +114,128 @@ class ElementMachine(SmallMachine):
         return self
 
     def _fit(self, X: Any, y: Any) -> None:
-        again = self.warm_start and hasattr(self, "mask_")
-        if again:
-            check_warm_start(self)
-        X_valid, y = self._read(X, y, reset=not again)
-        machine = self._machine.matched_on(X, X_valid.shape[0]) if again else self._resolve(X, X_valid, y)
+        X_valid, y = self._read(X, y)
+        match = self._resolved_match()
+        machine = self._resolve(X, X_valid, y)
         # The products are small: several BLAS threads would wait for each other.
         with one_blas_thread():
-            if self.match == "labels":
+            if match == "labels":
                 basis, selection, expansion = self._match_labels(machine, X_valid, y)
             else:
-                kept = self._columns if again else []
-                basis, selection, expansion = self._match_machine(machine, X_valid, kept)
-        self._learn_predictor(expansion, X_valid)
-        self._learn_elements(machine, basis, selection)
-        self._matched = self.match
+                basis, selection, expansion = self._match_machine(machine, X_valid, match)
+        self._expansion = expansion
+        self._low, self._high = X_valid.min(axis=0).astype(np.float64), X_valid.max(axis=0).astype(np.float64)
+        self._single = single_is_enough(expansion, X_valid)
+        self._learn_elements(basis, selection)
+        self._build_predictor()
+        if isinstance(self._predictor, TablePredictor):
+            self.table_error_bound_ = float(self._predictor.error_bound.max())
+        self.match_ = match
         self._learn_machine(machine, expansion.intercept)
 
-    @property
-    def _reads_decisions(self) -> bool:
-        return self.match != "labels"
+    def _resolved_match(self) -> str:
+        """Resolve "auto": the labels, unless a fitted machine or options for a machine are given."""
+        if self.match != "auto":
+            return self.match
+        plain = self.shape == "element" and self.search == "guided"
+        return "labels" if plain and not is_given(self.estimator) else "decision"
 
-    @property
-    def _ridge(self) -> float:
-        return 1e-6 if self.ridge == "auto" else float(self.ridge)
+    def _match_machine(self, machine: KernelMachine, X: FloatArray, match: str) -> Matched:
+        ridge = 1e-6 if self.ridge == "auto" else float(self.ridge)
+        selection = self._select(machine, X, match)
+        basis, columns = machine.basis, selection.columns
+        if self.refine is True:
+            from eigensieve.elements import refine_values
 
-    def _match_machine(self, machine: KernelMachine, X: Array, kept: list[Column]) -> Matched:
-        selection = self._select(machine, X, kept)
-        basis = self._refined(machine, X, selection.columns) if self.refine else machine.basis
-        design = SelectionState(machine.kernel, X, basis, machine.decisions).design(selection.columns)
-        weights, intercept = solve_weights(design, machine.decisions, self._ridge)
-        return basis, selection, ElementExpansion.build(machine.kernel, basis, selection.columns, weights, intercept)
+            progress = progress_for(type(self).__name__, self.verbose)
+            basis = refine_values(machine.kernel, X, basis, columns, machine.decisions, ridge, progress=progress)
+        design = SelectionState(machine.kernel, X, basis, machine.decisions).design(columns)
+        weights, intercept = solve_weights(design, machine.decisions, ridge)
+        return basis, selection, ElementExpansion.build(machine.kernel, basis, columns, weights, intercept)
 
-    def _match_labels(self, machine: KernelMachine, X: Array, y: Array) -> Matched:
-        check_label_options(self, machine.kernel)
-        goal = self._goal(machine, y, 3.0 if self.ridge == "auto" else float(self.ridge) * len(y))
-        rng = generator(self.random_state)
-        plan = self._plan(LARGEST if self.n_elements == "auto" else self.n_elements)
-        if self.n_elements == "auto":
-            plan = self._plan(held_out_size(machine.kernel, X, goal, plan, rng))
-        expansion, path = fit_labels(machine.kernel, X, goal, plan, rng, refine=self.refine)
-        basis, columns = as_columns(expansion)
-        selection = Selection(columns, path)
-        warn_if_short(selection, plan, len(basis))
-        return basis, selection, expansion
-
-    def _plan(self, n_elements: int) -> Plan:
-        return Plan(
-            n_elements=n_elements,
-            shape=self.shape,
-            search=self.search,
-            rescale=self.widths == "auto",
-            n_candidates=self.n_candidates,
-            sample_fraction=self.sample_fraction,
-            chunk_size=self.chunk_size,
-            n_tries=self.n_tries,
-            n_prototypes=self.n_prototypes,
-            prototype_size=self.prototype_size,
-            tol=self.tol,
-            progress=progress_for(type(self).__name__, self.verbose),
-        )
-
-    def _select(self, machine: KernelMachine, X: Array, kept: list[Column]) -> Selection:
+    def _select(self, machine: KernelMachine, X: FloatArray, match: str) -> Selection:
         n_basis, n_features = machine.basis.shape
-        plan = self._plan(element_budget(self, n_basis, n_features))
+        plan = self._plan(self._budget(match, n_basis, n_features))
         smallest = plan.smallest(n_basis, n_features)
         if plan.n_elements < smallest:
             raise ValueError(
                 f"The 'n_elements' parameter of {type(self).__name__} must be at least {smallest} for "
                 f"shape={self.shape!r}, whose smallest mask has that many elements here. Got {self.n_elements} instead."
             )
-        if kept and self.shape != "element":
-            raise ValueError(
-                f"The 'warm_start' parameter of {type(self).__name__} must be False for shape={self.shape!r}. "
-                f"Got True instead; only shape='element' can add to an earlier fit."
-            )
         targets = machine.decisions
-        if self.match == "kernel":
+        if match == "kernel":
             targets = machine.kernel.full(X.astype(np.float64), machine.basis.astype(np.float64))
         state = SelectionState(machine.kernel, X, machine.basis, targets)
-        for column in kept:
-            state.add_column(column.basis, column.features, column.factor)
         selection = select(plan, state, machine.alpha, generator(self.random_state))
-        warn_if_short(selection, plan, n_basis)
+        self._warn_if_short(selection, plan, n_basis)
         return selection
 
-    def _refined(self, machine: KernelMachine, X: Array, columns: list[Column]) -> Array:
-        from eigensieve.elements import refine_values
+    def _match_labels(self, machine: KernelMachine, X: FloatArray, y: Any) -> Matched:
+        self._check_label_options()
+        goal = self._goal(machine, y, 3.0 if self.ridge == "auto" else float(self.ridge) * len(y))
+        rng = generator(self.random_state)
+        # The widths are chosen by the features' spreads: they are the gammas themselves.
+        kernel = MaskedKernel(RBF)
+        plan = self._plan(LARGEST if self.n_elements == "auto" else self.n_elements)
+        if self.n_elements == "auto":
+            plan = self._plan(held_out_size(kernel, X, goal, plan, rng))
+        if goal.loss.classes:
+            X, goal = with_mixtures(X, goal, machine.decide, rng)
+        expansion, path = fit_labels(kernel, X, goal, plan, rng, refine=self.refine is not False)
+        basis, columns = as_columns(expansion)
+        selection = Selection(columns, path)
+        self._warn_if_short(selection, plan, len(basis))
+        return basis, selection, expansion
 
-        progress = progress_for(type(self).__name__, self.verbose)
-        targets = machine.decisions
-        return refine_values(machine.kernel, X, machine.basis, columns, targets, self._ridge, progress=progress)
+    def _check_label_options(self) -> None:
+        """Raise a ValueError for options that do not go with ``match="labels"``."""
+        for name, value in (("shape", "element"), ("search", "guided")):
+            if getattr(self, name) != value:
+                raise ValueError(
+                    f"The '{name}' parameter of {type(self).__name__} must be {value!r} for match='labels'. "
+                    f"Got {getattr(self, name)!r} instead. Set {name}={value!r}, or match='decision'."
+                )
 
-    def _learn_predictor(self, expansion: ElementExpansion, X: Array) -> None:
-        self._expansion = expansion
-        self._low, self._high = X.min(axis=0).astype(np.float64), X.max(axis=0).astype(np.float64)
-        self._predictor: Predictor
-        if self.table_size is None:
-            self._predictor = fastest_predictor(expansion, X)
-        else:
-            self._predictor = TablePredictor.build(expansion, X, self.table_size)
-            self.table_error_bound_ = float(self._predictor.error_bound.max())
+    def _budget(self, match: str, n_basis: int, n_features: int) -> int:
+        """Return `n_elements`, or all there are, with a warning."""
+        if self.n_elements == "auto":
+            raise ValueError(
+                f"The 'n_elements' parameter of {type(self).__name__} must be an int for match={match!r}. "
+                f"Got 'auto' instead. Set match='labels' to have the number chosen."
+            )
+        available = n_basis * n_features
+        if self.n_elements > available:
+            warn_user(
+                f"n_elements={self.n_elements} is more than the {available} elements that exist "
+                f"({n_features} features x {n_basis} support vectors): all of them may be used."
+            )
+        return min(self.n_elements, available)
 
-    def _learn_elements(self, machine: KernelMachine, basis: Array, selection: Selection) -> None:
+    def _plan(self, n_elements: int) -> Plan:
+        return Plan(
+            n_elements=n_elements,
+            shape=self.shape,
+            search=self.search,
+            rescale=self.search == "guided",
+            n_tries=self.n_tries,
+            tol=self.tol,
+            progress=progress_for(type(self).__name__, self.verbose),
+        )
+
+    def _warn_if_short(self, selection: Selection, plan: Plan, n_basis: int) -> None:
+        """Warn if the search stopped before the budget was spent, and say why."""
+        reason = selection.shortfall(plan, n_basis)
+        if reason is not None:
+            warn_user(
+                f"{selection.n_elements} of n_elements={plan.n_elements} elements were found: {reason}. "
+                f"The relative error is {selection.path[-1] if selection.path else 1.0:.3g}."
+            )
+
+    def _learn_elements(self, basis: FloatArray, selection: Selection) -> None:
         expansion, columns = self._expansion, selection.columns
         owners = np.array([column.basis for column in columns], dtype=np.int64)
         rows, cols = expansion.features, np.repeat(owners, expansion.lengths)
-        ones = np.ones(len(rows), dtype=np.int8)
-        self._machine = machine
-        self._columns = columns
-        self.mask_ = csc_array((ones, (rows, cols)), shape=basis.shape[::-1])
+        self.mask_ = csc_array((np.ones(len(rows), dtype=np.int8), (rows, cols)), shape=basis.shape[::-1])
         self.support_vectors_ = basis
         self.dual_coef_ = np.zeros((expansion.intercept.size, len(basis)))
         self.dual_coef_[:, owners] = expansion.weights.T
@@ -253,15 +246,34 @@ class ElementMachine(SmallMachine):
         if self.shape == "prototypes":
             self.prototypes_ = selection.prototypes
 
-    def _decisions(self, X: Array) -> Array:
+    def _build_predictor(self) -> None:
+        dtype = np.float32 if self._single else np.float64
+        self._predictor: Predictor = TiledPredictor(self._expansion, dtype)
+        if self.table_size is not None:
+            self._predictor = TablePredictor.build(self._expansion, self._low, self._high, self.table_size, dtype)
+
+    def __getstate__(self) -> dict[str, Any]:
+        # The predictor is built again on loading: compiled code sees no number of a file that was not checked.
+        return {name: value for name, value in super().__getstate__().items() if name != "_predictor"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        if hasattr(self, "_expansion"):
+            if {np.shape(self._low), np.shape(self._high)} != {(self._expansion.n_features,)}:
+                raise ValueError("The ranges of the features do not fit the expansion.")
+            self._build_predictor()
+
+    def _decisions(self, X: FloatArray) -> FloatArray:
         return self._predictor.decision(X)
 
     @abstractmethod
-    def _goal(self, machine: KernelMachine, y: Array, ridge: float) -> Goal:
-        """Return what ``match="labels"`` fits."""
+    def _goal(self, machine: KernelMachine, y: Any, ridge: float) -> Goal:
+        """Return the loss, targets and ridge term of ``match="labels"``."""
 
-    def to_c(self, name: str = "eigensieve", *, precision: Precision = "single") -> str:
+    def to_c(self, name: str = "eigensieve", *, precision: Precision = "single", scaler: Any = None) -> str:
         """Return the machine as one self-contained C file.
+
+        Its head documents inputs, scaling, missing values, classes and the largest error.
 
         Parameters
         ----------
@@ -271,26 +283,8 @@ class ElementMachine(SmallMachine):
             Type of the samples and of the arithmetic. The file states how far the result can be off. "int8" and "int16"
             are for processors without a float unit (rbf kernel only): features enter as levels (see `to_levels`), and
             only whole numbers of 32 bits are computed with.
-
-        Returns
-        -------
-        source : str
-        """
-        check_is_fitted(self)
-        names, classes = getattr(self, "feature_names_in_", None), getattr(self, "classes_", None)
-        return self.c_source(name, precision, Interface(names, classes))
-
-    def c_source(self, name: str, precision: str, interface: Interface) -> str:
-        """Return the C file that takes and names its inputs as `interface` says, for exporters.
-
-        Parameters
-        ----------
-        name : str
-            Prefix of the functions.
-        precision : {"single", "double", "int8", "int16"}
-            As in `to_c`.
-        interface : Interface
-            The names of features and classes, and how raw values become those of training.
+        scaler : StandardScaler, default=None
+            The scaler whose output the machine was fitted on. The file then takes raw values.
 
         Returns
         -------
@@ -298,13 +292,16 @@ class ElementMachine(SmallMachine):
         """
         from eigensieve.elements import expansion_to_c, fixed_to_c
 
+        check_is_fitted(self)
+        names = getattr(self, "feature_names_in_", getattr(scaler, "feature_names_in_", None))
+        interface = Interface(names, getattr(self, "classes_", None), *_mean_and_scale(scaler))
         threshold = getattr(self, "threshold_", None)
         if precision in ("int8", "int16"):
             return fixed_to_c(self.fixed_point(precision), name, threshold, interface)
         reach = np.maximum(np.abs(self._low), np.abs(self._high))
         return expansion_to_c(self._expansion, name, threshold, precision=precision, reach=reach, interface=interface)
 
-    def to_levels(self, X: Any, *, precision: Literal["int8", "int16"] = "int8") -> Array:
+    def to_levels(self, X: Any, *, precision: Literal["int8", "int16"] = "int8") -> IntArray:
         """Return samples as the C file of this precision expects them.
 
         Parameters
@@ -336,13 +333,15 @@ class ElementMachine(SmallMachine):
         """
         return FixedPoint.of(self._expansion, self._low, self._high, precision)
 
-    def to_onnx(self, *, precision: Literal["single", "double"] = "single") -> Any:
+    def to_onnx(self, *, precision: Literal["single", "double"] = "single", scaler: Any = None) -> Any:
         """Return the machine as an ONNX model with outputs "decision" and, for classes, "label" (extra "onnx").
 
         Parameters
         ----------
         precision : {"single", "double"}, default="single"
             Of the constants, the arithmetic and the decision values. "double" makes the file about twice as large.
+        scaler : StandardScaler, default=None
+            The scaler whose output the machine was fitted on. The model then takes raw values.
 
         Returns
         -------
@@ -351,5 +350,16 @@ class ElementMachine(SmallMachine):
         from eigensieve.elements import expansion_to_onnx
 
         check_is_fitted(self)
-        classes, threshold = getattr(self, "classes_", None), getattr(self, "threshold_", None)
-        return expansion_to_onnx(self._expansion, classes, threshold, precision=precision)
+        interface = Interface(None, getattr(self, "classes_", None), *_mean_and_scale(scaler))
+        threshold = getattr(self, "threshold_", None)
+        return expansion_to_onnx(self._expansion, interface, threshold, precision=precision)
+
+
+def _mean_and_scale(scaler: Any) -> tuple[FloatArray | None, FloatArray | None]:
+    """Return the means and scales of a fitted StandardScaler; (None, None) without one."""
+    if scaler is None:
+        return None, None
+    check_is_fitted(scaler)
+    zeros = np.zeros(scaler.n_features_in_)
+    mean, scale = getattr(scaler, "mean_", None), getattr(scaler, "scale_", None)
+    return zeros if mean is None else mean, zeros + 1.0 if scale is None else scale

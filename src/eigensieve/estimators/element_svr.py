@@ -3,8 +3,9 @@
 from typing import Any
 
 from sklearn.base import RegressorMixin
+from sklearn.svm import SVR, NuSVR
 
-from eigensieve._types import Array
+from eigensieve._types import FloatArray
 from eigensieve.elements import SQUARED, Goal
 from eigensieve.estimators.element_machine import ElementMachine, Matched
 from eigensieve.estimators.kernel_machine import KernelMachine, resolve_regressor
@@ -20,23 +21,19 @@ class ElementSelectedSVR(RegressorMixin, ElementMachine):
     Parameters
     ----------
     estimator : SVR, default=None
-        The machine to rewrite, with kernel "rbf", "poly" or "linear". A fitted one is used as it is; an unfitted one is
-        fitted first. None means ``SVR()``.
-    match : {"decision", "kernel", "labels"}, default="decision"
-        What the masked columns reproduce: the predictions of the machine, its kernel matrix, or the targets y
-        themselves. With "labels", columns are added and all weights refitted to lower the squared error. Only for the
-        rbf kernel, shape "element" and search "guided".
-    n_elements, shape, search, widths, tol, refine, ridge, table_size, warm_start, random_state, verbose
-        As in :class:`ElementSelectedSVC`.
-    n_candidates, sample_fraction, chunk_size, n_tries, n_prototypes, prototype_size
+        The machine to rewrite, as the SVC of :class:`ElementSelectedSVC`. None means ``SVR()``.
+    match : {"auto", "labels", "decision", "kernel"}, default="auto"
+        What the masked columns reproduce: the targets y themselves ("labels", by the squared error), the predictions of
+        the machine, or its kernel matrix. "auto" as in :class:`ElementSelectedSVC`.
+    n_elements, shape, search, n_tries, refine, ridge, tol, table_size, random_state, verbose
         As in :class:`ElementSelectedSVC`.
 
     Attributes
     ----------
-    mask_, support_vectors_, dual_coef_, widths_, intercept_, n_elements_, table_error_bound_, prototypes_
+    mask_, support_vectors_, dual_coef_, widths_, intercept_, n_elements_, match_, table_error_bound_, prototypes_
         As in :class:`ElementSelectedSVC`.
     path_ : ndarray
-        Relative squared error of what is matched, after each addition.
+        Relative squared error after each addition.
     estimator_ : SVR
         The fitted machine.
     n_features_in_, feature_names_in_ : as in scikit-learn
@@ -44,30 +41,31 @@ class ElementSelectedSVR(RegressorMixin, ElementMachine):
     Examples
     --------
     >>> from sklearn.datasets import make_friedman1
-    >>> from sklearn.svm import SVR
     >>> from eigensieve import ElementSelectedSVR
     >>> X, y = make_friedman1(n_samples=300, random_state=0)
-    >>> model = ElementSelectedSVR(SVR(C=10), n_elements=40, match="labels", random_state=0).fit(X, y)
+    >>> model = ElementSelectedSVR(n_elements=40, random_state=0).fit(X, y)
     >>> model.n_elements_
     40
     """
 
-    def _check_targets(self, y: Array) -> None:
+    _kinds, _usual = (SVR, NuSVR), SVR()
+
+    def _check_targets(self, y: FloatArray) -> None:
         self._check_scale(y, "y")
 
-    def _resolve(self, X: Any, X_valid: Array, y: Array) -> KernelMachine:
-        return resolve_regressor(self.estimator, type(self).__name__, X, X_valid, y, decisions=self._reads_decisions)
+    def _resolve(self, X: Any, X_valid: FloatArray, y: FloatArray) -> KernelMachine:
+        return resolve_regressor(*self._given(), X, X_valid, y)
 
-    def _goal(self, machine: KernelMachine, y: Array, ridge: float) -> Goal:
+    def _goal(self, machine: KernelMachine, y: FloatArray, ridge: float) -> Goal:
         return Goal(SQUARED, y[:, None], ridge)
 
-    def _match_labels(self, machine: KernelMachine, X: Array, y: Array) -> Matched:
+    def _match_labels(self, machine: KernelMachine, X: FloatArray, y: FloatArray) -> Matched:
         # In units of their spread: the ridge term then means the same for all targets.
         middle, unit = float(y.mean()), float(y.std()) or 1.0
         basis, selection, expansion = super()._match_labels(machine, X, (y - middle) / unit)
         return basis, selection, expansion.rescaled(unit, middle)
 
-    def predict(self, X: Any) -> Array:
+    def predict(self, X: Any) -> FloatArray:
         """Return the predicted numbers.
 
         Parameters

@@ -236,11 +236,6 @@ _HELPER_TYPES = {
     "eigensieve.elements.expansion.ElementExpansion",
     "eigensieve.elements.expansion.FullExpansion",
     "eigensieve.elements.kernel.MaskedKernel",
-    "eigensieve.elements.predictor.LinearPredictor",
-    "eigensieve.elements.predictor.TablePredictor",
-    "eigensieve.elements.predictor.TiledPredictor",
-    "eigensieve.elements.state.Column",
-    "eigensieve.estimators.kernel_machine.KernelMachine",
     *(f"scipy.sparse._{kind}.{kind}_{what}" for kind in ("bsr", "coo", "csc", "csr", "dia") for what in _SPARSE),
 }
 """Plain containers of arrays that the estimators keep."""

@@ -7,7 +7,7 @@ from sklearn.base import BaseEstimator
 
 from eigensieve._progress import progress_for
 from eigensieve._sklearn import StrOptions, fit_context
-from eigensieve._types import Array
+from eigensieve._types import FloatArray
 from eigensieve.data import one_blas_thread
 from eigensieve.elements import RBF, FullExpansion, construct_vectors, refine_vectors, select_vectors, solve_weights
 from eigensieve.estimators.base import AT_LEAST_ONE, NOT_NEGATIVE, all_or_nothing, generator, warn_user
@@ -139,7 +139,7 @@ class ReducedSetSVC(SmallClassifier):
         self._expansion = FullExpansion(machine.kernel, vectors, weights, intercept)
         self._learn_machine(machine, intercept)
 
-    def _vectors(self, machine: KernelMachine) -> tuple[Array, int, int]:
+    def _vectors(self, machine: KernelMachine) -> tuple[FloatArray, int, int]:
         """Return the vectors, how many numbers describe them, and the iterations."""
         B = machine.basis.astype(np.float64)
         progress = progress_for(type(self).__name__, self.verbose)
@@ -173,11 +173,11 @@ class ReducedSetSVC(SmallClassifier):
         described = int(free.sum()) + (0 if sparse is None else centre.size)
         return vectors + shift, described, n_iter
 
-    def _decisions(self, X: Array) -> Array:
+    def _decisions(self, X: FloatArray) -> FloatArray:
         return self._expansion.decision(X)
 
 
-def _sparsified(z: Array, centre: Array, n_kept: int) -> Array:
+def _sparsified(z: FloatArray, centre: FloatArray, n_kept: int) -> FloatArray:
     """Return z with all but its `n_kept` largest deviations from the centre set to the centre."""
     kept = np.argsort(-np.abs(z - centre), kind="stable")[:n_kept]
     sparse = centre.copy()

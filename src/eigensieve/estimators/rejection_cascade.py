@@ -117,7 +117,7 @@ class RejectionCascade(MetaEstimatorMixin, ClassifierMixin, Estimator):
 
     @fit_context(prefer_skip_nested_validation=False)
     def fit(self, X: Any, y: Any) -> Self:
-        """Fit what is not fitted yet and set the threshold on held-out samples.
+        """Fit the unfitted estimators and set the threshold on held-out samples.
 
         Parameters
         ----------

@@ -1,17 +1,18 @@
-"""Kernel machines written with few numbers: what all of them do, and how a threshold is set on held-out samples."""
+"""Kernel machines written with few numbers: their common base, and thresholds set on held-out samples."""
 
 from abc import abstractmethod
 from typing import Any, Self
 
 import numpy as np
 from sklearn.base import ClassifierMixin, is_regressor
+from sklearn.svm import SVC, NuSVC
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
-from eigensieve._types import Array
+from eigensieve._types import Array, BoolArray, FloatArray
 from eigensieve.elements import rejection_threshold
 from eigensieve.estimators.base import Estimator, check_columns
-from eigensieve.estimators.kernel_machine import KernelMachine, resolve_machine
+from eigensieve.estimators.kernel_machine import KernelMachine, given_machine, resolve_classifier
 
 _LARGEST = 1e12
 FLOATS = [np.float64, np.float32]
@@ -21,12 +22,22 @@ class SmallMachine(Estimator):
     """A machine with values f(x). `fit` of a subclass begins with `_read` and ends with `_learn_machine`."""
 
     estimator: Any
+    _kinds: tuple[Any, Any]
+    """The scikit-learn classes of the machine."""
+    _usual: Any
+    """The machine that ``estimator=None`` stands for."""
 
-    def _read(self, X: Any, y: Any, *, reset: bool = True) -> tuple[Array, Array]:
+    def _given(self) -> tuple[Any, bool]:
+        """Return the user's machine, and whether it is fitted."""
+        return given_machine(
+            self._usual if self.estimator is None else self.estimator, type(self).__name__, self._kinds
+        )
+
+    def _read(self, X: Any, y: Any) -> tuple[FloatArray, Array]:
         """Return the samples and their labels, checked."""
         check_columns(X)
         with np.errstate(over="ignore", invalid="ignore"):  # scikit-learn adds the values up
-            X, y = validate_data(self, X, y, dtype=FLOATS, y_numeric=is_regressor(self), reset=reset)
+            X, y = validate_data(self, X, y, dtype=FLOATS, y_numeric=is_regressor(self))
         self._check_targets(y)
         self._check_scale(X, "X")
         return X, y
@@ -35,7 +46,7 @@ class SmallMachine(Estimator):
     def _check_targets(self, y: Array) -> None:
         """Raise a ValueError for labels that do not fit the machine."""
 
-    def _check_scale(self, values: Array, what: str) -> None:
+    def _check_scale(self, values: FloatArray, what: str) -> None:
         """Refuse values whose squares and reciprocals a kernel in single precision cannot be computed with."""
         largest = float(np.abs(values).max(initial=0.0))
         if largest > _LARGEST or 0 < largest < 1 / _LARGEST:
@@ -45,25 +56,26 @@ class SmallMachine(Estimator):
                 "for example with sklearn.preprocessing.StandardScaler."
             )
 
-    @property
-    def _reads_decisions(self) -> bool:
-        """Whether `fit` needs the machine's values on the training samples."""
-        return True
-
     @abstractmethod
-    def _resolve(self, X: Any, X_valid: Array, y: Array) -> KernelMachine:
+    def _resolve(self, X: Any, X_valid: FloatArray, y: Array) -> KernelMachine:
         """Return the machine to rewrite, fitted here if it was not."""
 
-    def _learn_machine(self, machine: KernelMachine, intercept: Array) -> None:
+    def _learn_machine(self, machine: KernelMachine, intercept: FloatArray) -> None:
         """Set the learned attributes that all small machines have."""
         self.estimator_ = machine.source
         self.intercept_ = intercept
 
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        expansion = getattr(self, "_expansion", None)
+        if expansion is not None and expansion.n_features != self.n_features_in_:
+            raise ValueError("The machine does not have as many features as n_features_in_ says.")
+
     @abstractmethod
-    def _decisions(self, X: Array) -> Array:
+    def _decisions(self, X: FloatArray) -> FloatArray:
         """Return f (samples x outputs)."""
 
-    def _values(self, X: Any) -> Array:
+    def _values(self, X: Any) -> FloatArray:
         """Return f (samples x outputs) of data as the user gives them."""
         check_is_fitted(self)
         check_columns(X)
@@ -75,21 +87,22 @@ class SmallMachine(Estimator):
 class SmallClassifier(ClassifierMixin, SmallMachine):
     """A small machine for classes."""
 
+    _kinds, _usual = (SVC, NuSVC), SVC(C=10)
     classes_: Array
     threshold_: float
 
     def _check_targets(self, y: Array) -> None:
         check_classification_targets(y)
 
-    def _resolve(self, X: Any, X_valid: Array, y: Array) -> KernelMachine:
-        return resolve_machine(self.estimator, type(self).__name__, X, X_valid, y, decisions=self._reads_decisions)
+    def _resolve(self, X: Any, X_valid: FloatArray, y: Array) -> KernelMachine:
+        return resolve_classifier(*self._given(), X, X_valid, y)
 
-    def _learn_machine(self, machine: KernelMachine, intercept: Array) -> None:
+    def _learn_machine(self, machine: KernelMachine, intercept: FloatArray) -> None:
         super()._learn_machine(machine, intercept)
         self.classes_ = machine.classes
         self.threshold_ = 0.0
 
-    def decision_function(self, X: Any) -> Array:
+    def decision_function(self, X: Any) -> FloatArray:
         """Return the decision values of the small machine.
 
         Parameters
@@ -142,13 +155,13 @@ class SmallClassifier(ClassifierMixin, SmallMachine):
         self : object
         """
         scores, positive = calibration_scores(self, X, y, max_false_negative_rate, confidence)
-        # `predict` takes what exceeds the threshold, a rejector what is not below it.
+        # `predict` takes values above the threshold, a rejector also those at it.
         threshold = rejection_threshold(scores[positive], max_false_negative_rate, confidence)
         self.threshold_ = float(np.nextafter(threshold, -np.inf))
         return self
 
 
-def positive_scores(estimator: Any, X: Any) -> Array:
+def positive_scores(estimator: Any, X: Any) -> FloatArray:
     """Return one score per sample, larger for the second class."""
     if hasattr(estimator, "decision_function"):
         return np.asarray(estimator.decision_function(X), dtype=np.float64)
@@ -161,7 +174,7 @@ def positive_scores(estimator: Any, X: Any) -> Array:
 
 def calibration_scores(
     estimator: Any, X: Any, y: Any, max_false_negative_rate: float, confidence: float | None
-) -> tuple[Array, Array]:
+) -> tuple[FloatArray, BoolArray]:
     """Return the scores, and which samples are of the second class. Raise when a class is missing."""
     check_is_fitted(estimator)
     classes = estimator.classes_

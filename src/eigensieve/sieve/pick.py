@@ -94,7 +94,7 @@ class Residual:
 
     def __init__(self, Z: FloatArray, scores: FloatArray, target: FloatArray, square_share: float = 0.0) -> None:
         self.quality = np.maximum(scores, 0.0)
-        self.views = [(Z.astype(np.float64, copy=False), 1.0)]
+        self.views: list[tuple[FloatArray, float]] = [(Z.astype(np.float64, copy=False), 1.0)]
         if square_share:
             self.views.append((squares_of(Z), square_share))
         self.energies = [np.square(view) for view, _ in self.views]

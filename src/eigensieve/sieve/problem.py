@@ -171,9 +171,10 @@ class Problem:
             return np.empty(0, dtype=np.intp)
         few = features[: n_considered(count, self.constraints)]
         Z, scores = self.samples.data.take(few), found.scores[few]
-        clear, gain = None, Alignment(Z, scores, share[few])
+        clear: BoolArray | None = None
+        gain: Gain = Alignment(Z, scores, share[few])
         if found.source == "labels":
-            gain: Gain = Residual(Z, scores * share[few], found.structure, self.fitted.square_share)
+            gain = Residual(Z, scores * share[few], found.structure, self.fitted.square_share)
         elif found.source != "products":
             p_values = np.ones(len(features))
             p_values[: len(few)] = agreement_p_values(scores, found.structure)

@@ -33,10 +33,11 @@ class MachineOptions:
     ] = None
     elements: Annotated[int, typer.Option("--elements", "-e", min=1, help="Elements to keep.")] = 200
     match: Annotated[
-        str, typer.Option("--match", help="decision: imitate the SVM. labels: fit the labels, with refinement.")
-    ] = "decision"
+        str,
+        typer.Option("--match", help="labels: fit the labels. decision: imitate the SVM. auto: decision with --svm."),
+    ] = "auto"
     shape: Annotated[
-        str, typer.Option("--shape", help="What is kept: element, feature, basis, joint or prototypes.")
+        str, typer.Option("--shape", help="Shape of the mask: element, feature, basis, joint or prototypes.")
     ] = "element"
     cascade: Annotated[
         bool,
@@ -54,15 +55,21 @@ class MachineOptions:
     ] = True
     seed: Seed = 0
 
+    @property
+    def aim(self) -> str:
+        """The match that --match stands for."""
+        labels = self.svm is None and self.shape == "element"
+        return self.match if self.match != "auto" else "labels" if labels else "decision"
+
     def settings(self, match: str) -> dict[str, Any]:
         """Return the parameters of the machine with elements."""
-        return {"n_elements": self.elements, "shape": self.shape, "match": match, "refine": match == "labels",
+        return {"n_elements": self.elements, "shape": self.shape, "match": match,
                 "random_state": self.seed}  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)
 class WriteOptions:
-    """What to write, and where."""
+    """Outputs and their paths."""
 
     report: Report = None
     c_file: Annotated[str | None, typer.Option("--c", help="Write the machine here, as one C file.")] = None
@@ -84,9 +91,9 @@ def compress_svm(
 ) -> None:
     """Make a kernel SVM cheap: keep a few values of its support vectors, or put a fast rejector in front of it.
 
-    Columns are standardised first. What is written does this itself, so give it raw values. With --no-scale, or with an
-    SVM of your own, values are taken as they are. A label that is a quantity is predicted as a number. Other small
-    machines are fitted for comparison. All are measured on samples that none has seen.
+    Columns are standardised first. The written machines do this themselves, so give them raw values. With --no-scale,
+    or with an SVM of your own, values are taken as they are. A label that is a quantity is predicted as a number. Other
+    small machines are fitted for comparison. All are measured on samples that none has seen.
     """
     _check_request(machine, writing)
     places = (writing.c_file, writing.onnx, writing.model, writing.report)
@@ -125,7 +132,7 @@ def _made(samples: Samples, machine: MachineOptions, console: Console, source: s
     else:
         full = opened_svm(machine.svm, X.shape[1], source, quantity=quantity)
     with console.fitting("Selecting elements", source):
-        small = elements(full, machine.settings(machine.match), quantity=quantity)
+        small = elements(full, machine.settings(machine.aim), quantity=quantity)
         if machine.cascade:
             small = cascade(small, full, machine.false_negatives, seed, *train)
         else:
@@ -137,7 +144,7 @@ def _made(samples: Samples, machine: MachineOptions, console: Console, source: s
         with console.working("Comparing", source) as progress:
             measured += compare(full, train, test, seed, progress)
     names = [str(name) for name in samples.features]
-    return Compressed(small, scaler, names, machine, measured, len(held_out), samples.has_names)
+    return Compressed(small, full, scaler, names, machine, measured, len(held_out), samples.has_names)
 
 
 def _other_way(
@@ -146,7 +153,7 @@ def _other_way(
     """Measure as many elements with the other --match, where there is one."""
     if full.kernel != "rbf" or machine.shape != "element":
         return []
-    (match,) = set(MATCHES) - {machine.match}
+    match = "decision" if machine.aim == "labels" else "labels"
     other = elements(full, machine.settings(match), quantity=quantity).fit(*train)
     return [measure(f"{other.n_elements_} elements, --match {match}", other, *test)]
 
@@ -195,7 +202,7 @@ def _page(found: "Compressed", source: str) -> str:
     return sheet("A compressed SVM", [f"Input: {source}"], sections)
 
 
-MATCHES = ("decision", "labels")
+MATCHES = ("auto", "labels", "decision")
 PRECISIONS = ("single", "double", "int8", "int16")
 
 
@@ -222,9 +229,10 @@ AIMS = {"decision": "come closest to the full SVM", "labels": "predict the label
 
 @dataclass(frozen=True)
 class Compressed:
-    """The machine made, and what is known about it."""
+    """The machine and its measurements."""
 
     small: Any
+    full: Any
     scaler: Any
     names: list[str]
     options: MachineOptions
@@ -258,13 +266,11 @@ class Compressed:
 
     @cached_property
     def numbers(self) -> dict[str, Any]:
-        full = getattr(self.small, "classifier_", getattr(self.machine, "estimator_", None))
-        vectors = getattr(full, "support_vectors_", None)
         before, after = self.measured[:2]
         score = "r2" if self.quantity else "accuracy"
         numbers: dict[str, Any] = {
             "elements": int(self.machine.n_elements_),
-            "support_vector_values": int(np.prod(vectors.shape)) if vectors is not None else None,
+            "support_vector_values": int(np.prod(self.full.support_vectors_.shape)),
             "features_used": len(self.used),
             "scaled": self.scaler is not None,
             f"full_{score}": before.score,
@@ -279,12 +285,11 @@ class Compressed:
 
     @property
     def rows(self) -> list[tuple[str, str]]:
-        """What was kept, and why; and what it costs."""
+        """The values kept, the aim, and the cost."""
         numbers, names = self.numbers, ", ".join(self.used[:8]) + (" ..." if len(self.used) > 8 else "")
-        stored = f" of {numbers['support_vector_values']:,}" if numbers["support_vector_values"] else ""
         scaled = "standardised by the training samples" if self.scaler is not None else "taken as they are"
         rows = [
-            ("values kept", f"{numbers['elements']:,}{stored}, those that {AIMS[self.options.match]} (--elements)"),
+            ("values kept", f"{numbers['elements']:,}, those that {AIMS[self.options.aim]} (--elements)"),
             ("features read", f"{len(self.used):,} of {len(self.names):,}: {names}"),
             ("columns", scaled),
             ("speed-up of predict", f"{numbers['speed_up']:.1f}x on {self.n_held_out:,} held-out samples"),
@@ -295,28 +300,22 @@ class Compressed:
 
     def model(self) -> Any:
         """The machine to save: it takes raw values."""
-        names = np.array(self.names, dtype=object)
-        if self.has_names:
-            (self.small if self.scaler is None else self.scaler).feature_names_in_ = names
         if self.scaler is None:
-            return self.small
+            return self._named(self.small)
         from sklearn.pipeline import Pipeline
 
-        return Pipeline([("scale", self.scaler), ("machine", self.small)])
+        return Pipeline([("scale", self._named(self.scaler)), ("machine", self.small)])
 
     def c(self, precision: str | None) -> str:
         """The C file: it takes raw values, and its head names features and classes."""
-        from eigensieve.elements import Interface
-
-        classes = getattr(self.machine, "classes_", None)
         if self.scaler is None:
-            return str(self.machine.c_source("eigensieve", precision or "single", Interface(self.names, classes)))
-        interface = Interface(self.names, classes, self.scaler.mean_, self.scaler.scale_)
-        return str(self.machine.c_source("eigensieve", precision or "double", interface))
+            return str(self._named(self.machine).to_c(precision=precision or "single"))
+        return str(self.machine.to_c(precision=precision or "double", scaler=self._named(self.scaler)))
 
     def onnx(self) -> Any:
-        if self.scaler is None:
-            return self.machine.to_onnx()
-        from eigensieve.elements import scaled_onnx
+        return self.machine.to_onnx(scaler=self.scaler)
 
-        return scaled_onnx(self.machine, self.scaler.mean_, self.scaler.scale_)
+    def _named(self, step: Any) -> Any:
+        if self.has_names:
+            step.feature_names_in_ = np.array(self.names, dtype=object)
+        return step

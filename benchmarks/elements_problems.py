@@ -1,0 +1,132 @@
+"""Two-class problems of all kinds: settings of the elements are chosen on one half and reported on the other.
+
+Wide expression data, images, text, tables, spectra and series. Sets of several classes ask for every second class.
+The problems of a half share no data set with those of the other.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.model_selection import train_test_split
+
+from eigensieve.datasets import load_real
+
+TRAINING = 1000
+"""Training samples, at most."""
+GENES = 4000
+"""Of wider sets, the features that vary most."""
+
+
+@dataclass(frozen=True, eq=False)
+class Split:
+    """Training and test part of one problem, standardised by the training part; labels are 0 and 1."""
+
+    X: np.ndarray
+    y: np.ndarray
+    X_test: np.ndarray
+    y_test: np.ndarray
+
+
+def dense(X: Any) -> np.ndarray:
+    """Return the values as they are."""
+    return np.asarray(X.toarray() if hasattr(X, "toarray") else X, dtype=np.float64)
+
+
+def text(counts: Any) -> np.ndarray:
+    """Return the thousand most frequent words, weighted by rarity, rows of unit length."""
+    documents = np.asarray((counts > 0).sum(axis=0)).ravel()
+    top = np.sort(np.argsort(-documents, kind="stable")[:1000])
+    X = np.log1p(dense(counts[:, top])) * np.log(counts.shape[0] / documents[top])
+    return X / np.maximum(np.linalg.norm(X, axis=1, keepdims=True), 1e-12)
+
+
+def cells(counts: Any) -> np.ndarray:
+    """Return the logarithms of counts per ten thousand."""
+    X = dense(counts)
+    return np.log1p(1e4 * X / np.maximum(X.sum(axis=1, keepdims=True), 1.0))
+
+
+def odd(y: np.ndarray) -> np.ndarray:
+    """Return every second class."""
+    return np.unique(y, return_inverse=True)[1].ravel() % 2 == 1
+
+
+def one_of(*classes: int) -> Callable[[np.ndarray], np.ndarray]:
+    """Return a question: is it one of these classes, counted from zero?"""
+    return lambda y: np.isin(np.unique(y, return_inverse=True)[1].ravel(), classes)
+
+
+FIRST = one_of(0)
+Recipe = tuple[str, Callable[[np.ndarray], np.ndarray], Callable[[Any], np.ndarray]]
+
+CHOSEN_ON: dict[str, Recipe] = {
+    "colon": ("colon_alon", FIRST, dense),
+    "TOX": ("TOX_171", odd, dense),
+    "ALL": ("ALL_subtype", odd, dense),
+    "yeoh": ("yeoh_ALL_6types", odd, dense),
+    "van 't Veer": ("breast_vantveer", FIRST, dense),
+    "pollen": ("pollen", odd, dense),
+    "ORL": ("ORL_32x32", odd, dense),
+    "Yale": ("Yale_32x32", odd, dense),
+    "USPS 8": ("USPS", one_of(8), dense),
+    "COIL": ("COIL20", odd, dense),
+    "semeion": ("semeion", odd, dense),
+    "BBC": ("BBCSport", odd, text),
+    "newsgroups": ("newsgroups20_bydate", one_of(8), text),
+    "CNAE": ("CNAE9", odd, text),
+    "spam": ("spambase", FIRST, dense),
+    "german": ("german_numeric", FIRST, dense),
+    "qsar": ("qsar_biodeg", FIRST, dense),
+    "vehicle": ("vehicle", odd, dense),
+    "mdrr": ("mdrr", FIRST, dense),
+    "Swedish leaf": ("UCR_SwedishLeaf", odd, dense),
+    "forages": ("forages_nir", odd, dense),
+    "isolet": ("Isolet", one_of(1, 2, 3, 4, 6, 15, 19, 21, 25), dense),
+}
+REPORTED: dict[str, Recipe] = {
+    "Gordon": ("lung_gordon", FIRST, dense),
+    "Chowdary": ("chowdary", FIRST, dense),
+    "CNS": ("CNS_outcome_pomeroy", FIRST, dense),
+    "DLBCL": ("DLBCL_outcome_shipp", FIRST, dense),
+    "mESC": ("mESC_buettner", odd, dense),
+    "tissue": ("tissue_dslabs", odd, dense),
+    "CEL-seq": ("sc_celseq2_5cl", odd, cells),
+    "PIE": ("warpPIE10P", odd, dense),
+    "AR": ("warpAR10P", odd, dense),
+    "UMIST": ("UMIST", odd, dense),
+    "faces": ("CBCL_faces_19x19", FIRST, dense),
+    "optdigits": ("optdigits", odd, dense),
+    "BASEHOCK": ("BASEHOCK", FIRST, text),
+    "cora": ("cora", odd, text),
+    "SMS spam": ("sms_spam", FIRST, text),
+    "cox2": ("cox2", FIRST, dense),
+    "arrhythmia": ("arrhythmia", FIRST, dense),
+    "ionosphere": ("ionosphere", FIRST, dense),
+    "segment": ("segment", odd, dense),
+    "satimage": ("satimage", odd, dense),
+    "gtzan": ("gtzan_features", odd, dense),
+    "Adiac": ("UCR_Adiac", odd, dense),
+    "OSU leaf": ("OSULeaf", odd, dense),
+    "MetRef": ("MetRef_donor", odd, dense),
+    "libras": ("libras", odd, dense),
+}
+
+
+def split(name: str, seed: int) -> Split:
+    """Return three fifths of the samples for training, at most `TRAINING`, and at most 2,000 others."""
+    source, question, prepare = {**CHOSEN_ON, **REPORTED}[name]
+    bunch = load_real(source)
+    data, y = bunch.data, np.asarray(bunch.target)
+    if name == "newsgroups":  # groups 8 and 9 only
+        rows = np.isin(y, np.unique(y)[[8, 9]])
+        data, y, question = data[rows], y[rows], FIRST
+    X, y = np.nan_to_num(prepare(data)), question(y).astype(int)
+    X = X[:, np.sort(np.argsort(-X.var(axis=0), kind="stable")[:GENES])]
+    n = min(TRAINING, int(0.6 * len(y)))
+    train, test = train_test_split(np.arange(len(y)), train_size=n, stratify=y, random_state=seed)
+    mean, scale = X[train].mean(axis=0), X[train].std(axis=0)
+    X = np.clip((X - mean) / np.where(scale == 0, 1.0, scale), -8, 8)
+    test = test[:2000]
+    return Split(X[train], y[train], X[test], y[test])
