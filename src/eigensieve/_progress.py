@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 
 Progress = Callable[[str], None]
-"""Called with one short line each time a long computation has got further."""
+"""Called with one short line for each step of a long computation."""
 
 
 silent: Progress = deque[str](maxlen=0).append

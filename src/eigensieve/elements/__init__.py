@@ -1,6 +1,6 @@
 """Element selection: a kernel machine rewritten with few (feature, basis vector) elements of its mask (Avidan).
 
-The room owns the masked kernel, the searches for elements, fast prediction and export, reduced sets (Burges) and the
+The package owns the masked kernel, the searches for elements, fast prediction and export, reduced sets (Burges) and the
 threshold of a rejector. It knows arrays only; the estimators with their checks live in ``estimators``.
 
 Read the files in this order:

@@ -22,7 +22,7 @@ _LOOK = 1.0
 
 @dataclass(frozen=True, eq=False)
 class Held:
-    """What a task left on the workers, or in this process where Dask runs here; `which` names one array of several."""
+    """The result of a task on the workers, or in this process if Dask runs here; `which` names one array of several."""
 
     key: str
     value: Any

@@ -1,4 +1,4 @@
-"""What runs on the workers: functions of chunks of the data and of the feature arrays that live beside them.
+"""The functions that run on the workers: they take chunks of the data and the feature arrays beside them.
 
 A task works on a segment: one piece or several that are on the same worker. The feature arrays of its pieces are one
 array, in the order of the pieces.
@@ -14,7 +14,8 @@ import numpy as np
 
 from eigensieve._types import FloatArray, IntArray
 from eigensieve.data.blocks import BlockFunction
-from eigensieve.data.matrix import DataMatrix, as_data
+from eigensieve.data.kinds import as_data
+from eigensieve.data.matrix import DataMatrix
 from eigensieve.data.stats import Moments, Standard, joined_moments, standardization
 
 
@@ -31,12 +32,12 @@ class Chunk:
 
 @dataclass(frozen=True, eq=False)
 class Job:
-    """What the client sends to the workers in a pass.
+    """The message from the client to the workers in a pass.
 
     Attributes
     ----------
     fn : callable
-        What to do with a block, or with the blocks of a piece.
+        The work on a block, or on the blocks of a piece.
     V : ndarray or None
         Left side of the forward product.
     examples : tuple of ndarray
@@ -113,7 +114,7 @@ def results(terms: Sequence[Sums]) -> list[FloatArray | None]:
 
 @dataclass(frozen=True, eq=False)
 class Found:
-    """What a sweep leaves of a segment: new feature arrays, W where the product back is still to come, and the sums."""
+    """The result of a sweep over a segment: new feature arrays, sums, and W where the product back is still to come."""
 
     state: tuple[FloatArray, ...]
     W: FloatArray | None
