@@ -28,7 +28,7 @@ class StagedFile:
     Parameters
     ----------
     destination : path-like
-        Its folder must exist. A symbolic link is followed: what it points to is replaced, and the link stays. Devices,
+        Its folder must exist. A symbolic link is followed: its target is replaced, and the link stays. Devices,
         pipes and sockets are refused.
 
     Attributes

@@ -44,7 +44,7 @@ _listener: ContextVar[Progress | None] = ContextVar("_listener", default=None)
 
 @contextmanager
 def progress_to(listener: Progress) -> Iterator[None]:
-    """Send the progress of every fit in this block to `listener`, whatever `verbose` says.
+    """Send the progress of every fit in this block to `listener`, for any value of `verbose`.
 
     For programs that show progress in their own way. It holds for the calling thread or task only.
     """

@@ -7,7 +7,7 @@ Read in this order:
 
 - ``matrix.py``: the contract and the passes, written once.
 - ``kinds.py``: `as_data` chooses the backend.
-- ``blocks.py``: what an algorithm may ask of a block of features.
+- ``blocks.py``: the interface of a block of features.
 - ``stats.py``: statistics per feature; centring and scaling.
 - ``dense.py``, ``sparse.py``: arrays in memory, and their blocks.
 - ``digest.py``: fingerprints of the values.

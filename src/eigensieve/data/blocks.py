@@ -1,4 +1,4 @@
-"""A block of consecutive features: what an algorithm is handed, whatever the storage.
+"""A block of consecutive features: the part of the data that an algorithm gets, for every kind of storage.
 
 A block holds the rows m_i of M (features x samples) for ``start <= i < stop``, centred and scaled as its data matrix
 asks. Formulas are in the papers' symbols: M is features x samples.

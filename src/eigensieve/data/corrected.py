@@ -70,7 +70,7 @@ def _energies(data: DataMatrix) -> FloatArray:
 
 
 def _unit_norm(found: "CorrectedData", left: FloatArray, before: FloatArray) -> tuple["CorrectedData", FloatArray]:
-    """Make all columns unit norm, or zero where rounding alone is left of what was there before."""
+    """Make all columns unit norm, or zero where only rounding is left."""
     kept = left > _GONE * float(np.finfo(found.dtype).eps) * np.maximum(before, np.finfo(np.float64).tiny)
     factor = np.where(kept, 1.0 / np.sqrt(np.where(kept, left, 1.0)), 0.0)
     return found.moved(None, factor), np.where(kept, left, 0.0)
@@ -165,7 +165,7 @@ class CorrectedData(DerivedData):
 
 
 class CorrectedBlock:
-    """A block of M - K L': see :class:`~eigensieve.data.blocks.Block` for what its methods return.
+    """A block of M - K L': see :class:`~eigensieve.data.blocks.Block` for its methods.
 
     Parameters
     ----------

@@ -95,7 +95,7 @@ def logarithms(raw: DataMatrix, factors: FloatArray, *, own: bool = False, squar
 
 
 def size_factors(data: DataMatrix) -> FloatArray:
-    """Return s / s_t per sample: what its counts are multiplied by. 1 for samples without any count."""
+    """Return s / s_t per sample, the factor of its counts; 1 for samples without any count."""
     totals = data.combine(np.ones((data.n_features, 1)))[:, 0]
     seen = totals > 0
     if not seen.any():

@@ -81,7 +81,7 @@ class DataMatrix(ABC):
     far: FloatArray | None = field(default=None, init=False)
     shared: Shared = field(default_factory=Shared, init=False)
 
-    # -- what a backend provides ---------------------------------------------------------------------
+    # -- the methods that a backend provides ---------------------------------------------------------------------
 
     @abstractmethod
     def block(self, start: int, stop: int) -> Block:
@@ -124,7 +124,7 @@ class DataMatrix(ABC):
         return self.shared.names
 
     def report_to(self, progress: Progress) -> None:
-        """Tell `progress` how far each pass has got; only storage slower than memory has something to say."""
+        """Report the progress of each pass; only storage slower than memory reports any."""
         self.shared.progress = progress
 
     def stats(self) -> ColumnStats:
@@ -342,7 +342,7 @@ class DataMatrix(ABC):
     def _outputs(
         self, V: FloatArray | None, fn: BlockFunction, state: Sequence[FloatArray], donate: bool
     ) -> tuple[FloatArray, ...]:
-        """Arrays for the new state; what `fn` returns for no features at all tells their shapes."""
+        """Return arrays for the new state; the result of `fn` for no features at all gives their shapes."""
         if self.new_state is not None:
             return self.new_state
         nothing = None if V is None else np.empty((0, V.shape[1]), dtype=self.dtype)

@@ -105,7 +105,7 @@ def local_graph(X: Array, n_neighbors: int = 5, n_around: int = 10) -> csr_array
 def _joined(neighbours: IntArray, values: FloatArray) -> csr_array:
     """Return the graph in which every sample is joined to its neighbours, in both directions."""
     rows = np.repeat(np.arange(len(neighbours)), neighbours.shape[1])
-    found = neighbours.ravel() >= 0  # the approximate search marks what it did not find by -1
+    found = neighbours.ravel() >= 0  # -1: not found by the approximate search
     at = (rows[found], neighbours.ravel()[found])
     one_way = coo_array((values.ravel()[found], at), shape=(len(neighbours), len(neighbours))).tocsr()
     graph = csr_array(one_way.maximum(one_way.T))
@@ -130,7 +130,7 @@ def _approximate(method: Method, n_samples: int) -> bool:
 
 
 def _heat(squared: FloatArray, bandwidth: float | str, name: str) -> FloatArray:
-    found = squared[np.isfinite(squared)]  # what the approximate search did not find is infinitely far away
+    found = squared[np.isfinite(squared)]  # infinite: not found by the approximate search
     t = float(found.mean()) if bandwidth == "auto" else float(bandwidth)
     if t == 0:  # every neighbour is an exact copy
         return np.ones_like(squared)

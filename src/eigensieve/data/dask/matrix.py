@@ -65,7 +65,7 @@ class DaskData(DataMatrix):
         twin.__dict__.update(self.__dict__)
         return twin
 
-    # -- what the base class asks --------------------------------------------------------------------
+    # -- the interface of DataMatrix --------------------------------------------------------------------
 
     def block(self, start: int, stop: int) -> Block:
         raise TypeError("Blocks of Dask data exist on the workers only: use map_blocks or sweep.")
@@ -394,4 +394,4 @@ def _common_type(kinds: set[Any]) -> np.dtype[Any] | None:
 
 
 def _elsewhere() -> None:
-    """Return what a worker sees in place of the data matrix: nothing, because it must not use it."""
+    """Return None: a worker must not use the data matrix."""

@@ -63,11 +63,11 @@ class Filled:
 
 @dataclass(frozen=True, eq=False)
 class Sum:
-    """A sum in float64 whose last bit does not depend on which worker added what to what.
+    """A sum in float64 whose last bit does not depend on the order in which workers add.
 
     Chunks are added up where they are, in an order that Dask chooses. A sum is kept as two numbers, the rounded sum and
     what rounding took off (Knuth's two-sum), so that any order gives the same result when they are put together. A sum
-    is never changed in place, because what a worker keeps must stay as it is.
+    is never changed in place, because a worker may keep it.
     """
 
     high: FloatArray
@@ -217,7 +217,7 @@ def sweep_whole(job: Job, raws: Pieces, chunks: Pieces, standard: Any, *state: A
 
 
 def forward(job: Job, raw: Any, chunk: Chunk, standard: Any) -> FloatArray:
-    """Return what the samples of one chunk add to M V."""
+    """Return the part of M V from the samples of one chunk."""
     assert job.V is not None
     return piece(cut(raw, chunk), as_standard(standard)).project(job.V[slice(*chunk.rows)])
 
@@ -241,7 +241,7 @@ def sums_of(found: Found) -> Sums:
 
 
 def stacked(rows: list[list[Sums]], totals: list[Sums]) -> Sums:
-    """Return the backward products of all samples and the small sums: what goes to the client."""
+    """Return the backward products of all samples and the small sums, for the client."""
     known = [found for row in rows for found in sum_up(row) if found is not None]
     back = None
     if known:
@@ -274,7 +274,7 @@ def statistic_of(found: Moments, name: str) -> FloatArray:
 
 
 def run_pieces(job: Job, raws: Pieces, chunks: Pieces, standard: Any) -> list[Any]:
-    """Return what a pass makes of the blocks of each piece."""
+    """Return the results of a pass for the blocks of each piece."""
     out = []
     for (_, data), places in zip(pieces(raws, chunks, standard), chunks, strict=True):
         out.append(job.fn(data, places[0].features[0], data.segments(1)[0]))

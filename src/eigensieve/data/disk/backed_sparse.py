@@ -47,7 +47,7 @@ class SparseSource(Source):
                 f"{name} is not a whole compressed matrix: shape {shape}, {len(self.indptr)} pointers, {stored} "
                 f"entries announced, {self.values.shape[0]} stored. The file may be truncated; write it again."
             )
-        # Compressed rows take twice the room: each piece is turned into columns.
+        # Compressed rows take twice the memory: each piece is turned into columns.
         entry = (dtype.itemsize + np.dtype(self.indices.dtype).itemsize) * (2 if by_rows else 1)
         super().__init__(name, shape, dtype, entry * max(1, stored) / max(1, shape[0] * shape[1]))
         self.entry = entry
@@ -85,7 +85,7 @@ class SparseSource(Source):
         # scipy would turn all indices into the larger type of the two
         pointers = (self.indptr[start : stop + 1] - first).astype(indices.dtype if last - first < 2**31 else np.int64)
         if len(indices) and not 0 <= indices.min() <= indices.max() < self.shape[1 if self.by_samples else 0]:
-            raise ValueError("an index is beyond the shape")  # what computes with it would crash
+            raise ValueError("an index is beyond the shape")  # computing with it would crash
         return np.asarray(self.values[first:last]), indices, pointers
 
 

@@ -126,7 +126,7 @@ def _open_zarr(path: Path, max_memory: int, dataset: str | None) -> Source:
 
 
 def _choose(path: Path, dataset: str | None, matrices: list[str], holder: Any) -> str:
-    """The name of the array to read, or an error that lists what there is."""
+    """Return the name of the array to read; an error lists those in the file."""
     if dataset is None and len(matrices) == 1:
         return matrices[0]
     if dataset is not None and dataset in holder:

@@ -160,7 +160,7 @@ class RowStreamedData(StreamedData):
         return total
 
     def _row_pieces(self, of: Callable[[Any], Any] | None = None) -> Iterator[tuple[int, int, Any]]:
-        """One pass along the samples: the next piece, or what `of` makes of the raw one, is read while this is used."""
+        """One pass along the samples: the next piece is read, and passed through `of`, while this one is used."""
         self.shared.passes += 1
         self.source.check()
 

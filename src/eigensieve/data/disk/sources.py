@@ -15,7 +15,7 @@ ALIVE = 3
 """Pieces in memory at a time: one in use, one being read, and one that is being finished or filled again."""
 
 DEFAULT_MEMORY = "1GB"
-"""Memory for data read from disk where the user says nothing."""
+"""Memory for data read from disk, unless the user sets another amount."""
 
 _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12, "ki": 2**10, "mi": 2**20, "gi": 2**30, "ti": 2**40}
 
@@ -139,7 +139,7 @@ class Watch:
 
 
 class DerivedSource(Source):
-    """A source that changes what another one reads."""
+    """A source computed from another one."""
 
     def __init__(self, base: Source, name: str, n_samples: int, dtype: Any, itemsize: float) -> None:
         super().__init__(name, (n_samples, base.shape[1]), dtype, itemsize)
