@@ -20,6 +20,7 @@ SCRIPTS = {
     "elements": ["elements.py"],
     "elements-speed": ["elements_speed.py"],
     "sieve": ["sieve.py"],
+    "neighbours": ["neighbours.py"],
     "cold-start": ["cold_start.py"],
     "tall": ["tall.py"],
     "amount": ["amount.py"],

@@ -1,4 +1,4 @@
-"""The map in CONTRIBUTING.md shows the rooms and imports as they are."""
+"""The map in CONTRIBUTING.md shows the packages and imports as they are."""
 
 import importlib.util
 from pathlib import Path

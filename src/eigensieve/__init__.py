@@ -4,14 +4,14 @@
 lives in packages. The ``__init__`` of a package says what it owns and lists the names that other packages may use.
 A package imports only from the packages below it:
 
-``cli``, ``report``, ``plotting``                          what people run and look at
+``cli``, ``report``, ``plotting``                          interfaces for people
 ``cells``                                                  single cells
-``estimators``                                             what faces scikit-learn
+``estimators``                                             scikit-learn estimators
 ``sieve``, ``qalpha``, ``traceratio``, ``elements``        the methods
-``evidence``, ``graphs``, ``operators``                    what the methods share
+``evidence``, ``graphs``, ``operators``                    shared by the methods
 ``data``, ``tables``, ``datasets``                         matrices, files, examples
 
-``theory`` holds what the papers prove about the weights, as functions.
+``theory`` holds the theorems of the papers, as functions.
 
 All packages may use the files beside this one, such as ``_types`` and ``_files``.
 """

@@ -5,7 +5,7 @@ from typing import Any
 
 
 def require(module: str, *, extra: str) -> Any:
-    """Import an optional module, or say which extra of eigensieve brings it.
+    """Import an optional module; the error names the extra of eigensieve that installs it.
 
     Parameters
     ----------

@@ -17,7 +17,7 @@ _BETWEEN = 0.05  # seconds
 
 
 class CheckpointError(ValueError):
-    """What was kept of an earlier run cannot be used: it is of another run, or damaged."""
+    """The checkpoint of an earlier run cannot be used: it belongs to another run, or is damaged."""
 
 
 class StagedFile:
@@ -28,7 +28,7 @@ class StagedFile:
     Parameters
     ----------
     destination : path-like
-        Its folder must exist. A symbolic link is followed: what it points to is replaced, and the link stays. Devices,
+        Its folder must exist. A symbolic link is followed: its target is replaced, and the link stays. Devices,
         pipes and sockets are refused.
 
     Attributes
@@ -47,7 +47,7 @@ class StagedFile:
         self.path = self._folder / self.destination.name
 
     def publish(self, *, flush: bool = False) -> None:
-        """Move what was written to the destination. This replaces what is there.
+        """Move the written file or folder to the destination and replace anything there.
 
         Parameters
         ----------
@@ -69,7 +69,7 @@ class StagedFile:
             _put_on_disk(self.destination.parent, os.O_RDONLY)
 
     def discard(self) -> None:
-        """Remove the hidden folder with all that is left in it."""
+        """Remove the hidden folder with everything left in it."""
         for _ in range(_TRIES):
             shutil.rmtree(self._folder, ignore_errors=True)
             if not self._folder.exists():
@@ -78,18 +78,18 @@ class StagedFile:
 
 
 def is_special(path: Path) -> bool:
-    """Whether there is something that is neither a file nor a folder: a device, a pipe, a socket."""
+    """Return whether a path is neither a file nor a folder but a device, a pipe or a socket."""
     return path.exists() and not path.is_file() and not path.is_dir()
 
 
 @contextmanager
 def staged(destination: str | os.PathLike[str], *, flush: bool = False) -> Iterator[Path]:
-    """Give a path to write to. It becomes the destination at the end, unless an exception or an interruption came.
+    """Give a path to write to. It becomes the destination at the end, unless an exception or interruption occurs.
 
     Parameters
     ----------
     destination : path-like
-        A file or a folder. What is there is replaced.
+        A file or a folder. An existing one is replaced.
     flush : bool, default=False
         As in :meth:`StagedFile.publish`.
     """

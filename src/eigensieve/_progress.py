@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 
 Progress = Callable[[str], None]
-"""Called with one short line each time a long computation has got further."""
+"""Called with one short line for each step of a long computation."""
 
 
 silent: Progress = deque[str](maxlen=0).append
@@ -44,7 +44,7 @@ _listener: ContextVar[Progress | None] = ContextVar("_listener", default=None)
 
 @contextmanager
 def progress_to(listener: Progress) -> Iterator[None]:
-    """Send the progress of every fit in this block to `listener`, whatever `verbose` says.
+    """Send the progress of every fit in this block to `listener`, for any value of `verbose`.
 
     For programs that show progress in their own way. It holds for the calling thread or task only.
     """

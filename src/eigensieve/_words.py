@@ -1,4 +1,4 @@
-"""Words of sentences for people."""
+"""Numbers in sentences."""
 
 
 def counted(number: int, one: str, several: str = "") -> str:

@@ -1,21 +1,20 @@
-"""What a data matrix can do: products, column statistics, blocks of features, for every kind of storage.
+"""The data matrix: products, column statistics and blocks of features, for every kind of storage.
 
-The other rooms work with a `DataMatrix` only. They never ask where the data is. This folder holds what is in memory;
+The other packages work with a `DataMatrix` only and never ask where the data is. This folder holds arrays in memory;
 ``disk/`` reads files in pieces, ``dask/`` works where a cluster keeps the data.
 
 Read in this order:
 
-- ``matrix.py``: the contract and the passes, written once; `as_data` chooses the backend.
-- ``blocks.py``: what an algorithm may ask of a block of features.
+- ``matrix.py``: the contract and the passes, written once.
+- ``kinds.py``: `as_data` chooses the backend.
+- ``blocks.py``: the interface of a block of features.
 - ``stats.py``: statistics per feature; centring and scaling.
 - ``dense.py``, ``sparse.py``: arrays in memory, and their blocks.
 - ``digest.py``: fingerprints of the values.
 - ``extremes.py``: columns of extreme scale.
 - ``thin.py``: products of dense columns with a few vectors, and their statistics.
-- ``samples.py``: some samples of any data, in memory.
-- ``kinds.py``: which kind of stored data an object is.
 - ``threads.py``: ordered work on threads.
-- ``corrected.py``: data without what is known to be unwanted, on top of any backend.
+- ``corrected.py``: data without known unwanted variation, on top of any backend.
 - ``counts.py``: the logarithms of counts, on top of any backend.
 - ``squared.py``: the squares of the features, on top of any backend.
 
@@ -25,8 +24,8 @@ Words for a part of the data; no others are used:
 
 - block: consecutive features that are handed to an algorithm at once. Small enough for the cache.
 - segment: the blocks that one thread works through in turn. On Dask: the pieces that one task works through.
-- piece: what is in memory at once, as a data matrix of its own. In memory this is all of the data.
-- chunk: what the storage, or Dask, keeps together.
+- piece: the part that is in memory at once, as a data matrix of its own. For arrays this is all of the data.
+- chunk: the unit in which the storage, or Dask, keeps the data.
 
 A feature array has one row per feature. A pass reads all of the data once. A sweep is a pass with two products:
 forward from samples to features, and backward from features to samples.
@@ -39,7 +38,8 @@ from eigensieve.data.dense import StoredColumns
 from eigensieve.data.digest import fingerprint
 from eigensieve.data.disk.opening import open_data
 from eigensieve.data.extremes import multiplied, tamed
-from eigensieve.data.matrix import DataMatrix, as_data, is_stored
+from eigensieve.data.kinds import as_data, is_stored
+from eigensieve.data.matrix import DataMatrix
 from eigensieve.data.sparse import near_zero, without_repeats
 from eigensieve.data.squared import SquaredData, squares_of
 from eigensieve.data.stats import ColumnStats

@@ -1,4 +1,4 @@
-"""A block of consecutive features: what an algorithm is handed, whatever the storage.
+"""A block of consecutive features: the part of the data that an algorithm gets, for every kind of storage.
 
 A block holds the rows m_i of M (features x samples) for ``start <= i < stop``, centred and scaled as its data matrix
 asks. Formulas are in the papers' symbols: M is features x samples.
@@ -14,7 +14,7 @@ from eigensieve._types import FloatArray, IntArray
 
 
 class Block(Protocol):
-    """What an algorithm may ask of a block of features."""
+    """The interface of a block of features."""
 
     start: int
     stop: int
@@ -97,12 +97,12 @@ class BackwardSum:
 
 @dataclass(frozen=True)
 class Sweep:
-    """What a sweep returns.
+    """The result of a sweep.
 
     Attributes
     ----------
     state : tuple of feature arrays
-        What the block function returned, put together over all features (first axis).
+        The arrays from the block function, put together over all features (first axis).
     back : ndarray of shape (n_samples, n_columns) or None
         Sum over blocks of M_b' W_b, in float64.
     total : ndarray or None

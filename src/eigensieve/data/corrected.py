@@ -1,4 +1,4 @@
-"""Data with a low-rank part taken off: what is known to be unwanted, removed without touching what is stored.
+"""Data without a low-rank part: known unwanted variation is subtracted, and the stored values stay as they are.
 
 The corrected matrix is M - K L' (features x samples), where K has one row per feature and L one row per sample. Batch
 means are of this form, and so are directions projected out of the feature space. Every product follows from a product
@@ -12,8 +12,7 @@ import numpy as np
 
 from eigensieve._types import FloatArray, IntArray
 from eigensieve.data.blocks import Block, BlockFunction, Sweep
-from eigensieve.data.matrix import DataMatrix, SumFunction
-from eigensieve.data.stats import BlockMoments, ColumnStats
+from eigensieve.data.matrix import DataMatrix, DerivedData, SumFunction
 
 Result = TypeVar("Result")
 
@@ -71,7 +70,7 @@ def _energies(data: DataMatrix) -> FloatArray:
 
 
 def _unit_norm(found: "CorrectedData", left: FloatArray, before: FloatArray) -> tuple["CorrectedData", FloatArray]:
-    """Make all columns unit norm, or zero where rounding alone is left of what was there before."""
+    """Make all columns unit norm, or zero where only rounding is left."""
     kept = left > _GONE * float(np.finfo(found.dtype).eps) * np.maximum(before, np.finfo(np.float64).tiny)
     factor = np.where(kept, 1.0 / np.sqrt(np.where(kept, left, 1.0)), 0.0)
     return found.moved(None, factor), np.where(kept, left, 0.0)
@@ -90,7 +89,7 @@ def without_feature_directions(data: DataMatrix, V: FloatArray) -> tuple["Correc
     return corrected_data(data, V, data.combine(V))
 
 
-class CorrectedData(DataMatrix):
+class CorrectedData(DerivedData):
     """M - K L', seen through the same contract as any other data.
 
     Parameters
@@ -102,11 +101,9 @@ class CorrectedData(DataMatrix):
     """
 
     def __init__(self, base: DataMatrix, K: FloatArray, L: FloatArray) -> None:
-        super().__init__(base.n_samples, base.n_features, base.dtype)
-        self.base = base
+        super().__init__(base)
         self.K = np.ascontiguousarray(K, dtype=np.float64)
         self.L = np.ascontiguousarray(L, dtype=np.float64)
-        self.shared = base.shared  # one count of passes, one set of raw statistics, one progress
 
     def moved(self, offset: FloatArray | None, factor: FloatArray) -> "CorrectedData":
         K, L = self.K, self.L
@@ -117,17 +114,8 @@ class CorrectedData(DataMatrix):
     def samples(self, rows: IntArray) -> "CorrectedData":
         return CorrectedData(self.base.samples(rows), self.K, self.L[rows])
 
-    def stats(self) -> ColumnStats:
-        return self.base.stats()
-
     def block(self, start: int, stop: int) -> Block:
         return CorrectedBlock(self.base.block(start, stop), self.K[start:stop], self.L)
-
-    def block_moments(self, start: int, stop: int) -> BlockMoments:
-        return self.base.block_moments(start, stop)
-
-    def block_size(self) -> int:
-        return self.base.block_size()
 
     def take(self, indices: Any) -> FloatArray:
         wanted = np.arange(self.n_features)[indices]
@@ -177,7 +165,7 @@ class CorrectedData(DataMatrix):
 
 
 class CorrectedBlock:
-    """A block of M - K L': see :class:`~eigensieve.data.blocks.Block` for what its methods return.
+    """A block of M - K L': see :class:`~eigensieve.data.blocks.Block` for its methods.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
-"""Counts, such as molecules per cell and gene: is it counts, and their logarithms, at one library size if wanted.
+"""Counts, such as molecules per cell and gene: how they are recognised, and their logarithms at one library size.
 
-x_ti becomes log(1 + x_ti s / s_t): s_t is the total of sample t, s the median of the totals. How much of a sample was
-seen is then no difference between samples. Zero stays zero, so sparse data stays sparse.
+x_ti becomes log(1 + x_ti s / s_t): s_t is the total of sample t, s the median of the totals. Samples then
+do not differ by their totals. Zero stays zero, so sparse data stays sparse.
 """
 
 from typing import Any
@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from eigensieve._types import Array, FloatArray, IntArray
-from eigensieve.data.disk.sources import Source
-from eigensieve.data.matrix import DataMatrix, as_data
+from eigensieve.data.disk.sources import DerivedSource, Source
+from eigensieve.data.kinds import as_data
+from eigensieve.data.matrix import DataMatrix
 from eigensieve.data.sparse import SparseData, without_repeats
 
 _LOOKED_AT = 200_000  # values that are looked at to tell whether data holds counts
@@ -67,7 +68,7 @@ def log_counts(X: Any) -> tuple[DataMatrix, FloatArray]:
 
 
 def logarithms(raw: DataMatrix, factors: FloatArray, *, own: bool = False, squared: bool = False) -> DataMatrix:
-    """Return log(1 + x_ti f_t), or its square, wherever the data is stored. What is negative counts as zero.
+    """Return log(1 + x_ti f_t), or its square, wherever the data is stored. Negative values count as zero.
 
     Parameters
     ----------
@@ -94,7 +95,7 @@ def logarithms(raw: DataMatrix, factors: FloatArray, *, own: bool = False, squar
 
 
 def size_factors(data: DataMatrix) -> FloatArray:
-    """Return s / s_t per sample: what its counts are multiplied by. 1 for samples without any count."""
+    """Return s / s_t per sample, the factor of its counts; 1 for samples without any count."""
     totals = data.combine(np.ones((data.n_features, 1)))[:, 0]
     seen = totals > 0
     if not seen.any():
@@ -102,7 +103,7 @@ def size_factors(data: DataMatrix) -> FloatArray:
     return np.where(seen, np.median(totals[seen]) / np.where(seen, totals, 1.0), 1.0)
 
 
-class LogCounts(Source):
+class LogCounts(DerivedSource):
     """The logarithms of stored counts, or their squares.
 
     Parameters
@@ -114,19 +115,11 @@ class LogCounts(Source):
 
     def __init__(self, base: Source, factors: FloatArray, *, squared: bool = False) -> None:
         dtype = np.float32 if base.dtype == np.float32 else np.float64
-        super().__init__(base.name, base.shape, dtype, base.itemsize + np.dtype(dtype).itemsize)
-        self.base, self.factors, self.squared = base, factors, squared
-        self.step, self.by_samples, self.threads, self.sparse = base.step, base.by_samples, base.threads, base.sparse
-        self.feature_names, self.watch = base.feature_names, base.watch
+        super().__init__(base, base.name, base.shape[0], dtype, base.itemsize + np.dtype(dtype).itemsize)
+        self.factors, self.squared = factors, squared
 
     def largest(self, count: int) -> float:
         return 2.0 * self.base.largest(count)
-
-    def memory(self, count: int) -> FloatArray:
-        return self.base.memory(count)
-
-    def settle(self, count: int) -> None:
-        self.base.settle(count)
 
     def subset(self, rows: IntArray) -> Source:
         return LogCounts(self.base.subset(rows), self.factors[rows], squared=self.squared)
@@ -152,7 +145,7 @@ def _logarithms(X: Any, factors: FloatArray, *, squared: bool = False) -> Any:
 
 
 def _log(values: FloatArray, squared: bool) -> FloatArray:
-    """Return log(1 + x), or its square, written over `values`. What is negative counts as zero."""
+    """Return log(1 + x), or its square, written over `values`. Negative values count as zero."""
     np.log1p(np.maximum(values, 0, out=values), out=values)
     return np.square(values, out=values) if squared else values
 

@@ -1,4 +1,4 @@
-"""Fingerprints of the values: they tell whether two fits are given the same data, wherever it is stored.
+"""Fingerprints of the values: they tell whether two fits are given the same data, for every kind of storage.
 
 The fingerprint of a column is the sum over the samples t of h(x_t) r^t modulo 2^64. Here h mixes the bits of x_t as a
 float64, and h(0) = 0, so that sparse and dense storage agree. One changed value always changes the sum, because r is

@@ -1,4 +1,4 @@
-"""The data matrix: everything an algorithm may ask of the data, wherever the data lives.
+"""The data matrix: everything an algorithm may ask of the data, for every kind of storage.
 
 Orientation: users hand in X (samples x features, q x n); the papers write M = X' (rows m_i are features). A backend
 says how to get one block of features; the passes below are written once, on top of that.
@@ -13,13 +13,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import numpy as np
-from scipy.sparse import issparse
+from scipy.sparse import hstack, issparse, vstack
 
 from eigensieve._progress import Progress, silent
 from eigensieve._types import Array, BoolArray, FloatArray, IntArray
 from eigensieve.data.blocks import BackwardSum, Block, BlockFunction, Sweep, add_up, numbered
 from eigensieve.data.digest import digests_by_segments
-from eigensieve.data.kinds import stored_kind
 from eigensieve.data.stats import BlockMoments, ColumnStats, Moments, joined_moments, standardization
 from eigensieve.data.threads import ordered_map
 
@@ -34,14 +33,14 @@ _SEGMENTS = 32  # fixed, so that sums do not depend on the number of threads
 
 
 Work = Callable[["DataMatrix", int, Ranges], Result]
-"""What a pass does with one segment: work(piece, its first feature, blocks counted from there)."""
+"""The work of a pass on one segment: work(piece, its first feature, blocks counted from there)."""
 SumFunction = Callable[[slice, FloatArray, FloatArray], FloatArray]
-"""What becomes of the sums of some features: fn(which, projections, energies) -> one number per feature."""
+"""A function of the sums of some features: fn(which, projections, energies) -> one number per feature."""
 
 
 @dataclass
 class Shared:
-    """What all views of the same data share."""
+    """State that all views of the same data share."""
 
     passes: int = 0
     stats: ColumnStats | None = None
@@ -50,7 +49,7 @@ class Shared:
     exponents: IntArray | None = None
     """The powers of two by which the columns were multiplied, if they were; see ``extremes.py``."""
     kept: dict[str, Any] = field(default_factory=dict)
-    """What a backend keeps from pass to pass."""
+    """Objects that a backend keeps from pass to pass."""
 
 
 @dataclass(eq=False, repr=False)
@@ -82,7 +81,7 @@ class DataMatrix(ABC):
     far: FloatArray | None = field(default=None, init=False)
     shared: Shared = field(default_factory=Shared, init=False)
 
-    # -- what a backend provides ---------------------------------------------------------------------
+    # -- the methods that a backend provides ---------------------------------------------------------------------
 
     @abstractmethod
     def block(self, start: int, stop: int) -> Block:
@@ -125,7 +124,7 @@ class DataMatrix(ABC):
         return self.shared.names
 
     def report_to(self, progress: Progress) -> None:
-        """Tell `progress` how far each pass has got; only storage slower than memory has something to say."""
+        """Report the progress of each pass; only storage slower than memory reports any."""
         self.shared.progress = progress
 
     def stats(self) -> ColumnStats:
@@ -183,9 +182,12 @@ class DataMatrix(ABC):
 
     def samples(self, rows: IntArray) -> "DataMatrix":
         """Return some samples in memory, centred and scaled as here; `rows` are increasing. One pass."""
-        from eigensieve.data.samples import samples_in_memory
+        from eigensieve.data.kinds import as_data
 
-        return samples_in_memory(self, rows)
+        raw = self.rescaled(None, None)
+        raw.n_segments = 1  # nothing to put together where the data is in memory
+        parts = list(raw.each_segment(_Samples(rows)))
+        return as_data(joined(parts, 1)).rescaled(self.center, self.scale, self.far)
 
     def raw_samples(self, rows: IntArray, start: int, stop: int) -> Any:
         """Return some samples of raw features start..stop as they are stored; only for data in memory."""
@@ -340,7 +342,7 @@ class DataMatrix(ABC):
     def _outputs(
         self, V: FloatArray | None, fn: BlockFunction, state: Sequence[FloatArray], donate: bool
     ) -> tuple[FloatArray, ...]:
-        """Arrays for the new state; what `fn` returns for no features at all tells their shapes."""
+        """Return arrays for the new state; the result of `fn` for no features at all gives their shapes."""
         if self.new_state is not None:
             return self.new_state
         nothing = None if V is None else np.empty((0, V.shape[1]), dtype=self.dtype)
@@ -354,47 +356,42 @@ class DataMatrix(ABC):
         return tuple(outputs)
 
 
-def as_data(X: Any, max_memory: int | None = None) -> DataMatrix:
-    """Return the data matrix for whatever the user holds: the one place that knows the backends.
+class DerivedData(DataMatrix):
+    """Data computed from the blocks of other data; one count of passes, one set of raw statistics, one progress.
 
     Parameters
     ----------
-    X : array, sparse matrix, memory map, HDF5 dataset, Zarr array, AnnData, Dask collection or DataMatrix
-    max_memory : int, optional
-        Bytes that data read from disk may take at any time.
+    base : DataMatrix
     """
-    if isinstance(X, DataMatrix):
-        return X
-    kind = stored_kind(X)
-    if kind == "dask":
-        from eigensieve.data.dask.matrix import dask_data
 
-        return dask_data(X)
-    if kind == "anndata":
-        data = as_data(X.X, max_memory)
-        data.shared.names = np.asarray(X.var_names, dtype=object)
-        return data
-    if kind is not None:
-        from eigensieve.data.disk.handles import open_handle
+    def __init__(self, base: DataMatrix) -> None:
+        super().__init__(base.n_samples, base.n_features, base.dtype)
+        self.base, self.shared = base, base.shared
 
-        found = open_handle(X, kind, max_memory)
-        if found is not None:
-            return found
-    if issparse(X):
-        from eigensieve.data.sparse import SparseData
+    def stats(self) -> ColumnStats:
+        return self.base.stats()
 
-        return SparseData(X)
-    if isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind in "fiub":
-        from eigensieve.data.dense import DenseData
+    def block_moments(self, start: int, stop: int) -> BlockMoments:
+        return self.base.block_moments(start, stop)
 
-        return DenseData(np.asarray(X))
-    given = f"{X.ndim} dimension(s) of type {X.dtype}" if isinstance(X, np.ndarray) else type(X).__name__
-    raise TypeError(
-        "Data must be a 2-dimensional numeric numpy array or a scipy sparse matrix. "
-        f"Got {given} instead; convert it first, for example with numpy.asarray(X, dtype=float)."
-    )
+    def block_size(self) -> int:
+        return self.base.block_size()
 
 
-def is_stored(X: Any) -> bool:
-    """True for data that is not, or not only, an array in memory: memory maps, HDF5, Zarr, AnnData, Dask."""
-    return isinstance(X, DataMatrix) or stored_kind(X) is not None
+def joined(parts: Sequence[Any], axis: int) -> Any:
+    """Put raw parts together: arrays, or sparse matrices."""
+    if len(parts) == 1:
+        return parts[0]
+    if issparse(parts[0]):
+        return (vstack, hstack)[axis](parts, format="csc")
+    return np.concatenate(parts, axis=axis)
+
+
+class _Samples:
+    """Cut some samples out of a segment: a function that can travel to a worker."""
+
+    def __init__(self, rows: IntArray) -> None:
+        self.rows = rows
+
+    def __call__(self, piece: DataMatrix, offset: int, ranges: Ranges) -> Any:
+        return piece.raw_samples(self.rows, ranges[0][0], ranges[-1][1])

@@ -343,7 +343,7 @@ def _smallest_exact(values: Array) -> FloatArray:
     single = np.empty(len(values), dtype=np.float32)
     for start in range(0, len(values), _BLOCK_NONZEROS):
         some = slice(start, start + _BLOCK_NONZEROS)
-        with np.errstate(over="ignore"):  # what is too large becomes infinite, which is another value
+        with np.errstate(over="ignore"):  # too large values become infinite, which is another value
             single[some] = values[some]
         if not np.array_equal(single[some], values[some]):
             return values if values.dtype.kind == "f" else values.astype(np.float64)

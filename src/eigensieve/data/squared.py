@@ -1,4 +1,4 @@
-"""The squares of features: what a feature says by its distance from the mean, beyond what it says itself."""
+"""The squares of features: structure in the distance of a feature from its mean."""
 
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -8,14 +8,13 @@ import numpy as np
 from eigensieve._types import FloatArray
 from eigensieve.data.blocks import Block
 from eigensieve.data.dense import DenseBlock
-from eigensieve.data.matrix import DataMatrix
-from eigensieve.data.stats import BlockMoments, ColumnStats
+from eigensieve.data.matrix import DerivedData
 
 Result = TypeVar("Result")
 
 
 def squares_of(Z: FloatArray) -> FloatArray:
-    """Return z^2 per column, without its mean and without what z itself says, at unit norm; 0 where nothing is left.
+    """Return z^2 per column, with its mean and its regression on z removed, at unit norm; 0 where nothing is left.
 
     Parameters
     ----------
@@ -31,7 +30,7 @@ def squares_of(Z: FloatArray) -> FloatArray:
     return np.divide(S, norms, out=np.zeros_like(S), where=kept)
 
 
-class SquaredData(DataMatrix):
+class SquaredData(DerivedData):
     """The squares of all features as data of their own, for scores and their null.
 
     Blocks are made dense one at a time.
@@ -42,22 +41,8 @@ class SquaredData(DataMatrix):
         Standardised: centred columns of unit norm.
     """
 
-    def __init__(self, base: DataMatrix) -> None:
-        super().__init__(base.n_samples, base.n_features, base.dtype)
-        self.base = base
-        self.shared = base.shared
-
-    def stats(self) -> ColumnStats:
-        return self.base.stats()
-
     def block(self, start: int, stop: int) -> Block:
         return _squared(self.base.block(start, stop))
-
-    def block_moments(self, start: int, stop: int) -> BlockMoments:
-        return self.base.block_moments(start, stop)
-
-    def block_size(self) -> int:
-        return self.base.block_size()
 
     def take(self, indices: Any) -> FloatArray:
         return squares_of(self.base.take(indices))

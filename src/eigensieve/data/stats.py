@@ -163,7 +163,7 @@ def standardization(stats: ColumnStats, normalize: str, dtype: Any) -> Standard:
 
 
 def _distance_from_zero(stats: ColumnStats, dtype: Any, out: FloatArray) -> None:
-    """Count the standard deviations from zero to each column's mean; what could overflow or vanish stays infinite."""
+    """Count the standard deviations from zero to each column's mean; infinity where squares overflow or vanish."""
     largest = float(np.finfo(dtype).max) ** 0.4
     safe = (stats.norm < largest) & (stats.centered_norm > 1 / largest)
     distance = np.abs(stats.mean) * np.sqrt(stats.n_samples)

@@ -1,7 +1,7 @@
 """The selectors and classifiers: the only code that faces scikit-learn.
 
-The room checks the input, calls the rooms below, sets the learned attributes (names that end in ``_``), and saves and
-loads fitted models. It holds no algorithm. Read the files in this order:
+The package checks the input, calls the packages below, sets the learned attributes (names that end in ``_``), and
+saves and loads fitted models. It holds no algorithm. Read the files in this order:
 
 ``registry``            the one table of estimator classes
 ``base``                what all share: input checks, all-or-nothing fitting, warnings, and the base of the selectors

@@ -1,6 +1,6 @@
 """How sure we are: which eigenvalues, features and selections are more than noise.
 
-Nothing in this room knows how an embedding or a selection was made: Q-alpha, the sieve and any selector use it alike.
+Nothing here knows how an embedding or a selection was made: Q-alpha, the sieve and any selector use it alike.
 Read in this order:
 
 scores.py : the agreement of a feature with an embedding, and what permuted copies of the feature score.

@@ -2,13 +2,13 @@
 
 Read in this order:
 
+nearest.py, _nearest_numba.py : the search for nearest neighbours.
 knn.py : the nearest-neighbour graph, with heat or binary weights, and one by distances relative to the surroundings.
-screen.py, _screen_numba.py : exact neighbours of dense samples, faster than by comparing all pairs in double precision.
 checks.py : a graph that the user gives, checked once.
 spectrum.py : degrees and leading eigenvectors of a graph.
 """
 
 from eigensieve.graphs.checks import check_graph
 from eigensieve.graphs.knn import knn_graph, local_graph
-from eigensieve.graphs.screen import nearest_among
+from eigensieve.graphs.nearest import nearest_among
 from eigensieve.graphs.spectrum import degrees, leading_eigenvectors

@@ -9,7 +9,7 @@ from eigensieve.data import without_repeats
 
 
 def check_graph(graph: Any, n_samples: int, *, name: str = "graph", signed: bool = False) -> csr_array:
-    """Return a weighted undirected graph as compressed rows in float64, or say what is wrong with it.
+    """Return a weighted undirected graph as compressed rows in float64, or raise an error that names its fault.
 
     Parameters
     ----------

@@ -10,18 +10,15 @@ from scipy.sparse import coo_array, csr_array
 from eigensieve._extras import require
 from eigensieve._types import Array, FloatArray, IntArray
 from eigensieve.data import near_zero
-from eigensieve.graphs.screen import gram_neighbours, screened_neighbours
+from eigensieve.graphs.nearest import nearest
 
 Method = Literal["auto", "exact", "approximate"]
 
 EXACT_LIMIT = 20_000
 """Most samples for which ``method="auto"`` finds exact neighbours."""
 
-_COPY_LIMIT = 1 << 25  # most numbers of samples that are copied for the screen
-_TREE_DIMENSIONS = 15
-_SCREEN_SAMPLES = 1_000
+_COPY_LIMIT = 1 << 25  # most numbers that the search may copy
 _SEARCH_WIDTH = 30
-_ROWS = 256  # rows of all distances that are ordered at once
 _COPIES = 1e-6  # surroundings closer than this share of the typical ones are those of exact copies
 
 
@@ -50,7 +47,7 @@ def knn_graph(
     bandwidth : float or "auto", default="auto"
         t above. "auto" takes the mean squared distance between neighbours.
     method : {"auto", "exact", "approximate"}, default="auto"
-        "exact" compares all pairs, or uses scikit-learn's trees in few dimensions. "approximate" uses pynndescent (the
+        "exact" compares all pairs. "approximate" uses pynndescent (the
         extra ``neighbors``). "auto" is exact up to 20,000 samples and approximate above. If pynndescent is missing, it
         warns and stays exact.
     random_state : int, RandomState or None, default=0
@@ -73,15 +70,9 @@ def knn_graph(
         neighbours, distances = _approximate_neighbours(X, n_neighbors, random_state)
     else:
         neighbours, distances = _exact_neighbours(X, n_neighbors)
-    rows = np.repeat(np.arange(n_samples), n_neighbors)
-    columns = neighbours.ravel()
-    found = columns >= 0  # the approximate search marks what it did not find by -1
-    squared = np.asarray(distances, dtype=np.float64).ravel()[found] ** 2
+    squared = np.asarray(distances, dtype=np.float64) ** 2
     values = np.ones_like(squared) if weights == "binary" else _heat(squared, bandwidth, name)
-    one_way = coo_array((values, (rows[found], columns[found])), shape=(n_samples, n_samples)).tocsr()
-    graph = csr_array(one_way.maximum(one_way.T))
-    graph.eliminate_zeros()
-    return graph
+    return _joined(neighbours, values)
 
 
 def local_graph(X: Array, n_neighbors: int = 5, n_around: int = 10) -> csr_array:
@@ -91,8 +82,6 @@ def local_graph(X: Array, n_neighbors: int = 5, n_around: int = 10) -> csr_array
     `n_around` nearest neighbours (non-iterative contextual dissimilarity; Jegou, Harzallah and Schmid 2007). In many
     dimensions a few samples are near neighbours of very many, and those in sparse surroundings of hardly any. Relative
     distances make up for that. All weights are 1, and there are no loops.
-
-    All pairs are compared, in O(q^2) memory.
 
     Parameters
     ----------
@@ -106,25 +95,22 @@ def local_graph(X: Array, n_neighbors: int = 5, n_around: int = 10) -> csr_array
     -------
     graph : scipy.sparse.csr_array of shape (n_samples, n_samples)
     """
-    from scipy.spatial.distance import cdist
-
-    q = len(X)
-    X = near_zero(X)
-    distances = cdist(X, X)
-    n_around = min(n_around, q - 1)
-    blocks = [slice(start, start + _ROWS) for start in range(0, q, _ROWS)]
-    # Each sample is its own nearest, at 0.
-    sums = [np.partition(distances[rows], n_around, axis=1)[:, : n_around + 1].sum(axis=1) for rows in blocks]
-    around = np.concatenate(sums) / n_around
-    typical = around.mean()
-    around = np.maximum(around, _COPIES * typical) if typical > 0 else np.ones(q)
-    np.fill_diagonal(distances, np.inf)
+    around = nearest(X, X, min(n_around, len(X) - 1))[1].mean(axis=1)
+    around = np.maximum(around, _COPIES * around.mean())
     # The sample's own surroundings change nothing in the order of its neighbours.
-    distances /= np.sqrt(around)
-    found = [np.argpartition(distances[rows], n_neighbors - 1, axis=1)[:, :n_neighbors].copy() for rows in blocks]
-    neighbours, rows = np.concatenate(found).ravel(), np.repeat(np.arange(q), n_neighbors)
-    one_way = coo_array((np.ones(len(rows)), (rows, neighbours)), shape=(q, q)).tocsr()
-    return csr_array(one_way.maximum(one_way.T))
+    neighbours, _ = nearest(X, X, n_neighbors, around if around.any() else None)
+    return _joined(neighbours, np.ones(neighbours.shape))
+
+
+def _joined(neighbours: IntArray, values: FloatArray) -> csr_array:
+    """Return the graph in which every sample is joined to its neighbours, in both directions."""
+    rows = np.repeat(np.arange(len(neighbours)), neighbours.shape[1])
+    found = neighbours.ravel() >= 0  # -1: not found by the approximate search
+    at = (rows[found], neighbours.ravel()[found])
+    one_way = coo_array((values.ravel()[found], at), shape=(len(neighbours), len(neighbours))).tocsr()
+    graph = csr_array(one_way.maximum(one_way.T))
+    graph.eliminate_zeros()
+    return graph
 
 
 def _approximate(method: Method, n_samples: int) -> bool:
@@ -144,7 +130,8 @@ def _approximate(method: Method, n_samples: int) -> bool:
 
 
 def _heat(squared: FloatArray, bandwidth: float | str, name: str) -> FloatArray:
-    t = float(squared.mean()) if bandwidth == "auto" else float(bandwidth)
+    found = squared[np.isfinite(squared)]  # infinite: not found by the approximate search
+    t = float(found.mean()) if bandwidth == "auto" else float(bandwidth)
     if t == 0:  # every neighbour is an exact copy
         return np.ones_like(squared)
     values = np.exp(-squared / t)
@@ -157,20 +144,14 @@ def _heat(squared: FloatArray, bandwidth: float | str, name: str) -> FloatArray:
 
 
 def _exact_neighbours(X: Any, n_neighbors: int) -> tuple[IntArray, FloatArray]:
-    """Return neighbours and distances, without the sample itself.
-
-    Dense samples in more than a few dimensions are searched by `screen.py`, all others by scikit-learn.
-    """
-    if isinstance(X, np.ndarray) and X.shape[1] > _TREE_DIMENSIONS and X.size <= _COPY_LIMIT:
-        search = screened_neighbours if len(X) > _SCREEN_SAMPLES else gram_neighbours
-        return search(X, n_neighbors)
+    """Return neighbours and distances, without the sample itself; scikit-learn searches sparse and large samples."""
+    if isinstance(X, np.ndarray) and X.size <= _COPY_LIMIT:
+        return nearest(X, X, n_neighbors)
     from sklearn.neighbors import NearestNeighbors
 
     # Trees are faster in few dimensions only, but scikit-learn's "auto" takes one in many dimensions, too.
-    algorithm = "brute" if X.shape[1] > _TREE_DIMENSIONS else "auto"
-    X = near_zero(X)
-    trees = NearestNeighbors(n_neighbors=n_neighbors, algorithm=algorithm, n_jobs=-1).fit(X)
-    distances, neighbours = trees.kneighbors()
+    search = NearestNeighbors(n_neighbors=n_neighbors, algorithm="brute", n_jobs=-1).fit(near_zero(X))
+    distances, neighbours = search.kneighbors()
     return neighbours, distances
 
 

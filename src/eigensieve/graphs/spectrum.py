@@ -14,9 +14,7 @@ def degrees(graph: csr_array) -> FloatArray:
     return np.asarray(graph.sum(axis=1), dtype=np.float64).reshape(-1)
 
 
-def leading_eigenvectors(
-    graph: csr_array, count: int, *, smoothing: float, vectors: bool = True
-) -> tuple[FloatArray, FloatArray]:
+def leading_eigenvectors(graph: csr_array, count: int, *, smoothing: float) -> tuple[FloatArray, FloatArray]:
     """Return the largest eigenvalues and eigenvectors of the smoothed graph, without the trivial one.
 
     With W the graph, D its degrees and c = `smoothing` times its mean degree, the matrix is
@@ -34,8 +32,6 @@ def leading_eigenvectors(
         Below the number of samples.
     smoothing : float
         Weight of the complete graph that is mixed in, in mean degrees per sample. At 0 every sample needs an edge.
-    vectors : bool, default=True
-        False returns the eigenvalues and an array without columns, which is faster for few samples.
 
     Returns
     -------
@@ -53,8 +49,6 @@ def leading_eigenvectors(
     if q <= _DENSE_SAMPLES or count > q // 4:
         whole = (graph.toarray() + share / q) * np.multiply.outer(inverse_root, inverse_root)
         whole -= 2.0 * np.multiply.outer(trivial, trivial)
-        if not vectors:
-            return np.linalg.eigvalsh(whole)[::-1][:count], np.empty((q, 0))
         values, basis = np.linalg.eigh(whole)
         return values[::-1][:count], basis[:, ::-1][:, :count]
 

@@ -15,14 +15,14 @@ from eigensieve.data.dask.tasks import sum_up
 from eigensieve.data.threads import limited_blas
 
 _FAN = 8  # terms that one task adds up, so that no worker needs them all
-_FEW = 4  # up to this many sums come to the client, and up to this many tasks get their own copy of what it sends
+_FEW = 4  # up to this many sums come to the client, and up to this many tasks get their own copy of a sent value
 _PATIENCE = 30.0  # seconds a cluster may be without any worker
 _LOOK = 1.0
 
 
 @dataclass(frozen=True, eq=False)
 class Held:
-    """What a task left on the workers, or in this process where Dask runs here; `which` names one array of several."""
+    """The result of a task on the workers, or in this process if Dask runs here; `which` names one array of several."""
 
     key: str
     value: Any
@@ -154,7 +154,7 @@ def _computed(tasks: Any, n_wanted: int) -> tuple[list[Any], list[Any]]:
         if wanted and _is_future(wanted[0]):
             _wait(wanted)
             wanted = wanted[0].client.gather(wanted)
-    return list(wanted), list(rest)  # what goes wrong with the rest shows in the pass that needs it
+    return list(wanted), list(rest)  # an error in the rest shows in the pass that needs it
 
 
 def _is_future(value: Any) -> bool:

@@ -130,7 +130,7 @@ def homes(futures: Mapping[Any, Any], pieces: Sequence[Sequence[Any]]) -> list[s
     Parameters
     ----------
     futures : mapping
-        What `futures_in` found.
+        The result of `futures_in`.
     pieces : sequence of lists of keys
         The chunks of each piece.
     """
@@ -185,7 +185,7 @@ def _threads_of(futures: Mapping[Any, Any]) -> dict[str, int]:
 
 @dataclass(frozen=True)
 class WorkerArray:
-    """A feature array on the workers, cut like the data: per segment what is held there, or how to fill it."""
+    """A feature array on the workers, cut like the data: per segment the array there, or how to fill it."""
 
     held: tuple[Held | Filled, ...]
     shape: tuple[int, ...]

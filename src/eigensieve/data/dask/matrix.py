@@ -2,7 +2,7 @@
 
 Feature arrays (weights, projections, statistics) are made on the workers and stay there. A pass sends the columns V
 and the block function, and brings back the sum of the backward products, added up on the workers. All of it is plain
-Dask tasks, so that what is lost with a worker is computed again.
+Dask tasks, so that results lost with a worker are computed again.
 """
 
 import warnings
@@ -65,7 +65,7 @@ class DaskData(DataMatrix):
         twin.__dict__.update(self.__dict__)
         return twin
 
-    # -- what the base class asks --------------------------------------------------------------------
+    # -- the interface of DataMatrix --------------------------------------------------------------------
 
     def block(self, start: int, stop: int) -> Block:
         raise TypeError("Blocks of Dask data exist on the workers only: use map_blocks or sweep.")
@@ -268,7 +268,7 @@ class DaskData(DataMatrix):
         graph = self._graph()
         sent = [graph.task(tasks.given, segment.cut(A), home=segment.home) for segment in self.grid]
         with warnings.catch_warnings():
-            # within a task and not scattered: what is scattered is lost with its worker
+            # within a task and not scattered: scattered values are lost with their worker
             warnings.filterwarnings("ignore", "Sending large graph")
             placed = WorkerArray(tuple(graph.run([], sent)[1]), A.shape, A.dtype)
         self.shared.kept["placed"] = [*kept[-_PLACED + 1 :], (A.copy(), placed)]
@@ -394,4 +394,4 @@ def _common_type(kinds: set[Any]) -> np.dtype[Any] | None:
 
 
 def _elsewhere() -> None:
-    """Return what a worker sees in place of the data matrix: nothing, because it must not use it."""
+    """Return None: a worker must not use the data matrix."""

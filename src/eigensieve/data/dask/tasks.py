@@ -1,4 +1,4 @@
-"""What runs on the workers: functions of chunks of the data and of the feature arrays that live beside them.
+"""The functions that run on the workers: they take chunks of the data and the feature arrays beside them.
 
 A task works on a segment: one piece or several that are on the same worker. The feature arrays of its pieces are one
 array, in the order of the pieces.
@@ -14,7 +14,8 @@ import numpy as np
 
 from eigensieve._types import FloatArray, IntArray
 from eigensieve.data.blocks import BlockFunction
-from eigensieve.data.matrix import DataMatrix, as_data
+from eigensieve.data.kinds import as_data
+from eigensieve.data.matrix import DataMatrix
 from eigensieve.data.stats import Moments, Standard, joined_moments, standardization
 
 
@@ -31,12 +32,12 @@ class Chunk:
 
 @dataclass(frozen=True, eq=False)
 class Job:
-    """What the client sends to the workers in a pass.
+    """The message from the client to the workers in a pass.
 
     Attributes
     ----------
     fn : callable
-        What to do with a block, or with the blocks of a piece.
+        The work on a block, or on the blocks of a piece.
     V : ndarray or None
         Left side of the forward product.
     examples : tuple of ndarray
@@ -62,11 +63,11 @@ class Filled:
 
 @dataclass(frozen=True, eq=False)
 class Sum:
-    """A sum in float64 whose last bit does not depend on which worker added what to what.
+    """A sum in float64 whose last bit does not depend on the order in which workers add.
 
     Chunks are added up where they are, in an order that Dask chooses. A sum is kept as two numbers, the rounded sum and
     what rounding took off (Knuth's two-sum), so that any order gives the same result when they are put together. A sum
-    is never changed in place, because what a worker keeps must stay as it is.
+    is never changed in place, because a worker may keep it.
     """
 
     high: FloatArray
@@ -113,7 +114,7 @@ def results(terms: Sequence[Sums]) -> list[FloatArray | None]:
 
 @dataclass(frozen=True, eq=False)
 class Found:
-    """What a sweep leaves of a segment: new feature arrays, W where the product back is still to come, and the sums."""
+    """The result of a sweep over a segment: new feature arrays, sums, and W where the product back is still to come."""
 
     state: tuple[FloatArray, ...]
     W: FloatArray | None
@@ -216,7 +217,7 @@ def sweep_whole(job: Job, raws: Pieces, chunks: Pieces, standard: Any, *state: A
 
 
 def forward(job: Job, raw: Any, chunk: Chunk, standard: Any) -> FloatArray:
-    """Return what the samples of one chunk add to M V."""
+    """Return the part of M V from the samples of one chunk."""
     assert job.V is not None
     return piece(cut(raw, chunk), as_standard(standard)).project(job.V[slice(*chunk.rows)])
 
@@ -240,7 +241,7 @@ def sums_of(found: Found) -> Sums:
 
 
 def stacked(rows: list[list[Sums]], totals: list[Sums]) -> Sums:
-    """Return the backward products of all samples and the small sums: what goes to the client."""
+    """Return the backward products of all samples and the small sums, for the client."""
     known = [found for row in rows for found in sum_up(row) if found is not None]
     back = None
     if known:
@@ -273,7 +274,7 @@ def statistic_of(found: Moments, name: str) -> FloatArray:
 
 
 def run_pieces(job: Job, raws: Pieces, chunks: Pieces, standard: Any) -> list[Any]:
-    """Return what a pass makes of the blocks of each piece."""
+    """Return the results of a pass for the blocks of each piece."""
     out = []
     for (_, data), places in zip(pieces(raws, chunks, standard), chunks, strict=True):
         out.append(job.fn(data, places[0].features[0], data.segments(1)[0]))

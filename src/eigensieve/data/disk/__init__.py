@@ -2,11 +2,10 @@
 
 Read in this order:
 
-- ``opening.py``: `open_data`, for paths; ``handles.py``: for what is open already.
-- ``sources.py``: the few calls that a kind of storage answers.
+- ``opening.py``: `open_data`, for paths.
+- ``sources.py``: the interface of a kind of storage, the watch for changes, and amounts of memory.
 - ``npy.py`` (with ``direct.py``), ``chunked.py`` (HDF5, Zarr), ``backed_sparse.py``, ``parquet.py``: these kinds.
 - ``stream.py``: passes along the features; ``rows.py``: passes along the samples, for storage that favours them.
-- ``memory.py``: amounts of memory as users write them.
 
 A source reads; a data matrix computes. A piece holds consecutive features with all samples (``stream.py``), or
 consecutive samples with all features (``rows.py``). For the other words see ``data/__init__.py``.

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from eigensieve._types import Array, IntArray
-from eigensieve.data.disk.sources import FileWatch, FolderWatch, Source
+from eigensieve.data.disk.sources import Source, Watch
 
 _SCAN = 1 << 22  # non-zeros read at once when features must be picked out of compressed rows
 
@@ -23,11 +23,9 @@ class SparseSource(Source):
     by_rows : bool
         True for compressed rows.
     name : str
-    path : path-like, optional
-        File to watch for changes.
+    watch : Watch
+        Of the file or folder.
     feature_names : ndarray of str, optional
-    watch : FolderWatch, optional
-        What notices changes where `path` is not given.
     """
 
     def __init__(
@@ -36,9 +34,8 @@ class SparseSource(Source):
         shape: tuple[int, int],
         by_rows: bool,
         name: str,
-        path: Any = None,
+        watch: Watch,
         feature_names: Array | None = None,
-        watch: FileWatch | FolderWatch | None = None,
     ) -> None:
         self.values, self.indices = group["data"], group["indices"]
         self.indptr = np.asarray(group["indptr"][:], dtype=np.int64)
@@ -50,13 +47,13 @@ class SparseSource(Source):
                 f"{name} is not a whole compressed matrix: shape {shape}, {len(self.indptr)} pointers, {stored} "
                 f"entries announced, {self.values.shape[0]} stored. The file may be truncated; write it again."
             )
-        # Compressed rows take twice the room: each piece is turned into columns.
+        # Compressed rows take twice the memory: each piece is turned into columns.
         entry = (dtype.itemsize + np.dtype(self.indices.dtype).itemsize) * (2 if by_rows else 1)
         super().__init__(name, shape, dtype, entry * max(1, stored) / max(1, shape[0] * shape[1]))
         self.entry = entry
         self.by_samples, self.sparse = by_rows, True
         self.feature_names = feature_names
-        self.watch = watch if path is None else FileWatch(path)
+        self.watch = watch
 
     @property
     def nbytes(self) -> float:
@@ -88,18 +85,12 @@ class SparseSource(Source):
         # scipy would turn all indices into the larger type of the two
         pointers = (self.indptr[start : stop + 1] - first).astype(indices.dtype if last - first < 2**31 else np.int64)
         if len(indices) and not 0 <= indices.min() <= indices.max() < self.shape[1 if self.by_samples else 0]:
-            raise ValueError("an index is beyond the shape")  # what computes with it would crash
+            raise ValueError("an index is beyond the shape")  # computing with it would crash
         return np.asarray(self.values[first:last]), indices, pointers
 
 
-def sparse_source(
-    group: Any,
-    name: str,
-    path: Any = None,
-    feature_names: Array | None = None,
-    watch: FileWatch | FolderWatch | None = None,
-) -> SparseSource:
-    """A source for a group in AnnData's encoding of sparse matrices."""
+def sparse_source(group: Any, name: str, path: Any, feature_names: Array | None = None) -> SparseSource:
+    """Return a source for a group in AnnData's encoding of sparse matrices; `path` is watched for changes."""
     kind = group.attrs.get("encoding-type", "")
     if kind not in ("csr_matrix", "csc_matrix"):
         raise ValueError(
@@ -107,4 +98,4 @@ def sparse_source(
             f"Got encoding {kind!r} instead."
         )
     rows, columns = (int(size) for size in group.attrs["shape"])
-    return SparseSource(group, (rows, columns), kind == "csr_matrix", name, path, feature_names, watch)
+    return SparseSource(group, (rows, columns), kind == "csr_matrix", name, Watch(path), feature_names)

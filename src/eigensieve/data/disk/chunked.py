@@ -5,8 +5,7 @@ from typing import Any
 import numpy as np
 
 from eigensieve._types import Array
-from eigensieve.data.disk.memory import show_bytes
-from eigensieve.data.disk.sources import ALIVE, FileWatch, FolderWatch, Source
+from eigensieve.data.disk.sources import ALIVE, Source, Watch, show_bytes
 
 
 class ChunkedSource(Source):
@@ -42,7 +41,7 @@ class ChunkedSource(Source):
         super().__init__(name, (int(array.shape[0]), int(array.shape[1])), array.dtype)
         self.array = array
         self.feature_names = feature_names
-        self.watch = None if path is None else FileWatch(path)
+        self.watch = None if path is None else Watch(path)
         n_samples, n_features = self.shape
         if chunks is None:
             return
@@ -89,5 +88,5 @@ def zarr_source(array: Any, max_memory: int) -> ChunkedSource:
     source = ChunkedSource(array, str(array.store_path if hasattr(array, "store_path") else array), chunks, max_memory)
     source.threads = 2
     folder = getattr(getattr(array, "store", None), "root", None)  # of a store on the local disk
-    source.watch = None if folder is None else FolderWatch(folder)
+    source.watch = None if folder is None else Watch(folder)
     return source

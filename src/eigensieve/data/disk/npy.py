@@ -11,7 +11,7 @@ import numpy as np
 
 from eigensieve._types import Array
 from eigensieve.data.disk.direct import BLOCK, Rows, aligned_memory, goes_around, read_rows
-from eigensieve.data.disk.sources import FileWatch, Source
+from eigensieve.data.disk.sources import Source, Watch
 
 _SHORTEST = 16 * BLOCK  # shorter rows go through the cache: around it, whole blocks are read at both ends
 
@@ -37,7 +37,7 @@ class NpySource(Source):
         self.path = path
         self.offset = offset
         self.fortran = fortran
-        self.watch = FileWatch(path)
+        self.watch = Watch(path)
         self.around_cache = offset % self.dtype.itemsize == 0 and goes_around(path, self.nbytes)
 
     def settle(self, count: int) -> None:

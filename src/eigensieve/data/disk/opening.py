@@ -8,10 +8,9 @@ import numpy as np
 
 from eigensieve._extras import require
 from eigensieve._types import Array
-from eigensieve.data.disk.handles import streamed
-from eigensieve.data.disk.memory import DEFAULT_MEMORY, parse_bytes
-from eigensieve.data.disk.sources import FolderWatch, Source
-from eigensieve.data.matrix import DataMatrix, as_data
+from eigensieve.data.disk.sources import DEFAULT_MEMORY, Source, parse_bytes
+from eigensieve.data.kinds import as_data, streamed
+from eigensieve.data.matrix import DataMatrix
 
 
 def open_data(source: Any, *, max_memory: float | str = DEFAULT_MEMORY, dataset: str | None = None) -> DataMatrix:
@@ -24,8 +23,8 @@ def open_data(source: Any, *, max_memory: float | str = DEFAULT_MEMORY, dataset:
         `numpy.memmap`, `h5py.Dataset`, `zarr.Array`, `AnnData`, Dask array or Dask dataframe. Samples in
         rows, features in columns.
     max_memory : int or str, default="1GB"
-        Bytes that data read from disk may take at any time, for example ``"500MB"``. What the selectors keep per
-        feature (a few dozen bytes, see the guide) comes on top. Dask manages its own memory and ignores this.
+        Bytes that data read from disk may take at any time, for example ``"500MB"``. The selectors' arrays per
+        feature (a few dozen bytes, see the guide) come on top. Dask manages its own memory and ignores this.
     dataset : str, optional
         Which array of an HDF5 file or Zarr group; needed when there is more than one. For ``.h5ad`` the
         default is ``X``, and ``"layers/counts"`` names a layer.
@@ -122,12 +121,12 @@ def _open_zarr(path: Path, max_memory: int, dataset: str | None) -> Source:
     matrices = [name for name, item in found.arrays() if item.ndim == 2]
     member = found[_choose(path, dataset, matrices, found)]
     if not hasattr(member, "shape"):
-        return sparse_source(member, f"{path}/{dataset}", watch=FolderWatch(path))
+        return sparse_source(member, f"{path}/{dataset}", path)
     return zarr_source(member, max_memory)
 
 
 def _choose(path: Path, dataset: str | None, matrices: list[str], holder: Any) -> str:
-    """The name of the array to read, or an error that lists what there is."""
+    """Return the name of the array to read; an error lists those in the file."""
     if dataset is None and len(matrices) == 1:
         return matrices[0]
     if dataset is not None and dataset in holder:

@@ -6,7 +6,7 @@ import numpy as np
 
 from eigensieve._extras import require
 from eigensieve._types import Array
-from eigensieve.data.disk.sources import FileWatch, Source
+from eigensieve.data.disk.sources import Source, Watch
 
 
 class ParquetSource(Source):
@@ -42,7 +42,7 @@ class ParquetSource(Source):
         super().__init__(str(path), shape, np.float32 if single else np.float64)
         self.names = schema.names
         self.feature_names = np.asarray(schema.names, dtype=object)
-        self.watch = FileWatch(path)
+        self.watch = Watch(path)
 
     def columns(self, start: int, stop: int, buffer: Array | None = None) -> Array:
         count = stop - start

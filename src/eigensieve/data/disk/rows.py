@@ -14,11 +14,10 @@ import numpy as np
 from eigensieve._types import FloatArray, IntArray
 from eigensieve.data.blocks import BlockFunction, Sweep, add_up
 from eigensieve.data.digest import place_values
-from eigensieve.data.disk.memory import show_bytes
-from eigensieve.data.disk.sources import ALIVE, Source
+from eigensieve.data.disk.sources import ALIVE, Source, show_bytes
 from eigensieve.data.disk.stream import StreamedData
-from eigensieve.data.matrix import DataMatrix, SumFunction, as_data
-from eigensieve.data.samples import joined
+from eigensieve.data.kinds import as_data
+from eigensieve.data.matrix import DataMatrix, SumFunction, joined
 from eigensieve.data.stats import Moments
 from eigensieve.data.threads import ordered_map
 
@@ -59,7 +58,7 @@ class RowStreamedData(StreamedData):
     def samples(self, rows: IntArray) -> DataMatrix:
         if self._too_large(rows):
             return super().samples(rows)
-        some = type(self)(self.source.subset(rows), self.max_memory)  # what is not wanted is read, and nothing else
+        some = type(self)(self.source.subset(rows), self.max_memory)  # unwanted samples are read and dropped
         some.shared = self.shared
         parts = [piece for _, _, piece in some._row_pieces(of=lambda raw: raw)]
         return as_data(joined(parts, 0)).rescaled(self.center, self.scale, self.far)
@@ -161,7 +160,7 @@ class RowStreamedData(StreamedData):
         return total
 
     def _row_pieces(self, of: Callable[[Any], Any] | None = None) -> Iterator[tuple[int, int, Any]]:
-        """One pass along the samples: the next piece, or what `of` makes of the raw one, is read while this is used."""
+        """One pass along the samples: the next piece is read, and passed through `of`, while this one is used."""
         self.shared.passes += 1
         self.source.check()
 

@@ -1,7 +1,9 @@
-"""How stored data is read: the few calls that each kind of storage answers, some of its samples, and a file watch."""
+"""How stored data is read: the few calls that each kind of storage answers, its changes, and amounts of memory."""
 
 import os
+import re
 from abc import ABC, abstractmethod
+from numbers import Real
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +14,11 @@ from eigensieve._types import Array, IntArray
 ALIVE = 3
 """Pieces in memory at a time: one in use, one being read, and one that is being finished or filled again."""
 
+DEFAULT_MEMORY = "1GB"
+"""Memory for data read from disk, unless the user sets another amount."""
+
+_UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12, "ki": 2**10, "mi": 2**20, "gi": 2**30, "ti": 2**40}
+
 
 class Source(ABC):
     """A stored matrix, samples x features, that is read piece by piece.
@@ -19,7 +26,7 @@ class Source(ABC):
     Attributes
     ----------
     name : str
-        What messages call it, usually the path.
+        Its name in messages, usually the path.
     shape : tuple of int
         (n_samples, n_features).
     dtype : dtype
@@ -31,7 +38,7 @@ class Source(ABC):
     by_samples : bool
         True where reading whole samples is much cheaper than reading whole features.
     sparse : bool
-        True where what is read are sparse matrices, compressed along the axis that is cheap to read.
+        True where reads return sparse matrices, compressed along the axis that is cheap to read.
     feature_names : ndarray of str or None
     threads : int
         How many reads may usefully run at the same time.
@@ -81,13 +88,15 @@ class Source(ABC):
         return SampleSubset(self, rows)
 
     def check(self) -> None:
-        """Raise when what is stored has changed since it was opened."""
+        """Raise an OSError if the storage has changed since it was opened."""
         if self.watch is not None:
             self.watch.check()
 
 
-class Watch(ABC):
-    """Notice when what is stored is no longer what was opened.
+class Watch:
+    """Detect changes of a file, or of the files in a folder, after it was opened.
+
+    Zarr reads a chunk that is gone as zeros.
 
     Parameters
     ----------
@@ -96,71 +105,56 @@ class Watch(ABC):
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path)
-        self.seen = self._look()
+        self.folder = self.path.is_dir()
+        self.seen = self._figures()
 
-    @abstractmethod
-    def _look(self) -> tuple[int, int, int]:
-        """Return figures that change with what is stored."""
-
-    @abstractmethod
-    def check(self) -> None:
-        """Raise an OSError when the figures have changed."""
-
-
-class FileWatch(Watch):
-    """Notice when a file is no longer the one that was opened."""
-
-    def _look(self) -> tuple[int, int, int]:
-        status = self.path.stat()
-        return status.st_size, status.st_mtime_ns, status.st_ino
-
-    def check(self) -> None:
-        try:
-            now = self._look()
-        except FileNotFoundError as error:
-            raise OSError(f"{self.path} was removed while it was being read. Restore it and run again.") from error
-        if now[0] != self.seen[0]:
-            raise OSError(
-                f"{self.path} changed size while it was being read: {self.seen[0]} bytes when opened, {now[0]} now. "
-                "Let whatever writes it finish, then open it again."
-            )
-        if now != self.seen:
-            raise OSError(
-                f"{self.path} was written to or replaced while it was being read. "
-                "Let whatever writes it finish, then open it again."
-            )
-
-
-class FolderWatch(Watch):
-    """Notice when files in a folder were added, removed or written to: Zarr reads a chunk that is gone as zeros."""
-
-    def _look(self) -> tuple[int, int, int]:
-        """How many files there are, how large they are together, and when the last of them was written."""
+    def _figures(self) -> tuple[int, int, int, int]:
+        """Return the number of files, their size together, the time of the last change, and the file's identity."""
+        if not self.folder:
+            status = self.path.stat()
+            return 1, status.st_size, status.st_mtime_ns, status.st_ino
         count = size = latest = 0
         for folder, _, names in os.walk(self.path):
             for name in names:
                 status = os.stat(os.path.join(folder, name))
                 count, size, latest = count + 1, size + status.st_size, max(latest, status.st_mtime_ns)
-        return count, size, latest
+        return count, size, latest, 0
 
     def check(self) -> None:
+        """Raise an OSError if the storage has changed."""
         try:
-            now = self._look()
-        except FileNotFoundError:  # removed while we look
-            now = (-1, 0, 0)
-        if now[0] != self.seen[0]:
-            raise OSError(
-                f"Chunks of {self.path} were added or removed while it was being read. "
-                "Restore them or let whatever writes it finish, then open it again."
-            )
-        if now != self.seen:
-            raise OSError(
-                f"{self.path} was written to while it was being read. "
-                "Let whatever writes it finish, then open it again."
-            )
+            now = self._figures()
+        except FileNotFoundError:  # also a file of the folder, removed during the search
+            now = (-1, 0, 0, 0)
+        if now == self.seen:
+            return
+        what, fix = "was written to or replaced", "Let whatever writes it finish, then open it again."
+        if now[0] != self.seen[0] and self.folder:
+            what, fix = "has chunks that were added or removed", f"Restore them. {fix}"
+        elif now[0] != self.seen[0]:
+            what, fix = "was removed", "Restore it and run again."
+        elif now[1] != self.seen[1] and not self.folder:
+            what, fix = "changed size", f"It had {self.seen[1]} bytes and has {now[1]} now. {fix}"
+        raise OSError(f"{self.path} {what} while it was being read. {fix}")
 
 
-class SampleSubset(Source):
+class DerivedSource(Source):
+    """A source computed from another one."""
+
+    def __init__(self, base: Source, name: str, n_samples: int, dtype: Any, itemsize: float) -> None:
+        super().__init__(name, (n_samples, base.shape[1]), dtype, itemsize)
+        self.base = base
+        self.step, self.by_samples, self.threads, self.sparse = base.step, base.by_samples, base.threads, base.sparse
+        self.feature_names, self.watch = base.feature_names, base.watch
+
+    def memory(self, count: int) -> Array:
+        return self.base.memory(count)
+
+    def settle(self, count: int) -> None:
+        self.base.settle(count)
+
+
+class SampleSubset(DerivedSource):
     """Some of the samples of another source, for subsamples and folds.
 
     Everything is read and the other samples are left out, so a pass takes as long as over the whole.
@@ -173,11 +167,8 @@ class SampleSubset(Source):
     """
 
     def __init__(self, base: Source, rows: IntArray) -> None:
-        super().__init__(f"{base.name} ({len(rows)} samples)", (len(rows), base.shape[1]), base.dtype, base.itemsize)
-        self.base = base
+        super().__init__(base, f"{base.name} ({len(rows)} samples)", len(rows), base.dtype, base.itemsize)
         self.chosen = rows
-        self.step, self.by_samples, self.threads, self.sparse = base.step, base.by_samples, base.threads, base.sparse
-        self.feature_names, self.watch = base.feature_names, base.watch
         if self.by_samples:
             self.step = 1
 
@@ -187,12 +178,6 @@ class SampleSubset(Source):
         last = np.minimum(np.arange(count - 1, len(self.chosen) + count - 1), len(self.chosen) - 1)
         read = int((self.chosen[last] - self.chosen).max()) + 1
         return self.base.largest(read) + super().largest(count)
-
-    def memory(self, count: int) -> Array:
-        return self.base.memory(count)
-
-    def settle(self, count: int) -> None:
-        self.base.settle(count)
 
     def columns(self, start: int, stop: int, buffer: Array | None = None) -> Any:
         return self.base.columns(start, stop, buffer)[self.chosen]
@@ -213,3 +198,29 @@ def chosen_samples(key: Any, n_samples: int) -> IntArray:
     if rows.ndim > 1 or len(rows) == 0 or (np.diff(rows) <= 0).any():
         raise IndexError("Samples of stored data must be named once each, in increasing order, and at least one.")
     return rows
+
+
+def parse_bytes(amount: float | str) -> int:
+    """Return a number of bytes from a number or from text such as "500MB" or "1.5 GiB"."""
+    size = None
+    if isinstance(amount, Real) and not isinstance(amount, bool):
+        size = int(amount)
+    elif isinstance(amount, str):
+        match = re.fullmatch(r"\s*([0-9]*\.?[0-9]+)\s*([kmgt]i?)?b?\s*", amount.lower())
+        if match:
+            size = int(float(match[1]) * _UNITS[match[2] or ""])
+    if size is None or size < 1:
+        raise ValueError(
+            "The 'max_memory' parameter of open_data must be a number of bytes or text such as '500MB' or '2GiB'. "
+            f"Got {amount!r} instead."
+        )
+    return size
+
+
+def show_bytes(size: float) -> str:
+    """Write a number of bytes the way people read it."""
+    for unit in ("B", "kB", "MB", "GB"):
+        if size < 1000:
+            return f"{size:.3g} {unit}"
+        size /= 1000
+    return f"{size:.3g} TB"

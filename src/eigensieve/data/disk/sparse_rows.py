@@ -80,7 +80,7 @@ def _rows(raw: Any, start: int, stop: int) -> Any:
 
 
 def _squares(some: Any, center: FloatArray, weights: FloatArray) -> FloatArray:
-    """Return sum_t weights_t ((x_ti - c_i)^2 - c_i^2), in which what is not stored has no part."""
+    """Return sum_t weights_t ((x_ti - c_i)^2 - c_i^2), to which zeros add nothing."""
     from scipy.sparse import csr_array
 
     middle = center[some.indices]

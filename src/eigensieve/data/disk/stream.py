@@ -10,9 +10,9 @@ import numpy as np
 
 from eigensieve._types import Array, FloatArray, IntArray
 from eigensieve.data.blocks import Block, numbered
-from eigensieve.data.disk.memory import show_bytes
-from eigensieve.data.disk.sources import ALIVE, Source, chosen_samples
-from eigensieve.data.matrix import DataMatrix, Work, as_data
+from eigensieve.data.disk.sources import ALIVE, Source, chosen_samples, show_bytes
+from eigensieve.data.kinds import as_data
+from eigensieve.data.matrix import DataMatrix, Work
 from eigensieve.data.stats import BlockMoments
 from eigensieve.data.threads import limited_blas, thread_count
 
@@ -65,7 +65,7 @@ class StreamedData(DataMatrix):
         return out
 
     def map_blocks(self, fn: Callable[[Block], Result]) -> list[Result]:
-        # what fn returns may be a view of the block, whose memory must not be used again
+        # the result of fn may be a view of the block, whose memory must not be used again
         view = copy(self)
         view.reuses_memory = False
         return super(StreamedData, view).map_blocks(fn)
@@ -98,7 +98,7 @@ class StreamedData(DataMatrix):
         return self._standardised(start, self._read(start, stop, None))
 
     def _standardised(self, start: int, raw: Any) -> DataMatrix:
-        """Return what was read as a data matrix in memory that is centred and scaled like this one."""
+        """Return raw values as a data matrix in memory that is centred and scaled like this one."""
         here = slice(start, start + raw.shape[1])
         columns = (self.center, self.scale, self.far)
         return as_data(raw).rescaled(*(None if column is None else column[here] for column in columns))
@@ -107,7 +107,7 @@ class StreamedData(DataMatrix):
         return self._guarded(lambda: self.source.columns(start, stop, buffer), "features", start, stop)
 
     def _guarded(self, read: Callable[[], Any], axis: str, start: int, stop: int) -> Any:
-        """Read, and say what could not be read."""
+        """Read; an error names the part that failed."""
         shape = (self.n_samples, stop - start) if axis == "features" else (stop - start, self.n_features)
         try:
             raw = read()
@@ -122,7 +122,7 @@ class StreamedData(DataMatrix):
         return raw
 
     def each_segment(self, work: Work[Result]) -> Iterator[Result]:
-        """One pass: some threads read ahead, others work on what was read, in order."""
+        """One pass: some threads read ahead, others work on the pieces, in order."""
         self.shared.passes += 1
         self.source.check()
         threads = thread_count()
