@@ -13,7 +13,7 @@ import numpy as np
 from sklearn.decomposition import PCA
 
 from eigensieve import SieveSelector
-from eigensieve.sieve import landmarks
+from eigensieve.sieve import samples
 from measure import extra_bytes, interleaved, verdict
 
 N_FEATURES = 2_000
@@ -66,16 +66,16 @@ def cost(n_samples: int, repeats: int, automatic: bool) -> None:
 
 def agreement(n_samples: int, scales: tuple[float, ...], draws: int) -> None:
     """Print how a fit on landmarks compares with one on a graph of all samples."""
-    most = landmarks.MAX_LANDMARKS
+    usual = samples.SETTINGS
     print(f"Landmarks beside a graph of all samples, {n_samples:,} x 1,000, {draws} draws each")
     for scale in scales:
         found = []
         for seed in range(draws):
             X = planted(n_samples, 100 + seed, scale, 1_000)
             few = SieveSelector(RELEVANT).fit(X)
-            landmarks.MAX_LANDMARKS = n_samples
+            samples.SETTINGS = replace(usual, landmarks=n_samples)
             whole = SieveSelector(RELEVANT).fit(X)
-            landmarks.MAX_LANDMARKS = most
+            samples.SETTINGS = usual
             same = len(np.intersect1d(few.selection_order_, whole.selection_order_)) / RELEVANT
             alike = np.corrcoef(few.weights_, whole.weights_)[0, 1]
             found.append([precision(few), precision(whole), same, alike])

@@ -4,19 +4,19 @@ from numbers import Integral
 from typing import Any, Literal, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
+from sklearn.base import OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from eigensieve._sklearn import Interval, fit_context
 from eigensieve._types import Array
 from eigensieve.data import DataMatrix
-from eigensieve.estimators.base import AUTO, all_or_nothing, check_data, name_columns
+from eigensieve.estimators.base import AUTO, Estimator, all_or_nothing, check_data, name_columns
 from eigensieve.estimators.knowledge import read_batches, read_side
 from eigensieve.qalpha import read_pairs
 from eigensieve.sieve import Unwanted, unwanted_directions
 
 
-class UnwantedVariationRemover(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
+class UnwantedVariationRemover(OneToOneFeatureMixin, TransformerMixin, Estimator):
     """Remove known unwanted variation from the data: batches, side data, differences between linked samples.
 
     Selecting columns cannot remove what every column carries, such as the light on a face. This transformer projects

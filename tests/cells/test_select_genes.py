@@ -10,7 +10,7 @@ from scipy.sparse import csr_matrix
 
 from eigensieve import select_genes
 from eigensieve.datasets import make_single_cells
-from eigensieve.sieve import relative_effect
+from eigensieve.cells.choice import relative_effect
 
 anndata = pytest.importorskip("anndata")
 
