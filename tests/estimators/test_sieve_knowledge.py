@@ -38,8 +38,8 @@ def test_labels_are_used_and_can_be_ignored() -> None:
     assert not plain.supervised_
     labelled = SieveSelector(RELEVANT).fit(X, CODES)
     assert labelled.supervised_
-    assert labelled.start_ == "labels"
-    assert labelled.n_components_ == 2
+    assert labelled.scored_by_ == "labels"
+    assert labelled.embedding_.shape[1] == 2
     assert hits(labelled) == RELEVANT
     ignored = SieveSelector(RELEVANT, supervision="ignore").fit(X, noise)
     np.testing.assert_array_equal(ignored.selection_order_, plain.selection_order_)
@@ -108,7 +108,8 @@ def test_cannot_link_pairs_choose_between_two_structures() -> None:
                 (Z - Z.mean(axis=0)) / Z.std(axis=0)
             )
             ahead.append(adjusted_rand_score(wanted, found) - adjusted_rand_score(other, found))
-    assert np.sum(np.array(ahead) > 0.3) >= 7
+    assert np.sum(np.array(ahead) > 0.2) >= 7
+    assert np.mean(ahead) > 0.5
 
 
 KNOWN = {

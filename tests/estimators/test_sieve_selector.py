@@ -54,13 +54,19 @@ def test_every_backend_finds_the_planted_features(planted: np.ndarray, backend: 
     np.testing.assert_array_equal(np.sort(model.selection_order_), model.get_support(indices=True))
 
 
-def test_auto_counts_features(planted: np.ndarray) -> None:
-    model = SieveSelector(random_state=0).fit(planted)
-    assert model.support_[:RELEVANT].sum() >= RELEVANT - 1
-    assert model.support_[RELEVANT:].sum() <= 2
-    # One of the ten was drawn with three nearly equal centres.
-    assert np.sort(model.p_values_[:RELEVANT])[-2] < 0.01
-    assert np.median(model.weights_[RELEVANT:]) < model.null_quantile_ < np.sort(model.weights_[:RELEVANT])[1]
+def test_auto_finds_most_planted_features() -> None:
+    """Mean over draws: at least 0.85 of the planted features, and few others."""
+    power, false = [], []
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        X = rng.standard_normal((60, 150))
+        X[:, :RELEVANT] += rng.normal(0, 3.0, (3, RELEVANT))[np.arange(60) % 3]
+        model = SieveSelector().fit(X)
+        power.append(model.support_[:RELEVANT].mean())
+        false.append(model.support_[RELEVANT:].sum() / max(1, model.support_.sum()))
+        assert np.median(model.weights_[RELEVANT:]) < model.null_quantile_ < np.median(model.weights_[:RELEVANT])
+    assert np.mean(power) >= 0.85
+    assert np.mean(false) <= 0.1
 
 
 def test_words_on_noise_select_nothing_and_say_so() -> None:
@@ -193,7 +199,6 @@ def test_an_interrupted_fit_leaves_the_selector_as_it_was(planted: np.ndarray, m
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"n_clusters": 59}, "at most the number of samples minus 2"),
         ({"fdr": 0.0}, "'fdr' parameter of SieveSelector"),
     ],
 )

@@ -40,12 +40,12 @@ def capped_variances(X: np.ndarray, quantile: float) -> np.ndarray:
 
 
 def rounds(
-    M: np.ndarray, factors: np.ndarray, n_rounds: int, n_neighbors: int, steps: int, smoothing: float
+    M: np.ndarray, factors: np.ndarray, n_rounds: int, n_neighbors: int, steps: int, smoothing: float, balance: float
 ) -> np.ndarray:
     """T = V V' after a number of rounds of weights -> layout -> walks -> scores -> weights."""
     weights = factors
     for _ in range(n_rounds):
-        T = walks(local_neighbours(layout(M, weights), n_neighbors, 10), steps, smoothing)
+        T = walks(local_neighbours(layout(M, weights), n_neighbors, 10), steps, smoothing, balance)
         weights = np.maximum(agreement_with(M, T), 0.0) * factors
     return T
 
@@ -69,8 +69,8 @@ def local_neighbours(points: np.ndarray, n_neighbors: int, n_around: int) -> np.
     return W
 
 
-def walks(W: np.ndarray, steps: int, smoothing: float) -> np.ndarray:
-    """V V': cosines of where walks of some steps end, without what all share; centred, of largest eigenvalue 1."""
+def walks(W: np.ndarray, steps: int, smoothing: float, balance: float) -> np.ndarray:
+    """V V': cosines of where walks of some steps end, without what all share; centred, eigenvalues to a power."""
     q = len(W)
     W = W + smoothing * W.sum(axis=1).mean() / q
     D = np.diag(W.sum(axis=1) ** -0.5)
@@ -80,7 +80,8 @@ def walks(W: np.ndarray, steps: int, smoothing: float) -> np.ndarray:
     ends = J @ np.linalg.matrix_power(step, steps)
     G = ends @ ends.T
     T = J @ (G / np.sqrt(np.outer(np.diag(G), np.diag(G)))) @ J
-    return T / np.linalg.eigvalsh(T)[-1]
+    values, vectors = np.linalg.eigh(T)
+    return (vectors * np.maximum(values / values[-1], 0.0) ** balance) @ vectors.T
 
 
 def noise_p_value(score: float, V: np.ndarray) -> float:

@@ -115,5 +115,4 @@ def test_a_small_group_in_many_samples_is_found() -> None:
     members = rng.choice(6_000, 20, replace=False)
     X[np.ix_(members, np.arange(20))] += 5.0
     model = SieveSelector(20).fit(X)
-    assert np.mean(np.argsort(-model.weights_)[:20] < 20) >= 0.85
-    assert np.mean(model.selection_order_ < 20) >= 0.6
+    assert np.mean(model.selection_order_ < 20) >= 0.85

@@ -19,7 +19,7 @@ def _points(n_samples: int, seed: int = 0) -> np.ndarray:
 
 def _naive(points: np.ndarray) -> np.ndarray:
     W = naive.local_neighbours(points, SETTINGS.neighbors, SETTINGS.around)
-    return naive.walks(W, SETTINGS.steps, SETTINGS.smoothing)
+    return naive.walks(W, SETTINGS.steps, SETTINGS.smoothing, SETTINGS.balance)
 
 
 @pytest.mark.parametrize("n_samples", [60, 160, 360])

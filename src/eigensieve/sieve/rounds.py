@@ -103,7 +103,7 @@ def separation(data: DataMatrix, pairs: IntArray) -> FloatArray:
 
 
 def _screened(data: DataMatrix, weights: FloatArray) -> FloatArray:
-    """Halve the features until 100 are left, keeping those most correlated with the features still in.
+    """Halve the features until 40 are left, keeping those most correlated with the features still in.
 
     The score of feature i among the remaining features J is m_i' A_J m_i, the weighted sum of its squared correlations
     with them. For noise it is about |J| / q with a standard deviation of sqrt(2 |J|) / q. The deviation falls with

@@ -8,7 +8,7 @@ from eigensieve._types import FloatArray, IntArray
 from eigensieve.data import Block, DataMatrix
 from eigensieve.graphs import nearest_among
 from eigensieve.sieve.settings import SETTINGS
-from eigensieve.sieve.structure import normalize_rows
+from eigensieve.sieve.structure import centred
 
 _GONE = 1e-5  # a feature whose variance among the landmarks is below this share of its energy does not vary there
 _EXTREME = 3.0  # standard deviations
@@ -45,8 +45,7 @@ class Samples:
     def extended(self, V: FloatArray, places: FloatArray) -> FloatArray:
         """Carry the structure of the landmarks over to all samples.
 
-        A sample that is no landmark gets the mean of V over its 5 nearest landmarks (Nystroem's extension, up to a
-        factor that normalising the rows removes).
+        A sample that is no landmark gets the mean of V over its 5 nearest landmarks (Nystroem's extension).
 
         Parameters
         ----------
@@ -60,7 +59,7 @@ class Samples:
         whole = np.empty((len(places), V.shape[1]))
         whole[self.rows] = V
         whole[others] = V[nearest_among(places[others], marks, min(SETTINGS.neighbors, len(marks) - 1))].mean(axis=1)
-        return normalize_rows(whole)
+        return centred(whole)
 
 
 def compared_samples(data: DataMatrix) -> Samples:

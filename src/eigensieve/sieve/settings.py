@@ -17,6 +17,8 @@ class Settings:
         Neighbours of a sample in the graph, and neighbours whose mean distance is its unit of length. "Graph".
     steps, columns : int
         Steps of a random walk, and eigenvectors that its ends are computed from. "Walks".
+    balance : float
+        Power of the singular values of V; below 1, small groups count more. "Balance".
     smoothing : float
         Weight of the complete graph that is mixed in, in mean degrees per sample. "Walks": 0.03 to 1 are level.
     wide, cap : float
@@ -44,11 +46,12 @@ class Settings:
     around: int = 10
     steps: int = 6
     columns: int = 40
+    balance: float = 0.7
     smoothing: float = 0.3
     wide: float = 10.0
     cap: float = 0.99
     spike: float = 1.5
-    screened: int = 100
+    screened: int = 40
     landmarks: int = 2_000
     rare: float = 0.1
     mostly_zero: float = 0.5

@@ -15,7 +15,8 @@ def walks(points: FloatArray) -> FloatArray:
     Two samples belong together if random walks of six steps from both end in the same places. The walks follow the
     graph of :func:`~eigensieve.graphs.local_graph`. With U and lambda the leading eigenvectors and eigenvalues of the
     smoothed graph, the rows of U diag(lambda)^6 say where walks end. Directions that walks forget count little, so the
-    number of eigenvectors hardly matters.
+    number of eigenvectors hardly matters. Rows are normalised, and the singular values of the result are raised to the
+    power 0.7.
 
     Parameters
     ----------
@@ -26,7 +27,10 @@ def walks(points: FloatArray) -> FloatArray:
     graph = local_graph(points, min(SETTINGS.neighbors, q - 1), SETTINGS.around)
     count = max(1, min(SETTINGS.columns, max(2, q // 4), q - 2))
     values, vectors = leading_eigenvectors(graph, count, smoothing=SETTINGS.smoothing)
-    return normalize_rows((vectors - vectors.mean(axis=0)) * np.maximum(values, 0.0) ** SETTINGS.steps)
+    V = normalize_rows((vectors - vectors.mean(axis=0)) * np.maximum(values, 0.0) ** SETTINGS.steps)
+    # Large groups have large singular values. A power below 1 lets small groups count beside them.
+    basis, lengths, _ = np.linalg.svd(V, full_matrices=False)
+    return np.asarray(basis * lengths**SETTINGS.balance)
 
 
 def normalize_rows(rows: FloatArray) -> FloatArray:
@@ -37,7 +41,11 @@ def normalize_rows(rows: FloatArray) -> FloatArray:
     """
     lengths = np.linalg.norm(rows, axis=1)
     typical = max(float(np.sqrt(np.mean(lengths**2))), np.finfo(np.float64).tiny)
-    V = rows / np.maximum(lengths, _SHORT * typical)[:, None]
+    return centred(rows / np.maximum(lengths, _SHORT * typical)[:, None])
+
+
+def centred(V: FloatArray) -> FloatArray:
+    """Return V with centred columns and a largest singular value of 1, or zeros."""
     V = V - V.mean(axis=0)
     largest = float(np.linalg.norm(V, 2))
     return V / largest if largest > 0 else np.zeros_like(V)
