@@ -8,6 +8,7 @@ what the automatic number selects from noise.
 
 import argparse
 import warnings
+from dataclasses import replace
 
 import numpy as np
 from sklearn.decomposition import PCA

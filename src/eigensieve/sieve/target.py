@@ -26,14 +26,14 @@ class Target:
         Class indicators, or curves of numbers; 0 where y is not known.
     known : ndarray of bool of shape (n_samples,)
         Samples whose y is known, in every column of y.
-    kind : {"classes", "numbers", "several"}
+    kind : {"classes", "numbers", "several", "survival"}
     classes : ndarray or None
         The names of the classes, for one column of classes.
     """
 
     columns: Array
     known: Array
-    kind: Literal["classes", "numbers", "several"]
+    kind: Literal["classes", "numbers", "several", "survival"]
     classes: Array | None = None
 
     @property
@@ -74,6 +74,7 @@ def read_target(y: Any, n_samples: int, owner: str, kind: Kind = "auto") -> Targ
     y : array-like of shape (n_samples,) or (n_samples, n_targets)
         Classes of any type, or numbers. None and NaN mark a sample without label, and so does -1 among whole numbers.
         There are two exceptions: -1 and 1 alone are two values, and among numbers below -1 it is a number, too.
+        A structured array of (event, time), as in scikit-survival, holds times to an event.
     n_samples : int
     owner : str
         Name of the estimator, for messages.
@@ -82,6 +83,8 @@ def read_target(y: Any, n_samples: int, owner: str, kind: Kind = "auto") -> Targ
         distinct values, with fewer than 2.5 samples per value, are numbers too.
     """
     check_consistent_length(np.empty((n_samples, 0)), np.asarray(y))
+    if getattr(getattr(y, "dtype", None), "names", None):
+        return _survival(np.asarray(y), owner)
     table = _as_columns(y, owner)
     if table.shape[1] == 1:
         return _one_column(table[:, 0], owner, kind)
@@ -171,3 +174,26 @@ def _numbers(numbers: Array, known: Array, owner: str) -> Target:
     columns = np.zeros((len(known), 1))
     columns[known, 0] = (numbers - numbers.mean()) / numbers.std()
     return Target(columns, known, "numbers")
+
+
+def _survival(y: Array, owner: str) -> Target:
+    """Return the martingale residuals of the null Cox model: event minus cumulative hazard (Nelson and Aalen).
+
+    The score test of a Cox model with one feature m is the inner product of m with these residuals.
+    """
+    names = y.dtype.names or ()
+    if len(names) != 2 or y.dtype[0].kind != "b" or y.dtype[1].kind not in "iuf":
+        raise ValueError(
+            f"y of {owner} must have two fields if it is a structured array: event (bool) and time (a number). Got "
+            f"{y.dtype}. Make it with numpy.array(list(zip(event, time)), dtype=[('event', bool), ('time', float)])."
+        )
+    event, time = y[names[0]], y[names[1]].astype(np.float64)
+    if not np.isfinite(time).all() or (time < 0).any():
+        raise ValueError(f"The times in y of {owner} must be finite and not negative. Leave out such samples.")
+    if np.count_nonzero(event) < 2:
+        raise ValueError(f"y of {owner} must have at least 2 samples with an event. Got {np.count_nonzero(event)}.")
+    times, places = np.unique(time, return_inverse=True)
+    events = np.bincount(places, weights=event, minlength=len(times))
+    at_risk = np.cumsum(np.bincount(places, minlength=len(times))[::-1])[::-1]
+    residuals = event - np.cumsum(events / at_risk)[places]
+    return Target((residuals / residuals.std())[:, None], np.ones(len(y), dtype=bool), "survival")

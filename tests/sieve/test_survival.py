@@ -1,0 +1,55 @@
+"""Times to an event: the target is the score test of the null Cox model."""
+
+import numpy as np
+import pytest
+
+from eigensieve import SieveSelector
+from eigensieve.sieve import read_target
+
+KIND = [("event", bool), ("time", float)]
+
+
+def _times(seed: int = 0, ties: bool = False) -> tuple[np.ndarray, np.ndarray]:
+    """120 samples whose hazard depends on the first three of 60 features, a third of them censored."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((120, 60))
+    time = rng.exponential(np.exp(-X[:, :3] @ [1.0, -1.0, 0.8]))
+    censored = rng.exponential(2.0, 120)
+    observed = np.minimum(time, censored)
+    y = np.array(list(zip(time <= censored, np.round(observed, 1) if ties else observed, strict=True)), dtype=KIND)
+    return X, y
+
+
+def _score(x: np.ndarray, y: np.ndarray) -> float:
+    """Derivative of Cox's partial log-likelihood at 0, with Breslow's ties: sum over events of x minus its mean at risk."""
+    return float(sum(x[t] - x[y["time"] >= y["time"][t]].mean() for t in np.flatnonzero(y["event"])))
+
+
+@pytest.mark.parametrize("ties", [False, True])
+def test_the_target_is_the_score_test_of_the_null_model(ties: bool) -> None:
+    X, y = _times(ties=ties)
+    target = read_target(y, 120, "test")
+    assert target.kind == "survival"
+    found = X.T @ target.columns[:, 0]
+    expected = np.array([_score(x, y) for x in X.T])
+    np.testing.assert_allclose(found / np.linalg.norm(found), expected / np.linalg.norm(expected), atol=1e-10)
+
+
+def test_features_that_change_the_hazard_are_selected() -> None:
+    X, y = _times()
+    assert set(SieveSelector(3).fit(X, y).selection_order_.tolist()) == {0, 1, 2}
+    chosen = SieveSelector().fit(X, y).support_
+    assert chosen[:3].all() and chosen[3:].sum() <= 2
+
+
+@pytest.mark.parametrize(
+    ("y", "message"),
+    [
+        (np.zeros(5, dtype=[("time", float), ("event", bool)]), "event \\(bool\\) and time"),
+        (np.zeros(5, dtype=KIND), "at least 2 samples with an event. Got 0"),
+        (np.array([(True, -1.0)] * 5, dtype=KIND), "not negative"),
+    ],
+)
+def test_impossible_times_are_refused(y: np.ndarray, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        read_target(y, 5, "test")
