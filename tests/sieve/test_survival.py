@@ -21,7 +21,7 @@ def _times(seed: int = 0, ties: bool = False) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _score(x: np.ndarray, y: np.ndarray) -> float:
-    """Derivative of Cox's partial log-likelihood at 0, with Breslow's ties: sum over events of x minus its mean at risk."""
+    """Derivative of Cox's partial likelihood at 0: sum over events of x minus its mean over the samples at risk."""
     return float(sum(x[t] - x[y["time"] >= y["time"][t]].mean() for t in np.flatnonzero(y["event"])))
 
 

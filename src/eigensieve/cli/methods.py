@@ -59,7 +59,9 @@ METHODS = {
         "SieveSelector",
         _CALIBRATED
         | {"supervision": "supervision", "unwanted": "n_directions"}
-        | {"use_scale": "use_scale", "use_profiles": "use_profiles"},
+        | {"use_scale": "use_scale", "use_profiles": "use_profiles", "must_keep": "keep", "exclude": "exclude"}
+        | {"groups": "feature_groups", "max_per_group": "max_per_group", "costs": "feature_costs"}
+        | {"max_cost": "max_cost"},
         "recommended: with or without labels, nothing to tune",
         uses_label=_not_ignored,
         knows=("batch", "side", "pairs"),

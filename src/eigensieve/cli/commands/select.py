@@ -1,12 +1,13 @@
 """``eigensieve select``: from a table to its few features."""
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
 import typer
 
 from eigensieve.cli.console import Console
+from eigensieve.cli.constraints import NAMED, check_constraints, with_constraints
 from eigensieve.cli.errors import UsageProblem, input_errors
 from eigensieve.cli.methods import DEFAULT_METHOD, METHODS
 from eigensieve.cli.options import Force, Model, PrintOptions, Report, SafeNames, SampleOptions, Seed
@@ -50,6 +51,11 @@ def _method(flag: str, text: str, *more: str, **details: Any) -> Any:
 
 def _side(flag: str, text: str) -> Any:
     return typer.Option(flag, help=text, rich_help_panel="What you know")
+
+
+def _limits(flag: str, text: str, **details: Any) -> Any:
+    names = " Names separated by commas, or a file of names." if flag in NAMED.values() else ""
+    return typer.Option(flag, help=f"sieve: {text}{names}", rich_help_panel="Constraints", **details)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,6 +110,18 @@ class FitOptions:
     pair_strength: Annotated[
         float | None, _side("--pair-strength", "qalpha: --pairs counts more when this is larger.")
     ] = None
+    must_keep: Annotated[
+        str | None, _limits("--must-keep", "Features that are selected in any case; the others complement them.")
+    ] = None
+    exclude: Annotated[str | None, _limits("--exclude", "Features that are never selected.")] = None
+    groups: Annotated[
+        str | None, _limits("--groups", "File with lines 'feature,group': at most one feature per group.")
+    ] = None
+    max_per_group: Annotated[
+        int | None, _limits("--max-per-group", "Most features of one group, with --groups.", min=1)
+    ] = None
+    costs: Annotated[str | None, _limits("--costs", "File with lines 'feature,cost': best value for the money.")] = None
+    max_cost: Annotated[float | None, _limits("--max-cost", "Most that all features may cost together.", min=0)] = None
     stability: Annotated[
         int, typer.Option("--stability", min=0, help="Repeat the selection on this many random halves of the samples.")
     ] = 0
@@ -119,6 +137,7 @@ class FitOptions:
         given["clusters"] = count_or_auto(self.clusters, "--clusters")
         given["unwanted"] = count_or_auto(self.unwanted, "--unwanted")
         fitting = Fitting.of_options(self.method, given)
+        check_constraints(fitting.params)
         if label is None and fitting.method.needs_label(fitting.params):
             raise UsageProblem(
                 f"--method {self.method} needs labels here. Name their column with --label, or use --score laplacian."
@@ -195,6 +214,7 @@ def _selection(
     if options.pairs is not None:
         with input_errors(options.pairs):
             extra |= read_pairs(options.pairs, samples)
+    fitting = replace(fitting, params=with_constraints(fitting.params, samples))
     n_samples = samples.X.shape[0]
     if options.stability and n_samples < _LEAST_TO_HALVE:
         raise UsageProblem(

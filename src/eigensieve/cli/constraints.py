@@ -1,0 +1,87 @@
+"""Constraints on the selected features, from names on the command line or from files."""
+
+import csv
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from eigensieve.cli.errors import InputProblem, UsageProblem
+from eigensieve.cli.methods import Params
+from eigensieve.cli.reading import Samples
+
+NAMED = {"keep": "--must-keep", "exclude": "--exclude"}
+TABLES = {"feature_groups": "--groups", "feature_costs": "--costs"}
+
+
+def check_constraints(params: Params) -> None:
+    """Refuse options that do nothing without another one, before anything is read."""
+    for needs, flag, other in (
+        ("feature_costs", "max_cost", "--costs"),
+        ("feature_groups", "max_per_group", "--groups"),
+    ):
+        if flag in params and needs not in params:
+            raise UsageProblem(f"--{flag.replace('_', '-')} does nothing without {other}. Drop it, or give {other}.")
+
+
+def with_constraints(params: Params, samples: Samples) -> Params:
+    """Return the parameters with features as column numbers, and groups and costs as one value per feature.
+
+    Parameters
+    ----------
+    params : dict
+        Of the estimator. Constraints are texts: names, or the path of a file.
+    samples : Samples
+        Their features are those that may be named.
+    """
+    places = {str(name): place for place, name in enumerate(samples.features)}
+    found: dict[str, Any] = {}
+    for parameter, flag in NAMED.items():
+        if parameter in params:
+            found[parameter] = [_place(name, places, flag) for name in _names(params[parameter])]
+    for parameter, flag in TABLES.items():
+        if parameter in params:
+            table = {_place(name, places, flag): value for name, value in _pairs(params[parameter], flag)}
+            costs = parameter == "feature_costs"
+            found[parameter] = _costs(table, places, flag) if costs else _groups(table, len(places))
+    return params | found
+
+
+def _names(text: str) -> list[str]:
+    """Read names, one per line of a file, or separated by commas."""
+    lines = Path(text).read_text(encoding="utf-8-sig").splitlines() if Path(text).is_file() else text.split(",")
+    return [line.strip() for line in lines if line.strip()]
+
+
+def _pairs(path: str, flag: str) -> list[tuple[str, str]]:
+    """Read a file with a feature and a value per line."""
+    if not Path(path).is_file():
+        raise InputProblem(f"{flag} must name a file with lines 'feature,value'. There is no file '{path}'.")
+    lines = Path(path).read_text(encoding="utf-8-sig").splitlines()
+    rows = [row for row in csv.reader(lines, delimiter="\t" if "\t" in "".join(lines[:5]) else ",") if row]
+    for number, row in enumerate(rows, start=1):
+        if len(row) != 2:
+            raise InputProblem(f"Line {number} of '{path}' has {len(row)} columns. {flag} needs 'feature,value'.")
+    first = [cell.strip().lower() for cell in rows[0]] if rows else []
+    return [(row[0].strip(), row[1].strip()) for row in rows[first[:1] in (["feature"], ["gene"], ["name"]) :]]
+
+
+def _place(name: str, places: dict[str, int], flag: str) -> int:
+    if name not in places:
+        raise InputProblem(f"{flag} names '{name}', which is no feature of the input. Check its spelling.")
+    return places[name]
+
+
+def _groups(table: dict[int, str], count: int) -> list[str]:
+    """Return the group of every feature. One that is not listed is a group of its own."""
+    return [f"group {table[place]}" if place in table else f"alone {place}" for place in range(count)]
+
+
+def _costs(table: dict[int, str], places: dict[str, int], flag: str) -> Any:
+    missing = [name for name, place in places.items() if place not in table]
+    if missing:
+        raise InputProblem(f"{flag} gives no cost for '{missing[0]}'. Give one for every feature.")
+    try:
+        return np.array([float(table[place]) for place in range(len(places))])
+    except ValueError as error:
+        raise InputProblem(f"{flag} must hold numbers: {error}.") from None

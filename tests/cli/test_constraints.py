@@ -1,0 +1,55 @@
+"""Constraints on the command line: names or files, refused by name before anything is written."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+
+@pytest.fixture
+def genes(tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((60, 30))
+    X[:, :10] += rng.normal(0, 3.0, (3, 10))[np.arange(60) % 3]
+    pd.DataFrame(X.round(4), columns=[f"g{i}" for i in range(30)]).to_csv(tmp_path / "genes.csv", index=False)
+    return tmp_path / "genes.csv"
+
+
+def chosen(cli, genes, *options) -> list[str]:
+    code, out, err = cli("select", genes, "-n", "6", "--json", *options)
+    assert code == 0, err
+    return list(json.loads(out)["names"])
+
+
+def test_features_are_kept_and_excluded_by_names_or_files(cli, genes, tmp_path):
+    free = chosen(cli, genes)
+    (tmp_path / "keep.txt").write_text("g20\ng21\n")
+    found = chosen(cli, genes, "--must-keep", tmp_path / "keep.txt", "--exclude", f"{free[0]},{free[1]}")
+    assert found[:2] == ["g20", "g21"]
+    assert not set(free[:2]) & set(found)
+
+
+def test_groups_and_costs_come_from_files(cli, genes, tmp_path):
+    (tmp_path / "groups.csv").write_text("feature,group\n" + "".join(f"g{i},{i % 2}\n" for i in range(10)))
+    found = chosen(cli, genes, "--groups", tmp_path / "groups.csv")
+    assert sum(int(name[1:]) < 10 for name in found) == 2
+    more = chosen(cli, genes, "--groups", tmp_path / "groups.csv", "--max-per-group", "2")
+    assert sum(int(name[1:]) < 10 for name in more) == 4
+    (tmp_path / "costs.tsv").write_text("".join(f"g{i}\t{2.5}\n" for i in range(30)))
+    assert len(chosen(cli, genes, "--costs", tmp_path / "costs.tsv", "--max-cost", "8")) == 3
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--must-keep", "nobody"], "'nobody', which is no feature"),
+        (["--max-cost", "3"], "does nothing without --costs"),
+        (["--groups", "missing.csv"], "There is no file 'missing.csv'"),
+        (["--method", "qalpha", "--exclude", "g1"], "does nothing with --method qalpha"),
+    ],
+)
+def test_impossible_constraints_are_refused(cli, genes, tmp_path, options, message):
+    code, _, err = cli("select", genes, "-n", "6", "-o", tmp_path / "out.csv", *options)
+    assert code != 0 and message in " ".join(err.split())
+    assert not (tmp_path / "out.csv").exists()
