@@ -22,6 +22,7 @@ def written(model: Any, path: Path) -> Path:
     with pytest.MonkeyPatch.context() as patch:
         for owner in (ElementMachine, SmallMachine):
             patch.setattr(owner, "__setstate__", BaseEstimator.__setstate__)
+        patch.setattr("eigensieve.estimators.persistence.misfit", lambda model: None)
         save_model(model, path)
     return path
 

@@ -373,13 +373,10 @@ CHANGES = {
     "longer": lambda A: np.concatenate([A, A]),
 }
 NESTED = [
-    *(("tiled", ("_expansion",), name) for name in ("starts", "features")),
-    *(("tiled", ("_predictor",), name) for name in ("starts", "used", "places")),
-    ("linear", ("_predictor",), "features"),
-    ("table", ("_predictor",), "features"),
-    ("table", ("_predictor", "direct"), "places"),
+    ("tiled", ("_expansion",), "starts"),
+    ("linear", ("_expansion",), "starts"),
     ("cascade", ("classifier_",), "_n_support"),
-    ("cascade", ("rejector_", "_predictor"), "starts"),
+    ("cascade", ("rejector_", "_expansion"), "starts"),
 ]
 
 

@@ -40,12 +40,12 @@ def capped_variances(X: np.ndarray, quantile: float) -> np.ndarray:
 
 
 def rounds(
-    M: np.ndarray, factors: np.ndarray, n_rounds: int, n_neighbors: int, steps: int, smoothing: float, balance: float
+    M: np.ndarray, factors: np.ndarray, n_rounds: int, n_neighbors: int, steps: int, smoothing: float
 ) -> np.ndarray:
     """T = V V' after a number of rounds of weights -> layout -> walks -> scores -> weights."""
     weights = factors
     for _ in range(n_rounds):
-        T = walks(local_neighbours(layout(M, weights), n_neighbors, 10), steps, smoothing, balance)
+        T = walks(local_neighbours(layout(M, weights), n_neighbors, 10), steps, smoothing)
         weights = np.maximum(agreement_with(M, T), 0.0) * factors
     return T
 
@@ -69,7 +69,7 @@ def local_neighbours(points: np.ndarray, n_neighbors: int, n_around: int) -> np.
     return W
 
 
-def walks(W: np.ndarray, steps: int, smoothing: float, balance: float) -> np.ndarray:
+def walks(W: np.ndarray, steps: int, smoothing: float, balance: float = 1.0) -> np.ndarray:
     """V V': cosines of where walks of some steps end, without what all share; centred, eigenvalues to a power."""
     q = len(W)
     W = W + smoothing * W.sum(axis=1).mean() / q

@@ -23,9 +23,7 @@ def _clusters(q: int, n: int, relevant: int, seed: int = 0) -> np.ndarray:
 def test_the_sieve_is_that_of_the_transcription(backend: str) -> None:
     X = _clusters(48, 60, 30)
     M = naive.standardise(X)
-    T = naive.rounds(
-        M, np.ones(60), SETTINGS.rounds, SETTINGS.neighbors, SETTINGS.steps, SETTINGS.smoothing, SETTINGS.balance
-    )
+    T = naive.rounds(M, np.ones(60), SETTINGS.rounds, SETTINGS.neighbors, SETTINGS.steps, SETTINGS.smoothing)
     model = SieveSelector(12).fit(FEW[backend](X))
     V = model.embedding_
     assert np.sum(T * (V @ V.T)) > 0.999 * np.linalg.norm(T) * np.linalg.norm(V.T @ V)

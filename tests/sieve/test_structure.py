@@ -17,16 +17,17 @@ def _points(n_samples: int, seed: int = 0) -> np.ndarray:
     return rng.standard_normal((n_samples, 6)) * np.array([0.3, 1.0, 3.0])[group][:, None] + 20.0 * np.eye(6)[group]
 
 
-def _naive(points: np.ndarray) -> np.ndarray:
+def _naive(points: np.ndarray, balance: float = 1.0) -> np.ndarray:
     W = naive.local_neighbours(points, SETTINGS.neighbors, SETTINGS.around)
-    return naive.walks(W, SETTINGS.steps, SETTINGS.smoothing, SETTINGS.balance)
+    return naive.walks(W, SETTINGS.steps, SETTINGS.smoothing, balance)
 
 
+@pytest.mark.parametrize("balance", [1.0, SETTINGS.balance])
 @pytest.mark.parametrize("n_samples", [60, 160, 360])
-def test_walks_are_those_of_the_transcription(n_samples: int) -> None:
+def test_walks_are_those_of_the_transcription(n_samples: int, balance: float) -> None:
     """The transcription uses all eigenvectors. The leading ones are enough, also when found by Lanczos iteration."""
     points = _points(n_samples)
-    V, T = walks(points), _naive(points)
+    V, T = walks(points, balance), _naive(points, balance)
     assert np.sum(T * (V @ V.T)) > 0.98 * np.linalg.norm(T) * np.linalg.norm(V.T @ V)
 
 

@@ -59,7 +59,9 @@ def choose(model: SieveSelector, data: DataMatrix, known: Known, *, amounts: boo
     def structure(active: BoolArray) -> FloatArray:
         places = np.flatnonzero(active)
         kept = places[np.argsort(-spread[places], kind="stable")[:KEPT]]
-        V, layout = Rounds(samples, active).structure(np.isin(np.arange(len(active)), kept), progress)
+        V, layout = Rounds(samples, active, small_groups=True).structure(
+            np.isin(np.arange(len(active)), kept), progress
+        )
         return V if samples.rows is None else samples.extended(V, layout.places())
 
     V = structure(cleaned.usable)

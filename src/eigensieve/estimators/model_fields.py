@@ -154,13 +154,12 @@ _ELEMENTS: Fields = {
     "path_": figure("steps"),
     "prototypes_": Each(Each(Numbers("iu", (), 0, "features")), optional=True),
     "table_error_bound_": optional(real(low=0)),
+    "match_": Text(),
     "_low": real("features"),
     "_high": real("features"),
-    "_matched": Text(),
-    "_machine": Part(("KernelMachine",), own=("basis", "outputs")),
+    "_single": FLAG,
     "_expansion": Part(("ElementExpansion",)),
-    "_columns": Each(Part(("Column",)), "columns"),
-    "_predictor": Part(("LinearPredictor", "TablePredictor", "TiledPredictor")),
+    "_predictor": Ignored(),  # not stored; built from the expansion on loading
 }
 ESTIMATOR_FIELDS: dict[str, Fields] = {
     "SieveSelector": {
@@ -249,18 +248,6 @@ ESTIMATOR_FIELDS: dict[str, Fields] = {
 }
 """What `fit` of every estimator learns, besides `COMMON`."""
 
-_TILED: Fields = {
-    "used": index("used", of="features", rising=True),
-    "starts": Numbers("i", ("columns+1",), 0, 2**62),
-    "values": real("elements"),
-    "places": index("elements", of="used"),
-    "kind": count(high=2),
-    "degree": count(high=1000),
-    "coef0": real(),
-    "gammas": real("columns", low=0),
-    "weights": real("outputs", "columns"),
-    "offset": real("outputs"),
-}
 PART_FIELDS: dict[str, Fields] = {
     "MaskedKernel": {
         "kind": count(high=2),
@@ -283,35 +270,6 @@ PART_FIELDS: dict[str, Fields] = {
         "basis": real("basis", "features"),
         "alpha": real("basis", "outputs"),
         "intercept": real("outputs"),
-    },
-    "Column": {
-        "basis": Numbers("iu", (), 0, "basis"),
-        "factor": real(low=0),
-        "features": Each(Numbers("iu", (), 0, "features")),
-    },
-    "LinearPredictor": {
-        "features": index("used", of="features", rising=True),
-        "coefficients": real("used", "outputs"),
-        "intercept": real("outputs"),
-    },
-    "TiledPredictor": _TILED,
-    "TablePredictor": {
-        "tables": real("tables", "entries", "outputs"),
-        "features": index("tables", of="features", rising=True),
-        "lows": real("tables"),
-        "scales": real("tables", low=float(np.finfo(np.float32).tiny)),
-        "offset": real("outputs"),
-        "rest": Part(("LinearPredictor", "TiledPredictor"), own=("columns", "elements", "used"), optional=True),
-        "direct": Part(("LinearPredictor", "TiledPredictor")),
-        "error_bound": real("outputs", low=0),
-    },
-    "KernelMachine": {
-        "source": Fitted(),
-        "classes": Numbers("biufUSO", ("machine classes",), np.nan, np.nan),
-        "kernel": Part(("MaskedKernel",)),
-        "basis": real("basis", "features"),
-        "alpha": real("rows of alpha", "outputs"),
-        "decisions": real("matched", "columns of decisions"),
     },
 }
 """Our own nested objects."""

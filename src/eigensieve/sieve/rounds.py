@@ -32,6 +32,8 @@ class Rounds:
         The features' variances if they are the first weights (:func:`~eigensieve.sieve.layouts.relative_variances`).
     profiles : Profiles or None
         Compare samples by these, in place of weighted features.
+    small_groups : bool
+        Whether small groups count more; always among landmarks.
     separation : ndarray of shape (n_features,) or float
         How far each feature separates pairs that cannot be linked, from :func:`separation`. It is added to the scores.
     """
@@ -41,6 +43,7 @@ class Rounds:
     variances: FloatArray | None = None
     profiles: Profiles | None = None
     separation: FloatArray | float = 0.0
+    small_groups: bool = False
 
     def structure(self, active: BoolArray, progress: Progress = silent) -> tuple[FloatArray, Layout]:
         """Return V, the structure that the active features show, and its layout.
@@ -52,7 +55,7 @@ class Rounds:
         if self.profiles is not None:
             progress("comparing samples by profiles")
             layout = self.profiles.layout(self.samples, active)
-            return walks(layout.points), layout
+            return self._walks(layout), layout
         factors = self._first_weights(active)
         progress(f"round 1 of {SETTINGS.rounds}")
         layout, further = weighted_layout(self.samples, factors), SETTINGS.rounds - 1
@@ -61,9 +64,13 @@ class Rounds:
             layout, further = weighted_layout(self.samples, _screened(self.samples.data, factors)), SETTINGS.rounds
         for step in range(further):
             progress(f"round {SETTINGS.rounds - further + step + 1} of {SETTINGS.rounds}")
-            scores = np.where(active, np.maximum(self.scores(walks(layout.points)), 0.0), 0.0)
+            scores = np.where(active, np.maximum(self.scores(self._walks(layout)), 0.0), 0.0)
             layout = weighted_layout(self.samples, (scores if scores.any() else active.astype(np.float64)) * factors)
-        return walks(layout.points), layout
+        return self._walks(layout), layout
+
+    def _walks(self, layout: Layout) -> FloatArray:
+        many = self.small_groups or self.samples.rows is not None
+        return walks(layout.points, SETTINGS.balance if many else 1.0)
 
     def _first_weights(self, active: BoolArray) -> FloatArray:
         """Return the variances of the active features, capped at their 99 % quantile, or equal weights."""
@@ -84,8 +91,9 @@ class Rounds:
         for feature in np.flatnonzero(self.usable):
             others = self.usable.copy()
             others[feature] = False
-            progress(f"scoring feature {feature + 1} by the others")
-            scores[feature] = self.scores(self.structure(others)[0])[feature]
+            if others.any():
+                progress(f"scoring feature {feature + 1} by the others")
+                scores[feature] = self.scores(self.structure(others)[0])[feature]
         return scores
 
 

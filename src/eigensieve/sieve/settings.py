@@ -18,7 +18,7 @@ class Settings:
     steps, columns : int
         Steps of a random walk, and eigenvectors that its ends are computed from. "Walks".
     balance : float
-        Power of the singular values of V; below 1, small groups count more. "Balance".
+        Power of the singular values of V among landmarks and for cells, so that small groups count. "Balance".
     smoothing : float
         Weight of the complete graph that is mixed in, in mean degrees per sample. "Walks": 0.03 to 1 are level.
     wide, cap : float

@@ -9,28 +9,30 @@ from eigensieve.sieve.settings import SETTINGS
 _SHORT = 0.01  # rows shorter than this share of the typical length stay short
 
 
-def walks(points: FloatArray) -> FloatArray:
+def walks(points: FloatArray, balance: float = 1.0) -> FloatArray:
     """Return V, whose V V' says for every two samples how far they belong together.
 
     Two samples belong together if random walks of six steps from both end in the same places. The walks follow the
     graph of :func:`~eigensieve.graphs.local_graph`. With U and lambda the leading eigenvectors and eigenvalues of the
     smoothed graph, the rows of U diag(lambda)^6 say where walks end. Directions that walks forget count little, so the
-    number of eigenvectors hardly matters. Rows are normalised, and the singular values of the result are raised to the
-    power 0.7.
+    number of eigenvectors hardly matters.
 
     Parameters
     ----------
     points : ndarray of shape (n_samples, n_coordinates)
         The layout of the samples.
+    balance : float, default=1
+        Power of the singular values. Large groups have large ones. Below 1, small groups count more beside them.
     """
     q = len(points)
     graph = local_graph(points, min(SETTINGS.neighbors, q - 1), SETTINGS.around)
     count = max(1, min(SETTINGS.columns, max(2, q // 4), q - 2))
     values, vectors = leading_eigenvectors(graph, count, smoothing=SETTINGS.smoothing)
     V = normalize_rows((vectors - vectors.mean(axis=0)) * np.maximum(values, 0.0) ** SETTINGS.steps)
-    # Large groups have large singular values. A power below 1 lets small groups count beside them.
+    if balance == 1.0:
+        return V
     basis, lengths, _ = np.linalg.svd(V, full_matrices=False)
-    return np.asarray(basis * lengths**SETTINGS.balance)
+    return np.asarray(basis * lengths**balance)
 
 
 def normalize_rows(rows: FloatArray) -> FloatArray:
