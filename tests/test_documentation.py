@@ -19,7 +19,6 @@ import matplotlib.pyplot
 import pytest
 
 import eigensieve
-
 from eigensieve.cli.app import run
 from support.page_files import write_page_files
 

@@ -115,7 +115,11 @@ def test_side_data_and_pairs_reach_the_sieve(cli, frame, tmp_path):
     (tmp_path / "pairs.csv").write_text("\n".join(lines) + "\n")
     linked = ("select", plain, "--pairs", tmp_path / "pairs.csv", "-n", 4)
     found = document(cli(*linked, "--json"))
-    assert len(OF_KIND & set(found["names"])) >= 3 and found["used"]["must_link"] == 21 and found["used"]["cannot_link"] == 1
+    assert (
+        len(OF_KIND & set(found["names"])) >= 3
+        and found["used"]["must_link"] == 21
+        and found["used"]["cannot_link"] == 1
+    )
     out = cli(*linked)[1]
     assert re.search("projected out [1-9] directions? in which 21 must-link pairs differ", out)
     assert "used 1 cannot-link pair\n" in out
