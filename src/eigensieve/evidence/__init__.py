@@ -26,5 +26,5 @@ from eigensieve.evidence.noise_edges import (
     permuted_excess,
     weighted_noise_edge,
 )
-from eigensieve.evidence.scores import NullSample, agreement, agreement_p_values, sample_orders
+from eigensieve.evidence.scores import agreement, agreement_p_values, null_agreement, sample_orders
 from eigensieve.evidence.stability import STABLE, Stability, selection_stability

@@ -9,7 +9,7 @@ import numpy as np
 from eigensieve._progress import Progress
 from eigensieve._types import BoolArray, FloatArray, IntArray
 from eigensieve.data import DataMatrix
-from eigensieve.evidence import Discoveries, NullSample, agreement_p_values, discover, follow, step_up
+from eigensieve.evidence import Discoveries, agreement_p_values, discover, follow, null_agreement, step_up
 from eigensieve.sieve.interactions import interaction_p_values, read_interactions
 from eigensieve.sieve.labelled import TargetFit, fit_target
 from eigensieve.sieve.layouts import Use, relative_variances, sample_profiles
@@ -188,12 +188,13 @@ class Problem:
         return order[: max(fewest(sizes, shown), len(self.constraints.keep))], sizes, shown
 
     def null_scores(self, found: Found, rng: np.random.Generator) -> FloatArray:
-        """Return the scores of permuted copies of the features."""
+        """Return the scores of ten permuted copies of up to 200 features."""
         labelled = self.target is not None
         data = self.cleaned.data if labelled else self.samples.data
         V = found.embedding if labelled else found.structure
         groups = self._exchangeable if labelled else self._among_compared(self.batches)
-        return NullSample(data, [rng.permutation(np.flatnonzero(self.usable))], groups).scores(V, 0, rng)
+        some = np.sort(rng.permutation(np.flatnonzero(self.usable))[:200])
+        return null_agreement(data.take(some), V, 10, rng, groups).ravel()
 
 
 def pose(
