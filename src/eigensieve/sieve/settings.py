@@ -56,7 +56,7 @@ class Settings:
     rare: float = 0.1
     mostly_zero: float = 0.5
     one_unit: float = 30.0
-    noise: float = 0.1
+    noise: float = 0.01
     picks: int = 500
     shortlist: int = 2_000
     narrow: int = 20
