@@ -26,7 +26,7 @@ PREFIX = "relation "
 
 @dataclass(frozen=True)
 class Case:
-    """Data, what is known about them, and samples on which machines are compared."""
+    """Data, fit parameters, and samples on which machines are compared."""
 
     X: np.ndarray
     y: np.ndarray | None
@@ -38,7 +38,7 @@ class Case:
 
 
 def _known(case: Case, rows: np.ndarray) -> dict[str, np.ndarray]:
-    """Return what is known about the samples if sample i of the new data is sample rows[i] of the old."""
+    """Return the fit parameters if sample i of the new data is sample rows[i] of the old."""
     place = np.empty(len(case.X), dtype=np.intp)
     place[rows[::-1]] = np.arange(len(rows))[::-1]  # the first of several copies
     return {
@@ -211,7 +211,7 @@ def simpler(spec: Spec) -> Iterator[Spec]:
 
 
 def case_of(spec: Spec) -> Case:
-    """Return three groups of samples that differ in a third of the features, and what is known about them."""
+    """Return three groups of samples that differ in a third of the features, and fit parameters."""
     rng = np.random.default_rng(spec["seed"])
     n, d = spec["n_samples"], spec["n_features"]
     groups = rng.permutation(np.arange(n) % 3)

@@ -25,7 +25,7 @@ def printable(text: object) -> str:
 def open_closed_streams() -> None:
     """Put the null device in place of standard streams that the caller closed (``>&-``).
 
-    Python has None for them. The next file that is opened would take their place, and receive what is printed.
+    Python has None for them. The next opened file would take their place and receive the printed text.
     """
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         if getattr(sys, name) is None:

@@ -170,7 +170,7 @@ def _check_foreign(model: Any, where: str) -> None:
 
 
 def _check_inside(values: Iterable[Any], where: str) -> None:
-    """Check what is inside settings, or inside attributes of scikit-learn's estimators."""
+    """Check the values of settings, or of attributes of scikit-learn's estimators."""
     for value in values:
         if isinstance(value, BaseEstimator):
             _check_estimator(value, where)

@@ -48,7 +48,7 @@ class Found:
 
 @dataclass(frozen=True)
 class Problem:
-    """Data without unwanted variation, and what is looked for in it.
+    """Data without unwanted variation, with the target or the search for a structure.
 
     Attributes
     ----------
