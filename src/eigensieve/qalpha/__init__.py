@@ -54,5 +54,5 @@ from eigensieve.qalpha.mercer_kernels import (
 )
 from eigensieve.qalpha.problem import TAU, Problem, Result, SolveSettings, spectrum_affinity
 from eigensieve.qalpha.search import Search
-from eigensieve.qalpha.solving import SOLVERS, solve_standard
+from eigensieve.qalpha.solving import SOLVERS
 from eigensieve.qalpha.topographical_map import Round, map_rounds

@@ -35,8 +35,6 @@ class BlockSettings:
 class BlockGram(SymmetricOperator):
     """G = sum_l G^ll - gamma sum_{g != h} G^gh, where w'G^gh w = |A^gh Q^gh|^2.
 
-    Notes
-    -----
     All Q^gh stand side by side as columns over all samples, zero outside class h. With Y = A Q, set to zero outside the
     rows of class g, (G w)_i = sum over columns of sign (m_i'Y)(m_i'Q). This takes two passes for any number of blocks.
     `rows` marks the samples of class g for each column of Q. `signs` is 1 for columns within a class, -gamma across.
@@ -62,11 +60,8 @@ def solve_blocks(problem: Problem, codes: IntArray, blocks: BlockSettings, setti
     """Alternate the leading eigenvector of G and one orthogonal iteration on every Q^gh.
 
     The problem has the standard spectrum and the energy criterion; `n_clusters` leading eigenvectors of A(w) are
-    reported. `codes` are the classes of the samples. The search has converged when the weights move by no more than
-    `tol`.
+    reported. The search has converged when the weights move by no more than `tol`.
 
-    Notes
-    -----
     Q^gh follows the leading directions of A^gh, although across classes the criterion would want the opposite. The
     paper has it so ("Q^gh is computed using the current estimates"), and the value need not rise from step to step. The
     weights may even wander for ever, and rounding then decides where. Such a search is ended, and the best weights that

@@ -48,10 +48,7 @@ def exact_factor(kernel: FeatureKernel, owner: str) -> Factor:
 def monomial_factor(
     kernel: FeatureKernel, name: Any, settings: KernelSettings, n_components: int | None, unit: bool, owner: str
 ) -> Factor:
-    """Map features to coordinates of the kernel's own: the samples, or the products of `degree` samples.
-
-    A Laplacian is not the same in all coordinates, as inner products are, so that it needs these.
-    """
+    """Map features to the kernel's own coordinates, samples or products of `degree` samples: a Laplacian needs them."""
     coordinates = isinstance(name, str) and (name in ("linear", "sections") or (name == "poly" and not settings.coef0))
     if not coordinates or n_components is not None or not isinstance(kernel, ComputedKernel):
         raise ValueError(
@@ -107,11 +104,9 @@ def check_likeness(phi: FloatArray, span: FloatArray, owner: str) -> None:
 def nystroem_factor(kernel: FeatureKernel, n_components: int, rng: np.random.Generator, owner: str) -> Factor:
     """Factor V approximately from `n_components` of its columns.
 
-    Notes
-    -----
-    Randomly pivoted Cholesky in blocks: columns are drawn with probability proportional to the rest of the
-    diagonal. Phi Phi' is Nystroem's approximation for the columns drawn. It never exceeds V, and the rest of
-    the diagonal sums to the trace of the error.
+    Randomly pivoted Cholesky in blocks: columns are drawn with probability proportional to the rest of the diagonal.
+    Phi Phi' is Nystroem's approximation for the columns drawn. It never exceeds V, and the rest of the diagonal sums to
+    the trace of the error.
     """
     n = kernel.n_features
     missing = kernel.diagonal().copy()

@@ -77,12 +77,7 @@ class FeatureKernel(Protocol):
 class ComputedKernel:
     """V of a kernel function and standardised data. Any number of columns costs one pass.
 
-    Parameters
-    ----------
-    data : DataMatrix
-    function : callable
-    targets : ndarray of shape (n_samples, n_targets), optional
-        Vectors over the samples that the kernel maps like features. They come after the features.
+    `targets` (samples x targets) are vectors that the kernel maps like features; they come after the features.
     """
 
     def __init__(self, data: DataMatrix, function: KernelFunction, targets: FloatArray | None = None) -> None:

@@ -16,27 +16,13 @@ _STRIDE = 8
 
 @dataclass(frozen=True)
 class SubsetResult:
-    """The chosen subset and how it was reached.
+    """The chosen subset and how it was reached."""
 
-    Attributes
-    ----------
-    subset : ndarray of int
-        Chosen features, in column order.
-    score : float
-        Subset-level score, lambda*; infinite if the chosen features have no within scatter.
-    ranking : ndarray of int
-        All features, best first. The chosen ones lead; features without any scatter come last.
-    history : tuple of float
-        lambda before the first step and after every step that raised it.
-    n_iter : int
-        Steps taken. Each sorts the n scores; the last one confirms the optimum.
-    """
-
-    subset: IntArray
-    score: float
-    ranking: IntArray
-    history: tuple[float, ...]
-    n_iter: int
+    subset: IntArray  # chosen features, in column order
+    score: float  # subset-level score, lambda*; infinite if the chosen features have no within scatter
+    ranking: IntArray  # all features, best first: the chosen ones lead, features without any scatter come last
+    history: tuple[float, ...]  # lambda before the first step and after every step that raised it
+    n_iter: int  # each step sorts the n scores; the last one confirms the optimum
 
 
 def usable_features(b: FloatArray, e: FloatArray) -> BoolArray:
@@ -113,13 +99,6 @@ def best_subset(b: FloatArray, e: FloatArray, m: int) -> SubsetResult:
     Let r be the number of features with e_i = 0 < b_i. For m > r they are always part of an optimum: at lambda* the m
     kept scores sum to zero, so one of them is at most zero, below any b_i > 0. For m <= r the score is infinite, and
     those with the largest b_i are taken.
-
-    Parameters
-    ----------
-    b, e : ndarray of shape (n_features,)
-        Diagonals of B and E, non-negative.
-    m : int
-        Size of the subset, from 1 to the number of usable features.
     """
     check_size(m, int(np.count_nonzero(usable_features(b, e))))
     b, e = merge_close(b), merge_close(e)

@@ -23,22 +23,11 @@ _LARGEST_RATIO = 1e100
 
 @dataclass(frozen=True)
 class Knowledge:
-    """Labels, pairs and side data, ready for the solver.
-
-    Attributes
-    ----------
-    labels : Labels or None
-    blocks : BlockSettings or None
-        Settings of the class-block criterion. None uses the span of the class indicators.
-    scale : ndarray of shape (n_features,) or None
-        s_i = (D_i + lambda)^-1/2 from side data or earlier rounds.
-    pairs : Pairs or None
-    pair_strength : float
-    """
+    """Labels, pairs and side data, ready for the solver."""
 
     labels: Labels | None = None
-    blocks: BlockSettings | None = None
-    scale: FloatArray | None = None
+    blocks: BlockSettings | None = None  # of the class-block criterion; None uses the span of the class indicators
+    scale: FloatArray | None = None  # s_i = (D_i + lambda)^-1/2 from side data or earlier rounds
     pairs: Pairs | None = None
     pair_strength: float = 0.0
 
