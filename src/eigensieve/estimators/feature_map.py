@@ -55,22 +55,8 @@ class FeatureMap(BaseQAlpha):
         How y is used. ``"auto"``: as ``"span"`` if y is given. ``"ignore"``: not at all. ``"span"``: the embedding of
         every round is the span of the class indicators, so that the rounds find different groups of features that tell
         the classes apart.
-    spectrum : {"standard", "laplacian"}, default="standard"
-        Use the affinity A, or its Laplacian.
-    criterion : {"energy", "gap"}, default="energy"
-        Maximise the sum of the k largest squared eigenvalues, or that minus the sum of all others.
-    normalize : {"auto", "center", "unit", "none"}, default="auto"
-        As for :class:`QAlphaSelector`.
-    n_init : int, default=1
-        Number of starts of every round: eigenvectors, and random ones after them. The best criterion is kept.
-    max_iter : int, default=200
-        Largest number of steps of the solver in a round.
-    tol : float, default=5e-3
-        Precision of the weights.
-    random_state : int, RandomState, Generator or None, default=None
-        For the random starts.
-    verbose : int, default=0
-        1 prints progress, at most twice a second; 2 prints every step.
+    spectrum, criterion, normalize, n_init, max_iter, tol, random_state, verbose
+        As in :class:`QAlphaSelector`, for every round.
 
     Attributes
     ----------
@@ -102,12 +88,8 @@ class FeatureMap(BaseQAlpha):
     ranking_ : ndarray of int of shape (n_features,)
         Rank of every feature, 1 for the best, as in scikit-learn's RFE: in the order in which
         they are taken from the rounds in turn.
-    selection_order_ : ndarray of int of shape (n_selected,)
-        Indices of the selected features, best first.
-    support_ : ndarray of bool of shape (n_features,)
-    n_features_in_ : int
-    feature_names_in_ : ndarray of str
-        When X had column names.
+    selection_order_, support_, n_features_in_, feature_names_in_
+        As in :class:`QAlphaSelector`.
 
     References
     ----------
@@ -298,19 +280,8 @@ def _overlaps(embeddings: FloatArray) -> FloatArray:
 def _take_in_turn(orders: list[IntArray], wanted: list[int] | None) -> tuple[IntArray, IntArray]:
     """Merge the orders of the rounds: they choose in turn, each its best feature that is not taken yet.
 
-    Parameters
-    ----------
-    orders : list of ndarray
-        Features of each round, best first.
-    wanted : list of int or None
-        How far each round may go down its own order. All other features follow in the order of the first round.
-
-    Returns
-    -------
-    order : ndarray
-        All features, in the order in which they are taken.
-    taken : ndarray
-        Number of the round that took a feature; -1 where none did.
+    `wanted` says how far each round may go down its own order. All other features follow in the order of the first
+    round. Returns all features in the order in which they are taken, and the round that took each; -1 where none did.
     """
     n = len(orders[0])
     limits = [n] * len(orders) if wanted is None else wanted

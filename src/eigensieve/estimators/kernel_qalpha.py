@@ -89,38 +89,18 @@ class KernelQAlphaSelector(BaseQAlpha):
         Use the affinity A, or its Laplacian. A Laplacian needs coordinates. Those of ``"linear"`` are the samples,
         those of ``"poly"`` (with ``coef0=0``) and ``"sections"`` the products of `degree` samples. Other kernels and
         `n_components` have none, and are refused.
-    criterion : {"energy", "gap"}, default="energy"
-        Maximise the sum of the k largest squared eigenvalues of the affinity, or that minus the sum of all others.
     supervision : {"auto", "span", "ignore"}, default="auto"
         How y is used. ``"auto"``: as ``"span"`` if y is given. ``"ignore"``: not at all. ``"span"``: the kernel maps
         the centred class indicators like features, Q is the span of their images, and only the weights are sought.
-    n_init : int, default=1
-        Number of starts: eigenvectors, and random ones after them. The best criterion is kept.
-    side_strength : float, default=0.1
-        lambda in (D + lambda I)^-1 G, where D holds the variances of the side data's features in units of those of X.
-        The smaller, the more the side data counts.
     pair_strength : float, default=2.0
         lambda in G - lambda B. B is that of `QAlphaSelector`: it is made of the samples, whatever the kernel.
-    max_iter : int, default=200
-        Largest number of steps of the solver.
-    tol : float, default=5e-3
-        Precision of the weights.
     random_state : int, RandomState, Generator or None, default=None
         For the columns that Nystroem's approximation draws, and for random starts.
-    verbose : int, default=0
-        1 prints progress, at most twice a second; 2 prints every step.
+    criterion, n_init, side_strength, max_iter, tol, verbose
+        As in :class:`QAlphaSelector`.
 
     Attributes
     ----------
-    weights_ : ndarray of shape (n_features,)
-        alpha: unit norm, positive sum; 0 for constant features.
-    ranking_ : ndarray of int of shape (n_features,)
-        Rank of every feature, 1 for the best, as in scikit-learn's RFE: by weight,
-        constant features last.
-    selection_order_ : ndarray of int of shape (n_selected,)
-        Indices of the selected features, best first.
-    support_ : ndarray of bool of shape (n_features,)
-        The selected features.
     projections_ : ndarray of shape (n_features, n_clusters)
         phi(m_i)'Q: the mapped features along the leading eigenvectors of the affinity.
     mapped_features_ : ndarray of shape (n_features, n_dimensions)
@@ -132,28 +112,15 @@ class KernelQAlphaSelector(BaseQAlpha):
         P' - V) for ``criterion="gap"``; for the Laplacian trace(Q' L_i L_j Q). With side data the weights are the
         leading eigenvector of (D + lambda I)^-1 G, with pairs that of G - lambda B. It is computed from
         `mapped_features_` whenever it is asked for.
-    eigenvalues_ : ndarray of shape (n_clusters,)
-        Leading eigenvalues of the affinity.
     approximation_error_ : float
         trace(V - V~) / trace(V) for the kernel as normalised, 0.0 for the whole matrix. V - V~ is positive
         semidefinite, so no eigenvalue of V is off by more than this share of V's trace.
     n_components_ : int
         Dimensions of the space the features were mapped to.
-    objective_ : float
-        The criterion reached.
-    start_objectives_ : ndarray of shape (n_init,)
-        The criterion reached from every start; NaN where it vanished. With labels there is one start.
-    n_iter_ : int
-        Steps of the solver.
-    converged_ : bool
-        False when `max_iter` ended the search (a ConvergenceWarning says so too).
-    sparsity_gap_ : float
-        Mean weight of the selected features over the mean weight of the others.
-    negative_weight_fraction_ : float
-        Fraction of the varying features with a negative weight.
-    n_features_in_ : int
-    feature_names_in_ : ndarray of str
-        When X had column names.
+    weights_, ranking_, selection_order_, support_, eigenvalues_, objective_, start_objectives_, n_iter_, converged_
+        As in :class:`QAlphaSelector`.
+    sparsity_gap_, negative_weight_fraction_, n_features_in_, feature_names_in_
+        As in :class:`QAlphaSelector`.
 
     References
     ----------

@@ -22,7 +22,7 @@ from eigensieve.estimators.base import (
 from eigensieve.estimators.knowledge import Known
 from eigensieve.estimators.qalpha_base import BaseQAlpha
 from eigensieve.evidence import Discoveries
-from eigensieve.qalpha import SOLVERS, BlockSettings, Knowledge, Result, Search, check_start
+from eigensieve.qalpha import SOLVERS, Knowledge, Result, Search, check_start
 
 
 class QAlphaSelector(BaseQAlpha):
@@ -247,8 +247,7 @@ class QAlphaSelector(BaseQAlpha):
         usable = self._check_some_vary(raw)
         count = self._count(usable)
         self._check_range(raw, normalize)
-        blocks = BlockSettings() if supervision == "blocks" else None
-        knowledge = replace(self._read_knowledge(raw, known), blocks=blocks)
+        knowledge = replace(self._read_knowledge(raw, known), blocks=supervision == "blocks")
         self._check_checkpoint(checkpoint, knowledge)
         check_start(type(self).__name__, self.n_clusters, self.init, raw.n_samples)
         settings = self._settings(progress, init=self.init, checkpoint=checkpoint)
@@ -261,7 +260,7 @@ class QAlphaSelector(BaseQAlpha):
         if checkpoint is None:
             return
         labels = knowledge.labels
-        if labels is not None and (knowledge.blocks is not None or not labels.complete):
+        if labels is not None and (knowledge.blocks or not labels.complete):
             raise ValueError(
                 "The 'checkpoint' parameter of QAlphaSelector.fit must be None with labels for some samples only and "
                 f"with supervision='blocks': their steps cannot be resumed. Got {checkpoint!r} instead."

@@ -54,8 +54,7 @@ _UNLIKE = 10.0  # largest standard deviation over the median one, above which a 
 class _OptionAndMethod:
     """Let `score` be an option of the constructor and also the method that scikit-learn expects on the instance.
 
-    The option is kept in the instance's dictionary, so it is cloned, pickled and printed as usual. Reading the
-    attribute gives the method.
+    The option is kept in the instance's dictionary, so it is cloned, pickled and printed as usual.
     """
 
     def __init__(self, method: Callable[..., float]) -> None:

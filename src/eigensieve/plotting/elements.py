@@ -9,10 +9,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from eigensieve._types import Array
 from eigensieve.estimators import positive_scores
-from eigensieve.plotting.axes import Display, axes_or_new
+from eigensieve.plotting.axes import PlainDisplay
 
 
-class ElementMaskDisplay(Display):
+class ElementMaskDisplay(PlainDisplay):
     """How often each feature is used by the masked support vectors, as an image or as bars.
 
     Parameters
@@ -26,8 +26,7 @@ class ElementMaskDisplay(Display):
 
     Attributes
     ----------
-    ax_ : matplotlib Axes
-    figure_ : matplotlib Figure
+    ax_, figure_ : matplotlib Axes and Figure
     """
 
     def __init__(self, counts: Array, *, image_shape: tuple[int, int] | None = None, feature_names: Any = None) -> None:
@@ -68,21 +67,7 @@ class ElementMaskDisplay(Display):
         names = getattr(estimator, "feature_names_in_", None)
         return cls(counts, image_shape=image_shape, feature_names=names).plot(ax=ax, **kwargs)
 
-    def plot(self, ax: Any = None, **kwargs: Any) -> Self:
-        """Draw.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-            Where to draw; None makes a figure.
-        **kwargs
-            For matplotlib's ``imshow`` (images) or ``barh`` (bars).
-
-        Returns
-        -------
-        display : ElementMaskDisplay
-        """
-        ax = self.ax_ = axes_or_new(ax)
+    def _draw(self, ax: Any, **kwargs: Any) -> None:
         if self.image_shape is not None:
             image = ax.imshow(self.counts.reshape(self.image_shape), **{"cmap": "magma", **kwargs})
             ax.figure.colorbar(image, ax=ax, label="elements")
@@ -93,10 +78,9 @@ class ElementMaskDisplay(Display):
             names = used.astype(str) if self.feature_names is None else np.asarray(self.feature_names)[used]
             ax.barh(np.arange(used.size), self.counts[used], **kwargs)
             ax.set(yticks=np.arange(used.size), yticklabels=names, xlabel="elements", ylabel="feature")
-        return self
 
 
-class ElementPathDisplay(Display):
+class ElementPathDisplay(PlainDisplay):
     """The relative error after each addition (the paper's figures 3 and 5, for the matched values).
 
     Parameters
@@ -137,29 +121,14 @@ class ElementPathDisplay(Display):
         check_is_fitted(estimator)
         return cls(estimator.path_, label=label).plot(ax=ax, **kwargs)
 
-    def plot(self, ax: Any = None, **kwargs: Any) -> Self:
-        """Draw.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-            Where to draw; None makes a figure.
-        **kwargs
-            For matplotlib's ``plot``.
-
-        Returns
-        -------
-        display : ElementPathDisplay
-        """
-        ax = self.ax_ = axes_or_new(ax)
+    def _draw(self, ax: Any, **kwargs: Any) -> None:
         (self.line_,) = ax.plot(np.arange(1, self.path.size + 1), self.path, label=self.label, **kwargs)
         ax.set(xlabel="elements", ylabel="relative squared error", yscale="log")
         if self.label is not None:
             ax.legend()
-        return self
 
 
-class RejectionCurveDisplay(Display):
+class RejectionCurveDisplay(PlainDisplay):
     """Negatives rejected against positives lost, one line per model (the paper's figures 2 and 4).
 
     The ROC curve seen from the rejector: x is the false-negative rate at a threshold and y the true-negative rate.
@@ -232,21 +201,7 @@ class RejectionCurveDisplay(Display):
             curves[name] = (lost, rejected, float(roc_auc_score(positive, values)))
         return cls(curves).plot(ax=ax, **kwargs)
 
-    def plot(self, ax: Any = None, **kwargs: Any) -> Self:
-        """Draw.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-            Where to draw; None makes a figure.
-        **kwargs
-            For matplotlib's ``plot``, for every line.
-
-        Returns
-        -------
-        display : RejectionCurveDisplay
-        """
-        ax = self.ax_ = axes_or_new(ax)
+    def _draw(self, ax: Any, **kwargs: Any) -> None:
         self.lines_ = [
             ax.plot(lost, rejected, label=f"{name} (area {area:.4f})", **kwargs)[0]
             for name, (lost, rejected, area) in self.curves.items()
@@ -254,4 +209,3 @@ class RejectionCurveDisplay(Display):
         ax.axvline(0.02, color="0.7", linewidth=1, linestyle=":")
         ax.set(xlabel="positives lost", ylabel="negatives rejected", xlim=(0, 0.2), ylim=(0, 1.02))
         ax.legend(loc="lower right")
-        return self

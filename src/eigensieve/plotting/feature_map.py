@@ -33,8 +33,7 @@ class FeatureMapDisplay(Display):
 
     Attributes
     ----------
-    ax_ : matplotlib Axes
-    figure_ : matplotlib Figure
+    ax_, figure_ : matplotlib Axes and Figure
     ellipses_ : list of matplotlib Ellipse
         One per feature, in column order.
     names_ : list of matplotlib Annotation

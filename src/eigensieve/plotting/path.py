@@ -23,8 +23,7 @@ class TraceRatioPathDisplay(Display):
 
     Attributes
     ----------
-    ax_ : matplotlib Axes
-    figure_ : matplotlib Figure
+    ax_, figure_ : matplotlib Axes and Figure
     line_ : matplotlib Line2D
         Optimal scores.
     feature_level_line_ : matplotlib Line2D

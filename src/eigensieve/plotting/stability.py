@@ -18,8 +18,7 @@ class StabilityDisplay(Display):
 
     Attributes
     ----------
-    ax_ : matplotlib Axes
-    figure_ : matplotlib Figure
+    ax_, figure_ : matplotlib Axes and Figure
     bars_ : matplotlib BarContainer
     line_ : matplotlib Line2D
         The threshold.

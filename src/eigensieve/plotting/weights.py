@@ -30,8 +30,7 @@ class WeightsDisplay(Display):
 
     Attributes
     ----------
-    ax_ : matplotlib Axes
-    figure_ : matplotlib Figure
+    ax_, figure_ : matplotlib Axes and Figure
     line_, points_ : matplotlib artists
         The curve, and the selected features on it.
     cut_ : matplotlib Line2D or None

@@ -23,7 +23,6 @@ G : the features x features matrix whose leading eigenvector is w for a fixed Q.
 """
 
 from eigensieve.qalpha.alternating import ProblemGram
-from eigensieve.qalpha.class_blocks import BlockSettings
 from eigensieve.qalpha.knowledge.checks import (
     Pairs,
     check_combination,
