@@ -1,6 +1,7 @@
 """Pictures of element selection: the mask over the features, the error path, rejection curves."""
 
 from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -12,6 +13,7 @@ from eigensieve.estimators import positive_scores
 from eigensieve.plotting.axes import PlainDisplay
 
 
+@dataclass(eq=False, repr=False)
 class ElementMaskDisplay(PlainDisplay):
     """How often each feature is used by the masked support vectors, as an image or as bars.
 
@@ -29,10 +31,10 @@ class ElementMaskDisplay(PlainDisplay):
     ax_, figure_ : matplotlib Axes and Figure
     """
 
-    def __init__(self, counts: Array, *, image_shape: tuple[int, int] | None = None, feature_names: Any = None) -> None:
-        self.counts = counts
-        self.image_shape = image_shape
-        self.feature_names = feature_names
+    counts: Array
+    _: KW_ONLY
+    image_shape: tuple[int, int] | None = None
+    feature_names: Any = None
 
     @classmethod
     def from_estimator(
@@ -80,6 +82,7 @@ class ElementMaskDisplay(PlainDisplay):
             ax.set(yticks=np.arange(used.size), yticklabels=names, xlabel="elements", ylabel="feature")
 
 
+@dataclass(eq=False, repr=False)
 class ElementPathDisplay(PlainDisplay):
     """The relative error after each addition (the paper's figures 3 and 5, for the matched values).
 
@@ -95,9 +98,9 @@ class ElementPathDisplay(PlainDisplay):
     ax_, line_, figure_ : matplotlib artists
     """
 
-    def __init__(self, path: Array, *, label: str | None = None) -> None:
-        self.path = path
-        self.label = label
+    path: Array
+    _: KW_ONLY
+    label: str | None = None
 
     @classmethod
     def from_estimator(cls, estimator: Any, *, label: str | None = None, ax: Any = None, **kwargs: Any) -> Self:
@@ -128,6 +131,7 @@ class ElementPathDisplay(PlainDisplay):
             ax.legend()
 
 
+@dataclass(eq=False, repr=False)
 class RejectionCurveDisplay(PlainDisplay):
     """Negatives rejected against positives lost, one line per model (the paper's figures 2 and 4).
 
@@ -143,8 +147,7 @@ class RejectionCurveDisplay(PlainDisplay):
     ax_, lines_, figure_ : matplotlib artists
     """
 
-    def __init__(self, curves: Mapping[str, tuple[Array, Array, float]]) -> None:
-        self.curves = dict(curves)
+    curves: Mapping[str, tuple[Array, Array, float]]
 
     @classmethod
     def from_estimators(cls, estimators: Mapping[str, Any], X: Any, y: Any, *, ax: Any = None, **kwargs: Any) -> Self:

@@ -1,7 +1,8 @@
 """The topographical map as a picture: one ellipse per feature (2004, Fig. 2)."""
 
+from dataclasses import KW_ONLY, dataclass
 from itertools import product
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -15,6 +16,7 @@ _NAME = 24  # characters of a name that are drawn
 _DISTANCES = (0, 8, 13, 20, 30, 42, 56, 72, 90)  # of a name from its feature, in points
 
 
+@dataclass(eq=False, repr=False)
 class FeatureMapDisplay(Display):
     """Draw features at their coordinates in two rounds, as ellipses whose axes are their relevance.
 
@@ -40,23 +42,15 @@ class FeatureMapDisplay(Display):
         The names drawn. None overlaps another; a name without room is left out.
     """
 
-    def __init__(
-        self,
-        coordinates: FloatArray,
-        relevance: FloatArray,
-        feature_names: list[str],
-        *,
-        overlaps: FloatArray | None = None,
-        same_structure: BoolArray | None = None,
-    ) -> None:
-        self.coordinates = coordinates
-        self.relevance = relevance
-        self.feature_names = feature_names
-        self.overlaps = overlaps
-        self.same_structure = same_structure
+    coordinates: FloatArray
+    relevance: FloatArray
+    feature_names: list[str]
+    _: KW_ONLY
+    overlaps: FloatArray | None = None
+    same_structure: BoolArray | None = None
 
     @classmethod
-    def from_estimator(cls, feature_map: Any, **options: Any) -> "FeatureMapDisplay":
+    def from_estimator(cls, feature_map: Any, **options: Any) -> Self:
         """Draw a fitted :class:`~eigensieve.FeatureMap`.
 
         Parameters
@@ -70,10 +64,10 @@ class FeatureMapDisplay(Display):
         -------
         display : FeatureMapDisplay
         """
-        display: FeatureMapDisplay = feature_map.plot(**options)
+        display: Self = feature_map.plot(**options)
         return display
 
-    def plot(self, *, rounds: tuple[int, int] = (0, 1), n_labels: int = 20, ax: Any = None) -> "FeatureMapDisplay":
+    def plot(self, *, rounds: tuple[int, int] = (0, 1), n_labels: int = 20, ax: Any = None) -> Self:
         """Draw.
 
         Parameters

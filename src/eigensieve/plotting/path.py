@@ -1,6 +1,7 @@
 """The path of the trace ratio as a picture: optimal score against number of features."""
 
-from typing import Any
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, Self
 
 import numpy as np
 
@@ -9,6 +10,7 @@ from eigensieve.plotting.axes import Display, axes_or_new
 from eigensieve.traceratio import TraceRatioPath
 
 
+@dataclass(eq=False, repr=False)
 class TraceRatioPathDisplay(Display):
     """Score of the best subset against its size, beside the score of the feature-level ranking.
 
@@ -32,14 +34,12 @@ class TraceRatioPathDisplay(Display):
         The marked size.
     """
 
-    def __init__(self, path: TraceRatioPath, *, n_selected: int | None = None) -> None:
-        self.path = path
-        self.n_selected = n_selected
+    path: TraceRatioPath
+    _: KW_ONLY
+    n_selected: int | None = None
 
     @classmethod
-    def from_estimator(
-        cls, estimator: TraceRatioSelector, *, ax: Any = None, log: bool = True
-    ) -> "TraceRatioPathDisplay":
+    def from_estimator(cls, estimator: TraceRatioSelector, *, ax: Any = None, **kwargs: Any) -> Self:
         """Draw the path of a fitted selector and mark the number of features it selected.
 
         Parameters
@@ -48,17 +48,16 @@ class TraceRatioPathDisplay(Display):
             Fitted.
         ax : matplotlib Axes, default=None
             Where to draw; None makes a figure.
-        log : bool, default=True
-            Logarithmic sizes, and logarithmic scores where they span more than a decade.
+        **kwargs
+            For :meth:`plot`.
 
         Returns
         -------
         display : TraceRatioPathDisplay
         """
-        display = cls(estimator.path(), n_selected=int(estimator.support_.sum()))
-        return display.plot(ax=ax, log=log)
+        return cls(estimator.path(), n_selected=int(estimator.support_.sum())).plot(ax=ax, **kwargs)
 
-    def plot(self, ax: Any = None, *, log: bool = True) -> "TraceRatioPathDisplay":
+    def plot(self, ax: Any = None, *, log: bool = True) -> Self:
         """Draw. Sizes whose score is infinite are left out and named in the axis label.
 
         Parameters

@@ -1,7 +1,8 @@
 """WeightsDisplay: the sorted weights of a fitted selector and where they were cut."""
 
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
 
@@ -10,6 +11,7 @@ from eigensieve.estimators import Findings
 from eigensieve.plotting.axes import Display, axes_or_new
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class WeightsDisplay(Display):
     """Weights of all features, largest first, with the selected ones marked.
 
@@ -46,25 +48,16 @@ class WeightsDisplay(Display):
     >>> display = WeightsDisplay.from_estimator(QAlphaSelector().fit(X))  # doctest: +SKIP
     """
 
-    def __init__(
-        self,
-        *,
-        weights: FloatArray,
-        support: BoolArray,
-        feature_names: Sequence[str] | None = None,
-        null_weight: float | None = None,
-        ylabel: str = "weight",
-    ) -> None:
-        self.weights = weights
-        self.support = support
-        self.feature_names = feature_names
-        self.null_weight = null_weight
-        self.ylabel = ylabel
+    weights: FloatArray
+    support: BoolArray
+    feature_names: Sequence[str] | None = None
+    null_weight: float | None = None
+    ylabel: str = "weight"
 
     @classmethod
     def from_estimator(
         cls, estimator: Any, *, feature_names: Sequence[str] | None = None, ax: Any = None, **kwargs: Any
-    ) -> "WeightsDisplay":
+    ) -> Self:
         """Draw the weights of a fitted selector.
 
         Parameters
@@ -93,7 +86,7 @@ class WeightsDisplay(Display):
         )
         return display.plot(ax=ax, **kwargs)
 
-    def plot(self, ax: Any = None, *, n_names: int = 0, line_kw: dict[str, Any] | None = None) -> "WeightsDisplay":
+    def plot(self, ax: Any = None, *, n_names: int = 0, line_kw: dict[str, Any] | None = None) -> Self:
         """Draw the display.
 
         Parameters
