@@ -20,22 +20,9 @@ _GONE = 100  # a column of which less than this many roundings is left counts as
 
 
 def corrected_data(data: DataMatrix, K: FloatArray, L: FloatArray) -> tuple["CorrectedData", FloatArray]:
-    """Return M - K L' with columns of unit norm again, for standardised data, and how much was left of each feature.
+    """Return M - K L' with columns of unit norm again, and their squared norms before; 0 where only rounding is left.
 
-    Features of which nothing is left but rounding become zero.
-
-    Parameters
-    ----------
-    data : DataMatrix
-        Standardised, or corrected already: then both corrections hold.
-    K : ndarray of shape (n_features, n_directions)
-    L : ndarray of shape (n_samples, n_directions)
-
-    Returns
-    -------
-    data : CorrectedData
-    left : ndarray of shape (n_features,)
-        Squared norm of each column of M - K L' before it is made 1. 0 for features that become zero.
+    K has one row per feature, L one per sample. If standardised data is corrected already, both corrections hold.
     """
     base = data
     if isinstance(data, CorrectedData):
@@ -47,18 +34,10 @@ def corrected_data(data: DataMatrix, K: FloatArray, L: FloatArray) -> tuple["Cor
 def without_sample_directions(
     data: DataMatrix, U: FloatArray, varies: FloatArray
 ) -> tuple["CorrectedData", FloatArray]:
-    """Return M (I - U U'), columns of unit norm, and how much was left of each: features are projected off U.
+    """Project features off orthonormal U: return M (I - U U'), columns of unit norm, and how much was left of each.
 
-    By Pythagoras |m - UU'm|^2 = |m|^2 - |U'm|^2, so there is one pass, and not another one for the norms.
-
-    Parameters
-    ----------
-    data : DataMatrix
-        Standardised.
-    U : ndarray of shape (n_samples, n_directions)
-        Orthonormal columns.
-    varies : ndarray of bool of shape (n_features,)
-        Which columns have unit norm. The others are zero.
+    By Pythagoras |m - UU'm|^2 = |m|^2 - |U'm|^2, so there is one pass, and not another one for the norms. Columns that
+    do not vary are zero.
     """
     K = data.project(U).astype(np.float64)
     return _unit_norm(CorrectedData(data, K, U), varies - np.sum(K**2, axis=1), np.ones(data.n_features))
@@ -77,28 +56,12 @@ def _unit_norm(found: "CorrectedData", left: FloatArray, before: FloatArray) -> 
 
 
 def without_feature_directions(data: DataMatrix, V: FloatArray) -> tuple["CorrectedData", FloatArray]:
-    """Return (I - V V') M, columns of unit norm, and how much was left of each: samples are projected off V.
-
-    Parameters
-    ----------
-    data : DataMatrix
-        Standardised.
-    V : ndarray of shape (n_features, n_directions)
-        Orthonormal columns.
-    """
+    """Project samples off orthonormal V: return (I - V V') M, columns of unit norm, and how much was left of each."""
     return corrected_data(data, V, data.combine(V))
 
 
 class CorrectedData(DerivedData):
-    """M - K L', seen through the same contract as any other data.
-
-    Parameters
-    ----------
-    base : DataMatrix
-        M, standardised.
-    K : ndarray of shape (n_features, n_directions)
-    L : ndarray of shape (n_samples, n_directions)
-    """
+    """M - K L', seen through the same contract as any other data. K has one row per feature, L one per sample."""
 
     def __init__(self, base: DataMatrix, K: FloatArray, L: FloatArray) -> None:
         super().__init__(base)
@@ -165,15 +128,7 @@ class CorrectedData(DerivedData):
 
 
 class CorrectedBlock:
-    """A block of M - K L': see :class:`~eigensieve.data.blocks.Block` for its methods.
-
-    Parameters
-    ----------
-    block : Block
-        Of M.
-    K : ndarray of shape (stop - start, n_directions)
-    L : ndarray of shape (n_samples, n_directions)
-    """
+    """A block of M - K L': see :class:`~eigensieve.data.blocks.Block` for its methods."""
 
     def __init__(self, block: Block, K: FloatArray, L: FloatArray) -> None:
         self.block, self.K, self.L = block, K, L

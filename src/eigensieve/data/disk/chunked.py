@@ -11,17 +11,8 @@ from eigensieve.data.disk.sources import ALIVE, Source, Watch, show_bytes
 class ChunkedSource(Source):
     """A chunked array, read along the axis that lets each chunk be read once per pass.
 
-    Parameters
-    ----------
-    array : h5py.Dataset or zarr.Array
-    name : str
-    chunks : tuple of int or None
-        Shape of the stored chunks; None for contiguous storage.
-    max_memory : int
-        Bytes. The data is read along the features where all chunks of some features fit, else along the samples.
-    path : path-like, optional
-        File to watch for changes.
-    feature_names : ndarray of str, optional
+    `chunks` is the shape of the stored chunks; None for contiguous storage. The data is read along the features where
+    all chunks of some features fit in `max_memory`, else along the samples.
     """
 
     def __init__(
