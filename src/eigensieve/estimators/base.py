@@ -2,10 +2,10 @@
 
 import sys
 import warnings
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
+from functools import wraps
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, TypeVar, cast
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -29,17 +29,23 @@ _PAGES = "https://eigensieve.github.io/eigensieve/generated/eigensieve.{estimato
 
 _NAMED = 5  # columns that an error names
 
+Fit = TypeVar("Fit", bound=Callable[..., Any])
 
-@contextmanager
-def all_or_nothing(estimator: BaseEstimator) -> Iterator[None]:
-    """Leave the estimator as it was when fitting is interrupted or fails."""
-    before = dict(estimator.__dict__)
-    try:
-        yield
-    except BaseException:
-        estimator.__dict__.clear()
-        estimator.__dict__.update(before)
-        raise
+
+def all_or_nothing(fit: Fit) -> Fit:
+    """Decorate `fit`: it leaves the estimator as it was when it is interrupted or fails."""
+
+    @wraps(fit)
+    def whole(self: Any, *arguments: Any, **options: Any) -> Any:
+        before = dict(vars(self))
+        try:
+            return fit(self, *arguments, **options)
+        except BaseException:
+            vars(self).clear()
+            vars(self).update(before)
+            raise
+
+    return cast(Fit, whole)
 
 
 def warn_user(message: str, category: type[Warning] = UserWarning) -> None:

@@ -7,7 +7,6 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from eigensieve._extras import require
-from eigensieve._progress import Progress
 from eigensieve._sklearn import fit_context
 from eigensieve._types import BoolArray, FloatArray, IntArray
 from eigensieve.estimators.base import (
@@ -145,6 +144,7 @@ class FeatureMap(BaseQAlpha):
         self.verbose = verbose
 
     @fit_context(prefer_skip_nested_validation=True)
+    @all_or_nothing
     def fit(self, X: Any, y: Any = None, *, side: Any = None) -> Self:
         """Find the rounds.
 
@@ -162,11 +162,6 @@ class FeatureMap(BaseQAlpha):
         -------
         self : FeatureMap
         """
-        with all_or_nothing(self):
-            self._fit(X, y, side, progress_of(self))
-        return self
-
-    def _fit(self, X: Any, y: Any, side: Any, progress: Progress) -> None:
         normalize = self._normalization()
         raw = self._check_data(X, y)
         usable = self._check_some_vary(raw)
@@ -180,13 +175,14 @@ class FeatureMap(BaseQAlpha):
         affinity = spectrum_affinity(raw.standardized(normalize), self.spectrum)
         rounds = map_rounds(
             Problem(affinity, int(self.n_clusters), TAU[self.criterion], usable),
-            self._settings(progress),
+            self._settings(progress_of(self)),
             n_rounds=self.n_rounds,
             strength=self.round_strength,
             side_variances=variances,
             labels=labels,
         )
         self._learn(rounds, usable, count, labelled=labels is not None)
+        return self
 
     def _learn(self, rounds: list[Round], usable: BoolArray, count: int | None, *, labelled: bool) -> None:
         weights = np.column_stack([each.result.weights for each in rounds])

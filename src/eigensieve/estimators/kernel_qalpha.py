@@ -6,7 +6,6 @@ from typing import Any, Literal, Self
 
 import numpy as np
 
-from eigensieve._progress import Progress
 from eigensieve._sklearn import StrOptions, fit_context
 from eigensieve._types import Array, BoolArray, FloatArray
 from eigensieve.data import DataMatrix, as_data
@@ -198,6 +197,7 @@ class KernelQAlphaSelector(BaseQAlpha):
         return problem.unit * ProblemGram(problem, self.embedding_).to_dense()
 
     @fit_context(prefer_skip_nested_validation=True)
+    @all_or_nothing
     def fit(self, X: Any, y: Any = None, *, side: Any = None, cannot_link: Any = None, must_link: Any = None) -> Self:
         """Learn the weights.
 
@@ -220,12 +220,8 @@ class KernelQAlphaSelector(BaseQAlpha):
         -----
         Labels, side data and pairs need the samples, so they cannot be used with ``kernel="precomputed"``.
         """
-        with all_or_nothing(self):
-            known = Known(y, side=side, cannot_link=cannot_link, must_link=must_link)
-            self._fit(X, known, progress_of(self))
-        return self
-
-    def _fit(self, X: Any, known: Known, progress: Progress) -> None:
+        known = Known(y, side=side, cannot_link=cannot_link, must_link=must_link)
+        progress = progress_of(self)
         raw = self._check_data(X, known.y)
         self._check_samples_are_known(known)
         knowledge = self._read_knowledge(raw, known)
@@ -247,6 +243,7 @@ class KernelQAlphaSelector(BaseQAlpha):
             problem = replace(problem, penalty=penalty)
         result = solve_steered(problem, Knowledge(scale=scale), self._settings(progress))
         self._learn(result, usable, phi, factor, count)
+        return self
 
     def _problem(self, phi: FloatArray, n_clusters: int, usable: BoolArray) -> Problem:
         affinity = spectrum_affinity(as_data(np.ascontiguousarray(phi.T)), self.spectrum)

@@ -7,7 +7,6 @@ from typing import Any, Literal, Self
 
 import numpy as np
 
-from eigensieve._progress import Progress
 from eigensieve._sklearn import StrOptions, fit_context
 from eigensieve._types import FloatArray
 from eigensieve.estimators.base import (
@@ -198,6 +197,7 @@ class QAlphaSelector(BaseQAlpha):
         self.verbose = verbose
 
     @fit_context(prefer_skip_nested_validation=True)
+    @all_or_nothing
     def fit(
         self,
         X: Any,
@@ -235,12 +235,8 @@ class QAlphaSelector(BaseQAlpha):
         -------
         self : QAlphaSelector
         """
-        with all_or_nothing(self):
-            known = Known(y, side=side, cannot_link=cannot_link, must_link=must_link)
-            self._fit(X, known, checkpoint, progress_of(self))
-        return self
-
-    def _fit(self, X: Any, known: Known, checkpoint: str | PathLike[str] | None, progress: Progress) -> None:
+        known = Known(y, side=side, cannot_link=cannot_link, must_link=must_link)
+        progress = progress_of(self)
         supervision = self._supervision(known.y)
         normalize = self._normalization(supervision)
         raw = self._check_data(X, known.y)
@@ -255,6 +251,7 @@ class QAlphaSelector(BaseQAlpha):
         result = search.solve(usable)
         found = search.discover(self.fdr, progress) if count is None else None
         self._learn(result, search, count, found)
+        return self
 
     def _check_checkpoint(self, checkpoint: str | PathLike[str] | None, knowledge: Knowledge) -> None:
         if checkpoint is None:

@@ -196,6 +196,7 @@ class TraceRatioSelector(BaseSelector):
         self.verbose = verbose
 
     @fit_context(prefer_skip_nested_validation=True)
+    @all_or_nothing
     def fit(self, X: Any, y: Any = None) -> Self:
         """Find the best subset.
 
@@ -212,11 +213,7 @@ class TraceRatioSelector(BaseSelector):
         -------
         self : TraceRatioSelector
         """
-        with all_or_nothing(self):
-            self._fit(X, y, progress_of(self))
-        return self
-
-    def _fit(self, X: Any, y: Any, progress: Progress) -> None:
+        progress = progress_of(self)
         X = self._checked(X, reset=True)
         self.scale_ = self._spread(as_data(X))
         pair, graph = self._graph_pair(X, y, progress)
@@ -231,6 +228,7 @@ class TraceRatioSelector(BaseSelector):
         self.subset_score_ = result.score
         self.n_iter_ = result.n_iter
         self.history_ = list(result.history)
+        return self
 
     @_OptionAndMethod
     def score(self, X: Any, y: Any = None) -> float:
