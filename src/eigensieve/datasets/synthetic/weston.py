@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from eigensieve.datasets.synthetic.result import RandomState, SyntheticData, check_at_least, first_features
+from eigensieve.datasets.synthetic.result import RandomState, SyntheticData, check_range, first_features
 
 
 def make_weston_linear(
@@ -38,7 +38,7 @@ def make_weston_linear(
     data : SyntheticData
         Labels -1 and 1; features 0 to 5 are relevant.
     """
-    check_at_least("make_weston_linear", n_samples=(n_samples, 1), n_features=(n_features, 6))
+    check_range("make_weston_linear", n_samples=(n_samples, 1), n_features=(n_features, 6))
     rng = np.random.default_rng(random_state)
     y = rng.choice([-1, 1], size=n_samples)
     first = rng.random(n_samples) < 0.7
@@ -79,7 +79,7 @@ def make_weston_nonlinear(
     data : SyntheticData
         Labels -1 and 1; features 0 and 1 are relevant.
     """
-    check_at_least("make_weston_nonlinear", n_samples=(n_samples, 1), n_features=(n_features, 2))
+    check_range("make_weston_nonlinear", n_samples=(n_samples, 1), n_features=(n_features, 2))
     rng = np.random.default_rng(random_state)
     y = rng.choice([-1, 1], size=n_samples)
     side = rng.choice([-1, 1], size=n_samples)
