@@ -254,12 +254,9 @@ class FeatureMap(BaseQAlpha):
         display : FeatureMapDisplay
             With attributes `ax_` and `figure_`.
         """
-        check_is_fitted(self)
         # Imported by name: drawing stands above the estimators, and they must not depend on it.
         display = import_module("eigensieve.plotting.feature_map").FeatureMapDisplay
-        repeated = {"overlaps": self.overlaps_, "same_structure": self.same_structure_}
-        drawn = display(self.coordinates_, self.relevance_, self._names(), **repeated)
-        return drawn.plot(rounds=rounds, n_labels=n_labels, ax=ax)
+        return display.from_estimator(self, rounds=rounds, n_labels=n_labels, ax=ax)
 
     def _names(self) -> list[str]:
         names = getattr(self, "feature_names_in_", None)

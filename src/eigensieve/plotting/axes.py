@@ -1,7 +1,10 @@
 """The base of all displays: the axes they draw on."""
 
 from abc import ABC, abstractmethod
+from inspect import signature
 from typing import Any, Self
+
+from sklearn.utils.validation import check_is_fitted
 
 from eigensieve._extras import require
 
@@ -19,6 +22,38 @@ class Display:
     @property
     def figure_(self) -> Any:
         return self.ax_.figure
+
+
+class ModelDisplay(Display, ABC):
+    """A picture of one fitted model."""
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, *, ax: Any = None, **kwargs: Any) -> Self:
+        """Draw a fitted estimator.
+
+        Parameters
+        ----------
+        estimator : estimator
+            Fitted.
+        ax : matplotlib Axes, default=None
+            Where to draw; None makes a figure.
+        **kwargs
+            Parameters of this class, in place of those that the estimator gives; all others are for :meth:`plot`.
+
+        Returns
+        -------
+        display : object
+        """
+        check_is_fitted(estimator)
+        own = {name: kwargs.pop(name) for name in signature(cls).parameters if name in kwargs}
+        display: Any = cls(**{**cls._parameters_of(estimator), **own})
+        drawn: Self = display.plot(ax=ax, **kwargs)
+        return drawn
+
+    @staticmethod
+    @abstractmethod
+    def _parameters_of(estimator: Any) -> dict[str, Any]:
+        """Return the parameters of the display of a fitted estimator."""
 
 
 class PlainDisplay(Display, ABC):

@@ -10,11 +10,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from eigensieve._types import Array
 from eigensieve.estimators import positive_scores
-from eigensieve.plotting.axes import PlainDisplay
+from eigensieve.plotting.axes import ModelDisplay, PlainDisplay
 
 
 @dataclass(eq=False, repr=False)
-class ElementMaskDisplay(PlainDisplay):
+class ElementMaskDisplay(PlainDisplay, ModelDisplay):
     """How often each feature is used by the masked support vectors, as an image or as bars.
 
     Parameters
@@ -36,38 +36,17 @@ class ElementMaskDisplay(PlainDisplay):
     image_shape: tuple[int, int] | None = None
     feature_names: Any = None
 
-    @classmethod
-    def from_estimator(
-        cls, estimator: Any, *, image_shape: tuple[int, int] | None = None, ax: Any = None, **kwargs: Any
-    ) -> Self:
-        """Draw the mask of a fitted `ElementSelectedSVC`.
+    def __post_init__(self) -> None:
+        if self.image_shape is not None and np.prod(self.image_shape) != self.counts.size:
+            raise ValueError(
+                f"The 'image_shape' parameter must multiply to the number of features, {self.counts.size}. "
+                f"Got {self.image_shape} instead."
+            )
 
-        Parameters
-        ----------
-        estimator : ElementSelectedSVC
-            Fitted.
-        image_shape : tuple of int, default=None
-            Height and width when the features are the pixels of an image, row by row.
-        ax : matplotlib Axes, default=None
-            Where to draw; None makes a figure.
-        **kwargs
-            For :meth:`plot`.
-
-        Returns
-        -------
-        display : ElementMaskDisplay
-        """
-        check_is_fitted(estimator)
+    @staticmethod
+    def _parameters_of(estimator: Any) -> dict[str, Any]:
         counts = np.asarray(estimator.mask_.sum(axis=1)).ravel()
-        if image_shape is not None:
-            image_shape = (int(image_shape[0]), int(image_shape[1]))
-            if image_shape[0] * image_shape[1] != counts.size:
-                raise ValueError(
-                    f"The 'image_shape' parameter must multiply to the number of features, {counts.size}. "
-                    f"Got {image_shape} instead."
-                )
-        names = getattr(estimator, "feature_names_in_", None)
-        return cls(counts, image_shape=image_shape, feature_names=names).plot(ax=ax, **kwargs)
+        return {"counts": counts, "feature_names": getattr(estimator, "feature_names_in_", None)}
 
     def _draw(self, ax: Any, **kwargs: Any) -> None:
         if self.image_shape is not None:
@@ -83,7 +62,7 @@ class ElementMaskDisplay(PlainDisplay):
 
 
 @dataclass(eq=False, repr=False)
-class ElementPathDisplay(PlainDisplay):
+class ElementPathDisplay(PlainDisplay, ModelDisplay):
     """The relative error after each addition (the paper's figures 3 and 5, for the matched values).
 
     Parameters
@@ -102,27 +81,9 @@ class ElementPathDisplay(PlainDisplay):
     _: KW_ONLY
     label: str | None = None
 
-    @classmethod
-    def from_estimator(cls, estimator: Any, *, label: str | None = None, ax: Any = None, **kwargs: Any) -> Self:
-        """Draw the path of a fitted `ElementSelectedSVC`.
-
-        Parameters
-        ----------
-        estimator : ElementSelectedSVC
-            Fitted.
-        label : str, default=None
-            Name of the line in the legend; no legend without it.
-        ax : matplotlib Axes, default=None
-            Where to draw; None makes a figure.
-        **kwargs
-            For :meth:`plot`.
-
-        Returns
-        -------
-        display : ElementPathDisplay
-        """
-        check_is_fitted(estimator)
-        return cls(estimator.path_, label=label).plot(ax=ax, **kwargs)
+    @staticmethod
+    def _parameters_of(estimator: Any) -> dict[str, Any]:
+        return {"path": estimator.path_}
 
     def _draw(self, ax: Any, **kwargs: Any) -> None:
         (self.line_,) = ax.plot(np.arange(1, self.path.size + 1), self.path, label=self.label, **kwargs)

@@ -8,7 +8,7 @@ import numpy as np
 
 from eigensieve._extras import require
 from eigensieve._types import BoolArray, FloatArray
-from eigensieve.plotting.axes import Display, axes_or_new
+from eigensieve.plotting.axes import ModelDisplay, axes_or_new
 
 _SMALLEST = 0.006  # share of the axes' range: irrelevant features stay visible as dots
 _LARGEST = 0.13
@@ -17,7 +17,7 @@ _DISTANCES = (0, 8, 13, 20, 30, 42, 56, 72, 90)  # of a name from its feature, i
 
 
 @dataclass(eq=False, repr=False)
-class FeatureMapDisplay(Display):
+class FeatureMapDisplay(ModelDisplay):
     """Draw features at their coordinates in two rounds, as ellipses whose axes are their relevance.
 
     Parameters
@@ -49,23 +49,10 @@ class FeatureMapDisplay(Display):
     overlaps: FloatArray | None = None
     same_structure: BoolArray | None = None
 
-    @classmethod
-    def from_estimator(cls, feature_map: Any, **options: Any) -> Self:
-        """Draw a fitted :class:`~eigensieve.FeatureMap`.
-
-        Parameters
-        ----------
-        feature_map : FeatureMap
-            Fitted.
-        **options
-            For :meth:`plot`.
-
-        Returns
-        -------
-        display : FeatureMapDisplay
-        """
-        display: Self = feature_map.plot(**options)
-        return display
+    @staticmethod
+    def _parameters_of(estimator: Any) -> dict[str, Any]:
+        names = ("coordinates", "relevance", "overlaps", "same_structure")
+        return {**{name: getattr(estimator, f"{name}_") for name in names}, "feature_names": estimator._names()}
 
     def plot(self, *, rounds: tuple[int, int] = (0, 1), n_labels: int = 20, ax: Any = None) -> Self:
         """Draw.

@@ -6,12 +6,12 @@ from typing import Any, Self
 import numpy as np
 
 from eigensieve.estimators import TraceRatioSelector
-from eigensieve.plotting.axes import Display, axes_or_new
+from eigensieve.plotting.axes import ModelDisplay, axes_or_new
 from eigensieve.traceratio import TraceRatioPath
 
 
 @dataclass(eq=False, repr=False)
-class TraceRatioPathDisplay(Display):
+class TraceRatioPathDisplay(ModelDisplay):
     """Score of the best subset against its size, beside the score of the feature-level ranking.
 
     Create it with :meth:`from_estimator`, or from a path; draw it (again) with :meth:`plot`.
@@ -38,24 +38,9 @@ class TraceRatioPathDisplay(Display):
     _: KW_ONLY
     n_selected: int | None = None
 
-    @classmethod
-    def from_estimator(cls, estimator: TraceRatioSelector, *, ax: Any = None, **kwargs: Any) -> Self:
-        """Draw the path of a fitted selector and mark the number of features it selected.
-
-        Parameters
-        ----------
-        estimator : TraceRatioSelector
-            Fitted.
-        ax : matplotlib Axes, default=None
-            Where to draw; None makes a figure.
-        **kwargs
-            For :meth:`plot`.
-
-        Returns
-        -------
-        display : TraceRatioPathDisplay
-        """
-        return cls(estimator.path(), n_selected=int(estimator.support_.sum())).plot(ax=ax, **kwargs)
+    @staticmethod
+    def _parameters_of(estimator: TraceRatioSelector) -> dict[str, Any]:
+        return {"path": estimator.path(), "n_selected": int(estimator.support_.sum())}
 
     def plot(self, ax: Any = None, *, log: bool = True) -> Self:
         """Draw. Sizes whose score is infinite are left out and named in the axis label.

@@ -8,11 +8,11 @@ import numpy as np
 
 from eigensieve._types import BoolArray, FloatArray
 from eigensieve.estimators import Findings
-from eigensieve.plotting.axes import Display, axes_or_new
+from eigensieve.plotting.axes import ModelDisplay, axes_or_new
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class WeightsDisplay(Display):
+class WeightsDisplay(ModelDisplay):
     """Weights of all features, largest first, with the selected ones marked.
 
     Make it with :meth:`from_estimator`; call :meth:`plot` to draw it again.
@@ -54,37 +54,12 @@ class WeightsDisplay(Display):
     null_weight: float | None = None
     ylabel: str = "weight"
 
-    @classmethod
-    def from_estimator(
-        cls, estimator: Any, *, feature_names: Sequence[str] | None = None, ax: Any = None, **kwargs: Any
-    ) -> Self:
-        """Draw the weights of a fitted selector.
-
-        Parameters
-        ----------
-        estimator : estimator
-            A fitted selector with `weights_` or `scores_`.
-        feature_names : sequence of str, optional
-            Default: the estimator's `feature_names_in_`.
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
-        **kwargs
-            For :meth:`plot`.
-
-        Returns
-        -------
-        display : WeightsDisplay
-        """
+    @staticmethod
+    def _parameters_of(estimator: Any) -> dict[str, Any]:
         found = Findings.of(estimator)
-        names = feature_names if feature_names is not None else getattr(estimator, "feature_names_in_", None)
-        display = cls(
-            weights=found.weights,
-            support=found.support,
-            feature_names=names,
-            null_weight=found.null_weight,
-            ylabel=found.weight_name,
-        )
-        return display.plot(ax=ax, **kwargs)
+        shown = {"weights": found.weights, "support": found.support, "null_weight": found.null_weight}
+        names = getattr(estimator, "feature_names_in_", None)
+        return {**shown, "feature_names": names, "ylabel": found.weight_name}
 
     def plot(self, ax: Any = None, *, n_names: int = 0, line_kw: dict[str, Any] | None = None) -> Self:
         """Draw the display.
