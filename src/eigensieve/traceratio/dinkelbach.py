@@ -12,6 +12,7 @@ import numpy as np
 from eigensieve._types import BoolArray, FloatArray, IntArray
 
 _STRIDE = 8
+_ALIKE = 1e-12  # relative difference of values that differ by rounding alone
 
 
 @dataclass(frozen=True)
@@ -59,7 +60,7 @@ def check_size(m: int, n_usable: int) -> None:
         )
 
 
-def merge_close(values: FloatArray, rtol: float = 1e-12) -> FloatArray:
+def merge_close(values: FloatArray) -> FloatArray:
     """Give values that differ by rounding alone one common value, so that ties are ties.
 
     Sums taken in another order (a column at the edge of a block) differ in their last bits. Without this function, two
@@ -68,7 +69,7 @@ def merge_close(values: FloatArray, rtol: float = 1e-12) -> FloatArray:
     order = np.argsort(values, kind="stable")
     ordered = values[order]
     with np.errstate(invalid="ignore"):
-        step = np.diff(ordered) > rtol * np.abs(ordered[1:])
+        step = np.diff(ordered) > _ALIKE * np.abs(ordered[1:])
     step |= np.isinf(ordered[1:]) & ~np.isinf(ordered[:-1])
     group = np.concatenate([[0], np.cumsum(step)]) if len(values) else np.zeros(0, dtype=int)
     first_of_group = np.flatnonzero(np.concatenate([[True], step])) if len(values) else group

@@ -51,26 +51,21 @@ class ChunkedSource(Source):
             )
 
     def columns(self, start: int, stop: int, buffer: Array | None = None) -> Array:
-        return self._get((slice(None), slice(start, stop)), buffer, (self.shape[0], stop - start))
-
-    def rows(self, start: int, stop: int) -> Array:
-        return np.asarray(self.array[start:stop])
-
-    def _get(self, where: Any, buffer: Array | None, shape: tuple[int, int]) -> Array:
+        where, shape = (slice(None), slice(start, stop)), (self.shape[0], stop - start)
         if buffer is None or not hasattr(self.array, "read_direct"):
             return np.asarray(self.array[where])
         out = buffer[: shape[0] * shape[1]].reshape(shape)
         self.array.read_direct(out, where)
         return out
 
+    def rows(self, start: int, stop: int) -> Array:
+        return np.asarray(self.array[start:stop])
 
-def hdf5_source(
-    dataset: Any, max_memory: int, feature_names: Array | None = None, *, name: str | None = None
-) -> ChunkedSource:
+
+def hdf5_source(dataset: Any, max_memory: int, feature_names: Array | None = None) -> ChunkedSource:
     """A source for an open h5py dataset."""
     path = dataset.file.filename
-    title = name or f"{path}:{dataset.name}"
-    return ChunkedSource(dataset, title, dataset.chunks, max_memory, path, feature_names)
+    return ChunkedSource(dataset, f"{path}:{dataset.name}", dataset.chunks, max_memory, path, feature_names)
 
 
 def zarr_source(array: Any, max_memory: int) -> ChunkedSource:
