@@ -6,6 +6,8 @@ with M and one with K or L, so this works for every backend, and sparse data is 
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
 from typing import Any, TypeVar
 
 import numpy as np
@@ -85,7 +87,7 @@ class CorrectedData(DerivedData):
         return self.base.take(wanted) - (self.L @ self.K[wanted].T).astype(self.dtype)
 
     def map_blocks(self, fn: Callable[[Block], Result]) -> list[Result]:
-        return self.base.map_blocks(_OnBlock(fn, self.K, self.L))
+        return self.base.map_blocks(partial(_on_block, fn, self.K, self.L))
 
     def map_sums(self, V: FloatArray, weights: FloatArray, fn: SumFunction) -> FloatArray:
         K, turned, weighted = self.K, self.L.T @ V, weights[:, None] * self.L
@@ -101,7 +103,7 @@ class CorrectedData(DerivedData):
     def sweep(
         self, V: FloatArray | None, fn: BlockFunction, state: Sequence[FloatArray] = (), *, donate: bool = False
     ) -> Sweep:
-        step = _OnSweep(fn, None if V is None else self.L.T @ V)
+        step = partial(_on_sweep, fn, None if V is None else self.L.T @ V)
         nothing = None if V is None else np.empty((0, V.shape[1]), dtype=self.dtype)
         _, W, total = fn(nothing, *(np.empty((0, *array.shape[1:]), array.dtype) for array in state))
         found = self.base.sweep(V, step, (self.K, *state))  # nothing is donated: K must not be written over
@@ -127,12 +129,16 @@ class CorrectedData(DerivedData):
         return self.base.place(A)
 
 
+@dataclass(eq=False)
 class CorrectedBlock:
     """A block of M - K L': see :class:`~eigensieve.data.blocks.Block` for its methods."""
 
-    def __init__(self, block: Block, K: FloatArray, L: FloatArray) -> None:
-        self.block, self.K, self.L = block, K, L
-        self.start, self.stop = block.start, block.stop
+    block: Block
+    K: FloatArray
+    L: FloatArray
+
+    def __post_init__(self) -> None:
+        self.start, self.stop = self.block.start, self.block.stop
 
     def forward(self, V: FloatArray) -> FloatArray:
         product = self.block.forward(V)
@@ -172,25 +178,17 @@ class CorrectedBlock:
         return groups.T @ Z, np.sum(Z**2, axis=0), np.ones(Z.shape[1])
 
 
-class _OnBlock:
-    """A function of corrected blocks as a function of the blocks behind them."""
-
-    def __init__(self, fn: Callable[[Block], Any], K: FloatArray, L: FloatArray) -> None:
-        self.fn, self.K, self.L = fn, K, L
-
-    def __call__(self, block: Block) -> Any:
-        return self.fn(CorrectedBlock(block, self.K[block.start : block.stop], self.L))
+def _on_block(fn: Callable[[Block], Result], K: FloatArray, L: FloatArray, block: Block) -> Result:
+    """Apply a function of corrected blocks to the block behind one."""
+    return fn(CorrectedBlock(block, K[block.start : block.stop], L))
 
 
-class _OnSweep:
-    """A block function of corrected projections as one of M's: the sum of K_b' W_b comes with its own small array."""
-
-    def __init__(self, fn: BlockFunction, turned: FloatArray | None) -> None:
-        self.fn, self.turned = fn, turned
-
-    def __call__(self, T: FloatArray | None, K: FloatArray, *state: FloatArray) -> Any:
-        if T is not None and self.turned is not None:
-            T = T - (K @ self.turned).astype(T.dtype)
-        new, W, total = self.fn(T, *state)
-        sums = [np.ravel(part) for part in (total, None if W is None else K.T @ W) if part is not None]
-        return new, W, np.concatenate(sums) if sums else None
+def _on_sweep(
+    fn: BlockFunction, turned: FloatArray | None, T: FloatArray | None, K: FloatArray, *state: FloatArray
+) -> Any:
+    """Apply a block function of corrected projections to those of M; its small array ends with the sum of K_b' W_b."""
+    if T is not None and turned is not None:
+        T = T - (K @ turned).astype(T.dtype)
+    new, W, total = fn(T, *state)
+    sums = [np.ravel(part) for part in (total, None if W is None else K.T @ W) if part is not None]
+    return new, W, np.concatenate(sums) if sums else None

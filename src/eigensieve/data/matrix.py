@@ -8,6 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypeVar
@@ -186,7 +187,7 @@ class DataMatrix(ABC):
 
         raw = self.rescaled(None, None)
         raw.n_segments = 1  # nothing to put together where the data is in memory
-        parts = list(raw.each_segment(_Samples(rows)))
+        parts = list(raw.each_segment(partial(_samples, rows)))  # can travel to a worker, which a closure cannot
         return as_data(joined(parts, 1)).rescaled(self.center, self.scale, self.far)
 
     def raw_samples(self, rows: IntArray, start: int, stop: int) -> Any:
@@ -387,11 +388,6 @@ def joined(parts: Sequence[Any], axis: int) -> Any:
     return np.concatenate(parts, axis=axis)
 
 
-class _Samples:
-    """Cut some samples out of a segment: a function that can travel to a worker."""
-
-    def __init__(self, rows: IntArray) -> None:
-        self.rows = rows
-
-    def __call__(self, piece: DataMatrix, offset: int, ranges: Ranges) -> Any:
-        return piece.raw_samples(self.rows, ranges[0][0], ranges[-1][1])
+def _samples(rows: IntArray, piece: DataMatrix, offset: int, ranges: Ranges) -> Any:
+    """Cut some samples out of a segment."""
+    return piece.raw_samples(rows, ranges[0][0], ranges[-1][1])
