@@ -25,10 +25,7 @@ from eigensieve.evidence import two_level_cut
 from eigensieve.qalpha import (
     KERNELS,
     TAU,
-    ComputedKernel,
     Factor,
-    FeatureKernel,
-    GivenKernel,
     KernelSettings,
     Knowledge,
     Labels,
@@ -36,12 +33,8 @@ from eigensieve.qalpha import (
     Problem,
     ProblemGram,
     Result,
-    UnitKernel,
     check_likeness,
-    exact_factor,
-    kernel_function,
-    monomial_factor,
-    nystroem_factor,
+    map_features,
     solve_steered,
     spectrum_affinity,
 )
@@ -229,12 +222,23 @@ class KernelQAlphaSelector(BaseQAlpha):
         usable = self._usable(raw)
         count = self._count(usable)
         progress(f"kernel of {raw.n_features} features")
-        factor = self._factor(raw, None if labels is None else _indicators(labels))
+        kernel = KernelSettings(
+            self.kernel,
+            self.degree,
+            self.coef0,
+            self.gamma,
+            self.section_size,
+            self._normalization(),
+            self.spectrum,
+            self.n_components,
+        )
+        indicators = None if labels is None else _indicators(labels)
+        factor = map_features(raw, kernel, indicators, generator(self.random_state))
         phi = np.where(usable[:, None], factor.phi[: raw.n_features], 0.0)
         self._check_kernel_range(phi)
         span = None if labels is None else _orthonormal(factor.phi[raw.n_features :].T)
         if span is not None:
-            check_likeness(phi, span, type(self).__name__)
+            check_likeness(phi, span)
         problem = self._problem(phi, min(int(self.n_clusters), phi.shape[1]), usable)
         if span is not None:
             problem = replace(problem, n_clusters=span.shape[1], fixed_embedding=span)
@@ -292,24 +296,6 @@ class KernelQAlphaSelector(BaseQAlpha):
                 "KernelQAlphaSelector(kernel='precomputed'). Divide X by its largest value."
             )
         return np.asarray(np.diagonal(raw.take(np.arange(raw.n_features))) > 0)
-
-    def _factor(self, raw: DataMatrix, indicators: FloatArray | None) -> Factor:
-        """Return the mapped features, the mapped class indicators after them."""
-        name = type(self).__name__
-        settings = KernelSettings(self.degree, self.coef0, self.gamma, self.section_size)
-        matrix: FeatureKernel
-        if self._precomputed:
-            matrix = GivenKernel(np.asarray(raw.take(np.arange(raw.n_features)), dtype=np.float64))
-        else:
-            data = raw.standardized(self._normalization())
-            matrix = ComputedKernel(data, kernel_function(self.kernel, settings), indicators)
-        if self.spectrum == "laplacian":
-            return monomial_factor(matrix, self.kernel, settings, self.n_components, self.normalize != "none", name)
-        with np.errstate(over="ignore", invalid="ignore"):
-            matrix = matrix if self.normalize == "none" else UnitKernel(matrix)
-            if self.n_components is None:
-                return exact_factor(matrix, name)
-            return nystroem_factor(matrix, int(self.n_components), generator(self.random_state), name)
 
     def _check_kernel_range(self, phi: FloatArray) -> None:
         """Refuse features whose fourth power overflows or vanishes in the kernel's space."""

@@ -11,7 +11,7 @@ knowledge/ : labels, pairs and side data.
 class_blocks.py : the supervised criterion of class blocks.
 search.py : the search on all features, and on parts of them for the automatic number of features.
 topographical_map.py : the rounds of the topographical map.
-mercer_kernels.py, mercer_factor.py : Mercer kernels between features, and features in the kernel's space.
+mercer.py : Mercer kernels between features, and features in the kernel's space.
 
 Words
 -----
@@ -41,16 +41,7 @@ from eigensieve.qalpha.knowledge.labels import (
 )
 from eigensieve.qalpha.knowledge.pairs import PairPenalty
 from eigensieve.qalpha.knowledge.steered import Knowledge, inhibition, side_variances, solve_steered
-from eigensieve.qalpha.mercer_factor import Factor, check_likeness, exact_factor, monomial_factor, nystroem_factor
-from eigensieve.qalpha.mercer_kernels import (
-    KERNELS,
-    ComputedKernel,
-    FeatureKernel,
-    GivenKernel,
-    KernelSettings,
-    UnitKernel,
-    kernel_function,
-)
+from eigensieve.qalpha.mercer import KERNELS, Factor, KernelSettings, check_likeness, map_features
 from eigensieve.qalpha.problem import TAU, Problem, Result, SolveSettings, spectrum_affinity
 from eigensieve.qalpha.search import Search
 from eigensieve.qalpha.solving import SOLVERS
