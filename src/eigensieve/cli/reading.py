@@ -83,7 +83,7 @@ def notes_of(table: Any) -> list[str]:
         likely = [*table.text, *(table.feature_names if len(table.feature_names) < _FEW else ())]
         for name in [name for name in likely if name.strip().lower() in _LABEL_WORDS]:
             taken = "left out" if name in table.text else "taken for a feature"
-            notes.append(f"column '{name}' was {taken} (if it is the label: --label {name})")
+            notes.append(f"column '{name}' may be the label and was {taken} (--label {name} uses it)")
     return notes
 
 
