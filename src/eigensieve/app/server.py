@@ -42,8 +42,6 @@ class Guard:
 
     Parameters
     ----------
-    app : callable
-    token : str
     hosts : set of str
         Names of this server, with its port.
     """

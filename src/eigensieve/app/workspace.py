@@ -125,7 +125,6 @@ class Workspace:
             Of the file, from the browser.
         size : str or None
             Its announced size in bytes.
-        parts : async iterator of bytes
         """
         self._check_idle()
         if size is not None and (not size.isdecimal() or int(size) > self.max_bytes):

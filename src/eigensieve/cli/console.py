@@ -45,7 +45,6 @@ class Console:
 
     Parameters
     ----------
-    printing : PrintOptions
     *places : str or None
         Where the command's outputs go. When one goes to standard output, everything for people goes to standard error.
         Two cannot go there.

@@ -13,22 +13,12 @@ _LEAST_PIXELS = 64
 
 @dataclass(frozen=True)
 class Picture:
-    """A picture and its figures.
+    """A picture and its figures."""
 
-    Attributes
-    ----------
-    name : str
-        Of the files to save, without an ending.
-    svg : str
-    columns : sequence of str
-    rows : sequence of sequences
-        The figures that are drawn.
-    """
-
-    name: str
+    name: str  # of the files to save, without an ending
     svg: str
     columns: Sequence[str]
-    rows: Sequence[Sequence[object]]
+    rows: Sequence[Sequence[object]]  # the figures that are drawn
 
 
 def ellipses(
@@ -45,8 +35,6 @@ def ellipses(
         Coordinates in the two rounds.
     sizes : sequence of pairs
         Relevance in the two rounds.
-    names : sequence of str
-    chosen : sequence of bool
     """
     pad = 40
     low = [min(point[axis] for point in centres) for axis in (0, 1)]
@@ -78,7 +66,6 @@ def size_against_score(points: Sequence[tuple[str, float, float]], chosen: int, 
 
     Parameters
     ----------
-    points : sequence of (name, size, score)
     chosen : int
         Which of them to emphasise.
     score : str
@@ -160,7 +147,6 @@ def pixels(counts: Sequence[float], names: Sequence[str], shape: tuple[int, int]
     ----------
     counts : sequence of float
         How often each feature is used.
-    names : sequence of str
     shape : tuple of int
         Height and width.
     """

@@ -15,26 +15,13 @@ from eigensieve.report.rendering import asset, fill_page
 
 @dataclass(frozen=True)
 class Section:
-    """A part of the page.
-
-    Attributes
-    ----------
-    title : str
-    columns : sequence of str
-        Heads of the table; no head where all are empty.
-    rows : sequence of sequences
-        Cells of the table.
-    text : str
-        A sentence below the title.
-    picture : Picture or str
-        An SVG or an image element alone has no figures to save.
-    """
+    """A part of the page."""
 
     title: str
-    columns: Sequence[str] = ()
-    rows: Sequence[Sequence[object]] = ()
-    text: str = ""
-    picture: Picture | str = ""
+    columns: Sequence[str] = ()  # heads of the table; no head where all are empty
+    rows: Sequence[Sequence[object]] = ()  # cells of the table
+    text: str = ""  # a sentence below the title
+    picture: Picture | str = ""  # an SVG or an image element alone has no figures to save
 
 
 def sheet(title: str, facts: Sequence[str], sections: Sequence[Section]) -> str:

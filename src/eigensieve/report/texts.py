@@ -82,8 +82,6 @@ def methods_text(model: Fitted, labels_used: bool, used: dict[str, Any]) -> dict
 
     Parameters
     ----------
-    model : Fitted
-    labels_used : bool
     used : dict
         From :func:`~eigensieve.estimators.known_and_used`.
     """

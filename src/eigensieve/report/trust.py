@@ -23,7 +23,6 @@ def trust_cards(
 
     Parameters
     ----------
-    model : Fitted
     stability : ndarray of shape (n_features,) or None
         How often each feature was selected on subsamples.
     redundancy, samples, used : dict

@@ -20,19 +20,12 @@ TAB_ENDINGS = (".tsv", ".tab")
 
 @dataclass(frozen=True)
 class Dialect:
-    """Layout of a delimited text file.
-
-    Attributes
-    ----------
-    delimiter, decimal, encoding : str
-    header : bool
-        Whether the first line names the columns.
-    """
+    """Layout of a delimited text file."""
 
     delimiter: str = ","
     decimal: str = "."
     encoding: str = "utf-8"
-    header: bool = True
+    header: bool = True  # whether the first line names the columns
 
     def cells(self, line: bytes) -> list[str]:
         """Split one line, quotes removed."""
@@ -60,7 +53,6 @@ def detect(lines: list[bytes], request: Request, encoding: str) -> tuple[Dialect
     request : Request
         Its `ending` may fix the delimiter, see :data:`TAB_ENDINGS`. It may name the decimal mark, or the
         thousands mark, which is not the decimal one.
-    encoding : str
 
     Returns
     -------

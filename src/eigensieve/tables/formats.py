@@ -17,36 +17,17 @@ from eigensieve.tables.errors import DataError
 
 @dataclass(frozen=True)
 class Format:
-    """One file format.
-
-    Attributes
-    ----------
-    name : str
-    endings : tuple of str
-        File endings, in lower case.
-    reader, writer : str
-        ``"file.function"`` in this package; empty where only ``open_data`` knows the format.
-    magic : tuple of bytes
-        First bytes of such a file. They tell the format of standard input.
-    member : str
-        A file that is in every such archive. It tells apart formats that are zip files.
-    text : bool
-        Whether it is text, which may also be compressed (``.gz``).
-    file_only : bool
-        Whether its library reads files only, not bytes in memory.
-    in_place : bool
-        Whether ``open_data`` can leave the data in the file and read parts of it.
-    """
+    """One file format."""
 
     name: str
-    endings: tuple[str, ...]
-    reader: str = ""
+    endings: tuple[str, ...]  # file endings, in lower case
+    reader: str = ""  # ``"file.function"`` in this package; empty where only ``open_data`` knows the format
     writer: str = ""
-    magic: tuple[bytes, ...] = ()
-    member: str = ""
-    text: bool = False
-    file_only: bool = False
-    in_place: bool = False
+    magic: tuple[bytes, ...] = ()  # first bytes of such a file. They tell the format of standard input.
+    member: str = ""  # a file that is in every such archive. It tells apart formats that are zip files.
+    text: bool = False  # whether it is text, which may also be compressed (``.gz``)
+    file_only: bool = False  # whether its library reads files only, not bytes in memory
+    in_place: bool = False  # whether ``open_data`` can leave the data in the file and read parts of it
 
 
 _ZIP = b"PK\x03\x04"
@@ -100,7 +81,6 @@ def format_of(path: Path, *, in_place: bool = False, reading: bool = False) -> F
 
     Parameters
     ----------
-    path : Path
     in_place : bool
         Whether the format must be one that ``open_data`` reads part by part, and not one that ``read_table`` and
         ``write_table`` know.

@@ -24,8 +24,6 @@ def read_series_matrix(content: Any, request: Request, read: Callable[[Source, R
 
     Parameters
     ----------
-    content : bytes or mmap
-    request : Request
     read : callable
         Reads a text table.
     """

@@ -32,35 +32,17 @@ FEW_COLUMNS = 8
 
 @dataclass(frozen=True)
 class Grid:
-    """The lines of a delimited file, found but not yet parsed.
-
-    Attributes
-    ----------
-    path : str or Path
-    text : ndarray of uint8
-        The whole file.
-    begins, ends : ndarray of int64
-        First and last-plus-one byte of each data line.
-    names : sequence of str
-        Column names.
-    dialect : Dialect
-    size : int
-        Bytes of the file, still compressed.
-    unused : callable
-        Says of a column's name whether the column will be left out, whatever it holds.
-    remark : str
-        What ragged lines may come from, for the error about them.
-    """
+    """The lines of a delimited file, found but not yet parsed."""
 
     path: str | Path
-    text: np.ndarray
-    begins: np.ndarray
+    text: np.ndarray  # the whole file
+    begins: np.ndarray  # first and last-plus-one byte of each data line
     ends: np.ndarray
-    names: Sequence[str]
+    names: Sequence[str]  # column names
     dialect: Dialect
-    size: int
-    unused: Callable[[str], bool]
-    remark: str = ""
+    size: int  # bytes of the file, still compressed
+    unused: Callable[[str], bool]  # says of a column's name whether the column will be left out, whatever it holds
+    remark: str = ""  # what ragged lines may come from, for the error about them
 
     def line(self, row: int) -> list[str]:
         """The cells of one data line."""

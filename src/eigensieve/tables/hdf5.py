@@ -17,7 +17,6 @@ def check_hdf5(path: Path, *, in_place: bool = False) -> None:
 
     Parameters
     ----------
-    path : Path
     in_place : bool, default=False
         Whether the arrays stay in the file, so that they may be larger than the memory.
 

@@ -13,18 +13,10 @@ from eigensieve.tables.table import Column, Request, Table
 
 @dataclass(frozen=True)
 class Sheet:
-    """What is known about samples.
+    """What is known about samples."""
 
-    Attributes
-    ----------
-    name : str
-        What notes and errors call it.
-    columns : dict of list of str
-        Cells by the name of their column. One column holds the names of the samples.
-    """
-
-    name: str
-    columns: dict[str, list[str]]
+    name: str  # what notes and errors call it
+    columns: dict[str, list[str]]  # cells by the name of their column. One column holds the names of the samples.
 
     @cached_property
     def sample_names(self) -> frozenset[str]:
@@ -52,7 +44,6 @@ def read_with(sheet: Sheet, request: Request, read: Callable[[Request], Table]) 
 
     Parameters
     ----------
-    sheet : Sheet
     request : Request
         Columns that the sheet has are taken from it. The others must be in the table.
     read : callable

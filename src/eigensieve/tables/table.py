@@ -19,56 +19,28 @@ Matrix = np.ndarray | csr_matrix
 
 @dataclass(frozen=True)
 class Request:
-    """What to read from a file, as the caller of :func:`~eigensieve.tables.read_table` asked for it.
+    """What to read from a file, as the caller of :func:`~eigensieve.tables.read_table` asked for it."""
 
-    Attributes
-    ----------
-    path : str or Path
-        What errors call the file.
-    apart : dict of str
-        Role ("label", "batch") -> name of the column that has it. These columns are never features.
-    id : str or None
-        Name of the column with the samples' names.
-    samples : {"auto", "rows", "columns"}
-        Where the samples stand in the file.
-    ending : str
-        The file's ending where it tells the format; empty otherwise.
-    format : str
-        Name of the file's format.
-    categories : {"error", "leave-out", "one-hot"}
-        What is done with columns of text: refused, left out with a note, or encoded as columns of 0 and 1.
-    keep, drop : tuple of str
-        Columns to use, all others being left out; columns to leave out.
-    na_values : tuple of str
-        Cells that mean "missing", besides the usual ones.
-    decimal, thousands : str or None
-        Marks in the numbers of a text file. None finds the decimal mark, and knows no thousands mark.
-    header : bool or None
-        Whether the first line of a text file names the columns. None finds out.
-    comment : str or None
-        Lines of a text file that begin with it are passed over.
-    known_samples : frozenset of str
-        Names of samples that are known from elsewhere. They tell where the samples stand.
-    size : int
-        Bytes of the file as it was handed in, still compressed.
-    """
-
-    path: str | Path
+    path: str | Path  # what errors call the file
+    # role ("label", "batch") -> name of the column that has it. These columns are never features.
     apart: dict[str, str] = field(default_factory=dict)
-    id: str | None = None
-    samples: Samples = "auto"
-    ending: str = ""
-    format: str = ""
+    id: str | None = None  # name of the column with the samples' names
+    samples: Samples = "auto"  # where the samples stand in the file
+    ending: str = ""  # the file's ending where it tells the format; empty otherwise
+    format: str = ""  # name of the file's format
+    # what is done with columns of text: refused, left out with a note, or encoded as columns of 0 and 1
     categories: Categories = "error"
-    keep: tuple[str, ...] = ()
-    drop: tuple[str, ...] = ()
-    na_values: tuple[str, ...] = ()
+    keep: tuple[str, ...] = ()  # columns to use, all others being left out
+    drop: tuple[str, ...] = ()  # columns to leave out
+    na_values: tuple[str, ...] = ()  # cells that mean "missing", besides the usual ones
+    # marks in the numbers of a text file. None finds the decimal mark, and knows no thousands mark.
     decimal: str | None = None
     thousands: str | None = None
-    header: bool | None = None
-    comment: str | None = None
+    header: bool | None = None  # whether the first line of a text file names the columns. None finds out.
+    comment: str | None = None  # lines of a text file that begin with it are passed over
+    # names of samples that are known from elsewhere. They tell where the samples stand.
     known_samples: frozenset[str] = frozenset()
-    size: int = 0
+    size: int = 0  # bytes of the file as it was handed in, still compressed
 
     def unused(self, name: str) -> bool:
         """Whether the caller asked to leave this column out."""
