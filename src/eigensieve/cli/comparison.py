@@ -93,13 +93,7 @@ def size(machine: Any, n_features: int) -> tuple[int, int]:
 
 
 class Distilled:
-    """A small network that imitates the values of a fitted machine.
-
-    Parameters
-    ----------
-    teacher : estimator
-        With `decision_function`, or a regressor.
-    """
+    """A small network that imitates the values of a fitted machine, a regressor or one with `decision_function`."""
 
     def __init__(self, teacher: Any, seed: int) -> None:
         from sklearn.neural_network import MLPRegressor

@@ -57,15 +57,7 @@ class Fitting:
 
     @classmethod
     def of_options(cls, name: str, given: dict[str, Any]) -> "Fitting":
-        """Turn command-line options into the estimator's parameters; refuse those of another method.
-
-        Parameters
-        ----------
-        name : str
-            The method.
-        given : dict
-            Options by their Python name; None means not given.
-        """
+        """Turn command-line options, None where not given, into the estimator's parameters; refuse another method's."""
         if name not in METHODS:
             raise UsageProblem(f"There is no method '{name}'. Choose one of: {', '.join(METHODS)}.")
         options = METHODS[name].options

@@ -25,15 +25,7 @@ class Section:
 
 
 def sheet(title: str, facts: Sequence[str], sections: Sequence[Section]) -> str:
-    """Return one self-contained HTML page.
-
-    Parameters
-    ----------
-    title : str
-    facts : sequence of str
-        The data and how they were used, one sentence each.
-    sections : sequence of Section
-    """
+    """Return one self-contained HTML page. The facts tell the data and how they were used, one sentence each."""
     made = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
     every = [*facts, made, f"eigensieve {__version__}"]
     return fill_page(

@@ -44,22 +44,10 @@ class Dialect:
 
 
 def detect(lines: list[bytes], request: Request, encoding: str) -> tuple[Dialect, list[str]]:
-    """Work delimiter and decimal mark out from the first lines of a file.
+    """Work delimiter and decimal mark out from the first few lines that are not blank; also return notes about them.
 
-    Parameters
-    ----------
-    lines : list of bytes
-        The first few lines that are not blank.
-    request : Request
-        Its `ending` may fix the delimiter, see :data:`TAB_ENDINGS`. It may name the decimal mark, or the
-        thousands mark, which is not the decimal one.
-
-    Returns
-    -------
-    dialect : Dialect
-        Header detection is skipped.
-    notes : list of str
-        For the table's notes: what was found or assumed of the decimal mark.
+    The request may name either mark, and its `ending` may fix the delimiter (:data:`TAB_ENDINGS`). Header detection is
+    skipped.
     """
     delimiter = "\t" if request.ending in TAB_ENDINGS else _delimiter([line.decode(encoding) for line in lines[:2]])
     dialect = Dialect(delimiter, request.decimal or ".", encoding)

@@ -79,13 +79,8 @@ def ending_of(path: Path) -> str:
 def format_of(path: Path, *, in_place: bool = False, reading: bool = False) -> Format:
     """The format that a file's name stands for.
 
-    Parameters
-    ----------
-    in_place : bool
-        Whether the format must be one that ``open_data`` reads part by part, and not one that ``read_table`` and
-        ``write_table`` know.
-    reading : bool
-        Whether the file is to be read, so that the caller may name its format instead.
+    With `in_place` it must be one that ``open_data`` reads part by part, else one that ``read_table`` and
+    ``write_table`` know. With `reading` the error offers to name the file's format.
     """
     found = _look_up(path)
     if found is not None and (found.in_place if in_place else found.reader):

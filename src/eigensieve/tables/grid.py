@@ -68,13 +68,9 @@ class Grid:
         return [self.decode(first, last) if first >= 0 else "" for first, last in zip(firsts, lasts, strict=True)]
 
     def numbers(self, columns: np.ndarray, rows: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
-        """Parse `columns` of `rows` (all lines by default).
+        """Parse `columns` of `rows` (all lines by default). Return values, and the cells that are text.
 
-        Returns
-        -------
-        values : ndarray of shape (n_rows, n_columns)
-        odd : ndarray of int64 of shape (n_odd, 4)
-            Row, column, first and last-plus-one byte of each cell that is text.
+        A cell of text is four numbers: row, column, first and last-plus-one byte.
         """
         from eigensieve.tables._delimited_numba import DIGITS, TEXT
 

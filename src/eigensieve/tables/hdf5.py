@@ -15,14 +15,7 @@ _SECONDS = 60.0
 def check_hdf5(path: Path, *, in_place: bool = False) -> None:
     """Refuse an HDF5 file that is damaged, points to other files, or announces more than it may take in memory.
 
-    Parameters
-    ----------
-    in_place : bool, default=False
-        Whether the arrays stay in the file, so that they may be larger than the memory.
-
-    Raises
-    ------
-    DataError
+    With `in_place` the arrays stay in the file, so they may be larger than the memory.
     """
     size = path.stat().st_size
     problem = look_through(path, size, math.inf if in_place else allowance(size))

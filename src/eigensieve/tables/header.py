@@ -12,24 +12,10 @@ FEW_NUMBERS = 6
 
 
 def find_header(dialect: Dialect, first: list[str], body: list[list[str]], request: Request) -> tuple[bool, list[str]]:
-    """Say whether the first line names the columns rather than holding a sample.
+    """Say whether the first line names the columns rather than holding a sample, and what was assumed for that.
 
-    Parameters
-    ----------
-    dialect : Dialect
-        Tells numbers from text.
-    first : list of str
-        The cells of the first line.
-    body : list of list of str
-        The cells of the lines below it.
-    request : Request
-        May say it, and may name columns.
-
-    Returns
-    -------
-    header : bool
-    notes : list of str
-        For the table's notes: what was assumed.
+    `first` and `body` are the cells of the first line and of some lines below it. The request may say it, and may name
+    columns.
     """
     if request.header is None:
         header = _has_names(dialect, first, body) or request.names_any(first)

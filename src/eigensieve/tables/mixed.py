@@ -16,15 +16,7 @@ MOST_CATEGORIES = 50
 
 
 def arranged(table: Table, request: Request) -> Table:
-    """Return the table with the columns that `request` asks for: kept, dropped, encoded.
-
-    Parameters
-    ----------
-    table : Table
-        As its reader made it, columns of text apart in `table.text`.
-    request : Request
-        `keep`, `drop` and `categories` are used.
-    """
+    """Return the table with the columns asked for (`keep`, `drop`) and columns of text encoded (`categories`)."""
     numbers, text = _wanted(table, request)
     table = replace(table, text=text)
     if len(numbers) < len(table.feature_names):

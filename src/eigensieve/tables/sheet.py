@@ -40,15 +40,7 @@ class Sheet:
 
 
 def read_with(sheet: Sheet, request: Request, read: Callable[[Request], Table]) -> Table:
-    """Read a table whose labels and batches may stand in a sheet.
-
-    Parameters
-    ----------
-    request : Request
-        Columns that the sheet has are taken from it. The others must be in the table.
-    read : callable
-        Reads the table for the rest of the request.
-    """
+    """Read a table, by `read`, whose labels and batches may stand in a sheet. The table has what the sheet lacks."""
     ours = {role: name for role, name in request.apart.items() if name in sheet.columns}
     rest = {role: name for role, name in request.apart.items() if role not in ours}
     known = request.known_samples | sheet.sample_names
