@@ -32,7 +32,7 @@ class Format:
 
 _ZIP = b"PK\x03\x04"
 ALL = (
-    Format("csv", (".csv", ".txt", ".tsv", ".tab"), "delimited.read_csv", "delimited_writing.write_csv", text=True),
+    Format("csv", (".csv", ".txt", ".tsv", ".tab"), "delimited.read_csv", "delimited.write_csv", text=True),
     Format(
         "parquet",
         (".parquet", ".pq"),
@@ -58,7 +58,7 @@ ALL = (
         "svmlight", (".svm", ".svmlight", ".libsvm"), "svmlight.read_svmlight", "svmlight.write_svmlight", text=True
     ),
     Format("mtx", (".mtx",), "matrix_market.read_mtx", "matrix_market.write_mtx", (b"%%MatrixMarket",), text=True),
-    Format("h5ad", (".h5ad",), "h5ad.read_h5ad", "h5ad.write_h5ad", (b"\x89HDF\r\n",), file_only=True, in_place=True),
+    Format("h5ad", (".h5ad",), "hdf5.read_h5ad", "hdf5.write_h5ad", (b"\x89HDF\r\n",), file_only=True, in_place=True),
     Format("hdf5", (".h5", ".hdf5"), in_place=True),
     Format("zarr", (".zarr",), in_place=True),
 )

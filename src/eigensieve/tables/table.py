@@ -1,8 +1,9 @@
 """A table of samples as the readers hand it over, and the error they raise."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, overload
 
@@ -15,6 +16,7 @@ from eigensieve.tables.missing import gaps
 Samples = Literal["auto", "rows", "columns"]
 Categories = Literal["error", "leave-out", "one-hot"]
 Matrix = np.ndarray | csr_matrix
+Line = tuple[list[Any], np.ndarray, list[Any]]
 
 
 @dataclass(frozen=True)
@@ -194,6 +196,24 @@ class Table:
         """Whether the file names its features."""
         return not isinstance(self.feature_names, NumberedNames)
 
+    def lines(self) -> tuple[list[str], Iterator[Line]]:
+        """Return the header of a text table in the file's orientation, and its lines: cells, numbers, cells."""
+        apart = self.columns_apart
+        if self.orientation == "columns":
+            header = [self.id_name or "", *self.sample_names_or_numbers]
+            labels: Iterator[Line] = (([name, *values], np.empty(0), []) for name, values in apart.items())
+            X = self.X if isinstance(self.X, np.ndarray) else self.X.tocsc()
+            values: Iterator[Line] = (
+                ([name], _line(X[:, [place]]), []) for place, name in enumerate(self.feature_names)
+            )
+            return header, chain(labels, values)
+        ids = self.sample_names
+        header = [*([] if ids is None else [self.id_name or "id"]), *self.feature_names, *apart]
+        numbers = range(self.n_samples)
+        before = ([] if ids is None else [ids[row]] for row in numbers)
+        after = ([values[row] for values in apart.values()] for row in numbers)
+        return header, zip(before, (_line(self.X[[row]]) for row in numbers), after, strict=True)
+
     def set_apart(self, role: str, name: str) -> "Table":
         """Return the table with a column that is no feature but has a role; the table itself without such a column.
 
@@ -234,6 +254,11 @@ class Table:
             feature_names=[self.feature_names[int(position)] for position in positions],
             details={**self.details, "columns": self.details.get("columns", np.arange(self.n_features))[positions]},
         )
+
+
+def _line(part: Any) -> np.ndarray:
+    """One row or column of a matrix."""
+    return np.ravel(part if isinstance(part, np.ndarray) else part.toarray())
 
 
 def checked(table: Table, path: str | Path) -> Table:
