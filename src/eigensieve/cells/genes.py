@@ -224,7 +224,7 @@ def _warn_of_batches(adata: Any, V: Array) -> None:
         shown = float(np.sum(np.sum(sums**2, axis=1) / np.bincount(codes)) / max(np.sum(V**2), 1e-300))
         if shown - (len(values) - 1) / (len(codes) - 1) > _SHOWN:
             warn_user(
-                f"The groups of adata.obs[{name!r}] explain {shown:.0%} of the structure that the genes were chosen by. "
+                f"The groups of adata.obs[{name!r}] explain {shown:.0%} of the structure behind the chosen genes. "
                 f"If they are batches, use batch_key={name!r}."
             )
 
