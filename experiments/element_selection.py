@@ -1,7 +1,6 @@
 """Element selection against the full machine and reduced sets, on vehicles and faces (avidan, Figs. 2 to 5)."""
 
-from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -103,17 +102,14 @@ def table(results: Results) -> str:
     return markdown(["machine", *(f"{name}: {key}" for name in SETS for key in _COLUMNS)], rows)
 
 
-def _rejects(machine: str) -> Callable[[Results], list[Check]]:
-    def checks(results: Results) -> list[Check]:
-        return [
-            check
-            for name, printed in REJECTED.items()
-            for check in figure(
-                f"{name}, {machine}", printed, results.values(f"{name}, {machine}", "rejection"), 2, "at least"
-            )
-        ]
-
-    return checks
+def _rejects(machine: str, results: Results) -> list[Check]:
+    return [
+        check
+        for name, printed in REJECTED.items()
+        for check in figure(
+            f"{name}, {machine}", printed, results.values(f"{name}, {machine}", "rejection"), 2, "at least"
+        )
+    ]
 
 
 def _levels_off(results: Results) -> list[Check]:
@@ -241,7 +237,8 @@ _MACHINES = (
 _SHOWN = (_FULL, "200 elements", "400 elements", "576 elements", *(f"{n} vectors" for n in VECTORS), f"200 {_PRINTED}")
 _CASES = [f"{name}, {machine}" for name in SETS for machine in _MACHINES]
 
-EXPERIMENT = Experiment(
+EXPERIMENT = Experiment.of(
+    __name__,
     name="elements",
     title="Element selection",
     paper="avidan",
@@ -254,19 +251,14 @@ EXPERIMENT = Experiment(
     "in its next line. 'numbers' counts values and weights.",
     runs=dict.fromkeys(_CASES, 5),
     quick={"faces, 50 elements": 1, f"faces, {_FULL}": 1, "faces, 200 elements": 1},
-    run=run,
-    conclusion=conclude,
-    readings=open_choices,
-    table=table,
-    draw=draw,
     data={case: SETS[case.split(", ")[0]] for case in _CASES},
     claims=(
         Claim(
             "200 elements reject 70 % (vehicles) and 80 % (faces) of the negatives and lose under 2 %: ours.",
-            _rejects("200 elements"),
+            partial(_rejects, "200 elements"),
             _OTHER_IMAGES,
         ),
-        Claim("The same, algorithm as printed.", _rejects(f"200 {_PRINTED}"), _OTHER_IMAGES),
+        Claim("The same, algorithm as printed.", partial(_rejects, f"200 {_PRINTED}"), _OTHER_IMAGES),
         Claim("400 elements equal 5 vectors (vehicles), 576 equal 10 (faces).", _equivalent, _OTHER_IMAGES),
         Claim("100 vectors coincide with the full SVM (faces).", _hundred, _OTHER_IMAGES),
         Claim("The memory is 40 % of that of the reduced set.", _memory, _OTHER_IMAGES),

@@ -217,7 +217,8 @@ def _show(ax: Any, image: Array) -> None:
     ax.set_axis_off()
 
 
-EXPERIMENT = Experiment(
+EXPERIMENT = Experiment.of(
+    __name__,
     name="faces",
     title="Faces with side data",
     paper="shashua-wolf 2004",
@@ -229,11 +230,6 @@ EXPERIMENT = Experiment(
     "warpPIE10P, Yale and ORL are shown beside it. SDR-SI was written for this experiment from its paper.",
     runs=dict.fromkeys((*SETS, OPEN), 20),
     quick={"ORL_32x32": 1, AR: 1},
-    run=run,
-    conclusion=conclude,
-    readings=open_choices,
-    table=table,
-    draw=draw,
     data={**{name: name for name in SETS}, OPEN: AR},
     claims=(
         Claim("Q-alpha with side data has a precision index of 0.64.", lambda results: _index(results, (AR,))),

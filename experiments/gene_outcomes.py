@@ -1,7 +1,7 @@
 """Leave-one-out errors of a linear SVM on four gene expression sets (2005, Table 1)."""
 
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -188,20 +188,16 @@ def table(results: Results) -> str:
     )
 
 
-def _counts(methods: tuple[str, ...], side: Side, *, once: bool) -> Callable[[Results], list[Check]]:
+def _counts(methods: tuple[str, ...], side: Side, once: bool, results: Results) -> list[Check]:
     """The samples are the paper's, and nothing is drawn at random: counts are compared without a standard error."""
-
-    def checks(results: Results) -> list[Check]:
-        return [
-            check
-            for name in JUDGED_SETS
-            for method in methods
-            for errors in [_best(results, name, method, once=once)]
-            if not np.isnan(errors)
-            for check in figure(f"{name}, {method}", PRINTED[method][name], np.array([errors]), 0, side)
-        ]
-
-    return checks
+    return [
+        check
+        for name in JUDGED_SETS
+        for method in methods
+        for errors in [_best(results, name, method, once=once)]
+        if not np.isnan(errors)
+        for check in figure(f"{name}, {method}", PRINTED[method][name], np.array([errors]), 0, side)
+    ]
 
 
 def _best_unsupervised(results: Results) -> list[Check]:
@@ -280,7 +276,8 @@ def draw(results: Results) -> Any:
 
 _CASES = [f"{name}, {kind}" for kind in (OUTSIDE, LABELLED, SHAVING, INSIDE, NESTED) for name in SETS]
 
-EXPERIMENT = Experiment(
+EXPERIMENT = Experiment.of(
+    __name__,
     name="gene-outcomes",
     title="Gene selection on outcome data",
     paper="wolf-shashua 2005",
@@ -292,16 +289,11 @@ EXPERIMENT = Experiment(
     "is run with genes chosen once only.",
     runs=dict.fromkeys(_CASES, 1),
     quick={f"brain, {OUTSIDE}": 1, f"brain, {LABELLED}": 1},
-    run=run,
-    conclusion=conclude,
-    readings=open_choices,
-    table=table,
-    draw=draw,
     data={case: SETS[case.split(", ")[0]] for case in _CASES},
     claims=(
-        Claim("The errors of Q-alpha.", _counts((OURS,), "at most", once=False)),
-        Claim("The errors of all genes (RAW).", _counts(("RAW",), "both", once=True)),
-        Claim("The errors of SNR and RFE.", _counts(("SNR", "RFE"), "both", once=False)),
+        Claim("The errors of Q-alpha.", partial(_counts, (OURS,), "at most", False)),
+        Claim("The errors of all genes (RAW).", partial(_counts, ("RAW",), "both", True)),
+        Claim("The errors of SNR and RFE.", partial(_counts, ("SNR", "RFE"), "both", False)),
         Claim("Q-alpha considerably outperforms all other unsupervised methods.", _best_unsupervised),
         Claim("Q-alpha is competitive with the supervised methods.", _competitive),
     ),

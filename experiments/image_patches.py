@@ -181,7 +181,8 @@ def _templates(case: str, chosen: Array) -> Array:
     return np.vstack([np.hstack(cut_out[i : i + 5]) for i in range(0, len(cut_out), 5)])
 
 
-EXPERIMENT = Experiment(
+EXPERIMENT = Experiment.of(
+    __name__,
     name="image-patches",
     title="Image patches",
     paper="wolf-shashua 2003 and 2005",
@@ -194,11 +195,6 @@ EXPERIMENT = Experiment(
     "in.",
     runs={OBJECTS: 20, PHOTOGRAPHS: 20},
     quick={PHOTOGRAPHS: 2, OBJECTS: 5},
-    run=run,
-    conclusion=conclude,
-    readings=open_choices,
-    table=table,
-    draw=draw,
     data={OBJECTS: "COIL20"},
     claims=(
         Claim("80 to 90 % of the images are assigned correctly.", _selected, "not the paper's images"),

@@ -205,7 +205,8 @@ def draw(results: Results) -> Any:
     return picture
 
 
-EXPERIMENT = Experiment(
+EXPERIMENT = Experiment.of(
+    __name__,
     name="uci-side-data",
     title="UCI sets with side data",
     paper="shashua-wolf 2004",
@@ -216,11 +217,6 @@ EXPERIMENT = Experiment(
     stand_in="the prices of boston_housing are cut into three equal classes; missing values are replaced by means.",
     runs=dict.fromkeys((*PRINTED, *CHANCE_SETS), 20),
     quick={"wine": 2, "glass": 1},
-    run=run,
-    conclusion=conclude,
-    readings=open_choices,
-    table=table,
-    draw=draw,
     data={name: name for name in (*PRINTED, *CHANCE_SETS)},
     claims=(
         Claim("The figures of Q-alpha with side data.", lambda results: _printed(results, (OURS,), "at least")),

@@ -142,7 +142,7 @@ class SolveSettings:
 
     Attributes
     ----------
-    solver : {"auto", "basic", "power", "ritz", "moving"}
+    solver : {"auto", "basic", "power", "ritz"}
         "auto" is the fast solver. The others are the papers' own algorithms.
     init : {"eigen", "random"} or ndarray of shape (n_samples, n_clusters)
         Starting embedding.
