@@ -9,7 +9,7 @@ from functools import partial
 
 import numpy as np
 
-from eigensieve.elements import RBF, MaskedKernel, Plan, SelectionState, select, solve_weights
+from eigensieve.elements import RBF, Column, MaskedKernel, Plan, SelectionState, select, solve_weights
 from experiments.frame import Array
 
 _CHUNK, _RIDGE = 10, 1e-6
@@ -27,7 +27,7 @@ class MaskedSVM:
         signs = np.where(y == 1, 1.0, -1.0)[:, None]
         no_machine = np.zeros((len(X), 1))
         state_of = partial(SelectionState, self.kernel, B=X)
-        inside, columns = np.arange(len(X)), []
+        inside, columns = np.arange(len(X)), list[Column]()
         for count in range(_CHUNK, self.n_elements + _CHUNK, _CHUNK):
             state = state_of(X=X[inside], targets=signs[inside])
             for column in columns:
