@@ -5,8 +5,6 @@ section 4.1 chooses ten elements by least squares of the labels on those samples
 solved, the samples inside its margin change, and the next ten elements are chosen.
 """
 
-from functools import partial
-
 import numpy as np
 
 from eigensieve.elements import RBF, Column, MaskedKernel, Plan, SelectionState, select, solve_weights
@@ -26,24 +24,22 @@ class MaskedSVM:
         """Train on labels 0 and 1."""
         signs = np.where(y == 1, 1.0, -1.0)[:, None]
         no_machine = np.zeros((len(X), 1))
-        state_of = partial(SelectionState, self.kernel, B=X)
+        self.B, whole = X, SelectionState(self.kernel, X, X, signs)
         inside, columns = np.arange(len(X)), list[Column]()
         for count in range(_CHUNK, self.n_elements + _CHUNK, _CHUNK):
-            state = state_of(X=X[inside], targets=signs[inside])
+            state = SelectionState(self.kernel, X[inside], X, signs[inside])
             for column in columns:
                 state.add_whole_column(column.basis, column.features)
             state.n_elements = sum(len(column.features) for column in state.columns)
             plan = Plan(n_elements=min(count, self.n_elements), search="probabilistic", rescale=False)
             columns = select(plan, state, no_machine, rng).columns
-            self._whole = state_of(X=X, targets=signs)
-            design = self._whole.design(columns)
-            self.weights, self.intercept, inside = squared_hinge(design, signs)
+            self.weights, self.intercept, inside = squared_hinge(whole.design(columns), signs)
         self.columns = columns
         return self
 
     def decision_function(self, X: Array) -> Array:
         """Return the decision values."""
-        whole = SelectionState(self.kernel, X, self._whole.B, np.zeros((len(X), 1)))
+        whole = SelectionState(self.kernel, X, self.B, np.zeros((len(X), 1)))
         return (whole.design(self.columns) @ self.weights + self.intercept)[:, 0]
 
 
