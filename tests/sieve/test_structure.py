@@ -22,7 +22,7 @@ def _naive(points: np.ndarray, balance: float = 1.0) -> np.ndarray:
     return naive.walks(W, SETTINGS.steps, SETTINGS.smoothing, balance)
 
 
-@pytest.mark.parametrize(("balance", "alike"), [(1.0, 0.98), (SETTINGS.balance, 0.95)])
+@pytest.mark.parametrize(("balance", "alike"), [(1.0, 0.98), (SETTINGS.balance, 0.93)])
 @pytest.mark.parametrize("n_samples", [60, 160, 360])
 def test_walks_are_those_of_the_transcription(n_samples: int, balance: float, alike: float) -> None:
     """The transcription uses all eigenvectors. The leading ones are enough, also when found by subspace iteration.
