@@ -35,16 +35,23 @@ def with_constraints(params: Params, samples: Samples) -> Params:
         Their features are those that may be named.
     """
     places = {str(name): place for place, name in enumerate(samples.features)}
-    found: dict[str, Any] = {}
-    for parameter, flag in NAMED.items():
-        if parameter in params:
-            found[parameter] = [_place(name, places, flag) for name in _names(params[parameter])]
+    found: dict[str, Any] = {
+        parameter: feature_places(params[parameter], samples, flag)
+        for parameter, flag in NAMED.items()
+        if parameter in params
+    }
     for parameter, flag in TABLES.items():
         if parameter in params:
             table = {_place(name, places, flag): value for name, value in _pairs(params[parameter], flag)}
             costs = parameter == "feature_costs"
             found[parameter] = _costs(table, places, flag) if costs else _groups(table, len(places))
     return params | found
+
+
+def feature_places(text: str, samples: Samples, flag: str) -> list[int]:
+    """Return the column numbers of the features that a text or a file names."""
+    places = {str(name): place for place, name in enumerate(samples.features)}
+    return [_place(name, places, flag) for name in _names(text)]
 
 
 def _names(text: str) -> list[str]:

@@ -1,0 +1,264 @@
+"""The worth of a panel: how much of the structure, or of y, its features show."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from eigensieve._extras import require
+from eigensieve._types import Array, BoolArray, FloatArray, IntArray
+from eigensieve.data import DataMatrix
+from eigensieve.graphs import nearest_among
+
+NEIGHBORS = 5
+"""Samples that tell of another one, as in the graph of the structure."""
+
+_FOLDS = 5
+_TAKEN = 2**23  # entries of the features that are read at once
+_TRIED = 300  # features of a panel that are left out in turn
+_SAME = 1e-9  # scores of the same features in another order differ by rounding
+
+
+@dataclass(frozen=True)
+class Yardstick:
+    """What panels are measured by.
+
+    Attributes
+    ----------
+    columns : ndarray of shape (n_samples, n_columns)
+        The structure, or y.
+    folds : ndarray of int of shape (n_samples,) or None
+        A sample is told by samples of other folds. None: by all others.
+    later : ndarray of bool of shape (n_samples, n_samples) or None
+        For times to an event: pairs whose first sample has its event while the second is without one.
+    groups : ndarray of int of shape (n_samples,) or None
+        Samples of one group are not independent.
+    """
+
+    columns: FloatArray
+    folds: IntArray | None = None
+    later: BoolArray | None = None
+    groups: IntArray | None = None
+
+    def parts(self, points: FloatArray | Sequence[FloatArray]) -> FloatArray:
+        """Return what each sample adds to the score of a panel, which is their sum.
+
+        Parameters
+        ----------
+        points : ndarray of shape (n_samples, n_features)
+            The panel's features; or such an array for every fold.
+        """
+        told = self._told(points)
+        return r2_parts(told, self.columns) if self.later is None else concordance_parts(told[:, 0], self.later)
+
+    @property
+    def nothing(self) -> FloatArray:
+        """The parts of a panel that tells nothing."""
+        n_samples = len(self.columns)
+        return np.full(n_samples, 0.0 if self.later is None else 0.5 / n_samples)
+
+    def error(self, parts: FloatArray) -> float:
+        """Return the standard error of the sum of parts, or of a difference of parts."""
+        sums = parts if self.groups is None else np.bincount(self.groups, weights=parts)
+        return float(np.sqrt(len(sums)) * np.std(sums, ddof=1))
+
+    def _told(self, points: FloatArray | Sequence[FloatArray]) -> FloatArray:
+        """Return the mean of the columns over the nearest other samples of every sample."""
+        V = self.columns
+        if self.folds is None:
+            assert isinstance(points, np.ndarray)
+            return np.asarray(V[nearest_among(points, points, min(NEIGHBORS, len(V) - 1))].mean(axis=1))
+        told = np.empty_like(V)
+        for fold in range(int(self.folds.max()) + 1):
+            here, Z = self.folds == fold, points if isinstance(points, np.ndarray) else points[fold]
+            others = V[~here]
+            told[here] = others[nearest_among(Z[here], Z[~here], min(NEIGHBORS, len(others)))].mean(axis=1)
+        return told
+
+
+def r2_parts(told: FloatArray, V: FloatArray) -> FloatArray:
+    """Return the parts of R2 = 1 - |V - E diag(b)|^2 / |V|^2, where b_j >= 0 is the factor that fits column j best.
+
+    R2 is 1 where E, what the neighbours tell, is V, and about 0 where it says nothing of V: neighbours that contradict
+    a column show nothing of it.
+    """
+    energy = np.maximum(np.sum(told**2, axis=0), np.finfo(np.float64).tiny)
+    left = V - told * (np.maximum(np.sum(told * V, axis=0), 0.0) / energy)
+    return np.asarray(np.sum(V**2 - left**2, axis=1) / max(float(np.sum(V**2)), np.finfo(np.float64).tiny))
+
+
+def concordance_parts(risk: FloatArray, later: BoolArray) -> FloatArray:
+    """Return the parts of Harrell's concordance: the share of pairs whose earlier event has the higher risk.
+
+    Equal risks count one half. The parts are those of a mean over pairs: twice the share of a sample's own pairs, less
+    the mean.
+    """
+    right = later * (0.5 + 0.5 * np.sign(risk[:, None] - risk))
+    counted = max(int(later.sum()), 1)
+    return np.asarray((right.sum(axis=0) + right.sum(axis=1) - right.sum() / len(risk)) / counted)
+
+
+def share_shown(points: FloatArray, V: FloatArray) -> float:
+    """Return R2 of V, told of every sample by its 5 nearest others."""
+    return float(Yardstick(V).parts(points).sum())
+
+
+def outlived(event: BoolArray, time: FloatArray) -> BoolArray:
+    """Return for all pairs whether the first sample has its event while the second is without one."""
+    return event[:, None] & ((time[:, None] < time) | ((time[:, None] == time) & ~event))
+
+
+def deal_folds(strata: FloatArray, groups: IntArray | None) -> IntArray:
+    """Deal samples to at most 5 folds that are alike in `strata`; a group stays together."""
+    units = np.arange(len(strata)) if groups is None else groups
+    sizes = np.bincount(units)
+    order = np.lexsort((-sizes, np.bincount(units, weights=strata) / sizes))
+    dealt = np.empty(len(sizes), dtype=np.intp)
+    dealt[order] = np.arange(len(sizes)) % min(_FOLDS, len(sizes))
+    return dealt[units]
+
+
+def random_panels(ranked: IntArray, size: int, count: int, rng: np.random.Generator) -> list[IntArray]:
+    """Draw panels of `size` from the features `ranked`."""
+    return [ranked[np.sort(rng.permutation(len(ranked))[:size])] for _ in range(count)]
+
+
+def taken(data: DataMatrix, panels: Sequence[IntArray], rows: IntArray) -> Iterator[FloatArray]:
+    """Yield the features of every panel on some samples. Several panels are read at once."""
+    at_once = max(1, _TAKEN // max(1, data.n_samples * max(len(panel) for panel in panels)))
+    for start in range(0, len(panels), at_once):
+        some = panels[start : start + at_once]
+        features, places = np.unique(np.concatenate(some), return_inverse=True)
+        Z = data.take(features)[rows]
+        for place in np.split(places, np.cumsum([len(panel) for panel in some])[:-1]):
+            yield Z[:, place]
+
+
+def chance(score: float, draws: FloatArray) -> float:
+    """Return the p-value (1 + draws that score as much) / (1 + draws)."""
+    return float((1 + np.count_nonzero(draws >= score - _SAME)) / (1 + len(draws)))
+
+
+def superfluous(yardstick: Yardstick, Z: FloatArray) -> list[int]:
+    """Return the columns without which the others show as much, within one standard error of the most shown.
+
+    The columns come with the most wanted first. The last ones are tried first, each without those left out before.
+    """
+    left, out = list(range(Z.shape[1])), []
+    best = yardstick.parts(Z)
+    for column in left[: -_TRIED - 1 : -1]:
+        rest = [other for other in left if other != column]
+        parts = yardstick.parts(Z[:, rest]) if rest else yardstick.nothing
+        if best.sum() - parts.sum() <= yardstick.error(best - parts):
+            left, best = rest, max(best, parts, key=np.sum)
+            out.append(column)
+    return out
+
+
+@dataclass(frozen=True)
+class PanelScore:
+    """The worth of one panel, from :func:`eigensieve.score_panel`.
+
+    Features are named where X has names, and numbered otherwise.
+
+    Attributes
+    ----------
+    features : ndarray
+        The panel.
+    measure : {"structure", "classes", "numbers", "several", "survival"}
+        What the score is about. For times to an event it is the concordance (0.5 for none), else R2 (0 for none, 1 for
+        all).
+    score : float
+        How much the panel shows.
+    standard_error : float
+        Of `score`, over samples or over groups.
+    best_score : float
+        What the sieve's pick of as many features shows. With y it is picked without the samples that are held out.
+    best_features : ndarray
+        The sieve's pick on all samples.
+    random_scores : ndarray of shape (n_random,)
+        What random panels of as many features show.
+    p_value : float
+        The chance that a random panel shows as much.
+    adds_nothing : ndarray
+        Features without which the others show as much, within one standard error. All of them can be left out. Of
+        panels of more than 300 features, the 300 that the sieve wants least are tried.
+    next_features : ndarray
+        The three features that complement the panel best.
+    next_score : float
+        What the panel shows with three more features, found as for `best_score`.
+    """
+
+    features: Array
+    measure: Literal["structure", "classes", "numbers", "several", "survival"]
+    score: float
+    standard_error: float
+    best_score: float
+    best_features: Array
+    random_scores: FloatArray
+    p_value: float
+    adds_nothing: Array
+    next_features: Array
+    next_score: float
+
+    def figures(self) -> dict[str, Any]:
+        """Return one value per figure, features joined by commas."""
+        return {
+            "n_features": len(self.features),
+            "score": self.score,
+            "standard_error": self.standard_error,
+            "best_score": self.best_score,
+            "random_score": float(np.median(self.random_scores)),
+            "p_value": self.p_value,
+            "adds_nothing": ", ".join(map(str, self.adds_nothing)),
+            "next_features": ", ".join(map(str, self.next_features)),
+            "next_score": self.next_score,
+        }
+
+    def to_frame(self) -> Any:
+        """Return the figures as a pandas DataFrame of one row."""
+        return require("pandas", extra="plot").DataFrame([self.figures()])
+
+    def __repr__(self) -> str:
+        return (
+            f"PanelScore({len(self.features)} features show {self.score:.3f} of the {self.measure}; best "
+            f"{self.best_score:.3f}, random {np.median(self.random_scores):.3f}, p={self.p_value:.3g}; "
+            f"{len(self.adds_nothing)} add nothing)"
+        )
+
+
+@dataclass(frozen=True)
+class PanelComparison:
+    """Several panels on the same data, from :func:`eigensieve.score_panel`.
+
+    Attributes
+    ----------
+    scores : dict of PanelScore
+        Name of the panel -> its worth.
+    behind : dict of (float, float)
+        Name -> how much less it shows than the panel that shows most, and the standard error of the difference.
+    """
+
+    scores: dict[str, PanelScore]
+    behind: dict[str, tuple[float, float]]
+
+    @property
+    def best(self) -> list[str]:
+        """The panels that show most: the difference between them is at most two standard errors."""
+        return [name for name, (less, error) in self.behind.items() if less <= 2.0 * error]
+
+    def figures(self) -> list[dict[str, Any]]:
+        """Return the figures of every panel."""
+        return [
+            {"panel": name, **score.figures(), "behind": self.behind[name][0], "behind_error": self.behind[name][1]}
+            for name, score in self.scores.items()
+        ]
+
+    def to_frame(self) -> Any:
+        """Return the figures as a pandas DataFrame, one row per panel."""
+        return require("pandas", extra="plot").DataFrame(self.figures()).set_index("panel")
+
+    def __repr__(self) -> str:
+        lines = [f"  {name}: {score!r}" for name, score in self.scores.items()]
+        return "\n".join([f"PanelComparison(best: {', '.join(self.best)})", *lines])
