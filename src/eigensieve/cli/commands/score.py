@@ -1,5 +1,6 @@
 """``eigensieve score``: the worth of panels from any source."""
 
+import os
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -8,7 +9,7 @@ import typer
 
 from eigensieve.cli.console import Console
 from eigensieve.cli.constraints import feature_places
-from eigensieve.cli.errors import UsageProblem
+from eigensieve.cli.errors import InputProblem, UsageProblem
 from eigensieve.cli.methods import METHODS
 from eigensieve.cli.options import Force, PrintOptions, Report, SafeNames, SampleOptions, Seed
 from eigensieve.cli.outputs import Outputs, check_frame_name, save_frame
@@ -73,11 +74,14 @@ def score_panels(
 def _score(samples: Samples, panels: list[str], n_random: int, seed: int, console: Console, source: str) -> Any:
     from eigensieve.estimators import score_panel
 
-    names = [Path(text).stem if Path(text).is_file() else f"panel {number}" for number, text in enumerate(panels, 1)]
+    names = [Path(text).stem if os.path.isfile(text) else f"panel {number}" for number, text in enumerate(panels, 1)]
     names = [name if names.count(name) == 1 else text for name, text in zip(names, panels, strict=True)]
-    if len(set(names)) < len(names):
+    if len(set(panels)) < len(panels):
         raise UsageProblem("--panel names the same panel twice. Give each once.")
     wanted = {name: feature_places(text, samples, f"--panel {text}") for name, text in zip(names, panels, strict=True)}
+    for text, places in zip(panels, wanted.values(), strict=True):
+        if not places:
+            raise InputProblem(f"--panel '{text}' names no feature. Give a file with one feature per line, or names.")
     samples.data.shared.names = np.array([str(name) for name in samples.features], dtype=object)
     y = None if samples.labels is None else labels_with(samples.labels, METHODS["sieve"].unlabelled)
     with console.fitting("Scoring panels", source):
