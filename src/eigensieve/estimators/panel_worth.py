@@ -83,11 +83,14 @@ def score_panel(
 
     Notes
     -----
-    Each sample's row of the structure V, or of y, is told by the mean of its 5 nearest other samples on the panel. The
-    score is R2 = 1 - |V - E diag(b)|^2 / |V|^2, where E is what the neighbours tell and b_j >= 0 fits column j best; of
-    times to an event, the concordance. With y or groups, the neighbours are from other folds: 5 folds, alike in y, that
-    keep groups together. The sieve's pick for a fold is then made without the fold. Without y it is made on the same
-    samples.
+    Each sample's row of the structure V, or of y, is told by E, the mean of its 5 nearest other samples on the panel.
+    The score is
+
+        R2 = 1 - sum (V - E diag(b))^2 / sum V^2,
+
+    where b_j >= 0 fits column j best; of times to an event it is the concordance. With y or groups, the neighbours are
+    from other folds: 5 folds, alike in y, that keep groups together. The sieve's pick for a fold is then made without
+    the fold. Without y it is made on the same samples.
 
     The p-value is (1 + random panels that score as much) / (1 + `n_random`). It holds for panels that were not chosen
     on these samples.
@@ -104,8 +107,8 @@ def score_panel(
     >>> score = score_panel(X, [5, 8, 10, 200])
     >>> score.p_value
     0.005
-    >>> score.adds_nothing
-    array([200])
+    >>> bool(200 in score.adds_nothing)
+    True
     """
     if not isinstance(n_random, Integral) or n_random < 1:
         raise ValueError(

@@ -162,7 +162,7 @@ class PanelScore:
 
     Features are named where X has names, and numbered otherwise.
 
-    Attributes
+    Parameters
     ----------
     features : ndarray
         The panel.
@@ -232,7 +232,7 @@ class PanelScore:
 class PanelComparison:
     """Several panels on the same data, from :func:`eigensieve.score_panel`.
 
-    Attributes
+    Parameters
     ----------
     scores : dict of PanelScore
         Name of the panel -> its worth.
