@@ -124,6 +124,18 @@ def test_landmarks_stand_for_many_samples(X, targets, monkeypatch):
         assert np.median(score.random_scores) + 0.1 < score.score <= score.best_score + 0.1
 
 
+def test_of_many_samples_some_tell_each_other(X, targets, monkeypatch):
+    from eigensieve.estimators import panel_worth
+
+    donors = np.arange(SAMPLES) // 3
+    whole = {kind: score_panel(X, PANEL, targets[kind], groups=donors, n_random=9) for kind in KINDS}
+    monkeypatch.setattr(panel_worth, "_MOST", 60)
+    for kind in KINDS:
+        score = score_panel(X, PANEL, targets[kind], groups=donors, n_random=9)
+        assert score.score == pytest.approx(whole[kind].score, abs=0.3) and score.score != whole[kind].score
+        assert score.best_score == pytest.approx(whole[kind].best_score, abs=0.3)
+
+
 def test_names_masks_and_indices_are_one_panel(X):
     frame = pd.DataFrame(X, columns=[f"g{i}" for i in range(FEATURES)])
     names = [f"g{i}" for i in PANEL]

@@ -29,7 +29,7 @@ from eigensieve.evidence import (
 from eigensieve.sieve import Constraints, Found, Problem, Target, Unwanted, pose
 
 _NEXT = 3
-_LEAST = 10  # samples
+_LEAST, _MOST = 10, 1_000  # samples that tell each other
 
 
 def score_panel(
@@ -95,7 +95,8 @@ def score_panel(
     The p-value is (1 + random panels that score as much) / (1 + `n_random`). It holds for panels that were not chosen
     on these samples.
 
-    Of more than 2,000 samples, 2,000 landmarks are compared, as in :class:`SieveSelector`.
+    Of more than 1,000 samples, 1,000 tell each other. They are drawn from the landmarks that :class:`SieveSelector`
+    compares if there are more than 2,000. This bounds the time: it hardly grows with more samples.
 
     Examples
     --------
@@ -180,15 +181,15 @@ class _Judge:
 
     @cached_property
     def rows(self) -> IntArray:
-        """The compared samples with known y, as positions among these, in an order that follows their values."""
+        """At most 1,000 compared samples with known y, as places among these, in an order that follows their values."""
         values = self.problem.samples.data.combine(self.found.scores[:, None])[:, 0]
         rows = np.argsort(values, kind="stable")[np.random.default_rng(0).permutation(len(values))]
         if self.problem.target is None:
-            return rows
+            return rows[:_MOST]
         rows = rows[self.problem.target.known[self.compared[rows]]]
         if len(rows) < _LEAST:
             raise ValueError(f"score_panel needs at least {_LEAST} samples with y. Got {len(rows)}; leave y out.")
-        return rows
+        return rows[:_MOST]
 
     @cached_property
     def ranked(self) -> IntArray:
@@ -231,7 +232,10 @@ class _Judge:
         found = []
         for fold in range(int(folds.max()) + 1):
             self.progress(f"scoring features without part {fold + 1} of the samples")
-            train = np.setdiff1d(np.arange(len(self.compared)), self.rows[folds == fold])
+            held = self.rows[folds == fold]
+            if self.donors is not None:
+                held = np.flatnonzero(np.isin(self.donors[self.compared], self.donors[self.compared[held]]))
+            train = np.setdiff1d(np.arange(len(self.compared)), held)
             part, here = few.samples(train), self.compared[train]
             columns = target.columns[here]
             known = replace(target, columns=columns[:, columns.any(axis=0)], known=target.known[here])
