@@ -30,6 +30,7 @@ from eigensieve.sieve import Constraints, Found, Problem, Target, Unwanted, pose
 
 _NEXT = 3
 _LEAST, _MOST = 10, 1_000  # samples that tell each other
+_Picks = dict[tuple[int, bytes], IntArray]  # number of features and those that are kept -> features picked
 
 
 def score_panel(
@@ -127,7 +128,8 @@ def score_panel(
     problem = model._problem(raw, usable, Known(y, batches=batches))
     donors = None if groups is None else read_batches(model, raw, groups, "groups", "group")
     seed = int(generator(random_state).integers(2**32))
-    judge = _Judge(raw, problem, problem.found(progress), y, donors, int(n_random), seed, progress)
+    wanted = list(columns.values())
+    judge = _Judge(raw, problem, problem.found(progress), y, donors, wanted, int(n_random), seed, progress)
     names = getattr(model, "feature_names_in_", np.arange(raw.n_features))
     judged = {name: judge.score(panel, names, "" if name is None else f"{name}: ") for name, panel in columns.items()}
     if not isinstance(features, Mapping):
@@ -167,11 +169,11 @@ class _Judge:
     found: Found
     y: Any
     donors: IntArray | None
+    panels: list[IntArray]
     n_random: int
     seed: int
     progress: Progress
     random_scores: dict[int, FloatArray] = field(default_factory=dict)
-    best: dict[int, tuple[IntArray, float]] = field(default_factory=dict)
 
     @cached_property
     def compared(self) -> IntArray:
@@ -224,14 +226,14 @@ class _Judge:
         return Yardstick(V, folds, later, donors)
 
     @cached_property
-    def held_out(self) -> list[tuple[Problem, Found]]:
-        """The problem without the samples of each fold, and the scores of all features there."""
+    def held_out(self) -> list[_Picks]:
+        """What is picked without the samples of each fold."""
         target, folds, batches = self.problem.target, self.yardstick.folds, self.problem.batches
         assert target is not None and folds is not None
         few = self.raw if self.problem.samples.rows is None else self.raw.samples(self.compared)
-        found = []
+        picked = []
         for fold in range(int(folds.max()) + 1):
-            self.progress(f"scoring features without part {fold + 1} of the samples")
+            self.progress(f"picking features without part {fold + 1} of the samples")
             held = self.rows[folds == fold]
             if self.donors is not None:
                 held = np.flatnonzero(np.isin(self.donors[self.compared], self.donors[self.compared[held]]))
@@ -241,21 +243,36 @@ class _Judge:
             known = replace(target, columns=columns[:, columns.any(axis=0)], known=target.known[here])
             unwanted = Unwanted(None if batches is None else batches[here])
             problem = pose(part, ~part.stats().constant, known, unwanted)
-            found.append((problem, problem.found(silent)))
-        return found
+            picked.append(self.picks(problem, problem.found(silent)))
+        return picked
+
+    @cached_property
+    def picked(self) -> _Picks:
+        """What is picked on all samples."""
+        self.progress("picking features")
+        return self.picks(self.problem, self.found)
+
+    def picks(self, problem: Problem, found: Found) -> _Picks:
+        """Return the best panels of all sizes, and every panel with three more features."""
+        picks: _Picks = {}
+        for panel in self.panels:
+            for count, keep in ((len(panel), panel[:0]), (len(panel) + _NEXT, panel)):
+                if (count, keep.tobytes()) not in picks:
+                    free = problem.with_constraints(Constraints(keep))
+                    picks[count, keep.tobytes()] = free.pick(found, np.flatnonzero(problem.usable), count)
+        return picks
+
+    def shown(self, count: int, keep: IntArray) -> float:
+        """Return what the picked features show; with y, on samples held out."""
+        key = count, keep.tobytes()
+        if self.problem.target is None:
+            return float(self.yardstick.parts(self.points(self.picked[key])).sum())
+        return float(self.yardstick.parts([self.points(picks[key]) for picks in self.held_out]).sum())
 
     def points(self, panel: IntArray) -> FloatArray:
         """Return a panel's features on the samples, in the order of their scores."""
         ordered = self.ranked[np.isin(self.ranked, panel)]
         return np.asarray(self.problem.samples.data.take(ordered)[self.rows])
-
-    def picked(self, count: int, keep: IntArray) -> tuple[IntArray, float]:
-        """Return the sieve's pick around features to keep, and what it shows; with y, on samples held out."""
-        order = _pick(self.problem, self.found, count, keep)
-        if self.problem.target is None:
-            return order, float(self.yardstick.parts(self.points(order)).sum())
-        folds = [self.points(_pick(problem, found, count, keep)) for problem, found in self.held_out]
-        return order, float(self.yardstick.parts(folds).sum())
 
     def at_random(self, size: int, start: str) -> FloatArray:
         """Return the scores of random panels; they depend on the size alone."""
@@ -274,11 +291,6 @@ class _Judge:
         size, yardstick = len(panel), self.yardstick
         parts = yardstick.parts(self.points(panel))
         draws = self.at_random(size, start)
-        self.progress(f"{start}picking {size} features")
-        if size not in self.best:
-            self.best[size] = self.picked(size, panel[:0])
-        self.progress(f"{start}picking {_NEXT} more features")
-        further, next_score = self.picked(size + _NEXT, panel)
         self.progress(f"{start}looking for features that add nothing")
         order = self.problem.with_constraints(Constraints()).pick(self.found, panel[self.problem.usable[panel]], size)
         order = np.concatenate([order, panel[~np.isin(panel, order)]])
@@ -288,19 +300,15 @@ class _Judge:
             measure="structure" if self.problem.target is None else self.problem.target.kind,
             score=float(parts.sum()),
             standard_error=yardstick.error(parts),
-            best_score=self.best[size][1],
-            best_features=names[self.best[size][0]],
+            best_score=self.shown(size, panel[:0]),
+            best_features=names[self.picked[size, b""]],
             random_scores=draws,
             p_value=chance(float(parts.sum()), draws),
             adds_nothing=names[order[out]],
-            next_features=names[further[size:]],
-            next_score=next_score,
+            next_features=names[self.picked[size + _NEXT, panel.tobytes()][size:]],
+            next_score=self.shown(size + _NEXT, panel),
         )
         return score, parts
-
-
-def _pick(problem: Problem, found: Found, count: int, keep: IntArray) -> IntArray:
-    return problem.with_constraints(Constraints(keep)).pick(found, np.flatnonzero(problem.usable), count)
 
 
 def _centred(target: Target, batches: FloatArray, here: IntArray) -> FloatArray:
