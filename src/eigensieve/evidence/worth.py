@@ -22,33 +22,19 @@ _SAME = 1e-9  # scores of the same features in another order differ by rounding
 
 @dataclass(frozen=True)
 class Yardstick:
-    """What panels are measured by.
-
-    Attributes
-    ----------
-    columns : ndarray of shape (n_samples, n_columns)
-        The structure, or y.
-    folds : ndarray of int of shape (n_samples,) or None
-        A sample is told by samples of other folds. None: by all others.
-    later : ndarray of bool of shape (n_samples, n_samples) or None
-        For times to an event: pairs whose first sample has its event while the second is without one.
-    groups : ndarray of int of shape (n_samples,) or None
-        Samples of one group are not independent.
-    """
+    """What panels are measured by."""
 
     columns: FloatArray
+    """The structure, or y: samples x columns."""
     folds: IntArray | None = None
+    """A sample is told by samples of other folds; None: by all others."""
     later: BoolArray | None = None
+    """For times to an event: pairs of samples whose first has its event while the second is without one."""
     groups: IntArray | None = None
+    """Samples of one group are not independent."""
 
     def parts(self, points: FloatArray | Sequence[FloatArray]) -> FloatArray:
-        """Return what each sample adds to the score of a panel, which is their sum.
-
-        Parameters
-        ----------
-        points : ndarray of shape (n_samples, n_features)
-            The panel's features; or such an array for every fold.
-        """
+        """Return what each sample adds to the score; `points` are the panel's features, or those of every fold."""
         told = self._told(points)
         return r2_parts(told, self.columns) if self.later is None else concordance_parts(told[:, 0], self.later)
 

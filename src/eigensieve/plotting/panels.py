@@ -1,6 +1,7 @@
 """PanelScoresDisplay: panels beside the best and beside random panels of their sizes."""
 
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
 
@@ -8,6 +9,7 @@ from eigensieve.evidence import PanelComparison, PanelScore
 from eigensieve.plotting.axes import Display, axes_or_new
 
 
+@dataclass(eq=False, repr=False)
 class PanelScoresDisplay(Display):
     """What every panel shows, beside the sieve's pick of as many features and beside random panels.
 
@@ -18,19 +20,16 @@ class PanelScoresDisplay(Display):
 
     Attributes
     ----------
-    ax_ : matplotlib Axes
-    figure_ : matplotlib Figure
+    ax_, figure_ : matplotlib Axes and Figure
     panels_ : matplotlib ErrorbarContainer
         The panels, with two standard errors to both sides.
-    best_ : matplotlib PathCollection
-    random_ : matplotlib PathCollection
+    best_, random_ : matplotlib PathCollection
     """
 
-    def __init__(self, scores: PanelScore | PanelComparison) -> None:
-        self.scores = scores
+    scores: PanelScore | PanelComparison
 
     @classmethod
-    def from_scores(cls, scores: PanelScore | PanelComparison, *, ax: Any = None) -> "PanelScoresDisplay":
+    def from_scores(cls, scores: PanelScore | PanelComparison, *, ax: Any = None) -> Self:
         """Draw what panels show.
 
         Parameters
@@ -46,7 +45,7 @@ class PanelScoresDisplay(Display):
         """
         return cls(scores).plot(ax=ax)
 
-    def plot(self, *, ax: Any = None) -> "PanelScoresDisplay":
+    def plot(self, *, ax: Any = None) -> Self:
         """Draw one row per panel, the panel that shows most on top.
 
         Parameters

@@ -57,12 +57,9 @@ def score_panels(
             console.note(sentence)
         found = _score(samples, panel, n_random, seed or 0, console, reading.source)
         rows, lines = found.figures(), _lines(found)
-        if output is not None:
-            columns = {key: [row[key] for row in rows] for key in rows[0]}
-            outputs.write("table", output, lambda path: save_frame(columns, path, safe=safe_names), suffix=".csv")
-        if report is not None:
-            page = _page(found, lines, samples, reading)
-            outputs.write("report", report, lambda path: path.write_text(page, encoding="utf-8"))
+        columns = {key: [row[key] for row in rows] for key in rows[0]}
+        outputs.write("table", output, lambda path: save_frame(columns, path, safe=safe_names), suffix=".csv")
+        outputs.write_text("report", report, lambda: _page(found, lines, samples, reading))
         outputs.commit()
     console.table(f"Score: {_measure(found)}", _HEADS, lines, _HEADS[1:])
     for sentence in _sentences(found):
