@@ -59,8 +59,7 @@ def test_the_standard_error_is_the_spread_over_new_samples() -> None:
             parts = yardstick.parts(x)
             scores.append(parts.sum())
             errors.append(yardstick.error(parts) ** 2)
-        # R2 is a ratio, whose denominator is taken as known
-        assert np.sqrt(np.mean(errors)) == pytest.approx(np.std(scores), rel=0.4)
+        assert np.sqrt(np.mean(errors)) == pytest.approx(np.std(scores), rel=0.2)
 
 
 def test_errors_over_groups_count_a_group_once(rng: np.random.Generator) -> None:
@@ -68,7 +67,7 @@ def test_errors_over_groups_count_a_group_once(rng: np.random.Generator) -> None
     alone = Yardstick(parts[:, None]).error(parts)
     again = Yardstick(parts[:, None], None, None, np.arange(20)).error(parts)
     fivefold = Yardstick(np.ones((100, 1)), None, None, np.repeat(np.arange(20), 5)).error(np.repeat(parts, 5) / 5)
-    assert alone == pytest.approx(np.sqrt(20) * parts.std(ddof=1))
+    assert alone == pytest.approx(1.3 * np.sqrt(20) * parts.std(ddof=1))
     assert again == pytest.approx(alone) and fivefold == pytest.approx(alone)
 
 

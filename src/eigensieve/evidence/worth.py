@@ -15,6 +15,9 @@ NEIGHBORS = 5
 """Samples that tell of another one, as in the graph of the structure."""
 
 _FOLDS = 5
+_SHARED = 1.3
+"""Neighbours share their errors: R2, and differences of R2, spread 1.15 to 1.5 times as far over 300 data sets of 60 to
+300 samples, with and without folds, as over independent samples. Concordance does not (0.9 to 1.1)."""
 _TAKEN = 2**23  # entries of the features that are read at once
 _TRIED = 300  # features of a panel that are left out in turn
 _SAME = 1e-9  # scores of the same features in another order differ by rounding
@@ -47,7 +50,8 @@ class Yardstick:
     def error(self, parts: FloatArray) -> float:
         """Return the standard error of the sum of parts, or of a difference of parts."""
         sums = parts if self.groups is None else np.bincount(self.groups, weights=parts)
-        return float(np.sqrt(len(sums)) * np.std(sums, ddof=1))
+        shared = _SHARED if self.later is None else 1.0
+        return float(shared * np.sqrt(len(sums)) * np.std(sums, ddof=1))
 
     def _told(self, points: FloatArray | Sequence[FloatArray]) -> FloatArray:
         """Return the mean of the columns over the nearest other samples of every sample."""
@@ -71,18 +75,25 @@ def r2_parts(told: FloatArray, V: FloatArray) -> FloatArray:
     """
     energy = np.maximum(np.sum(told**2, axis=0), np.finfo(np.float64).tiny)
     left = V - told * (np.maximum(np.sum(told * V, axis=0), 0.0) / energy)
-    return np.asarray(np.sum(V**2 - left**2, axis=1) / max(float(np.sum(V**2)), np.finfo(np.float64).tiny))
+    whole = np.sum(V**2, axis=1)
+    return _ratio_parts(whole - np.sum(left**2, axis=1), whole)
 
 
 def concordance_parts(risk: FloatArray, later: BoolArray) -> FloatArray:
     """Return the parts of Harrell's concordance: the share of pairs whose earlier event has the higher risk.
 
-    Equal risks count one half. The parts are those of a mean over pairs: twice the share of a sample's own pairs, less
-    the mean.
+    Equal risks count one half.
     """
     right = later * (0.5 + 0.5 * np.sign(risk[:, None] - risk))
-    counted = max(int(later.sum()), 1)
-    return np.asarray((right.sum(axis=0) + right.sum(axis=1) - right.sum() / len(risk)) / counted)
+    parts = _ratio_parts(right.sum(axis=0) + right.sum(axis=1), later.sum(axis=0) + later.sum(axis=1))
+    return np.asarray(2.0 * parts - parts.mean())  # of a mean over pairs: a sample is in both halves
+
+
+def _ratio_parts(shown: FloatArray, whole: FloatArray) -> FloatArray:
+    """Return parts whose sum is sum(shown) / sum(whole), and whose spread is that of this ratio."""
+    total = max(float(whole.sum()), np.finfo(np.float64).tiny)
+    ratio = float(shown.sum()) / total
+    return np.asarray((shown - ratio * whole) / total + ratio / len(shown))
 
 
 def share_shown(points: FloatArray, V: FloatArray) -> float:
