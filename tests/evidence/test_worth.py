@@ -18,29 +18,29 @@ def survival(rng: np.random.Generator, risk: np.ndarray) -> tuple[np.ndarray, np
 
 
 @pytest.mark.parametrize("noise", [0.3, 1.0, 10.0])
-def test_r2_on_held_out_folds_is_the_naive_one(rng: np.random.Generator, noise: float) -> None:
+@pytest.mark.parametrize("groups", [None, 12, 3])
+def test_r2_is_the_naive_one(rng: np.random.Generator, noise: float, groups: int | None) -> None:
     V = rng.standard_normal((60, 3))
     V -= V.mean(axis=0)
-    points, folds = V[:, :2] + noise * rng.standard_normal((60, 2)), rng.permutation(60) % 5
-    expected = naive.r2(naive.told(points, V, folds), V)
-    assert Yardstick(V, folds).parts(points).sum() == pytest.approx(expected, abs=1e-10)
-    assert Yardstick(V, folds).parts([points] * 5).sum() == pytest.approx(expected, abs=1e-10)
+    points = V[:, :2] + noise * rng.standard_normal((60, 2))
+    donors = None if groups is None else rng.integers(0, groups, 60)
+    expected = naive.r2(naive.told(points, V, np.arange(60) if donors is None else donors), V)
+    assert Yardstick(V, groups=donors).shown(points).sum() == pytest.approx(expected, abs=1e-10)
 
 
-def test_every_fold_is_told_by_its_own_points(rng: np.random.Generator) -> None:
-    V, folds = rng.standard_normal((30, 1)), np.arange(30) % 2
-    points = [rng.standard_normal((30, 2)), V]
-    E = np.where(folds[:, None] == 0, naive.told(points[0], V, folds), naive.told(points[1], V, folds))
-    assert Yardstick(V, folds).parts(points).sum() == pytest.approx(naive.r2(E, V), abs=1e-10)
+def test_fewer_than_five_samples_of_other_groups_tell_alone() -> None:
+    V, groups = np.arange(10.0)[:, None], np.array([0] * 8 + [1] * 2)
+    told = Yardstick(V, groups=groups).told(V)
+    assert told[:, 0].tolist() == [8.5] * 8 + [5.0] * 2
 
 
 def test_concordance_is_the_naive_one(rng: np.random.Generator) -> None:
-    points, folds = rng.standard_normal((50, 2)), rng.permutation(50) % 5
+    points, alone = rng.standard_normal((50, 2)), np.arange(50)
     event, time = survival(rng, points[:, 0])
     residuals = rng.standard_normal((50, 1)).round()
-    yardstick = Yardstick(residuals, folds, outlived(event, time) & (folds[:, None] == folds))
-    expected = naive.concordance(naive.told(points, residuals, folds)[:, 0], event, time, folds)
-    assert yardstick.parts(points).sum() == pytest.approx(expected)
+    yardstick = Yardstick(residuals, outlived(event, time))
+    expected = naive.concordance(naive.told(points, residuals, alone)[:, 0], event, time)
+    assert yardstick.shown(points).sum() == pytest.approx(expected)
     assert yardstick.nothing.sum() == pytest.approx(0.5)
 
 
@@ -55,8 +55,8 @@ def test_the_standard_error_is_the_spread_over_new_samples() -> None:
             later = None
             if kind == "concordance":
                 later = outlived(np.ones(80, dtype=bool), rng.exponential(np.exp(-x[:, 0])))
-            yardstick = Yardstick(V - V.mean(), None, later)
-            parts = yardstick.parts(x)
+            yardstick = Yardstick(V - V.mean(), later)
+            parts = yardstick.shown(x)
             scores.append(parts.sum())
             errors.append(yardstick.error(parts) ** 2)
         assert np.sqrt(np.mean(errors)) == pytest.approx(np.std(scores), rel=0.2)
@@ -65,8 +65,8 @@ def test_the_standard_error_is_the_spread_over_new_samples() -> None:
 def test_errors_over_groups_count_a_group_once(rng: np.random.Generator) -> None:
     parts = rng.standard_normal(20)
     alone = Yardstick(parts[:, None]).error(parts)
-    again = Yardstick(parts[:, None], None, None, np.arange(20)).error(parts)
-    fivefold = Yardstick(np.ones((100, 1)), None, None, np.repeat(np.arange(20), 5)).error(np.repeat(parts, 5) / 5)
+    again = Yardstick(parts[:, None], None, np.arange(20)).error(parts)
+    fivefold = Yardstick(np.ones((100, 1)), None, np.repeat(np.arange(20), 5)).error(np.repeat(parts, 5) / 5)
     assert alone == pytest.approx(1.3 * np.sqrt(20) * parts.std(ddof=1))
     assert again == pytest.approx(alone) and fivefold == pytest.approx(alone)
 

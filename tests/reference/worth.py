@@ -3,12 +3,12 @@
 import numpy as np
 
 
-def told(points: np.ndarray, V: np.ndarray, folds: np.ndarray, n_neighbors: int = 5) -> np.ndarray:
-    """Mean of V over the nearest samples of other folds."""
+def told(points: np.ndarray, V: np.ndarray, groups: np.ndarray, n_neighbors: int = 5) -> np.ndarray:
+    """Mean of V over the nearest samples of other groups."""
     E = np.empty_like(V)
     for t in range(len(points)):
         distances = np.linalg.norm(points - points[t], axis=1)
-        distances[folds == folds[t]] = np.inf
+        distances[groups == groups[t]] = np.inf
         E[t] = V[np.argsort(distances)[:n_neighbors]].mean(axis=0)
     return E
 
@@ -22,13 +22,13 @@ def r2(E: np.ndarray, V: np.ndarray) -> float:
     return 1.0 - left / float(np.sum(V**2))
 
 
-def concordance(risk: np.ndarray, event: np.ndarray, time: np.ndarray, folds: np.ndarray) -> float:
-    """Share of the pairs within a fold, ordered by an event, in which the earlier one has the higher risk."""
+def concordance(risk: np.ndarray, event: np.ndarray, time: np.ndarray) -> float:
+    """Share of the pairs, ordered by an event, in which the earlier one has the higher risk."""
     right = pairs = 0.0
     for s in range(len(risk)):
         for t in range(len(risk)):
             outlived = time[s] < time[t] or (time[s] == time[t] and not event[t])
-            if event[s] and outlived and folds[s] == folds[t]:
+            if event[s] and outlived:
                 pairs += 1
                 right += 1.0 if risk[s] > risk[t] else 0.5 if risk[s] == risk[t] else 0.0
     return right / pairs

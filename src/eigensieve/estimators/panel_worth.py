@@ -89,9 +89,9 @@ def score_panel(
 
         R2 = 1 - sum (V - E diag(b))^2 / sum V^2,
 
-    where b_j >= 0 fits column j best; of times to an event it is the concordance. With y or groups, the neighbours are
-    from other folds: 5 folds, alike in y, that keep groups together. The sieve's pick for a fold is then made without
-    the fold. Without y it is made on the same samples.
+    where b_j >= 0 fits column j best; of times to an event it is the concordance. With groups, the nearest samples of
+    other groups tell. With y, the sieve picks for a sample without its fold: there are 5 folds, alike in y, that keep
+    groups together. Without y it picks on the same samples.
 
     The p-value is (1 + random panels that score as much) / (1 + `n_random`). It holds for panels that were not chosen
     on these samples.
@@ -210,31 +210,38 @@ class _Judge:
                 )
             donors = donors if len(found) < len(here) else None
         if target is None:
-            V = self.found.structure[self.rows]
-            return Yardstick(V, None if donors is None else deal_folds(np.zeros(len(V)), donors), None, donors)
-        V = _centred(target, self.problem.cleaned.batches, here)
-        folds = deal_folds(target.columns[here, 0] if target.codes is None else target.codes[here], donors)
+            return Yardstick(self.found.structure[self.rows], groups=donors)
+        later = None
+        if target.kind == "survival":
+            event, time = (np.asarray(self.y)[name][here] for name in np.asarray(self.y).dtype.names or ())
+            later = outlived(event, time.astype(np.float64))
+        return Yardstick(_centred(target, self.problem.cleaned.batches, here), later, donors)
+
+    @cached_property
+    def folds(self) -> IntArray:
+        """The fold in which each sample is held out when features are picked."""
+        target, here = self.problem.target, self.compared[self.rows]
+        assert target is not None
+        folds = deal_folds(
+            target.columns[here, 0] if target.codes is None else target.codes[here], self.yardstick.groups
+        )
         if any(not np.ptp(target.columns[here[folds != fold]], axis=0).any() for fold in np.unique(folds)):
             raise ValueError(
                 "score_panel holds out parts of the samples, or of the groups, in turn, and y must vary on the others. "
                 "Give more samples or groups with other values of y, or leave y out."
             )
-        later = None
-        if target.kind == "survival":
-            event, time = (np.asarray(self.y)[name][here] for name in np.asarray(self.y).dtype.names or ())
-            later = outlived(event, time.astype(np.float64)) & (folds[:, None] == folds)
-        return Yardstick(V, folds, later, donors)
+        return folds
 
     @cached_property
     def held_out(self) -> list[_Picks]:
         """What is picked without the samples of each fold."""
-        target, folds, batches = self.problem.target, self.yardstick.folds, self.problem.batches
-        assert target is not None and folds is not None
+        target, batches = self.problem.target, self.problem.batches
+        assert target is not None
         few = self.raw if self.problem.samples.rows is None else self.raw.samples(self.compared)
         picked = []
-        for fold in range(int(folds.max()) + 1):
+        for fold in range(int(self.folds.max()) + 1):
             self.progress(f"picking features without part {fold + 1} of the samples")
-            held = self.rows[folds == fold]
+            held = self.rows[self.folds == fold]
             if self.donors is not None:
                 held = np.flatnonzero(np.isin(self.donors[self.compared], self.donors[self.compared[held]]))
             train = np.setdiff1d(np.arange(len(self.compared)), held)
@@ -266,8 +273,11 @@ class _Judge:
         """Return what the picked features show; with y, on samples held out."""
         key = count, keep.tobytes()
         if self.problem.target is None:
-            return float(self.yardstick.parts(self.points(self.picked[key])).sum())
-        return float(self.yardstick.parts([self.points(picks[key]) for picks in self.held_out]).sum())
+            return float(self.yardstick.shown(self.points(self.picked[key])).sum())
+        told = np.empty_like(self.yardstick.columns)
+        for fold, picks in enumerate(self.held_out):
+            told[self.folds == fold] = self.yardstick.told(self.points(picks[key]))[self.folds == fold]
+        return float(self.yardstick.parts(told).sum())
 
     def points(self, panel: IntArray) -> FloatArray:
         """Return a panel's features on the samples, in the order of their scores."""
@@ -282,14 +292,14 @@ class _Judge:
             scores: list[float] = []
             for points in taken(self.problem.samples.data, panels, self.rows):
                 self.progress(f"{start}random panel {len(scores) + 1} of {len(panels)}")
-                scores.append(float(self.yardstick.parts(points).sum()))
+                scores.append(float(self.yardstick.shown(points).sum()))
             self.random_scores[size] = np.array(scores)
         return self.random_scores[size]
 
     def score(self, panel: IntArray, names: Array, start: str) -> tuple[PanelScore, FloatArray]:
         """Return the worth of a panel, and the parts of its score."""
         size, yardstick = len(panel), self.yardstick
-        parts = yardstick.parts(self.points(panel))
+        parts = yardstick.shown(self.points(panel))
         draws = self.at_random(size, start)
         self.progress(f"{start}looking for features that add nothing")
         order = self.problem.with_constraints(Constraints()).pick(self.found, panel[self.problem.usable[panel]], size)

@@ -23,8 +23,8 @@ EXAMPLES = (
 _NAMED = 10  # features that a sentence names; the table of --output names all
 _HEADS = ["panel", "features", "score", "best of its size", "random", "p", "with 3 more"]
 _MEASURES = {
-    "classes": "how well its 5 nearest samples tell the class of a sample held out (R2)",
-    "numbers": "how well its 5 nearest samples tell the number of a sample held out (R2)",
+    "classes": "how well its 5 nearest samples on the panel tell a sample's class (R2)",
+    "numbers": "how well its 5 nearest samples on the panel tell a sample's number (R2)",
     "structure": "the share of the structure of all features that the panel shows (R2)",
 }
 
