@@ -1,11 +1,10 @@
-"""The base of all estimators and of the selectors, checks of the input, fitting all or nothing, warnings."""
+"""The base of all estimators and of the selectors, checks of the input, warnings."""
 
 import sys
 import warnings
-from collections.abc import Callable, Sequence
-from functools import wraps
+from collections.abc import Sequence
 from numbers import Integral, Real
-from typing import Any, TypeVar, cast
+from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -17,6 +16,7 @@ from eigensieve._progress import Progress, progress_for
 from eigensieve._sklearn import Interval, StrOptions
 from eigensieve._types import BoolArray, FloatArray, IntArray
 from eigensieve.data import DataMatrix, as_data, is_stored, tamed
+from eigensieve.estimators.fitting import all_or_nothing
 
 AUTO = StrOptions({"auto"})
 AT_LEAST_ONE = Interval(Integral, 1, None, closed="left")
@@ -28,24 +28,6 @@ COUNT = [AUTO, AT_LEAST_ONE, Interval(Real, 0, 1, closed="right")]
 _PAGES = "https://eigensieve.github.io/eigensieve/generated/eigensieve.{estimator_name}.html"
 
 _NAMED = 5  # columns that an error names
-
-Fit = TypeVar("Fit", bound=Callable[..., Any])
-
-
-def all_or_nothing(fit: Fit) -> Fit:
-    """Decorate `fit`: it leaves the estimator as it was when it is interrupted or fails."""
-
-    @wraps(fit)
-    def whole(self: Any, *arguments: Any, **options: Any) -> Any:
-        before = dict(vars(self))
-        try:
-            return fit(self, *arguments, **options)
-        except BaseException:
-            vars(self).clear()
-            vars(self).update(before)
-            raise
-
-    return cast(Fit, whole)
 
 
 def warn_user(message: str, category: type[Warning] = UserWarning) -> None:
@@ -216,14 +198,17 @@ def check_scale(estimator: BaseEstimator, data: DataMatrix) -> DataMatrix:
 
 
 class Estimator(BaseEstimator):
-    """Base of all estimators: a `random_state` may be a Generator, and the HTML form links to our own pages."""
+    """Base of all estimators: `fit` is all or nothing, `random_state` may be a Generator, HTML links to our pages."""
 
     _doc_link_module = "eigensieve"
     _doc_link_template = _PAGES
     _parameter_constraints: dict[str, list[Any]]
+    fit: Any
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
+        if "fit" in vars(cls):
+            cls.fit = all_or_nothing(cls.fit)
         if "random_state" in vars(cls).get("_parameter_constraints", {}):
             random_state = ["random_state", np.random.Generator]
             cls._parameter_constraints = {**cls._parameter_constraints, "random_state": random_state}

@@ -14,7 +14,6 @@ from eigensieve.estimators.base import (
     AUTO,
     INSIDE_0_1,
     NOT_NEGATIVE,
-    all_or_nothing,
     features_by_weight,
     progress_of,
 )
@@ -197,7 +196,6 @@ class QAlphaSelector(BaseQAlpha):
         self.verbose = verbose
 
     @fit_context(prefer_skip_nested_validation=True)
-    @all_or_nothing
     def fit(
         self,
         X: Any,

@@ -19,7 +19,6 @@ from eigensieve.estimators.base import (
     COUNT,
     POSITIVE,
     BaseSelector,
-    all_or_nothing,
     check_columns,
     check_finite,
     check_samples,
@@ -196,7 +195,6 @@ class TraceRatioSelector(BaseSelector):
         self.verbose = verbose
 
     @fit_context(prefer_skip_nested_validation=True)
-    @all_or_nothing
     def fit(self, X: Any, y: Any = None) -> Self:
         """Find the best subset.
 

@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from eigensieve._sklearn import Interval, fit_context
 from eigensieve._types import Array
 from eigensieve.data import DataMatrix
-from eigensieve.estimators.base import AUTO, Estimator, all_or_nothing, check_data, name_columns
+from eigensieve.estimators.base import AUTO, Estimator, check_data, name_columns
 from eigensieve.estimators.knowledge import read_batches, read_side
 from eigensieve.qalpha import read_pairs
 from eigensieve.sieve import Unwanted, unwanted_directions
@@ -66,7 +66,6 @@ class UnwantedVariationRemover(OneToOneFeatureMixin, TransformerMixin, Estimator
         self.n_directions = n_directions
 
     @fit_context(prefer_skip_nested_validation=True)
-    @all_or_nothing
     def fit(self, X: Any, y: Any = None, *, batches: Any = None, side: Any = None, must_link: Any = None) -> Self:
         """Learn the unwanted directions.
 
