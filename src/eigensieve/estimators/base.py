@@ -25,6 +25,8 @@ POSITIVE = Interval(Real, 0, None, closed="neither")
 INSIDE_0_1 = Interval(Real, 0, 1, closed="neither")
 COUNT = [AUTO, AT_LEAST_ONE, Interval(Real, 0, 1, closed="right")]
 """Constraint of `n_features_to_select`: "auto", a number, or a fraction of all features."""
+_EVERYWHERE: dict[str, list[Any]] = {"random_state": ["random_state", np.random.Generator], "verbose": ["verbose"]}
+"""Constraints of parameters that mean the same in every estimator."""
 _PAGES = "https://eigensieve.github.io/eigensieve/generated/eigensieve.{estimator_name}.html"
 
 _NAMED = 5  # columns that an error names
@@ -209,9 +211,9 @@ class Estimator(BaseEstimator):
         super().__init_subclass__(**kwargs)
         if "fit" in vars(cls):
             cls.fit = all_or_nothing(cls.fit)
-        if "random_state" in vars(cls).get("_parameter_constraints", {}):
-            random_state = ["random_state", np.random.Generator]
-            cls._parameter_constraints = {**cls._parameter_constraints, "random_state": random_state}
+        if "_parameter_constraints" in vars(cls):
+            shared = {name: rule for name, rule in _EVERYWHERE.items() if name in cls._get_param_names()}
+            cls._parameter_constraints = {**cls._parameter_constraints, **shared}
 
 
 class BaseSelector(SelectorMixin, Estimator):

@@ -61,8 +61,6 @@ class ElementMachine(SmallMachine):
         "ridge": [NOT_NEGATIVE, AUTO],
         "tol": [NOT_NEGATIVE],
         "table_size": [None, Interval(Integral, 2, None, closed="left")],
-        "random_state": ["random_state"],
-        "verbose": ["verbose"],
     }
 
     def __init__(

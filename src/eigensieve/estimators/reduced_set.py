@@ -71,8 +71,6 @@ class ReducedSetSVC(SmallClassifier):
         "n_starts": [AT_LEAST_ONE],
         "max_iter": [AT_LEAST_ONE],
         "ridge": [NOT_NEGATIVE],
-        "random_state": ["random_state"],
-        "verbose": ["verbose"],
     }
 
     def __init__(

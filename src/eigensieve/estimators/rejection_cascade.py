@@ -88,7 +88,6 @@ class RejectionCascade(MetaEstimatorMixin, ClassifierMixin, Estimator):
         "confidence": [None, INSIDE_0_1],
         "calibration_size": [INSIDE_0_1],
         "matrix_products": ["boolean"],
-        "random_state": ["random_state"],
     }
 
     def __init__(

@@ -165,8 +165,6 @@ class SieveSelector(BaseSelector):
         "use_scale": [AUTO, "boolean"],
         "use_profiles": [AUTO, "boolean"],
         "fdr": [INSIDE_0_1],
-        "random_state": ["random_state"],
-        "verbose": ["verbose"],
     }
 
     def __init__(

@@ -161,8 +161,6 @@ class TraceRatioSelector(BaseSelector):
         "laplacian_weight": [Interval(Real, 0, 1, closed="both")],
         "within": ["array-like", "sparse matrix", None],
         "between": ["array-like", "sparse matrix", None],
-        "random_state": ["random_state"],
-        "verbose": ["verbose"],
     }
 
     def __init__(
