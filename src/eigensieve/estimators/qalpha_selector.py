@@ -126,9 +126,7 @@ class QAlphaSelector(BaseQAlpha):
         Mean weight of the selected features over the mean weight of the others.
     negative_weight_fraction_ : float
         Fraction of the varying features with a negative weight.
-    n_features_in_ : int
-    feature_names_in_ : ndarray of str
-        When X had column names.
+    n_features_in_, feature_names_in_ : as in scikit-learn
 
     References
     ----------

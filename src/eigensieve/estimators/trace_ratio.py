@@ -132,8 +132,7 @@ class TraceRatioSelector(BaseSelector):
         What features were divided by, if `scale` is set.
     graph_ : scipy.sparse.csr_array or None
         The within graph that was used; pass it as `within` to another selector to build it only once.
-    n_features_in_ : int
-    feature_names_in_ : ndarray
+    n_features_in_, feature_names_in_ : as in scikit-learn
 
     Notes
     -----

@@ -41,9 +41,7 @@ class UnwantedVariationRemover(OneToOneFeatureMixin, TransformerMixin, Estimator
         How many there are.
     mean_, scale_ : ndarray of shape (n_features,)
         The standardised feature is (x - mean) * scale.
-    n_features_in_ : int
-    feature_names_in_ : ndarray of str
-        When X had column names.
+    n_features_in_, feature_names_in_ : as in scikit-learn
 
     Examples
     --------
