@@ -113,7 +113,7 @@ class UnwantedVariationRemover(OneToOneFeatureMixin, TransformerMixin, Estimator
         """
         check_is_fitted(self)
         raw = self._checked(X, reset=False, min_samples=1)
-        # What is taken off is thin: the scores of the samples along the directions, and the directions in X's units.
+        # The part taken off is thin: the scores of the samples along the directions, and the directions in X's units.
         scores = raw.rescaled(self.mean_, self.scale_).combine(self.directions_)
         units = np.divide(1.0, self.scale_, out=np.zeros_like(self.scale_), where=self.scale_ > 0)
         taken = scores @ (self.directions_ * units[:, None]).T

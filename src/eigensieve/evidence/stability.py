@@ -199,7 +199,7 @@ def _selected(selector: Any, X: Any, y: Any, rows: Array, known: dict[str, Any],
 
 
 def _identity(selector: Any, X: Any, y: Any, known: dict[str, Any], size: int, random_state: int) -> str:
-    """Return what a results file must agree with. `known` are the `fit_params` of the first subsample."""
+    """Return the settings that a results file must agree with. `known` are the `fit_params` of the first subsample."""
     settings = {
         "selector": type(selector).__name__,
         "parameters": joblib.hash(selector.get_params()),
