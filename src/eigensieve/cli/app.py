@@ -18,7 +18,6 @@ import typer
 from eigensieve.cli.commands import COMMANDS
 from eigensieve.cli.console import open_closed_streams, printable
 from eigensieve.cli.errors import (
-    MEANING,
     CommandError,
     ExitCode,
     Terminated,
@@ -29,7 +28,7 @@ from eigensieve.cli.errors import (
 )
 from eigensieve.cli.outputs import PUBLISHED
 
-_CODES = "\n\n".join(f"{int(code)}  {meaning}" for code, meaning in MEANING.items())
+_CODES = "\n\n".join(f"{int(code)}  {code.meaning}" for code in ExitCode)
 
 app = typer.Typer(
     name="eigensieve",

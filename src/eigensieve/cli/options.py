@@ -18,8 +18,7 @@ def _checked_seed(seed: int | None) -> int | None:
 
 
 Seed = Annotated[
-    int | None,
-    typer.Option("--seed", help="Seed of all random numbers.", show_default=False, callback=_checked_seed),
+    int | None, typer.Option("--seed", help="Seed of all random numbers.", show_default=False, callback=_checked_seed)
 ]
 Force = Annotated[bool, typer.Option("--force", "-f", help="Replace files that exist.")]
 Report = Annotated[str | None, typer.Option("--report", "-r", help="Write a self-contained HTML report here.")]

@@ -82,10 +82,9 @@ class Fitting:
 
     def estimator(self) -> Any:
         """Make the unfitted estimator."""
-        from eigensieve.estimators import estimator_class
+        from eigensieve import estimators
 
-        cls: Any = estimator_class(self.method.estimator)
-        return cls(**self.params)
+        return getattr(estimators, self.method.estimator)(**self.params)
 
     def fit(self, samples: Samples, extra: dict[str, Any]) -> Any:
         """Return the estimator, fitted; `extra` holds batches, side data and pairs."""

@@ -13,15 +13,7 @@ from eigensieve.evidence import Stability
 from eigensieve.report.fitted import Fitted
 from eigensieve.report.texts import methods_text
 from eigensieve.report.trust import trust_cards
-from eigensieve.report.views import (
-    Limits,
-    heat_map,
-    numbers,
-    panel_view,
-    redundancy,
-    sample_view,
-    topographical_map,
-)
+from eigensieve.report.views import Limits, heat_map, numbers, panel_view, redundancy, sample_view, topographical_map
 
 
 def summarize(

@@ -88,8 +88,7 @@ class Grid:
         with ThreadPoolExecutor(cpu_count()) as threads:
             odd = list(
                 threads.map(
-                    lambda block: self._block(begins[block], ends[block], targets, values[block], block.start),
-                    blocks,
+                    lambda block: self._block(begins[block], ends[block], targets, values[block], block.start), blocks
                 )
             )
         cells = np.concatenate(odd)

@@ -50,8 +50,7 @@ class MachineOptions:
     test: Annotated[float, typer.Option("--test", help="Share of the samples held out to measure on.")] = 0.25
     scale: Annotated[bool, typer.Option("--scale/--no-scale", help="Standardise the columns first.")] = True
     compare: Annotated[
-        bool,
-        typer.Option("--compare/--no-compare", help="Compare with other small machines: trees, linear, network."),
+        bool, typer.Option("--compare/--no-compare", help="Compare with other small machines: trees, linear, network.")
     ] = True
     seed: Seed = 0
 

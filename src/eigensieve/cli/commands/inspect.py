@@ -11,10 +11,7 @@ from eigensieve.cli.methods import DEFAULT_METHOD, METHODS
 from eigensieve.cli.options import PrintOptions, TableOptions
 from eigensieve.cli.reading import dense, labels_with, notes_of, read_table
 
-EXAMPLES = (
-    "eigensieve inspect genes.csv",
-    "eigensieve inspect genes.tsv.gz --samples columns --json",
-)
+EXAMPLES = ("eigensieve inspect genes.csv", "eigensieve inspect genes.tsv.gz --samples columns --json")
 
 _BLOCK = 4096
 _PREVIEW = 6  # samples and features
