@@ -151,7 +151,8 @@ def _run(arguments: Sequence[str]) -> int:
     except (BrokenPipeError, SystemExit) as stop:
         if not isinstance(stop, BrokenPipeError) and not isinstance(stop.__context__, BrokenPipeError):
             raise
-        _silence_stdout()
+        # keep Python from complaining at exit that the reader of our output has gone (``| head``)
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return ExitCode.OK
     except CommandError as problem:
         return _fail(one_line(problem), problem.code, problem)
@@ -166,7 +167,9 @@ def _run(arguments: Sequence[str]) -> int:
     except OSError as problem:
         if not disk_full(problem):
             return _internal(problem)
-        return _fail(_no_space(problem), ExitCode.OUTPUT, problem)
+        already = f" Already written: {', '.join(PUBLISHED)}." if PUBLISHED else ""
+        refused = explain_os_error(problem, problem.filename or "standard output", "writing")
+        return _fail(refused + already, ExitCode.OUTPUT, problem)
     except Exception as problem:
         if "can't start new thread" in str(problem):
             return _fail(out_of_memory("a thread cannot be started"), ExitCode.INPUT, problem)
@@ -218,12 +221,6 @@ def _ended(how: str) -> str:
     return f"{how} after the outputs were written: {', '.join(PUBLISHED)}."
 
 
-def _no_space(problem: OSError) -> str:
-    """What is true about the outputs when there is no space for what is printed, or for a file of the work."""
-    already = f" Already written: {', '.join(PUBLISHED)}." if PUBLISHED else ""
-    return explain_os_error(problem, problem.filename or "standard output", "writing") + already
-
-
 def _fail_ended(end: BaseException) -> int:
     if not isinstance(end, Terminated):
         return _fail(_ended("Interrupted"), ExitCode.INTERRUPTED)
@@ -251,8 +248,3 @@ def _fail(message: str, code: ExitCode, problem: BaseException | None = None) ->
         traceback.print_exception(problem)
     print(f"error: {printable(message)}", file=sys.stderr)
     return code
-
-
-def _silence_stdout() -> None:
-    """Keep Python from complaining at exit that the reader of our output has gone (``| head``)."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

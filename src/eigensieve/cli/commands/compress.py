@@ -115,14 +115,17 @@ COMPARED = "Small machines on the held-out samples (times in Python, on this com
 
 def _made(samples: Samples, machine: MachineOptions, console: Console, source: str) -> "Compressed":
     """Train, rewrite, compare."""
+    from sklearn.preprocessing import StandardScaler
+
     y, seed = _labels(samples), machine.seed or 0
     with input_errors(source):
         quantity = is_number_target(y)
     if quantity and machine.cascade:
         raise UsageProblem("--cascade rejects samples of a class, and the label is a quantity. Drop --cascade.")
-    X = _in_memory(samples.X)
+    X = samples.X.toarray() if hasattr(samples.X, "toarray") else samples.X
     rows, held_out = split(y, machine.test, seed, source, quantity=quantity)
-    scaler = _scaler(X[rows], machine)
+    # values are taken as they are with --no-scale, and with an SVM of the user's own
+    scaler = StandardScaler().fit(X[rows]) if machine.scale and machine.svm is None else None
     Z = X if scaler is None else scaler.transform(X)
     train, test = (Z[rows], y[rows]), (Z[held_out], y[held_out])
     if machine.svm is None:
@@ -160,13 +163,6 @@ def _other_way(
 def _labels(samples: Samples) -> Any:
     labels = np.asarray(samples.labels)
     return labels.astype(str) if labels.dtype == object else labels
-
-
-def _scaler(X: Any, machine: MachineOptions) -> Any:
-    """The standardisation, fitted on the training samples; None where values are taken as they are."""
-    from sklearn.preprocessing import StandardScaler
-
-    return StandardScaler().fit(X) if machine.scale and machine.svm is None else None
 
 
 def _write(found: "Compressed", wanted: WriteOptions, outputs: Outputs, source: str) -> None:
@@ -212,10 +208,6 @@ def _check_request(machine: MachineOptions, writing: WriteOptions) -> None:
     for flag, value in (("--test", machine.test), ("--false-negatives", machine.false_negatives)):
         if not 0 < value < 1:
             raise UsageProblem(f"{flag} must lie between 0 and 1. Got {value} instead.")
-
-
-def _in_memory(X: Any) -> Any:
-    return X.toarray() if hasattr(X, "toarray") else X
 
 
 AIMS = {"decision": "come closest to the full SVM", "labels": "predict the labels best"}

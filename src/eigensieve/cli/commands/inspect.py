@@ -64,7 +64,7 @@ def _look_at(table: Any) -> dict[str, Any]:
         "infinite_values": n_infinite,
         "features_with_infinite": with_infinite,
         "label": _label(table),
-        "batch": _batch(table),
+        "batch": None if table.batch is None else {"name": table.batch_name} | _counts(table.batch, "batches"),
         "sample_names": table.id_name if table.orientation == "rows" else None,
         "feature_names": table.id_name if table.orientation == "columns" else None,
         "text_columns": list(table.text),
@@ -110,10 +110,6 @@ def _label(table: Any) -> dict[str, Any] | None:
     from eigensieve.tables import unknown
 
     return {"name": table.label_name, "use": _use(table)} | _counts(table.label[~unknown(table.label)], "classes")
-
-
-def _batch(table: Any) -> dict[str, Any] | None:
-    return None if table.batch is None else {"name": table.batch_name} | _counts(table.batch, "batches")
 
 
 def _counts(values: Any, what: str) -> dict[str, Any]:
