@@ -58,6 +58,5 @@ def outputs(table: str) -> dict[str, str]:
 
 
 def select_command(table: str, choices: Any) -> list[str]:
-    """Return the arguments of ``eigensieve`` that select from the table."""
     written = [f"--{option}={name}" for option, name in outputs(table).items()]
     return ["select", table, *options(choices, SELECTING), *written]

@@ -34,23 +34,7 @@ def read_table(wanted: TableOptions, console: Console) -> Any:
     except ValueError as error:
         raise UsageProblem(in_options(str(error))) from error
     with console.working(f"Reading {wanted.source}", wanted.source):
-        return tables.read_table(
-            wanted.source,
-            label=wanted.label,
-            id=wanted.ident,
-            batch=wanted.batch,
-            samples=wanted.orientation,  # type: ignore[arg-type]  # read_table checks it
-            format=wanted.form,
-            categories=wanted.categories,  # type: ignore[arg-type]  # read_table checks it
-            keep=wanted.keep or (),
-            drop=wanted.drop or (),
-            na_values=wanted.na_values or (),
-            decimal=wanted.decimal,
-            thousands=wanted.thousands,
-            header=wanted.header,
-            comment=wanted.comment,
-            sheet=wanted.sheet,
-        )
+        return tables.read_table(wanted.source, **wanted.for_reader)
 
 
 _WHAT_TO_DO = {
@@ -312,7 +296,6 @@ def labels_with(labels: Array, unlabelled: Any) -> Array:
 
 
 def dense(X: Any) -> Array:
-    """Return the values as a dense array of floats."""
     return np.asarray(X.toarray() if hasattr(X, "toarray") else X, dtype=np.float64)
 
 
@@ -325,12 +308,10 @@ class Columns:
 
     @property
     def some(self) -> str:
-        """The first few absent names, for messages."""
         return _some(self.absent)
 
 
 def find_columns(names: Sequence[str], wanted: Sequence[str]) -> Columns:
-    """Find features by their names."""
     place = {str(name): i for i, name in enumerate(names)}
     found = [place.get(str(name), -1) for name in wanted]
     return Columns(found, [str(name) for name, i in zip(wanted, found, strict=True) if i < 0])

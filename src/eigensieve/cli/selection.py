@@ -81,7 +81,6 @@ class Fitting:
         return self.method.uses_label(self.params)
 
     def estimator(self) -> Any:
-        """Make the unfitted estimator."""
         from eigensieve import estimators
 
         return getattr(estimators, self.method.estimator)(**self.params)
@@ -254,7 +253,6 @@ class Selection:
         )
 
     def document(self, written: dict[str, str]) -> dict[str, Any]:
-        """Everything as plain JSON."""
         from eigensieve._version import __version__
 
         table = self.samples.table
@@ -277,7 +275,6 @@ class Selection:
         }
 
     def report(self) -> str:
-        """The report as one page."""
         table = self.samples.table
         return report_page(
             self.estimator,

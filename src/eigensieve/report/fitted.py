@@ -35,8 +35,6 @@ class Fitted:
 
     @classmethod
     def of(cls, model: Any) -> "Fitted":
-        """Read a fitted selector of eigensieve."""
-
         def read(name: str, default: Any = None) -> Any:
             return getattr(model, name, default)
 

@@ -23,7 +23,6 @@ from eigensieve.tables.table import Request, Table
 
 
 def read_csv(source: Source, request: Request) -> Table:
-    """Read CSV or TSV text."""
     content = read_content(source)
     if is_series_matrix(content):
         return read_series_matrix(content, request, read_csv)

@@ -68,7 +68,6 @@ def _rows(sheet: Any, request: Request) -> list[list[str]]:
 
 
 def write_xlsx(path: Path, table: Table) -> None:
-    """Write a table on one sheet."""
     openpyxl = require("openpyxl", extra="excel")
     book = openpyxl.Workbook(write_only=True)
     sheet = book.create_sheet("table")

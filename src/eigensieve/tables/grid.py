@@ -47,7 +47,6 @@ class Grid:
     remark: str = ""  # what ragged lines may come from, for the error about them
 
     def line(self, row: int) -> list[str]:
-        """The cells of one data line."""
         return self.dialect.cells(self.text[self.begins[row] : self.ends[row]].tobytes())
 
     def decode(self, first: int, last: int) -> str:
@@ -56,7 +55,6 @@ class Grid:
         return raw.strip().replace('""', '"')
 
     def columns(self, indices: Sequence[int]) -> list[list[str]]:
-        """Some columns as text."""
         claim(float(PER_TEXT * len(indices) * len(self.begins)), self.path, self.size)
         if len(indices) > FEW_COLUMNS:  # each column alone would read the lines once more
             lines = [self.line(row) for row in range(len(self.begins))]

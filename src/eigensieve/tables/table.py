@@ -257,7 +257,6 @@ class Table:
 
 
 def _line(part: Any) -> np.ndarray:
-    """One row or column of a matrix."""
     return np.ravel(part if isinstance(part, np.ndarray) else part.toarray())
 
 

@@ -61,7 +61,6 @@ class MachineOptions:
         return self.match if self.match != "auto" else "labels" if labels else "decision"
 
     def settings(self, match: str) -> dict[str, Any]:
-        """Return the parameters of the machine with elements."""
         return {"n_elements": self.elements, "shape": self.shape, "match": match,
                 "random_state": self.seed}  # fmt: skip
 
@@ -247,7 +246,6 @@ class Compressed:
 
     @property
     def compared(self) -> list[list[str]]:
-        """The table of small machines."""
         return [one.row(quantity=self.quantity) for one in self.measured]
 
     @cached_property

@@ -41,7 +41,6 @@ _METHODS = "; ".join(f"{name} ({method.summary})" for name, method in METHODS.it
 
 
 def _complete_method(incomplete: str) -> list[tuple[str, str]]:
-    """Shell completion of method names."""
     return [(name, method.summary) for name, method in METHODS.items() if name.startswith(incomplete)]
 
 
