@@ -101,7 +101,7 @@ def _options(group: Any) -> list[Parameter]:
         Parameter(
             field.name,
             Parameter.KEYWORD_ONLY,
-            default=Parameter.empty if field.default is MISSING else field.default,
+            default=field.metadata.get("option", Parameter.empty if field.default is MISSING else field.default),
             annotation=hints[field.name],
         )
         for field in fields(group)
