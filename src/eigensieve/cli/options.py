@@ -1,6 +1,6 @@
 """Settings that several commands share. Each field is one option, declared here once."""
 
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from typing import Annotated, Any
 
 import typer
@@ -38,10 +38,6 @@ Model = Annotated[str | None, typer.Option("--model", "-m", help="Write the fitt
 
 def _column(flag: str, text: str, metavar: str | None = None) -> Any:
     return typer.Option(flag, help=text, metavar=metavar, rich_help_panel="Columns and cells")
-
-
-_READER = {"ident": "id", "orientation": "samples", "form": "format"}
-"""Field -> argument of ``read_table`` where their names differ: some would hide Python's own."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,14 +86,6 @@ class TableOptions:
     def inputs(self) -> tuple[str | None, ...]:
         """The files that are read."""
         return self.source, self.sheet
-
-    @property
-    def for_reader(self) -> dict[str, Any]:
-        """The arguments of :func:`~eigensieve.tables.read_table` besides the path, as far as they were given."""
-        given = {
-            field.name: getattr(self, field.name) for field in fields(self) if field.name not in ("source", "missing")
-        }
-        return {_READER.get(name, name): value for name, value in given.items() if value is not None}
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -19,6 +19,10 @@ _MOSTLY = 0.5  # share of missing values from which on a feature is left out
 MISSING = ("auto", "error", "mean", "median", "drop-features", "drop-samples")
 
 
+_READER = {"ident": "id", "orientation": "samples", "form": "format"}
+"""Field -> argument of ``read_table`` where their names differ: some would hide Python's own."""
+
+
 def read_table(wanted: TableOptions, console: Console) -> Any:
     """Read a table from a file, a 10x folder, or standard input."""
     from eigensieve import tables
@@ -33,8 +37,10 @@ def read_table(wanted: TableOptions, console: Console) -> Any:
         tables.check_marks(wanted.decimal, wanted.thousands)
     except ValueError as error:
         raise UsageProblem(in_options(str(error))) from error
+    given = {name: value for name, value in vars(wanted).items() if name not in ("source", "missing")}
+    arguments = {_READER.get(name, name): value for name, value in given.items() if value is not None}
     with console.working(f"Reading {wanted.source}", wanted.source):
-        return tables.read_table(wanted.source, **wanted.for_reader)
+        return tables.read_table(wanted.source, **arguments)
 
 
 _WHAT_TO_DO = {
