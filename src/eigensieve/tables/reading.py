@@ -147,7 +147,7 @@ def _sheet(path: str | PathLike[str]) -> Sheet:
         raise DataError(f"The sample sheet '{file}' must be a CSV, TSV or Excel file. Save it as one of them.")
     grid = find_grid(read_content(source), request, [])
     names = [name or "sample" for name in grid.names]
-    return Sheet(f"the sheet '{file}'", dict(zip(names, grid.columns(range(len(names))), strict=True)))
+    return Sheet(f"the sheet '{file}'", dict(zip(names, grid.texts(range(len(names))), strict=True)))
 
 
 def _note_numbers_as_names(table: Table, request: Request) -> None:
