@@ -170,7 +170,8 @@ KNOWN: dict[str, tuple[str, ...]] = {
 }
 """What the estimators may be told; the others need labels."""
 SETTINGS: dict[str, tuple[dict[str, Any], ...]] = {
-    "QAlphaSelector": ({}, {"spectrum": "laplacian"}, {"n_clusters": 2}),
+    "SieveSelector": ({}, {"n_features_to_select": "auto"}),
+    "QAlphaSelector": ({}, {"spectrum": "laplacian"}, {"n_clusters": 2}, {"n_features_to_select": "auto"}),
     "FeatureMap": ({}, {"spectrum": "laplacian"}),
     "TraceRatioSelector": ({}, {"score": "laplacian"}, {"level": "feature"}),
     "KernelQAlphaSelector": ({}, {"kernel": "rbf"}),
@@ -236,7 +237,7 @@ def case_of(spec: Spec) -> Case:
 def _model(spec: Spec) -> Any:
     name = spec["estimator"]
     model = getattr(eigensieve, name)(**spec["settings"])
-    if name in SELECTORS:
+    if name in SELECTORS and "n_features_to_select" not in spec["settings"]:
         model.set_params(n_features_to_select=spec["n_features"] // 3)
     if name.startswith("ElementSelected"):
         model.set_params(estimator=SVR() if name in REGRESSORS else SVC(), n_elements=20)
