@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from eigensieve._types import BoolArray, FloatArray, IntArray
-from eigensieve.data import DataMatrix, one_blas_thread
+from eigensieve.data import DataMatrix, one_blas_thread, without_gaps
 from eigensieve.estimators import Known, SieveSelector, generator, progress_of, read_batches, read_side
 from eigensieve.evidence import agreement, discover
 from eigensieve.sieve import Rounds, Unwanted, clean, compared_samples
@@ -52,6 +52,8 @@ def choose(model: SieveSelector, data: DataMatrix, known: Known, *, amounts: boo
     side = None if known.side is None else read_side(model, raw, known.side)
     progress = progress_of(model)
     raw.report_to(progress)
+    if raw.shared.gaps is not None and batches is not None:
+        raw = without_gaps(raw, Unwanted(batches).span(raw.n_samples))
     cleaned = clean(raw.standardized("center"), usable, Unwanted(batches, side, covariates=known.covariates))
     spread = raw.stats().centered_norm * np.sqrt(cleaned.share)
     samples = compared_samples(cleaned.data)
@@ -65,7 +67,7 @@ def choose(model: SieveSelector, data: DataMatrix, known: Known, *, amounts: boo
         return V if samples.rows is None else samples.extended(V, layout.places())
 
     V = structure(cleaned.usable)
-    scores = np.where(cleaned.usable, agreement(cleaned.data, V), 0.0)
+    scores = np.where(cleaned.usable, samples.present * agreement(cleaned.data, V), 0.0)
     candidates = np.flatnonzero(cleaned.usable)
     if count is None:
         rng = generator(model.random_state)

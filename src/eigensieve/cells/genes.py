@@ -44,7 +44,8 @@ def select_genes(
     Parameters
     ----------
     adata : AnnData
-        Cells x genes, in memory or backed by a file; dense, sparse or Dask.
+        Cells x genes, in memory or backed by a file; dense, sparse or Dask. Missing values (NaN) of a dense array in
+        memory are no evidence, as in :class:`~eigensieve.SieveSelector`; counts must be complete.
     n_top_genes : int or "auto", default=2000
         Number of genes to keep. ``"auto"`` keeps all genes that follow a structure shown by the others, at a false
         discovery rate of `fdr`.
@@ -125,7 +126,13 @@ def select_genes(
     """
     _check(adata, n_top_genes, layer, transform)
     X = adata.X if layer is None else adata.layers[layer]
-    logged = transform == "log" or (transform == "auto" and are_counts(X))
+    gaps = isinstance(X, np.ndarray) and bool(np.isnan(X).any())
+    logged = transform == "log" or (transform == "auto" and are_counts(np.nan_to_num(X) if gaps else X))
+    if logged and gaps:
+        raise ValueError(
+            "The counts of adata must not be missing to be log-normalised by select_genes. Got NaN: write 0 where "
+            "nothing was counted, or log-normalise first and use transform='none'."
+        )
     if logged:
         _check_amounts(X, "adata.X" if layer is None else f"adata.layers[{layer!r}]")
     data, depth = log_counts(X) if logged else (as_data(X), None)

@@ -219,7 +219,8 @@ class SieveSelector(BaseSelector):
         Parameters
         ----------
         X : array-like, sparse matrix, or stored or distributed data, of shape (n_samples, n_features)
-            At least 4 samples.
+            At least 4 samples. NaN in a dense array or data frame in memory marks a missing value. It is no evidence: a
+            feature is standardised over the values that are there, and counts zero where there is none.
         y : array-like of shape (n_samples,) or (n_samples, n_targets), optional
             Classes of any type, or numbers. None, NaN and, among whole numbers, -1 mark a sample without label. -1 and
             1 alone are two values, and among numbers below -1 it is a number like the others. A structured array of
@@ -238,6 +239,11 @@ class SieveSelector(BaseSelector):
         self : SieveSelector
         """
         return self._fit_known(X, Known(y, side, cannot_link, must_link, batches))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
 
     def _fit_known(self, X: Any, known: Known) -> Self:
         with all_or_nothing(self):

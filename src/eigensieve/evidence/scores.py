@@ -14,6 +14,7 @@ _NULL_SCORES = (40_000, 400_000)  # fewest null scores, for few and for many fea
 _NULL_PER_FEATURE = 100  # null scores between the two: a handful of features among many must be able to pass
 _COPIES = (10, 1_000)  # fewest and most permuted copies of a feature
 _SAMPLE_ENTRIES = 2**22  # entries of the features that are taken into memory for the null
+_WITH_GAPS = 400  # most features with missing values that the null of a fold is made of
 _FEWEST = 8  # fewest features that the null is made of, for any number of samples
 
 
@@ -67,7 +68,12 @@ def agreement_p_values(scores: Array, embedding: Array) -> Array:
 
 
 def null_agreement(
-    features: Array, embedding: Array, n_copies: int, rng: np.random.Generator, groups: Array | None = None
+    features: Array,
+    embedding: Array,
+    n_copies: int,
+    rng: np.random.Generator,
+    groups: Array | None = None,
+    present: Array | None = None,
 ) -> Array:
     """Return the agreement of permuted copies of features: the same marginals, without dependence on the samples.
 
@@ -83,6 +89,8 @@ def null_agreement(
     rng : Generator
     groups : ndarray of int of shape (n_samples,), optional
         Samples trade places within their group only. Batches are such groups.
+    present : ndarray of bool of shape (n_samples, n_features), optional
+        Where there is a value. Missing values stay where they are.
 
     Returns
     -------
@@ -90,6 +98,14 @@ def null_agreement(
     """
     V = np.asarray(embedding).astype(features.dtype)
     leverage = np.sum(V**2, axis=1)
+    if present is not None and not (full := present.all(axis=0)).all():
+        scores = np.empty((features.shape[1], n_copies))
+        if full.any():
+            scores[full] = null_agreement(features[:, full], V, n_copies, rng, groups)
+        for column in np.flatnonzero(~full):
+            copies = _copies_with_gaps(features[:, column], present[:, column], n_copies, rng, groups)
+            scores[column] = np.sum((copies @ V) ** 2, axis=1) - np.square(copies) @ leverage
+        return scores
     (n_samples, n_features), width = features.shape, V.shape[1]
     rows, squares = np.ascontiguousarray(features.T), np.square(features).T
     at_once = max(1, _BATCH_ENTRIES // (width * max(n_samples, n_features)))
@@ -100,6 +116,17 @@ def null_agreement(
         energy = np.square(products, out=products).reshape(n_features, -1, width).sum(axis=2)
         scores[:, start : start + at_once] = energy - squares @ leverage[orders]
     return scores
+
+
+def _copies_with_gaps(
+    feature: Array, present: Array, count: int, rng: np.random.Generator, groups: Array | None
+) -> Array:
+    """Return copies of a feature, one per row, in which the values that are there trade places."""
+    copies = np.tile(feature, (count, 1))
+    there = np.flatnonzero(present)
+    orders = sample_orders(count, len(there), None if groups is None else groups[there], rng)
+    copies[:, there] = feature[there][orders.T]
+    return copies
 
 
 def sample_orders(count: int, n_samples: int, groups: Array | None, rng: np.random.Generator) -> Array:
@@ -130,9 +157,15 @@ class NullSample:
         self.folds = folds
         self.groups = groups
         room = max(_FEWEST, _SAMPLE_ENTRIES // (len(folds) * data.n_samples))
+        if data.shared.gaps is not None:  # each feature needs copies of its own
+            room = min(room, _WITH_GAPS)
         taken = [fold[:room] for fold in folds]
         features = data.take(np.concatenate(taken))
-        self.samples = np.split(features, np.cumsum([len(some) for some in taken])[:-1], axis=1)
+        cuts = np.cumsum([len(some) for some in taken])[:-1]
+        self.samples = np.split(features, cuts, axis=1)
+        gaps = data.shared.gaps
+        known = None if gaps is None else np.split(gaps.present(np.concatenate(taken)), cuts, axis=1)
+        self.present = [None] * len(folds) if known is None else known
 
     def scores(self, embedding: Array, fold: int, rng: np.random.Generator) -> Array:
         """Return the scores of permuted copies of the fold's features."""
@@ -140,7 +173,7 @@ class NullSample:
         n_features = len(self.folds[fold])
         wanted = max(np.clip(_NULL_PER_FEATURE * n_features, *_NULL_SCORES), _COPIES[0] * n_features)
         copies = int(np.clip(np.ceil(wanted / features.shape[1]), *_COPIES))
-        return null_agreement(features, embedding, copies, rng, self.groups).ravel()
+        return null_agreement(features, embedding, copies, rng, self.groups, self.present[fold]).ravel()
 
     def p_values(self, embedding: Array, fold: int, rng: np.random.Generator) -> Array:
         """Return the chance to score as high as each of the fold's features does."""

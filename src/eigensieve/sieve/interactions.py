@@ -148,6 +148,8 @@ def read_interactions(
     rows = np.sort(np.random.default_rng(0).permutation(data.n_samples)[:_MOST_SAMPLES])
     features = np.flatnonzero(usable)
     work = len(rows) * float(len(features)) ** 2 * (T.shape[1] + 2)
+    if data.shared.gaps is not None:  # products of features that miss different samples cannot be compared
+        return None
     if len(rows) < _FEWEST_SAMPLES or len(features) > _MOST_FEATURES * len(rows) or work > _MOST_WORK:
         return None
     return Interactions.of(np.asarray(data.take(features), dtype=np.float64)[rows], T[rows], codes[rows]), rows

@@ -6,7 +6,7 @@ from typing import Literal
 import numpy as np
 
 from eigensieve._types import BoolArray, FloatArray, IntArray
-from eigensieve.data import DataMatrix, SquaredData
+from eigensieve.data import DataMatrix, SquaredData, share_present
 from eigensieve.evidence import agreement
 from eigensieve.operators import StandardAffinity
 from eigensieve.sieve.target import Target
@@ -73,7 +73,7 @@ def fit_target(data: DataMatrix, usable: BoolArray, target: Target, *, batches: 
     scores = agreement(data, T)
     if share:
         scores = np.maximum(scores, 0.0) + share * np.maximum(agreement(SquaredData(data), T), 0.0)
-    return TargetFit(scores, T, known, share)
+    return TargetFit(share_present(data) * scores, T, known, share)
 
 
 def guessed_target(
@@ -89,14 +89,14 @@ def guessed_target(
     if len(here) > _MOST_LABELLED:
         here = np.sort(np.random.default_rng(0).choice(here, _MOST_LABELLED, replace=False))
     Y = target.columns[here]
-    weights = usable.astype(np.float64)
+    weights = usable * share_present(data)
     for _ in range(_ROUNDS):
         K = _affinity_columns(data, weights, here)
         # Without any ridge the labelled samples are all zero under the weights: every guess is the mean then.
         ridge = _RIDGE * float(np.trace(K[here])) / len(here) or 1.0
         guesses = Y.mean(axis=0) + K @ np.linalg.solve(K[here] + ridge * np.eye(len(here)), Y - Y.mean(axis=0))
         T = _scaled_basis(_filled(target, guesses), batches)
-        scores = np.where(usable, np.maximum(agreement(data, T), 0.0), 0.0)
+        scores = np.where(usable, np.maximum(agreement(data, T), 0.0), 0.0) * share_present(data) ** 2
         weights = scores if scores.any() else weights
     return T
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from eigensieve._progress import Progress
 from eigensieve._types import BoolArray, FloatArray, IntArray
-from eigensieve.data import DataMatrix
+from eigensieve.data import DataMatrix, SquaredData, without_gaps
 from eigensieve.evidence import Discoveries, agreement_p_values, discover, follow, null_agreement, step_up
 from eigensieve.sieve.interactions import interaction_p_values, read_interactions
 from eigensieve.sieve.labelled import TargetFit, fit_target
@@ -170,21 +170,31 @@ class Problem:
         if not len(features) or not count:
             return np.empty(0, dtype=np.intp)
         few = features[: n_considered(count, self.constraints)]
-        Z, scores = self.samples.data.take(few), found.scores[few]
+        scores, present = found.scores[few], self.samples.present[few]
         clear: BoolArray | None = None
-        gain: Gain = Alignment(Z, scores, share[few])
+        gain: Gain
         if found.source == "labels":
-            gain = Residual(Z, scores * share[few], found.structure, self.fitted.square_share)
-        elif found.source != "products":
+            squares = self.fitted.square_share
+            squared = self._standing(few, SquaredData(self.samples.data)) if squares else None
+            gain = Residual(self._standing(few), scores * share[few], found.structure, squares, squared)
+        else:
+            gain = Alignment(self._standing(few), scores, share[few], present)
+        if found.source in ("features", "profiles"):
             p_values = np.ones(len(features))
-            p_values[: len(few)] = agreement_p_values(scores, found.structure)
+            p_values[: len(few)] = agreement_p_values(scores / present, found.structure)
             clear = step_up(p_values, SETTINGS.noise)[: len(few)]
         return pick(Panel(self.constraints, features), gain, count, clear)
+
+    def _standing(self, features: IntArray, data: DataMatrix | None = None) -> FloatArray:
+        """Return features of the compared samples in memory; the squared norm of each is its share of values."""
+        Z = (self.samples.data if data is None else data).take(features)
+        present = self.samples.present[features]
+        return Z if (present == 1).all() else Z * np.sqrt(present).astype(Z.dtype)
 
     def fewest(self, found: Found, candidates: IntArray) -> tuple[IntArray, IntArray, FloatArray]:
         """Pick the fewest features that show the structure. Returns them, and how much panels of growing size show."""
         order = self.pick(found, candidates, min(len(candidates) + len(self.constraints.keep), MOST_PICKED))
-        sizes, shown = growing_panels(self.samples.data.take(order), found.structure)
+        sizes, shown = growing_panels(self._standing(order), found.structure)
         return order[: max(fewest(sizes, shown), len(self.constraints.keep))], sizes, shown
 
     def null_scores(self, found: Found, rng: np.random.Generator) -> FloatArray:
@@ -194,7 +204,9 @@ class Problem:
         V = found.embedding if labelled else found.structure
         groups = self._exchangeable if labelled else self._among_compared(self.batches)
         some = np.sort(rng.permutation(np.flatnonzero(self.usable))[:200])
-        return null_agreement(data.take(some), V, 10, rng, groups).ravel()
+        gaps = data.shared.gaps
+        present = None if gaps is None else gaps.present(some)
+        return (self.samples.present[some, None] * null_agreement(data.take(some), V, 10, rng, groups, present)).ravel()
 
 
 def pose(
@@ -225,6 +237,8 @@ def pose(
     constraints : Constraints, optional
     """
     unwanted = Unwanted() if unwanted is None else unwanted
+    if unwanted.by_sample and raw.shared.gaps is not None:
+        raw = without_gaps(raw, unwanted.span(raw.n_samples))
     cleaned = clean(raw.standardized("center"), usable, unwanted)
     samples = compared_samples(cleaned.data)
     profiles = variances = None
