@@ -27,9 +27,11 @@ class Method:
         Given the parameters, whether ``fit`` looks for neighbours among the samples and so needs the array itself.
         Other fits take the data matrix, which knows its column statistics already.
     knows : tuple of str
-        Which of ``--batch``, ``--side`` and ``--pairs`` it uses.
+        Which of ``--batch``, ``--donors``, ``--side`` and ``--pairs`` it uses.
     unlabelled : object
         What stands for a missing label among words.
+    gaps : bool
+        Whether it takes missing values.
     words : tuple of str
         The words that ``--n-features`` may be.
     """
@@ -41,6 +43,7 @@ class Method:
     uses_label: Callable[[Params], bool] = field(default=lambda params: False)
     needs_array: Callable[[Params], bool] = field(default=lambda params: False)
     knows: tuple[str, ...] = ()
+    gaps: bool = False
     unlabelled: Any = -1
     words: tuple[str, ...] = ("auto",)
 
@@ -64,7 +67,8 @@ METHODS = {
         | {"max_cost": "max_cost"},
         "recommended: with or without labels, nothing to tune",
         uses_label=_not_ignored,
-        knows=("batch", "side", "pairs"),
+        knows=("batch", "donors", "side", "pairs"),
+        gaps=True,
         unlabelled=None,
         words=("auto", "fewest"),
     ),
@@ -87,6 +91,7 @@ METHODS = {
         needs_label=lambda params: params.get("score", "fisher") != "laplacian",
         uses_label=lambda params: params.get("score", "fisher") != "laplacian",
         needs_array=lambda params: params.get("score", "fisher") != "fisher",
+        gaps=True,
     ),
 }
 
@@ -104,6 +109,7 @@ FLAGS = (
         "n_rounds": "--rounds",
         "n_elements": "--elements",
         "batches": "--batch",
+        "groups": "--donors",
         "side": "--side",
         "must_link": "--pairs",
         "cannot_link": "--pairs",

@@ -47,6 +47,10 @@ class TableOptions:
     batch: Annotated[
         str | None, typer.Option("--batch", metavar="COLUMN", help="Column with the samples' batches; never a feature.")
     ] = None
+    donors: Annotated[
+        str | None,
+        typer.Option("--donors", metavar="COLUMN", help="Column with the samples' donors, if they gave several."),
+    ] = None
     ident: Annotated[str | None, typer.Option("--id", metavar="COLUMN", help="Column with the samples' names.")] = None
     sheet: Annotated[
         str | None,

@@ -22,7 +22,7 @@ from eigensieve.estimators.base import (
     warn_user,
 )
 from eigensieve.estimators.constraints import read_constraints
-from eigensieve.estimators.knowledge import Known, read_batches, read_side
+from eigensieve.estimators.knowledge import Known, read_batches, read_donors, read_side
 from eigensieve.qalpha import check_pairs_against_labels, read_pairs
 from eigensieve.sieve import Found, Kind, Problem, Target, Unwanted, Use, pose, read_target, shared_with_batches
 
@@ -210,6 +210,7 @@ class SieveSelector(BaseSelector):
         y: Any = None,
         *,
         batches: Any = None,
+        groups: Any = None,
         side: Any = None,
         must_link: Any = None,
         cannot_link: Any = None,
@@ -227,6 +228,9 @@ class SieveSelector(BaseSelector):
             (event, time), as in scikit-survival, holds times to an event.
         batches : array-like of shape (n_samples,), optional
             The batch of each sample. Differences between batches are not structure.
+        groups : array-like of shape (n_samples,), optional
+            The donor of each sample, where donors give several. Samples of one donor are not independent: neighbours
+            and agreement are then over samples of different donors, and permuted copies move whole donors.
         side : array-like or sparse matrix of shape (n_side_samples, n_features), optional
             Samples that vary in unwanted ways. The directions in which they vary are projected out.
         must_link : array-like of shape (n_pairs, 2), optional
@@ -238,7 +242,7 @@ class SieveSelector(BaseSelector):
         -------
         self : SieveSelector
         """
-        return self._fit_known(X, Known(y, side, cannot_link, must_link, batches))
+        return self._fit_known(X, Known(y, side, cannot_link, must_link, batches, groups=groups))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -312,6 +316,7 @@ class SieveSelector(BaseSelector):
             use_scale=_switch(self.use_scale),
             use_profiles=_switch(self.use_profiles),
             constraints=read_constraints(self, usable),
+            donors=None if known.groups is None else read_donors(self, raw, known.groups),
         )
         if target is not None and unwanted.batches is not None:
             self._check_confounding(target, problem.cleaned.batches)

@@ -8,6 +8,7 @@ import numpy as np
 from eigensieve._progress import Progress, silent
 from eigensieve._types import Array
 from eigensieve.data import DataMatrix
+from eigensieve.evidence.exchange import ANY, Exchange
 from eigensieve.evidence.scores import NullSample
 
 N_FOLDS = 5
@@ -45,7 +46,7 @@ def discover(
     rng: np.random.Generator,
     tested: Array | None = None,
     n_folds: int = N_FOLDS,
-    groups: Array | None = None,
+    exchange: Exchange = ANY,
     progress: Progress = silent,
 ) -> Discoveries:
     """Find the features that follow a structure which the *other* features show.
@@ -72,8 +73,8 @@ def discover(
     tested : ndarray of bool of shape (n_features,), optional
         Features that may be selected; all usable ones by default. The others help to learn every embedding.
     n_folds : int, default=5
-    groups : ndarray of int of shape (n_samples,), optional
-        Copies are permuted within these groups of samples only, for example within batches.
+    exchange : Exchange
+        Which samples may trade places in the copies: for example those of the same batch.
     progress : callable
 
     Notes
@@ -94,7 +95,7 @@ def discover(
     folds = np.array_split(rng.permutation(np.flatnonzero(tested)), n_folds)
     folds = [fold for fold in folds if len(fold)]
     p_values = np.ones(data.n_features)
-    null = NullSample(data, folds, groups) if len(folds) >= 2 else None
+    null = NullSample(data, folds, exchange) if len(folds) >= 2 else None
     for current, inside in enumerate(folds if null is not None else []):
         assert null is not None
         progress(f"calibrating, fold {current + 1} of {len(folds)}")
@@ -114,7 +115,7 @@ def follow(
     *,
     fdr: float,
     rng: np.random.Generator,
-    groups: Array | None = None,
+    exchange: Exchange = ANY,
 ) -> Discoveries:
     """Find the features that follow an embedding which was made without any of them, such as labels.
 
@@ -127,11 +128,11 @@ def follow(
     embedding : ndarray of shape (n_samples, n_columns)
     fdr : float
     rng : Generator
-    groups : ndarray of int of shape (n_samples,), optional
-        Copies are permuted within these groups of samples only.
+    exchange : Exchange
+        Which samples may trade places in the copies.
     """
     candidates = rng.permutation(np.flatnonzero(usable))
-    found = [NullSample(view, [candidates], groups).p_values(embedding, 0, rng) for view in views]
+    found = [NullSample(view, [candidates], exchange).p_values(embedding, 0, rng) for view in views]
     p_values = np.ones(views[0].n_features)
     p_values[candidates] = np.minimum(1.0, len(views) * np.min(found, axis=0))
     selected = np.zeros(views[0].n_features, dtype=bool)

@@ -3,7 +3,7 @@
 import numpy as np
 
 from eigensieve._types import FloatArray, IntArray
-from eigensieve.graphs import nearest_among
+from eigensieve.graphs import nearest_among, nearest_donors
 from eigensieve.sieve.settings import SETTINGS
 
 MOST_PICKED = 300
@@ -15,7 +15,7 @@ ENOUGH = 0.95
 _SIZES = (1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30, 40, 50, 60, 80, 100, 120, 150, 200, 250, MOST_PICKED)
 
 
-def growing_panels(Z: FloatArray, V: FloatArray) -> tuple[IntArray, FloatArray]:
+def growing_panels(Z: FloatArray, V: FloatArray, donors: IntArray | None = None) -> tuple[IntArray, FloatArray]:
     """Return sizes, and how well that many features show the structure.
 
     Parameters
@@ -24,12 +24,14 @@ def growing_panels(Z: FloatArray, V: FloatArray) -> tuple[IntArray, FloatArray]:
         The picked features, standardised, in the order of the pick.
     V : ndarray of shape (n_samples, n_columns)
         The structure.
+    donors : ndarray of int of shape (n_samples,), optional
+        Then samples are predicted by other donors.
     """
     # Where samples are equally near, the search takes the first. It must not follow the order in which they were given.
     mixed = np.random.default_rng(0).permutation(len(Z))
-    Z, V = Z[mixed], V[mixed]
+    Z, V, donors = Z[mixed], V[mixed], None if donors is None else donors[mixed]
     sizes = np.unique(np.minimum(_SIZES, Z.shape[1])) if Z.shape[1] else np.empty(0, dtype=int)
-    return sizes, np.array([share_shown(Z[:, :size], V) for size in sizes])
+    return sizes, np.array([share_shown(Z[:, :size], V, donors) for size in sizes])
 
 
 def fewest(sizes: IntArray, shown: FloatArray) -> int:
@@ -37,14 +39,19 @@ def fewest(sizes: IntArray, shown: FloatArray) -> int:
     return int(sizes[int(np.argmax(shown >= ENOUGH * shown.max()))]) if len(sizes) else 0
 
 
-def share_shown(points: FloatArray, V: FloatArray) -> float:
+def share_shown(points: FloatArray, V: FloatArray, donors: IntArray | None = None) -> float:
     """Return R2 of V, predicted for every sample by its 5 nearest others.
 
     With E_t the mean of V over the nearest neighbours of sample t, and b_j >= 0 the factor that fits column j best,
     R2 = 1 - |V - E diag(b)|^2 / |V|^2. It is 1 where neighbours agree, and about 0 where points say nothing of V.
     """
-    nearest = nearest_among(points, points, min(SETTINGS.neighbors, len(points) - 1))
-    E = V[nearest].mean(axis=1)
+    count = min(SETTINGS.neighbors, len(points) - 1)
+    if donors is None:
+        E = V[nearest_among(points, points, count)].mean(axis=1)
+    else:
+        nearest = nearest_donors(points, donors, count)
+        found = nearest >= 0
+        E = np.where(found[:, :, None], V[nearest], 0.0).sum(axis=1) / np.maximum(found.sum(axis=1), 1)[:, None]
     energy = np.sum(E**2, axis=0)
     # Neighbours that contradict a column show nothing of it.
     told = np.maximum(np.sum(E * V, axis=0), 0.0) ** 2 / np.maximum(energy, np.finfo(np.float64).tiny)
