@@ -1,26 +1,20 @@
-"""Panels under the conditions people have: donors, missing values and more, one subject per file of ``panel_cases/``.
+"""Panels people can order: ``python benchmarks/panels.py`` prints the tables of docs/measured/panels.md.
 
-``python benchmarks/panels.py`` prints all subjects, ``--only donors`` one of them. Real data is read from the folder
-that EIGENSIEVE_DATA names.
+``--only donors`` prints those of one subject. Each subject is a module of ``panel_cases`` with a function ``main``.
 """
 
 import argparse
-import importlib
-import pkgutil
-import warnings
+from importlib import import_module
 
-import panel_cases
+SUBJECTS = ("donors", "gaps")
 
 
 def main() -> None:
-    subjects = sorted(module.name for module in pkgutil.iter_modules(panel_cases.__path__) if module.name != "tools")
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--only", choices=subjects, action="append", help="a subject; repeat for more")
-    parser.add_argument("--draws", type=int, default=10, help="draws of planted data, or of gaps, per line")
-    options = parser.parse_args()
-    warnings.simplefilter("ignore")
-    for subject in options.only or subjects:
-        importlib.import_module(f"panel_cases.{subject}").main(options.draws)
+    parser.add_argument("--only", choices=SUBJECTS, nargs="+", default=SUBJECTS, help="these subjects")
+    for subject in parser.parse_args().only:
+        print(f"\n## {subject}\n", flush=True)
+        import_module(f"panel_cases.{subject}").main()
 
 
 if __name__ == "__main__":

@@ -1,1 +1,1 @@
-"""The subjects of ``benchmarks/panels.py``: each file has ``main(draws)``, which prints its table."""
+"""The subjects of benchmarks/panels.py, one module each."""

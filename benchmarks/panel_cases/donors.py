@@ -6,7 +6,7 @@ import numpy as np
 
 from eigensieve import SieveSelector
 
-N_DONORS, N_FEATURES = 30, 400
+N_DONORS, N_FEATURES, DRAWS = 30, 400, 20
 LIKENESS = 0.9  # share of a feature's variance that the samples of a donor have in common
 
 
@@ -27,21 +27,18 @@ def means(X: np.ndarray, y: np.ndarray, donors: np.ndarray) -> tuple[np.ndarray,
     return np.array([X[donors == g].mean(axis=0) for g in numbers]), np.array([y[donors == g][0] for g in numbers])
 
 
-def main(draws: int) -> None:
-    print(f"Donors: {N_DONORS} donors, {N_FEATURES} features, fdr=0.1; {draws} draws")
-    print("samples per donor | relevant | labels | way | false | of them found | false share | seconds")
+def main() -> None:
+    print("| samples per donor | relevant | labels | way | false | relevant found | false share | seconds |")
+    print("|---|---|---|---|---|---|---|---|")
     for per, unequal in ((1, False), (5, False), (10, False), (10, True), (50, False)):
+        name = f"1 to {2 * per - 1}" if unequal else str(per)
         for n_relevant in (0, 30):
             for labelled in (False, True):
-                for way in ("plain", "groups", "means"):
-                    rows = [_row(seed, per, unequal, n_relevant, labelled, way) for seed in range(draws)]
+                for way in ("plain", "groups", "means") if per > 1 else ("plain",):
+                    rows = [_row(seed, per, unequal, n_relevant, labelled, way) for seed in range(DRAWS)]
                     false, hits, share, seconds = np.mean(rows, axis=0)
-                    name = f"1 to {2 * per - 1}" if unequal else str(per)
-                    labels = "yes" if labelled else "no"
-                    print(
-                        f"{name} | {n_relevant} | {labels} | {way} | {false:.1f} | {hits:.1f} | {share:.3f} | {seconds:.2f}",
-                        flush=True,
-                    )
+                    start = f"| {name} | {n_relevant} | {'yes' if labelled else 'no'} | {way}"
+                    print(f"{start} | {false:.1f} | {hits:.1f} | {share:.3f} | {seconds:.2f} |", flush=True)
 
 
 def _row(seed: int, per: int, unequal: bool, n_relevant: int, labelled: bool, way: str) -> list[float]:

@@ -29,7 +29,7 @@ SETS = (
     "TOX_171",
     "MetRef_donor",
 )
-COUNT, MOST_SAMPLES, MOST_FEATURES = 50, 200, 600
+COUNT, MOST_SAMPLES, MOST_FEATURES, DRAWS = 50, 200, 600, 2
 
 
 def iterative(X: np.ndarray) -> np.ndarray:
@@ -72,16 +72,18 @@ def quality(X: np.ndarray, y: np.ndarray, chosen: np.ndarray) -> tuple[float, fl
     return float(np.mean(y[nearest] == y)), float(np.mean([normalized_mutual_info_score(y, each) for each in found]))
 
 
-def main(draws: int) -> None:
+def main() -> None:
     folder = Path(os.environ["EIGENSIEVE_DATA"])
     names = [name for name in SETS if (folder / f"{name}.npz").exists()]
-    print(f"Missing values: {len(names)} sets, {draws} draws, {COUNT} features chosen without labels")
-    print("kind | rate | way | 1-NN | NMI | 1-NN above 'gaps as they are' | NMI above")
+    print(f"{len(names)} sets, {DRAWS} draws of the gaps.")
+    print()
+    print("| missing | share | way | 1-NN | NMI | 1-NN beyond gaps as they are | NMI beyond |")
+    print("|---|---|---|---|---|---|---|")
     for kind in ("random", "size"):
         for rate in (0.05, 0.2, 0.5):
             found = {way: [] for way in WAYS}
             for name in names:
-                for seed in range(draws):
+                for seed in range(DRAWS):
                     for way, values in _one(folder, name, kind, rate, seed).items():
                         found[way].append(values)
             base = np.array(found["gaps as they are"])
@@ -91,7 +93,7 @@ def main(draws: int) -> None:
                 error = more.std(axis=0, ddof=1) / np.sqrt(len(names))
                 gains = " | ".join(f"{a:+.3f} ± {b:.3f}" for a, b in zip(more.mean(axis=0), error, strict=True))
                 mean = values.mean(axis=0)
-                print(f"{kind} | {rate:.0%} | {way} | {mean[0]:.3f} | {mean[1]:.3f} | {gains}", flush=True)
+                print(f"| {kind} | {rate:.0%} | {way} | {mean[0]:.3f} | {mean[1]:.3f} | {gains} |", flush=True)
 
 
 def _one(folder: Path, name: str, kind: str, rate: float, seed: int) -> dict[str, tuple[float, float]]:

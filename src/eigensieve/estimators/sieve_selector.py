@@ -249,9 +249,9 @@ class SieveSelector(BaseSelector):
         tags.input_tags.allow_nan = True
         return tags
 
+    @all_or_nothing
     def _fit_known(self, X: Any, known: Known) -> Self:
-        with all_or_nothing(self):
-            self._fit(X, known, progress_of(self))
+        self._fit(X, known, progress_of(self))
         return self
 
     def _fit(self, X: Any, known: Known, progress: Progress) -> None:
