@@ -96,8 +96,9 @@ class SampleOptions(TableOptions):
         str,
         typer.Option(
             "--missing",
-            help="What to do with missing values: auto (leave out features that lack most values, fill others with the "
-            "median), error, mean, median, drop-features or drop-samples.",
+            help="What to do with missing values: auto (no evidence for sieve and trace-ratio; for others, leave out "
+            "features that lack most values, fill the rest with the median), error, mean, median, drop-features or "
+            "drop-samples.",
         ),
     ] = "auto"
 
