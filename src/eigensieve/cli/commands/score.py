@@ -52,7 +52,7 @@ def score_panels(
     console = Console(printing, output, report)
     with Outputs(force=force) as outputs:
         outputs.check(output, report, inputs=(*reading.inputs, *panel))
-        samples = read_samples(reading, console, notes=True)
+        samples = read_samples(reading, console, notes=True, gaps=METHODS["sieve"].gaps)
         for sentence in samples.prepared:
             console.note(sentence)
         found = _score(samples, panel, n_random, seed or 0, console, reading.source)
@@ -82,7 +82,15 @@ def _score(samples: Samples, panels: list[str], n_random: int, seed: int, consol
     samples.data.shared.names = np.array([str(name) for name in samples.features], dtype=object)
     y = None if samples.labels is None else labels_with(samples.labels, METHODS["sieve"].unlabelled)
     with console.fitting("Scoring panels", source):
-        return score_panel(samples.data, wanted, y, batches=samples.batches, n_random=n_random, random_state=seed)
+        return score_panel(
+            samples.data,
+            wanted,
+            y,
+            batches=samples.batches,
+            groups=samples.donors,
+            n_random=n_random,
+            random_state=seed,
+        )
 
 
 def _measure(found: Any) -> str:
