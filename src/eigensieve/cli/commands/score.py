@@ -10,10 +10,11 @@ import typer
 from eigensieve.cli.console import Console
 from eigensieve.cli.constraints import feature_places
 from eigensieve.cli.errors import InputProblem, UsageProblem
-from eigensieve.cli.methods import METHODS
+from eigensieve.cli.methods import DEFAULT_METHOD
 from eigensieve.cli.options import Force, PrintOptions, Report, SafeNames, SampleOptions, Seed
 from eigensieve.cli.outputs import Outputs, check_frame_name, save_frame
-from eigensieve.cli.reading import Samples, labels_with, read_samples
+from eigensieve.cli.reading import Samples, read_samples
+from eigensieve.cli.selection import Fitting
 
 EXAMPLES = (
     "eigensieve score genes.csv --panel published.txt",
@@ -26,6 +27,7 @@ _MEASURES = {
     "classes": "how well its 5 nearest samples on the panel tell a sample's class (R2)",
     "numbers": "how well its 5 nearest samples on the panel tell a sample's number (R2)",
     "structure": "the share of the structure of all features that the panel shows (R2)",
+    "survival": "how well its 5 nearest samples on the panel tell which sample has its event first (concordance)",
 }
 
 
@@ -80,7 +82,7 @@ def _score(samples: Samples, panels: list[str], n_random: int, seed: int, consol
         if not places:
             raise InputProblem(f"--panel '{text}' names no feature. Give a file with one feature per line, or names.")
     samples.data.shared.names = np.array([str(name) for name in samples.features], dtype=object)
-    y = None if samples.labels is None else labels_with(samples.labels, METHODS["sieve"].unlabelled)
+    y = Fitting(DEFAULT_METHOD, {}).labels(samples)
     with console.fitting("Scoring panels", source):
         return score_panel(
             samples.data,
