@@ -7,6 +7,7 @@ saves and loads fitted models. It holds no algorithm. Read the files in this ord
 ``base``                what all share: input checks, warnings, the base of the selectors; ``fitting``: all or nothing
 ``sieve_selector``      SieveSelector, the recommended selector: the shortest way from `fit` to the learned attributes
 ``constraints``         constraints on a selection, checked against the features of X
+``panel_worth``         score_panel: the worth of a panel from any source
 ``knowledge``           what the user knows besides X; side data are read here
 ``qalpha_base``         the base of the three Q-alpha selectors
 ``qalpha_selector``     QAlphaSelector, the papers' method

@@ -1,5 +1,6 @@
 """One selection, stage by stage: problem -> samples -> layout -> structure or target -> scores -> pick."""
 
+from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal
@@ -82,6 +83,12 @@ class Problem:
         tested = self.usable.copy()
         tested[self.constraints.keep] = False
         return tested if self.constraints.excluded is None else tested & ~self.constraints.excluded
+
+    def with_constraints(self, constraints: Constraints) -> "Problem":
+        """Return the same problem with other constraints. What is known of the target stays known."""
+        other = copy(self)
+        object.__setattr__(other, "constraints", constraints)
+        return other
 
     def found(self, progress: Progress) -> Found:
         """Score all features."""
