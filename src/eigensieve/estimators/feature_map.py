@@ -17,8 +17,7 @@ from eigensieve.estimators.base import (
     warn_user,
 )
 from eigensieve.estimators.knowledge import Known, read_side_variances
-from eigensieve.estimators.qalpha_base import BaseQAlpha
-from eigensieve.evidence import two_level_cut
+from eigensieve.estimators.qalpha_base import BaseQAlpha, two_level_cut
 from eigensieve.qalpha import TAU, Problem, Round, check_start, map_rounds, spectrum_affinity
 
 _SAME = 0.8  # overlap of two rounds above which they show one structure

@@ -19,8 +19,7 @@ from eigensieve.estimators.base import (
     warn_user,
 )
 from eigensieve.estimators.knowledge import Known
-from eigensieve.estimators.qalpha_base import BaseQAlpha
-from eigensieve.evidence import two_level_cut
+from eigensieve.estimators.qalpha_base import BaseQAlpha, two_level_cut
 from eigensieve.qalpha import (
     KERNELS,
     TAU,
