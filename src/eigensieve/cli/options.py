@@ -51,6 +51,10 @@ class TableOptions:
     batch: Annotated[
         str | None, typer.Option("--batch", metavar="COLUMN", help="Column with the samples' batches; never a feature.")
     ] = None
+    donors: Annotated[
+        str | None,
+        typer.Option("--donors", metavar="COLUMN", help="Column with the samples' donors, if they gave several."),
+    ] = None
     ident: Annotated[str | None, typer.Option("--id", metavar="COLUMN", help="Column with the samples' names.")] = None
     sheet: Annotated[
         str | None,
@@ -96,8 +100,9 @@ class SampleOptions(TableOptions):
         str,
         typer.Option(
             "--missing",
-            help="What to do with missing values: auto (leave out features that lack most values, fill others with the "
-            "median), error, mean, median, drop-features or drop-samples.",
+            help="What to do with missing values: auto (no evidence for sieve and trace-ratio; for others, leave out "
+            "features that lack most values, fill the rest with the median), error, mean, median, drop-features or "
+            "drop-samples.",
         ),
     ] = "auto"
 

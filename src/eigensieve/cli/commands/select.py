@@ -101,7 +101,7 @@ class FitOptions:
     ] = 0
     seed: Seed = None
 
-    def fitting(self, label: str | None, batch: str | None = None) -> Fitting:
+    def fitting(self, label: str | None, batch: str | None = None, donors: str | None = None) -> Fitting:
         """The method with its parameters. Options that do not go together are refused before anything is read."""
         others = {"method", "side", "pairs", "stability"}
         given = {key: value for key, value in vars(self).items() if key not in others}
@@ -118,7 +118,7 @@ class FitOptions:
             )
         if label is None and self.supervision not in (None, "auto", "ignore"):
             raise UsageProblem(f"--supervision {self.supervision} needs labels. Name their column with --label.")
-        for name, value in (("batch", batch), ("side", self.side), ("pairs", self.pairs)):
+        for name, value in (("batch", batch), ("donors", donors), ("side", self.side), ("pairs", self.pairs)):
             if value is not None and name not in fitting.method.knows:
                 raise UsageProblem(
                     f"--{name} does nothing with --method {self.method}. Drop it, or use --method {DEFAULT_METHOD}."
@@ -155,17 +155,17 @@ def select_features(
     """Select the features that matter from a table of samples.
 
     Reads CSV and TSV (also .gz), Excel, Parquet, Feather, .npy, .npz, .mat, svmlight, Matrix Market, 10x folders and
-    .h5ad. Labels, batches, side data and pairs of samples are used where you give them. The columns of --label and
-    --batch are never features.
+    .h5ad. Labels, batches, side data and pairs of samples are used where you give them. The columns of --label,
+    --batch and --donors are never features.
     """
-    fitting = fit.fitting(reading.label, reading.batch)
+    fitting = fit.fitting(reading.label, reading.batch, reading.donors)
     check_table_name(writing.output, reading.source)
     check_frame_name(writing.weights)
     places = (writing.output, writing.weights, writing.model, writing.report, writing.selected)
     console = Console(printing, *places)
     with Outputs(force=writing.force) as outputs:
         outputs.check(*places, inputs=(*reading.inputs, fit.side, fit.pairs))
-        samples = read_samples(reading, console, notes=True)
+        samples = read_samples(reading, console, notes=True, gaps=fitting.method.gaps)
         selection = _selection(fitting, samples, reading, fit, console)
         _write(selection, writing, outputs, console)
         outputs.commit()
@@ -177,6 +177,8 @@ def _selection(
 ) -> Selection:
     """Read side data and pairs, fit, and repeat the fit on random halves where asked."""
     extra: dict[str, Any] = {} if samples.batches is None else {"batches": samples.batches}
+    if samples.donors is not None:
+        extra["groups"] = samples.donors
     if options.side is not None:
         extra["side"] = read_side(options.side, reading, samples, console)
     if options.pairs is not None:
