@@ -27,3 +27,4 @@ from .trace_ratio_scores import fisher_score as fisher_score
 from .trace_ratio_scores import laplacian_score as laplacian_score
 from .trace_ratio_scores import select_kernels as select_kernels
 from .variation import UnwantedVariationRemover as UnwantedVariationRemover
+from .weighted import WeightedFeatures as WeightedFeatures

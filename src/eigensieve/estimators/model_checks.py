@@ -244,6 +244,7 @@ _RELATIONS: dict[str, Callable[[dict[str, Any]], None]] = {
     "FeatureMap": _selection,
     "TraceRatioSelector": _selection,
     "UnwantedVariationRemover": _nothing,
+    "WeightedFeatures": _nothing,
     "ElementSelectedSVC": _classifier,
     "ElementSelectedSVR": _nothing,
     "ReducedSetSVC": _classifier,

@@ -224,6 +224,7 @@ ESTIMATOR_FIELDS: dict[str, Fields] = {
         "directions_": real("features", "directions"),
         "n_directions_": count(),
     },
+    "WeightedFeatures": {"selector_": Fitted(), "scale_": real("features", low=0)},
     "ElementSelectedSVC": {**_ELEMENTS, **_SMALL_CLASSIFIER},
     "ElementSelectedSVR": _ELEMENTS,
     "ReducedSetSVC": {
