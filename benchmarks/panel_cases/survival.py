@@ -28,7 +28,7 @@ def sieve(X: np.ndarray, y: np.ndarray, count: int) -> np.ndarray:
 
 
 def univariate(X: np.ndarray, y: np.ndarray, count: int) -> np.ndarray:
-    """Features by the log-likelihood of a Cox model of their own."""
+    """Features by the log-likelihood of a Cox model of their own (a ridge of 1 keeps rare features finite)."""
     from sksurv.linear_model import CoxPHSurvivalAnalysis
     from sksurv.linear_model.coxph import CoxPHOptimizer
 
@@ -36,7 +36,7 @@ def univariate(X: np.ndarray, y: np.ndarray, count: int) -> np.ndarray:
     fits = []
     for feature in first:
         column = X[:, [feature]]
-        model = CoxPHSurvivalAnalysis(alpha=1e-6).fit(column, y)
+        model = CoxPHSurvivalAnalysis(alpha=1.0).fit(column, y)
         order = np.argsort(-y["time"], kind="stable")
         loss = CoxPHOptimizer(column[order], y["event"][order], y["time"][order], np.zeros(1), "breslow")
         fits.append(loss.nlog_likelihood(model.coef_))

@@ -27,7 +27,7 @@ class Method:
         Given the parameters, whether ``fit`` looks for neighbours among the samples and so needs the array itself.
         Other fits take the data matrix, which knows its column statistics already.
     knows : tuple of str
-        Which of ``--batch``, ``--side`` and ``--pairs`` it uses.
+        Which of ``--batch``, ``--event``, ``--side`` and ``--pairs`` it uses.
     unlabelled : object
         What stands for a missing label among words.
     words : tuple of str
@@ -64,7 +64,7 @@ METHODS = {
         | {"max_cost": "max_cost"},
         "recommended: with or without labels, nothing to tune",
         uses_label=_not_ignored,
-        knows=("batch", "side", "pairs"),
+        knows=("batch", "event", "side", "pairs"),
         unlabelled=None,
         words=("auto", "fewest"),
     ),

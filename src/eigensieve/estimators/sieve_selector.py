@@ -223,7 +223,8 @@ class SieveSelector(BaseSelector):
         y : array-like of shape (n_samples,) or (n_samples, n_targets), optional
             Classes of any type, or numbers. None, NaN and, among whole numbers, -1 mark a sample without label. -1 and
             1 alone are two values, and among numbers below -1 it is a number like the others. A structured array of
-            (event, time), as in scikit-survival, holds times to an event.
+            (event, time), as in scikit-survival, holds times to an event, and so does a data frame with the columns
+            "event" and "time".
         batches : array-like of shape (n_samples,), optional
             The batch of each sample. Differences between batches are not structure.
         side : array-like or sparse matrix of shape (n_side_samples, n_features), optional

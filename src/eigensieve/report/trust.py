@@ -163,6 +163,7 @@ def _known(used: dict[str, Any]) -> Card | None:
     if not parts:
         return None
     kinds = {"classes": "labels", "numbers": "a number to predict", "several": "several numbers to predict"}
+    kinds |= {"survival": "times to an event"}
     words = {
         "labels": kinds.get(used["labels"]["kind"], "a target") if used["labels"] else "",
         "batches": "batches",
