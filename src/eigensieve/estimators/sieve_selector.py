@@ -21,7 +21,7 @@ from eigensieve.estimators.base import (
     progress_of,
     warn_user,
 )
-from eigensieve.estimators.constraints import read_constraints
+from eigensieve.estimators.constraints import check_room, read_constraints
 from eigensieve.estimators.knowledge import Known, read_batches, read_side
 from eigensieve.qalpha import check_pairs_against_labels, read_pairs
 from eigensieve.sieve import Found, Kind, Problem, Target, Unwanted, Use, pose, read_target, shared_with_batches
@@ -251,11 +251,7 @@ class SieveSelector(BaseSelector):
         raw.report_to(progress)
         problem = self._problem(raw, usable, known)
         count, kept = self._count(usable), len(problem.constraints.keep)
-        if count is not None and count < kept:
-            raise ValueError(
-                f"The 'keep' parameter of {type(self).__name__} must not name more features than are selected. Got "
-                f"{kept} features for n_features_to_select={self.n_features_to_select}; raise the number."
-            )
+        check_room(self, count, problem.constraints)
         rng = generator(self.random_state)
         found = problem.found(progress)
         candidates, self.p_values_ = problem.usable, None

@@ -25,11 +25,17 @@ def growing_panels(Z: FloatArray, V: FloatArray) -> tuple[IntArray, FloatArray]:
     V : ndarray of shape (n_samples, n_columns)
         The structure.
     """
-    # Where samples are equally near, the search takes the first. It must not follow the order in which they were given.
-    mixed = np.random.default_rng(0).permutation(len(Z))
-    Z, V = Z[mixed], V[mixed]
     sizes = np.unique(np.minimum(_SIZES, Z.shape[1])) if Z.shape[1] else np.empty(0, dtype=int)
-    return sizes, np.array([share_shown(Z[:, :size], V) for size in sizes])
+    return sizes, np.array([shown_by(Z[:, :size], V) for size in sizes])
+
+
+def shown_by(Z: FloatArray, V: FloatArray) -> float:
+    """Return R2 of V from a panel's features, samples in a random order.
+
+    Where samples are equally near, the search takes the first. It must not follow the order in which they were given.
+    """
+    mixed = np.random.default_rng(0).permutation(len(Z))
+    return share_shown(Z[mixed], V[mixed])
 
 
 def fewest(sizes: IntArray, shown: FloatArray) -> int:

@@ -144,6 +144,12 @@ class Constraints:
     costs: FloatArray | None = None
     max_cost: float = np.inf
 
+    def free(self, usable: BoolArray) -> BoolArray:
+        """Return which of the usable features may be chosen and are not kept in any case."""
+        free = usable.copy()
+        free[self.keep] = False
+        return free if self.excluded is None else free & ~self.excluded
+
 
 class Panel:
     """A growing panel that knows which features may still join it.

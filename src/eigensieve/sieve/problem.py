@@ -79,9 +79,7 @@ class Problem:
     @property
     def tested(self) -> BoolArray:
         """The features that may be chosen and are not kept in any case."""
-        tested = self.usable.copy()
-        tested[self.constraints.keep] = False
-        return tested if self.constraints.excluded is None else tested & ~self.constraints.excluded
+        return self.constraints.free(self.usable)
 
     def found(self, progress: Progress) -> Found:
         """Score all features."""
