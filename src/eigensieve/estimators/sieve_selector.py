@@ -74,7 +74,7 @@ class SieveSelector(BaseSelector):
         What each feature costs; positive. Features are then picked by gain per cost.
     max_cost : float or None, default=None
         Most that the selected features may cost together. It needs `feature_costs`. With a number of features, both
-        limits hold.
+        limits hold. ``"auto"`` spends it on features that follow the structure, 1.0 spends it to the end.
     n_directions : int or "auto", default="auto"
         How many directions of the side data, and of the differences between samples that must be linked, are projected
         out: so many of each, or all there are. ``"auto"`` takes those that stand out over the noise edge of independent
