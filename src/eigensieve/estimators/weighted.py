@@ -58,7 +58,7 @@ class WeightedFeatures(OneToOneFeatureMixin, TransformerMixin, Estimator):
     >>> kind = np.arange(60) % 3
     >>> X = rng.standard_normal((60, 200))
     >>> X[:, :8] += rng.normal(0, 3, (3, 8))[kind]
-    >>> model = make_pipeline(StandardScaler(), WeightedFeatures(QAlphaSelector()), KMeans(3, n_init=10)).fit(X)
+    >>> model = make_pipeline(StandardScaler(), WeightedFeatures(QAlphaSelector(1.0)), KMeans(3, n_init=10)).fit(X)
     >>> new = rng.standard_normal((4, 200))
     >>> model.predict(new).shape
     (4,)
