@@ -7,6 +7,7 @@ import pytest
 
 from eigensieve import SieveSelector, selection_stability
 from eigensieve.sieve import read_target
+from reference import labelled as reference
 from support.backends import BACKENDS, tolerance
 
 KIND = [("event", bool), ("time", float)]
@@ -53,6 +54,13 @@ def test_a_selection_by_times_is_repeated_on_halves() -> None:
     X, y = _times()
     found = selection_stability(SieveSelector(3), X, y, n_subsamples=10)
     assert set(np.argsort(-found.frequencies)[:3].tolist()) == {0, 1, 2}
+
+
+def test_the_pick_has_a_ridge_of_ten() -> None:
+    X, y = _times()
+    Z = (X - X.mean(axis=0)) / np.linalg.norm(X - X.mean(axis=0), axis=0)
+    expected = reference.pick(Z, read_target(y, 120, "test").basis(), 8, ridge=10.0)
+    np.testing.assert_array_equal(SieveSelector(8).fit(X, y).selection_order_, expected)
 
 
 @pytest.mark.parametrize("backend", BACKENDS)

@@ -9,8 +9,6 @@ from eigensieve._types import BoolArray, FloatArray, IntArray
 from eigensieve.data import squares_of
 from eigensieve.sieve.settings import SETTINGS
 
-_RIDGE = 1.0
-
 
 class Gain(Protocol):
     """What further features are worth beside those taken already."""
@@ -74,7 +72,7 @@ class Residual:
 
     The worth of a further feature is max(u_i, 0) max(e_i, 0), where
 
-        e_i = m_i'(LL' - diag(LL'))m_i,   L = T - P(P'P + I)^-1 P'T
+        e_i = m_i'(LL' - diag(LL'))m_i,   L = T - P(P'P + rI)^-1 P'T
 
     is its agreement with the part of the target T that a ridge regression on the picked features P leaves.
 
@@ -88,11 +86,16 @@ class Residual:
         T.
     square_share : float
         The squares of the features count, too, with this factor, in e_i and in P.
+    ridge : float
+        r.
     """
 
     now = 0.0
 
-    def __init__(self, Z: FloatArray, scores: FloatArray, target: FloatArray, square_share: float = 0.0) -> None:
+    def __init__(
+        self, Z: FloatArray, scores: FloatArray, target: FloatArray, square_share: float = 0.0, ridge: float = 1.0
+    ) -> None:
+        self.ridge = ridge
         self.quality = np.maximum(scores, 0.0)
         self.views: list[tuple[FloatArray, float]] = [(Z.astype(np.float64, copy=False), 1.0)]
         if square_share:
@@ -109,11 +112,11 @@ class Residual:
         return self.quality * total
 
     def take(self, column: int) -> None:
-        # With A = PP' + I the target left is A^-1 T. A new column p changes A^-1 by A^-1 pp' A^-1 / (1 + p'A^-1 p).
+        # With A = PP' / r + I the target left is A^-1 T. A new column p changes A^-1 by A^-1 pp' A^-1 / (1 + p'A^-1 p).
         for view, share in self.views:
-            p = np.sqrt(share) * view[:, column]
+            p = np.sqrt(share / self.ridge) * view[:, column]
             solved = p - self.basis.T @ (self.basis @ p)
-            pivot = _RIDGE + float(p @ solved)
+            pivot = 1.0 + float(p @ solved)
             self.left -= np.outer(solved, p @ self.left) / pivot
             self.basis = np.vstack([self.basis, solved / np.sqrt(pivot)])
 

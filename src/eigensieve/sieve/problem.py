@@ -172,7 +172,7 @@ class Problem:
         clear: BoolArray | None = None
         gain: Gain = Alignment(Z, scores, share[few])
         if found.source == "labels":
-            gain = Residual(Z, scores * share[few], found.structure, self.fitted.square_share)
+            gain = Residual(Z, scores * share[few], found.structure, self.fitted.square_share, self.fitted.ridge)
         elif found.source != "products":
             p_values = np.ones(len(features))
             p_values[: len(few)] = agreement_p_values(scores, found.structure)
