@@ -19,8 +19,8 @@ from panel_cases.survival_data import CHOOSE, REPORT, available, load
 
 RIDGE = 10.0
 JOBS = int(os.environ.get("JOBS", "1"))
-REPEATS = 5
-FITTED = 60  # univariate models are fitted for the features with the largest score tests
+REPEATS = 3
+FITTED = 40  # univariate models are fitted for the features with the largest score tests
 
 
 def sieve(X: np.ndarray, y: np.ndarray, count: int) -> np.ndarray:

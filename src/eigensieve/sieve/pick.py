@@ -199,12 +199,16 @@ class Panel:
         return np.where(more > 0, more / costs, more * costs)
 
     def fill(self, count: int) -> None:
-        """Add features in their order until there are `count`, or no other may join."""
-        if self.constraints.groups is None and self.constraints.costs is None:
-            for position in np.flatnonzero(self.left)[: count - len(self.order)]:
-                self.add(int(position))
-        while len(self.order) < count and (may := self.open()).any():
-            self.add(int(may.argmax()))
+        """Add features in their order until there are `count`, or no other may join. One that may not never will."""
+        demands = self.constraints
+        for position in np.flatnonzero(self.open()).tolist():
+            if len(self.order) >= count:
+                return
+            feature = self.features[position]
+            full = demands.groups is not None and self.counts[demands.groups[feature]] >= demands.max_per_group
+            dear = demands.costs is not None and self.spent + demands.costs[feature] > demands.max_cost * (1.0 + 1e-12)
+            if not full and not dear:
+                self.add(position)
 
 
 def pick(panel: Panel, gain: Gain, count: int, first: BoolArray | None = None) -> IntArray:
