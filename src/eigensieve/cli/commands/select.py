@@ -128,6 +128,11 @@ class FitOptions:
     ] = 0
     seed: Seed = None
 
+    @property
+    def inputs(self) -> tuple[str | None, ...]:
+        """The files that are read; names of features are no files."""
+        return self.side, self.pairs, self.must_keep, self.exclude, self.groups, self.costs
+
     def fitting(
         self, label: str | None, batch: str | None = None, event: str | None = None, time: str | None = None
     ) -> Fitting:
@@ -200,7 +205,7 @@ def select_features(
     places = (writing.output, writing.weights, writing.model, writing.report, writing.selected)
     console = Console(printing, *places)
     with Outputs(force=writing.force) as outputs:
-        outputs.check(*places, inputs=(*reading.inputs, fit.side, fit.pairs))
+        outputs.check(*places, inputs=(*reading.inputs, *fit.inputs))
         samples = with_times(read_samples(reading, console, notes=True))
         selection = _selection(fitting, samples, reading, fit, console)
         _write(selection, writing, outputs, console)
