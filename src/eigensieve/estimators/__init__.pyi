@@ -1,6 +1,7 @@
 from .base import check_data as check_data
 from .base import generator as generator
 from .base import progress_of as progress_of
+from .base import warn_user as warn_user
 from .constraints import ConstraintCost as ConstraintCost
 from .constraints import as_indices as as_indices
 from .constraints import check_room as check_room

@@ -18,30 +18,15 @@ from eigensieve.elements import FullExpansion, MaskedKernel, check_kernel_name, 
 
 @dataclass(frozen=True, eq=False)
 class KernelMachine:
-    """A fitted machine f(x) = sum_j alpha_j k(x, b_j) + intercept. Beyond two classes there is one f per class.
+    """A fitted machine f(x) = sum_j alpha_j k(x, b_j) + intercept. Beyond two classes there is one f per class."""
 
-    Parameters
-    ----------
-    source : SVC, NuSVC, OneVsRestClassifier, SVR or NuSVR
-        The fitted scikit-learn object.
-    classes : ndarray
-        Empty for a regression.
-    kernel : MaskedKernel
-    basis : ndarray of shape (n_basis, n_features)
-        Support vectors.
-    alpha : ndarray of shape (n_basis, n_outputs)
-    intercept : ndarray of shape (n_outputs,)
-    decisions : ndarray of shape (n_samples, n_outputs)
-        f on the training samples.
-    """
-
-    source: Any
-    classes: Array
+    source: Any  # the fitted scikit-learn object
+    classes: Array  # empty for a regression
     kernel: MaskedKernel
-    basis: FloatArray
-    alpha: FloatArray
+    basis: FloatArray  # support vectors
+    alpha: FloatArray  # basis vectors x outputs
     intercept: FloatArray
-    decisions: FloatArray
+    decisions: FloatArray  # f on the training samples, samples x outputs
 
     def decide(self, X: FloatArray) -> FloatArray:
         """Return f (samples x outputs) on other samples."""

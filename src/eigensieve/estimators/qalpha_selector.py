@@ -7,7 +7,6 @@ from typing import Any, Literal, Self
 
 import numpy as np
 
-from eigensieve._progress import Progress
 from eigensieve._sklearn import StrOptions, fit_context
 from eigensieve._types import FloatArray
 from eigensieve.estimators.base import (
@@ -22,7 +21,7 @@ from eigensieve.estimators.base import (
 from eigensieve.estimators.knowledge import Known
 from eigensieve.estimators.qalpha_base import BaseQAlpha
 from eigensieve.evidence import Discoveries
-from eigensieve.qalpha import SOLVERS, BlockSettings, Knowledge, Result, Search, check_start
+from eigensieve.qalpha import SOLVERS, Knowledge, Result, Search, check_start
 
 
 class QAlphaSelector(BaseQAlpha):
@@ -198,6 +197,7 @@ class QAlphaSelector(BaseQAlpha):
         self.verbose = verbose
 
     @fit_context(prefer_skip_nested_validation=True)
+    @all_or_nothing
     def fit(
         self,
         X: Any,
@@ -235,20 +235,15 @@ class QAlphaSelector(BaseQAlpha):
         -------
         self : QAlphaSelector
         """
-        with all_or_nothing(self):
-            known = Known(y, side=side, cannot_link=cannot_link, must_link=must_link)
-            self._fit(X, known, checkpoint, progress_of(self))
-        return self
-
-    def _fit(self, X: Any, known: Known, checkpoint: str | PathLike[str] | None, progress: Progress) -> None:
+        known = Known(y, side=side, cannot_link=cannot_link, must_link=must_link)
+        progress = progress_of(self)
         supervision = self._supervision(known.y)
         normalize = self._normalization(supervision)
         raw = self._check_data(X, known.y)
         usable = self._check_some_vary(raw)
         count = self._count(usable)
         self._check_range(raw, normalize)
-        blocks = BlockSettings() if supervision == "blocks" else None
-        knowledge = replace(self._read_knowledge(raw, known), blocks=blocks)
+        knowledge = replace(self._read_knowledge(raw, known), blocks=supervision == "blocks")
         self._check_checkpoint(checkpoint, knowledge)
         check_start(type(self).__name__, self.n_clusters, self.init, raw.n_samples)
         settings = self._settings(progress, init=self.init, checkpoint=checkpoint)
@@ -256,12 +251,13 @@ class QAlphaSelector(BaseQAlpha):
         result = search.solve(usable)
         found = search.discover(self.fdr, progress) if count is None else None
         self._learn(result, search, count, found)
+        return self
 
     def _check_checkpoint(self, checkpoint: str | PathLike[str] | None, knowledge: Knowledge) -> None:
         if checkpoint is None:
             return
         labels = knowledge.labels
-        if labels is not None and (knowledge.blocks is not None or not labels.complete):
+        if labels is not None and (knowledge.blocks or not labels.complete):
             raise ValueError(
                 "The 'checkpoint' parameter of QAlphaSelector.fit must be None with labels for some samples only and "
                 f"with supervision='blocks': their steps cannot be resumed. Got {checkpoint!r} instead."

@@ -76,6 +76,7 @@ class WeightedFeatures(OneToOneFeatureMixin, TransformerMixin, Estimator):
         self.floor = floor
 
     @fit_context(prefer_skip_nested_validation=False)
+    @all_or_nothing
     def fit(self, X: Any, y: Any = None, **fit_params: Any) -> Self:
         """Fit the selector.
 
@@ -92,15 +93,14 @@ class WeightedFeatures(OneToOneFeatureMixin, TransformerMixin, Estimator):
         -------
         self : WeightedFeatures
         """
-        with all_or_nothing(self):
-            selector = SieveSelector(1.0) if self.selector is None else clone(self.selector)
-            self.selector_ = selector.fit(X, y, **fit_params)
-            self.n_features_in_ = selector.n_features_in_
-            if hasattr(selector, "feature_names_in_"):
-                self.feature_names_in_ = selector.feature_names_in_
-            elif hasattr(self, "feature_names_in_"):
-                del self.feature_names_in_
-            self.scale_ = self._scale(getattr(selector, "weights_", None))
+        selector = SieveSelector(1.0) if self.selector is None else clone(self.selector)
+        self.selector_ = selector.fit(X, y, **fit_params)
+        self.n_features_in_ = selector.n_features_in_
+        if hasattr(selector, "feature_names_in_"):
+            self.feature_names_in_ = selector.feature_names_in_
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+        self.scale_ = self._scale(getattr(selector, "weights_", None))
         return self
 
     def _scale(self, weights: Any) -> FloatArray:

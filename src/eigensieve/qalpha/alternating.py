@@ -74,10 +74,7 @@ def basic_step(problem: Problem, weights: FloatArray, Q: FloatArray) -> tuple[Fl
 
 
 def power_step(problem: Problem, weights: FloatArray, Q: FloatArray) -> tuple[FloatArray, float, FloatArray]:
-    """Definition 2, power-embedded: one orthogonal iteration, Q R = L(w) Q.
-
-    Step 1 with QQ' in place of the printed Q'Q.
-    """
+    """Definition 2, power-embedded, with QQ' for the printed Q'Q: one orthogonal iteration, Q R = L(w) Q."""
     weights, value = _best_weights(problem, Q, weights)
     if problem.fixed_embedding is None:
         Q = np.linalg.qr(problem.affinity.apply(weights, Q))[0]
@@ -85,10 +82,7 @@ def power_step(problem: Problem, weights: FloatArray, Q: FloatArray) -> tuple[Fl
 
 
 def ritz_step(problem: Problem, weights: FloatArray, Q: FloatArray) -> tuple[FloatArray, float, FloatArray]:
-    """Definition 4: a power step, then the best weights for the new subspace, then Q turned to its Ritz vectors.
-
-    Step 4 with the corrected G.
-    """
+    """Definition 4, corrected G: a power step, the best weights for the new subspace, Q turned to its Ritz vectors."""
     weights, value, Q = power_step(problem, weights, Q)
     if problem.fixed_embedding is not None:
         return weights, value, Q
@@ -115,13 +109,10 @@ def _moved(problem: Problem, weights: FloatArray) -> Problem:
 class ProblemGram(SymmetricOperator):
     """G, whose leading eigenvector is the weight vector of a problem for a fixed Q (2005, section 3).
 
-    G_ij = trace(Q' L_i L_j Q) - tau trace(L_i L_j) - B_ij / unit. For the standard spectrum the first two are
-    (m_i'm_j) m_i'(QQ' - tau I)m_j; tau = 0 is the energy criterion and tau = 1/2 half of the gap criterion.
-
-    Notes
-    -----
-    With Y = L(w) Q, (G w)_i = <L_i, Y Q'> - tau <L_i, L(w)> - (B w)_i / unit. The first term takes two passes over the
-    data and O(nqk) work, the second O(nq^2).
+    G_ij = trace(Q' L_i L_j Q) - tau trace(L_i L_j) - B_ij / unit. For the standard spectrum the first two are (m_i'm_j)
+    m_i'(QQ' - tau I)m_j; tau = 0 is the energy criterion and tau = 1/2 half of the gap criterion. With Y = L(w) Q, (G
+    w)_i = <L_i, Y Q'> - tau <L_i, L(w)> - (B w)_i / unit. The first term takes two passes over the data and O(nqk)
+    work, the second O(nq^2).
     """
 
     def __init__(self, problem: Problem, Q: FloatArray) -> None:
