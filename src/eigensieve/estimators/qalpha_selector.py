@@ -62,10 +62,9 @@ class QAlphaSelector(BaseQAlpha):
         energy of two eigenvalues within each class minus half the energy of one across every two classes (2005, section
         3.1). It is the only form that sees features whose covariance differs from class to class, and it is worse for
         classes that differ in their means.
-    solver : {"auto", "basic", "power", "ritz", "moving"}, default="auto"
+    solver : {"auto", "basic", "power", "ritz"}, default="auto"
         ``"auto"`` improves weights and embedding together, with one pass over the data per step. The others are the
-        papers' algorithms. They find the same maximum with many more passes. ``"moving"`` is the printed algorithm for
-        the Laplacian (2005, Definition 5): d follows the weights, so that every step has a criterion of its own.
+        papers' algorithms. They find the same maximum with many more passes.
     init : {"eigen", "random"} or ndarray of shape (n_samples, n_clusters), default="eigen"
         Starting embedding: leading eigenvectors of the equally weighted affinity, random directions, or the user's own.
         One random start often ends in a poor local maximum. Not used with labels.
@@ -168,7 +167,7 @@ class QAlphaSelector(BaseQAlpha):
         criterion: Literal["energy", "gap"] = "energy",
         normalize: Literal["auto", "center", "unit", "none"] = "auto",
         supervision: Literal["auto", "span", "blocks", "ignore"] = "auto",
-        solver: Literal["auto", "basic", "power", "ritz", "moving"] = "auto",
+        solver: Literal["auto", "basic", "power", "ritz"] = "auto",
         init: FloatArray | Literal["eigen", "random"] = "eigen",
         n_init: int = 1,
         side_strength: float = 0.1,

@@ -1,7 +1,6 @@
 """The papers' own algorithms (2005, sections 3 to 5): exact half-steps for weights and embedding in turn."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -26,13 +25,11 @@ def alternate(
     checkpoint: Checkpoint | None = None,
     *,
     step: Step,
-    one_criterion: bool = True,
 ) -> Result:
     """Repeat ``weights, value, Q = step(problem, weights, Q)`` until weights and criterion settle.
 
     Only steps that do not lower the criterion are accepted. The first that would lower it (by rounding) ends the
-    search. Steps that change the criterion itself (`one_criterion` is false) are all accepted, and end when the weights
-    settle.
+    search.
     """
     first_pass = problem.n_passes
     weights = problem.starting_weights()
@@ -48,7 +45,7 @@ def alternate(
     while status == "max_iter" and n_iter < settings.max_iter:
         n_iter += 1
         new, value, new_Q = step(problem, weights, Q)
-        if one_criterion and history and value < history[-1]:
+        if history and value < history[-1]:
             status = "precision"
             break
         change = float(np.linalg.norm(new - weights * np.sign(new @ weights)))
@@ -56,12 +53,12 @@ def alternate(
         history.append(value)
         weights, Q = new, new_Q
         settings.progress(f"step {n_iter}: criterion {problem.unit * value:.6g}, weights moved {change:.1e}")
-        if change <= settings.tol and (gain <= settings.tol**2 * abs(value) or not one_criterion):
+        if change <= settings.tol and gain <= settings.tol**2 * abs(value):
             status = "converged"
         if checkpoint is not None:
             small = {"Q": Q, "history": history, "n_iter": n_iter, "status": status}
             checkpoint.save(n_iter, small, {"weights": weights})
-    LQ = (problem if one_criterion else _moved(problem, weights)).affinity.apply(weights, Q)
+    LQ = problem.affinity.apply(weights, Q)
     return finish(problem, weights, Q, LQ, history, n_iter, first_pass, status)
 
 
@@ -89,21 +86,6 @@ def ritz_step(problem: Problem, weights: FloatArray, Q: FloatArray) -> tuple[Flo
     weights, value = _best_weights(problem, Q, weights)
     S = Q.T @ problem.affinity.apply(weights, Q)
     return weights, value, Q @ np.linalg.eigh((S + S.T) / 2)[1][:, ::-1]
-
-
-def moving_step(problem: Problem, weights: FloatArray, Q: FloatArray) -> tuple[FloatArray, float, FloatArray]:
-    """Definition 5, the Laplacian as printed: a power step whose d follows the weights.
-
-    d = max diag(A1) / sum(w) in place of the printed max diag(A) / sum(w), which does not make L semidefinite.
-    """
-    weights, value = _best_weights(_moved(problem, weights), Q, weights)
-    if problem.fixed_embedding is None:
-        Q = np.linalg.qr(_moved(problem, weights).affinity.apply(weights, Q))[0]
-    return weights, value, Q
-
-
-def _moved(problem: Problem, weights: FloatArray) -> Problem:
-    return replace(problem, affinity=problem.affinity.moved(weights))
 
 
 class ProblemGram(SymmetricOperator):
