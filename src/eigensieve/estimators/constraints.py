@@ -1,5 +1,6 @@
 """Constraints on a selection: read from an estimator's parameters, checked against the features of X; their cost."""
 
+import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -134,7 +135,9 @@ class ConstraintCost:
 
 
 def constraint_cost(model: Any, X: Any, data: DataMatrix, known: dict[str, Any]) -> ConstraintCost | None:
-    """Return what the constraints of a fitted selector cost; None if it has none, or has selected nothing.
+    """Return what the constraints of a fitted selector cost.
+
+    None if it has none, has selected nothing, or followed labels that are not given.
 
     Parameters
     ----------
@@ -147,8 +150,12 @@ def constraint_cost(model: Any, X: Any, data: DataMatrix, known: dict[str, Any])
     """
     if all(getattr(model, name, None) is None for name in _NAMES) or not model.support_.any():
         return None
+    if model.supervised_ and known.get("y") is None:
+        return None
     free = clone(model).set_params(**dict.fromkeys(_NAMES), n_features_to_select=int(model.support_.sum()), verbose=0)
-    panels = (model.selection_order_, free.fit(X, **known).selection_order_)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # the fit with constraints has warned already
+        panels = (model.selection_order_, free.fit(X, **known).selection_order_)
     samples = compared_samples(data)
     V = model.embedding_ if samples.rows is None else model.embedding_[samples.rows]
     here, there = (shown_by(samples.data.take(panel), V) for panel in panels)
