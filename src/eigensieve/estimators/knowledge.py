@@ -26,21 +26,23 @@ class Known:
     covariates: FloatArray | None = None
 
 
-def read_batches(estimator: BaseEstimator, main: DataMatrix, batches: Any) -> IntArray:
-    """Return the number of each sample's batch, from names of any type."""
+def read_batches(
+    estimator: BaseEstimator, main: DataMatrix, batches: Any, parameter: str = "batches", one: str = "batch"
+) -> IntArray:
+    """Return the number of each sample's batch, or other group, from names of any type."""
     name = type(estimator).__name__
     given = np.asarray(as_values(batches))
     if given.ndim != 1 and given.shape[1:] != (1,):
         raise ValueError(
-            f"The 'batches' parameter of {name}.fit must hold one value per sample. Got shape {given.shape} instead. "
-            "Join several columns to one first."
+            f"The '{parameter}' parameter of {name}.fit must hold one value per sample. Got shape {given.shape} "
+            "instead. Join several columns to one first."
         )
     words = given.reshape(-1).astype(object)
     check_consistent_length(np.empty((main.n_samples, 0)), words)
     if missing_labels(words).any():
         raise ValueError(
-            f"The 'batches' parameter of {name}.fit must name the batch of every sample. Got missing values: give "
-            "those samples a batch of their own, or leave them out."
+            f"The '{parameter}' parameter of {name}.fit must name the {one} of every sample. Got missing values: give "
+            f"those samples a {one} of their own, or leave them out."
         )
     return np.unique([str(value) for value in words], return_inverse=True)[1].reshape(-1)
 

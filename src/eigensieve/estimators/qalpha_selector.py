@@ -14,7 +14,6 @@ from eigensieve.estimators.base import (
     AUTO,
     INSIDE_0_1,
     NOT_NEGATIVE,
-    all_or_nothing,
     features_by_weight,
     progress_of,
 )
@@ -126,9 +125,7 @@ class QAlphaSelector(BaseQAlpha):
         Mean weight of the selected features over the mean weight of the others.
     negative_weight_fraction_ : float
         Fraction of the varying features with a negative weight.
-    n_features_in_ : int
-    feature_names_in_ : ndarray of str
-        When X had column names.
+    n_features_in_, feature_names_in_ : as in scikit-learn
 
     References
     ----------
@@ -196,7 +193,6 @@ class QAlphaSelector(BaseQAlpha):
         self.verbose = verbose
 
     @fit_context(prefer_skip_nested_validation=True)
-    @all_or_nothing
     def fit(
         self,
         X: Any,

@@ -15,7 +15,6 @@ from eigensieve.estimators.base import (
     COUNT,
     INSIDE_0_1,
     BaseSelector,
-    all_or_nothing,
     features_by_weight,
     generator,
     progress_of,
@@ -166,8 +165,6 @@ class SieveSelector(BaseSelector):
         "use_scale": [AUTO, "boolean"],
         "use_profiles": [AUTO, "boolean"],
         "fdr": [INSIDE_0_1],
-        "random_state": ["random_state"],
-        "verbose": ["verbose"],
     }
 
     def __init__(
@@ -240,7 +237,6 @@ class SieveSelector(BaseSelector):
         """
         return self._fit_known(X, Known(y, side, cannot_link, must_link, batches))
 
-    @all_or_nothing
     def _fit_known(self, X: Any, known: Known) -> Self:
         self._fit(X, known, progress_of(self))
         return self

@@ -14,7 +14,7 @@ _NULL_SCORES = (40_000, 400_000)  # fewest null scores, for few and for many fea
 _NULL_PER_FEATURE = 100  # null scores between the two: a handful of features among many must be able to pass
 _COPIES = (10, 1_000)  # fewest and most permuted copies of a feature
 _SAMPLE_ENTRIES = 2**22  # entries of the features that are taken into memory for the null
-_CARRIED = 0.99  # share of |V V'|^2 that a test looks at
+_CARRIED = 0.95  # share of |V V'|^2 that a test looks at
 _FEWEST = 8  # fewest features that the null is made of, for any number of samples
 
 

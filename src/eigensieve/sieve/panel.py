@@ -3,8 +3,7 @@
 import numpy as np
 
 from eigensieve._types import FloatArray, IntArray
-from eigensieve.graphs import nearest_among
-from eigensieve.sieve.settings import SETTINGS
+from eigensieve.evidence import share_shown
 
 MOST_PICKED = 300
 """Largest panel that is measured."""
@@ -41,17 +40,3 @@ def shown_by(Z: FloatArray, V: FloatArray) -> float:
 def fewest(sizes: IntArray, shown: FloatArray) -> int:
     """Return the smallest size whose R2 is at least 95 % of the largest R2."""
     return int(sizes[int(np.argmax(shown >= ENOUGH * shown.max()))]) if len(sizes) else 0
-
-
-def share_shown(points: FloatArray, V: FloatArray) -> float:
-    """Return R2 of V, predicted for every sample by its 5 nearest others.
-
-    With E_t the mean of V over the nearest neighbours of sample t, and b_j >= 0 the factor that fits column j best,
-    R2 = 1 - |V - E diag(b)|^2 / |V|^2. It is 1 where neighbours agree, and about 0 where points say nothing of V.
-    """
-    nearest = nearest_among(points, points, min(SETTINGS.neighbors, len(points) - 1))
-    E = V[nearest].mean(axis=1)
-    energy = np.sum(E**2, axis=0)
-    # Neighbours that contradict a column show nothing of it.
-    told = np.maximum(np.sum(E * V, axis=0), 0.0) ** 2 / np.maximum(energy, np.finfo(np.float64).tiny)
-    return float(told.sum() / np.sum(V**2))

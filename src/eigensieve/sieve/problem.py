@@ -1,5 +1,6 @@
 """One selection, stage by stage: problem -> samples -> layout -> structure or target -> scores -> pick."""
 
+from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal
@@ -80,6 +81,12 @@ class Problem:
     def tested(self) -> BoolArray:
         """The features that may be chosen and are not kept in any case."""
         return self.constraints.free(self.usable)
+
+    def with_constraints(self, constraints: Constraints) -> "Problem":
+        """Return the same problem with other constraints. What is known of the target stays known."""
+        other = copy(self)
+        object.__setattr__(other, "constraints", constraints)
+        return other
 
     def found(self, progress: Progress) -> Found:
         """Score all features."""
