@@ -6,7 +6,7 @@
 import argparse
 from importlib import import_module
 
-SUBJECTS = ("keep", "groups", "costs", "slowdown", "survival", "weights")
+SUBJECTS = ("keep", "groups", "costs", "slowdown", "survival", "weights", "donors", "gaps")
 
 
 def main() -> None:

@@ -47,8 +47,8 @@ def test_residuals_are_those_of_the_transcription(seed: int, count: int, squares
     u = np.maximum(reference.agreement(Z, T), 0.0)
     if squares:
         u = u + squares * np.maximum(reference.agreement(reference.squares(Z), T), 0.0)
-    found = pick(Panel(Constraints(), np.arange(40)), Residual(Z, u, T, squares, ridge), count)
-    gains = Residual(Z, u, T, squares, ridge)
+    found = pick(Panel(Constraints(), np.arange(40)), Residual(Z, u, T, squares, ridge=ridge), count)
+    gains = Residual(Z, u, T, squares, ridge=ridge)
     for place, feature in enumerate(reference.pick(Z, T, count, squares, ridge)):
         if gains.values().max() <= 1e-12:  # nothing left to explain: the order of the features decides
             break

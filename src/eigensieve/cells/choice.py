@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from eigensieve._types import BoolArray, FloatArray, IntArray
-from eigensieve.data import DataMatrix, one_blas_thread
+from eigensieve.data import DataMatrix, one_blas_thread, without_gaps
 from eigensieve.estimators import (
     Known,
     SieveSelector,
@@ -14,9 +14,10 @@ from eigensieve.estimators import (
     progress_of,
     read_batches,
     read_constraints,
+    read_donors,
     read_side,
 )
-from eigensieve.evidence import agreement, discover
+from eigensieve.evidence import Exchange, agreement, discover
 from eigensieve.sieve import Panel, Rounds, Unwanted, clean, compared_samples
 
 KEPT = 4_000
@@ -52,12 +53,15 @@ def choose(model: SieveSelector, data: DataMatrix, known: Known, *, amounts: boo
     count, constraints = model._count(usable), read_constraints(model, usable)
     check_room(model, count, constraints)
     batches = None if known.batches is None else read_batches(model, raw, known.batches)
+    donors = None if known.groups is None else read_donors(model, raw, known.groups)
     side = None if known.side is None else read_side(model, raw, known.side)
     progress = progress_of(model)
     raw.report_to(progress)
+    if raw.shared.gaps is not None and batches is not None:
+        raw = without_gaps(raw, Unwanted(batches).span(raw.n_samples))
     cleaned = clean(raw.standardized("center"), usable, Unwanted(batches, side, covariates=known.covariates))
     spread = raw.stats().centered_norm * np.sqrt(cleaned.share)
-    samples = compared_samples(cleaned.data)
+    samples = compared_samples(cleaned.data, donors)
 
     def structure(active: BoolArray) -> FloatArray:
         places = np.flatnonzero(active)
@@ -68,7 +72,7 @@ def choose(model: SieveSelector, data: DataMatrix, known: Known, *, amounts: boo
         return V if samples.rows is None else samples.extended(V, layout.places())
 
     V = structure(cleaned.usable)
-    scores = np.where(cleaned.usable, agreement(cleaned.data, V), 0.0)
+    scores = np.where(cleaned.usable, samples.present * agreement(cleaned.data, V, donors), 0.0)
     candidates = constraints.free(cleaned.usable)
     if count is None:
         follow = discover(
@@ -78,7 +82,7 @@ def choose(model: SieveSelector, data: DataMatrix, known: Known, *, amounts: boo
             fdr=model.fdr,
             rng=generator(model.random_state),
             tested=candidates,
-            groups=batches,
+            exchange=Exchange(batches, donors),
             progress=progress,
         )
         candidates, count = follow.selected, follow.count + len(constraints.keep)

@@ -26,6 +26,7 @@ def select_genes(
     batch_key: str | None = None,
     layer: str | None = None,
     labels_key: str | None = None,
+    donor_key: str | None = None,
     side: Any = None,
     transform: Literal["auto", "log", "none"] = "auto",
     keep: Any = None,
@@ -52,7 +53,8 @@ def select_genes(
     Parameters
     ----------
     adata : AnnData
-        Cells x genes, in memory or backed by a file; dense, sparse or Dask.
+        Cells x genes, in memory or backed by a file; dense, sparse or Dask. Missing values (NaN) of a dense array in
+        memory are no evidence, as in :class:`~eigensieve.SieveSelector`; counts must be complete.
     n_top_genes : int or "auto", default=2000
         Number of genes to keep. ``"auto"`` keeps all genes that follow a structure shown by the others, at a false
         discovery rate of `fdr`.
@@ -64,6 +66,9 @@ def select_genes(
     labels_key : str, optional
         Column of ``adata.obs`` with cell types. Genes that tell them apart are chosen, by
         :class:`~eigensieve.SieveSelector`. Cells without a type may be missing values.
+    donor_key : str, optional
+        Column of ``adata.obs`` that names the donor. Cells of one donor are not independent: cells are then compared
+        with those of other donors, and permuted copies move whole donors.
     side : array-like of shape (n_side_cells, n_genes), optional
         Cells that vary in unwanted ways, in the same form as the data: cells of one type in all phases of the cell
         cycle, for example. The directions in which they vary are taken off. No gene is treated by its name.
@@ -144,12 +149,19 @@ def select_genes(
     """
     _check(adata, n_top_genes, layer, transform)
     X = adata.X if layer is None else adata.layers[layer]
-    logged = transform == "log" or (transform == "auto" and are_counts(X))
+    gaps = isinstance(X, np.ndarray) and bool(np.isnan(X).any())
+    logged = transform == "log" or (transform == "auto" and are_counts(np.nan_to_num(X) if gaps else X))
+    if logged and gaps:
+        raise ValueError(
+            "The counts of adata must not be missing to be log-normalised by select_genes. Got NaN: write 0 where "
+            "nothing was counted, or log-normalise first and use transform='none'."
+        )
     if logged:
         _check_amounts(X, "adata.X" if layer is None else f"adata.layers[{layer!r}]")
     data, depth = log_counts(X) if logged else (as_data(X), None)
     batches = None if batch_key is None else _column(adata, batch_key, "batch_key")
     labels = None if labels_key is None else _column(adata, labels_key, "labels_key")
+    donors = None if donor_key is None else _column(adata, donor_key, "donor_key")
     if side is not None and logged:
         _check_amounts(side, "side")
         side = log_counts(side)[0]
@@ -168,12 +180,12 @@ def select_genes(
     model._validate_params()
     done = {"flavor": "eigensieve", "n_top_genes": n_top_genes, "layer": layer or "X", "log_normalized": logged}
     done |= {"depth_removed": depth is not None, "batch_key": batch_key or "", "labels_key": labels_key or ""}
-    done |= {"side": side is not None, "version": __version__}
+    done |= {"donor_key": donor_key or "", "side": side is not None, "version": __version__}
     progress_for("select_genes", verbose)(_in_words(adata, done))
     # Also at one library size, cells of little depth are noisier: sequencing depth must not count as structure.
     depth = None if depth is None else depth[:, None]
     amounts = logged or are_amounts(X)
-    found = choose(model, data, Known(labels, side, batches=batches, covariates=depth), amounts=amounts)
+    found = choose(model, data, Known(labels, side, batches=batches, covariates=depth, groups=donors), amounts=amounts)
     if batch_key is None and labels_key is None:
         _warn_of_batches(adata, found.embedding)
     genes = _table(adata, found, data, batches)
@@ -226,6 +238,7 @@ def _in_words(adata: Any, done: dict[str, Any]) -> str:
     parts = ["counts are log-normalised" if done["log_normalized"] else "values are taken as they are"]
     parts += ["what follows the library size is taken off"] if done["depth_removed"] else []
     parts += [f"differences between batches ({done['batch_key']}) are taken off"] if done["batch_key"] else []
+    parts += [f"cells are compared between donors ({done['donor_key']})"] if done["donor_key"] else []
     parts += ["what side cells do is taken off"] if done["side"] else []
     parts += [f"genes are to tell {done['labels_key']} apart"] if done["labels_key"] else []
     return f"{adata.n_obs} cells x {adata.n_vars} genes of {done['layer']}: " + "; ".join(parts)

@@ -51,6 +51,10 @@ class TableOptions:
     batch: Annotated[
         str | None, typer.Option("--batch", metavar="COLUMN", help="Column with the samples' batches; never a feature.")
     ] = None
+    donors: Annotated[
+        str | None,
+        typer.Option("--donors", metavar="COLUMN", help="Column with the samples' donors, if they gave several."),
+    ] = None
     ident: Annotated[str | None, typer.Option("--id", metavar="COLUMN", help="Column with the samples' names.")] = None
     sheet: Annotated[
         str | None,
@@ -89,7 +93,7 @@ class TableOptions:
     @property
     def roles(self) -> dict[str, str | None]:
         """The columns that are set apart from the features."""
-        return {"label": self.label, "batch": self.batch}
+        return {"label": self.label, "batch": self.batch, "donors": self.donors}
 
     @property
     def inputs(self) -> tuple[str | None, ...]:
@@ -105,8 +109,9 @@ class SampleOptions(TableOptions):
         str,
         typer.Option(
             "--missing",
-            help="What to do with missing values: auto (leave out features that lack most values, fill others with the "
-            "median), error, mean, median, drop-features or drop-samples.",
+            help="What to do with missing values: auto (no evidence for sieve and trace-ratio; for others, leave out "
+            "features that lack most values, fill the rest with the median), error, mean, median, drop-features or "
+            "drop-samples.",
         ),
     ] = "auto"
 

@@ -19,7 +19,7 @@ _MOSTLY = 0.5  # share of missing values from which on a feature is left out
 MISSING = ("auto", "error", "mean", "median", "drop-features", "drop-samples")
 
 
-_READER = {"ident": "id", "orientation": "samples", "form": "format"}
+_READER = {"ident": "id", "orientation": "samples", "form": "format", "donors": "donor"}
 """Field -> argument of ``read_table`` where their names differ: some would hide Python's own."""
 
 
@@ -77,8 +77,11 @@ def notes_of(table: Any) -> list[str]:
     return notes
 
 
-def read_samples(wanted: SampleOptions, console: Console, *, notes: bool = False) -> "Samples":
-    """Read a table, print its notes if `notes` is set, and do with missing values what ``--missing`` says."""
+def read_samples(wanted: SampleOptions, console: Console, *, notes: bool = False, gaps: bool = False) -> "Samples":
+    """Read a table, print its notes if `notes` is set, and do with missing values what ``--missing`` says.
+
+    With `gaps`, ``--missing auto`` leaves them as they are: the method takes them.
+    """
     if wanted.missing not in MISSING:
         raise UsageProblem(f"--missing must be one of {', '.join(MISSING)}. Got '{wanted.missing}' instead.")
     table = read_table(wanted, console)
@@ -87,7 +90,7 @@ def read_samples(wanted: SampleOptions, console: Console, *, notes: bool = False
     rows, columns = (np.arange(length) for length in table.X.shape)
     apart = {role: column.values for role, column in table.apart.items()}
     samples = Samples(table, table.X, table.feature_names, table.sample_names, apart, rows, columns)
-    return _without_missing(samples, wanted.missing, wanted.source)
+    return _without_missing(samples, wanted.missing, wanted.source, gaps and not hasattr(table.X, "tocsr"))
 
 
 def read_side(source: str, reading: SampleOptions, main: "Samples", console: Console) -> Any:
@@ -132,6 +135,10 @@ class Samples:
     @property
     def batches(self) -> Array | None:
         return self.apart.get("batch")
+
+    @property
+    def donors(self) -> Array | None:
+        return self.apart.get("donor")
 
     @cached_property
     def data(self) -> DataMatrix:
@@ -213,12 +220,12 @@ def is_number_target(labels: Array) -> bool:
     return read_target(labels, len(labels), "the label").kind == "numbers"
 
 
-def _without_missing(samples: Samples, how: str, source: str) -> Samples:
+def _without_missing(samples: Samples, how: str, source: str, gaps: bool = False) -> Samples:
     bad = np.flatnonzero(~samples.data.stats().finite)
     if not len(bad):
         return samples
     if how == "auto":
-        return _filled_or_dropped(samples, bad, source)
+        return _left_open(samples, bad, source) if gaps else _filled_or_dropped(samples, bad, source)
     if how == "error":
         raise InputProblem(
             f"'{source}' has missing or infinite values in {len(bad)} of {len(samples.features)} columns "
@@ -266,8 +273,16 @@ def _fill(samples: Samples, bad: Array, block: Array, holes: Array, how: str, so
     return replace(samples, X=X, prepared=[*samples.prepared, sentence])
 
 
-def _filled_or_dropped(samples: Samples, bad: Array, source: str) -> Samples:
-    """Leave out features without most of their values, and fill in the others with the median. Refuse infinity."""
+def _left_open(samples: Samples, bad: Array, source: str) -> Samples:
+    """Leave missing values as they are. Refuse infinity."""
+    block = _finite_or_missing(samples, bad, source)
+    gaps = counted(int(np.isnan(block).sum()), "missing value")
+    sentence = f"{gaps} in {counted(len(bad), 'feature')} taken as no evidence (--missing changes this)"
+    return replace(samples, prepared=[*samples.prepared, sentence])
+
+
+def _finite_or_missing(samples: Samples, bad: Array, source: str) -> Array:
+    """Return the columns that are not complete. Refuse infinity."""
     block = dense(samples.X[:, bad])
     infinite = np.isinf(block).any(axis=0)
     if infinite.any():
@@ -276,6 +291,12 @@ def _filled_or_dropped(samples: Samples, bad: Array, source: str) -> Samples:
             f"'{source}' has infinite values in {int(infinite.sum())} columns ({names}). Check them, or use "
             "--missing median, drop-features or drop-samples."
         )
+    return block
+
+
+def _filled_or_dropped(samples: Samples, bad: Array, source: str) -> Samples:
+    """Leave out features without most of their values, and fill in the others with the median. Refuse infinity."""
+    block = _finite_or_missing(samples, bad, source)
     sparse = np.isnan(block).mean(axis=0) > _MOSTLY
     if sparse.any():
         keep = np.ones(len(samples.features), dtype=bool)

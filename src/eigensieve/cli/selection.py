@@ -114,6 +114,7 @@ class Fitting:
             again.estimator(),
             samples.X,
             self.labels(samples),
+            groups=extra.get("groups"),
             fit_params=lambda half: _restricted(extra, half, n_samples),
             n_subsamples=repeats,
             random_state=self.params.get("random_state", 0),
@@ -128,7 +129,7 @@ def _restricted(extra: dict[str, Any], rows: Array, n_samples: int) -> dict[str,
     kept = {}
     for key, value in extra.items():
         if not key.endswith("_link"):
-            kept[key] = value[rows] if key == "batches" else value
+            kept[key] = value[rows] if key in ("batches", "groups") else value
             continue
         pairs = place[value]
         pairs = pairs[(pairs >= 0).all(axis=1)]
@@ -159,7 +160,9 @@ class Selection:
     def known(self) -> dict[str, Any]:
         """What was passed to ``fit`` besides the data, and what the table calls it."""
         table = self.samples.table
-        names = {"y_name": self.samples.label_name, "batch_name": table.batch_name}
+        donor = table.apart.get("donor")
+        names = {"batch_name": table.batch_name, "group_name": donor and donor.name}
+        names["y_name"] = self.samples.label_name
         return {"y": self.fitting.labels(self.samples), **names, **self.extra}
 
     @property

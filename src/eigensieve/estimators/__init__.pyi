@@ -13,6 +13,7 @@ from .feature_map import FeatureMap as FeatureMap
 from .kernel_qalpha import KernelQAlphaSelector as KernelQAlphaSelector
 from .knowledge import Known as Known
 from .knowledge import read_batches as read_batches
+from .knowledge import read_donors as read_donors
 from .knowledge import read_side as read_side
 from .outcome import Findings as Findings
 from .outcome import known_and_used as known_and_used

@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator, clone
 from eigensieve._types import BoolArray, FloatArray, IntArray
 from eigensieve._words import counted
 from eigensieve.data import DataMatrix
+from eigensieve.estimators.knowledge import read_donors
 from eigensieve.sieve import Constraints, compared_samples, shown_by
 
 _NAMES = ("keep", "exclude", "feature_groups", "feature_costs", "max_cost")
@@ -156,9 +157,11 @@ def constraint_cost(model: Any, X: Any, data: DataMatrix, known: dict[str, Any])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # the fit with constraints has warned already
         panels = (model.selection_order_, free.fit(X, **known).selection_order_)
-    samples = compared_samples(data)
-    V = model.embedding_ if samples.rows is None else model.embedding_[samples.rows]
-    here, there = (shown_by(samples.data.take(panel), V) for panel in panels)
+    donors = None if known.get("groups") is None else read_donors(model, data, known["groups"])
+    samples, V = compared_samples(data), model.embedding_
+    if samples.rows is not None:
+        V, donors = V[samples.rows], None if donors is None else donors[samples.rows]
+    here, there = (shown_by(samples.data.take(panel), V, donors) for panel in panels)
     return ConstraintCost(_in_words(model), here, there, np.setdiff1d(panels[1], panels[0]))
 
 

@@ -13,6 +13,8 @@ from eigensieve.data import DataMatrix, as_data, is_stored
 from eigensieve.estimators.base import check_columns, check_finite
 from eigensieve.qalpha import as_values, missing_labels, side_variances
 
+_FEWEST_GROUPS = 3
+
 
 @dataclass(frozen=True, eq=False)
 class Known:
@@ -24,14 +26,29 @@ class Known:
     must_link: Any = None
     batches: Any = None
     covariates: FloatArray | None = None
+    groups: Any = None
 
 
-def read_batches(
-    estimator: BaseEstimator, main: DataMatrix, batches: Any, parameter: str = "batches", one: str = "batch"
-) -> IntArray:
-    """Return the number of each sample's batch, or other group, from names of any type."""
+def read_batches(estimator: BaseEstimator, main: DataMatrix, batches: Any) -> IntArray:
+    """Return the number of each sample's batch, from names of any type."""
+    return _read_groups(type(estimator).__name__, main, batches, "batch", "batches")
+
+
+def read_donors(estimator: BaseEstimator, main: DataMatrix, groups: Any) -> IntArray | None:
+    """Return the number of each sample's group; None where every sample is a group of its own."""
     name = type(estimator).__name__
-    given = np.asarray(as_values(batches))
+    numbers = _read_groups(name, main, groups, "group", "groups")
+    count = int(numbers.max()) + 1
+    if count < _FEWEST_GROUPS:
+        raise ValueError(
+            f"The 'groups' parameter of {name}.fit must name at least {_FEWEST_GROUPS} groups, such as donors: what "
+            f"one of them shows is no evidence. Got {count} instead. Leave it out to compare single samples."
+        )
+    return None if count == len(numbers) else numbers
+
+
+def _read_groups(name: str, main: DataMatrix, values: Any, one: str, parameter: str) -> IntArray:
+    given = np.asarray(as_values(values))
     if given.ndim != 1 and given.shape[1:] != (1,):
         raise ValueError(
             f"The '{parameter}' parameter of {name}.fit must hold one value per sample. Got shape {given.shape} "

@@ -180,6 +180,7 @@ def _known(used: dict[str, Any]) -> Card | None:
     words = {
         "labels": kinds.get(used["labels"]["kind"], "a target") if used["labels"] else "",
         "batches": "batches",
+        "donors": "donors",
         "side_samples": "side data",
         "must_link": "must-link pairs",
         "cannot_link": "cannot-link pairs",

@@ -14,7 +14,7 @@ ENOUGH = 0.95
 _SIZES = (1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30, 40, 50, 60, 80, 100, 120, 150, 200, 250, MOST_PICKED)
 
 
-def growing_panels(Z: FloatArray, V: FloatArray) -> tuple[IntArray, FloatArray]:
+def growing_panels(Z: FloatArray, V: FloatArray, donors: IntArray | None = None) -> tuple[IntArray, FloatArray]:
     """Return sizes, and how well that many features show the structure.
 
     Parameters
@@ -23,18 +23,20 @@ def growing_panels(Z: FloatArray, V: FloatArray) -> tuple[IntArray, FloatArray]:
         The picked features, standardised, in the order of the pick.
     V : ndarray of shape (n_samples, n_columns)
         The structure.
+    donors : ndarray of int of shape (n_samples,), optional
+        The donor of every sample, if some have several.
     """
     sizes = np.unique(np.minimum(_SIZES, Z.shape[1])) if Z.shape[1] else np.empty(0, dtype=int)
-    return sizes, np.array([shown_by(Z[:, :size], V) for size in sizes])
+    return sizes, np.array([shown_by(Z[:, :size], V, donors) for size in sizes])
 
 
-def shown_by(Z: FloatArray, V: FloatArray) -> float:
+def shown_by(Z: FloatArray, V: FloatArray, donors: IntArray | None = None) -> float:
     """Return R2 of V from a panel's features, samples in a random order.
 
     Where samples are equally near, the search takes the first. It must not follow the order in which they were given.
     """
     mixed = np.random.default_rng(0).permutation(len(Z))
-    return share_shown(Z[mixed], V[mixed])
+    return share_shown(Z[mixed], V[mixed], None if donors is None else donors[mixed])
 
 
 def fewest(sizes: IntArray, shown: FloatArray) -> int:

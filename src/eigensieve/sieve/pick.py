@@ -38,18 +38,20 @@ class Alignment:
     Parameters
     ----------
     Z : ndarray of shape (n_samples, n_features)
-        Columns of unit norm.
+        Columns of unit norm, or shorter.
     scores : ndarray of shape (n_features,)
         a_i.
     share : ndarray of shape (n_features,)
         s_i, the share of each feature's variance that is not unwanted. In K_S feature i counts s_i, and its unwanted
         part 1 - s_i, which all features are taken to share: |K_S|^2 = sum_ij s_i s_j (m_i'm_j)^2 + (sum_i (1 - s_i))^2.
+    energy : ndarray of shape (n_features,) or float, default=1
+        |m_i|^2, below 1 for features with missing values.
     """
 
-    def __init__(self, Z: FloatArray, scores: FloatArray, share: FloatArray) -> None:
+    def __init__(self, Z: FloatArray, scores: FloatArray, share: FloatArray, energy: FloatArray | float = 1.0) -> None:
         self.Z, self.share, self.unwanted = Z, share, 1.0 - share
         self.a = share * scores
-        self.own = share**2 + self.unwanted**2
+        self.own = (share * energy) ** 2 + self.unwanted**2
         self.b = np.zeros(Z.shape[1])
         self.inner = self.squared = 0.0
 
@@ -86,6 +88,8 @@ class Residual:
         T.
     square_share : float
         The squares of the features count, too, with this factor, in e_i and in P.
+    squares : ndarray of shape (n_samples, n_features), optional
+        Those of Z by default.
     ridge : float
         r.
     """
@@ -93,13 +97,19 @@ class Residual:
     now = 0.0
 
     def __init__(
-        self, Z: FloatArray, scores: FloatArray, target: FloatArray, square_share: float = 0.0, ridge: float = 1.0
+        self,
+        Z: FloatArray,
+        scores: FloatArray,
+        target: FloatArray,
+        square_share: float = 0.0,
+        squares: FloatArray | None = None,
+        ridge: float = 1.0,
     ) -> None:
         self.ridge = ridge
         self.quality = np.maximum(scores, 0.0)
         self.views: list[tuple[FloatArray, float]] = [(Z.astype(np.float64, copy=False), 1.0)]
         if square_share:
-            self.views.append((squares_of(Z), square_share))
+            self.views.append((squares_of(Z) if squares is None else squares, square_share))
         self.energies = [np.square(view) for view, _ in self.views]
         self.left = np.array(target, dtype=np.float64)
         self.basis = np.empty((0, len(Z)))

@@ -118,7 +118,7 @@ class FitOptions:
         return self.side, self.pairs, self.must_keep, self.exclude, self.groups, self.costs
 
     def fitting(
-        self, label: str | None, batch: str | None = None, event: str | None = None, time: str | None = None
+        self, label: str | None, *, event: str | None = None, time: str | None = None, **roles: str | None
     ) -> Fitting:
         """The method with its parameters. Options that do not go together are refused before anything is read."""
         others = {"method", "side", "pairs", "stability"}
@@ -136,7 +136,7 @@ class FitOptions:
             )
         if label is None and self.supervision not in (None, "auto", "ignore"):
             raise UsageProblem(f"--supervision {self.supervision} needs labels. Name their column with --label.")
-        for name, value in (("batch", batch), ("event", event), ("side", self.side), ("pairs", self.pairs)):
+        for name, value in ({**roles, "event": event, "side": self.side, "pairs": self.pairs}).items():
             if value is not None and name not in fitting.method.knows:
                 raise UsageProblem(
                     f"--{name} does nothing with --method {self.method}. Drop it, or use --method {DEFAULT_METHOD}."
@@ -173,8 +173,8 @@ def select_features(
     """Select the features that matter from a table of samples.
 
     Reads CSV and TSV (also .gz), Excel, Parquet, Feather, .npy, .npz, .mat, svmlight, Matrix Market, 10x folders and
-    .h5ad. Labels, batches, side data and pairs of samples are used where you give them. The columns of --label and
-    --batch are never features.
+    .h5ad. Labels, batches, side data and pairs of samples are used where you give them. The columns of --label,
+    --batch and --donors are never features.
     """
     check_times(reading.event, reading.time, reading.label)
     fitting = fit.fitting(**reading.roles)
@@ -184,7 +184,7 @@ def select_features(
     console = Console(printing, *places)
     with Outputs(force=writing.force) as outputs:
         outputs.check(*places, inputs=(*reading.inputs, *fit.inputs))
-        samples = with_times(read_samples(reading, console, notes=True))
+        samples = with_times(read_samples(reading, console, notes=True, gaps=fitting.method.gaps))
         selection = _selection(fitting, samples, reading, fit, console)
         _write(selection, writing, outputs, console)
         outputs.commit()
@@ -196,6 +196,8 @@ def _selection(
 ) -> Selection:
     """Read side data and pairs, fit, and repeat the fit on random halves where asked."""
     extra: dict[str, Any] = {} if samples.batches is None else {"batches": samples.batches}
+    if samples.donors is not None:
+        extra["groups"] = samples.donors
     if options.side is not None:
         extra["side"] = read_side(options.side, reading, samples, console)
     if options.pairs is not None:
