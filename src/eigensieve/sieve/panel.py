@@ -26,11 +26,17 @@ def growing_panels(Z: FloatArray, V: FloatArray, donors: IntArray | None = None)
     donors : ndarray of int of shape (n_samples,), optional
         The donor of every sample, if some have several.
     """
-    # Where samples are equally near, the search takes the first. It must not follow the order in which they were given.
-    mixed = np.random.default_rng(0).permutation(len(Z))
-    Z, V, donors = Z[mixed], V[mixed], None if donors is None else donors[mixed]
     sizes = np.unique(np.minimum(_SIZES, Z.shape[1])) if Z.shape[1] else np.empty(0, dtype=int)
-    return sizes, np.array([share_shown(Z[:, :size], V, donors) for size in sizes])
+    return sizes, np.array([shown_by(Z[:, :size], V, donors) for size in sizes])
+
+
+def shown_by(Z: FloatArray, V: FloatArray, donors: IntArray | None = None) -> float:
+    """Return R2 of V from a panel's features, samples in a random order.
+
+    Where samples are equally near, the search takes the first. It must not follow the order in which they were given.
+    """
+    mixed = np.random.default_rng(0).permutation(len(Z))
+    return share_shown(Z[mixed], V[mixed], None if donors is None else donors[mixed])
 
 
 def fewest(sizes: IntArray, shown: FloatArray) -> int:

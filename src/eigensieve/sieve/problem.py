@@ -83,9 +83,7 @@ class Problem:
     @property
     def tested(self) -> BoolArray:
         """The features that may be chosen and are not kept in any case."""
-        tested = self.usable.copy()
-        tested[self.constraints.keep] = False
-        return tested if self.constraints.excluded is None else tested & ~self.constraints.excluded
+        return self.constraints.free(self.usable)
 
     def with_constraints(self, constraints: Constraints) -> "Problem":
         """Return the same problem with other constraints. What is known of the target stays known."""
@@ -178,9 +176,10 @@ class Problem:
         clear: BoolArray | None = None
         gain: Gain
         if found.source == "labels":
-            squares = self.fitted.square_share
-            squared = self.standing(few, SquaredData(self.samples.data)) if squares else None
-            gain = Residual(self.standing(few), scores * share[few], found.structure, squares, squared)
+            share_of_squares, ridge = self.fitted.square_share, self.fitted.ridge
+            squares = self.standing(few, SquaredData(self.samples.data)) if share_of_squares else None
+            quality = scores * share[few]
+            gain = Residual(self.standing(few), quality, found.structure, share_of_squares, squares, ridge)
         else:
             gain = Alignment(self.standing(few), scores, share[few], present)
         if found.source in ("features", "profiles"):
