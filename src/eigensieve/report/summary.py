@@ -82,11 +82,11 @@ def summarize(
     shown = _shown(order, names, limits)
     position = np.full(data.n_features, -1)
     position[shown] = np.arange(len(shown))
-    told = known if known is not None else {"y": shown_labels} if fitted.led_by_labels else {}
-    used = known_and_used(model, **told)
+    passed = known if known is not None else {"y": shown_labels} if fitted.led_by_labels else {}
+    used = known_and_used(model, **passed)
     samples, arranged = sample_view(fitted, data, chosen, sample_ids, shown_labels, used["labels"], limits)
     copies, redundant = redundancy(data, chosen, position, limits)
-    cost = constraint_cost(model, X, data, {name: value for name, value in told.items() if name in _PASSED})
+    cost = constraint_cost(model, X, data, {name: value for name, value in passed.items() if name in _PASSED})
     drawn = order[: limits.map_features] if draw_map else order[:0]
     about = _source(source or {}, found, constant, used["labels"] is not None or fitted.led_by_labels)
     return {
