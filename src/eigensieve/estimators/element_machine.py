@@ -33,7 +33,6 @@ from eigensieve.elements import (
     select,
     single_is_enough,
     solve_weights,
-    with_mixtures,
 )
 from eigensieve.estimators.base import AT_LEAST_ONE, AUTO, NOT_NEGATIVE, all_or_nothing, generator, warn_user
 from eigensieve.estimators.kernel_machine import KernelMachine, is_given
@@ -179,9 +178,8 @@ class ElementMachine(SmallMachine):
         plan = self._plan(LARGEST if self.n_elements == "auto" else self.n_elements)
         if self.n_elements == "auto":
             plan = self._plan(held_out_size(kernel, X, goal, plan, rng))
-        if goal.loss.classes:
-            X, goal = with_mixtures(X, goal, machine.decide, rng)
-        expansion, path = fit_labels(kernel, X, goal, plan, rng, refine=self.refine is not False)
+        full = machine.full if goal.loss.classes else None
+        expansion, path = fit_labels(kernel, X, goal, plan, rng, full, refine=self.refine is not False)
         basis, columns = as_columns(expansion)
         selection = Selection(columns, path)
         self._warn_if_short(selection, plan, len(basis))

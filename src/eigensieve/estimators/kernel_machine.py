@@ -1,7 +1,9 @@
 """From a scikit-learn SVC or SVR, fitted or not, to its kernel expansion."""
 
 import copy
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -31,8 +33,8 @@ class KernelMachine:
         Support vectors.
     alpha : ndarray of shape (n_basis, n_outputs)
     intercept : ndarray of shape (n_outputs,)
-    decisions : ndarray of shape (n_samples, n_outputs)
-        f on the training samples.
+    on_training : callable
+        Returns f on the training samples (samples x outputs).
     """
 
     source: Any
@@ -41,11 +43,17 @@ class KernelMachine:
     basis: FloatArray
     alpha: FloatArray
     intercept: FloatArray
-    decisions: FloatArray
+    on_training: Callable[[], FloatArray]
 
-    def decide(self, X: FloatArray) -> FloatArray:
-        """Return f (samples x outputs) on other samples."""
-        return FullExpansion(self.kernel, self.basis, self.alpha, self.intercept).decision(X)
+    @cached_property
+    def decisions(self) -> FloatArray:
+        """f on the training samples (samples x outputs); nothing computes it if the labels are matched."""
+        return self.on_training()
+
+    @property
+    def full(self) -> FullExpansion:
+        """The machine as plain arrays."""
+        return FullExpansion(self.kernel, self.basis, self.alpha, self.intercept)
 
 
 def is_given(estimator: Any) -> bool:
@@ -89,7 +97,7 @@ def resolve_classifier(svc: Any, fitted: bool, X: Any, X_valid: FloatArray, y: A
     kernel, basis, values = MaskedKernel.from_svc(svc), _dense(svc.support_vectors_), _one_vs_rest(svc, X)
     # No single expansion yields the votes exactly: these weights come close.
     alpha, intercept = solve_weights(kernel.full(X_valid.astype(np.float64), basis), values, 1e-6)
-    return KernelMachine(svc, svc.classes_, kernel, basis, alpha, intercept, values)
+    return KernelMachine(svc, svc.classes_, kernel, basis, alpha, intercept, lambda: values)
 
 
 def resolve_regressor(svr: Any, fitted: bool, X: Any, X_valid: FloatArray, y: Array) -> KernelMachine:
@@ -116,8 +124,8 @@ def _single_output(machine: Any, classes: Array, X: FloatArray) -> KernelMachine
     alpha = _dense(machine.dual_coef_).reshape(1, -1).T
     if not len(basis):  # all targets lie within epsilon of a constant
         basis, alpha = X[:1].astype(np.float64), np.zeros((1, 1))
-    values = FullExpansion(kernel, basis, alpha, machine.intercept_).decision(X)
-    return KernelMachine(machine, classes, kernel, basis, alpha, np.atleast_1d(machine.intercept_), values)
+    full = FullExpansion(kernel, basis, alpha, np.atleast_1d(machine.intercept_))
+    return KernelMachine(machine, classes, kernel, basis, alpha, full.intercept, lambda: full.decision(X))
 
 
 def _from_one_vs_rest(machine: Any, X: FloatArray) -> KernelMachine:
@@ -128,4 +136,5 @@ def _from_one_vs_rest(machine: Any, X: FloatArray) -> KernelMachine:
         alpha[np.searchsorted(rows, part.support_), k] = _dense(part.dual_coef_).ravel()
     kernel = MaskedKernel.from_svc(parts[0])
     intercept = np.array([part.intercept_[0] for part in parts])
-    return KernelMachine(machine, machine.classes_, kernel, X[rows], alpha, intercept, machine.decision_function(X))
+    decide = partial(machine.decision_function, X)
+    return KernelMachine(machine, machine.classes_, kernel, X[rows], alpha, intercept, decide)
