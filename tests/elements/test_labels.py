@@ -137,8 +137,10 @@ def test_growing_takes_the_best_feature_each_time(outputs):
     widths = np.array([0, 1])
     features, centres = np.full((2, 4), 2), np.zeros((2, 4))
     grown = np.empty((2, 4), np.float32)
-    grow(order, edges, tables, joined, low, step, X.T.astype(np.float32), gammas, g, h, np.float32(ridge), worth, np.arange(8), 5, widths,
-         features, centres, grown)  # fmt: skip
+    grow(
+        order, edges, tables, joined, low, step, X.T.astype(np.float32), gammas, g, h, np.float32(ridge), worth,
+        np.arange(8), 5, widths, features, centres, grown,
+    )  # fmt: skip
     for s in range(2):
         parent, among, factor = np.ones(500), np.arange(8), 1.0  # the last feature is not tried
         for k in range(1, 4):
