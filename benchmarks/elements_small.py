@@ -36,8 +36,18 @@ from sklearn.svm import SVC
 
 from eigensieve import ElementSelectedSVC
 from elements_exports import (
-    Built, emlearn_to_c, exact, flash, levels, line_to_c, m2cgen_to_c, network_to_c, nystroem_to_c, trees_to_c, whole,
-)  # fmt: skip
+    Built,
+    emlearn_to_c,
+    exact,
+    flash,
+    levels,
+    line_to_c,
+    m2cgen_to_c,
+    network_to_c,
+    nystroem_to_c,
+    trees_to_c,
+    whole,
+)
 from elements_papers import Bonsai, ProtoNN, bonsai_to_c, protonn_to_c
 from elements_problems import FRESH, REPORTED, Split, split
 

@@ -37,8 +37,24 @@ def element_owners(columns: Sequence[Column]) -> IntArray:
     return np.array([column.basis for column in columns for _ in column.features], dtype=np.int64)
 
 
+class Stored:
+    """Checks of an expansion that comes from a file: compiled code indexes by its numbers."""
+
+    kernel: MaskedKernel
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self.kernel.check()
+        if not self._fits():
+            raise ValueError("The arrays of the expansion do not fit together.")
+
+    def _fits(self) -> bool:
+        """Return whether the shapes agree and every index is in range."""
+        raise NotImplementedError
+
+
 @dataclass(frozen=True, eq=False)
-class ElementExpansion:
+class ElementExpansion(Stored):
     """f(x) = intercept + sum_j weights_j k(x, b_j seen through mask column j).
 
     Parameters
@@ -66,13 +82,10 @@ class ElementExpansion:
     weights: FloatArray
     intercept: FloatArray
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        """Restore a stored expansion. Compiled code indexes by its numbers, so all of them are checked."""
-        self.__dict__.update(state)
-        self.kernel.check()
+    def _fits(self) -> bool:
         n_columns, n_outputs = _shape(self.weights, "f", 2)
         (n_elements,) = _shape(self.features, "i", 1)
-        fits = (
+        return (
             _shape(self.starts, "i", 1) == (n_columns + 1,)
             and _shape(self.values, "f", 1) == (n_elements,)
             and _shape(self.factors, "f", 1) == (n_columns,)
@@ -82,8 +95,6 @@ class ElementExpansion:
             and bool((np.diff(self.starts) > 0).all())
             and (n_elements == 0 or bool(self.features.min() >= 0 and self.features.max() < self.n_features))
         )
-        if not fits:
-            raise ValueError("The arrays of the expansion do not fit together.")
 
     @classmethod
     def build(
@@ -160,7 +171,7 @@ class ElementExpansion:
 
 
 @dataclass(frozen=True, eq=False)
-class FullExpansion:
+class FullExpansion(Stored):
     """f(x) = K(x, B) alpha + intercept in chunks of samples.
 
     The whole machine, unmasked, by matrix products: the same numbers as libsvm's loop over support vectors, an order of
@@ -179,12 +190,8 @@ class FullExpansion:
     alpha: FloatArray
     intercept: FloatArray
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        """Restore a stored expansion, with its shapes checked."""
-        self.__dict__.update(state)
-        self.kernel.check()
-        if _shape(self.alpha, "f", 2) != (_shape(self.basis, "f", 2)[0], *_shape(self.intercept, "f", 1)):
-            raise ValueError("The arrays of the expansion do not fit together.")
+    def _fits(self) -> bool:
+        return _shape(self.alpha, "f", 2) == (_shape(self.basis, "f", 2)[0], *_shape(self.intercept, "f", 1))
 
     @property
     def n_features(self) -> int:
