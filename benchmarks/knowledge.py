@@ -1,6 +1,6 @@
 """What the sieve makes of knowledge, beside other ways to use it.
 
-    python benchmarks/knowledge.py labels       accuracy with features selected by classes, 8 peers
+    python benchmarks/knowledge.py labels       accuracy with features selected by classes, 8 or 15 peers
     python benchmarks/knowledge.py regression   R2 with features selected by numbers
     python benchmarks/knowledge.py few          2, 5 and 10 labels per class, the other samples without label
     python benchmarks/knowledge.py unwanted     shifted batches, changing light, four studies
@@ -33,6 +33,7 @@ from sklearn.svm import SVC, SVR
 from eigensieve import SieveSelector
 from eigensieve.datasets import load_real
 from knowledge_cases import auto, pairs, unwanted
+from knowledge_packages import PACKAGE_PEERS
 from knowledge_peers import CLASS_PEERS, FEW_PEERS, TARGET_PEERS, Peer, load, scaled, set_names
 from measure import interleaved
 
@@ -146,7 +147,8 @@ def compare(
 
 def labels(args: argparse.Namespace) -> None:
     names = set_names(args.part, args.cap)[: args.sets]
-    methods = {OURS: sieve, **CLASS_PEERS}
+    peers = CLASS_PEERS | (PACKAGE_PEERS if args.peers == "all" else {})
+    methods = {OURS: sieve, **peers}
     folds = StratifiedKFold(args.folds, shuffle=True, random_state=0)
     sets = ((name, *load(name, args.cap)) for name in names)
     compare(sets, methods, folds.split, classifiers, SIZES, Cache(args.cache))
@@ -271,7 +273,8 @@ if __name__ == "__main__":
     warnings.filterwarnings("ignore")
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("what", choices=PARTS)
-    parser.add_argument("--part", choices=["choose", "report"], default="report")
+    parser.add_argument("--part", choices=["choose", "report", "all"], default="report")
+    parser.add_argument("--peers", choices=["own", "all"], default="own", help="all: those from packages as well")
     parser.add_argument("--folds", type=int, default=3)
     parser.add_argument("--cap", type=int, default=300, help="most samples of a set")
     parser.add_argument("--sets", type=int, default=None, help="how many sets, in the drawn order")

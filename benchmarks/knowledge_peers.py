@@ -46,16 +46,16 @@ def load(name: str, cap: int) -> tuple[np.ndarray, np.ndarray] | None:
 
 
 def set_names(part: str, cap: int) -> list[str]:
-    """Names of the sets for choosing or for reporting, in an order drawn once and for all.
+    """Names of the sets for choosing, for reporting, or of all, in an order drawn once and for all.
 
-    Sets with at least 40 features are sorted by name. Those at even positions are for choosing.
+    Sets with at least 40 features are sorted by name. Those at even positions are for choosing; "all" takes both.
     """
     found = []
     for name in sorted(set(list_real()) - set(_SKIPPED), key=str.lower):
         pair = load(name, cap)
         if pair is not None and pair[0].shape[1] >= _LEAST_FEATURES and pair[1].max() > 0:
             found.append(name)
-    half = found[0 if part == "choose" else 1 :: 2]
+    half = found if part == "all" else found[0 if part == "choose" else 1 :: 2]
     return [half[i] for i in np.random.default_rng(1).permutation(len(half))]
 
 

@@ -1,6 +1,7 @@
 """The benchmark of selectors, on a set of the user's own: any selector runs, results are kept, tests are right."""
 
 import json
+import shlex
 import sys
 from pathlib import Path
 
@@ -47,6 +48,38 @@ def test_any_selector_runs_and_results_are_kept(quality: None, tmp_path: Path, c
     assert len(list(tmp_path.glob("*.svg"))) == 4
     main()
     assert len((tmp_path / "r.jsonl").read_text().splitlines()) == 1 + len(rows)
+
+
+def test_the_ten_lines_of_the_page_run_beside_the_others(
+    quality: None, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from benchmarks.quality.__main__ import main
+
+    page = (ROOT / "docs" / "measured" / "add-a-selector.md").read_text(encoding="utf-8")
+    code = page.partition("```python\n")[2].partition("```")[0]
+    assert len(code.split("\n")) <= 11
+    (tmp_path / "mine.py").write_text(code)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    command = next(line for line in page.split("\n") if "mine:Spread" in line)
+    options = [
+        *shlex.split(command)[3:],
+        "--counts",
+        "20",
+        "--seeds",
+        "1",
+        "--n-init",
+        "2",
+        "--data",
+        _own_set(tmp_path),
+    ]
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "argv", ["quality", *shlex.split(command)[3:], *options])
+    main()
+    assert "raw mine:Spread(count)" in capsys.readouterr().out
+    rows = [json.loads(line) for line in Path("quality.jsonl").read_text().splitlines()[1:]]
+    assert {row["selector"] for row in rows} == {"sieve", "random", "variance", "raw mine:Spread(count)"}
+    assert all(row["chosen"] == 20 for row in rows)
+    assert Path("quality.csv").exists()
 
 
 def test_sets_that_were_chosen_on_have_no_pictures(quality: None, tmp_path: Path) -> None:

@@ -75,21 +75,47 @@ def test_the_sdist_holds_what_git_knows_and_nothing_else(archives):
         assert any(name == wanted or name.startswith(f"{wanted}/") for name in names), wanted
 
 
-def test_links_of_the_readme_work_wherever_it_is_shown(archives):
-    """PyPI shows the README without the files around it: links name the repository, and what they name exists."""
+LINK = re.compile(r"\]\(([^)]+)\)")
+
+
+def test_links_of_the_readme_are_relative_in_a_clone():
+    """They lead to the files beside it, on every branch and in every copy."""
+    links = LINK.findall((ROOT / "README.md").read_text())
+    assert links
+    for link in links:
+        assert (ROOT / link.partition("#")[0]).is_file(), link
+
+
+def test_links_of_the_readme_are_absolute_on_the_package_index(archives):
+    """The index shows the README without the files around it: wheel and sdist name the repository in each link."""
     with tarfile.open(archives[1]) as sdist:
         (info,) = (member for member in sdist.getmembers() if member.name.endswith("/PKG-INFO"))
         shown = sdist.extractfile(info)
         assert shown is not None
         text = Parser().parsestr(shown.read().decode()).get_payload()
-    assert text.strip() == (ROOT / "README.md").read_text().strip()
-    links = re.findall(r"\]\(([^)]+)\)", text)
-    assert links
-    for link in links:
-        assert link.startswith("https://"), link
-        for start in (f"{HOME}/blob/main/", HOME.replace("github.com", "raw.githubusercontent.com") + "/main/"):
-            if link.startswith(start):
-                assert (ROOT / link.removeprefix(start).partition("#")[0]).is_file(), link
+    with zipfile.ZipFile(archives[0]) as wheel:
+        metadata = wheel.read(f"eigensieve-{__version__}.dist-info/METADATA").decode()
+    assert Parser().parsestr(metadata).get_payload() == text
+    raw, pages = HOME.replace("github.com", "raw.githubusercontent.com") + "/main/", f"{HOME}/blob/main/"
+    for link in LINK.findall(text):
+        assert link.startswith(raw if link.endswith((".png", ".svg")) else pages), link
+    assert text.replace(raw, "").replace(pages, "").strip() == (ROOT / "README.md").read_text().strip()
+
+
+def test_nothing_is_named_that_does_not_exist_yet():
+    """Before the first release: no install command by name, no badge, no page on a site."""
+    pages = [path for pattern in ("*.md", "docs/**/*.md", "examples/**/*.py", "paper/*") for path in ROOT.glob(pattern)]
+    early = (
+        "pip install eigensieve",
+        "install -U eigensieve",
+        "conda install",
+        "shields.io",
+        ".github.io",
+        "pypi.org/p",
+    )
+    for path in pages:
+        text = path.read_text(encoding="utf-8")
+        assert [words for words in (*early, HOME) if words in text] == [], path.relative_to(ROOT)
 
 
 def make_targets() -> set[str]:

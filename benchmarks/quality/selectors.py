@@ -49,7 +49,7 @@ class Selector:
 
 
 def from_text(text: str) -> Selector:
-    """Read ``module:Class(arguments)``: any estimator with scikit-learn's ``get_support``.
+    """Read ``module:Class(arguments)``: any class with `fit`, and ``selection_order_`` or scikit-learn's `get_support`.
 
     The arguments may name `count`, the number of features wanted, `k`, the number of classes, and `seed`. A selector
     that does not name `count` chooses a number of its own. The word ``raw`` in front gives it raw data, the word
@@ -68,7 +68,9 @@ def from_text(text: str) -> Selector:
     def choose(X, n_clusters, count, seed, y):
         model = eval(code, names, {"count": count, "k": n_clusters, "seed": seed})
         model.fit(X, y) if supervised else model.fit(X)
-        return np.asarray(getattr(model, "selection_order_", model.get_support(indices=True)))
+        if hasattr(model, "selection_order_"):
+            return np.asarray(model.selection_order_)
+        return np.asarray(model.get_support(indices=True))
 
     used = set(code.co_names)
     return Selector(

@@ -10,7 +10,18 @@ from sklearn.neighbors import NearestNeighbors
 
 from .data import Cells
 
-METRICS = ("nmi", "ari", "leiden_nmi", "leiden_ari", "silhouette", "transfer", "rare", "mixing")
+METRICS = (
+    "nmi",
+    "ari",
+    "leiden_nmi",
+    "leiden_ari",
+    "coarse_nmi",
+    "coarse_ari",
+    "silhouette",
+    "transfer",
+    "rare",
+    "mixing",
+)
 _COMPONENTS = 30
 _NEIGHBORS = 15
 _MOST = 10.0  # scaled values are cut here, as in scanpy's tutorial
@@ -30,6 +41,7 @@ def score(cells: Cells, genes: np.ndarray, seed: int = 0) -> dict[str, float]:
 
     nmi, ari : k-means on the components, told the number of types.
     leiden_nmi, leiden_ari : Leiden on the neighbour graph, resolution 1.
+    coarse_nmi, coarse_ari : the same at resolution 0.5.
     silhouette : of the labels.
     transfer : macro F1 of labels given by the 15 nearest other cells.
     rare : of the rare types' cells, the share whose 5 nearest other cells say so; mean over the types.
@@ -39,12 +51,14 @@ def score(cells: Cells, genes: np.ndarray, seed: int = 0) -> dict[str, float]:
     found = KMeans(int(y.max()) + 1, n_init=10, random_state=seed).fit_predict(P)
     near = NearestNeighbors(n_neighbors=min(30, len(P) - 1)).fit(P).kneighbors(return_distance=False)
     guessed = majority(y[near[:, :_NEIGHBORS]])
-    leiden = leiden_clusters(near[:, :_NEIGHBORS], seed)
+    leiden, coarse = (leiden_clusters(near[:, :_NEIGHBORS], seed, resolution) for resolution in (1.0, 0.5))
     scores = {
         "nmi": normalized_mutual_info_score(y, found),
         "ari": adjusted_rand_score(y, found),
         "leiden_nmi": normalized_mutual_info_score(y, leiden),
         "leiden_ari": adjusted_rand_score(y, leiden),
+        "coarse_nmi": normalized_mutual_info_score(y, coarse),
+        "coarse_ari": adjusted_rand_score(y, coarse),
         "silhouette": silhouette_score(P, y),
         "transfer": f1_score(y, guessed, average="macro"),
     }
@@ -69,7 +83,7 @@ def mixing(batches: np.ndarray, near: np.ndarray) -> float:
     return float((np.mean(1.0 / np.sum(shares**2, axis=1)) - 1.0) / (most - 1.0))
 
 
-def leiden_clusters(near: np.ndarray, seed: int) -> np.ndarray:
+def leiden_clusters(near: np.ndarray, seed: int, resolution: float = 1.0) -> np.ndarray:
     import igraph
     import leidenalg
 
@@ -77,5 +91,6 @@ def leiden_clusters(near: np.ndarray, seed: int) -> np.ndarray:
     graph = igraph.Graph(n=len(near), edges=np.unique(np.sort(ends, axis=1), axis=0))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        parts = leidenalg.find_partition(graph, leidenalg.RBConfigurationVertexPartition, seed=seed)
+        kind = leidenalg.RBConfigurationVertexPartition
+        parts = leidenalg.find_partition(graph, kind, resolution_parameter=resolution, seed=seed)
     return np.asarray(parts.membership)

@@ -5,15 +5,7 @@ from typing import Any
 
 
 def require(module: str, *, extra: str) -> Any:
-    """Import an optional module; the error names the extra of eigensieve that installs it.
-
-    Parameters
-    ----------
-    module : str
-        Dotted name of the module.
-    extra : str
-        Name of the extra in eigensieve's own metadata that installs it.
-    """
+    """Import an optional module; the error names the extra of eigensieve that installs it."""
     try:
         return import_module(module)
     except ImportError as error:

@@ -21,21 +21,11 @@ class CheckpointError(ValueError):
 
 
 class StagedFile:
-    """A file or folder that is written beside its destination and then moved there.
+    """A file or folder that is written beside its destination and then moved there: for those who write several files.
 
-    Use :func:`staged` for one file. This class serves those who write several files before they move any.
-
-    Parameters
-    ----------
-    destination : path-like
-        Its folder must exist. A symbolic link is followed: its target is replaced, and the link stays. Devices,
-        pipes and sockets are refused.
-
-    Attributes
-    ----------
-    path : Path
-        Write here. It lies in a hidden folder beside the destination, so that the move is a rename. It has the name of
-        the destination, because libraries tell formats and compression by the name.
+    The folder of the destination must exist. A symbolic link is followed: its target is replaced, and the link stays.
+    Devices, pipes and sockets are refused. Write to `path`: it lies in a hidden folder beside the destination, so that
+    the move is a rename, and has its name, because libraries tell formats and compression by the name.
     """
 
     def __init__(self, destination: str | os.PathLike[str]) -> None:
@@ -49,10 +39,7 @@ class StagedFile:
     def publish(self, *, flush: bool = False) -> None:
         """Move the written file or folder to the destination and replace anything there.
 
-        Parameters
-        ----------
-        flush : bool, default=False
-            Have the system put everything on the disk first, so that not even a power failure leaves half a file.
+        With `flush` the system puts everything on the disk first: not even a power failure leaves half a file.
         """
         if flush:
             for file in self.path.iterdir() if self.path.is_dir() else [self.path]:
@@ -84,15 +71,7 @@ def is_special(path: Path) -> bool:
 
 @contextmanager
 def staged(destination: str | os.PathLike[str], *, flush: bool = False) -> Iterator[Path]:
-    """Give a path to write to. It becomes the destination at the end, unless an exception or interruption occurs.
-
-    Parameters
-    ----------
-    destination : path-like
-        A file or a folder. An existing one is replaced.
-    flush : bool, default=False
-        As in :meth:`StagedFile.publish`.
-    """
+    """Give a path to write to. It becomes the destination at the end, unless an exception or interruption occurs."""
     file = StagedFile(destination)
     try:
         yield file.path

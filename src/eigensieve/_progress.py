@@ -16,15 +16,7 @@ silent: Progress = deque[str](maxlen=0).append
 
 
 class Printer:
-    """Print progress lines to standard error, at most a few per second.
-
-    Parameters
-    ----------
-    name : str
-        Put before every line, usually the estimator's class name.
-    verbose : int
-        1 prints at most one line every half second, 2 or more prints every line.
-    """
+    """Print progress lines to standard error: at most one every half second, and every line from ``verbose=2`` on."""
 
     def __init__(self, name: str, verbose: int) -> None:
         self.name = name

@@ -32,6 +32,8 @@ _EIGENVALUE = "The 'eigenvalue' parameter must be positive"
 def sparsity_gap(weights: ArrayLike, relevant: ArrayLike) -> float:
     """Ratio of the mean weight of the relevant features to the mean weight of all others.
 
+    Definition 6 of the 2003 paper, used for Fig. 3b of the 2005 paper. Means are of signed weights, as printed.
+
     Parameters
     ----------
     weights : array-like of shape (n_features,)
@@ -42,13 +44,7 @@ def sparsity_gap(weights: ArrayLike, relevant: ArrayLike) -> float:
     Returns
     -------
     gap : float
-        ``mean(alpha[relevant]) / mean(alpha[~relevant])``; infinite when the irrelevant features have, on
-        average, no positive weight at all.
-
-    Notes
-    -----
-    Definition 6 of the 2003 paper, used for Fig. 3b of the 2005 paper. Means are of signed weights, as
-    printed.
+        Infinite when the irrelevant features have, on average, no positive weight at all.
     """
     alpha = np.asarray(weights, dtype=np.float64)
     mask = np.asarray(relevant)
@@ -73,28 +69,22 @@ def two_block_sparsity_gap(
 ) -> float:
     """Sparsity gap that the two-block model of G predicts for many features.
 
+    Theorem 2 of the 2003 paper: the leading eigenvector (x_1, x_2) of ``n [[p mu_a, (1 - p) mu_b], [p mu_b, (1 - p)
+    mu_b]]`` has the gap r = x_1 / x_2 with ``p mu_b r^2 + ((1 - p) mu_b - p mu_a) r - (1 - p) mu_b = 0``. The number of
+    features n cancels. The paper takes mu_b = 1/6 from its Proposition 3, which the 2005 paper corrects to 1/q^2.
+
     Parameters
     ----------
     relevant_fraction : float
         p, in (0, 1]: the fraction of relevant features.
-    relevant_mean : float
-        mu_a: mean entry of G between two relevant features (0.85 in the paper's data).
-    irrelevant_mean : float
-        mu_b: mean entry of G where at least one of the two features is irrelevant.
+    relevant_mean, irrelevant_mean : float
+        mu_a and mu_b: mean entry of G between two relevant features (0.85 in the paper's data), and where one of them
+        or both are irrelevant.
 
     Returns
     -------
     gap : float
-        x_1 / x_2, at least 1 when ``relevant_mean >= irrelevant_mean``.
-
-    Notes
-    -----
-    Theorem 2 of the 2003 paper: (x_1, x_2) is the leading eigenvector of
-
-    ``n [[p mu_a, (1 - p) mu_b], [p mu_b, (1 - p) mu_b]]``,
-
-    so the gap r solves ``p mu_b r^2 + ((1 - p) mu_b - p mu_a) r - (1 - p) mu_b = 0``. The number of features n
-    cancels. The paper takes mu_b = 1/6 from its Proposition 3, which the 2005 paper corrects to 1/q^2.
+        At least 1 when ``relevant_mean >= irrelevant_mean``.
     """
     p, mu_a, mu_b = relevant_fraction, relevant_mean, irrelevant_mean
     _check(
@@ -114,26 +104,21 @@ def two_block_sparsity_gap(
 
 
 def irrelevant_weight_bound(X_irrelevant: ArrayLike, eigenvalue: float) -> float:
-    """Upper bound on the sum of the weights of a set of irrelevant features.
+    """Upper bound on the sum of the weights of a set of irrelevant features, for the energy criterion.
+
+    Lemma 13 of the 2005 paper: ``sqrt(sum_i gamma_i^2 / lambda)``, where gamma_i are the eigenvalues of M_2 M_2'.
+    ``sum_i gamma_i^2`` is the squared Frobenius norm of the smaller Gram matrix, so no eigenvalue is needed.
 
     Parameters
     ----------
     X_irrelevant : array-like of shape (n_samples, n_irrelevant)
-        The irrelevant features' columns as the solver saw them, i.e. standardised (the papers' M_2,
-        transposed).
+        Their columns as the solver saw them, i.e. standardised (the papers' M_2, transposed).
     eigenvalue : float
         lambda: the leading eigenvalue of G, which is the criterion's value at the solution.
 
     Returns
     -------
     bound : float
-        ``sum of alpha_i over the irrelevant features <= sqrt(sum_i gamma_i^2 / lambda)``, where gamma_i are
-        the eigenvalues of M_2 M_2'.
-
-    Notes
-    -----
-    Lemma 13 of the 2005 paper, for the energy criterion. ``sum_i gamma_i^2`` is the squared Frobenius norm
-    of the smaller of the two Gram matrices, so no eigenvalue is needed.
     """
     X = np.asarray(X_irrelevant, dtype=np.float64)
     rule = "The 'X_irrelevant' parameter of irrelevant_weight_bound must be a 2D array (samples x features)"
@@ -146,6 +131,9 @@ def irrelevant_weight_bound(X_irrelevant: ArrayLike, eigenvalue: float) -> float
 def expected_irrelevant_weight_bound(n_irrelevant: int, n_samples: int, eigenvalue: float) -> float:
     """The bound of :func:`irrelevant_weight_bound` to expect of features that are independent noise.
 
+    2005 paper, section 4.2: ``sqrt(n_2 (1 + n_2 / q) / lambda)``, from the second moment of a Wishart matrix
+    (:func:`wishart_moment`). Centring the features uses up one sample: then q is the number of samples minus 1.
+
     Parameters
     ----------
     n_irrelevant, n_samples : int
@@ -156,12 +144,6 @@ def expected_irrelevant_weight_bound(n_irrelevant: int, n_samples: int, eigenval
     Returns
     -------
     bound : float
-        ``sqrt(n_2 (1 + n_2 / q) / lambda)``.
-
-    Notes
-    -----
-    2005 paper, section 4.2: n_2 times the second moment of a Wishart matrix (:func:`wishart_moment`). Centring the
-    features uses up one sample: then q is the number of samples minus 1.
     """
     _check(eigenvalue > 0, _EIGENVALUE, f"{eigenvalue!r}")
     return float(np.sqrt(n_irrelevant * wishart_moment(2, n_irrelevant, n_samples) / eigenvalue))
@@ -169,6 +151,11 @@ def expected_irrelevant_weight_bound(n_irrelevant: int, n_samples: int, eigenval
 
 def wishart_moment(order: int, n_features: int, n_samples: int) -> float:
     """Moment of the eigenvalues of a Gram matrix of independent noise features, for many features and samples.
+
+    The limit of ``trace(W^k) / n`` for ``W = M M' / q``, with the entries of M (n x q) independent, of mean 0 and
+    variance 1: ``sum_{j < k} (n / q)^j / (j + 1) * binom(k, j) * binom(k - 1, j)``. The first three are 1, 1 + c and 1
+    + 3 c + c^2 with c = n / q. These are the Narayana polynomials of the 2005 paper, section 4.2, which misprints (n /
+    j)^j for (n / q)^j.
 
     Parameters
     ----------
@@ -180,13 +167,6 @@ def wishart_moment(order: int, n_features: int, n_samples: int) -> float:
     Returns
     -------
     moment : float
-        The limit of ``trace(W^k) / n`` for ``W = M M' / q``, with the entries of M (n x q) independent, of mean 0 and
-        variance 1: ``sum_{j < k} (n / q)^j / (j + 1) * binom(k, j) * binom(k - 1, j)``.
-
-    Notes
-    -----
-    The Narayana polynomials of the 2005 paper, section 4.2, which misprints (n / j)^j for (n / q)^j. The first three
-    are 1, 1 + c and 1 + 3 c + c^2 with c = n / q.
     """
     sizes = (order, n_features, n_samples)
     _check(min(sizes) >= 1, "The parameters of wishart_moment must be at least 1", f"{sizes}")
@@ -196,6 +176,9 @@ def wishart_moment(order: int, n_features: int, n_samples: int) -> float:
 
 def triple_product(a: ArrayLike, b: ArrayLike, C: ArrayLike) -> float:
     """The entry of G for the features a and b: ``(a'b) sum_l (a'c_l)(b'c_l)``.
+
+    Proposition 7 of the 2005 paper (Proposition 2 of 2003) gives the minimum for one column. It holds for several as
+    well: a'QQ'b = (a'b + a'Rb) / 2 with a reflection R, so the product is at least x (x - 1) / 2 for x = a'b.
 
     Parameters
     ----------
@@ -208,18 +191,15 @@ def triple_product(a: ArrayLike, b: ArrayLike, C: ArrayLike) -> float:
     -------
     product : float
         Between -1/8 and 1: -1/8 for instance when a'b = 1/2 and a'c = -b'c = 1/2, and 1 when all three are equal.
-
-    Notes
-    -----
-    Proposition 7 of the 2005 paper (Proposition 2 of 2003) gives the minimum for one column. It holds for several as
-    well: a'QQ'b = (a'b + a'Rb) / 2 with a reflection R, so the product is at least x (x - 1) / 2 for x = a'b.
     """
     first, second, Q = (np.asarray(values, dtype=np.float64) for values in (a, b, C))
     return float((first @ second) * np.sum((first @ Q) * (second @ Q)))
 
 
 def expected_triple_product(inner_product: float, n_samples: int, n_clusters: int = 1) -> float:
-    """The mean of :func:`triple_product` over random orthonormal C, for features with the given inner product.
+    """The mean of :func:`triple_product` over random orthonormal C: ``(k / q) (a'b)^2``.
+
+    Propositions 8 (k = 1) and 9 of the 2005 paper. For a and b that are random as well, (a'b)^2 is 1/q on average.
 
     Parameters
     ----------
@@ -231,11 +211,6 @@ def expected_triple_product(inner_product: float, n_samples: int, n_clusters: in
     Returns
     -------
     mean : float
-        ``(k / q) (a'b)^2``.
-
-    Notes
-    -----
-    Propositions 8 (k = 1) and 9 of the 2005 paper. For a and b that are random as well, (a'b)^2 is 1/q on average.
     """
     rule = "The 'n_clusters' parameter of expected_triple_product must be between 1 and n_samples"
     _check(1 <= n_clusters <= n_samples, rule, f"{n_clusters} and {n_samples}")
@@ -254,7 +229,9 @@ def positivity_probability(
     """Simulated probability that a random G has a leading eigenvector of one sign.
 
     G is symmetric with independent entries on and below the diagonal: the model of Theorem 10 in the 2005 paper
-    ("probabilistic Perron-Frobenius"; Fig. 2a there, Fig. 1a of the 2003 paper).
+    ("probabilistic Perron-Frobenius"; Fig. 2a there, Fig. 1a of the 2003 paper). An entry of the eigenvector is close
+    to ``(mu sqrt(n) + sigma g) / lambda`` with g standard normal, so the probability is roughly ``Phi(mu sqrt(n) /
+    sigma)^n`` for large n.
 
     Parameters
     ----------
@@ -272,12 +249,6 @@ def positivity_probability(
     Returns
     -------
     probability : float
-        Fraction of draws whose leading eigenvector has entries of one sign only.
-
-    Notes
-    -----
-    An entry of the eigenvector is close to ``(mu sqrt(n) + sigma g) / lambda`` with g standard normal, so the
-    probability is roughly ``Phi(mu sqrt(n) / sigma)^n`` for large n.
     """
     _check(
         n_features >= 1 and n_draws >= 1,
@@ -306,6 +277,9 @@ def positivity_probability(
 def leading_eigenvalue_estimate(G: ArrayLike) -> float:
     """Leading eigenvalue to expect of a symmetric matrix with independent entries of positive mean.
 
+    2005 paper, section 4.1 (Furedi and Komlos, 1981): ``sum(G) / n + sigma^2 / mu``, the mean row sum plus the variance
+    of the entries over their mean. The error is of order ``1 / sqrt(n)``.
+
     Parameters
     ----------
     G : array-like of shape (n_features, n_features)
@@ -314,11 +288,6 @@ def leading_eigenvalue_estimate(G: ArrayLike) -> float:
     Returns
     -------
     eigenvalue : float
-        ``sum(G) / n + sigma^2 / mu``: the mean row sum, plus the variance of the entries over their mean.
-
-    Notes
-    -----
-    2005 paper, section 4.1 (Furedi and Komlos, 1981). The error is of order ``1 / sqrt(n)``.
     """
     matrix = np.asarray(G, dtype=np.float64)
     rule = "The 'G' parameter of leading_eigenvalue_estimate must be a square matrix with entries of positive mean"
@@ -329,29 +298,24 @@ def leading_eigenvalue_estimate(G: ArrayLike) -> float:
 
 
 def norm_tail_bound(squared_norm: float, n_features: int, *, largest: float, second_moment: float) -> float:
-    """Upper bound on the probability that a vector of bounded independent entries is longer than given.
+    """Upper bound on the probability that a vector g of bounded independent entries is longer than given.
+
+    Lemma 12 of the 2005 paper with its constant written out, ``exp(-2 (t - n E g_i^2)^2 / (n M^4))``: Hoeffding's
+    inequality (Lemma 11) for the g_i^2. It takes the place of the Gaussian tail in the proof of Theorem 10, with t =
+    n^(3/2). Printed is M^2; the width of g_i^2 gives M^4.
 
     Parameters
     ----------
     squared_norm : float
         t; the bound is 1 up to ``n_features * second_moment``, which is the mean.
     n_features : int
-        n: the length of the vector g.
-    largest : float
-        M: no entry exceeds it in absolute value.
-    second_moment : float
-        E g_i^2, at most M^2.
+        n: the length of g.
+    largest, second_moment : float
+        M: no entry exceeds it in absolute value; and E g_i^2, at most M^2.
 
     Returns
     -------
     bound : float
-        ``P(|g|^2 >= t) <= exp(-2 (t - n E g_i^2)^2 / (n M^4))``.
-
-    Notes
-    -----
-    Lemma 12 of the 2005 paper with its constant written out: Hoeffding's inequality (Lemma 11) for the g_i^2. It takes
-    the place of the Gaussian tail in the proof of Theorem 10, with t = n^(3/2). Printed is M^2; the width of g_i^2
-    gives M^4.
     """
     _check(
         n_features >= 1 and 0 < second_moment <= largest**2,
@@ -365,6 +329,11 @@ def norm_tail_bound(squared_norm: float, n_features: int, *, largest: float, sec
 def trace_bound(weights: ArrayLike, n_samples: int, *, radius: float = 1.0) -> float:
     """Upper bound on how well linear functions of the weighted features fit random labels.
 
+    ``(radius / q) sqrt(sum_i |alpha_i|)``, at most ``radius n^(1/4) / q`` for alpha of norm 1 (2005 paper, section
+    4.3). The kernel matrix A_alpha has the trace ``sum_i alpha_i``, and the Rademacher complexity ``E max_{|f| <=
+    radius} (1/q) sum_t s_t f(x_t)`` over random signs s is at most ``(radius / q) sqrt(trace)`` (Bousquet and Herrmann,
+    2003). So sparse weights give a smaller gap between training and test error.
+
     Parameters
     ----------
     weights : array-like of shape (n_features,)
@@ -377,13 +346,6 @@ def trace_bound(weights: ArrayLike, n_samples: int, *, radius: float = 1.0) -> f
     Returns
     -------
     bound : float
-        ``(radius / q) sqrt(sum_i |alpha_i|)``, at most ``radius n^(1/4) / q`` for alpha of norm 1.
-
-    Notes
-    -----
-    2005 paper, section 4.3. The kernel matrix A_alpha has the trace ``sum_i alpha_i``, and the Rademacher complexity
-    ``E max_{|f| <= radius} (1/q) sum_t s_t f(x_t)`` over random signs s is at most ``(radius / q) sqrt(trace)``
-    (Bousquet and Herrmann, 2003). So sparse weights give a smaller gap between training and test error.
     """
     alpha = np.abs(np.asarray(weights, dtype=np.float64))
     _check(

@@ -79,6 +79,9 @@ def test_from_drop_to_download(browser, address, tmp_path, width, dark):
     assert browser.run_in_frame("origin") == "null"
     assert browser.run_in_frame("fetch('../selection').then(() => 'read', () => 'refused')") == "refused"
     assert browser.run("document.documentElement.scrollWidth") <= width
+    drop(browser, "other.csv")
+    until(browser, "document.getElementById('drop-text').textContent === 'other.csv' && " + READY)
+    assert browser.run("document.getElementById('progress').textContent") == ""
     assert browser.complaints() == []
     assert [url for url in browser.requests() if not url.startswith((address, "blob:"))] == []
     browser.screenshot(tmp_path / "page.png")

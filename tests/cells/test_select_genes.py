@@ -175,6 +175,17 @@ def test_batches_labels_and_side_cells(adata: Any) -> None:
     assert adata.uns["hvg"]["flavor"] == "eigensieve"
 
 
+def test_batches_that_nobody_named_are_told() -> None:
+    made = make_single_cells(300, 1_000, group_shares=(1.0,) * 3, n_batches=2, batch_strength=0.3, random_state=0)
+    adata = anndata.AnnData(made.X)
+    adata.obs["Batch"] = pd.Categorical(made.batches.astype(str))
+    with pytest.warns(UserWarning, match="batch_key='Batch'"):
+        select_genes(adata, 50)
+    select_genes(adata, 50, batch_key="Batch")
+    adata.obs["Batch"] = np.random.default_rng(0).permutation(made.batches)
+    select_genes(adata, 50)
+
+
 def test_the_number_is_found_and_genes_are_kept(adata: Any) -> None:
     select_genes(adata, "auto", random_state=0)
     assert markers(adata) >= MARKERS - 1

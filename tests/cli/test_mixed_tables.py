@@ -54,7 +54,8 @@ def test_notes_name_the_option(cli, table, tmp_path):
     path = tmp_path / "t.csv"
     frame = pd.DataFrame(np.random.default_rng(0).standard_normal((20, 4)), columns=list("abcd"))
     frame.assign(target=np.arange(20) % 2).to_csv(path, index=False)
-    assert "column 'target' was taken for a feature (if it is the label: --label target)" in cli("select", path)[2]
+    note = "column 'target' may be the label and was taken for a feature (--label target uses it)"
+    assert note in cli("select", path)[2]
 
 
 def test_columns_and_marks_are_told_by_options(cli, cars, tmp_path):

@@ -77,8 +77,8 @@ def test_branches_leave_from_one_state() -> None:
         ({"group_shares": (0.5, 0.0)}, "'group_shares' .* one positive number per type"),
         ({"structure": "tree"}, "'structure' .* 'groups' or 'branches'. Got 'tree'"),
         ({"marker_share": 1.5}, "'marker_share' .* between 0 and 1"),
-        ({"depth": 0}, "'depth' .* must be positive"),
-        ({"dispersion": -0.1}, "'dispersion' .* must not be negative"),
+        ({"depth": 0}, "'depth' .* at least 1"),
+        ({"dispersion": -0.1}, "'dispersion' .* at least 0"),
     ],
 )
 def test_wrong_input_is_refused(settings: dict, message: str) -> None:

@@ -70,7 +70,7 @@ class TestPlantedClusters:
     @pytest.mark.parametrize(
         ("arguments", "message"),
         [
-            ({"n_relevant": 11, "n_features": 10}, "'n_relevant' .* between 0 and n_features=10. Got 11"),
+            ({"n_relevant": 11, "n_features": 10}, "'n_relevant' .* between 0 and 10. Got 11"),
             ({"n_clusters": 0}, "'n_clusters' .* at least 1. Got 0"),
             ({"n_samples": 0}, "'n_samples' .* at least 1. Got 0"),
         ],

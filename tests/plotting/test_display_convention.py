@@ -21,7 +21,7 @@ def _close():
 @pytest.mark.parametrize("name", plotting.__all__)
 def test_a_display_has_a_maker_and_draws_on_given_axes(name):
     display = getattr(plotting, name)
-    assert any(maker.startswith("from_") for maker in vars(display))
+    assert any(maker.startswith("from_") for maker in dir(display))
     assert "ax" in display.plot.__code__.co_varnames
 
 

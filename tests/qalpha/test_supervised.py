@@ -6,7 +6,7 @@ import pytest
 from eigensieve import QAlphaSelector
 from eigensieve.data import as_data
 from eigensieve.operators import StandardAffinity, check_symmetric_operator
-from eigensieve.qalpha.class_blocks import BlockGram, BlockSettings, _arrange
+from eigensieve.qalpha.class_blocks import BlockGram, _arrange
 from eigensieve.qalpha.knowledge.labels import class_span, read_labels
 from reference import supervised as naive
 
@@ -84,7 +84,7 @@ def test_block_operator_is_the_dense_matrix():
     X, y = labelled(q=24, n=15)
     M = naive.unit_rows(X, center=False)
     affinity = StandardAffinity(as_data(X).standardized("unit"))
-    Q, rows, columns, signs = _arrange(y, BlockSettings(0.5, 2, 1))
+    Q, rows, columns, signs = _arrange(y)
     blocks = {}
     for g in range(3):
         for h in range(3):

@@ -242,7 +242,7 @@ def test_the_unpacked_size_of_feather(compression, tmp_path):
     import pyarrow as pa
     from pyarrow import feather
 
-    from eigensieve.tables.feather_size import unpacked_size
+    from eigensieve.tables.columnar import unpacked_size
 
     table = pa.table(
         {"x": np.arange(5000.0), "n": pa.array(["u", "v"] * 2500).dictionary_encode(), "i": [1, None] * 2500}

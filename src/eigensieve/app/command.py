@@ -21,15 +21,7 @@ _NAME_BYTES = 150
 
 
 class Refused(Exception):
-    """A request that is not carried out, with the status of the answer.
-
-    Parameters
-    ----------
-    message : str
-        The problem and its fix.
-    status : int
-        Status of the HTTP answer.
-    """
+    """A request that is not carried out: the problem with its fix, and the status of the HTTP answer."""
 
     def __init__(self, message: str, status: int = 400) -> None:
         super().__init__(message)

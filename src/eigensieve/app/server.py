@@ -39,13 +39,6 @@ class Guard:
 
     The address must hold the token. The host must be this computer, since another name could be made to point here.
     If the browser tells which page asks, it must be a page of this server.
-
-    Parameters
-    ----------
-    app : callable
-    token : str
-    hosts : set of str
-        Names of this server, with its port.
     """
 
     def __init__(self, app: Application, token: str, hosts: set[str]) -> None:
@@ -88,17 +81,7 @@ def _with_headers(send: Any) -> Any:
 
 
 def make_app(workspace: Workspace, token: str, hosts: set[str]) -> Application:
-    """Return the application that serves the page.
-
-    Parameters
-    ----------
-    workspace : Workspace
-        Closed when the application ends.
-    token : str
-        First part of every path.
-    hosts : set of str
-        Names of this server, with its port.
-    """
+    """Return the application that serves the page below ``/token/`` to these hosts; it closes the workspace."""
     from starlette.applications import Starlette
     from starlette.requests import ClientDisconnect, Request
     from starlette.responses import JSONResponse, Response
@@ -172,15 +155,7 @@ async def _choices(request: Any) -> Any:
 
 
 def serve(port: int = 0, *, open_browser: bool = True) -> None:
-    """Serve the page on 127.0.0.1 until Ctrl-C; print its address.
-
-    Parameters
-    ----------
-    port : int, default=0
-        0 takes a free one.
-    open_browser : bool, default=True
-        Whether to open the page in the browser.
-    """
+    """Serve the page on 127.0.0.1 until Ctrl-C; print its address. Port 0 takes a free one."""
     require("starlette", extra="app")
     uvicorn = require("uvicorn", extra="app")
     with socket.create_server(("127.0.0.1", port)) as listening:

@@ -23,15 +23,7 @@ _NAMES = 50  # selected features whose names the page shows
 
 
 class Program:
-    """One command line of eigensieve that runs as a process of its own.
-
-    Parameters
-    ----------
-    arguments : list of str
-        After ``eigensieve``.
-    folder : Path
-        Where it runs.
-    """
+    """One command line of eigensieve (`arguments` follow ``eigensieve``) that runs as a process of its own."""
 
     def __init__(self, arguments: list[str], folder: Path) -> None:
         self.arguments = arguments
@@ -99,13 +91,7 @@ class Program:
 
 
 class Workspace:
-    """One table and its selection. There is one selection at a time.
-
-    Parameters
-    ----------
-    max_bytes : int
-        Size of the largest table that is taken.
-    """
+    """One table, of at most `max_bytes`, and its selection. There is one selection at a time."""
 
     def __init__(self, max_bytes: int = MAX_BYTES) -> None:
         self.max_bytes = max_bytes
@@ -117,15 +103,9 @@ class Workspace:
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def receive(self, name: str, size: str | None, parts: AsyncIterator[bytes]) -> str:
-        """Take a table in place of the one before; return its name. The one before is removed with its outputs.
+        """Take a table in place of the one before, which is removed with its outputs; return its name.
 
-        Parameters
-        ----------
-        name : str
-            Of the file, from the browser.
-        size : str or None
-            Its announced size in bytes.
-        parts : async iterator of bytes
+        `name` comes from the browser, and `size` is what it announces.
         """
         self._check_idle()
         if size is not None and (not size.isdecimal() or int(size) > self.max_bytes):

@@ -32,15 +32,8 @@ class Choice:
 def choose(model: SieveSelector, data: DataMatrix, known: Known, *, amounts: bool) -> Choice:
     """Choose by cell types where there are any, and otherwise by the structure of the cells.
 
-    Parameters
-    ----------
-    model : SieveSelector
-        With the number of genes to choose.
-    data : DataMatrix
-        Cells x genes.
-    known : Known
-    amounts : bool
-        Whether nothing is negative, so that a gene's effect can be compared with its mean.
+    `model` has the number of genes to choose. With `amounts` nothing is negative, so that a gene's effect can be
+    compared with its mean.
     """
     if known.y is not None:
         model._fit_known(data, known)
@@ -86,16 +79,9 @@ def choose(model: SieveSelector, data: DataMatrix, known: Known, *, amounts: boo
 def relative_effect(scores: FloatArray, deviation: FloatArray, mean: FloatArray) -> FloatArray:
     """Return how much the structure changes each gene, relative to its mean.
 
-    The score is a share of the gene's variance. A highly expressed gene has little noise, so a small change makes a
+    The score u is a share of the gene's variance. A highly expressed gene has little noise, so a small change makes a
     large share. Small differences of many genes, such as those between unknown batches, would be chosen. The deviation
-    that follows the structure is sqrt(u_i) d_i. Returned is this over the mean.
-
-    Parameters
-    ----------
-    scores : ndarray of shape (n_genes,)
-        u, shares of the variance; negative ones count as 0.
-    deviation : ndarray of shape (n_genes,)
-        d, standard deviations of amounts or of their logarithms.
-    mean : ndarray of shape (n_genes,)
+    that follows the structure is sqrt(u_i) d_i, with d the deviations of amounts or of their logarithms. Returned is
+    this over the mean. Negative scores count as 0.
     """
     return np.asarray(np.sqrt(np.maximum(scores, 0.0)) * deviation / (mean + _FAINT))

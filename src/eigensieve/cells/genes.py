@@ -11,10 +11,12 @@ from eigensieve._types import Array
 from eigensieve._version import __version__
 from eigensieve.cells.choice import Choice, choose
 from eigensieve.data import DataMatrix, are_amounts, are_counts, as_data, log_counts
-from eigensieve.estimators import Known, SieveSelector
+from eigensieve.estimators import Known, SieveSelector, warn_user
 from eigensieve.evidence import agreement
 
 _N_BATCHES = "highly_variable_nbatches"
+_LIKE_BATCHES = ("batch", "donor", "library", "patient", "plate", "sample", "study")
+_SHOWN = 0.02  # share of the structure between batches, beyond chance; batches that nobody named show 0.03 to 0.42
 
 
 def select_genes(
@@ -144,6 +146,8 @@ def select_genes(
     depth = None if depth is None else depth[:, None]
     amounts = logged or are_amounts(X)
     found = choose(model, data, Known(labels, side, batches=batches, covariates=depth), amounts=amounts)
+    if batch_key is None and labels_key is None:
+        _warn_of_batches(adata, found.embedding)
     genes = _table(adata, found, data, batches)
     if not inplace:
         return genes[genes["highly_variable"]] if subset else genes
@@ -206,6 +210,23 @@ def _column(adata: Any, key: str, parameter: str) -> Array:
             f"{[str(name) for name in adata.obs.columns]}. Got {key!r} instead."
         )
     return np.asarray(adata.obs[key].to_numpy(), dtype=object)
+
+
+def _warn_of_batches(adata: Any, V: Array) -> None:
+    """Warn of columns of ``adata.obs`` that are called like batches and that the structure follows."""
+    V = V - V.mean(axis=0)
+    for name in adata.obs:
+        codes, values = adata.obs[name].factorize(use_na_sentinel=False)
+        if not any(word in str(name).lower() for word in _LIKE_BATCHES) or not 2 <= len(values) <= len(codes) // 4:
+            continue
+        sums = np.zeros((len(values), V.shape[1]))
+        np.add.at(sums, codes, V)
+        shown = float(np.sum(np.sum(sums**2, axis=1) / np.bincount(codes)) / max(np.sum(V**2), 1e-300))
+        if shown - (len(values) - 1) / (len(codes) - 1) > _SHOWN:
+            warn_user(
+                f"The groups of adata.obs[{name!r}] explain {shown:.0%} of the structure behind the chosen genes. "
+                f"If they are batches, use batch_key={name!r}."
+            )
 
 
 def _table(adata: Any, found: Choice, data: DataMatrix, batches: Array | None) -> Any:

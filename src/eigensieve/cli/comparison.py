@@ -18,27 +18,14 @@ WIDE = 700
 
 @dataclass(frozen=True)
 class Measured:
-    """One machine on held-out samples.
-
-    Parameters
-    ----------
-    name : str
-    score : float
-        Accuracy, or R squared of numbers.
-    area : float or None
-        Area under the ROC curve, mean over classes; None without classes or values to rank by.
-    numbers, features : int
-        What must be stored apart from indices, and how many features are read.
-    ms_per_1000 : float
-        Time of `predict` in Python for 1,000 samples, the best of three.
-    """
+    """One machine on held-out samples."""
 
     name: str
-    score: float
-    area: float | None
-    numbers: int
-    features: int
-    ms_per_1000: float
+    score: float  # accuracy, or R squared of numbers
+    area: float | None  # area under the ROC curve, mean over classes; None without classes or values to rank by
+    numbers: int  # what must be stored apart from indices
+    features: int  # how many are read
+    ms_per_1000: float  # time of `predict` in Python for 1,000 samples, the best of three
 
     def row(self, *, quantity: bool) -> list[str]:
         """Return the cells of a table, whose area is left out for a quantity."""
@@ -106,14 +93,7 @@ def size(machine: Any, n_features: int) -> tuple[int, int]:
 
 
 class Distilled:
-    """A small network that imitates the values of a fitted machine.
-
-    Parameters
-    ----------
-    teacher : estimator
-        With `decision_function`, or a regressor.
-    seed : int
-    """
+    """A small network that imitates the values of a fitted machine, a regressor or one with `decision_function`."""
 
     def __init__(self, teacher: Any, seed: int) -> None:
         from sklearn.neural_network import MLPRegressor

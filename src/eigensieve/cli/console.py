@@ -43,12 +43,8 @@ _CLOSED: set[str] = set()
 class Console:
     """Print results on standard output, notes and progress on standard error.
 
-    Parameters
-    ----------
-    printing : PrintOptions
-    *places : str or None
-        Where the command's outputs go. When one goes to standard output, everything for people goes to standard error.
-        Two cannot go there.
+    When one of the command's outputs goes to standard output, everything for people goes to standard error. Two cannot
+    go there.
     """
 
     def __init__(self, printing: PrintOptions, *places: str | None) -> None:
@@ -123,17 +119,8 @@ class Console:
     def working(self, what: str, about: str | None = None) -> Iterator[Progress]:
         """Show `what` is going on: a spinner on a terminal, lines with ``--progress``. Warnings become notes.
 
-        Parameters
-        ----------
-        what : str
-            What is done, for the spinner.
-        about : str, optional
-            The data it is done with. Given it, errors about the data become input problems.
-
-        Yields
-        ------
-        progress : callable
-            Shows a line of progress beside the spinner.
+        With `about`, the data's name, errors about the data become input problems. The progress that is yielded shows a
+        line beside the spinner.
         """
         problems = contextlib.nullcontext() if about is None else input_errors(about)
         with _warnings_as_notes(self), problems:

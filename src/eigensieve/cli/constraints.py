@@ -27,12 +27,7 @@ def check_constraints(params: Params) -> None:
 def with_constraints(params: Params, samples: Samples) -> Params:
     """Return the parameters with features as column numbers, and groups and costs as one value per feature.
 
-    Parameters
-    ----------
-    params : dict
-        Of the estimator. Constraints are texts: names, or the path of a file.
-    samples : Samples
-        Their features are those that may be named.
+    Before, constraints are texts: names of features, or the path of a file.
     """
     places = {str(name): place for place, name in enumerate(samples.features)}
     found: dict[str, Any] = {}

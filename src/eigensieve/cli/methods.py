@@ -9,40 +9,21 @@ Params = dict[str, Any]
 
 @dataclass(frozen=True)
 class Method:
-    """One selector as the command line offers it.
+    """One selector as the command line offers it."""
 
-    Attributes
-    ----------
-    estimator : str
-        Name of the class in eigensieve.
-    options : dict
-        Command-line option (as a Python name) -> parameter of the estimator.
-    summary : str
-        For the help.
-    needs_label : callable
-        Given the parameters, whether labels must be there.
-    uses_label : callable
-        Given the parameters, whether labels, when there, steer the selection.
-    needs_array : callable
-        Given the parameters, whether ``fit`` looks for neighbours among the samples and so needs the array itself.
-        Other fits take the data matrix, which knows its column statistics already.
-    knows : tuple of str
-        Which of ``--batch``, ``--side`` and ``--pairs`` it uses.
-    unlabelled : object
-        What stands for a missing label among words.
-    words : tuple of str
-        The words that ``--n-features`` may be.
-    """
-
-    estimator: str
-    options: dict[str, str]
-    summary: str
+    estimator: str  # name of the class in eigensieve
+    options: dict[str, str]  # command-line option (as a Python name) -> parameter of the estimator
+    summary: str  # for the help
+    # given the parameters, whether labels must be there
     needs_label: Callable[[Params], bool] = field(default=lambda params: False)
+    # given the parameters, whether labels, when there, steer the selection
     uses_label: Callable[[Params], bool] = field(default=lambda params: False)
+    # given the parameters, whether ``fit`` looks for neighbours among the samples and so needs the array itself. Other
+    # fits take the data matrix, which knows its column statistics already.
     needs_array: Callable[[Params], bool] = field(default=lambda params: False)
-    knows: tuple[str, ...] = ()
-    unlabelled: Any = -1
-    words: tuple[str, ...] = ("auto",)
+    knows: tuple[str, ...] = ()  # which of ``--batch``, ``--side`` and ``--pairs`` it uses
+    unlabelled: Any = -1  # what stands for a missing label among words
+    words: tuple[str, ...] = ("auto",)  # the words that ``--n-features`` may be
 
 
 _COMMON = {"n_features": "n_features_to_select"}

@@ -30,11 +30,7 @@ class Outputs:
 
     Each file is first written in a hidden folder next to its destination, so that the move is a rename. Nothing is
     moved before everything is written: a command that fails, is interrupted or runs out of disk leaves no output.
-
-    Parameters
-    ----------
-    force : bool
-        Whether existing files may be replaced.
+    Existing files are replaced only with `force`.
     """
 
     def __init__(self, *, force: bool) -> None:
@@ -84,20 +80,14 @@ class Outputs:
         if not os.access(parent, os.W_OK | os.X_OK):
             raise OutputProblem(f"No permission to write in the folder '{parent}'. Choose another place.")
 
-    def write(self, role: str, place: str, writer: Callable[[Path], object], *, suffix: str = "") -> None:
-        """Let `writer` make the file for `place` in its hidden folder.
+    def write(self, role: str, place: str | None, writer: Callable[[Path], object], *, suffix: str = "") -> None:
+        """Let `writer` make the file for `place`, where one is given, at the path that it is given.
 
-        Parameters
-        ----------
-        role : str
-            What the file is ("table", "report"...), for the summary printed at the end.
-        place : str
-            The destination, ``-`` for standard output.
-        writer : callable
-            Given the path it must write to, whose name is that of the destination.
-        suffix : str
-            Suffix of the file's name when the destination is standard output.
+        `role` names the file in the summary at the end ("table", "report"...). `suffix` is that of the file's name
+        where the place is standard output.
         """
+        if place is None:
+            return
         try:
             with signals_held():  # a folder that is made and not yet known would be left behind
                 file = StagedFile(Path(tempfile.gettempdir()) / f"stdout{suffix}" if place == STDOUT else place)
@@ -114,6 +104,10 @@ class Outputs:
                 raise OutputProblem(one_line(error)) from error
             raise
         self.written[role] = place
+
+    def write_text(self, role: str, place: str | None, make: Callable[[], str], *, suffix: str = "") -> None:
+        """As :meth:`write`, for a text that is made only where a place is given."""
+        self.write(role, place, lambda path: path.write_text(make(), encoding="utf-8", errors="replace"), suffix=suffix)
 
     def commit(self) -> None:
         """Move every staged file to its place; signals wait until all are there. Standard output comes last."""

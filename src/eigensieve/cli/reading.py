@@ -83,7 +83,7 @@ def notes_of(table: Any) -> list[str]:
         likely = [*table.text, *(table.feature_names if len(table.feature_names) < _FEW else ())]
         for name in [name for name in likely if name.strip().lower() in _LABEL_WORDS]:
             taken = "left out" if name in table.text else "taken for a feature"
-            notes.append(f"column '{name}' was {taken} (if it is the label: --label {name})")
+            notes.append(f"column '{name}' may be the label and was {taken} (--label {name} uses it)")
     return notes
 
 
@@ -119,31 +119,16 @@ def read_side(source: str, reading: SampleOptions, main: "Samples", console: Con
 
 @dataclass(frozen=True)
 class Samples:
-    """What of a table goes into a fit.
+    """What of a table goes into a fit."""
 
-    Attributes
-    ----------
-    table : Table
-        As it was read.
-    X : ndarray or scipy.sparse matrix of shape (n_samples, n_features)
-    features : sequence of str
-    ids : list of str or None
-    apart : dict of ndarray
-        Role ("label", "batch") -> its value for every sample.
-    rows, columns : ndarray of int
-        Rows and columns of the table that X holds.
-    prepared : list of str
-        Sentences about what was changed on the way.
-    """
-
-    table: Any
+    table: Any  # as it was read
     X: Any
     features: Sequence[str]
     ids: list[str] | None
-    apart: dict[str, Array]
-    rows: Array
+    apart: dict[str, Array]  # role ("label", "batch") -> its value for every sample
+    rows: Array  # rows and columns of the table that X holds
     columns: Array
-    prepared: list[str] = field(default_factory=list)
+    prepared: list[str] = field(default_factory=list)  # sentences about what was changed on the way
 
     @property
     def labels(self) -> Array | None:

@@ -50,30 +50,14 @@ def count_or_auto(text: str | None, flag: str, *, words: tuple[str, ...] = ("aut
 
 @dataclass(frozen=True)
 class Fitting:
-    """A method with its parameters, ready to be fitted.
+    """A method with its parameters, ready to be fitted."""
 
-    Attributes
-    ----------
-    name : str
-        Of the method.
-    params : dict
-        Parameters of the estimator; the others keep their defaults.
-    """
-
-    name: str
-    params: Params
+    name: str  # of the method
+    params: Params  # parameters of the estimator; the others keep their defaults
 
     @classmethod
     def of_options(cls, name: str, given: dict[str, Any]) -> "Fitting":
-        """Turn command-line options into the estimator's parameters; refuse those of another method.
-
-        Parameters
-        ----------
-        name : str
-            The method.
-        given : dict
-            Options by their Python name; None means not given.
-        """
+        """Turn command-line options, None where not given, into the estimator's parameters; refuse another method's."""
         if name not in METHODS:
             raise UsageProblem(f"There is no method '{name}'. Choose one of: {', '.join(METHODS)}.")
         options = METHODS[name].options
@@ -157,28 +141,14 @@ def _restricted(extra: dict[str, Any], rows: Array, n_samples: int) -> dict[str,
 
 @dataclass(frozen=True)
 class Selection:
-    """What a fitted method found.
+    """What a fitted method found."""
 
-    Attributes
-    ----------
-    source : str
-        Name of the input.
-    fitting : Fitting
-    samples : Samples
-    estimator : estimator
-        Fitted.
-    frequency : ndarray of shape (n_features,) or None
-        How often each feature was selected on random halves.
-    extra : dict
-        Batches, side data and pairs, as they were passed to ``fit``.
-    """
-
-    source: str
+    source: str  # name of the input
     fitting: Fitting
     samples: Samples
-    estimator: Any
-    frequency: Array | None
-    extra: dict[str, Any] = field(default_factory=dict)
+    estimator: Any  # fitted
+    frequency: Array | None  # how often each feature was selected on random halves
+    extra: dict[str, Any] = field(default_factory=dict)  # batches, side data and pairs, as they were passed to ``fit``
 
     @cached_property
     def used(self) -> dict[str, Any]:

@@ -42,13 +42,8 @@ class Block(Protocol):
 
         Returns sums (groups x features) of u_t over the samples t of each group; per feature the sum of u_t^2 over all
         groups; and per feature a unit. The feature is u_t * unit plus an offset: the block chooses both so that little
-        is lost to rounding. Copies of a feature get the same sums, bit by bit.
-
-        Parameters
-        ----------
-        codes : ndarray of int of shape (n_samples,)
-            The group of every sample, from 0; -1 leaves a sample out.
-        n_groups : int
+        is lost to rounding. Copies of a feature get the same sums, bit by bit. `codes` are the groups of the samples,
+        from 0; -1 leaves a sample out.
         """
 
     def toarray(self) -> FloatArray:
@@ -67,19 +62,11 @@ def add_up(total: FloatArray | None, term: FloatArray) -> FloatArray:
 
 
 class BackwardSum:
-    """The sum of M_b' W_b over blocks, in float64.
-
-    Attributes
-    ----------
-    values : ndarray of shape (n_samples, n_columns) or None
-        None before the first block.
-    shift : ndarray of shape (n_columns,) or None
-        To be subtracted from every sample: implicit centring does so once, not with every block.
-    """
+    """The sum of M_b' W_b over blocks, in float64."""
 
     def __init__(self) -> None:
-        self.values: FloatArray | None = None
-        self.shift: FloatArray | None = None
+        self.values: FloatArray | None = None  # samples x columns
+        self.shift: FloatArray | None = None  # subtracted from every sample once: implicit centring of all blocks
 
     def room(self, n_samples: int, n_columns: int) -> tuple[FloatArray, FloatArray]:
         """Return values and shift as arrays to add to."""
@@ -97,21 +84,11 @@ class BackwardSum:
 
 @dataclass(frozen=True)
 class Sweep:
-    """The result of a sweep.
+    """The result of a sweep."""
 
-    Attributes
-    ----------
-    state : tuple of feature arrays
-        The arrays from the block function, put together over all features (first axis).
-    back : ndarray of shape (n_samples, n_columns) or None
-        Sum over blocks of M_b' W_b, in float64.
-    total : ndarray or None
-        Sum over blocks of the small arrays the block function returned, in float64.
-    """
-
-    state: tuple[FloatArray, ...]
-    back: FloatArray | None
-    total: FloatArray | None
+    state: tuple[FloatArray, ...]  # feature arrays from the block function
+    back: FloatArray | None  # sum over blocks of M_b' W_b, samples x columns, in float64
+    total: FloatArray | None  # sum over blocks of the small arrays, in float64
 
 
 BlockFunction = Callable[..., tuple[tuple[FloatArray, ...], FloatArray | None, FloatArray | None]]

@@ -6,6 +6,8 @@ with M and one with K or L, so this works for every backend, and sparse data is 
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
 from typing import Any, TypeVar
 
 import numpy as np
@@ -20,22 +22,9 @@ _GONE = 100  # a column of which less than this many roundings is left counts as
 
 
 def corrected_data(data: DataMatrix, K: FloatArray, L: FloatArray) -> tuple["CorrectedData", FloatArray]:
-    """Return M - K L' with columns of unit norm again, for standardised data, and how much was left of each feature.
+    """Return M - K L' with columns of unit norm again, and their squared norms before; 0 where only rounding is left.
 
-    Features of which nothing is left but rounding become zero.
-
-    Parameters
-    ----------
-    data : DataMatrix
-        Standardised, or corrected already: then both corrections hold.
-    K : ndarray of shape (n_features, n_directions)
-    L : ndarray of shape (n_samples, n_directions)
-
-    Returns
-    -------
-    data : CorrectedData
-    left : ndarray of shape (n_features,)
-        Squared norm of each column of M - K L' before it is made 1. 0 for features that become zero.
+    K has one row per feature, L one per sample. If standardised data is corrected already, both corrections hold.
     """
     base = data
     if isinstance(data, CorrectedData):
@@ -47,18 +36,10 @@ def corrected_data(data: DataMatrix, K: FloatArray, L: FloatArray) -> tuple["Cor
 def without_sample_directions(
     data: DataMatrix, U: FloatArray, varies: FloatArray
 ) -> tuple["CorrectedData", FloatArray]:
-    """Return M (I - U U'), columns of unit norm, and how much was left of each: features are projected off U.
+    """Project features off orthonormal U: return M (I - U U'), columns of unit norm, and how much was left of each.
 
-    By Pythagoras |m - UU'm|^2 = |m|^2 - |U'm|^2, so there is one pass, and not another one for the norms.
-
-    Parameters
-    ----------
-    data : DataMatrix
-        Standardised.
-    U : ndarray of shape (n_samples, n_directions)
-        Orthonormal columns.
-    varies : ndarray of bool of shape (n_features,)
-        Which columns have unit norm. The others are zero.
+    By Pythagoras |m - UU'm|^2 = |m|^2 - |U'm|^2, so there is one pass, and not another one for the norms. Columns that
+    do not vary are zero.
     """
     K = data.project(U).astype(np.float64)
     return _unit_norm(CorrectedData(data, K, U), varies - np.sum(K**2, axis=1), np.ones(data.n_features))
@@ -77,28 +58,12 @@ def _unit_norm(found: "CorrectedData", left: FloatArray, before: FloatArray) -> 
 
 
 def without_feature_directions(data: DataMatrix, V: FloatArray) -> tuple["CorrectedData", FloatArray]:
-    """Return (I - V V') M, columns of unit norm, and how much was left of each: samples are projected off V.
-
-    Parameters
-    ----------
-    data : DataMatrix
-        Standardised.
-    V : ndarray of shape (n_features, n_directions)
-        Orthonormal columns.
-    """
+    """Project samples off orthonormal V: return (I - V V') M, columns of unit norm, and how much was left of each."""
     return corrected_data(data, V, data.combine(V))
 
 
 class CorrectedData(DerivedData):
-    """M - K L', seen through the same contract as any other data.
-
-    Parameters
-    ----------
-    base : DataMatrix
-        M, standardised.
-    K : ndarray of shape (n_features, n_directions)
-    L : ndarray of shape (n_samples, n_directions)
-    """
+    """M - K L', seen through the same contract as any other data. K has one row per feature, L one per sample."""
 
     def __init__(self, base: DataMatrix, K: FloatArray, L: FloatArray) -> None:
         super().__init__(base)
@@ -122,7 +87,7 @@ class CorrectedData(DerivedData):
         return self.base.take(wanted) - (self.L @ self.K[wanted].T).astype(self.dtype)
 
     def map_blocks(self, fn: Callable[[Block], Result]) -> list[Result]:
-        return self.base.map_blocks(_OnBlock(fn, self.K, self.L))
+        return self.base.map_blocks(partial(_on_block, fn, self.K, self.L))
 
     def map_sums(self, V: FloatArray, weights: FloatArray, fn: SumFunction) -> FloatArray:
         K, turned, weighted = self.K, self.L.T @ V, weights[:, None] * self.L
@@ -138,7 +103,7 @@ class CorrectedData(DerivedData):
     def sweep(
         self, V: FloatArray | None, fn: BlockFunction, state: Sequence[FloatArray] = (), *, donate: bool = False
     ) -> Sweep:
-        step = _OnSweep(fn, None if V is None else self.L.T @ V)
+        step = partial(_on_sweep, fn, None if V is None else self.L.T @ V)
         nothing = None if V is None else np.empty((0, V.shape[1]), dtype=self.dtype)
         _, W, total = fn(nothing, *(np.empty((0, *array.shape[1:]), array.dtype) for array in state))
         found = self.base.sweep(V, step, (self.K, *state))  # nothing is donated: K must not be written over
@@ -164,20 +129,16 @@ class CorrectedData(DerivedData):
         return self.base.place(A)
 
 
+@dataclass(eq=False)
 class CorrectedBlock:
-    """A block of M - K L': see :class:`~eigensieve.data.blocks.Block` for its methods.
+    """A block of M - K L': see :class:`~eigensieve.data.blocks.Block` for its methods."""
 
-    Parameters
-    ----------
-    block : Block
-        Of M.
-    K : ndarray of shape (stop - start, n_directions)
-    L : ndarray of shape (n_samples, n_directions)
-    """
+    block: Block
+    K: FloatArray
+    L: FloatArray
 
-    def __init__(self, block: Block, K: FloatArray, L: FloatArray) -> None:
-        self.block, self.K, self.L = block, K, L
-        self.start, self.stop = block.start, block.stop
+    def __post_init__(self) -> None:
+        self.start, self.stop = self.block.start, self.block.stop
 
     def forward(self, V: FloatArray) -> FloatArray:
         product = self.block.forward(V)
@@ -217,25 +178,17 @@ class CorrectedBlock:
         return groups.T @ Z, np.sum(Z**2, axis=0), np.ones(Z.shape[1])
 
 
-class _OnBlock:
-    """A function of corrected blocks as a function of the blocks behind them."""
-
-    def __init__(self, fn: Callable[[Block], Any], K: FloatArray, L: FloatArray) -> None:
-        self.fn, self.K, self.L = fn, K, L
-
-    def __call__(self, block: Block) -> Any:
-        return self.fn(CorrectedBlock(block, self.K[block.start : block.stop], self.L))
+def _on_block(fn: Callable[[Block], Result], K: FloatArray, L: FloatArray, block: Block) -> Result:
+    """Apply a function of corrected blocks to the block behind one."""
+    return fn(CorrectedBlock(block, K[block.start : block.stop], L))
 
 
-class _OnSweep:
-    """A block function of corrected projections as one of M's: the sum of K_b' W_b comes with its own small array."""
-
-    def __init__(self, fn: BlockFunction, turned: FloatArray | None) -> None:
-        self.fn, self.turned = fn, turned
-
-    def __call__(self, T: FloatArray | None, K: FloatArray, *state: FloatArray) -> Any:
-        if T is not None and self.turned is not None:
-            T = T - (K @ self.turned).astype(T.dtype)
-        new, W, total = self.fn(T, *state)
-        sums = [np.ravel(part) for part in (total, None if W is None else K.T @ W) if part is not None]
-        return new, W, np.concatenate(sums) if sums else None
+def _on_sweep(
+    fn: BlockFunction, turned: FloatArray | None, T: FloatArray | None, K: FloatArray, *state: FloatArray
+) -> Any:
+    """Apply a block function of corrected projections to those of M; its small array ends with the sum of K_b' W_b."""
+    if T is not None and turned is not None:
+        T = T - (K @ turned).astype(T.dtype)
+    new, W, total = fn(T, *state)
+    sums = [np.ravel(part) for part in (total, None if W is None else K.T @ W) if part is not None]
+    return new, W, np.concatenate(sums) if sums else None

@@ -53,14 +53,8 @@ def log_counts(X: Any) -> tuple[DataMatrix, FloatArray]:
     """Return the logarithms of counts at one library size, wherever the counts are stored, and the samples' depth.
 
     The depth is log(s_t). At one library size, too, shallow samples are noisier than deep ones, so features still
-    follow it a little.
-
-    In memory a transformed copy is made: one for sparse data, too, whatever its layout. Stored and distributed data are
-    transformed as they are read.
-
-    Parameters
-    ----------
-    X : array, sparse matrix, or stored or distributed data
+    follow it a little. In memory a transformed copy is made: one for sparse data, too, whatever its layout. Stored and
+    distributed data are transformed as they are read.
     """
     raw = as_data(X)
     factors = size_factors(raw)
@@ -70,15 +64,7 @@ def log_counts(X: Any) -> tuple[DataMatrix, FloatArray]:
 def logarithms(raw: DataMatrix, factors: FloatArray, *, own: bool = False, squared: bool = False) -> DataMatrix:
     """Return log(1 + x_ti f_t), or its square, wherever the data is stored. Negative values count as zero.
 
-    Parameters
-    ----------
-    raw : DataMatrix
-        The values as they are.
-    factors : ndarray of shape (n_samples,)
-        f, positive.
-    own : bool, default=False
-        Whether `raw` is not used any more, so that sparse data may be written over.
-    squared : bool, default=False
+    With `own` the raw data is not used any more, so that sparse data may be written over.
     """
     held: Any = raw
     if isinstance(getattr(raw, "source", None), Source):
@@ -104,14 +90,7 @@ def size_factors(data: DataMatrix) -> FloatArray:
 
 
 class LogCounts(DerivedSource):
-    """The logarithms of stored counts, or their squares.
-
-    Parameters
-    ----------
-    base : Source
-    factors : ndarray of shape (n_samples,)
-    squared : bool, default=False
-    """
+    """The logarithms of stored counts, or their squares."""
 
     def __init__(self, base: Source, factors: FloatArray, *, squared: bool = False) -> None:
         dtype = np.float32 if base.dtype == np.float32 else np.float64

@@ -1,9 +1,8 @@
 """Dense arrays in memory: blocks are used as they are or standardised in cache; the matrix is never copied."""
 
 import threading
-from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -27,19 +26,11 @@ _CARRYING = 0.75  # where a smaller share of the columns has weight, copying tho
 
 @dataclass(frozen=True)
 class StoredColumns:
-    """Consecutive dense columns in memory as they are stored, for compiled passes.
+    """Consecutive dense columns in memory as they are stored, for compiled passes."""
 
-    Attributes
-    ----------
-    memory : tuple
-        Flat memory, distance from one row to the next, number of rows, length of a row. A row is a sample.
-    center, scale : ndarray of float64
-        The standardised column is (x - center) * scale.
-    """
-
-    memory: tuple[FloatArray, int, int, int]
+    memory: tuple[FloatArray, int, int, int]  # flat, distance from sample to sample, their number, entries of each
     center: FloatArray
-    scale: FloatArray
+    scale: FloatArray  # the standardised column is (x - center) * scale
 
     @property
     def n_samples(self) -> int:
@@ -47,12 +38,7 @@ class StoredColumns:
 
 
 class DenseData(DataMatrix):
-    """A numpy array of any real type; float32 stays float32, other types are worked on as float64.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n_samples, n_features)
-    """
+    """A numpy array of any real type; float32 stays float32, other types are worked on as float64."""
 
     def __init__(self, X: Array) -> None:
         super().__init__(X.shape[0], X.shape[1], np.dtype(np.float32 if X.dtype == np.float32 else np.float64))
@@ -60,12 +46,10 @@ class DenseData(DataMatrix):
         self._compiled = X.size >= _COMPILED_DATA
 
     def block(self, start: int, stop: int) -> Block:
-        here, raw = slice(start, stop), self.X[:, start:stop]
+        here = slice(start, stop)
         if self.scale is None or not self._as_stored(here):
-            return DenseBlock(start, stop, self._standardise(raw, here), self._compiled)
-        center = None if self.center is None else self.center[here]
-        standardise = partial(self._standardise, raw, here)
-        return RawBlock(start, stop, raw, center, self.scale[here], standardise, self._compiled)
+            return DenseBlock(start, stop, self.take(here), self._compiled)
+        return RawBlock(start, stop, self.X[:, here], at(self.center, here), self.scale[here], self._compiled)
 
     def stored(self, start: int, stop: int) -> StoredColumns | None:
         here = slice(start, stop)
@@ -92,39 +76,39 @@ class DenseData(DataMatrix):
         return max(64, _BLOCK_BYTES // (self.n_samples * self.dtype.itemsize))
 
     def take(self, indices: Any) -> FloatArray:
-        return self._standardise(self.X[:, indices], indices)
+        # written to memory that is ours where there is some: the system clears fresh memory every time
+        Z = self.X[:, indices]
+        own = Z if Z.base is None and Z.dtype == self.dtype else None
+        return standardised(Z, at(self.center, indices), at(self.scale, indices), self.dtype, own)
 
     def raw_samples(self, rows: IntArray, start: int, stop: int) -> FloatArray:
         return self.X[rows, start:stop]
 
-    def _standardise(self, Z: FloatArray, where: Any) -> FloatArray:
-        # written to memory that is ours where there is some: the system clears fresh memory every time
-        own = Z if Z.base is None and Z is not self.X and Z.dtype == self.dtype else None
-        if self.center is not None:
-            Z = own = np.subtract(Z, self.center[where].astype(self.dtype), dtype=self.dtype, out=own)
-        if self.scale is not None:
-            Z = np.multiply(Z, self.scale[where].astype(self.dtype), dtype=self.dtype, out=own)
-        return Z.astype(self.dtype, copy=False)
+
+def at(column: FloatArray | None, where: Any) -> FloatArray | None:
+    """Return some entries of an array per feature, where there is one."""
+    return None if column is None else column[where]
 
 
+def standardised(
+    Z: FloatArray, center: FloatArray | None, scale: FloatArray | None, dtype: Any, out: FloatArray | None = None
+) -> FloatArray:
+    """Centre and scale dense columns. `out` may be Z itself."""
+    if center is not None:
+        Z = out = np.subtract(Z, center.astype(dtype), dtype=dtype, out=out)
+    if scale is not None:
+        Z = np.multiply(Z, scale.astype(dtype), dtype=dtype, out=out)
+    return Z.astype(dtype, copy=False)
+
+
+@dataclass(eq=False)
 class DenseBlock:
-    """A block held as a dense array that is centred and scaled already.
+    """A block held as a dense array that is centred and scaled already."""
 
-    Parameters
-    ----------
-    start, stop : int
-        Feature range.
-    Z : ndarray of shape (n_samples, stop - start)
-        The standardised columns.
-    compiled : bool, default=True
-        False where the data is so small that compiling loops would take longer than they save.
-    """
-
-    def __init__(self, start: int, stop: int, Z: FloatArray, compiled: bool = True) -> None:
-        self.start = start
-        self.stop = stop
-        self.Z = Z
-        self.compiled = compiled
+    start: int
+    stop: int
+    Z: FloatArray  # samples x features
+    compiled: bool = True  # False where the data is so small that compiling loops would take longer than they save
 
     def forward(self, V: FloatArray) -> FloatArray:
         return left_product(V.T.astype(self.Z.dtype, copy=False), self.Z, self.compiled).T
@@ -175,41 +159,17 @@ class RawBlock(DenseBlock):
     With centres c and scales s, M_b V = s * (X_b'V - c 1'V) and M_b'W = X_b (s * W) - 1 (c * s)'W. No copy of the block
     is made; a copy would take most of the time of a product with few columns. This is for columns whose mean is near
     zero compared with their spread. The others are centred first, as a `DenseBlock`.
-
-    Parameters
-    ----------
-    start, stop : int
-        Feature range.
-    raw : ndarray of shape (n_samples, stop - start)
-    center : ndarray of shape (stop - start,) or None
-    scale : ndarray of shape (stop - start,)
-    standardise : callable
-        Returns the centred and scaled columns, for everything that is not a product with few columns.
-    compiled : bool
-        As in `DenseBlock`.
     """
 
     def __init__(
-        self,
-        start: int,
-        stop: int,
-        raw: Array,
-        center: FloatArray | None,
-        scale: FloatArray,
-        standardise: Callable[[], FloatArray],
-        compiled: bool,
+        self, start: int, stop: int, raw: Array, center: FloatArray | None, scale: FloatArray, compiled: bool
     ) -> None:
-        self.start = start
-        self.stop = stop
-        self.raw = raw
-        self.center = center
-        self.scale = scale
-        self._standardise = standardise
-        self.compiled = compiled
+        self.start, self.stop, self.compiled = start, stop, compiled
+        self.raw, self.center, self.scale = raw, center, scale
 
     @cached_property
     def Z(self) -> FloatArray:  # type: ignore[override]  # computed when first used; an attribute in the base
-        return self._standardise()
+        return standardised(self.raw, self.center, self.scale, self.raw.dtype)
 
     def forward(self, V: FloatArray) -> FloatArray:
         dtype = self.raw.dtype

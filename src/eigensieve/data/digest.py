@@ -21,17 +21,7 @@ _WORD = 1 << 64
 
 
 def fingerprint(data: "DataMatrix") -> str:
-    """Return a fingerprint of all raw values of the data, with their places; one pass.
-
-    Parameters
-    ----------
-    data : DataMatrix
-
-    Returns
-    -------
-    fingerprint : str
-        The same for every kind of storage of the same numbers.
-    """
+    """Return a fingerprint of all raw values with their places, the same for every kind of storage; one pass."""
     columns = np.ascontiguousarray(data.column_digests(), dtype="<u8")
     return hashlib.sha256(repr(data.shape).encode() + columns.tobytes()).hexdigest()
 

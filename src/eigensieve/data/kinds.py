@@ -16,11 +16,8 @@ if TYPE_CHECKING:
 def as_data(X: Any, max_memory: int | None = None) -> DataMatrix:
     """Return the data matrix for the user's data: the one place that knows the backends.
 
-    Parameters
-    ----------
-    X : array, sparse matrix, memory map, HDF5 dataset, Zarr array, AnnData, Dask collection or DataMatrix
-    max_memory : int, optional
-        Bytes that data read from disk may take at any time.
+    X is an array, sparse matrix, memory map, HDF5 dataset, Zarr array, AnnData, Dask collection or DataMatrix.
+    `max_memory` is how many bytes data read from disk may take at any time.
     """
     if isinstance(X, DataMatrix):
         return X

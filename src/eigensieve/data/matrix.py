@@ -8,6 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypeVar
@@ -54,31 +55,16 @@ class Shared:
 
 @dataclass(eq=False, repr=False)
 class DataMatrix(ABC):
-    """Samples x features, seen through blocks of features.
-
-    Attributes
-    ----------
-    n_samples, n_features : int
-    dtype : dtype
-        float32 or float64: the precision of products, the same as the input's where it is floating.
-    n_segments : int
-        Segments of a pass; 1 runs it on the calling thread.
-    new_state : tuple of feature arrays or None
-        Where a sweep writes its new state; None takes fresh memory.
-    center, scale : ndarray of shape (n_features,) or None
-        The columns are (x - center) * scale of the raw ones.
-    far : ndarray of shape (n_features,) or None
-        How many standard deviations the mean of each raw column is from zero, where this is known.
-    """
+    """Samples x features, seen through blocks of features."""
 
     n_samples: int
     n_features: int
-    dtype: Any
-    n_segments: int = field(default=_SEGMENTS, init=False)
-    new_state: tuple[FloatArray, ...] | None = field(default=None, init=False)
+    dtype: Any  # float32 or float64: the precision of products, the same as the input's where it is floating
+    n_segments: int = field(default=_SEGMENTS, init=False)  # of a pass; 1 runs it on the calling thread
+    new_state: tuple[FloatArray, ...] | None = field(default=None, init=False)  # where a sweep writes its new state
     center: FloatArray | None = field(default=None, init=False)
-    scale: FloatArray | None = field(default=None, init=False)
-    far: FloatArray | None = field(default=None, init=False)
+    scale: FloatArray | None = field(default=None, init=False)  # the columns are (x - center) * scale of the raw ones
+    far: FloatArray | None = field(default=None, init=False)  # standard deviations from zero to each raw column's mean
     shared: Shared = field(default_factory=Shared, init=False)
 
     # -- the methods that a backend provides ---------------------------------------------------------------------
@@ -147,11 +133,7 @@ class DataMatrix(ABC):
         return digests_by_segments(self.rescaled(None, None))
 
     def standardized(self, normalize: str) -> "DataMatrix":
-        """Return a view of the same data with implicit centring and scaling.
-
-        ``"center"``: centred columns of unit norm; ``"unit"``: columns of unit norm, not centred; ``"none"``: as they
-        are. Constant columns become exactly zero in all three.
-        """
+        """Return a view of the same data with implicit centring and scaling, as `standardization` says."""
         standard = standardization(self.stats(), normalize, self.dtype)
         return self.rescaled(standard.center, standard.scale, standard.far)
 
@@ -186,7 +168,7 @@ class DataMatrix(ABC):
 
         raw = self.rescaled(None, None)
         raw.n_segments = 1  # nothing to put together where the data is in memory
-        parts = list(raw.each_segment(_Samples(rows)))
+        parts = list(raw.each_segment(partial(_samples, rows)))  # can travel to a worker, which a closure cannot
         return as_data(joined(parts, 1)).rescaled(self.center, self.scale, self.far)
 
     def raw_samples(self, rows: IntArray, start: int, stop: int) -> Any:
@@ -220,19 +202,10 @@ class DataMatrix(ABC):
     ) -> Sweep:
         """One pass with two products: forward, any function of each feature alone, backward.
 
-        For every block b of features: T_b = M_b V, ``new_state_b, W_b, total_b = fn(T_b, *state_b)``; M_b' W_b and
-        total_b are summed over the blocks. The block is read once for both products.
-
-        Parameters
-        ----------
-        V : ndarray of shape (n_samples, n_columns) or None
-            Left side of the forward product; None passes None to `fn`.
-        fn : callable
-            Works on each feature on its own, so that blocks may be cut anywhere.
-        state : sequence of arrays with n_features entries along the first axis
-            Cut into blocks and handed to `fn`.
-        donate : bool, default=False
-            Allow the new state to be written over the old arrays of the same shape and type.
+        For every block b of features: T_b = M_b V (None without V), ``new_state_b, W_b, total_b = fn(T_b, *state_b)``;
+        M_b' W_b and total_b are summed over the blocks. The block is read once for both products. `fn` works on each
+        feature on its own, so that blocks may be cut anywhere. The feature arrays `state` are cut into blocks and
+        handed to `fn`. With `donate` the new state may be written over old arrays of the same shape and type.
         """
         V = None if V is None else np.ascontiguousarray(V, dtype=self.dtype)
         outputs = self._outputs(V, fn, state, donate)
@@ -357,12 +330,7 @@ class DataMatrix(ABC):
 
 
 class DerivedData(DataMatrix):
-    """Data computed from the blocks of other data; one count of passes, one set of raw statistics, one progress.
-
-    Parameters
-    ----------
-    base : DataMatrix
-    """
+    """Data computed from the blocks of other data; one count of passes, one set of raw statistics, one progress."""
 
     def __init__(self, base: DataMatrix) -> None:
         super().__init__(base.n_samples, base.n_features, base.dtype)
@@ -387,11 +355,6 @@ def joined(parts: Sequence[Any], axis: int) -> Any:
     return np.concatenate(parts, axis=axis)
 
 
-class _Samples:
-    """Cut some samples out of a segment: a function that can travel to a worker."""
-
-    def __init__(self, rows: IntArray) -> None:
-        self.rows = rows
-
-    def __call__(self, piece: DataMatrix, offset: int, ranges: Ranges) -> Any:
-        return piece.raw_samples(self.rows, ranges[0][0], ranges[-1][1])
+def _samples(rows: IntArray, piece: DataMatrix, offset: int, ranges: Ranges) -> Any:
+    """Cut some samples out of a segment."""
+    return piece.raw_samples(rows, ranges[0][0], ranges[-1][1])

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from copy import copy
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Self
 
@@ -10,7 +11,7 @@ from scipy.sparse import csc_array, issparse
 
 from eigensieve._types import Array, FloatArray, IntArray
 from eigensieve.data.blocks import Block
-from eigensieve.data.dense import FARTHEST
+from eigensieve.data.dense import FARTHEST, at, standardised
 from eigensieve.data.digest import sparse_digests
 from eigensieve.data.matrix import DataMatrix, Ranges, Shared
 from eigensieve.data.stats import BlockMoments
@@ -24,10 +25,6 @@ class SparseData(DataMatrix):
     """A sparse matrix in compressed columns.
 
     Compressed columns are used as they are; any other layout is converted once (one copy of the non-zeros).
-
-    Parameters
-    ----------
-    X : scipy sparse matrix or array of shape (n_samples, n_features)
     """
 
     def __init__(self, X: Any) -> None:
@@ -88,17 +85,8 @@ class SparseData(DataMatrix):
 
     def block(self, start: int, stop: int) -> Block:
         values, center = (self.values, self.center) if self.near is None else self.near
-        return SparseBlock(
-            start,
-            stop,
-            self.indptr[start : stop + 1],
-            self.indices,
-            values,
-            self.n_samples,
-            _at(center, slice(start, stop)),
-            _at(self.scale, slice(start, stop)),
-            self.dtype,
-        )
+        arrays, here = (self.indptr[start : stop + 1], self.indices, values), slice(start, stop)
+        return SparseBlock(start, stop, *arrays, self.n_samples, at(center, here), at(self.scale, here), self.dtype)
 
     def block_moments(self, start: int, stop: int) -> BlockMoments:
         from eigensieve.data._sparse_numba import csc_moments
@@ -106,17 +94,9 @@ class SparseData(DataMatrix):
         size = stop - start
         mean, centered_norm = np.empty(size), np.empty(size)
         finite, constant = np.empty(size, dtype=bool), np.empty(size, dtype=bool)
-        csc_moments(
-            self.indptr[start : stop + 1],
-            self.indices,
-            self.values,
-            self.n_samples,
-            mean,
-            centered_norm,
-            finite,
-            constant,
-        )
-        return mean, centered_norm, finite, constant
+        found = mean, centered_norm, finite, constant
+        csc_moments(self.indptr[start : stop + 1], self.indices, self.values, self.n_samples, *found)
+        return found
 
     def block_digests(self, start: int, stop: int, places: IntArray) -> IntArray:
         return sparse_digests(self.indptr[start : stop + 1], self.indices, self.values, places)
@@ -142,8 +122,8 @@ class SparseData(DataMatrix):
         return [ranges[first:last] for first, last in pairwise([0, *edges.tolist(), len(ranges)]) if last > first]
 
     def take(self, indices: Any) -> FloatArray:
-        where = _at(self.center, indices), _at(self.scale, indices)
-        return _standardised(self._raw()[:, indices].toarray(), *where, self.dtype)
+        raw = self._raw()[:, indices].toarray()
+        return standardised(raw, at(self.center, indices), at(self.scale, indices), self.dtype)
 
     def raw_samples(self, rows: IntArray, start: int, stop: int) -> Any:
         # scipy would copy all non-zeros on the way
@@ -164,49 +144,23 @@ class SparseData(DataMatrix):
         return csc_array((self.values, indices, self.indptr), shape=(self.n_samples, self.n_features))
 
 
+@dataclass(eq=False)
 class SparseBlock:
     """A block in compressed sparse columns with *implicit* centring and scaling.
 
-    The standardised column is (x_i - mean_i) * scale_i; the mean is a rank-one correction of every product,
-    so nothing is ever densified.
-
-    Parameters
-    ----------
-    start, stop : int
-        Feature range.
-    indptr, indices, values : ndarray
-        Compressed columns of this range; `indptr` may start anywhere in `indices`.
-    n_samples : int
-        Number of rows.
-    center : ndarray of shape (stop - start,) or None
-        Subtracted from each column.
-    scale : ndarray of shape (stop - start,) or None
-        Multiplies each column after centring.
-    dtype : dtype
-        Floating type of all results.
+    The standardised column is (x_i - mean_i) * scale_i; the mean is a rank-one correction of every product, so nothing
+    is ever densified.
     """
 
-    def __init__(
-        self,
-        start: int,
-        stop: int,
-        indptr: IntArray,
-        indices: IntArray,
-        values: FloatArray,
-        n_samples: int,
-        center: FloatArray | None,
-        scale: FloatArray | None,
-        dtype: Any,
-    ) -> None:
-        self.start = start
-        self.stop = stop
-        self.indptr = indptr
-        self.indices = indices
-        self.values = values
-        self.n_samples = n_samples
-        self.center = center
-        self.scale = scale
-        self.dtype = np.dtype(dtype)
+    start: int
+    stop: int
+    indptr: IntArray  # of this range; it may start anywhere in `indices`
+    indices: IntArray
+    values: FloatArray
+    n_samples: int
+    center: FloatArray | None
+    scale: FloatArray | None
+    dtype: Any  # of all results
 
     def forward(self, V: FloatArray) -> FloatArray:
         from eigensieve.data._sparse_numba import csc_forward, csc_forward_narrow
@@ -279,7 +233,7 @@ class SparseBlock:
         return sums, squares, self._transform()[1]
 
     def toarray(self) -> FloatArray:
-        return _standardised(self._matrix().toarray(), self.center, self.scale, self.dtype)
+        return standardised(self._matrix().toarray(), self.center, self.scale, self.dtype)
 
     def _matrix(self) -> Any:
         """Return the raw values of this block as a scipy matrix in compressed columns."""
@@ -317,18 +271,6 @@ def without_repeats(X: Any) -> Any:
     found = X.copy()
     found.sum_duplicates()
     return found
-
-
-def _at(column: FloatArray | None, where: Any) -> FloatArray | None:
-    return None if column is None else column[where]
-
-
-def _standardised(Z: FloatArray, center: FloatArray | None, scale: FloatArray | None, dtype: Any) -> FloatArray:
-    """Centre and scale dense columns."""
-    Z = Z.astype(dtype, copy=False)
-    if center is not None:
-        Z = Z - center.astype(dtype)
-    return Z if scale is None else Z * scale.astype(dtype)
 
 
 def _smallest_index(indices: IntArray, count: int) -> IntArray:

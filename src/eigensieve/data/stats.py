@@ -20,24 +20,12 @@ _FEATURES = 8192  # features standardised at once: their numbers stay in cache
 
 @dataclass(frozen=True)
 class ColumnStats:
-    """Statistics of every feature, in float64.
-
-    Attributes
-    ----------
-    mean : ndarray of shape (n_features,)
-    centered_norm : ndarray of shape (n_features,)
-        Euclidean norm of the column after centring.
-    finite : ndarray of bool
-        False where a column holds NaN or an infinity.
-    constant : ndarray of bool
-        True where a column does not vary, up to the rounding of its own mean.
-    n_samples : int
-    """
+    """Statistics of every feature, in float64."""
 
     mean: FloatArray
-    centered_norm: FloatArray
-    finite: BoolArray
-    constant: BoolArray
+    centered_norm: FloatArray  # Euclidean norm of the column after centring
+    finite: BoolArray  # False where a column holds NaN or an infinity
+    constant: BoolArray  # True where a column does not vary, up to the rounding of its own mean
     n_samples: int
 
     @property
@@ -64,23 +52,13 @@ class ColumnStats:
 
 @dataclass(frozen=True)
 class Moments:
-    """Statistics of every feature over some of the samples; those of two sets of samples can be merged.
+    """Statistics of every feature over some of the samples; those of two sets of samples can be merged."""
 
-    Attributes
-    ----------
-    count : int
-        Number of samples.
-    mean, centered_norm : ndarray of float64
-        The mean of a constant feature is its value, exactly.
-    finite, constant : ndarray of bool
-        `constant` is exact: all values so far are the same.
-    """
-
-    count: int
-    mean: FloatArray
+    count: int  # samples
+    mean: FloatArray  # that of a constant feature is its value, exactly
     centered_norm: FloatArray
     finite: BoolArray
-    constant: BoolArray
+    constant: BoolArray  # exact: all values so far are the same
 
     def merged(self, other: "Moments") -> "Moments":
         """Return the statistics over both sets of samples (Chan, Golub and LeVeque's update; no square overflows)."""
@@ -115,19 +93,11 @@ def joined_moments(count: int, blocks: list[BlockMoments]) -> Moments:
 
 @dataclass(frozen=True, eq=False)
 class Standard:
-    """How columns are standardised: to (x - center) * scale.
-
-    Attributes
-    ----------
-    center, scale : ndarray or None
-        None leaves the columns as they are.
-    far : ndarray or None
-        How many standard deviations each column's mean is from zero, where this is known.
-    """
+    """How columns are standardised: to (x - center) * scale. None leaves the columns as they are."""
 
     center: FloatArray | None = None
     scale: FloatArray | None = None
-    far: FloatArray | None = None
+    far: FloatArray | None = None  # standard deviations from zero to each column's mean, where this is known
 
     def cut(self, where: Any) -> "Standard":
         """Return the same for some features."""
@@ -140,14 +110,8 @@ class Standard:
 def standardization(stats: ColumnStats, normalize: str, dtype: Any) -> Standard:
     """Return the centring and scaling that `normalize` asks for; constant columns become exactly zero.
 
-    Parameters
-    ----------
-    stats : ColumnStats
-    normalize : {"center", "unit", "none"}
-        ``"center"``: centred columns of unit norm; ``"unit"``: columns of unit norm, not centred; ``"none"``: as they
-        are.
-    dtype : dtype
-        The precision of products, which decides how large values may be.
+    ``"center"``: centred columns of unit norm; ``"unit"``: columns of unit norm, not centred; ``"none"``: as they are.
+    The precision of products, `dtype`, decides how large values may be.
     """
     if normalize not in NORMALIZATIONS:
         raise ValueError(f"normalize must be one of {NORMALIZATIONS}. Got {normalize!r} instead.")

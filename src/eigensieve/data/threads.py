@@ -67,9 +67,10 @@ def ordered_map(fn: Callable[[Item], Result], items: Sequence[Item]) -> Iterator
     At most one result more than there are threads is alive at a time, so that adding them up needs little memory. The
     order is fixed, so that the sum is the same on every run and for every number of threads.
     """
-    if len(items) <= 1:
-        yield from map(fn, items)
-        return
+    return _on_threads(fn, items) if len(items) > 1 else map(fn, items)
+
+
+def _on_threads(fn: Callable[[Item], Result], items: Sequence[Item]) -> Iterator[Result]:
     threads = min(thread_count(), len(items))
     with limited_blas():
         if threads == 1:

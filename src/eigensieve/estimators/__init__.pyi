@@ -1,6 +1,7 @@
 from .base import check_data as check_data
 from .base import generator as generator
 from .base import progress_of as progress_of
+from .base import warn_user as warn_user
 from .element_svc import ElementSelectedSVC as ElementSelectedSVC
 from .element_svr import ElementSelectedSVR as ElementSelectedSVR
 from .feature_map import FeatureMap as FeatureMap

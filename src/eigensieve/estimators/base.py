@@ -2,10 +2,10 @@
 
 import sys
 import warnings
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
+from functools import wraps
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, TypeVar, cast
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -29,17 +29,23 @@ _PAGES = "https://eigensieve.github.io/eigensieve/generated/eigensieve.{estimato
 
 _NAMED = 5  # columns that an error names
 
+Fit = TypeVar("Fit", bound=Callable[..., Any])
 
-@contextmanager
-def all_or_nothing(estimator: BaseEstimator) -> Iterator[None]:
-    """Leave the estimator as it was when fitting is interrupted or fails."""
-    before = dict(estimator.__dict__)
-    try:
-        yield
-    except BaseException:
-        estimator.__dict__.clear()
-        estimator.__dict__.update(before)
-        raise
+
+def all_or_nothing(fit: Fit) -> Fit:
+    """Decorate `fit`: it leaves the estimator as it was when it is interrupted or fails."""
+
+    @wraps(fit)
+    def whole(self: Any, *arguments: Any, **options: Any) -> Any:
+        before = dict(vars(self))
+        try:
+            return fit(self, *arguments, **options)
+        except BaseException:
+            vars(self).clear()
+            vars(self).update(before)
+            raise
+
+    return cast(Fit, whole)
 
 
 def warn_user(message: str, category: type[Warning] = UserWarning) -> None:
@@ -70,18 +76,10 @@ def scikit_state(random_state: Any) -> Any:
 
 
 def check_stored(estimator: BaseEstimator, X: Any, *, reset: bool = True, min_samples: int = 1) -> DataMatrix:
-    """Do for stored or distributed data what scikit-learn's ``validate_data`` does for arrays.
+    """Do for stored or distributed data what scikit-learn's ``validate_data`` does for arrays. The values are not read.
 
-    Set or compare `n_features_in_` and `feature_names_in_`. Check the number of samples. Print the progress of every
-    pass where the estimator's `verbose` asks for it. The values are not read.
-
-    Parameters
-    ----------
-    estimator : BaseEstimator
-    X : DataMatrix or anything for which ``is_stored(X)`` is true
-    reset : bool, default=True
-        True in `fit`: remember names and number of features. False: compare them.
-    min_samples : int, default=1
+    With `reset`, as in `fit`, remember names and number of features; else compare them. Print the progress of every
+    pass where the estimator's `verbose` asks for it.
     """
     data = as_data(X)
     check_samples(estimator, data.shape, min_samples)
@@ -178,8 +176,8 @@ def check_data(
     """Validate X as scikit-learn does and return its data matrix. Nothing is copied that need not be.
 
     Floating, integer and boolean types are kept. Missing and infinite values, and columns of a data frame that do not
-    hold numbers, raise an error that names the columns.
-    With ``reset=False`` the features are compared with those of `fit`.
+    hold numbers, raise an error that names the columns. With ``reset=False`` the features are compared with those of
+    `fit`.
     """
     if is_stored(X):
         data = check_stored(estimator, X, reset=reset, min_samples=min_samples)
@@ -232,11 +230,7 @@ class Estimator(BaseEstimator):
 
 
 class BaseSelector(SelectorMixin, Estimator):
-    """Base of all selectors. `fit` of a subclass sets `support_`.
-
-    `transform` also takes stored and distributed data. Dask gives Dask, an AnnData is
-    sliced. Everything else on disk comes back as an array in memory that holds the selected columns.
-    """
+    """Base of all selectors. `fit` of a subclass sets `support_`."""
 
     n_features_to_select: Any
     fdr: float
@@ -309,15 +303,7 @@ class BaseSelector(SelectorMixin, Estimator):
         return min(count, n_usable)
 
     def _learn_selection(self, order: IntArray, chosen: IntArray | BoolArray) -> None:
-        """Set `support_`, `selection_order_` and `ranking_`.
-
-        Parameters
-        ----------
-        order : ndarray of int of shape (n_features,)
-            All features, best first.
-        chosen : ndarray
-            The selected features: indices or a mask. They rank before all others.
-        """
+        """Set `support_`, `selection_order_` and `ranking_`; `order` has all features, and the chosen rank first."""
         self.support_ = np.zeros(len(order), dtype=bool)
         self.support_[chosen] = True
         selected = self.support_[order]

@@ -94,6 +94,7 @@ class ElementMachine(SmallMachine):
         self.verbose = verbose
 
     @fit_context(prefer_skip_nested_validation=False)
+    @all_or_nothing
     def fit(self, X: Any, y: Any) -> Self:
         """Select the elements on (X, y).
 
@@ -108,11 +109,6 @@ class ElementMachine(SmallMachine):
         -------
         self : object
         """
-        with all_or_nothing(self):
-            self._fit(X, y)
-        return self
-
-    def _fit(self, X: Any, y: Any) -> None:
         X_valid, y = self._read(X, y)
         match = self._resolved_match()
         machine = self._resolve(X, X_valid, y)
@@ -131,6 +127,7 @@ class ElementMachine(SmallMachine):
             self.table_error_bound_ = float(self._predictor.error_bound.max())
         self.match_ = match
         self._learn_machine(machine, expansion.intercept)
+        return self
 
     def _resolved_match(self) -> str:
         """Resolve "auto": the labels, unless a fitted machine or options for a machine are given."""

@@ -7,7 +7,6 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from eigensieve._extras import require
-from eigensieve._progress import Progress
 from eigensieve._sklearn import fit_context
 from eigensieve._types import BoolArray, FloatArray, IntArray
 from eigensieve.estimators.base import (
@@ -55,22 +54,8 @@ class FeatureMap(BaseQAlpha):
         How y is used. ``"auto"``: as ``"span"`` if y is given. ``"ignore"``: not at all. ``"span"``: the embedding of
         every round is the span of the class indicators, so that the rounds find different groups of features that tell
         the classes apart.
-    spectrum : {"standard", "laplacian"}, default="standard"
-        Use the affinity A, or its Laplacian.
-    criterion : {"energy", "gap"}, default="energy"
-        Maximise the sum of the k largest squared eigenvalues, or that minus the sum of all others.
-    normalize : {"auto", "center", "unit", "none"}, default="auto"
-        As for :class:`QAlphaSelector`.
-    n_init : int, default=1
-        Number of starts of every round: eigenvectors, and random ones after them. The best criterion is kept.
-    max_iter : int, default=200
-        Largest number of steps of the solver in a round.
-    tol : float, default=5e-3
-        Precision of the weights.
-    random_state : int, RandomState, Generator or None, default=None
-        For the random starts.
-    verbose : int, default=0
-        1 prints progress, at most twice a second; 2 prints every step.
+    spectrum, criterion, normalize, n_init, max_iter, tol, random_state, verbose
+        As in :class:`QAlphaSelector`, for every round.
 
     Attributes
     ----------
@@ -102,12 +87,8 @@ class FeatureMap(BaseQAlpha):
     ranking_ : ndarray of int of shape (n_features,)
         Rank of every feature, 1 for the best, as in scikit-learn's RFE: in the order in which
         they are taken from the rounds in turn.
-    selection_order_ : ndarray of int of shape (n_selected,)
-        Indices of the selected features, best first.
-    support_ : ndarray of bool of shape (n_features,)
-    n_features_in_ : int
-    feature_names_in_ : ndarray of str
-        When X had column names.
+    selection_order_, support_, n_features_in_, feature_names_in_
+        As in :class:`QAlphaSelector`.
 
     References
     ----------
@@ -163,6 +144,7 @@ class FeatureMap(BaseQAlpha):
         self.verbose = verbose
 
     @fit_context(prefer_skip_nested_validation=True)
+    @all_or_nothing
     def fit(self, X: Any, y: Any = None, *, side: Any = None) -> Self:
         """Find the rounds.
 
@@ -180,11 +162,6 @@ class FeatureMap(BaseQAlpha):
         -------
         self : FeatureMap
         """
-        with all_or_nothing(self):
-            self._fit(X, y, side, progress_of(self))
-        return self
-
-    def _fit(self, X: Any, y: Any, side: Any, progress: Progress) -> None:
         normalize = self._normalization()
         raw = self._check_data(X, y)
         usable = self._check_some_vary(raw)
@@ -198,13 +175,14 @@ class FeatureMap(BaseQAlpha):
         affinity = spectrum_affinity(raw.standardized(normalize), self.spectrum)
         rounds = map_rounds(
             Problem(affinity, int(self.n_clusters), TAU[self.criterion], usable),
-            self._settings(progress),
+            self._settings(progress_of(self)),
             n_rounds=self.n_rounds,
             strength=self.round_strength,
             side_variances=variances,
             labels=labels,
         )
         self._learn(rounds, usable, count, labelled=labels is not None)
+        return self
 
     def _learn(self, rounds: list[Round], usable: BoolArray, count: int | None, *, labelled: bool) -> None:
         weights = np.column_stack([each.result.weights for each in rounds])
@@ -276,12 +254,9 @@ class FeatureMap(BaseQAlpha):
         display : FeatureMapDisplay
             With attributes `ax_` and `figure_`.
         """
-        check_is_fitted(self)
         # Imported by name: drawing stands above the estimators, and they must not depend on it.
         display = import_module("eigensieve.plotting.feature_map").FeatureMapDisplay
-        repeated = {"overlaps": self.overlaps_, "same_structure": self.same_structure_}
-        drawn = display(self.coordinates_, self.relevance_, self._names(), **repeated)
-        return drawn.plot(rounds=rounds, n_labels=n_labels, ax=ax)
+        return display.from_estimator(self, rounds=rounds, n_labels=n_labels, ax=ax)
 
     def _names(self) -> list[str]:
         names = getattr(self, "feature_names_in_", None)
@@ -298,19 +273,8 @@ def _overlaps(embeddings: FloatArray) -> FloatArray:
 def _take_in_turn(orders: list[IntArray], wanted: list[int] | None) -> tuple[IntArray, IntArray]:
     """Merge the orders of the rounds: they choose in turn, each its best feature that is not taken yet.
 
-    Parameters
-    ----------
-    orders : list of ndarray
-        Features of each round, best first.
-    wanted : list of int or None
-        How far each round may go down its own order. All other features follow in the order of the first round.
-
-    Returns
-    -------
-    order : ndarray
-        All features, in the order in which they are taken.
-    taken : ndarray
-        Number of the round that took a feature; -1 where none did.
+    `wanted` says how far each round may go down its own order. All other features follow in the order of the first
+    round. Returns all features in the order in which they are taken, and the round that took each; -1 where none did.
     """
     n = len(orders[0])
     limits = [n] * len(orders) if wanted is None else wanted

@@ -20,24 +20,12 @@ from eigensieve.elements import FullExpansion, MaskedKernel, check_kernel_name, 
 
 @dataclass(frozen=True, eq=False)
 class KernelMachine:
-    """A fitted machine f(x) = sum_j alpha_j k(x, b_j) + intercept. Beyond two classes there is one f per class.
+    """A fitted machine f(x) = sum_j alpha_j k(x, b_j) + intercept. Beyond two classes there is one f per class."""
 
-    Parameters
-    ----------
-    source : SVC, NuSVC, OneVsRestClassifier, SVR or NuSVR
-        The fitted scikit-learn object.
-    classes : ndarray
-        Empty for a regression.
-    full : FullExpansion
-        f as plain arrays.
-    on_training : callable
-        Returns f on the training samples (samples x outputs).
-    """
-
-    source: Any
-    classes: Array
-    full: FullExpansion
-    on_training: Callable[[], FloatArray]
+    source: Any  # the fitted scikit-learn object
+    classes: Array  # empty for a regression
+    full: FullExpansion  # f as plain arrays
+    on_training: Callable[[], FloatArray]  # f on the training samples, samples x outputs
 
     @cached_property
     def decisions(self) -> FloatArray:

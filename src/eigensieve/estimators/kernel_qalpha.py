@@ -6,7 +6,6 @@ from typing import Any, Literal, Self
 
 import numpy as np
 
-from eigensieve._progress import Progress
 from eigensieve._sklearn import StrOptions, fit_context
 from eigensieve._types import Array, BoolArray, FloatArray
 from eigensieve.data import DataMatrix, as_data
@@ -26,10 +25,7 @@ from eigensieve.evidence import two_level_cut
 from eigensieve.qalpha import (
     KERNELS,
     TAU,
-    ComputedKernel,
     Factor,
-    FeatureKernel,
-    GivenKernel,
     KernelSettings,
     Knowledge,
     Labels,
@@ -37,12 +33,8 @@ from eigensieve.qalpha import (
     Problem,
     ProblemGram,
     Result,
-    UnitKernel,
     check_likeness,
-    exact_factor,
-    kernel_function,
-    monomial_factor,
-    nystroem_factor,
+    map_features,
     solve_steered,
     spectrum_affinity,
 )
@@ -89,38 +81,18 @@ class KernelQAlphaSelector(BaseQAlpha):
         Use the affinity A, or its Laplacian. A Laplacian needs coordinates. Those of ``"linear"`` are the samples,
         those of ``"poly"`` (with ``coef0=0``) and ``"sections"`` the products of `degree` samples. Other kernels and
         `n_components` have none, and are refused.
-    criterion : {"energy", "gap"}, default="energy"
-        Maximise the sum of the k largest squared eigenvalues of the affinity, or that minus the sum of all others.
     supervision : {"auto", "span", "ignore"}, default="auto"
         How y is used. ``"auto"``: as ``"span"`` if y is given. ``"ignore"``: not at all. ``"span"``: the kernel maps
         the centred class indicators like features, Q is the span of their images, and only the weights are sought.
-    n_init : int, default=1
-        Number of starts: eigenvectors, and random ones after them. The best criterion is kept.
-    side_strength : float, default=0.1
-        lambda in (D + lambda I)^-1 G, where D holds the variances of the side data's features in units of those of X.
-        The smaller, the more the side data counts.
     pair_strength : float, default=2.0
         lambda in G - lambda B. B is that of `QAlphaSelector`: it is made of the samples, whatever the kernel.
-    max_iter : int, default=200
-        Largest number of steps of the solver.
-    tol : float, default=5e-3
-        Precision of the weights.
     random_state : int, RandomState, Generator or None, default=None
         For the columns that Nystroem's approximation draws, and for random starts.
-    verbose : int, default=0
-        1 prints progress, at most twice a second; 2 prints every step.
+    criterion, n_init, side_strength, max_iter, tol, verbose
+        As in :class:`QAlphaSelector`.
 
     Attributes
     ----------
-    weights_ : ndarray of shape (n_features,)
-        alpha: unit norm, positive sum; 0 for constant features.
-    ranking_ : ndarray of int of shape (n_features,)
-        Rank of every feature, 1 for the best, as in scikit-learn's RFE: by weight,
-        constant features last.
-    selection_order_ : ndarray of int of shape (n_selected,)
-        Indices of the selected features, best first.
-    support_ : ndarray of bool of shape (n_features,)
-        The selected features.
     projections_ : ndarray of shape (n_features, n_clusters)
         phi(m_i)'Q: the mapped features along the leading eigenvectors of the affinity.
     mapped_features_ : ndarray of shape (n_features, n_dimensions)
@@ -132,28 +104,15 @@ class KernelQAlphaSelector(BaseQAlpha):
         P' - V) for ``criterion="gap"``; for the Laplacian trace(Q' L_i L_j Q). With side data the weights are the
         leading eigenvector of (D + lambda I)^-1 G, with pairs that of G - lambda B. It is computed from
         `mapped_features_` whenever it is asked for.
-    eigenvalues_ : ndarray of shape (n_clusters,)
-        Leading eigenvalues of the affinity.
     approximation_error_ : float
         trace(V - V~) / trace(V) for the kernel as normalised, 0.0 for the whole matrix. V - V~ is positive
         semidefinite, so no eigenvalue of V is off by more than this share of V's trace.
     n_components_ : int
         Dimensions of the space the features were mapped to.
-    objective_ : float
-        The criterion reached.
-    start_objectives_ : ndarray of shape (n_init,)
-        The criterion reached from every start; NaN where it vanished. With labels there is one start.
-    n_iter_ : int
-        Steps of the solver.
-    converged_ : bool
-        False when `max_iter` ended the search (a ConvergenceWarning says so too).
-    sparsity_gap_ : float
-        Mean weight of the selected features over the mean weight of the others.
-    negative_weight_fraction_ : float
-        Fraction of the varying features with a negative weight.
-    n_features_in_ : int
-    feature_names_in_ : ndarray of str
-        When X had column names.
+    weights_, ranking_, selection_order_, support_, eigenvalues_, objective_, start_objectives_, n_iter_, converged_
+        As in :class:`QAlphaSelector`.
+    sparsity_gap_, negative_weight_fraction_, n_features_in_, feature_names_in_
+        As in :class:`QAlphaSelector`.
 
     References
     ----------
@@ -231,6 +190,7 @@ class KernelQAlphaSelector(BaseQAlpha):
         return problem.unit * ProblemGram(problem, self.embedding_).to_dense()
 
     @fit_context(prefer_skip_nested_validation=True)
+    @all_or_nothing
     def fit(self, X: Any, y: Any = None, *, side: Any = None, cannot_link: Any = None, must_link: Any = None) -> Self:
         """Learn the weights.
 
@@ -253,12 +213,8 @@ class KernelQAlphaSelector(BaseQAlpha):
         -----
         Labels, side data and pairs need the samples, so they cannot be used with ``kernel="precomputed"``.
         """
-        with all_or_nothing(self):
-            known = Known(y, side=side, cannot_link=cannot_link, must_link=must_link)
-            self._fit(X, known, progress_of(self))
-        return self
-
-    def _fit(self, X: Any, known: Known, progress: Progress) -> None:
+        known = Known(y, side=side, cannot_link=cannot_link, must_link=must_link)
+        progress = progress_of(self)
         raw = self._check_data(X, known.y)
         self._check_samples_are_known(known)
         knowledge = self._read_knowledge(raw, known)
@@ -266,12 +222,23 @@ class KernelQAlphaSelector(BaseQAlpha):
         usable = self._usable(raw)
         count = self._count(usable)
         progress(f"kernel of {raw.n_features} features")
-        factor = self._factor(raw, None if labels is None else _indicators(labels))
+        kernel = KernelSettings(
+            self.kernel,
+            self.degree,
+            self.coef0,
+            self.gamma,
+            self.section_size,
+            self._normalization(),
+            self.spectrum,
+            self.n_components,
+        )
+        indicators = None if labels is None else _indicators(labels)
+        factor = map_features(raw, kernel, indicators, generator(self.random_state))
         phi = np.where(usable[:, None], factor.phi[: raw.n_features], 0.0)
         self._check_kernel_range(phi)
         span = None if labels is None else _orthonormal(factor.phi[raw.n_features :].T)
         if span is not None:
-            check_likeness(phi, span, type(self).__name__)
+            check_likeness(phi, span)
         problem = self._problem(phi, min(int(self.n_clusters), phi.shape[1]), usable)
         if span is not None:
             problem = replace(problem, n_clusters=span.shape[1], fixed_embedding=span)
@@ -280,6 +247,7 @@ class KernelQAlphaSelector(BaseQAlpha):
             problem = replace(problem, penalty=penalty)
         result = solve_steered(problem, Knowledge(scale=scale), self._settings(progress))
         self._learn(result, usable, phi, factor, count)
+        return self
 
     def _problem(self, phi: FloatArray, n_clusters: int, usable: BoolArray) -> Problem:
         affinity = spectrum_affinity(as_data(np.ascontiguousarray(phi.T)), self.spectrum)
@@ -328,24 +296,6 @@ class KernelQAlphaSelector(BaseQAlpha):
                 "KernelQAlphaSelector(kernel='precomputed'). Divide X by its largest value."
             )
         return np.asarray(np.diagonal(raw.take(np.arange(raw.n_features))) > 0)
-
-    def _factor(self, raw: DataMatrix, indicators: FloatArray | None) -> Factor:
-        """Return the mapped features, the mapped class indicators after them."""
-        name = type(self).__name__
-        settings = KernelSettings(self.degree, self.coef0, self.gamma, self.section_size)
-        matrix: FeatureKernel
-        if self._precomputed:
-            matrix = GivenKernel(np.asarray(raw.take(np.arange(raw.n_features)), dtype=np.float64))
-        else:
-            data = raw.standardized(self._normalization())
-            matrix = ComputedKernel(data, kernel_function(self.kernel, settings), indicators)
-        if self.spectrum == "laplacian":
-            return monomial_factor(matrix, self.kernel, settings, self.n_components, self.normalize != "none", name)
-        with np.errstate(over="ignore", invalid="ignore"):
-            matrix = matrix if self.normalize == "none" else UnitKernel(matrix)
-            if self.n_components is None:
-                return exact_factor(matrix, name)
-            return nystroem_factor(matrix, int(self.n_components), generator(self.random_state), name)
 
     def _check_kernel_range(self, phi: FloatArray) -> None:
         """Refuse features whose fourth power overflows or vanishes in the kernel's space."""

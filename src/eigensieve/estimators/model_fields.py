@@ -1,289 +1,120 @@
-"""Shapes and ranges of everything that a saved model holds: one line per attribute.
+"""The checks of one value of a saved model: kind of numbers, shape and range.
 
-Sizes have names. The first array that uses a name sets the size, and all others must agree. `save_model` refuses a
-model with an attribute that is not listed here, so a new learned attribute needs a line.
+Sizes have names. The first array that uses a name sets the size, and all others must agree.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
 
+Sizes = dict[str, int]
 _MOST = float(np.finfo(np.float64).max)
-MORE = "+1"
+_MORE = "+1"
+
+
+class Misfit(ValueError):
+    """A part of a model is not as declared."""
+
+
+def require(condition: Any, problem: str) -> None:
+    if not condition:
+        raise Misfit(problem)
 
 
 @dataclass(frozen=True)
-class Numbers:
-    """An array, or a plain number if `shape` is empty.
+class Field:
+    """A value: ``check(value, sizes, where)`` raises a `Misfit`. An optional one may be None, or missing."""
 
-    Parameters
-    ----------
-    kinds : str
-        Letters of numpy's ``dtype.kind``.
-    shape : tuple of str or int
-        Names of sizes.
-    low, high : float or str
-        Range of the values. The name of a size is an open end: values index an axis of this size.
-    rising : bool
-        Each value is larger than the one before, as in a sorted array without duplicates.
-    listed : bool
-        A list instead of an array.
-    optional : bool
-        None is allowed, and so is a missing attribute.
-    """
-
-    kinds: str
-    shape: tuple[str | int, ...] = ()
-    low: float = -_MOST
-    high: float | str = _MOST
-    rising: bool = False
-    listed: bool = False
+    check: Callable[[Any, Sizes, str], None]
     optional: bool = False
 
 
-@dataclass(frozen=True)
-class Text:
-    """A string."""
-
-    optional: bool = False
-
-
-@dataclass(frozen=True)
-class Sparse:
-    """A scipy.sparse matrix, with all its indices in bounds."""
-
-    shape: tuple[str | int, ...]
-    optional: bool = False
-
-
-@dataclass(frozen=True)
-class Part:
-    """A nested object of one of these types; the sizes in `own` are not those of the object around it."""
-
-    types: tuple[str, ...]
-    own: tuple[str, ...] = ()
-    optional: bool = False
-
-
-@dataclass(frozen=True)
-class Each:
-    """A list; its length is the size named `length`."""
-
-    item: "Field"
-    length: str | None = None
-    optional: bool = False
-
-
-@dataclass(frozen=True)
-class Fitted:
-    """A fitted estimator, of eigensieve or scikit-learn, with the same features."""
-
-    optional: bool = False
-
-
-@dataclass(frozen=True)
-class Ignored:
-    """An attribute that scikit-learn keeps for itself."""
-
-    optional: bool = True
-
-
-Field = Numbers | Text | Sparse | Part | Each | Fitted | Ignored
-Fields = dict[str, Field]
-
-
-def real(*shape: str | int, low: float = -_MOST, high: float = _MOST) -> Numbers:
-    """Return finite numbers."""
-    return Numbers("f" if shape else "fiu", shape, low, high)
-
-
-def figure(*shape: str | int) -> Numbers:
-    """Return numbers that are shown and not computed with: they may be infinite or NaN."""
-    return Numbers("f" if shape else "fiu", shape, np.nan, np.nan)
-
-
-def count(low: int = 0, high: float = 2**62) -> Numbers:
-    """Return a whole number."""
-    return Numbers("iu", (), low, high)
-
-
-def index(*shape: str, of: str, rising: bool = False) -> Numbers:
-    """Return positions on an axis."""
-    return Numbers("i", shape, 0, of, rising)
-
-
-def optional(field: Numbers) -> Numbers:
+def optional(field: Field) -> Field:
     return replace(field, optional=True)
 
 
-FLAG = Numbers("b")
-LABELS = Numbers("biufUSO", ("classes",), np.nan, np.nan)
-COMMON: Fields = {
-    "n_features_in_": count(1),
-    "feature_names_in_": Numbers("O", ("features",), np.nan, np.nan, optional=True),
-    "_sklearn_output_config": Ignored(),
-    "_metadata_request": Ignored(),
-}
-_SELECTION: Fields = {
-    "support_": Numbers("b", ("features",)),
-    "ranking_": Numbers("iu", ("features",), 1, 2**62),
-    "selection_order_": index("selected", of="features"),
-}
-_SOLUTION: Fields = {
-    "weights_": real("features"),
-    "eigenvalues_": real("eigenvalues"),
-    "objective_": real(),
-    "start_objectives_": figure("starts"),
-    "n_iter_": count(),
-    "converged_": FLAG,
-    "sparsity_gap_": figure(),
-    "negative_weight_fraction_": real(low=0, high=1),
-}
-_SMALL_MACHINE: Fields = {
-    "intercept_": real("outputs"),
-    "estimator_": Fitted(),
-}
-_SMALL_CLASSIFIER: Fields = {"classes_": LABELS, "threshold_": Numbers("fiu", (), -np.inf, np.inf)}
-_ELEMENTS: Fields = {
-    **_SMALL_MACHINE,
-    "support_vectors_": real("basis", "features"),
-    "dual_coef_": real("outputs", "basis"),
-    "widths_": real("basis", low=0),
-    "mask_": Sparse(("features", "basis")),
-    "n_elements_": count(),
-    "path_": figure("steps"),
-    "prototypes_": Each(Each(Numbers("iu", (), 0, "features")), optional=True),
-    "table_error_bound_": optional(real(low=0)),
-    "match_": Text(),
-    "_low": real("features"),
-    "_high": real("features"),
-    "_single": FLAG,
-    "_expansion": Part(("ElementExpansion",)),
-    "_predictor": Ignored(),  # not stored; built from the expansion on loading
-}
-ESTIMATOR_FIELDS: dict[str, Fields] = {
-    "SieveSelector": {
-        **_SELECTION,
-        "weights_": real("features"),
-        "p_values_": optional(real("features", low=0, high=1)),
-        "embedding_": real("samples", "components"),
-        "n_passes_": count(),
-        "n_directions_": count(),
-        "null_quantile_": figure(),
-        "structure_shown_": optional(figure("sizes", 2)),
-        "supervised_": FLAG,
-        "scored_by_": Text(),
-        "scale_used_": FLAG,
-    },
-    "QAlphaSelector": {
-        **_SELECTION,
-        **_SOLUTION,
-        "p_values_": optional(real("features", low=0, high=1)),
-        "embedding_": real("samples", "components"),
-        "n_clusters_": count(),
-        "objective_history_": figure("steps"),
-        "n_passes_": count(),
-    },
-    "KernelQAlphaSelector": {
-        **_SELECTION,
-        **_SOLUTION,
-        "mapped_features_": real("features", "components"),
-        "embedding_": real("components", "clusters"),
-        "projections_": real("features", "clusters"),
-        "approximation_error_": figure(),
-        "n_components_": count(),
-    },
-    "FeatureMap": {
-        **_SELECTION,
-        "weights_": real("features", "rounds"),
-        "relevance_": real("features", "rounds"),
-        "coordinates_": real("features", "rounds"),
-        "embeddings_": real("rounds", "samples", "components"),
-        "objectives_": real("rounds"),
-        "start_objectives_": figure("rounds", "starts"),
-        "overlaps_": figure("rounds"),
-        "same_structure_": Numbers("b", ("rounds",)),
-        "n_iter_": count(),
-        "converged_": FLAG,
-        "rounds_": Numbers("i", ("features",), -1, "rounds"),
-    },
-    "TraceRatioSelector": {
-        **_SELECTION,
-        "between_scatter_": figure("features"),
-        "within_scatter_": figure("features"),
-        "scores_": figure("features"),
-        "subset_score_": figure(),
-        "scale_": optional(real("features", low=0)),
-        "graph_": Sparse(("samples", "samples"), optional=True),
-        "n_iter_": count(),
-        "history_": replace(figure("steps"), listed=True),
-    },
-    "UnwantedVariationRemover": {
-        "mean_": real("features"),
-        "scale_": real("features", low=0),
-        "directions_": real("features", "directions"),
-        "n_directions_": count(),
-    },
-    "ElementSelectedSVC": {**_ELEMENTS, **_SMALL_CLASSIFIER},
-    "ElementSelectedSVR": _ELEMENTS,
-    "ReducedSetSVC": {
-        **_SMALL_MACHINE,
-        **_SMALL_CLASSIFIER,
-        "vectors_": real("basis", "features"),
-        "dual_coef_": real("outputs", "basis"),
-        "n_iter_": count(),
-        "n_numbers_": count(),
-        "_expansion": Part(("FullExpansion",)),
-    },
-    "RejectionCascade": {
-        "classes_": LABELS,
-        "threshold_": Numbers("fiu", (), -np.inf, np.inf),
-        "rejector_": Fitted(),
-        "classifier_": Fitted(),
-        "rejection_rate_": figure(),
-        "false_negative_rate_": figure(),
-        "false_negative_bound_": figure(),
-        "_full": Part(("FullExpansion",), optional=True),
-    },
-}
-"""What `fit` of every estimator learns, besides `COMMON`."""
+def numbers(
+    kinds: str, *shape: str | int, low: float = -_MOST, high: float | str = _MOST, container: Any = None
+) -> Field:
+    """Return the check of an array, or of a plain number without `shape`.
 
-PART_FIELDS: dict[str, Fields] = {
-    "MaskedKernel": {
-        "kind": count(high=2),
-        "gamma": real(low=0),
-        "degree": count(high=1000),
-        "coef0": real(),
-    },
-    "ElementExpansion": {
-        "kernel": Part(("MaskedKernel",)),
-        "n_features": count(1),
-        "starts": Numbers("i", ("columns+1",), 0, 2**62),
-        "features": index("elements", of="features"),
-        "values": real("elements"),
-        "factors": real("columns", low=0),
-        "weights": real("columns", "outputs"),
-        "intercept": real("outputs"),
-    },
-    "FullExpansion": {
-        "kernel": Part(("MaskedKernel",)),
-        "basis": real("basis", "features"),
-        "alpha": real("basis", "outputs"),
-        "intercept": real("outputs"),
-    },
-}
-"""Our own nested objects."""
+    `kinds` are letters of numpy's ``dtype.kind``. `high` may be the name of a size: values index an axis of this size.
+    """
+    wanted = container or (np.ndarray if shape else (bool, int, float, np.generic))
 
-SVM_FIELDS: Fields = {
-    "_sparse": FLAG,
-    "_gamma": real(low=0),
-    "support_": Numbers("i", ("vectors",), 0, 2**31),
-    "_n_support": Numbers("i", ("machine classes",), 0, 2**31),
-    "intercept_": real("pairs"),
-    "_intercept_": real("pairs"),
-    "_probA": real("pairs with probabilities"),
-    "_probB": real("pairs with probabilities"),
-    "class_weight_": optional(figure("machine classes")),
-    "classes_": Numbers("biufUSO", ("machine classes",), np.nan, np.nan, optional=True),
-}
-"""What libsvm reads of an SVC or SVR of scikit-learn, besides its support vectors and their coefficients."""
+    def check(value: Any, sizes: Sizes, where: str) -> None:
+        require(isinstance(value, wanted), f"{where} is a {type(value).__name__}")
+        array = np.asarray(value)
+        common = array.dtype.kind != "f" or array.dtype.itemsize in (4, 8)
+        require(array.dtype.kind in kinds and common, f"{where} holds {array.dtype}")
+        check_shape(array.shape, shape, sizes, where)
+        if np.isnan(low) or array.dtype.kind not in "fiu":
+            return
+        array = array.astype(np.float64) if array.dtype.kind == "f" else array
+        most = sizes[high] - 1 if isinstance(high, str) else high
+        inside = np.all((array >= low) & (array <= most))  # NaN fails both comparisons
+        require(inside, f"{where} holds values outside the range from {low} to {most}")
+
+    return Field(check)
+
+
+def real(*shape: str | int, low: float = -_MOST, high: float = _MOST) -> Field:
+    """Return the check of finite numbers."""
+    return numbers("f" if shape else "fiu", *shape, low=low, high=high)
+
+
+def shown(*shape: str | int, container: Any = None) -> Field:
+    """Return the check of numbers that are shown and not computed with: they may be infinite or NaN."""
+    return numbers("f" if shape else "fiu", *shape, low=np.nan, container=container)
+
+
+def count(low: int = 0, high: float = 2**62) -> Field:
+    """Return the check of a whole number."""
+    return numbers("iu", low=low, high=high)
+
+
+def sparse(*shape: str) -> Field:
+    """Return the check of a scipy.sparse matrix: all its indices are in bounds."""
+
+    def check(value: Any, sizes: Sizes, where: str) -> None:
+        require(issparse(value), f"{where} is not a sparse matrix")
+        check_sparse(value, where)
+        check_shape(value.shape, shape, sizes, where)
+
+    return Field(check)
+
+
+def _check_text(value: Any, sizes: Sizes, where: str) -> None:
+    require(isinstance(value, str), f"{where} is not a string")
+
+
+TEXT = Field(_check_text)
+FLAG = numbers("b")
+IGNORED = Field(lambda value, sizes, where: None, optional=True)
+"""An attribute that scikit-learn keeps for itself."""
+
+
+def check_shape(found: tuple[int, ...], wanted: tuple[str | int, ...], sizes: Sizes, where: str) -> None:
+    """Compare a shape with numbers and names of sizes; "columns+1" is one more than the size "columns"."""
+    fits = len(found) == len(wanted)
+    for n, name in zip(found, wanted, strict=False):
+        if isinstance(name, int):
+            fits = fits and n == name
+        elif name.endswith(_MORE):
+            fits = fits and n >= 1 and sizes.setdefault(name.removesuffix(_MORE), n - 1) == n - 1
+        else:
+            fits = fits and sizes.setdefault(name, n) == n
+    require(fits, f"{where} has shape {found}, which does not fit the rest")
+
+
+def check_sparse(matrix: Any, where: str) -> None:
+    if hasattr(matrix, "indptr"):
+        matrix.check_format(full_check=True)
+    elif hasattr(matrix, "coords"):
+        for place, n in zip(matrix.coords, matrix.shape, strict=True):
+            require(len(place) == len(matrix.data) and np.all((place >= 0) & (place < n)), f"{where} is out of bounds")
+    else:
+        require(matrix.data.ndim == 2 and len(matrix.offsets) == len(matrix.data), f"{where} is not a matrix")

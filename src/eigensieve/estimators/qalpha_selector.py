@@ -7,7 +7,6 @@ from typing import Any, Literal, Self
 
 import numpy as np
 
-from eigensieve._progress import Progress
 from eigensieve._sklearn import StrOptions, fit_context
 from eigensieve._types import FloatArray
 from eigensieve.estimators.base import (
@@ -22,7 +21,7 @@ from eigensieve.estimators.base import (
 from eigensieve.estimators.knowledge import Known
 from eigensieve.estimators.qalpha_base import BaseQAlpha
 from eigensieve.evidence import Discoveries
-from eigensieve.qalpha import SOLVERS, BlockSettings, Knowledge, Result, Search, check_start
+from eigensieve.qalpha import SOLVERS, Knowledge, Result, Search, check_start
 
 
 class QAlphaSelector(BaseQAlpha):
@@ -63,10 +62,9 @@ class QAlphaSelector(BaseQAlpha):
         energy of two eigenvalues within each class minus half the energy of one across every two classes (2005, section
         3.1). It is the only form that sees features whose covariance differs from class to class, and it is worse for
         classes that differ in their means.
-    solver : {"auto", "basic", "power", "ritz", "moving"}, default="auto"
+    solver : {"auto", "basic", "power", "ritz"}, default="auto"
         ``"auto"`` improves weights and embedding together, with one pass over the data per step. The others are the
-        papers' algorithms. They find the same maximum with many more passes. ``"moving"`` is the printed algorithm for
-        the Laplacian (2005, Definition 5): d follows the weights, so that every step has a criterion of its own.
+        papers' algorithms. They find the same maximum with many more passes.
     init : {"eigen", "random"} or ndarray of shape (n_samples, n_clusters), default="eigen"
         Starting embedding: leading eigenvectors of the equally weighted affinity, random directions, or the user's own.
         One random start often ends in a poor local maximum. Not used with labels.
@@ -169,7 +167,7 @@ class QAlphaSelector(BaseQAlpha):
         criterion: Literal["energy", "gap"] = "energy",
         normalize: Literal["auto", "center", "unit", "none"] = "auto",
         supervision: Literal["auto", "span", "blocks", "ignore"] = "auto",
-        solver: Literal["auto", "basic", "power", "ritz", "moving"] = "auto",
+        solver: Literal["auto", "basic", "power", "ritz"] = "auto",
         init: FloatArray | Literal["eigen", "random"] = "eigen",
         n_init: int = 1,
         side_strength: float = 0.1,
@@ -198,6 +196,7 @@ class QAlphaSelector(BaseQAlpha):
         self.verbose = verbose
 
     @fit_context(prefer_skip_nested_validation=True)
+    @all_or_nothing
     def fit(
         self,
         X: Any,
@@ -235,20 +234,15 @@ class QAlphaSelector(BaseQAlpha):
         -------
         self : QAlphaSelector
         """
-        with all_or_nothing(self):
-            known = Known(y, side=side, cannot_link=cannot_link, must_link=must_link)
-            self._fit(X, known, checkpoint, progress_of(self))
-        return self
-
-    def _fit(self, X: Any, known: Known, checkpoint: str | PathLike[str] | None, progress: Progress) -> None:
+        known = Known(y, side=side, cannot_link=cannot_link, must_link=must_link)
+        progress = progress_of(self)
         supervision = self._supervision(known.y)
         normalize = self._normalization(supervision)
         raw = self._check_data(X, known.y)
         usable = self._check_some_vary(raw)
         count = self._count(usable)
         self._check_range(raw, normalize)
-        blocks = BlockSettings() if supervision == "blocks" else None
-        knowledge = replace(self._read_knowledge(raw, known), blocks=blocks)
+        knowledge = replace(self._read_knowledge(raw, known), blocks=supervision == "blocks")
         self._check_checkpoint(checkpoint, knowledge)
         check_start(type(self).__name__, self.n_clusters, self.init, raw.n_samples)
         settings = self._settings(progress, init=self.init, checkpoint=checkpoint)
@@ -256,12 +250,13 @@ class QAlphaSelector(BaseQAlpha):
         result = search.solve(usable)
         found = search.discover(self.fdr, progress) if count is None else None
         self._learn(result, search, count, found)
+        return self
 
     def _check_checkpoint(self, checkpoint: str | PathLike[str] | None, knowledge: Knowledge) -> None:
         if checkpoint is None:
             return
         labels = knowledge.labels
-        if labels is not None and (knowledge.blocks is not None or not labels.complete):
+        if labels is not None and (knowledge.blocks or not labels.complete):
             raise ValueError(
                 "The 'checkpoint' parameter of QAlphaSelector.fit must be None with labels for some samples only and "
                 f"with supervision='blocks': their steps cannot be resumed. Got {checkpoint!r} instead."

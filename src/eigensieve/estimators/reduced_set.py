@@ -101,6 +101,7 @@ class ReducedSetSVC(SmallClassifier):
         self.verbose = verbose
 
     @fit_context(prefer_skip_nested_validation=False)
+    @all_or_nothing
     def fit(self, X: Any, y: Any) -> Self:
         """Find the vectors and solve their weights on (X, y).
 
@@ -115,11 +116,6 @@ class ReducedSetSVC(SmallClassifier):
         -------
         self : ReducedSetSVC
         """
-        with all_or_nothing(self):
-            self._fit(X, y)
-        return self
-
-    def _fit(self, X: Any, y: Any) -> None:
         X_valid, y = self._read(X, y)
         if self.method == "selection" and self.n_features_per_vector is not None:
             raise ValueError(
@@ -138,6 +134,7 @@ class ReducedSetSVC(SmallClassifier):
         self.n_numbers_ = int(n_free + weights.size + intercept.size)
         self._expansion = FullExpansion(machine.full.kernel, vectors, weights, intercept)
         self._learn_machine(machine, intercept)
+        return self
 
     def _vectors(self, machine: KernelMachine) -> tuple[FloatArray, int, int]:
         """Return the vectors, how many numbers describe them, and the iterations."""

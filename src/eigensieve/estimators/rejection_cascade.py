@@ -110,6 +110,7 @@ class RejectionCascade(MetaEstimatorMixin, ClassifierMixin, Estimator):
         return tags
 
     @fit_context(prefer_skip_nested_validation=False)
+    @all_or_nothing
     def fit(self, X: Any, y: Any) -> Self:
         """Fit the unfitted estimators and set the threshold on held-out samples.
 
@@ -124,11 +125,6 @@ class RejectionCascade(MetaEstimatorMixin, ClassifierMixin, Estimator):
         -------
         self : RejectionCascade
         """
-        with all_or_nothing(self):
-            self._fit(X, y)
-        return self
-
-    def _fit(self, X: Any, y: Any) -> None:
         check_columns(X)
         X_valid, y = validate_data(self, X, y, dtype="numeric")
         X = _named_or_valid(X, X_valid)
@@ -167,6 +163,7 @@ class RejectionCascade(MetaEstimatorMixin, ClassifierMixin, Estimator):
         self.rejection_rate_, self.false_negative_rate_ = rates
         # A threshold of -inf rejects nothing.
         self.false_negative_bound_ = float(bound) if np.isfinite(threshold) else 0.0
+        return self
 
     def rejected(self, X: Any) -> Array:
         """Return which samples the rejector turns away.

@@ -239,9 +239,9 @@ class SieveSelector(BaseSelector):
         """
         return self._fit_known(X, Known(y, side, cannot_link, must_link, batches))
 
+    @all_or_nothing
     def _fit_known(self, X: Any, known: Known) -> Self:
-        with all_or_nothing(self):
-            self._fit(X, known, progress_of(self))
+        self._fit(X, known, progress_of(self))
         return self
 
     def _fit(self, X: Any, known: Known, progress: Progress) -> None:

@@ -54,8 +54,7 @@ _UNLIKE = 10.0  # largest standard deviation over the median one, above which a 
 class _OptionAndMethod:
     """Let `score` be an option of the constructor and also the method that scikit-learn expects on the instance.
 
-    The option is kept in the instance's dictionary, so it is cloned, pickled and printed as usual. Reading the
-    attribute gives the method.
+    The option is kept in the instance's dictionary, so it is cloned, pickled and printed as usual.
     """
 
     def __init__(self, method: Callable[..., float]) -> None:
@@ -197,6 +196,7 @@ class TraceRatioSelector(BaseSelector):
         self.verbose = verbose
 
     @fit_context(prefer_skip_nested_validation=True)
+    @all_or_nothing
     def fit(self, X: Any, y: Any = None) -> Self:
         """Find the best subset.
 
@@ -213,11 +213,7 @@ class TraceRatioSelector(BaseSelector):
         -------
         self : TraceRatioSelector
         """
-        with all_or_nothing(self):
-            self._fit(X, y, progress_of(self))
-        return self
-
-    def _fit(self, X: Any, y: Any, progress: Progress) -> None:
+        progress = progress_of(self)
         X = self._checked(X, reset=True)
         self.scale_ = self._spread(as_data(X))
         pair, graph = self._graph_pair(X, y, progress)
@@ -232,6 +228,7 @@ class TraceRatioSelector(BaseSelector):
         self.subset_score_ = result.score
         self.n_iter_ = result.n_iter
         self.history_ = list(result.history)
+        return self
 
     @_OptionAndMethod
     def score(self, X: Any, y: Any = None) -> float:

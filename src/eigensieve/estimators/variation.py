@@ -66,6 +66,7 @@ class UnwantedVariationRemover(OneToOneFeatureMixin, TransformerMixin, Estimator
         self.n_directions = n_directions
 
     @fit_context(prefer_skip_nested_validation=True)
+    @all_or_nothing
     def fit(self, X: Any, y: Any = None, *, batches: Any = None, side: Any = None, must_link: Any = None) -> Self:
         """Learn the unwanted directions.
 
@@ -86,20 +87,19 @@ class UnwantedVariationRemover(OneToOneFeatureMixin, TransformerMixin, Estimator
         -------
         self : UnwantedVariationRemover
         """
-        with all_or_nothing(self):
-            raw = self._checked(X, reset=True, min_samples=2)
-            pairs = read_pairs(None, must_link, raw.n_samples, type(self).__name__)
-            unwanted = Unwanted(
-                None if batches is None else read_batches(self, raw, batches),
-                None if side is None else read_side(self, raw, side),
-                None if pairs is None else pairs.must,
-                self.n_directions,
-            )
-            data = raw.standardized("center")
-            self.directions_ = unwanted_directions(data, unwanted)
-            self.n_directions_ = self.directions_.shape[1]
-            self.mean_ = raw.stats().mean
-            self.scale_ = np.asarray(data.scale)
+        raw = self._checked(X, reset=True, min_samples=2)
+        pairs = read_pairs(None, must_link, raw.n_samples, type(self).__name__)
+        unwanted = Unwanted(
+            None if batches is None else read_batches(self, raw, batches),
+            None if side is None else read_side(self, raw, side),
+            None if pairs is None else pairs.must,
+            self.n_directions,
+        )
+        data = raw.standardized("center")
+        self.directions_ = unwanted_directions(data, unwanted)
+        self.n_directions_ = self.directions_.shape[1]
+        self.mean_ = raw.stats().mean
+        self.scale_ = np.asarray(data.scale)
         return self
 
     def transform(self, X: Any) -> Array:

@@ -6,20 +6,10 @@ from eigensieve._types import Array
 
 
 def two_level_cut(weights: Array) -> int:
-    """Return how many of the largest weights form the upper of two levels.
+    """Return how many of the largest weights form the upper of two levels, those of the relevant features.
 
-    The papers' model of the weights has two levels, relevant and irrelevant. The cut is where the split of the sorted
-    weights into two groups leaves the least variance within the groups.
-
-    Parameters
-    ----------
-    weights : ndarray
-        Weights of the features that vary, in any order.
-
-    Returns
-    -------
-    count : int
-        At least 1; all of them when the weights do not differ.
+    The cut is where the split of the sorted weights, in any order, into two groups leaves the least variance within the
+    groups. It is all of the weights when they do not differ.
     """
     ordered = np.sort(np.asarray(weights, dtype=np.float64))[::-1]
     n = len(ordered)

@@ -18,18 +18,10 @@ Fit = Callable[[Array], Array]
 
 @dataclass(frozen=True)
 class Discoveries:
-    """What the calibration found.
+    """The result of the calibration."""
 
-    Attributes
-    ----------
-    p_values : ndarray of shape (n_features,)
-        Chance that a feature without structure scores as high. 1 for features that were not usable.
-    selected : ndarray of bool of shape (n_features,)
-        Features that pass at the false discovery rate asked for.
-    """
-
-    p_values: Array
-    selected: Array
+    p_values: Array  # chance that a feature without structure scores as high; 1 for features that were not usable
+    selected: Array  # mask of the features that pass at the false discovery rate asked for
 
     @property
     def count(self) -> int:
@@ -52,29 +44,11 @@ def discover(
 
     A feature that helped to build an embedding agrees with it, even if the feature is noise. So the features are dealt
     into K folds. For each fold the embedding is learned from the other folds, and the fold's features are compared with
-    permuted copies (:func:`~eigensieve.evidence.scores.null_agreement`). The p-value of a feature is the share of the
-    fold's null scores that reach its own score. Benjamini and Yekutieli's rule then selects among all features: one
-    threshold for all folds, so a feature is never left out while another with a larger p-value is kept. A lone feature
-    is not selected: a structure is what several features share.
-
-    Parameters
-    ----------
-    data : DataMatrix
-        Standardised: centred columns of unit norm.
-    usable : ndarray of bool of shape (n_features,)
-        Features that vary.
-    fit : callable
-        Learns an embedding from the features of a mask and looks at no others; see
-        :meth:`~eigensieve.data.DataMatrix.restricted`.
-    fdr : float
-        Expected fraction of false selections to allow.
-    rng : Generator
-    tested : ndarray of bool of shape (n_features,), optional
-        Features that may be selected; all usable ones by default. The others help to learn every embedding.
-    n_folds : int, default=5
-    groups : ndarray of int of shape (n_samples,), optional
-        Copies are permuted within these groups of samples only, for example within batches.
-    progress : callable
+    permuted copies (:func:`~eigensieve.evidence.scores.null_agreement`), permuted within `groups` of samples where
+    these are given. The p-value of a feature is the share of the fold's null scores that reach its own score. Benjamini
+    and Yekutieli's rule then selects among all `tested` features (all usable ones by default): one threshold for all
+    folds, so a feature is never left out while another with a larger p-value is kept. A lone feature is not selected: a
+    structure is what several features share.
 
     Notes
     -----
@@ -118,17 +92,9 @@ def follow(
 ) -> Discoveries:
     """Find the features that follow an embedding which was made without any of them, such as labels.
 
-    Parameters
-    ----------
-    views : sequence of DataMatrix
-        The features, and other forms of them such as their squares. A feature is selected if one of its forms follows
-        the embedding; its p-value is the smallest, times the number of forms (Bonferroni).
-    usable : ndarray of bool of shape (n_features,)
-    embedding : ndarray of shape (n_samples, n_columns)
-    fdr : float
-    rng : Generator
-    groups : ndarray of int of shape (n_samples,), optional
-        Copies are permuted within these groups of samples only.
+    `views` are the features, and other forms of them such as their squares. A feature is selected if one of its forms
+    follows the embedding; its p-value is the smallest, times the number of forms (Bonferroni). Copies are permuted
+    within `groups` of samples only, where these are given.
     """
     candidates = rng.permutation(np.flatnonzero(usable))
     found = [NullSample(view, [candidates], groups).p_values(embedding, 0, rng) for view in views]

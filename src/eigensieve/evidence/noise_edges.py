@@ -23,19 +23,12 @@ _SAMPLE_ENTRIES = 2**19  # entries of the features that are permuted
 def noise_edge(weights: Array, n_dimensions: int) -> float:
     """Where the spectrum of A = sum_i w_i m_i m_i' ends for many independent light-tailed features of unit norm.
 
-    In d dimensions it is the smallest value of
+    In d dimensions (the number of samples, less one for centred data) it is the smallest value of
 
         z(t) = w_max / t + (1/d) sum_i w_i / (1 - t w_i / w_max),   0 < t < 1
 
-    (Silverstein and Choi's edge for a general population; equal weights give Marchenko and Pastur's
-    (1 + sqrt(n/d))^2).
-
-    Parameters
-    ----------
-    weights : ndarray
-        Non-negative, at least one positive.
-    n_dimensions : int
-        d: the number of samples, less one for centred data.
+    (Silverstein and Choi's edge for a general population; equal weights give Marchenko and Pastur's (1 + sqrt(n/d))^2).
+    Weights are non-negative, at least one of them positive.
     """
     w = np.asarray(weights, dtype=np.float64)
     w = w[w > 0]
@@ -54,13 +47,8 @@ def noise_edge(weights: Array, n_dimensions: int) -> float:
 def weighted_noise_edge(weights: Array, n_dimensions: int, excess: float = 1.0) -> float:
     """Return the largest eigenvalue to expect of A for independent features, with an allowance for its fluctuation.
 
-    Parameters
-    ----------
-    weights, n_dimensions
-        As for :func:`noise_edge`.
-    excess : float, default=1.0
-        How far the spectrum reaches beyond its mean, sum(w) / d, relative to that of light-tailed features. It is
-        measured by :func:`permuted_excess`.
+    `excess` is how far the spectrum reaches beyond its mean, sum(w) / d, relative to that of light-tailed features
+    (:func:`permuted_excess`).
     """
     mean = float(np.sum(weights)) / n_dimensions
     edge = mean + excess * (noise_edge(weights, n_dimensions) - mean)
@@ -83,17 +71,10 @@ def equal_noise_edge(n_features: int, n_dimensions: int, excess: float = 1.0) ->
 def permuted_excess(data: DataMatrix, usable: Array) -> float:
     """Return how far the spectrum of permuted features reaches beyond its mean, relative to light-tailed features.
 
-    Every feature is permuted on its own: the same marginals, no dependence. Features with heavy tails, or that are zero
-    in nearly all samples, pile up on single samples by chance and reach further than Marchenko and Pastur's law. The
-    answer is taken from the largest of three copies of at most 2^19 entries. It is at least 1 and the same on every
-    run.
-
-    Parameters
-    ----------
-    data : DataMatrix
-        Standardised: centred columns of unit norm.
-    usable : ndarray of bool of shape (n_features,)
-        Features that vary.
+    Every feature of the centred data is permuted on its own: the same marginals, no dependence. Features with heavy
+    tails, or that are zero in nearly all samples, pile up on single samples by chance and reach further than Marchenko
+    and Pastur's law. The answer is taken from the largest of three copies of at most 2^19 entries. It is at least 1 and
+    the same on every run.
     """
     rng = np.random.default_rng(0)
     candidates = np.flatnonzero(usable)
@@ -124,25 +105,9 @@ def count_spikes(eigenvalues: Array, weights: Array, n_dimensions: int, excess: 
 
 
 def count_clusters(eigenvalues: Array, n_features: int, n_samples: int, *, centered: bool, excess: float = 1.0) -> int:
-    """Return how many clusters the leading eigenvalues of M'M show above noise.
+    """Return how many clusters (2 to 10) the leading eigenvalues of M'M, for unit columns, show above noise.
 
     c clusters of centred data span c - 1 directions. Uncentred data has one direction more, its mean.
-
-    Parameters
-    ----------
-    eigenvalues : ndarray
-        Leading eigenvalues of M'M for unit columns.
-    n_features : int
-        Number of features that vary.
-    n_samples : int
-    centered : bool
-    excess : float, default=1.0
-        Of the features' marginals; see :func:`permuted_excess`.
-
-    Returns
-    -------
-    n_clusters : int
-        Between 2 and the smaller of 10 and the number of samples minus 1.
     """
     dimensions = max(1, n_samples - 1 if centered else n_samples)
     spikes = int(np.count_nonzero(np.asarray(eigenvalues) > equal_noise_edge(n_features, dimensions, excess)))

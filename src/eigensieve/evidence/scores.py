@@ -14,6 +14,7 @@ _NULL_SCORES = (40_000, 400_000)  # fewest null scores, for few and for many fea
 _NULL_PER_FEATURE = 100  # null scores between the two: a handful of features among many must be able to pass
 _COPIES = (10, 1_000)  # fewest and most permuted copies of a feature
 _SAMPLE_ENTRIES = 2**22  # entries of the features that are taken into memory for the null
+_CARRIED = 0.99  # share of |V V'|^2 that a test looks at
 _FEWEST = 8  # fewest features that the null is made of, for any number of samples
 
 
@@ -144,11 +145,28 @@ class NullSample:
 
     def p_values(self, embedding: Array, fold: int, rng: np.random.Generator) -> Array:
         """Return the chance to score as high as each of the fold's features does."""
-        V = embedding - embedding.mean(axis=0)
-        V /= max(float(np.linalg.norm(embedding, axis=0).max()), np.finfo(np.float64).tiny)
+        V = _leading_part(embedding - embedding.mean(axis=0))
         # Features with few distinct values tie with their copies: rounding must not tell them apart.
         slack = 64.0 * float(np.finfo(self.data.dtype).eps)
-        return tail_shares(agreement(self.data, V)[self.folds[fold]] - slack, self.scores(V, fold, rng))
+        features, inside = self.samples[fold], self.folds[fold]
+        if features.shape[1] == len(inside):
+            scores = np.sum((features.T @ V) ** 2, axis=1) - np.square(features).T @ np.sum(V**2, axis=1)
+        else:
+            scores = agreement(self.data, V)[inside]
+        return tail_shares(scores - slack, self.scores(V, fold, rng))
+
+
+def _leading_part(V: Array) -> Array:
+    """Return the leading directions of V that carry nearly all of V V', scaled to a largest singular value of 1.
+
+    A p-value is valid for any embedding. Fewer columns make the null scores cheaper.
+    """
+    basis, lengths, _ = np.linalg.svd(V, full_matrices=False)
+    if lengths[0] == 0:
+        return V
+    energy = np.cumsum(lengths**4)
+    count = 1 + int(np.searchsorted(energy, _CARRIED * energy[-1]))
+    return np.asarray(basis[:, :count] * (lengths[:count] / lengths[0]))
 
 
 def tail_shares(scores: Array, null: Array) -> Array:

@@ -11,17 +11,9 @@ from eigensieve.data import without_repeats
 def check_graph(graph: Any, n_samples: int, *, name: str = "graph", signed: bool = False) -> csr_array:
     """Return a weighted undirected graph as compressed rows in float64, or raise an error that names its fault.
 
-    Parameters
-    ----------
-    graph : sparse matrix, sparse array or array-like of shape (n_samples, n_samples)
-        Symmetric, non-negative weights. It need not be connected: samples without edges carry no weight. Weights on the
-        diagonal count only in a sample's degree.
-    n_samples : int
-        Number of samples the graph must have.
-    name : str
-        Parameter name used in messages.
-    signed : bool, default=False
-        Whether weights may be negative. Scatters may then be negative, too: the caller checks them.
+    Weights are symmetric, and non-negative unless `signed`: scatters may then be negative, too, and the caller checks
+    them. The graph need not be connected: samples without edges carry no weight. Weights on the diagonal count only in
+    a sample's degree. `name` is the parameter's name in messages.
     """
     try:
         A = csr_array(graph, dtype=np.float64)

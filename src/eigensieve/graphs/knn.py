@@ -32,33 +32,13 @@ def knn_graph(
     random_state: int | np.random.RandomState | None = 0,
     name: str = "knn_graph",
 ) -> csr_array:
-    """Build the symmetric nearest-neighbour graph of the samples (Nie et al. 2008, equation 12).
+    """Build the symmetric nearest-neighbour graph of the samples (Nie et al. 2008, equation 12), without loops.
 
     A_ij = exp(-||x_i - x_j||^2 / t) if x_j is among the nearest neighbours of x_i or x_i among those of x_j (1 for
-    binary weights), else 0. There are no loops.
-
-    Parameters
-    ----------
-    X : array-like or sparse matrix of shape (n_samples, n_features)
-        Samples, without NaN.
-    n_neighbors : int, default=5
-        Neighbours of each sample, without itself. Must be below the number of samples.
-    weights : {"heat", "binary"}, default="heat"
-    bandwidth : float or "auto", default="auto"
-        t above. "auto" takes the mean squared distance between neighbours.
-    method : {"auto", "exact", "approximate"}, default="auto"
-        "exact" compares all pairs. "approximate" uses pynndescent (the
-        extra ``neighbors``). "auto" is exact up to 20,000 samples and approximate above. If pynndescent is missing, it
-        warns and stays exact.
-    random_state : int, RandomState or None, default=0
-        Used only by the approximate search.
-    name : str
-        Who is asking, for messages.
-
-    Returns
-    -------
-    graph : scipy.sparse.csr_array of shape (n_samples, n_samples)
-        Symmetric, float64, with at most 2 * n_neighbors * n_samples weights.
+    binary weights), else 0. `bandwidth` is t; "auto" takes the mean squared distance between neighbours. "exact"
+    compares all pairs, "approximate" uses pynndescent with `random_state` (the extra ``neighbors``). "auto" is exact up
+    to 20,000 samples and approximate above; if pynndescent is missing, it warns and stays exact. `name` says in
+    messages who asks.
     """
     n_samples = X.shape[0]
     if n_neighbors >= n_samples:
@@ -82,18 +62,6 @@ def local_graph(X: Array, n_neighbors: int = 5, n_around: int = 10) -> csr_array
     `n_around` nearest neighbours (non-iterative contextual dissimilarity; Jegou, Harzallah and Schmid 2007). In many
     dimensions a few samples are near neighbours of very many, and those in sparse surroundings of hardly any. Relative
     distances make up for that. All weights are 1, and there are no loops.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n_samples, n_coordinates)
-    n_neighbors : int, default=5
-        Below the number of samples.
-    n_around : int, default=10
-        Fewer if there are fewer other samples.
-
-    Returns
-    -------
-    graph : scipy.sparse.csr_array of shape (n_samples, n_samples)
     """
     around = nearest(X, X, min(n_around, len(X) - 1))[1].mean(axis=1)
     around = np.maximum(around, _COPIES * around.mean())

@@ -16,7 +16,7 @@ from eigensieve.data import ordered_map
 
 _SPARE = 5  # candidates beyond the neighbours wanted
 _ROWS = 256
-_COMPILED = 1 << 20  # pairs of a point and a target: fewer take less time than compiling the loops
+_COMPILED = 1 << 19  # pairs of a point and a target: fewer take less time than compiling the loops
 
 
 def nearest(

@@ -26,15 +26,10 @@ def row_dot(U: FloatArray, V: FloatArray) -> FloatArray:
 
 
 class Affinity(ABC):
-    """L(w) = sum_i w_i L_i for data M (features x samples).
+    """L(w) = sum_i w_i L_i for standardised data M (features x samples).
 
     The block methods work on a few features at a time, inside one pass over the data. `apply` and `gradient` are whole
     passes built from them.
-
-    Parameters
-    ----------
-    data : DataMatrix
-        The standardised data.
     """
 
     width: int
@@ -87,10 +82,6 @@ class Affinity(ABC):
         The weights w are to be the leading eigenvector of S^2 G. Then w = S b, where b is the leading eigenvector of
         the symmetric matrix S G S (2004, section 3, with S = (D + lambda I)^-1/2): that of the scaled affinity.
         """
-
-    def moved(self, weights: FloatArray) -> "Affinity":
-        """Return the affinity whose constants are those of the weights: itself, unless it has such constants."""
-        return self
 
     def apply(self, weights: FloatArray, V: FloatArray) -> FloatArray:
         """Return L(w) V (samples x columns); one pass."""
@@ -165,21 +156,13 @@ class StandardAffinity(Affinity):
 
 
 class LaplacianAffinity(Affinity):
-    """L_i = m_i m_i' - diag(m_i (m_i'1)) + d I (2005, section 2.2).
+    """L_i = m_i m_i' - diag(m_i (m_i'1)) + d I (2005, section 2.2), for data that is not centred: m_i'1 would be 0.
 
     d is the largest degree of the equally weighted affinity divided by the sum of its weights, max diag(A1) / sum(w).
-    The matrix that the search starts from is then positive semidefinite. d stays fixed, so that the criterion is one
-    function throughout. The printed algorithm moves d in every step (`moved`), and takes it from diag(A), which does
-    not make the matrix semidefinite. Columns that are left out (scale zero) have L_i = 0.
-
-    Parameters
-    ----------
-    data : DataMatrix
-        The standardised data; not centred (centred rows have m_i'1 = 0, and L would be A + dI).
-    shift : float, optional
-        d, in place of that of equal weights.
-    share : ndarray of shape (n_features,), optional
-        The multiple of dI in every L_i, in place of 1.
+    The matrix that the search starts from is then positive semidefinite. d (`shift`) stays fixed, so that the criterion
+    is one function throughout. The printed algorithm moves d in every step, and takes it from diag(A), which does not
+    make the matrix semidefinite. Columns that are left out (scale zero) have L_i = 0. `share` is the multiple
+    of dI in every L_i, in place of 1.
     """
 
     width = 1
@@ -193,17 +176,13 @@ class LaplacianAffinity(Affinity):
         self.sums = (mean - center) * data.n_samples * scale
         alive = np.broadcast_to(np.asarray(scale) != 0, mean.shape)
         self.share = alive.astype(np.float64) if share is None else share * alive
-        self.shift = self._largest_degree(self.share) if shift is None else shift
-
-    def _largest_degree(self, weights: FloatArray) -> float:
-        total = float(weights @ self.share) or 1.0  # the sign of the weights is free, and it cancels
-        return float((self.data.combine((weights * self.sums)[:, None]) / total).max())
+        if shift is None:
+            total = float(self.share @ self.share) or 1.0
+            shift = float((data.combine((self.share * self.sums)[:, None]) / total).max())
+        self.shift = shift
 
     def scaled(self, factor: FloatArray) -> Affinity:
         return LaplacianAffinity(_scaled_data(self.data, factor), self.shift, self.share * factor)
-
-    def moved(self, weights: FloatArray) -> Affinity:
-        return LaplacianAffinity(self.data, self._largest_degree(weights), self.share)
 
     @property
     def constants(self) -> Constants:
@@ -239,24 +218,9 @@ def leading_eigenvectors(
 ) -> tuple[FloatArray, FloatArray]:
     """Return the `count` eigenvalues of L(w) largest in magnitude, and their eigenvectors.
 
-    Block Lanczos with full orthogonalisation, one pass per block. The start is fixed, so the answer is the same on
-    every run. With few samples the matrix is formed, in one pass.
-
-    Parameters
-    ----------
-    affinity : Affinity
-    weights : ndarray of shape (n_features,)
-    count : int
-        At most the number of samples.
-    rtol : float, default=1e-2
-        Residual wanted, relative to the largest eigenvalue.
-    max_blocks : int, default=3
-        Most passes over the data.
-
-    Returns
-    -------
-    values : ndarray of shape (count,)
-    vectors : ndarray of shape (n_samples, count)
+    Block Lanczos with full orthogonalisation, one pass per block, until the residual is below `rtol` times the largest
+    eigenvalue, or after `max_blocks` passes. The start is fixed, so the answer is the same on every run. With few
+    samples the matrix is formed, in one pass.
     """
     q = affinity.n_samples
     width = min(q, count + _EXTRA)

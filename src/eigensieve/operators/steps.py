@@ -39,12 +39,8 @@ class PullStep:
 class SpreadStep:
     """The block function of L(w) V: W = spread(w, M_b V), and the block's mass.
 
-    Parameters
-    ----------
-    affinity : Affinity
-    keep : int
-        Width of the array in which the projections M V are kept. An array whose first column is w is then kept before
-        it. 0 keeps neither.
+    `keep` is the width of the array in which the projections M V are kept. An array whose first column is w is then
+    kept before it. 0 keeps neither.
     """
 
     affinity: Any
@@ -83,40 +79,20 @@ class ExpandStep:
         g_i = <L_i, Y Q'>,  r = unit (g - rho w),  B <- [B, r],  P <- [P, M_b R],
 
     W = [spread(r, P), spread(B_j, M_b R) for each older j], and B'B with one more row for the mass of r.
-
-    Parameters
-    ----------
-    affinity : Affinity
-    turn_B, rotate : ndarray
-        Coefficients of the point moved to, for the basis weights and the projections.
-    known, novel : ndarray
-        Y in terms of V and of the new columns.
-    rho : float
-        The criterion's value at the point.
-    unit : float
-        A power of two that brings r near 1. Without it the powers of large or small values in r would overflow.
-    inner : float
-        <Y, Q>.
-    n_residual, n_rest : int
-        Columns of R and of the rest in T.
-    full : int
-        Columns of the array of projections.
-    subtracts : bool
-        Whether the criterion subtracts something; its gradients are then in KB.
     """
 
     affinity: Any
-    turn_B: FloatArray
-    rotate: FloatArray
-    known: Array
-    novel: FloatArray
-    rho: float
-    unit: float
-    inner: float
-    n_residual: int
-    n_rest: int
-    full: int
-    subtracts: bool
+    turn_B: FloatArray  # the point moved to, in the basis weights
+    rotate: FloatArray  # the same for the projections
+    known: Array  # Y in terms of V
+    novel: FloatArray  # Y in terms of the new columns
+    rho: float  # the criterion's value at the point
+    unit: float  # a power of two that brings r near 1: powers of large or small values in r would overflow
+    inner: float  # <Y, Q>
+    n_residual: int  # columns of R in T
+    n_rest: int  # columns of the rest in T
+    full: int  # columns of the array of projections
+    subtracts: bool  # whether the criterion subtracts something; its gradients are then in KB
 
     def __call__(self, T: FloatArray, B: FloatArray, P: FloatArray, KB: FloatArray, *constants: FloatArray) -> Any:
         affinity, old = self.affinity, self.turn_B.shape[1]

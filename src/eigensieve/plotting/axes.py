@@ -1,6 +1,10 @@
 """The base of all displays: the axes they draw on."""
 
-from typing import Any
+from abc import ABC, abstractmethod
+from inspect import signature
+from typing import Any, Self
+
+from sklearn.utils.validation import check_is_fitted
 
 from eigensieve._extras import require
 
@@ -11,16 +15,68 @@ def axes_or_new(ax: Any, **figure: Any) -> Any:
 
 
 class Display:
-    """A picture that has been drawn.
-
-    Attributes
-    ----------
-    ax_ : matplotlib Axes
-    figure_ : matplotlib Figure
-    """
+    """A picture that has been drawn on the axes `ax_`, in the figure `figure_`."""
 
     ax_: Any
 
     @property
     def figure_(self) -> Any:
         return self.ax_.figure
+
+
+class ModelDisplay(Display, ABC):
+    """A picture of one fitted model."""
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, *, ax: Any = None, **kwargs: Any) -> Self:
+        """Draw a fitted estimator.
+
+        Parameters
+        ----------
+        estimator : estimator
+            Fitted.
+        ax : matplotlib Axes, default=None
+            Where to draw; None makes a figure.
+        **kwargs
+            Parameters of this class, in place of those that the estimator gives; all others are for :meth:`plot`.
+
+        Returns
+        -------
+        display : object
+        """
+        check_is_fitted(estimator)
+        own = {name: kwargs.pop(name) for name in signature(cls).parameters if name in kwargs}
+        display: Any = cls(**{**cls._parameters_of(estimator), **own})
+        drawn: Self = display.plot(ax=ax, **kwargs)
+        return drawn
+
+    @staticmethod
+    @abstractmethod
+    def _parameters_of(estimator: Any) -> dict[str, Any]:
+        """Return the parameters of the display of a fitted estimator."""
+
+
+class PlainDisplay(Display, ABC):
+    """A picture whose options are those of one function of matplotlib."""
+
+    def plot(self, ax: Any = None, **kwargs: Any) -> Self:
+        """Draw.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Where to draw; None makes a figure.
+        **kwargs
+            For the function of matplotlib that draws: ``imshow`` for images, ``barh`` for bars, ``plot`` for lines.
+
+        Returns
+        -------
+        self : object
+        """
+        self.ax_ = axes_or_new(ax)
+        self._draw(self.ax_, **kwargs)
+        return self
+
+    @abstractmethod
+    def _draw(self, ax: Any, **kwargs: Any) -> None:
+        """Draw on these axes."""

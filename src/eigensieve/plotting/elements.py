@@ -1,6 +1,7 @@
 """Pictures of element selection: the mask over the features, the error path, rejection curves."""
 
 from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -9,10 +10,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from eigensieve._types import Array
 from eigensieve.estimators import positive_scores
-from eigensieve.plotting.axes import Display, axes_or_new
+from eigensieve.plotting.axes import ModelDisplay, PlainDisplay
 
 
-class ElementMaskDisplay(Display):
+@dataclass(eq=False, repr=False)
+class ElementMaskDisplay(PlainDisplay, ModelDisplay):
     """How often each feature is used by the masked support vectors, as an image or as bars.
 
     Parameters
@@ -26,63 +28,27 @@ class ElementMaskDisplay(Display):
 
     Attributes
     ----------
-    ax_ : matplotlib Axes
-    figure_ : matplotlib Figure
+    ax_, figure_ : matplotlib Axes and Figure
     """
 
-    def __init__(self, counts: Array, *, image_shape: tuple[int, int] | None = None, feature_names: Any = None) -> None:
-        self.counts = counts
-        self.image_shape = image_shape
-        self.feature_names = feature_names
+    counts: Array
+    _: KW_ONLY
+    image_shape: tuple[int, int] | None = None
+    feature_names: Any = None
 
-    @classmethod
-    def from_estimator(
-        cls, estimator: Any, *, image_shape: tuple[int, int] | None = None, ax: Any = None, **kwargs: Any
-    ) -> Self:
-        """Draw the mask of a fitted `ElementSelectedSVC`.
+    def __post_init__(self) -> None:
+        if self.image_shape is not None and np.prod(self.image_shape) != self.counts.size:
+            raise ValueError(
+                f"The 'image_shape' parameter must multiply to the number of features, {self.counts.size}. "
+                f"Got {self.image_shape} instead."
+            )
 
-        Parameters
-        ----------
-        estimator : ElementSelectedSVC
-            Fitted.
-        image_shape : tuple of int, default=None
-            Height and width when the features are the pixels of an image, row by row.
-        ax : matplotlib Axes, default=None
-            Where to draw; None makes a figure.
-        **kwargs
-            For :meth:`plot`.
-
-        Returns
-        -------
-        display : ElementMaskDisplay
-        """
-        check_is_fitted(estimator)
+    @staticmethod
+    def _parameters_of(estimator: Any) -> dict[str, Any]:
         counts = np.asarray(estimator.mask_.sum(axis=1)).ravel()
-        if image_shape is not None:
-            image_shape = (int(image_shape[0]), int(image_shape[1]))
-            if image_shape[0] * image_shape[1] != counts.size:
-                raise ValueError(
-                    f"The 'image_shape' parameter must multiply to the number of features, {counts.size}. "
-                    f"Got {image_shape} instead."
-                )
-        names = getattr(estimator, "feature_names_in_", None)
-        return cls(counts, image_shape=image_shape, feature_names=names).plot(ax=ax, **kwargs)
+        return {"counts": counts, "feature_names": getattr(estimator, "feature_names_in_", None)}
 
-    def plot(self, ax: Any = None, **kwargs: Any) -> Self:
-        """Draw.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-            Where to draw; None makes a figure.
-        **kwargs
-            For matplotlib's ``imshow`` (images) or ``barh`` (bars).
-
-        Returns
-        -------
-        display : ElementMaskDisplay
-        """
-        ax = self.ax_ = axes_or_new(ax)
+    def _draw(self, ax: Any, **kwargs: Any) -> None:
         if self.image_shape is not None:
             image = ax.imshow(self.counts.reshape(self.image_shape), **{"cmap": "magma", **kwargs})
             ax.figure.colorbar(image, ax=ax, label="elements")
@@ -93,10 +59,10 @@ class ElementMaskDisplay(Display):
             names = used.astype(str) if self.feature_names is None else np.asarray(self.feature_names)[used]
             ax.barh(np.arange(used.size), self.counts[used], **kwargs)
             ax.set(yticks=np.arange(used.size), yticklabels=names, xlabel="elements", ylabel="feature")
-        return self
 
 
-class ElementPathDisplay(Display):
+@dataclass(eq=False, repr=False)
+class ElementPathDisplay(PlainDisplay, ModelDisplay):
     """The relative error after each addition (the paper's figures 3 and 5, for the matched values).
 
     Parameters
@@ -111,55 +77,23 @@ class ElementPathDisplay(Display):
     ax_, line_, figure_ : matplotlib artists
     """
 
-    def __init__(self, path: Array, *, label: str | None = None) -> None:
-        self.path = path
-        self.label = label
+    path: Array
+    _: KW_ONLY
+    label: str | None = None
 
-    @classmethod
-    def from_estimator(cls, estimator: Any, *, label: str | None = None, ax: Any = None, **kwargs: Any) -> Self:
-        """Draw the path of a fitted `ElementSelectedSVC`.
+    @staticmethod
+    def _parameters_of(estimator: Any) -> dict[str, Any]:
+        return {"path": estimator.path_}
 
-        Parameters
-        ----------
-        estimator : ElementSelectedSVC
-            Fitted.
-        label : str, default=None
-            Name of the line in the legend; no legend without it.
-        ax : matplotlib Axes, default=None
-            Where to draw; None makes a figure.
-        **kwargs
-            For :meth:`plot`.
-
-        Returns
-        -------
-        display : ElementPathDisplay
-        """
-        check_is_fitted(estimator)
-        return cls(estimator.path_, label=label).plot(ax=ax, **kwargs)
-
-    def plot(self, ax: Any = None, **kwargs: Any) -> Self:
-        """Draw.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-            Where to draw; None makes a figure.
-        **kwargs
-            For matplotlib's ``plot``.
-
-        Returns
-        -------
-        display : ElementPathDisplay
-        """
-        ax = self.ax_ = axes_or_new(ax)
+    def _draw(self, ax: Any, **kwargs: Any) -> None:
         (self.line_,) = ax.plot(np.arange(1, self.path.size + 1), self.path, label=self.label, **kwargs)
         ax.set(xlabel="elements", ylabel="relative squared error", yscale="log")
         if self.label is not None:
             ax.legend()
-        return self
 
 
-class RejectionCurveDisplay(Display):
+@dataclass(eq=False, repr=False)
+class RejectionCurveDisplay(PlainDisplay):
     """Negatives rejected against positives lost, one line per model (the paper's figures 2 and 4).
 
     The ROC curve seen from the rejector: x is the false-negative rate at a threshold and y the true-negative rate.
@@ -174,8 +108,7 @@ class RejectionCurveDisplay(Display):
     ax_, lines_, figure_ : matplotlib artists
     """
 
-    def __init__(self, curves: Mapping[str, tuple[Array, Array, float]]) -> None:
-        self.curves = dict(curves)
+    curves: Mapping[str, tuple[Array, Array, float]]
 
     @classmethod
     def from_estimators(cls, estimators: Mapping[str, Any], X: Any, y: Any, *, ax: Any = None, **kwargs: Any) -> Self:
@@ -232,21 +165,7 @@ class RejectionCurveDisplay(Display):
             curves[name] = (lost, rejected, float(roc_auc_score(positive, values)))
         return cls(curves).plot(ax=ax, **kwargs)
 
-    def plot(self, ax: Any = None, **kwargs: Any) -> Self:
-        """Draw.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-            Where to draw; None makes a figure.
-        **kwargs
-            For matplotlib's ``plot``, for every line.
-
-        Returns
-        -------
-        display : RejectionCurveDisplay
-        """
-        ax = self.ax_ = axes_or_new(ax)
+    def _draw(self, ax: Any, **kwargs: Any) -> None:
         self.lines_ = [
             ax.plot(lost, rejected, label=f"{name} (area {area:.4f})", **kwargs)[0]
             for name, (lost, rejected, area) in self.curves.items()
@@ -254,4 +173,3 @@ class RejectionCurveDisplay(Display):
         ax.axvline(0.02, color="0.7", linewidth=1, linestyle=":")
         ax.set(xlabel="positives lost", ylabel="negatives rejected", xlim=(0, 0.2), ylim=(0, 1.02))
         ax.legend(loc="lower right")
-        return self

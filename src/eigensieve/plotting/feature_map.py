@@ -1,13 +1,14 @@
 """The topographical map as a picture: one ellipse per feature (2004, Fig. 2)."""
 
+from dataclasses import KW_ONLY, dataclass
 from itertools import product
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
 from eigensieve._extras import require
 from eigensieve._types import BoolArray, FloatArray
-from eigensieve.plotting.axes import Display, axes_or_new
+from eigensieve.plotting.axes import ModelDisplay, axes_or_new
 
 _SMALLEST = 0.006  # share of the axes' range: irrelevant features stay visible as dots
 _LARGEST = 0.13
@@ -15,7 +16,8 @@ _NAME = 24  # characters of a name that are drawn
 _DISTANCES = (0, 8, 13, 20, 30, 42, 56, 72, 90)  # of a name from its feature, in points
 
 
-class FeatureMapDisplay(Display):
+@dataclass(eq=False, repr=False)
+class FeatureMapDisplay(ModelDisplay):
     """Draw features at their coordinates in two rounds, as ellipses whose axes are their relevance.
 
     Parameters
@@ -33,48 +35,26 @@ class FeatureMapDisplay(Display):
 
     Attributes
     ----------
-    ax_ : matplotlib Axes
-    figure_ : matplotlib Figure
+    ax_, figure_ : matplotlib Axes and Figure
     ellipses_ : list of matplotlib Ellipse
         One per feature, in column order.
     names_ : list of matplotlib Annotation
         The names drawn. None overlaps another; a name without room is left out.
     """
 
-    def __init__(
-        self,
-        coordinates: FloatArray,
-        relevance: FloatArray,
-        feature_names: list[str],
-        *,
-        overlaps: FloatArray | None = None,
-        same_structure: BoolArray | None = None,
-    ) -> None:
-        self.coordinates = coordinates
-        self.relevance = relevance
-        self.feature_names = feature_names
-        self.overlaps = overlaps
-        self.same_structure = same_structure
+    coordinates: FloatArray
+    relevance: FloatArray
+    feature_names: list[str]
+    _: KW_ONLY
+    overlaps: FloatArray | None = None
+    same_structure: BoolArray | None = None
 
-    @classmethod
-    def from_estimator(cls, feature_map: Any, **options: Any) -> "FeatureMapDisplay":
-        """Draw a fitted :class:`~eigensieve.FeatureMap`.
+    @staticmethod
+    def _parameters_of(estimator: Any) -> dict[str, Any]:
+        names = ("coordinates", "relevance", "overlaps", "same_structure")
+        return {**{name: getattr(estimator, f"{name}_") for name in names}, "feature_names": estimator._names()}
 
-        Parameters
-        ----------
-        feature_map : FeatureMap
-            Fitted.
-        **options
-            For :meth:`plot`.
-
-        Returns
-        -------
-        display : FeatureMapDisplay
-        """
-        display: FeatureMapDisplay = feature_map.plot(**options)
-        return display
-
-    def plot(self, *, rounds: tuple[int, int] = (0, 1), n_labels: int = 20, ax: Any = None) -> "FeatureMapDisplay":
+    def plot(self, *, rounds: tuple[int, int] = (0, 1), n_labels: int = 20, ax: Any = None) -> Self:
         """Draw.
 
         Parameters

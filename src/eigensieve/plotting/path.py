@@ -1,15 +1,17 @@
 """The path of the trace ratio as a picture: optimal score against number of features."""
 
-from typing import Any
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, Self
 
 import numpy as np
 
 from eigensieve.estimators import TraceRatioSelector
-from eigensieve.plotting.axes import Display, axes_or_new
+from eigensieve.plotting.axes import ModelDisplay, axes_or_new
 from eigensieve.traceratio import TraceRatioPath
 
 
-class TraceRatioPathDisplay(Display):
+@dataclass(eq=False, repr=False)
+class TraceRatioPathDisplay(ModelDisplay):
     """Score of the best subset against its size, beside the score of the feature-level ranking.
 
     Create it with :meth:`from_estimator`, or from a path; draw it (again) with :meth:`plot`.
@@ -23,8 +25,7 @@ class TraceRatioPathDisplay(Display):
 
     Attributes
     ----------
-    ax_ : matplotlib Axes
-    figure_ : matplotlib Figure
+    ax_, figure_ : matplotlib Axes and Figure
     line_ : matplotlib Line2D
         Optimal scores.
     feature_level_line_ : matplotlib Line2D
@@ -33,33 +34,15 @@ class TraceRatioPathDisplay(Display):
         The marked size.
     """
 
-    def __init__(self, path: TraceRatioPath, *, n_selected: int | None = None) -> None:
-        self.path = path
-        self.n_selected = n_selected
+    path: TraceRatioPath
+    _: KW_ONLY
+    n_selected: int | None = None
 
-    @classmethod
-    def from_estimator(
-        cls, estimator: TraceRatioSelector, *, ax: Any = None, log: bool = True
-    ) -> "TraceRatioPathDisplay":
-        """Draw the path of a fitted selector and mark the number of features it selected.
+    @staticmethod
+    def _parameters_of(estimator: TraceRatioSelector) -> dict[str, Any]:
+        return {"path": estimator.path(), "n_selected": int(estimator.support_.sum())}
 
-        Parameters
-        ----------
-        estimator : TraceRatioSelector
-            Fitted.
-        ax : matplotlib Axes, default=None
-            Where to draw; None makes a figure.
-        log : bool, default=True
-            Logarithmic sizes, and logarithmic scores where they span more than a decade.
-
-        Returns
-        -------
-        display : TraceRatioPathDisplay
-        """
-        display = cls(estimator.path(), n_selected=int(estimator.support_.sum()))
-        return display.plot(ax=ax, log=log)
-
-    def plot(self, ax: Any = None, *, log: bool = True) -> "TraceRatioPathDisplay":
+    def plot(self, ax: Any = None, *, log: bool = True) -> Self:
         """Draw. Sizes whose score is infinite are left out and named in the axis label.
 
         Parameters

@@ -1,6 +1,7 @@
 """StabilityDisplay: how often the features were selected over subsamples."""
 
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
 
@@ -8,6 +9,7 @@ from eigensieve.evidence import STABLE, Stability
 from eigensieve.plotting.axes import Display, axes_or_new
 
 
+@dataclass(eq=False, repr=False)
 class StabilityDisplay(Display):
     """How often the most frequently selected features were selected, and which of them count as stable.
 
@@ -18,18 +20,16 @@ class StabilityDisplay(Display):
 
     Attributes
     ----------
-    ax_ : matplotlib Axes
-    figure_ : matplotlib Figure
+    ax_, figure_ : matplotlib Axes and Figure
     bars_ : matplotlib BarContainer
     line_ : matplotlib Line2D
         The threshold.
     """
 
-    def __init__(self, stability: Stability) -> None:
-        self.stability = stability
+    stability: Stability
 
     @classmethod
-    def from_stability(cls, stability: Stability, *, ax: Any = None, **kwargs: Any) -> "StabilityDisplay":
+    def from_stability(cls, stability: Stability, *, ax: Any = None, **kwargs: Any) -> Self:
         """Draw the frequencies.
 
         Parameters
@@ -47,7 +47,7 @@ class StabilityDisplay(Display):
         """
         return cls(stability).plot(ax=ax, **kwargs)
 
-    def plot(self, *, ax: Any = None, max_features: int = 40, threshold: float = STABLE) -> "StabilityDisplay":
+    def plot(self, *, ax: Any = None, max_features: int = 40, threshold: float = STABLE) -> Self:
         """Draw one bar per feature, most frequent first.
 
         Parameters

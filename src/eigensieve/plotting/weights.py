@@ -1,16 +1,18 @@
 """WeightsDisplay: the sorted weights of a fitted selector and where they were cut."""
 
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
 
 from eigensieve._types import BoolArray, FloatArray
 from eigensieve.estimators import Findings
-from eigensieve.plotting.axes import Display, axes_or_new
+from eigensieve.plotting.axes import ModelDisplay, axes_or_new
 
 
-class WeightsDisplay(Display):
+@dataclass(eq=False, repr=False, kw_only=True)
+class WeightsDisplay(ModelDisplay):
     """Weights of all features, largest first, with the selected ones marked.
 
     Make it with :meth:`from_estimator`; call :meth:`plot` to draw it again.
@@ -30,8 +32,7 @@ class WeightsDisplay(Display):
 
     Attributes
     ----------
-    ax_ : matplotlib Axes
-    figure_ : matplotlib Figure
+    ax_, figure_ : matplotlib Axes and Figure
     line_, points_ : matplotlib artists
         The curve, and the selected features on it.
     cut_ : matplotlib Line2D or None
@@ -47,54 +48,20 @@ class WeightsDisplay(Display):
     >>> display = WeightsDisplay.from_estimator(QAlphaSelector().fit(X))  # doctest: +SKIP
     """
 
-    def __init__(
-        self,
-        *,
-        weights: FloatArray,
-        support: BoolArray,
-        feature_names: Sequence[str] | None = None,
-        null_weight: float | None = None,
-        ylabel: str = "weight",
-    ) -> None:
-        self.weights = weights
-        self.support = support
-        self.feature_names = feature_names
-        self.null_weight = null_weight
-        self.ylabel = ylabel
+    weights: FloatArray
+    support: BoolArray
+    feature_names: Sequence[str] | None = None
+    null_weight: float | None = None
+    ylabel: str = "weight"
 
-    @classmethod
-    def from_estimator(
-        cls, estimator: Any, *, feature_names: Sequence[str] | None = None, ax: Any = None, **kwargs: Any
-    ) -> "WeightsDisplay":
-        """Draw the weights of a fitted selector.
-
-        Parameters
-        ----------
-        estimator : estimator
-            A fitted selector with `weights_` or `scores_`.
-        feature_names : sequence of str, optional
-            Default: the estimator's `feature_names_in_`.
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
-        **kwargs
-            For :meth:`plot`.
-
-        Returns
-        -------
-        display : WeightsDisplay
-        """
+    @staticmethod
+    def _parameters_of(estimator: Any) -> dict[str, Any]:
         found = Findings.of(estimator)
-        names = feature_names if feature_names is not None else getattr(estimator, "feature_names_in_", None)
-        display = cls(
-            weights=found.weights,
-            support=found.support,
-            feature_names=names,
-            null_weight=found.null_weight,
-            ylabel=found.weight_name,
-        )
-        return display.plot(ax=ax, **kwargs)
+        shown = {"weights": found.weights, "support": found.support, "null_weight": found.null_weight}
+        names = getattr(estimator, "feature_names_in_", None)
+        return {**shown, "feature_names": names, "ylabel": found.weight_name}
 
-    def plot(self, ax: Any = None, *, n_names: int = 0, line_kw: dict[str, Any] | None = None) -> "WeightsDisplay":
+    def plot(self, ax: Any = None, *, n_names: int = 0, line_kw: dict[str, Any] | None = None) -> Self:
         """Draw the display.
 
         Parameters

@@ -11,7 +11,7 @@ knowledge/ : labels, pairs and side data.
 class_blocks.py : the supervised criterion of class blocks.
 search.py : the search on all features, and on parts of them for the automatic number of features.
 topographical_map.py : the rounds of the topographical map.
-mercer_kernels.py, mercer_factor.py : Mercer kernels between features, and features in the kernel's space.
+mercer.py : Mercer kernels between features, and features in the kernel's space.
 
 Words
 -----
@@ -23,7 +23,6 @@ G : the features x features matrix whose leading eigenvector is w for a fixed Q.
 """
 
 from eigensieve.qalpha.alternating import ProblemGram
-from eigensieve.qalpha.class_blocks import BlockSettings
 from eigensieve.qalpha.knowledge.checks import (
     Pairs,
     check_combination,
@@ -42,17 +41,8 @@ from eigensieve.qalpha.knowledge.labels import (
 )
 from eigensieve.qalpha.knowledge.pairs import PairPenalty
 from eigensieve.qalpha.knowledge.steered import Knowledge, inhibition, side_variances, solve_steered
-from eigensieve.qalpha.mercer_factor import Factor, check_likeness, exact_factor, monomial_factor, nystroem_factor
-from eigensieve.qalpha.mercer_kernels import (
-    KERNELS,
-    ComputedKernel,
-    FeatureKernel,
-    GivenKernel,
-    KernelSettings,
-    UnitKernel,
-    kernel_function,
-)
+from eigensieve.qalpha.mercer import KERNELS, Factor, KernelSettings, check_likeness, map_features
 from eigensieve.qalpha.problem import TAU, Problem, Result, SolveSettings, spectrum_affinity
 from eigensieve.qalpha.search import Search
-from eigensieve.qalpha.solving import SOLVERS, solve_standard
+from eigensieve.qalpha.solving import SOLVERS
 from eigensieve.qalpha.topographical_map import Round, map_rounds

@@ -29,17 +29,9 @@ _SMALL = "small.npz"
 
 
 class Checkpoint:
-    """The last completed step of one solve.
+    """The last completed step of one solve, in a folder. The steps of another problem are refused.
 
-    Parameters
-    ----------
-    folder : path-like
-        It is made if it does not exist.
-    problem : Problem
-        The problem to solve. A folder with the steps of another problem is refused.
-    settings : SolveSettings
-    start : ndarray or None
-        The start of the search, if it does not follow from the problem: it was given, or drawn at random.
+    `start` is the start of the search, if it does not follow from the problem: it was given, or drawn at random.
     """
 
     def __init__(
@@ -75,12 +67,7 @@ class Checkpoint:
                 shutil.rmtree(older, ignore_errors=True)
 
     def load(self) -> tuple[dict[str, Any], dict[str, Any]] | None:
-        """Return the arrays of the last completed step, or None if there is none.
-
-        Raises
-        ------
-        CheckpointError
-        """
+        """Return the arrays of the last completed step, or None if there is none."""
         steps = self._steps()
         if not steps:
             return None

@@ -6,8 +6,6 @@ where m_i^g is feature i on the samples of class g. Eigenvalue energy within cla
 not. (The 2005 text has the words "inter" and "intra" exchanged.)
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from eigensieve._types import BoolArray, FloatArray, IntArray
@@ -16,27 +14,15 @@ from eigensieve.qalpha.alternating import leading_vector
 from eigensieve.qalpha.knowledge.pairs import PairPenalty
 from eigensieve.qalpha.problem import Problem, Result, SolveSettings, Status, finish
 
+_GAMMA = 0.5  # weight of the energy across classes, as printed
+_WITHIN, _ACROSS = 2, 1  # k of a block within a class, and of one across two classes, as printed
 _START_STEPS = 10  # orthogonal iterations before the first weights are sought
 _PATIENCE = 15  # steps with neither a larger criterion nor a smaller move of the weights that end the search
-
-
-@dataclass(frozen=True)
-class BlockSettings:
-    """The parameters of the criterion, as printed."""
-
-    gamma: float = 0.5
-    """Weight of the energy across classes."""
-    within: int = 2
-    """k of a block within a class."""
-    across: int = 1
-    """k of a block across two classes."""
 
 
 class BlockGram(SymmetricOperator):
     """G = sum_l G^ll - gamma sum_{g != h} G^gh, where w'G^gh w = |A^gh Q^gh|^2.
 
-    Notes
-    -----
     All Q^gh stand side by side as columns over all samples, zero outside class h. With Y = A Q, set to zero outside the
     rows of class g, (G w)_i = sum over columns of sign (m_i'Y)(m_i'Q). This takes two passes for any number of blocks.
     `rows` marks the samples of class g for each column of Q. `signs` is 1 for columns within a class, -gamma across.
@@ -58,22 +44,19 @@ class BlockGram(SymmetricOperator):
         return product if self.penalty is None else product - self.penalty.product(vector)
 
 
-def solve_blocks(problem: Problem, codes: IntArray, blocks: BlockSettings, settings: SolveSettings) -> Result:
+def solve_blocks(problem: Problem, codes: IntArray, settings: SolveSettings) -> Result:
     """Alternate the leading eigenvector of G and one orthogonal iteration on every Q^gh.
 
     The problem has the standard spectrum and the energy criterion; `n_clusters` leading eigenvectors of A(w) are
-    reported. `codes` are the classes of the samples. The search has converged when the weights move by no more than
-    `tol`.
+    reported. The search has converged when the weights move by no more than `tol`.
 
-    Notes
-    -----
     Q^gh follows the leading directions of A^gh, although across classes the criterion would want the opposite. The
     paper has it so ("Q^gh is computed using the current estimates"), and the value need not rise from step to step. The
     weights may even wander for ever, and rounding then decides where. Such a search is ended, and the best weights that
     it has seen are kept.
     """
     first_pass = problem.n_passes
-    Q, rows, columns, signs = _arrange(codes, blocks)
+    Q, rows, columns, signs = _arrange(codes)
     weights = problem.starting_weights()
     for _ in range(_START_STEPS):
         Q = _iterate(problem.affinity, weights, Q, rows, columns)
@@ -107,15 +90,15 @@ def solve_blocks(problem: Problem, codes: IntArray, blocks: BlockSettings, setti
     return finish(problem, weights, embedding, LQ, history, n_iter, first_pass, status)
 
 
-def _arrange(codes: IntArray, settings: BlockSettings) -> tuple[FloatArray, BoolArray, BoolArray, FloatArray]:
+def _arrange(codes: IntArray) -> tuple[FloatArray, BoolArray, BoolArray, FloatArray]:
     """Random starting columns for all blocks, masks of their rows (class g) and columns (class h), and their signs."""
     sizes = np.bincount(codes)
     pairs = [(g, h) for g in range(len(sizes)) for h in range(len(sizes))]
-    widths = [min(settings.within if g == h else settings.across, sizes[g], sizes[h]) for g, h in pairs]
+    widths = [min(_WITHIN if g == h else _ACROSS, sizes[g], sizes[h]) for g, h in pairs]
     g, h = np.repeat(pairs, widths, axis=0).T
     rows, columns = codes[:, None] == g, codes[:, None] == h
     start = np.where(columns, np.random.default_rng(0).standard_normal(columns.shape), 0.0)
-    return _orthonormal_blocks(start, rows, columns), rows, columns, np.where(g == h, 1.0, -settings.gamma)
+    return _orthonormal_blocks(start, rows, columns), rows, columns, np.where(g == h, 1.0, -_GAMMA)
 
 
 def _iterate(affinity: Affinity, weights: FloatArray, Q: FloatArray, rows: BoolArray, columns: BoolArray) -> FloatArray:

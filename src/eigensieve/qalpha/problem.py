@@ -14,6 +14,8 @@ from eigensieve.operators import Affinity, LaplacianAffinity, StandardAffinity
 from eigensieve.qalpha.knowledge.pairs import PairPenalty
 
 Status = Literal["converged", "precision", "max_iter", "wandering"]
+"""Precision: no further gain within the rounding of the data's type, as good as converged. Wandering: the steps of the
+papers' block criterion do not settle."""
 
 TAU = {"energy": 0.0, "gap": 0.5}
 """Share of |L(w)|^2 each criterion subtracts: QQ' - tau I instead of QQ'."""
@@ -34,37 +36,16 @@ def spectrum_affinity(data: DataMatrix, spectrum: str) -> Affinity:
 
 @dataclass(frozen=True)
 class Problem:
-    """Maximise trace(Q' L(w)^2 Q) - tau |L(w)|_F^2 - w'Bw over unit w and orthonormal Q.
+    """Maximise trace(Q' L(w)^2 Q) - tau |L(w)|_F^2 - w'Bw over unit w and orthonormal Q."""
 
-    Attributes
-    ----------
-    affinity : Affinity
-        The linear map from weights to samples x samples matrices (the spectrum).
-    n_clusters : int
-        Number of columns of Q.
-    tau : float
-        0 for the energy of the k leading eigenvalues. 1/2 for half the gap between their energy and that of all other
-        eigenvalues.
-    usable : ndarray of bool of shape (n_features,)
-        Features that may have weight. The others (constant columns) keep weight 0.
-    fixed_embedding : ndarray of shape (n_samples, n_clusters) or None
-        If given, Q is fixed to this, which need not be orthonormal, and only the weights are sought.
-    penalty : PairPenalty or None
-        If given, w'Bw is subtracted from the criterion.
-    scale : ndarray of shape (n_features,) or None
-        s_i, where the affinity is scaled by side data.
-    initial_weights : ndarray of shape (n_features,) or None
-        Where the search for the weights starts. By default they are equal on all usable features.
-    """
-
-    affinity: Affinity
-    n_clusters: int
-    tau: float
-    usable: BoolArray
-    fixed_embedding: FloatArray | None = None
-    penalty: PairPenalty | None = None
-    scale: FloatArray | None = None
-    initial_weights: FloatArray | None = None
+    affinity: Affinity  # the linear map from weights to samples x samples matrices (the spectrum)
+    n_clusters: int  # columns of Q
+    tau: float  # 0 for the energy of the k leading eigenvalues; 1/2 for half the gap to that of all others
+    usable: BoolArray  # the features that may have weight; the others (constant columns) keep weight 0
+    fixed_embedding: FloatArray | None = None  # Q, if only weights are sought; it need not be orthonormal
+    penalty: PairPenalty | None = None  # w'Bw
+    scale: FloatArray | None = None  # s_i per feature, where the affinity is scaled by side data
+    initial_weights: FloatArray | None = None  # start of the weights; by default equal on all usable features
 
     @property
     def n_features(self) -> int:
@@ -106,16 +87,9 @@ class Problem:
     def refuse_vanishing(self, value: float, size: float, most: float, rounding: float) -> None:
         """Raise if the best weights for an embedding have no affinity: the criterion is then negative for all others.
 
-        From there a search follows rounding.
-
-        Parameters
-        ----------
-        value : float
-            The criterion of the weights found.
-        size, most : float
-            Size of its terms there, and the largest that the search has seen.
-        rounding : float
-            Share of `most` that is only rounding.
+        From there a search follows rounding. `value` is the criterion of the weights found, `size` that of its terms
+        there, `most` the largest size that the search has seen, and `rounding` the share of `most` that is only
+        rounding.
         """
         if self.subtracts and size <= (_VANISHING if value <= 0 else max(_CANCELLED, rounding)) * most:
             raise VanishingCriterionError(
@@ -138,34 +112,15 @@ class Problem:
 
 @dataclass(frozen=True)
 class SolveSettings:
-    """How a problem is solved.
+    """How a problem is solved."""
 
-    Attributes
-    ----------
-    solver : {"auto", "basic", "power", "ritz", "moving"}
-        "auto" is the fast solver. The others are the papers' own algorithms.
-    init : {"eigen", "random"} or ndarray of shape (n_samples, n_clusters)
-        Starting embedding.
-    n_init : int
-        Number of starts. The first is `init`, the others are random.
-    max_iter : int
-        Most steps of the solver.
-    tol : float
-        The solver stops when its residual is below this and the last step gained less than tol^2 of the criterion.
-    rng : Generator or None
-        For random starts.
-    checkpoint : path-like or None
-        Folder for the steps of every start. An interrupted run continues from its last completed step.
-    progress : callable
-    """
-
-    solver: str = "auto"
-    init: str | FloatArray = "eigen"
-    n_init: int = 1
+    solver: str = "auto"  # the fast solver; "basic", "power" and "ritz" are the papers' own algorithms
+    init: str | FloatArray = "eigen"  # starting embedding: "eigen", "random" or Q
+    n_init: int = 1  # number of starts; all but the first are random
     max_iter: int = 200
-    tol: float = 5e-3
-    rng: np.random.Generator | None = None
-    checkpoint: str | os.PathLike[str] | None = None
+    tol: float = 5e-3  # largest residual; the last step gains less than tol^2 of the criterion
+    rng: np.random.Generator | None = None  # for random starts
+    checkpoint: str | os.PathLike[str] | None = None  # folder for the steps of every start
     progress: Progress = silent
 
     def announced(self, prefix: str) -> "SolveSettings":
@@ -175,40 +130,17 @@ class SolveSettings:
 
 @dataclass(frozen=True)
 class Result:
-    """The result of a solver.
+    """The result of a solver."""
 
-    Attributes
-    ----------
-    weights : ndarray of shape (n_features,)
-        Unit vector. Its sign makes the sum of the weights positive.
-    embedding : ndarray of shape (n_samples, n_clusters)
-        Q: eigenvectors of L(w) within the subspace found, in order of eigenvalue magnitude.
-    eigenvalues : ndarray of shape (n_clusters,)
-        Their eigenvalues.
-    objective : float
-        The criterion at the result.
-    history : ndarray
-        The criterion at the start and after every accepted step.
-    n_iter : int
-        Number of steps.
-    n_passes : int
-        Passes over the data that this solve made.
-    status : {"converged", "precision", "max_iter", "wandering"}
-        "precision" means no further gain within the rounding of the data's type. It is as good as converged.
-        "wandering" means that the steps of the papers' block criterion do not settle.
-    start_objectives : tuple of float
-        The criterion reached from every start; NaN where it vanished.
-    """
-
-    weights: FloatArray
-    embedding: FloatArray
+    weights: FloatArray  # unit vector of positive sum
+    embedding: FloatArray  # Q: eigenvectors of L(w) within the subspace found, by eigenvalue magnitude
     eigenvalues: FloatArray
-    objective: float
-    history: FloatArray
+    objective: float  # the criterion at the result
+    history: FloatArray  # the criterion at the start and after every accepted step
     n_iter: int
-    n_passes: int
+    n_passes: int  # passes over the data that this solve made
     status: Status
-    start_objectives: tuple[float, ...] = ()
+    start_objectives: tuple[float, ...] = ()  # the criterion reached from every start; NaN where it vanished
 
     @property
     def converged(self) -> bool:

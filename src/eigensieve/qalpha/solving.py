@@ -7,12 +7,12 @@ from pathlib import Path
 
 import numpy as np
 
-from eigensieve._types import BoolArray, FloatArray
-from eigensieve.data import DataMatrix, one_blas_thread
-from eigensieve.operators import StandardAffinity, leading_eigenvectors
-from eigensieve.qalpha.alternating import alternate, basic_step, moving_step, power_step, ritz_step
+from eigensieve._types import FloatArray
+from eigensieve.data import one_blas_thread
+from eigensieve.operators import leading_eigenvectors
+from eigensieve.qalpha.alternating import alternate, basic_step, power_step, ritz_step
 from eigensieve.qalpha.checkpoint import Checkpoint
-from eigensieve.qalpha.problem import TAU, Problem, Result, SolveSettings, VanishingCriterionError
+from eigensieve.qalpha.problem import Problem, Result, SolveSettings, VanishingCriterionError
 from eigensieve.qalpha.subspace import solve_subspace
 
 SOLVERS: dict[str, Callable[..., Result]] = {
@@ -20,7 +20,6 @@ SOLVERS: dict[str, Callable[..., Result]] = {
     "basic": partial(alternate, step=basic_step),
     "power": partial(alternate, step=power_step),
     "ritz": partial(alternate, step=ritz_step),
-    "moving": partial(alternate, step=moving_step, one_criterion=False),
 }
 """Solvers by the name that users give. "auto" is the locally optimal one, with one pass over the data per step."""
 
@@ -67,11 +66,6 @@ def _solve_from(problem: Problem, number: int, settings: SolveSettings) -> Resul
         folder = Path(settings.checkpoint) / f"start-{number}"
         checkpoint = Checkpoint(folder, problem, settings, None if follows else Q)
     return SOLVERS[settings.solver](problem, Q, settings, checkpoint)
-
-
-def solve_standard(data: DataMatrix, n_clusters: int, usable: BoolArray, settings: SolveSettings) -> Result:
-    """Solve the papers' first problem: the standard spectrum and the energy criterion, without further knowledge."""
-    return solve(Problem(StandardAffinity(data), n_clusters, TAU["energy"], usable), settings)
 
 
 def _starting_embedding(problem: Problem, init: str | FloatArray, rng: np.random.Generator | None) -> FloatArray:

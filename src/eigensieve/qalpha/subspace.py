@@ -31,18 +31,7 @@ _SMALL_ARRAYS = ("V", "LV", "N", "K", "masses", "turn_B", "turn_V")
 def solve_subspace(
     problem: Problem, Q: FloatArray, settings: SolveSettings, checkpoint: Checkpoint | None = None
 ) -> Result:
-    """Maximise the criterion from the embedding Q.
-
-    Parameters
-    ----------
-    problem : Problem
-    Q : ndarray of shape (n_samples, n_clusters)
-        Orthonormal start. The weights start equal on all usable features, unless the problem brings some.
-    settings : SolveSettings
-        `tol` bounds the residual |G w - rho w| / rho of the weights.
-    checkpoint : Checkpoint, optional
-        Keeps every completed step. If it holds one already, the search continues from there.
-    """
+    """Maximise the criterion from the orthonormal embedding Q; `tol` bounds the residual |G w - rho w| / rho."""
     return _Solve(problem, Q, checkpoint).run(settings)
 
 
@@ -293,8 +282,7 @@ def _turned(LV: FloatArray, turn_B: FloatArray, turn_V: FloatArray) -> FloatArra
 def _reorthonormalised(V: FloatArray) -> FloatArray:
     """Return an orthonormal basis of the columns of V, which are orthonormal up to small errors.
 
-    V (V'V)^(-1/2) by Cholesky's factor. For such columns it is as accurate as a QR decomposition, and several times
-    faster.
+    V (V'V)^(-1/2) by Cholesky's factor is then as accurate as a QR decomposition, and several times faster.
     """
     factor = np.linalg.cholesky(V.T @ V)
     return np.asarray(V @ np.linalg.inv(factor).T)

@@ -36,21 +36,9 @@ def map_rounds(
 ) -> list[Round]:
     """Run `n_rounds` rounds. D of a round is D of the round before plus the squares of its weights.
 
-    Parameters
-    ----------
-    problem : Problem
-        That of the data alone.
-    settings : SolveSettings
-        Of every round.
-    n_rounds : int
-    strength : float
-        lambda in (D + lambda I)^-1 G. The squares of a round's weights are taken relative to the largest of them, so
-        the meaning of lambda does not depend on the number of features.
-    side_variances : ndarray of shape (n_features,), optional
-        D of side data, added in all rounds.
-    labels : Labels, optional
-        Classes of all or some samples. Every round then has their embedding, and the rounds find different features
-        that tell the classes apart.
+    `strength` is lambda in (D + lambda I)^-1 G. The squares of a round's weights are taken relative to the largest of
+    them, so the meaning of lambda does not depend on the number of features. D of side data is added in all rounds.
+    With labels every round has their embedding: the rounds find different features that tell the classes apart.
     """
     D = np.zeros(problem.n_features) if side_variances is None else side_variances
     rounds: list[Round] = []

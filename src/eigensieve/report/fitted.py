@@ -12,60 +12,25 @@ from eigensieve.estimators import Findings
 
 @dataclass(frozen=True)
 class Fitted:
-    """A fitted selector in plain values; None where the selector does not have one.
+    """A fitted selector in plain values; None where the selector does not have one."""
 
-    Attributes
-    ----------
-    name : str
-        Of the class.
-    found : Findings
-    feature_names : list of str or None
-    settings : list of str
-        Parameters that differ from their defaults.
-    n_samples : int or None
-        How many samples it was fitted on.
-    led_by_labels : bool
-        Whether labels or a target took the place of the structure of the samples.
-    embedding : ndarray of shape (n_samples, n_directions) or None
-        None where labels took its place.
-    eigenvalues : ndarray of shape (n_directions,) or None
-        Their sizes, the importance of the directions.
-    n_groups : int or None
-        How many groups of samples the user asked for.
-    structure_shown : ndarray of shape (n_sizes, 2) or None
-        How much of the structure the first picks show.
-    converged : bool or None
-    gap : float or None
-        How many times the mean weight left out the mean selected weight is.
-    negative : float or None
-        Share of the varying features with a negative weight.
-    zero_by_chance : bool
-        Whether the scores of unrelated features scatter around zero.
-    fdr : float or None
-        Share of false selections that was allowed.
-    scale_used : bool or None
-        Whether features that vary more counted more.
-    scored_by : str or None
-        What the scores come from: "features", "profiles", "labels" or "products".
-    """
-
-    name: str
+    name: str  # of the class
     found: Findings
     feature_names: list[str] | None
-    settings: list[str]
-    n_samples: int | None
-    led_by_labels: bool
-    embedding: FloatArray | None
-    eigenvalues: FloatArray | None
-    n_groups: int | None
-    structure_shown: FloatArray | None
+    settings: list[str]  # parameters that differ from their defaults
+    n_samples: int | None  # how many samples it was fitted on
+    led_by_labels: bool  # whether labels or a target took the place of the structure of the samples
+    embedding: FloatArray | None  # None where labels took its place
+    eigenvalues: FloatArray | None  # their sizes, the importance of the directions
+    n_groups: int | None  # how many groups of samples the user asked for
+    structure_shown: FloatArray | None  # how much of the structure the first picks show
     converged: bool | None
-    gap: float | None
-    negative: float | None
-    zero_by_chance: bool
-    fdr: float | None
-    scale_used: bool | None
-    scored_by: str | None
+    gap: float | None  # how many times the mean weight left out the mean selected weight is
+    negative: float | None  # share of the varying features with a negative weight
+    zero_by_chance: bool  # whether the scores of unrelated features scatter around zero
+    fdr: float | None  # share of false selections that was allowed
+    scale_used: bool | None  # whether features that vary more counted more
+    scored_by: str | None  # what the scores come from: "features", "profiles", "labels" or "products"
 
     @property
     def n_directions(self) -> int:

@@ -13,22 +13,12 @@ _LEAST_PIXELS = 64
 
 @dataclass(frozen=True)
 class Picture:
-    """A picture and its figures.
+    """A picture and its figures."""
 
-    Attributes
-    ----------
-    name : str
-        Of the files to save, without an ending.
-    svg : str
-    columns : sequence of str
-    rows : sequence of sequences
-        The figures that are drawn.
-    """
-
-    name: str
+    name: str  # of the files to save, without an ending
     svg: str
     columns: Sequence[str]
-    rows: Sequence[Sequence[object]]
+    rows: Sequence[Sequence[object]]  # the figures that are drawn
 
 
 def ellipses(
@@ -37,17 +27,7 @@ def ellipses(
     names: Sequence[str],
     chosen: Sequence[bool],
 ) -> Picture:
-    """Return one ellipse per feature; the largest that are chosen carry their names.
-
-    Parameters
-    ----------
-    centres : sequence of pairs
-        Coordinates in the two rounds.
-    sizes : sequence of pairs
-        Relevance in the two rounds.
-    names : sequence of str
-    chosen : sequence of bool
-    """
+    """Return one ellipse per feature, by coordinates and relevance in two rounds; the largest chosen are named."""
     pad = 40
     low = [min(point[axis] for point in centres) for axis in (0, 1)]
     span = [max(point[axis] for point in centres) - low[axis] or 1.0 for axis in (0, 1)]
@@ -74,16 +54,7 @@ def ellipses(
 
 
 def size_against_score(points: Sequence[tuple[str, float, float]], chosen: int, score: str) -> Picture:
-    """Return one dot per machine: the numbers it stores, on a logarithmic scale, and its score.
-
-    Parameters
-    ----------
-    points : sequence of (name, size, score)
-    chosen : int
-        Which of them to emphasise.
-    score : str
-        Name of the score.
-    """
+    """Return one dot per machine: the numbers it stores, on a logarithmic scale, and its score; one is emphasised."""
     left, right, top, bottom = 56, 32, 16, 44
     exponents = [math.log10(max(1.0, size)) for _, size, _ in points]
     scores = [value for _, _, value in points]
@@ -154,16 +125,7 @@ def image_shape(names: Sequence[str]) -> tuple[int, int] | None:
 
 
 def pixels(counts: Sequence[float], names: Sequence[str], shape: tuple[int, int]) -> Picture:
-    """Return an image of the features, each pixel as strong as its count.
-
-    Parameters
-    ----------
-    counts : sequence of float
-        How often each feature is used.
-    names : sequence of str
-    shape : tuple of int
-        Height and width.
-    """
+    """Return an image of the features, of some height and width, each pixel as strong as its count."""
     height, width = shape
     largest, side = max(counts) or 1.0, 280 / max(shape)
     parts = [f"<rect class='axis' x='0' y='0' width='{side * width:.1f}' height='{side * height:.1f}'/>"]

@@ -15,38 +15,17 @@ from eigensieve.report.rendering import asset, fill_page
 
 @dataclass(frozen=True)
 class Section:
-    """A part of the page.
-
-    Attributes
-    ----------
-    title : str
-    columns : sequence of str
-        Heads of the table; no head where all are empty.
-    rows : sequence of sequences
-        Cells of the table.
-    text : str
-        A sentence below the title.
-    picture : Picture or str
-        An SVG or an image element alone has no figures to save.
-    """
+    """A part of the page."""
 
     title: str
-    columns: Sequence[str] = ()
-    rows: Sequence[Sequence[object]] = ()
-    text: str = ""
-    picture: Picture | str = ""
+    columns: Sequence[str] = ()  # heads of the table; no head where all are empty
+    rows: Sequence[Sequence[object]] = ()  # cells of the table
+    text: str = ""  # a sentence below the title
+    picture: Picture | str = ""  # an SVG or an image element alone has no figures to save
 
 
 def sheet(title: str, facts: Sequence[str], sections: Sequence[Section]) -> str:
-    """Return one self-contained HTML page.
-
-    Parameters
-    ----------
-    title : str
-    facts : sequence of str
-        The data and how they were used, one sentence each.
-    sections : sequence of Section
-    """
+    """Return one self-contained HTML page. The facts tell the data and how they were used, one sentence each."""
     made = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
     every = [*facts, made, f"eigensieve {__version__}"]
     return fill_page(

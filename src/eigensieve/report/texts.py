@@ -78,15 +78,7 @@ _HOW = {
 
 
 def methods_text(model: Fitted, labels_used: bool, used: dict[str, Any]) -> dict[str, Any]:
-    """Return the paragraph for a paper about how the features were selected.
-
-    Parameters
-    ----------
-    model : Fitted
-    labels_used : bool
-    used : dict
-        From :func:`~eigensieve.estimators.known_and_used`.
-    """
+    """Return the paragraph for a paper about how the features were selected; `used` is from ``known_and_used``."""
     how, citations = _HOW.get(model.name, (f"Features were selected with {model.name}.", []))
     if model.scored_by == "profiles":
         how = how.replace(_ROUNDS, _PROFILES)

@@ -21,13 +21,8 @@ def trust_cards(
 ) -> list[Card]:
     """Return the cards of the section "Can it be trusted?". A card appears where it tells a reader something to act on.
 
-    Parameters
-    ----------
-    model : Fitted
-    stability : ndarray of shape (n_features,) or None
-        How often each feature was selected on subsamples.
-    redundancy, samples, used : dict
-        These parts of the summary; `redundancy` is None where nothing is selected.
+    `stability` says how often each feature was selected on subsamples. `redundancy`, `samples` and `used` are these
+    parts of the summary; `redundancy` is None where nothing is selected.
     """
     cards = [
         _search(model),

@@ -61,24 +61,12 @@ class Limits:
 
 @dataclass(frozen=True)
 class Arrangement:
-    """The groups in which pictures order the samples.
+    """The groups in which pictures order the samples."""
 
-    Attributes
-    ----------
-    clusters : ndarray of int of shape (n_samples,)
-        Group of each sample, all 0 where there are none.
-    codes : ndarray of int of shape (n_samples,) or None
-        Number of each sample's label.
-    target : ndarray of shape (n_samples,) or None
-        The number that belongs to each sample, NaN where it is not known.
-    by_target : bool
-        Whether the target takes the place of groups.
-    """
-
-    clusters: IntArray
-    codes: IntArray | None
-    target: FloatArray | None
-    by_target: bool
+    clusters: IntArray  # group of each sample, all 0 where there are none
+    codes: IntArray | None  # number of each sample's label
+    target: FloatArray | None  # the number that belongs to each sample, NaN where it is not known
+    by_target: bool  # whether the target takes the place of groups
 
 
 def numbers(values: FloatArray, digits: int = 5) -> list[float | None]:

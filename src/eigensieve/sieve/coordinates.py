@@ -12,8 +12,8 @@ from eigensieve.operators import leading_eigenvectors as affinity_eigenvectors
 _WHOLE = 300  # samples up to which all eigenvectors are computed, because some are not faster
 _FORMED = 2_000  # samples up to which the affinity may be formed
 _IN_MEMORY = 2**23  # entries of the features with weight that are copied out
-_EXTRA = 20  # further directions, so that the last ones asked for are accurate
-_BLOCK = 10  # samples that enter the start at a time
+_EXTRA = 10  # further directions, so that the last ones asked for are accurate
+_BLOCK = 20  # samples that enter the start at a time
 _ITERATIONS = 3
 
 
@@ -50,8 +50,8 @@ def principal_axes(
     if exact:
         return _whole(data.gram(weights), count)
     if len(carrying) * q <= _IN_MEMORY:
-        Z = data.take(carrying) * np.sqrt(weights[carrying]).astype(data.dtype)
-        if q <= _WHOLE or len(carrying) >= q:
+        Z = (data.take(carrying) * np.sqrt(weights[carrying])).astype(np.float32, copy=False)
+        if q <= max(_WHOLE, 4 * _ITERATIONS * (count + _EXTRA)):
             return leading_axes(Z @ Z.T, count)
         diagonal = np.einsum("ti,ti->t", Z, Z)
         return _iterated(diagonal, lambda G: Z @ (Z.T @ G), lambda rows: Z @ Z[rows].T, count)
@@ -77,13 +77,21 @@ def _iterated(
     columns: Callable[[IntArray], FloatArray],
     count: int,
 ) -> tuple[FloatArray, FloatArray]:
-    """Return leading eigenpairs by subspace iteration from a pivoted Cholesky factor."""
-    G = _start(diagonal, columns, min(len(diagonal), count + _EXTRA))
+    """Return leading eigenpairs by subspace iteration from a pivoted Cholesky factor.
+
+    The last product Y = A Q gives A about Y (Q'Y)^-1 Y', Nystroem's approximation, which is better than Q (Q'Y) Q'.
+    """
+    image: FloatArray = _start(diagonal, columns, min(len(diagonal), count + _EXTRA)).astype(np.float32)
     for _ in range(_ITERATIONS):
-        G = np.linalg.qr(apply(np.linalg.qr(G)[0]))[0]
-    values, inner = np.linalg.eigh(np.asarray(G.T @ apply(G), dtype=np.float64))
-    found = min(count, len(values))
-    return np.maximum(values[::-1][:found], 0.0), (G @ inner)[:, ::-1][:, :found].astype(np.float64)
+        Q = np.linalg.qr(image)[0]
+        image = apply(Q)
+    shift = float(np.finfo(np.float32).eps) * max(float(np.linalg.norm(image)), float(np.finfo(np.float32).tiny))
+    Y = image.astype(np.float64) + shift * Q
+    inner = Q.T.astype(np.float64) @ Y
+    values, basis = np.linalg.eigh((inner + inner.T) / 2.0)
+    kept = values > shift / 2.0
+    vectors, lengths, _ = np.linalg.svd(Y @ (basis[:, kept] / np.sqrt(values[kept])), full_matrices=False)
+    return np.maximum(lengths[:count] ** 2 - shift, 0.0), vectors[:, :count]
 
 
 def _start(diagonal: FloatArray, columns: Callable[[IntArray], FloatArray], count: int) -> FloatArray:

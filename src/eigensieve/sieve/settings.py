@@ -46,7 +46,7 @@ class Settings:
     around: int = 10
     steps: int = 6
     columns: int = 40
-    balance: float = 0.7
+    balance: float = 0.3
     smoothing: float = 0.3
     wide: float = 10.0
     cap: float = 0.99

@@ -27,7 +27,7 @@ def walks(points: FloatArray, balance: float = 1.0) -> FloatArray:
     q = len(points)
     graph = local_graph(points, min(SETTINGS.neighbors, q - 1), SETTINGS.around)
     count = max(1, min(SETTINGS.columns, max(2, q // 4), q - 2))
-    values, vectors = leading_eigenvectors(graph, count, smoothing=SETTINGS.smoothing)
+    values, vectors = leading_eigenvectors(graph, count, smoothing=SETTINGS.smoothing, start=points)
     V = normalize_rows((vectors - vectors.mean(axis=0)) * np.maximum(values, 0.0) ** SETTINGS.steps)
     if balance == 1.0:
         return V

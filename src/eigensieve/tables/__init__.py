@@ -6,29 +6,27 @@ file endings up here.
 
 Reading order
 -------------
-table              `Table`, which every reader returns; `Request`, the settings of a reader
-errors             `DataError`: the file, the problem, the fix
-missing            which texts mean "missing"
-labels             labels of samples, from texts to classes or numbers
-formats            the one table of formats: endings, first bytes, reader, writer
-reading, writing   `read_table` and `write_table`: look the format up, call its reader or writer
-content            bytes of a file, a compressed file, a pipe or standard input
-sheet              labels and batches from a sample sheet; `geo`: from the head of a GEO series matrix
-limits             how much memory a file may take
-columns            named columns: which are names, labels and features; shared by text, Parquet and Feather
-delimited          CSV and TSV: find the lines, then the header, then parse
-grid               the lines of a text file and their cells (`_delimited_numba`)
-dialect            delimiter, decimal mark: how a text file is laid out
-header             does the first line name the columns?
-orientation        are the samples in rows or in columns?
-delimited_writing  CSV and TSV again, in the layout they came in
-columnar           Parquet and Feather (`feather_size`: how large it is unpacked)
-excel              Excel workbooks
-mixed              columns that are no numbers: left out, encoded, kept or dropped; `dates`: dates as numbers
-matrix             a table around one bare matrix, shared by the four files below
-arrays, matlab, matrix_market, h5ad   .npy and .npz, .mat (`mat5` parses it), .mtx and 10x folders, .h5ad
-hdf5               HDF5 files are looked through by another process (`_hdf5_survey`) before they are opened
-svmlight           svmlight text
+table        `Table`, which every reader returns; `Request`, the settings of a reader
+errors       `DataError`: the file, the problem, the fix
+missing      which texts mean "missing"
+labels       labels of samples, from texts to classes or numbers
+formats      the one table of formats: endings, first bytes, reader, writer
+reading      `read_table` and `write_table`: look the format up, call its reader or writer
+content      bytes of a file, a compressed file, a pipe or standard input
+sheet        labels and batches from a sample sheet; `geo`: from the head of a GEO series matrix
+limits       how much memory a file may take
+columns      named columns: which are names, labels and features; shared by text, Parquet and Feather
+delimited    CSV and TSV: find the lines, then the header, then parse; and back, in the layout they came in
+grid         the lines of a text file and their cells (`_delimited_numba`)
+dialect      how a text file is laid out: delimiter, decimal mark, whether there is a header
+orientation  are the samples in rows or in columns?
+columnar     Parquet and Feather
+excel        Excel workbooks
+mixed        columns that are no numbers: left out, encoded, kept or dropped; dates as numbers
+matrix       a table around one bare matrix, shared by the files below
+arrays, matlab, matrix_market  .npy and .npz, .mat (`mat5` parses it), .mtx and 10x folders
+hdf5         .h5ad; HDF5 files are looked through by another process (`_hdf5_survey`) before they are opened
+svmlight     svmlight text
 
 Words
 -----
@@ -42,9 +40,8 @@ ending       the file's suffix in lower case, without ``.gz``
 from eigensieve.tables.errors import DataError
 from eigensieve.tables.formats import FORMATS, format_of
 from eigensieve.tables.hdf5 import check_hdf5
-from eigensieve.tables.reading import check_marks, read_table
+from eigensieve.tables.reading import check_marks, read_table, write_in_place, write_table, written_format
 from eigensieve.tables.table import Column, Table, percent, unknown
-from eigensieve.tables.writing import write_in_place, write_table, written_format
 
 __all__ = [
     "FORMATS",

@@ -59,7 +59,6 @@ def find_lines(text, start, begins, ends):
 
     Parameters
     ----------
-    text : uint8 array
     start : int
         Where the first line begins.
     begins, ends : int64 arrays

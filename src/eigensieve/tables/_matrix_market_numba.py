@@ -31,7 +31,6 @@ def parse_entries(text, place, indices, values, with_values, long):
     ----------
     text : uint8 array
         The whole file.
-    place : int
     indices : int64 array of shape (n_entries, n_indices)
         Receives the indices, from 1, of each entry.
     values : float64 array of shape (n_entries,)

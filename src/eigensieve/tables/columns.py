@@ -19,7 +19,6 @@ class Columns(Protocol):
 
     Attributes
     ----------
-    names : sequence of str
     details : dict
         For `Table.details`.
     """

@@ -1,11 +1,13 @@
-"""How a delimited text file is laid out: encoding, delimiter, decimal mark."""
+"""How a delimited text file is laid out: encoding, delimiter, decimal mark, and whether its first line is a header."""
 
 import csv
 import re
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from math import isnan
 
 from eigensieve.tables.missing import MISSING_WORDS
+from eigensieve.tables.orientation import FEATURE_WORDS, SAMPLE_WORDS, plain_word
 from eigensieve.tables.table import Request
 
 DELIMITERS = ",\t;| "
@@ -20,19 +22,12 @@ TAB_ENDINGS = (".tsv", ".tab")
 
 @dataclass(frozen=True)
 class Dialect:
-    """Layout of a delimited text file.
-
-    Attributes
-    ----------
-    delimiter, decimal, encoding : str
-    header : bool
-        Whether the first line names the columns.
-    """
+    """Layout of a delimited text file."""
 
     delimiter: str = ","
     decimal: str = "."
     encoding: str = "utf-8"
-    header: bool = True
+    header: bool = True  # whether the first line names the columns
 
     def cells(self, line: bytes) -> list[str]:
         """Split one line, quotes removed."""
@@ -51,23 +46,10 @@ class Dialect:
 
 
 def detect(lines: list[bytes], request: Request, encoding: str) -> tuple[Dialect, list[str]]:
-    """Work delimiter and decimal mark out from the first lines of a file.
+    """Work delimiter and decimal mark out from the first few lines that are not blank; also return notes about them.
 
-    Parameters
-    ----------
-    lines : list of bytes
-        The first few lines that are not blank.
-    request : Request
-        Its `ending` may fix the delimiter, see :data:`TAB_ENDINGS`. It may name the decimal mark, or the
-        thousands mark, which is not the decimal one.
-    encoding : str
-
-    Returns
-    -------
-    dialect : Dialect
-        Header detection is skipped.
-    notes : list of str
-        For the table's notes: what was found or assumed of the decimal mark.
+    The request may name either mark, and its `ending` may fix the delimiter (:data:`TAB_ENDINGS`). Header detection is
+    skipped.
     """
     delimiter = "\t" if request.ending in TAB_ENDINGS else _delimiter([line.decode(encoding) for line in lines[:2]])
     dialect = Dialect(delimiter, request.decimal or ".", encoding)
@@ -112,3 +94,90 @@ def _delimiter(lines: list[str]) -> str:
     if not found:
         return " " if " " in unquoted[0].strip() else ","
     return max(found, key=lambda mark: (counts[mark][-1] - counts[mark][0] in (0, 1), counts[mark][0]))
+
+
+FEW_NUMBERS = 6
+"""Fewer numbers than this stand in order by chance now and then: of five in random order, two in 120 lines."""
+
+
+def find_header(dialect: Dialect, first: list[str], body: list[list[str]], request: Request) -> tuple[bool, list[str]]:
+    """Say whether the first line names the columns rather than holding a sample, and what was assumed for that.
+
+    `first` and `body` are the cells of the first line and of some lines below it. The request may say it, and may name
+    columns.
+    """
+    if request.header is None:
+        header = _has_names(dialect, first, body) or request.names_any(first)
+        if not header and _has_numbers_as_names(dialect, first, body):
+            return True, ["the first line was taken for the header, although it holds numbers"]
+    else:
+        header = request.header
+    if header:
+        return True, []
+    return False, [f"{'no header line: ' * (request.header is None)}columns are named x0, x1, ..."]
+
+
+def _has_names(dialect: Dialect, first: list[str], body: list[list[str]]) -> bool:
+    """Whether the first line has text where the next line has numbers.
+
+    It also names the columns when it counts 0, 1, 2, ... or 1, 2, 3, ..., as the header of a data frame without names
+    does.
+    """
+    if not body:
+        return not all(map(dialect.is_number, first))
+    second = body[0]
+    shifted = first if len(first) == len(second) else ["", *first]
+    if any(
+        not dialect.is_number(above) and dialect.is_number(below) for above, below in zip(shifted, second, strict=False)
+    ):
+        return True
+    counted = [cell.strip() for cell in first if cell.strip()]
+    start = 0 if counted[:1] == ["0"] else 1
+    if len(counted) > 1 and counted == [str(number) for number in range(start, start + len(counted))]:
+        return True
+    # a line of distinct texts above a line of texts
+    return all(not dialect.is_number(cell) for cell in first) and len(set(first)) == len(first)
+
+
+def _has_numbers_as_names(dialect: Dialect, first: list[str], body: list[list[str]]) -> bool:
+    """Whether the columns are called by numbers: wavelengths, masses, years.
+
+    They are where the corner alone is empty. They also are where text stands over other text, and either that of the
+    first column is a word such as "sample" or "gene", or the numbers are in an order that samples hardly have.
+    """
+    names = [cell.strip() for cell in (first if not body or len(first) == len(body[0]) else ["", *first])]
+    rows = [row for row in body if len(row) == len(names)]
+    if not rows or len(set(names)) < len(names):
+        return False
+    if names[0] == "":
+        return len(names) > 1 and all(names[1:]) and all(row[0].strip() for row in rows)
+    texts = [column for column, name in enumerate(names) if not dialect.is_number(name)]
+    for column in texts:
+        below = {row[column].strip() for row in rows}
+        if names[column] in below or any(map(dialect.is_number, below)):
+            return False
+    numbers = sorted(set(range(len(names))) - set(texts))
+    values = [dialect.value(names[column]) for column in numbers]
+    if not texts or not values or any(map(isnan, values)):
+        return False
+    if texts[0] == 0 and plain_word(names[0]) in FEATURE_WORDS | SAMPLE_WORDS:
+        return True
+    return _stand_out(values, [[dialect.value(row[column]) for column in numbers] for row in rows])
+
+
+def _stand_out(values: list[float], below: list[list[float]]) -> bool:
+    """Whether numbers rise or fall throughout, and those below them are of another size or do not do the same."""
+    order = _order(values)
+    if order == 0 or len(values) < 3:
+        return False
+    others = [value for row in below for value in row if not isnan(value)]
+    if others and (min(values) > max(others) or max(values) < min(others)):
+        return True
+    return len(values) >= FEW_NUMBERS and any(_order(row) != order for row in below)
+
+
+def _order(values: list[float]) -> int:
+    """1 where every number is larger than the one before it, -1 where every one is smaller, 0 otherwise."""
+    if all(before < after for before, after in pairwise(values)):
+        return 1
+    return -1 if all(before > after for before, after in pairwise(values)) else 0

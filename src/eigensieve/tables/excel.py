@@ -6,9 +6,10 @@ import zipfile
 from collections.abc import Iterable
 from dataclasses import replace
 from datetime import datetime, time
-from functools import partial
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from eigensieve._extras import require
 from eigensieve.tables.content import Source
@@ -71,22 +72,10 @@ def write_xlsx(path: Path, table: Table) -> None:
     openpyxl = require("openpyxl", extra="excel")
     book = openpyxl.Workbook(write_only=True)
     sheet = book.create_sheet("table")
-    words = partial(_words, sheet)
-    apart = {name: values.tolist() for name, values in table.columns_apart.items()}
-    if table.orientation == "columns":
-        sheet.append(words([table.id_name or "", *table.sample_names_or_numbers]))
-        for name, marks in apart.items():
-            sheet.append(words([name, *marks]))
-        for name, values in zip(table.feature_names, table.dense.T, strict=True):
-            sheet.append([*words([name]), *map(_cell, values.tolist())])
-    else:
-        ids = table.sample_names
-        before = [] if ids is None else [table.id_name or "id"]
-        sheet.append(words([*before, *table.feature_names, *apart]))
-        for row, values in enumerate(table.dense):
-            named = [] if ids is None else [ids[row]]
-            after = [marks[row] for marks in apart.values()]
-            sheet.append([*words(named), *map(_cell, values.tolist()), *words(after)])
+    header, rows = table.lines()
+    sheet.append(_words(sheet, header))
+    for before, values, after in rows:
+        sheet.append([*_words(sheet, before), *map(_cell, values.tolist()), *_words(sheet, after)])
     book.save(path)
 
 
@@ -105,7 +94,7 @@ def _text(cell: Any, decimal: str) -> str:
 
 def _words(sheet: Any, values: Iterable[Any]) -> list[Any]:
     """Names and labels as cells. A text that begins with "=" stays a text; otherwise it would be a formula."""
-    cells = [require("openpyxl.cell", extra="excel").WriteOnlyCell(sheet, value) for value in values]
+    cells = [require("openpyxl.cell", extra="excel").WriteOnlyCell(sheet, np.array(value).item()) for value in values]
     for cell in cells:
         if cell.data_type == "f":
             cell.data_type = "s"

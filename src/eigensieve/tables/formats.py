@@ -17,41 +17,22 @@ from eigensieve.tables.errors import DataError
 
 @dataclass(frozen=True)
 class Format:
-    """One file format.
-
-    Attributes
-    ----------
-    name : str
-    endings : tuple of str
-        File endings, in lower case.
-    reader, writer : str
-        ``"file.function"`` in this package; empty where only ``open_data`` knows the format.
-    magic : tuple of bytes
-        First bytes of such a file. They tell the format of standard input.
-    member : str
-        A file that is in every such archive. It tells apart formats that are zip files.
-    text : bool
-        Whether it is text, which may also be compressed (``.gz``).
-    file_only : bool
-        Whether its library reads files only, not bytes in memory.
-    in_place : bool
-        Whether ``open_data`` can leave the data in the file and read parts of it.
-    """
+    """One file format."""
 
     name: str
-    endings: tuple[str, ...]
-    reader: str = ""
+    endings: tuple[str, ...]  # file endings, in lower case
+    reader: str = ""  # ``"file.function"`` in this package; empty where only ``open_data`` knows the format
     writer: str = ""
-    magic: tuple[bytes, ...] = ()
-    member: str = ""
-    text: bool = False
-    file_only: bool = False
-    in_place: bool = False
+    magic: tuple[bytes, ...] = ()  # first bytes of such a file. They tell the format of standard input.
+    member: str = ""  # a file that is in every such archive. It tells apart formats that are zip files.
+    text: bool = False  # whether it is text, which may also be compressed (``.gz``)
+    file_only: bool = False  # whether its library reads files only, not bytes in memory
+    in_place: bool = False  # whether ``open_data`` can leave the data in the file and read parts of it
 
 
 _ZIP = b"PK\x03\x04"
 ALL = (
-    Format("csv", (".csv", ".txt", ".tsv", ".tab"), "delimited.read_csv", "delimited_writing.write_csv", text=True),
+    Format("csv", (".csv", ".txt", ".tsv", ".tab"), "delimited.read_csv", "delimited.write_csv", text=True),
     Format(
         "parquet",
         (".parquet", ".pq"),
@@ -77,7 +58,7 @@ ALL = (
         "svmlight", (".svm", ".svmlight", ".libsvm"), "svmlight.read_svmlight", "svmlight.write_svmlight", text=True
     ),
     Format("mtx", (".mtx",), "matrix_market.read_mtx", "matrix_market.write_mtx", (b"%%MatrixMarket",), text=True),
-    Format("h5ad", (".h5ad",), "h5ad.read_h5ad", "h5ad.write_h5ad", (b"\x89HDF\r\n",), file_only=True, in_place=True),
+    Format("h5ad", (".h5ad",), "hdf5.read_h5ad", "hdf5.write_h5ad", (b"\x89HDF\r\n",), file_only=True, in_place=True),
     Format("hdf5", (".h5", ".hdf5"), in_place=True),
     Format("zarr", (".zarr",), in_place=True),
 )
@@ -98,14 +79,8 @@ def ending_of(path: Path) -> str:
 def format_of(path: Path, *, in_place: bool = False, reading: bool = False) -> Format:
     """The format that a file's name stands for.
 
-    Parameters
-    ----------
-    path : Path
-    in_place : bool
-        Whether the format must be one that ``open_data`` reads part by part, and not one that ``read_table`` and
-        ``write_table`` know.
-    reading : bool
-        Whether the file is to be read, so that the caller may name its format instead.
+    With `in_place` it must be one that ``open_data`` reads part by part, else one that ``read_table`` and
+    ``write_table`` know. With `reading` the error offers to name the file's format.
     """
     found = _look_up(path)
     if found is not None and (found.in_place if in_place else found.reader):

@@ -20,15 +20,7 @@ def is_series_matrix(content: Any) -> bool:
 
 
 def read_series_matrix(content: Any, request: Request, read: Callable[[Source, Request], Table]) -> Table:
-    """Read a GEO series matrix: the numbers between its two marks, and what the lines above say about the samples.
-
-    Parameters
-    ----------
-    content : bytes or mmap
-    request : Request
-    read : callable
-        Reads a text table.
-    """
+    """Read a GEO series matrix: the numbers between its two marks, by `read`, and the lines above about the samples."""
     begin = content.find(_BEGIN)
     start = content.find(b"\n", begin) + 1
     end = content.rfind(_END)

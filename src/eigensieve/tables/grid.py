@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from eigensieve.tables.dialect import DELIMITERS, Dialect, detect
+from eigensieve.tables.columns import UNNAMED
+from eigensieve.tables.dialect import DELIMITERS, Dialect, detect, find_header, has_commas
 from eigensieve.tables.errors import DataError, damaged, too_large
-from eigensieve.tables.header import find_header
 from eigensieve.tables.limits import PER_TEXT, claim
 from eigensieve.tables.table import NumberedNames, Request, refuse_duplicates
 
@@ -26,41 +26,25 @@ SAMPLED_BYTES = 2**16
 
 COMMENT = re.compile(rb"#|!|%|//|;;")
 """How comments begin in many files. They are passed over only where the caller says so."""
+SAMPLED_CELLS = 200_000
+"""Cells looked at to tell numbers from text and rows from columns."""
 FEW_COLUMNS = 8
 """Up to so many columns of text are read one by one."""
 
 
 @dataclass(frozen=True)
 class Grid:
-    """The lines of a delimited file, found but not yet parsed.
-
-    Attributes
-    ----------
-    path : str or Path
-    text : ndarray of uint8
-        The whole file.
-    begins, ends : ndarray of int64
-        First and last-plus-one byte of each data line.
-    names : sequence of str
-        Column names.
-    dialect : Dialect
-    size : int
-        Bytes of the file, still compressed.
-    unused : callable
-        Says of a column's name whether the column will be left out, whatever it holds.
-    remark : str
-        What ragged lines may come from, for the error about them.
-    """
+    """The lines of a delimited file, found but not yet parsed."""
 
     path: str | Path
-    text: np.ndarray
-    begins: np.ndarray
+    text: np.ndarray  # the whole file
+    begins: np.ndarray  # first and last-plus-one byte of each data line
     ends: np.ndarray
-    names: Sequence[str]
+    names: Sequence[str]  # column names
     dialect: Dialect
-    size: int
-    unused: Callable[[str], bool]
-    remark: str = ""
+    size: int  # bytes of the file, still compressed
+    unused: Callable[[str], bool]  # says of a column's name whether the column will be left out, whatever it holds
+    remark: str = ""  # what ragged lines may come from, for the error about them
 
     def line(self, row: int) -> list[str]:
         """The cells of one data line."""
@@ -86,13 +70,9 @@ class Grid:
         return [self.decode(first, last) if first >= 0 else "" for first, last in zip(firsts, lasts, strict=True)]
 
     def numbers(self, columns: np.ndarray, rows: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
-        """Parse `columns` of `rows` (all lines by default).
+        """Parse `columns` of `rows` (all lines by default). Return values, and the cells that are text.
 
-        Returns
-        -------
-        values : ndarray of shape (n_rows, n_columns)
-        odd : ndarray of int64 of shape (n_odd, 4)
-            Row, column, first and last-plus-one byte of each cell that is text.
+        A cell of text is four numbers: row, column, first and last-plus-one byte.
         """
         from eigensieve.tables._delimited_numba import DIGITS, TEXT
 
@@ -165,6 +145,80 @@ class Grid:
                 f"{len(self.names):,} are expected. "
                 + (self.remark or "Check that row for a missing, extra or unquoted delimiter.")
             )
+
+
+@dataclass(frozen=True)
+class TextColumns:
+    """The columns of a text file; see :class:`~eigensieve.tables.columns.Columns`."""
+
+    grid: Grid
+    request: Request
+
+    @property
+    def names(self) -> Sequence[str]:
+        return self.grid.names
+
+    @property
+    def details(self) -> dict[str, Any]:
+        return {"dialect": self.grid.dialect}
+
+    def text_columns(self) -> list[int]:
+        sampled = max(1, min(5, SAMPLED_CELLS // len(self.names), len(self.grid.begins)))
+        _, odd = self._parsed(self.grid, np.arange(len(self.names)), np.arange(sampled))
+        columns, counts = np.unique(odd[:, 1], return_counts=True)
+        return columns[counts == sampled].tolist()
+
+    def texts(self, columns: Sequence[int]) -> list[list[str]]:
+        return self.grid.columns(columns)
+
+    def numbers(self, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        values, odd = self._parsed(self.grid, columns)
+        numeric = ~np.isin(columns, odd[:, 1])
+        return values if numeric.all() else values[:, numeric], numeric
+
+    def some_numbers(self) -> np.ndarray:
+        n_columns, n_lines = len(self.names) - 1, len(self.grid.begins)
+        columns = np.unique(np.linspace(1, n_columns, min(n_columns, 500)).astype(int))
+        n_rows = max(2, min(n_lines, SAMPLED_CELLS // len(columns)))
+        return self.grid.numbers(columns, np.unique(np.linspace(0, n_lines - 1, n_rows).astype(int)))[0]
+
+    def id_column(self, text_columns: list[int], taken: Sequence[int]) -> int | None:
+        if 0 in taken or (text_columns[:1] != [0] and self.names[0] not in UNNAMED):
+            return None
+        first = self.grid.columns([0])[0]
+        # text that repeats and numbers with commas are properties of the samples, not names
+        return 0 if len(set(first)) == len(first) and not all(map(has_commas, first)) else None
+
+    def rows(self, rows: np.ndarray, names: Sequence[str]) -> np.ndarray:
+        grid = replace(self.grid, begins=self.grid.begins[rows], ends=self.grid.ends[rows])
+        values, odd = self._parsed(grid, np.arange(1, len(self.names)))
+        if len(odd):
+            row, _, first, last = odd[0]
+            raise DataError(
+                f"'{self.request.path}' has text in the row of feature '{names[row]}': '{grid.decode(first, last)}'. "
+                "Remove or encode it, name it as the label, or read samples in rows."
+            )
+        return values
+
+    def line(self, row: int) -> list[str]:
+        return self.grid.line(row)[1:]
+
+    def _parsed(self, grid: Grid, columns: np.ndarray, rows: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+        """As :meth:`Grid.numbers`. The caller's own words for missing values and thousands marks are read, too."""
+        values, odd = grid.numbers(columns, rows)
+        if not len(odd) or not (self.request.na_values or self.request.thousands):
+            return values, odd
+        place = {int(column): target for target, column in enumerate(columns)}
+        missing, kept = {word.strip() for word in self.request.na_values}, np.ones(len(odd), dtype=bool)
+        for cell, (row, column, first, last) in enumerate(odd.tolist()):
+            text = grid.decode(first, last)
+            if self.request.thousands is not None:
+                text = text.replace(self.request.thousands, "")
+            if text in missing or grid.dialect.is_number(text):
+                number = float("nan") if text in missing else float(text.replace(grid.dialect.decimal, "."))
+                values[row, place[column]] = number
+                kept[cell] = False
+        return values, odd[kept]
 
 
 def find_grid(content: Any, request: Request, notes: list[str]) -> Grid:

@@ -28,17 +28,7 @@ def allowance(size: int) -> int:
 
 
 def claim(nbytes: float, path: str | Path, size: int) -> None:
-    """Refuse to go on where a file of `size` bytes would take more memory than it may.
-
-    Parameters
-    ----------
-    nbytes : float
-        What the file announces that it needs.
-    path : str or Path
-        Named in the error.
-    size : int
-        Bytes of the file.
-    """
+    """Refuse to go on where a file of `size` bytes announces that it needs more memory than it may take."""
     allowed = allowance(size)
     if nbytes <= allowed:
         return

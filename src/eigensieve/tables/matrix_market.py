@@ -95,23 +95,12 @@ def _save(path: Path, X: Any) -> None:
 
 @dataclass(frozen=True)
 class _Header:
-    """What the first lines say.
+    """What the first lines say."""
 
-    Attributes
-    ----------
-    kinds : list of bytes
-        Words of the first line: coordinate or array, the kind of numbers, the symmetry.
-    shape : tuple of int
-    n_entries : int
-        Stored entries.
-    place : int
-        Where they begin.
-    """
-
-    kinds: list[bytes]
+    kinds: list[bytes]  # words of the first line: coordinate or array, the kind of numbers, the symmetry
     shape: tuple[int, int]
-    n_entries: int
-    place: int
+    n_entries: int  # stored entries
+    place: int  # where they begin
 
 
 def _load(source: Source, path: str | Path, size: int) -> Matrix:

@@ -7,15 +7,10 @@ MISSING_WORDS = ("na", "nan", "null", "none", "n/a", "#n/a", "?", "-", ".")
 
 
 def gaps(texts: Iterable[str], words: Sequence[str] = ()) -> set[str]:
-    """The texts of one column that mean "missing".
+    """The texts of one column that mean "missing", by the usual words and the caller's own (:func:`named_gaps`).
 
-    Parameters
-    ----------
-    texts : iterable of str
-        The cells of the column. Where "+" is one of them, "-" is a value as well. So is "none" in lower case beside
-        other words, such as "mild" and "severe".
-    words : sequence of str
-        The caller's own words for it, besides the usual ones; see :func:`named_gaps`.
+    Where "+" is one of the cells, "-" is a value as well. So is "none" in lower case beside other words, such as "mild"
+    and "severe".
     """
     distinct = set(texts)
     missing = {text for text in distinct if text.strip().lower() in ("", *MISSING_WORDS)}

@@ -21,24 +21,10 @@ SAMPLE_WORDS = frozenset(_SAMPLES.split())
 def place_of_samples(
     request: Request, *, column_names: Sequence[str], row_names: list[str] | None, values: Callable[[], np.ndarray]
 ) -> tuple[Literal["rows", "columns"], list[str]]:
-    """Say whether samples stand in rows or in columns.
+    """Say whether samples stand in rows or in columns, with a note of the reason where "columns" was found out.
 
-    Parameters
-    ----------
-    request : Request
-        Says where the samples stand ("auto" to find out), and names the label and the id.
-    column_names : sequence of str
-        Names of all columns.
-    row_names : list of str or None
-        The first column where it holds text and is the only column that does.
-    values : callable
-        Returns some of the numbers, rows x columns.
-
-    Returns
-    -------
-    orientation : {"rows", "columns"}
-    notes : list of str
-        For the table's notes: the reason, when "columns" was found out. Empty otherwise.
+    The request says where they stand ("auto" to find out), and names the label and the id. `row_names` is the first
+    column where it is the only one of text. `values` returns some of the numbers, rows x columns.
     """
     if request.samples != "auto":
         return request.samples, []

@@ -13,18 +13,10 @@ from eigensieve.tables.table import Column, Request, Table
 
 @dataclass(frozen=True)
 class Sheet:
-    """What is known about samples.
+    """What is known about samples."""
 
-    Attributes
-    ----------
-    name : str
-        What notes and errors call it.
-    columns : dict of list of str
-        Cells by the name of their column. One column holds the names of the samples.
-    """
-
-    name: str
-    columns: dict[str, list[str]]
+    name: str  # what notes and errors call it
+    columns: dict[str, list[str]]  # cells by the name of their column. One column holds the names of the samples.
 
     @cached_property
     def sample_names(self) -> frozenset[str]:
@@ -48,16 +40,7 @@ class Sheet:
 
 
 def read_with(sheet: Sheet, request: Request, read: Callable[[Request], Table]) -> Table:
-    """Read a table whose labels and batches may stand in a sheet.
-
-    Parameters
-    ----------
-    sheet : Sheet
-    request : Request
-        Columns that the sheet has are taken from it. The others must be in the table.
-    read : callable
-        Reads the table for the rest of the request.
-    """
+    """Read a table, by `read`, whose labels and batches may stand in a sheet. The table has what the sheet lacks."""
     ours = {role: name for role, name in request.apart.items() if name in sheet.columns}
     rest = {role: name for role, name in request.apart.items() if role not in ours}
     known = request.known_samples | sheet.sample_names

@@ -1,8 +1,9 @@
 """A table of samples as the readers hand it over, and the error they raise."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, overload
 
@@ -15,60 +16,33 @@ from eigensieve.tables.missing import gaps
 Samples = Literal["auto", "rows", "columns"]
 Categories = Literal["error", "leave-out", "one-hot"]
 Matrix = np.ndarray | csr_matrix
+Line = tuple[list[Any], np.ndarray, list[Any]]
 
 
 @dataclass(frozen=True)
 class Request:
-    """What to read from a file, as the caller of :func:`~eigensieve.tables.read_table` asked for it.
+    """What to read from a file, as the caller of :func:`~eigensieve.tables.read_table` asked for it."""
 
-    Attributes
-    ----------
-    path : str or Path
-        What errors call the file.
-    apart : dict of str
-        Role ("label", "batch") -> name of the column that has it. These columns are never features.
-    id : str or None
-        Name of the column with the samples' names.
-    samples : {"auto", "rows", "columns"}
-        Where the samples stand in the file.
-    ending : str
-        The file's ending where it tells the format; empty otherwise.
-    format : str
-        Name of the file's format.
-    categories : {"error", "leave-out", "one-hot"}
-        What is done with columns of text: refused, left out with a note, or encoded as columns of 0 and 1.
-    keep, drop : tuple of str
-        Columns to use, all others being left out; columns to leave out.
-    na_values : tuple of str
-        Cells that mean "missing", besides the usual ones.
-    decimal, thousands : str or None
-        Marks in the numbers of a text file. None finds the decimal mark, and knows no thousands mark.
-    header : bool or None
-        Whether the first line of a text file names the columns. None finds out.
-    comment : str or None
-        Lines of a text file that begin with it are passed over.
-    known_samples : frozenset of str
-        Names of samples that are known from elsewhere. They tell where the samples stand.
-    size : int
-        Bytes of the file as it was handed in, still compressed.
-    """
-
-    path: str | Path
+    path: str | Path  # what errors call the file
+    # role ("label", "batch") -> name of the column that has it. These columns are never features.
     apart: dict[str, str] = field(default_factory=dict)
-    id: str | None = None
-    samples: Samples = "auto"
-    ending: str = ""
-    format: str = ""
+    id: str | None = None  # name of the column with the samples' names
+    samples: Samples = "auto"  # where the samples stand in the file
+    ending: str = ""  # the file's ending where it tells the format; empty otherwise
+    format: str = ""  # name of the file's format
+    # what is done with columns of text: refused, left out with a note, or encoded as columns of 0 and 1
     categories: Categories = "error"
-    keep: tuple[str, ...] = ()
-    drop: tuple[str, ...] = ()
-    na_values: tuple[str, ...] = ()
+    keep: tuple[str, ...] = ()  # columns to use, all others being left out
+    drop: tuple[str, ...] = ()  # columns to leave out
+    na_values: tuple[str, ...] = ()  # cells that mean "missing", besides the usual ones
+    # marks in the numbers of a text file. None finds the decimal mark, and knows no thousands mark.
     decimal: str | None = None
     thousands: str | None = None
-    header: bool | None = None
-    comment: str | None = None
+    header: bool | None = None  # whether the first line of a text file names the columns. None finds out.
+    comment: str | None = None  # lines of a text file that begin with it are passed over
+    # names of samples that are known from elsewhere. They tell where the samples stand.
     known_samples: frozenset[str] = frozenset()
-    size: int = 0
+    size: int = 0  # bytes of the file as it was handed in, still compressed
 
     def unused(self, name: str) -> bool:
         """Whether the caller asked to leave this column out."""
@@ -222,6 +196,24 @@ class Table:
         """Whether the file names its features."""
         return not isinstance(self.feature_names, NumberedNames)
 
+    def lines(self) -> tuple[list[str], Iterator[Line]]:
+        """Return the header of a text table in the file's orientation, and its lines: cells, numbers, cells."""
+        apart = self.columns_apart
+        if self.orientation == "columns":
+            header = [self.id_name or "", *self.sample_names_or_numbers]
+            labels: Iterator[Line] = (([name, *values], np.empty(0), []) for name, values in apart.items())
+            X = self.X if isinstance(self.X, np.ndarray) else self.X.tocsc()
+            values: Iterator[Line] = (
+                ([name], _line(X[:, [place]]), []) for place, name in enumerate(self.feature_names)
+            )
+            return header, chain(labels, values)
+        ids = self.sample_names
+        header = [*([] if ids is None else [self.id_name or "id"]), *self.feature_names, *apart]
+        numbers = range(self.n_samples)
+        before = ([] if ids is None else [ids[row]] for row in numbers)
+        after = ([values[row] for values in apart.values()] for row in numbers)
+        return header, zip(before, (_line(self.X[[row]]) for row in numbers), after, strict=True)
+
     def set_apart(self, role: str, name: str) -> "Table":
         """Return the table with a column that is no feature but has a role; the table itself without such a column.
 
@@ -262,6 +254,11 @@ class Table:
             feature_names=[self.feature_names[int(position)] for position in positions],
             details={**self.details, "columns": self.details.get("columns", np.arange(self.n_features))[positions]},
         )
+
+
+def _line(part: Any) -> np.ndarray:
+    """One row or column of a matrix."""
+    return np.ravel(part if isinstance(part, np.ndarray) else part.toarray())
 
 
 def checked(table: Table, path: str | Path) -> Table:

@@ -12,31 +12,18 @@ import numpy as np
 from eigensieve._types import BoolArray, FloatArray, IntArray
 
 _STRIDE = 8
+_ALIKE = 1e-12  # relative difference of values that differ by rounding alone
 
 
 @dataclass(frozen=True)
 class SubsetResult:
-    """The chosen subset and how it was reached.
+    """The chosen subset and how it was reached."""
 
-    Attributes
-    ----------
-    subset : ndarray of int
-        Chosen features, in column order.
-    score : float
-        Subset-level score, lambda*; infinite if the chosen features have no within scatter.
-    ranking : ndarray of int
-        All features, best first. The chosen ones lead; features without any scatter come last.
-    history : tuple of float
-        lambda before the first step and after every step that raised it.
-    n_iter : int
-        Steps taken. Each sorts the n scores; the last one confirms the optimum.
-    """
-
-    subset: IntArray
-    score: float
-    ranking: IntArray
-    history: tuple[float, ...]
-    n_iter: int
+    subset: IntArray  # chosen features, in column order
+    score: float  # subset-level score, lambda*; infinite if the chosen features have no within scatter
+    ranking: IntArray  # all features, best first: the chosen ones lead, features without any scatter come last
+    history: tuple[float, ...]  # lambda before the first step and after every step that raised it
+    n_iter: int  # each step sorts the n scores; the last one confirms the optimum
 
 
 def usable_features(b: FloatArray, e: FloatArray) -> BoolArray:
@@ -73,7 +60,7 @@ def check_size(m: int, n_usable: int) -> None:
         )
 
 
-def merge_close(values: FloatArray, rtol: float = 1e-12) -> FloatArray:
+def merge_close(values: FloatArray) -> FloatArray:
     """Give values that differ by rounding alone one common value, so that ties are ties.
 
     Sums taken in another order (a column at the edge of a block) differ in their last bits. Without this function, two
@@ -82,7 +69,7 @@ def merge_close(values: FloatArray, rtol: float = 1e-12) -> FloatArray:
     order = np.argsort(values, kind="stable")
     ordered = values[order]
     with np.errstate(invalid="ignore"):
-        step = np.diff(ordered) > rtol * np.abs(ordered[1:])
+        step = np.diff(ordered) > _ALIKE * np.abs(ordered[1:])
     step |= np.isinf(ordered[1:]) & ~np.isinf(ordered[:-1])
     group = np.concatenate([[0], np.cumsum(step)]) if len(values) else np.zeros(0, dtype=int)
     first_of_group = np.flatnonzero(np.concatenate([[True], step])) if len(values) else group
@@ -113,13 +100,6 @@ def best_subset(b: FloatArray, e: FloatArray, m: int) -> SubsetResult:
     Let r be the number of features with e_i = 0 < b_i. For m > r they are always part of an optimum: at lambda* the m
     kept scores sum to zero, so one of them is at most zero, below any b_i > 0. For m <= r the score is infinite, and
     those with the largest b_i are taken.
-
-    Parameters
-    ----------
-    b, e : ndarray of shape (n_features,)
-        Diagonals of B and E, non-negative.
-    m : int
-        Size of the subset, from 1 to the number of usable features.
     """
     check_size(m, int(np.count_nonzero(usable_features(b, e))))
     b, e = merge_close(b), merge_close(e)

@@ -49,15 +49,6 @@ def diagonals(data: DataMatrix, pair: GraphPair, progress: Progress = silent) ->
     The fast sums are differences, so a within scatter far below the total is mostly rounding. Such features are
     computed again from their columns. "No within scatter" is then exact, as the selection rules need. Constant features
     have neither scatter.
-
-    Parameters
-    ----------
-    data : DataMatrix
-        Raw values; centring is implicit.
-    pair : GraphPair
-        The two graphs.
-    progress : callable
-        Called with one line each time the work has got further.
     """
     progress(f"scatter of {data.n_features} features")
     found = pair.fast(data)
@@ -82,10 +73,7 @@ def _rounding(data: DataMatrix) -> float:
 class FisherPair:
     """Equations (10) and (11): b = sum_c n_c (mean_c - mean)^2, e = sum_c sum_{t in c} (x_t - mean_c)^2.
 
-    Parameters
-    ----------
-    codes : ndarray of int of shape (n_samples,)
-        Class of every sample, 0 to n_classes - 1; -1 leaves a sample out.
+    `codes` are the classes of the samples from 0; -1 leaves a sample out.
     """
 
     def __init__(self, codes: IntArray) -> None:
@@ -124,13 +112,7 @@ def class_scatter(block: Block, codes: IntArray, counts: FloatArray) -> tuple[Fl
 
 
 class LaplacianPair:
-    """Equations (12) and (13): e = m' (D - A) m, b = m'D m - (m'd)^2 / sum(d), d the degrees of A.
-
-    Parameters
-    ----------
-    graph : csr_array of shape (n_samples, n_samples)
-        A: symmetric, non-negative.
-    """
+    """Equations (12) and (13): e = m' (D - A) m, b = m'D m - (m'd)^2 / sum(d), d the degrees of the graph A."""
 
     def __init__(self, graph: csr_array) -> None:
         self.d = degrees(graph)
@@ -158,13 +140,6 @@ class GivenPair:
 
     The between graph may have negative weights, if no scatter is negative. So the graphs of the Fisher score are a pair
     (equation 11: A_b = 1 / n - 1 / n_c within class c, and 1 / n across).
-
-    Parameters
-    ----------
-    within : csr_array of shape (n_samples, n_samples)
-        Symmetric, non-negative.
-    between : csr_array of shape (n_samples, n_samples)
-        Symmetric.
     """
 
     def __init__(self, within: csr_array, between: csr_array) -> None:
@@ -192,12 +167,7 @@ class GivenPair:
 
 
 class MixedPair:
-    """A weighted sum of pairs: both graphs are weighted sums of the parts' graphs.
-
-    Parameters
-    ----------
-    parts : sequence of (weight, pair)
-    """
+    """A weighted sum of pairs: both graphs are weighted sums of the parts' graphs."""
 
     def __init__(self, parts: Sequence[tuple[float, GraphPair]]) -> None:
         self.parts = list(parts)
@@ -220,8 +190,7 @@ class MixedPair:
 def semi_supervised_pair(codes: IntArray, graph: csr_array, laplacian_weight: float) -> MixedPair:
     """Fisher on the labelled samples, Laplacian on all, each scaled to a total degree of one.
 
-    Scaling makes the mixture independent of the number of labels and of the graph's weights. A `laplacian_weight` of 0
-    is the Fisher score of the labelled samples, 1 is the Laplacian score.
+    The mixture then does not depend on the number of labels, nor on the graph's weights.
     """
     fisher, laplacian = FisherPair(codes), LaplacianPair(graph)
     return MixedPair(

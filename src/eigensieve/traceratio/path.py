@@ -100,11 +100,6 @@ def trace_ratio_path(b: FloatArray, e: FloatArray) -> TraceRatioPath:
     The optimum falls as m grows, so the sizes are halved recursively. The middle size is solved by Dinkelbach's
     iteration, and its lambda* bounds both halves. Features that can no longer enter or leave within those bounds drop
     out of the recursion. On data seen so far this takes about O(n log^2 n), against O(n^2) for one solve per size.
-
-    Parameters
-    ----------
-    b, e : ndarray of shape (n_features,)
-        Diagonals of B and E, non-negative.
     """
     from eigensieve.traceratio._path_numba import all_sizes
 

@@ -46,6 +46,7 @@
   function taken(name) {
     byId("drop-text").textContent = name;
     byId("reading").reset();
+    watch({ selection: null });  // no table before this one
     look();
   }
   drop.addEventListener("dragover", (event) => { event.preventDefault(); drop.classList.add("over"); });

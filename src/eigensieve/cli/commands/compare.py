@@ -153,12 +153,9 @@ def compare_selectors(
         rows = _run(samples, task, options, console, reading.source)
         means = [_mean(rows, name, count) for name in task.methods for count in task.counts]
         title, titles, lines, right = _table(means, task)
-        if output is not None:
-            columns = {key: [row[key] for row in rows] for key in rows[0]}
-            outputs.write("table", output, lambda path: save_frame(columns, path), suffix=".csv")
-        if report is not None:
-            page = _page(reading, samples, task, titles, lines)
-            outputs.write("report", report, lambda path: path.write_text(page, encoding="utf-8"))
+        columns = {key: [row[key] for row in rows] for key in rows[0]}
+        outputs.write("table", output, lambda path: save_frame(columns, path), suffix=".csv")
+        outputs.write_text("report", report, lambda: _page(reading, samples, task, titles, lines))
         outputs.commit()
     console.table(title, titles, lines, right)
     console.places(outputs.written)

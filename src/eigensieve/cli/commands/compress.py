@@ -171,15 +171,10 @@ def _scaler(X: Any, machine: MachineOptions) -> Any:
 
 
 def _write(found: "Compressed", wanted: WriteOptions, outputs: Outputs, source: str) -> None:
-    if wanted.c_file is not None:
-        outputs.write("c", wanted.c_file, lambda path: path.write_text(found.c(wanted.precision), encoding="utf-8"))
-    if wanted.onnx is not None:
-        outputs.write("onnx", wanted.onnx, lambda path: path.write_bytes(found.onnx().SerializeToString()))
-    if wanted.model is not None:
-        outputs.write("model", wanted.model, lambda path: save_model(found.model(), path, input=source))
-    if wanted.report is not None:
-        page = _page(found, source)
-        outputs.write("report", wanted.report, lambda path: path.write_text(page, encoding="utf-8"))
+    outputs.write_text("c", wanted.c_file, lambda: found.c(wanted.precision))
+    outputs.write("onnx", wanted.onnx, lambda path: path.write_bytes(found.onnx().SerializeToString()))
+    outputs.write("model", wanted.model, lambda path: save_model(found.model(), path, input=source))
+    outputs.write_text("report", wanted.report, lambda: _page(found, source))
 
 
 def _page(found: "Compressed", source: str) -> str:

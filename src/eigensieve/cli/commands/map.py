@@ -70,17 +70,11 @@ def map_features(reading: SampleOptions, fit: FitOptions, writing: WriteOptions,
         samples = read_samples(reading, console, notes=True)
         fitted, used = _fit(samples, fit, console, reading)
         columns = _columns(fitted, samples.features)
-        if writing.output is not None:
-            outputs.write(
-                "table", writing.output, lambda path: save_frame(columns, path, safe=writing.safe_names), suffix=".csv"
-            )
-        if writing.figure is not None:
-            outputs.write("figure", writing.figure, lambda path: _draw(fitted, writing.names, path))
-        if writing.model is not None:
-            outputs.write("model", writing.model, lambda path: save_model(fitted, path, input=reading.source))
-        if writing.report is not None:
-            page = _page(fitted, columns, used, reading.source, samples)
-            outputs.write("report", writing.report, lambda path: path.write_text(page, encoding="utf-8"))
+        safe = writing.safe_names
+        outputs.write("table", writing.output, lambda path: save_frame(columns, path, safe=safe), suffix=".csv")
+        outputs.write("figure", writing.figure, lambda path: _draw(fitted, writing.names, path))
+        outputs.write("model", writing.model, lambda path: save_model(fitted, path, input=reading.source))
+        outputs.write_text("report", writing.report, lambda: _page(fitted, columns, used, reading.source, samples))
         outputs.commit()
     _show(fitted, columns, used, console, outputs.written)
 

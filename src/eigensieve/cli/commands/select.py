@@ -232,43 +232,34 @@ def _selection(
 
 
 def _write(selection: Selection, wanted: WriteOptions, outputs: Outputs, console: Console) -> None:
+    table, safe = selection.samples.table, wanted.safe_names
     if wanted.output is not None and not selection.support.any():
         console.note("No table was written: nothing is selected. --n-features N takes the best N all the same.")
-    elif wanted.output is not None:
+    else:
         outputs.write(
             "table",
             wanted.output,
-            lambda path: save_table(selection.chosen_table(), path, safe=wanted.safe_names),
-            suffix=own_suffix(selection.samples.table),
+            lambda path: save_table(selection.chosen_table(), path, safe=safe),
+            suffix=own_suffix(table),
         )
-    if wanted.weights is not None:
-        table = selection.weights_table()
-        outputs.write(
-            "weights", wanted.weights, lambda path: save_frame(table, path, safe=wanted.safe_names), suffix=".csv"
-        )
-    if wanted.selected is not None:
-        text = json.dumps(selection.chosen(), ensure_ascii=False, indent=1) + "\n"
-        outputs.write("selected", wanted.selected, lambda path: path.write_text(text, encoding="utf-8"), suffix=".json")
-    if wanted.model is not None:
-        about = {
-            "input": selection.source,
-            "prepared": selection.samples.prepared,
-            "used": selection.used,
-            "columns": {role: column.name for role, column in selection.samples.table.apart.items()},
-        }
-        outputs.write(
-            "model",
-            wanted.model,
-            lambda path: save_model(selection.estimator, path, **about),
-            suffix=".skops",
-        )
-    if wanted.report is not None:
-        outputs.write(
-            "report",
-            wanted.report,
-            lambda path: path.write_text(_page(selection, console), encoding="utf-8", errors="replace"),
-            suffix=".html",
-        )
+    outputs.write(
+        "weights", wanted.weights, lambda path: save_frame(selection.weights_table(), path, safe=safe), suffix=".csv"
+    )
+    outputs.write_text(
+        "selected",
+        wanted.selected,
+        lambda: json.dumps(selection.chosen(), ensure_ascii=False, indent=1) + "\n",
+        suffix=".json",
+    )
+    about = {
+        "input": selection.source,
+        "prepared": selection.samples.prepared,
+        "used": selection.used,
+        "columns": {role: column.name for role, column in table.apart.items()},
+    }
+    model = selection.estimator
+    outputs.write("model", wanted.model, lambda path: save_model(model, path, **about), suffix=".skops")
+    outputs.write_text("report", wanted.report, lambda: _page(selection, console), suffix=".html")
 
 
 def _page(selection: Selection, console: Console) -> str:

@@ -30,15 +30,7 @@ class Held:
 
 
 class PassGraph:
-    """Tasks to be run together.
-
-    Parameters
-    ----------
-    source : HighLevelGraph
-        Where the chunks come from.
-    futures : dict
-        Chunks that are on the workers already, by their keys.
-    """
+    """Tasks to be run together; `source` makes the chunks, `futures` are those that are on the workers already."""
 
     def __init__(self, source: Any, futures: Mapping[Any, Any]) -> None:
         self._name = uuid.uuid4().hex
@@ -138,14 +130,7 @@ class _Tasks:
 
 
 def _computed(tasks: Any, n_wanted: int) -> tuple[list[Any], list[Any]]:
-    """Compute tasks; return the first values, and handles on the others, which stay where they are.
-
-    Parameters
-    ----------
-    tasks : dask collection
-        Persisting it gives a list of futures, or of values where Dask runs in this process.
-    n_wanted : int
-    """
+    """Compute tasks; return the first values, and handles on the others, which stay where they are."""
     import dask
 
     with limited_blas():

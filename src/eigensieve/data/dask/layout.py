@@ -61,16 +61,7 @@ class Segment:
 
 
 def grid_of(X: Any, keys: Array, futures: Mapping[Any, Any]) -> list[Segment]:
-    """Lay out an array.
-
-    Parameters
-    ----------
-    X : dask.array.Array
-    keys : ndarray of tuples
-        Of its chunks.
-    futures : mapping
-        The chunks that are on workers already.
-    """
+    """Lay out a Dask array: the keys of its chunks, and the chunks that are on workers already."""
     rows = list(_edges(X.chunks[0]))
     pieces: list[tuple[list[Any], list[Chunk]]] = []  # keys and places of the chunks of some features, samples in order
     for j, (first, last) in _edges(X.chunks[1]):
@@ -126,13 +117,6 @@ def homes(futures: Mapping[Any, Any], pieces: Sequence[Sequence[Any]]) -> list[s
 
     Several workers may hold equally many, because copies stay behind when chunks have been looked at elsewhere. Then
     the one with the least to do is chosen: otherwise one worker might be given everything.
-
-    Parameters
-    ----------
-    futures : mapping
-        The result of `futures_in`.
-    pieces : sequence of lists of keys
-        The chunks of each piece.
     """
     if not futures:
         return [None] * len(pieces)
@@ -157,16 +141,7 @@ def segments_of(homes: Sequence[str | None], sizes: Sequence[float], threads: Ma
     """Put pieces that are on the same worker together, into as many segments as it has threads.
 
     One more task costs the scheduler more than the arithmetic of a small piece. Pieces without a home stay alone, and
-    no segment is large: when its worker is lost, another must take all of it.
-
-    Parameters
-    ----------
-    homes : sequence of str or None
-        The worker of each piece.
-    sizes : sequence of float
-        Bytes of each piece.
-    threads : mapping
-        Threads of each worker.
+    no segment is large: when its worker is lost, another must take all of it. `sizes` are the bytes of the pieces.
     """
     found = [[p] for p, home in enumerate(homes) if home is None]
     for worker in sorted({home for home in homes if home is not None}):

@@ -31,14 +31,7 @@ _PLACED = 8  # arrays from the client that are kept on the workers for the next 
 
 
 class DaskData(DataMatrix):
-    """A Dask array, chunked along either axis or both.
-
-    Parameters
-    ----------
-    X : dask.array.Array of shape (n_samples, n_features)
-        Dense or scipy-sparse chunks, of known sizes.
-    feature_names : ndarray of str, optional
-    """
+    """A Dask array with dense or scipy-sparse chunks of known sizes, chunked along either axis or both."""
 
     def __init__(self, X: Any, feature_names: Array | None = None) -> None:
         dtype = np.dtype(np.float32 if X.dtype == np.float32 else np.float64)
@@ -301,15 +294,9 @@ class DaskData(DataMatrix):
 
 
 class WorkerStats(ColumnStats):
-    """Statistics of the columns. Flags are here; means and norms are brought from the workers when asked for.
+    """Statistics of the columns. Flags are here; means and norms are brought from the workers, by name, when asked for.
 
-    Parameters
-    ----------
-    finite, constant, extreme : ndarray of bool
-        `extreme` is for the type of the data.
-    n_samples : int
-    bring : callable
-        Returns a statistic of all features, by name.
+    `extreme` is for the type of the data.
     """
 
     _bring: Callable[[str], FloatArray]

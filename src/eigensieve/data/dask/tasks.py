@@ -32,21 +32,11 @@ class Chunk:
 
 @dataclass(frozen=True, eq=False)
 class Job:
-    """The message from the client to the workers in a pass.
+    """The message from the client to the workers in a pass."""
 
-    Attributes
-    ----------
-    fn : callable
-        The work on a block, or on the blocks of a piece.
-    V : ndarray or None
-        Left side of the forward product.
-    examples : tuple of ndarray
-        The new state of no features: its shapes and types.
-    """
-
-    fn: Callable[..., Any]
-    V: FloatArray | None = None
-    examples: tuple[FloatArray, ...] = ()
+    fn: Callable[..., Any]  # the work on a block, or on the blocks of a piece
+    V: FloatArray | None = None  # left side of the forward product
+    examples: tuple[FloatArray, ...] = ()  # the new state of no features: its shapes and types
 
 
 @dataclass(frozen=True)

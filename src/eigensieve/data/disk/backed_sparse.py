@@ -13,19 +13,8 @@ _SCAN = 1 << 22  # non-zeros read at once when features must be picked out of co
 class SparseSource(Source):
     """Compressed columns (read along the features) or compressed rows (read along the samples).
 
-    Only the pointers, one per column or row, are held in memory.
-
-    Parameters
-    ----------
-    group : h5py.Group or zarr.Group
-        With members ``data``, ``indices``, ``indptr``.
-    shape : tuple of int
-    by_rows : bool
-        True for compressed rows.
-    name : str
-    watch : Watch
-        Of the file or folder.
-    feature_names : ndarray of str, optional
+    `group` has the members ``data``, ``indices``, ``indptr``. Only the pointers, one per column or row, are held in
+    memory.
     """
 
     def __init__(

@@ -11,17 +11,8 @@ from eigensieve.data.disk.sources import ALIVE, Source, Watch, show_bytes
 class ChunkedSource(Source):
     """A chunked array, read along the axis that lets each chunk be read once per pass.
 
-    Parameters
-    ----------
-    array : h5py.Dataset or zarr.Array
-    name : str
-    chunks : tuple of int or None
-        Shape of the stored chunks; None for contiguous storage.
-    max_memory : int
-        Bytes. The data is read along the features where all chunks of some features fit, else along the samples.
-    path : path-like, optional
-        File to watch for changes.
-    feature_names : ndarray of str, optional
+    `chunks` is the shape of the stored chunks; None for contiguous storage. The data is read along the features where
+    all chunks of some features fit in `max_memory`, else along the samples.
     """
 
     def __init__(
@@ -60,26 +51,21 @@ class ChunkedSource(Source):
             )
 
     def columns(self, start: int, stop: int, buffer: Array | None = None) -> Array:
-        return self._get((slice(None), slice(start, stop)), buffer, (self.shape[0], stop - start))
-
-    def rows(self, start: int, stop: int) -> Array:
-        return np.asarray(self.array[start:stop])
-
-    def _get(self, where: Any, buffer: Array | None, shape: tuple[int, int]) -> Array:
+        where, shape = (slice(None), slice(start, stop)), (self.shape[0], stop - start)
         if buffer is None or not hasattr(self.array, "read_direct"):
             return np.asarray(self.array[where])
         out = buffer[: shape[0] * shape[1]].reshape(shape)
         self.array.read_direct(out, where)
         return out
 
+    def rows(self, start: int, stop: int) -> Array:
+        return np.asarray(self.array[start:stop])
 
-def hdf5_source(
-    dataset: Any, max_memory: int, feature_names: Array | None = None, *, name: str | None = None
-) -> ChunkedSource:
+
+def hdf5_source(dataset: Any, max_memory: int, feature_names: Array | None = None) -> ChunkedSource:
     """A source for an open h5py dataset."""
     path = dataset.file.filename
-    title = name or f"{path}:{dataset.name}"
-    return ChunkedSource(dataset, title, dataset.chunks, max_memory, path, feature_names)
+    return ChunkedSource(dataset, f"{path}:{dataset.name}", dataset.chunks, max_memory, path, feature_names)
 
 
 def zarr_source(array: Any, max_memory: int) -> ChunkedSource:

@@ -17,18 +17,7 @@ _SHORTEST = 16 * BLOCK  # shorter rows go through the cache: around it, whole bl
 
 
 class NpySource(Source):
-    """Plain numbers in a file, in C or Fortran order.
-
-    Parameters
-    ----------
-    path : path-like
-    shape : tuple of int
-    dtype : dtype
-    offset : int
-        Where the numbers begin.
-    fortran : bool
-        True where whole features are contiguous.
-    """
+    """Plain numbers in a file from `offset` on, in C or Fortran order (whole features are contiguous)."""
 
     threads = 2
 

@@ -10,12 +10,7 @@ from eigensieve.data.disk.sources import Source, Watch
 
 
 class ParquetSource(Source):
-    """A Parquet file whose columns are the features, all numeric.
-
-    Parameters
-    ----------
-    path : Path
-    """
+    """A Parquet file whose columns are the features, all numeric."""
 
     def __init__(self, path: Path) -> None:
         parquet, arrow = require("pyarrow.parquet", extra="disk"), require("pyarrow", extra="disk")

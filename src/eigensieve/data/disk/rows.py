@@ -27,12 +27,6 @@ class RowStreamedData(StreamedData):
 
     Passes that need whole features (`map_blocks`, `gram`) still read along the features, in pieces as wide as the
     memory allows.
-
-    Parameters
-    ----------
-    source : Source
-        With `by_samples` set.
-    max_memory : int
     """
 
     def __init__(self, source: Source, max_memory: int) -> None:

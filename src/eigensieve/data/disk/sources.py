@@ -21,39 +21,19 @@ _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12, "ki": 2**10, "
 
 
 class Source(ABC):
-    """A stored matrix, samples x features, that is read piece by piece.
+    """A stored matrix, samples x features, that is read piece by piece. Its name in messages is usually the path."""
 
-    Attributes
-    ----------
-    name : str
-        Its name in messages, usually the path.
-    shape : tuple of int
-        (n_samples, n_features).
-    dtype : dtype
-        Of the stored values.
-    itemsize : float
-        Bytes one entry takes in memory, on average (for sparse data much less than a dense entry takes).
-    step : int
-        Features that one chunk holds (samples, with `by_samples`): reads begin at multiples of it.
-    by_samples : bool
-        True where reading whole samples is much cheaper than reading whole features.
-    sparse : bool
-        True where reads return sparse matrices, compressed along the axis that is cheap to read.
-    feature_names : ndarray of str or None
-    threads : int
-        How many reads may usefully run at the same time.
-    """
-
-    step: int = 1
-    by_samples: bool = False
-    sparse: bool = False
+    step: int = 1  # features that one chunk holds (samples, with `by_samples`): reads begin at multiples of it
+    by_samples: bool = False  # reading whole samples is much cheaper than reading whole features
+    sparse: bool = False  # reads return sparse matrices, compressed along the axis that is cheap to read
     feature_names: Array | None = None
-    threads: int = 1
+    threads: int = 1  # how many reads may usefully run at the same time
 
     def __init__(self, name: str, shape: tuple[int, int], dtype: Any, itemsize: float | None = None) -> None:
         self.name = name
         self.shape = shape
         self.dtype = np.dtype(dtype)
+        # bytes that one entry takes in memory, on average: for sparse data much less than a dense entry
         self.itemsize = float(self.dtype.itemsize if itemsize is None else itemsize)
         self.watch: Watch | None = None
 
@@ -94,14 +74,7 @@ class Source(ABC):
 
 
 class Watch:
-    """Detect changes of a file, or of the files in a folder, after it was opened.
-
-    Zarr reads a chunk that is gone as zeros.
-
-    Parameters
-    ----------
-    path : path-like
-    """
+    """Detect changes of a file or folder after it was opened: Zarr reads a chunk that is gone as zeros."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path)
@@ -155,15 +128,9 @@ class DerivedSource(Source):
 
 
 class SampleSubset(DerivedSource):
-    """Some of the samples of another source, for subsamples and folds.
+    """Some of the samples of another source, named in increasing order, for subsamples and folds.
 
     Everything is read and the other samples are left out, so a pass takes as long as over the whole.
-
-    Parameters
-    ----------
-    base : Source
-    rows : ndarray of int
-        Which samples, in increasing order.
     """
 
     def __init__(self, base: Source, rows: IntArray) -> None:

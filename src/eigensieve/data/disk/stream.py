@@ -23,14 +23,7 @@ _SEGMENTS = 8  # of each piece: fixed, so that sums do not depend on the number 
 
 
 class StreamedData(DataMatrix):
-    """A stored matrix read in pieces of consecutive features, ahead of the arithmetic.
-
-    Parameters
-    ----------
-    source : Source
-    max_memory : int
-        Bytes all pieces together may take.
-    """
+    """A stored matrix read in pieces of consecutive features, ahead of the arithmetic, within `max_memory` bytes."""
 
     def __init__(self, source: Source, max_memory: int) -> None:
         super().__init__(*source.shape, np.dtype(np.float32 if source.dtype == np.float32 else np.float64))

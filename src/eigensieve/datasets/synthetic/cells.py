@@ -6,7 +6,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 from scipy.sparse import csr_matrix, vstack
 
-from eigensieve.datasets.synthetic.result import RandomState, check_at_least
+from eigensieve.datasets.synthetic.result import RandomState, check_range
 
 _AT_ONCE = 2**22  # rates that are held at a time
 
@@ -97,8 +97,19 @@ def make_single_cells(
     ((300, 1000), [0, 1, 2], [0, 1])
     """
     shares = np.asarray(group_shares, dtype=np.float64)
-    _check(n_cells, n_genes, n_batches, shares, structure, marker_share, depth)
-    _check_not_negative(marker_strength, batch_strength, depth_spread, dispersion)
+    check_range(
+        "make_single_cells",
+        n_cells=(n_cells, 1),
+        n_genes=(n_genes, 1),
+        n_batches=(n_batches, 1),
+        marker_share=(marker_share, 0, 1),
+        marker_strength=(marker_strength, 0),
+        batch_strength=(batch_strength, 0),
+        depth=(depth, 1),
+        depth_spread=(depth_spread, 0),
+        dispersion=(dispersion, 0),
+    )
+    _check_types(shares, structure)
     rng = np.random.default_rng(random_state)
     means = np.log(rng.gamma(0.6, 1.0 / 0.3, n_genes) + np.finfo(np.float64).tiny)
     markers = rng.random((len(shares), n_genes)) < marker_share
@@ -121,11 +132,8 @@ def make_single_cells(
     return SingleCells(X, y, np.asarray(markers.any(axis=0)), batches, position)
 
 
-def _check(
-    n_cells: int, n_genes: int, n_batches: int, shares: np.ndarray, structure: str, marker_share: float, depth: float
-) -> None:
+def _check_types(shares: np.ndarray, structure: str) -> None:
     name = "make_single_cells"
-    check_at_least(name, n_cells=(n_cells, 1), n_genes=(n_genes, 1), n_batches=(n_batches, 1))
     if shares.ndim != 1 or not len(shares) or not (np.isfinite(shares).all() and (shares > 0).all()):
         raise ValueError(
             f"The 'group_shares' parameter of {name} must be one positive number per type. Got {shares.tolist()} "
@@ -135,14 +143,3 @@ def _check(
         raise ValueError(
             f"The 'structure' parameter of {name} must be 'groups' or 'branches'. Got {structure!r} instead."
         )
-    if not 0 <= marker_share <= 1:
-        raise ValueError(f"The 'marker_share' parameter of {name} must be between 0 and 1. Got {marker_share} instead.")
-    if not depth > 0:
-        raise ValueError(f"The 'depth' parameter of {name} must be positive. Got {depth} instead.")
-
-
-def _check_not_negative(*values: float) -> None:
-    names = ("marker_strength", "batch_strength", "depth_spread", "dispersion")
-    for name, value in zip(names, values, strict=True):
-        if not value >= 0:
-            raise ValueError(f"The '{name}' parameter of make_single_cells must not be negative. Got {value} instead.")

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from eigensieve.datasets.synthetic.result import RandomState, SyntheticData, check_at_least, first_features
+from eigensieve.datasets.synthetic.result import RandomState, SyntheticData, check_range, first_features
 
 
 def make_gene_expression(
@@ -47,14 +47,13 @@ def make_gene_expression(
     feature has a non-zero mean. Q-alpha finds the relevant features when features are scaled to unit length without
     centring (``normalize="unit"``).
     """
-    check_at_least(
-        "make_gene_expression", n_features=(n_features, 1), n_class_a=(n_class_a, 0), n_class_b=(n_class_b, 0)
+    check_range(
+        "make_gene_expression",
+        n_features=(n_features, 1),
+        n_class_a=(n_class_a, 0),
+        n_class_b=(n_class_b, 0),
+        irrelevant_fraction=(irrelevant_fraction, 0, 1),
     )
-    if not 0 <= irrelevant_fraction <= 1:
-        raise ValueError(
-            "The 'irrelevant_fraction' parameter of make_gene_expression must be between 0 and 1. "
-            f"Got {irrelevant_fraction} instead."
-        )
     rng = np.random.default_rng(random_state)
     n_relevant = n_features - round(irrelevant_fraction * n_features)
     y = np.repeat([0, 1], [n_class_a, n_class_b])

@@ -5,7 +5,7 @@ from typing import Literal
 
 import numpy as np
 
-from eigensieve.datasets.synthetic.result import RandomState, SyntheticData, check_at_least, first_features
+from eigensieve.datasets.synthetic.result import RandomState, SyntheticData, check_range, first_features
 
 
 def make_class_scaleup(
@@ -40,7 +40,7 @@ def make_class_scaleup(
         raise ValueError(
             f"The 'design' parameter of make_class_scaleup must be '2003' or '2005'. Got {design!r} instead."
         )
-    check_at_least("make_class_scaleup", n_classes=(n_classes, 1))
+    check_range("make_class_scaleup", n_classes=(n_classes, 1))
     rng = np.random.default_rng(random_state)
     if design == "2003":
         n_relevant, n_irrelevant, per_class, edge, variances = 3, 70, 20, 3.0, (1.0, 1.0)
@@ -95,7 +95,7 @@ def make_hidden_signs(
     The papers do not say when the data is centred. Here it is centred before the signs are applied: the products then
     vanish in expectation, as the papers state. Centring afterwards would leave an effect of the signs' own mean.
     """
-    check_at_least(
+    check_range(
         "make_hidden_signs",
         n_clusters=(n_clusters, 1),
         n_samples=(n_samples, n_clusters),

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from eigensieve.datasets.synthetic.result import RandomState, SyntheticData, check_at_least, features_at
+from eigensieve.datasets.synthetic.result import RandomState, SyntheticData, check_range, features_at
 
 BLOCK_SIZE = 2**20
 """Values drawn from one stream of random numbers."""
@@ -57,17 +57,13 @@ def make_planted_clusters(
     >>> X.shape, int(relevant.sum())
     ((100, 5000), 50)
     """
-    check_at_least(
+    check_range(
         "make_planted_clusters",
         n_samples=(n_samples, 1),
         n_features=(n_features, 1),
+        n_relevant=(n_relevant, 0, n_features),
         n_clusters=(n_clusters, 1),
     )
-    if not 0 <= n_relevant <= n_features:
-        raise ValueError(
-            "The 'n_relevant' parameter of make_planted_clusters must be between 0 and n_features="
-            f"{n_features}. Got {n_relevant} instead."
-        )
     rng = np.random.default_rng(random_state)
     y = rng.permutation(np.arange(n_samples) % n_clusters)
     columns = np.sort(rng.choice(n_features, size=n_relevant, replace=False))

@@ -37,10 +37,9 @@ def features_at(positions: np.ndarray, n_features: int) -> np.ndarray:
     return mask
 
 
-def check_at_least(generator: str, **sizes: tuple[int, int]) -> None:
-    """Raise unless every ``name=(value, smallest)`` has value >= smallest."""
-    for name, (value, smallest) in sizes.items():
-        if value < smallest:
-            raise ValueError(
-                f"The '{name}' parameter of {generator} must be an int of at least {smallest}. Got {value!r} instead."
-            )
+def check_range(generator: str, **values: tuple[float, float] | tuple[float, float, float]) -> None:
+    """Raise unless every ``name=(value, smallest)`` and every ``name=(value, smallest, largest)`` is in its range."""
+    for name, (value, low, *high) in values.items():
+        if not low <= value <= max(high, default=np.inf):
+            allowed = f"between {low} and {high[0]}" if high else f"at least {low}"
+            raise ValueError(f"The '{name}' parameter of {generator} must be {allowed}. Got {value!r} instead.")

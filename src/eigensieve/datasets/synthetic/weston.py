@@ -2,14 +2,16 @@
 
 import numpy as np
 
-from eigensieve.datasets.synthetic.result import RandomState, SyntheticData, check_at_least, first_features
+from eigensieve.datasets.synthetic.result import RandomState, SyntheticData, check_range, first_features
+
+_NOISE = 20.0
+"""The papers write N(0, 20): read as a deviation, it makes no difference to methods that standardise the features."""
 
 
 def make_weston_linear(
     n_samples: int = 100,
     n_features: int = 202,
     *,
-    noise_scale: float = 20.0,
     random_state: RandomState = None,
 ) -> SyntheticData:
     """The linear two-class problem of Weston et al. (2001): 6 relevant features of 202.
@@ -27,9 +29,6 @@ def make_weston_linear(
         How many samples.
     n_features : int
         At least 6.
-    noise_scale : float
-        Standard deviation of the irrelevant features. The papers write N(0, 20); it is read as a deviation,
-        and makes no difference to methods that standardise the features.
     random_state : int, numpy.random.Generator or None
         Seed; the same seed gives the same result.
 
@@ -38,21 +37,20 @@ def make_weston_linear(
     data : SyntheticData
         Labels -1 and 1; features 0 to 5 are relevant.
     """
-    check_at_least("make_weston_linear", n_samples=(n_samples, 1), n_features=(n_features, 6))
+    check_range("make_weston_linear", n_samples=(n_samples, 1), n_features=(n_features, 6))
     rng = np.random.default_rng(random_state)
     y = rng.choice([-1, 1], size=n_samples)
     first = rng.random(n_samples) < 0.7
     means = np.zeros((n_samples, 6))
     means[first, :3] = [1.0, 2.0, 3.0]
     means[~first, 3:] = [1.0, 2.0, 3.0]
-    return _among_noise(rng, y, y[:, None] * means, n_features, noise_scale)
+    return _among_noise(rng, y, y[:, None] * means, n_features)
 
 
 def make_weston_nonlinear(
     n_samples: int = 100,
     n_features: int = 52,
     *,
-    noise_scale: float = 20.0,
     random_state: RandomState = None,
 ) -> SyntheticData:
     """The non-linear two-class problem of Weston et al. (2001): 2 relevant features of 52.
@@ -69,8 +67,6 @@ def make_weston_nonlinear(
         How many samples.
     n_features : int
         At least 2.
-    noise_scale : float
-        Standard deviation of the irrelevant features, see :func:`make_weston_linear`.
     random_state : int, numpy.random.Generator or None
         Seed; the same seed gives the same result.
 
@@ -79,19 +75,17 @@ def make_weston_nonlinear(
     data : SyntheticData
         Labels -1 and 1; features 0 and 1 are relevant.
     """
-    check_at_least("make_weston_nonlinear", n_samples=(n_samples, 1), n_features=(n_features, 2))
+    check_range("make_weston_nonlinear", n_samples=(n_samples, 1), n_features=(n_features, 2))
     rng = np.random.default_rng(random_state)
     y = rng.choice([-1, 1], size=n_samples)
     side = rng.choice([-1, 1], size=n_samples)
     center = np.where(y[:, None] == -1, [0.75, 3.0], [-3.0, 3.0])
-    return _among_noise(rng, y, side[:, None] * center, n_features, noise_scale)
+    return _among_noise(rng, y, side[:, None] * center, n_features)
 
 
-def _among_noise(
-    rng: np.random.Generator, y: np.ndarray, means: np.ndarray, n_features: int, noise_scale: float
-) -> SyntheticData:
+def _among_noise(rng: np.random.Generator, y: np.ndarray, means: np.ndarray, n_features: int) -> SyntheticData:
     """Draw unit normals about `means` in the first features, and noise in all others."""
     n_relevant = means.shape[1]
-    X = rng.normal(scale=noise_scale, size=(len(y), n_features))
+    X = rng.normal(scale=_NOISE, size=(len(y), n_features))
     X[:, :n_relevant] = means + rng.normal(size=means.shape)
     return SyntheticData(X, y, first_features(n_relevant, n_features))

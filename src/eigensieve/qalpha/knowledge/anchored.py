@@ -20,14 +20,12 @@ def solve_anchored(problem: Problem, codes: IntArray, settings: SolveSettings) -
     """Maximise the criterion over the weights and the unlabelled rows of Q.
 
     Q = [sqrt(s) C; sqrt(1 - s) U]. C spans the centred class indicators on the labelled rows. U is orthonormal and
-    free. s = 0.8 + 0.2 (labelled / samples) is the share of the labelled rows. With all samples labelled this is the
-    supervised problem. `codes` are the classes, -1 where unknown; the problem's `n_clusters` is not used.
+    free. s = 0.8 + 0.2 (labelled / samples) is the share of the labelled rows: the natural share, labelled / samples,
+    is too small for a handful of labels. With 9 or 15 labels of 150 samples, on data with two solutions, they would
+    change nothing. With all samples labelled this is the supervised problem.
 
-    Notes
-    -----
     trace(Q'L^2Q) is convex in Q, so it never falls when U becomes the polar factor of the unlabelled rows of L^2 Q. The
-    weights are improved by the usual solver with Q fixed. The natural share, labelled / samples, is too small for a
-    handful of labels: with 9 or 15 labels of 150 samples, on data with two solutions, the labels change nothing.
+    weights are improved by the usual solver with Q fixed.
     """
     first_pass = problem.n_passes
     free = codes == UNLABELLED

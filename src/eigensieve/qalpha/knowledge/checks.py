@@ -24,18 +24,10 @@ class Pairs:
 def read_pairs(cannot_link: Any, must_link: Any, n_samples: int, owner: str) -> Pairs | None:
     """Check the user's pairs and leave out repeated ones. Return None when there are none.
 
-    Parameters
-    ----------
-    cannot_link, must_link : array-like of int of shape (n_pairs, 2) or (n_samples,), or None
-        Pairs of indices; or one group number per sample, -1 for none. Samples of the same group belong together in
-        `must_link`, samples of different groups belong apart in `cannot_link`. Only the second form can be sliced by a
-        cross-validation.
-
-    Raises
-    ------
-    ValueError
-        For indices out of range, a sample paired with itself, pairs that a cross-validation hands on, or lists that
-        contradict each other: directly, or because a chain of must-link pairs joins two samples of a cannot-link pair.
+    Pairs are indices (n_pairs, 2), or one group number per sample, -1 for none. Samples of the same group belong
+    together in `must_link`, samples of different groups belong apart in `cannot_link`. Only the second form can be
+    sliced by a cross-validation. Lists may not contradict each other, nor may a chain of must-link pairs join two
+    samples of a cannot-link pair.
     """
     if cannot_link is None and must_link is None:
         return None
@@ -136,8 +128,6 @@ def check_combination(
         (laplacian and normalize == "center", "normalize", "not be 'center' with spectrum='laplacian'",
          "centred features sum to zero, and the Laplacian would be the affinity plus a constant",
          "Use normalize='unit'."),
-        (solver == "moving" and not laplacian, "solver", "be 'moving' with spectrum='laplacian' only",
-         "no other spectrum has a d that can follow the weights", "Use solver='power'."),
         (blocks and laplacian, "spectrum", "be 'standard' with supervision='blocks'",
          "a block between two classes has no Laplacian", span),
         (blocks and criterion != "energy", "criterion", "be 'energy' with supervision='blocks'",

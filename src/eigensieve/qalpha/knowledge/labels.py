@@ -15,18 +15,10 @@ UNLABELLED = -1
 
 @dataclass(frozen=True)
 class Labels:
-    """Class of every sample.
+    """Class of every sample."""
 
-    Attributes
-    ----------
-    codes : ndarray of int of shape (n_samples,)
-        Number of the class, or -1 if it is not known.
-    classes : ndarray of shape (n_classes,)
-        The user's names of the classes.
-    """
-
-    codes: IntArray
-    classes: Array
+    codes: IntArray  # number of the class, or -1 if it is not known
+    classes: Array  # the user's names of the classes
 
     @property
     def complete(self) -> bool:
@@ -45,20 +37,10 @@ def read_labels(
 ) -> Labels:
     """Read labels of any kind. All estimators that number classes do it here.
 
-    Parameters
-    ----------
-    y : array-like of shape (n_samples,)
-        Numbers, strings or booleans. None, NaN and -1 mark a sample without label; in arrays of objects they may stand
-        beside strings. If -1 and 1 are the only values, they are two classes.
-    n_samples : int
-    owner : str
-        Name of the estimator, for messages.
-    some_unlabelled : bool, default=True
-        Whether samples may be without label. Otherwise -1 is a class like any other, and None and NaN are refused.
-    lone_samples : bool, default=False
-        Whether a class may have one sample only.
-    instead : str
-        What to do without classes, for messages.
+    None, NaN and -1 mark a sample without label; in arrays of objects they may stand beside strings. If -1 and 1 are
+    the only values, they are two classes. With ``some_unlabelled=False`` -1 is a class like any other, and None and NaN
+    are refused. With `lone_samples` a class may have one sample only. `instead` says in messages what to do without
+    classes.
     """
     y = column_or_1d(as_values(y), warn=True)
     check_consistent_length(np.empty((n_samples, 0)), y)
@@ -146,8 +128,6 @@ def _all_numbers(labels: Array) -> bool:
 def class_span(codes: IntArray) -> FloatArray:
     """Orthonormal basis (samples, classes - 1) of the centred class indicators on the labelled rows, 0 elsewhere.
 
-    Notes
-    -----
     m'QQ'm is then the part of a feature's sum of squares that the classes explain. The basis is orthonormal, so a class
     counts by the variance it explains, not by the length of its indicator. The sizes of two classes do not matter to Q.
     """

@@ -21,19 +21,8 @@ from eigensieve.qalpha.knowledge.checks import Pairs
 class PairPenalty:
     """lambda B, known by its products: two passes over the data, and memory for one number per pair.
 
-    Notes
-    -----
-    With a_p = A(w)_xy for pair p and its coefficient c_p, (B w)_i = sum_p c_p a_p x_i y_i.
-
-    Parameters
-    ----------
-    data : DataMatrix
-        The standardised data.
-    pairs : Pairs
-    strength : float
-        lambda.
-    scale : ndarray of shape (n_features,) or None
-        s_i, if weights of the form w = S b are sought.
+    With a_p = A(w)_xy for pair p and its coefficient c_p, (B w)_i = sum_p c_p a_p x_i y_i. `data` is standardised,
+    `strength` is lambda, and `scale` is s_i where weights of the form w = S b are sought.
     """
 
     def __init__(self, data: DataMatrix, pairs: Pairs, strength: float, scale: FloatArray | None = None) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 
 from eigensieve._types import FloatArray, IntArray
 from eigensieve.data import ColumnStats
-from eigensieve.qalpha.class_blocks import BlockSettings, solve_blocks
+from eigensieve.qalpha.class_blocks import solve_blocks
 from eigensieve.qalpha.knowledge.anchored import solve_anchored
 from eigensieve.qalpha.knowledge.checks import Pairs
 from eigensieve.qalpha.knowledge.labels import Labels, class_span
@@ -23,22 +23,11 @@ _LARGEST_RATIO = 1e100
 
 @dataclass(frozen=True)
 class Knowledge:
-    """Labels, pairs and side data, ready for the solver.
-
-    Attributes
-    ----------
-    labels : Labels or None
-    blocks : BlockSettings or None
-        Settings of the class-block criterion. None uses the span of the class indicators.
-    scale : ndarray of shape (n_features,) or None
-        s_i = (D_i + lambda)^-1/2 from side data or earlier rounds.
-    pairs : Pairs or None
-    pair_strength : float
-    """
+    """Labels, pairs and side data, ready for the solver."""
 
     labels: Labels | None = None
-    blocks: BlockSettings | None = None
-    scale: FloatArray | None = None
+    blocks: bool = False  # the class-block criterion, in place of the span of the class indicators
+    scale: FloatArray | None = None  # s_i = (D_i + lambda)^-1/2 from side data or earlier rounds
     pairs: Pairs | None = None
     pair_strength: float = 0.0
 
@@ -74,8 +63,8 @@ def solve_steered(problem: Problem, knowledge: Knowledge, settings: SolveSetting
         problem = replace(problem, n_clusters=len(labels.classes) - 1)
     if labels is None:
         result = solve(problem, settings)
-    elif knowledge.blocks is not None:
-        result = solve_blocks(problem, labels.codes, knowledge.blocks, settings)
+    elif knowledge.blocks:
+        result = solve_blocks(problem, labels.codes, settings)
     elif not labels.complete:
         result = solve_anchored(problem, labels.codes, settings)
     else:
