@@ -8,6 +8,7 @@ from scipy.optimize import approx_fprime, minimize
 from sklearn.datasets import make_blobs
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss
+from sklearn.svm import SVC
 
 from eigensieve.elements import penalised
 from eigensieve.elements._labels_numba import best_bump, grow, most_promising, pack, single_gains, sums_in_bins
@@ -15,15 +16,13 @@ from eigensieve.elements.expansion import FullExpansion
 from eigensieve.elements.guided import FeatureBins
 from eigensieve.elements.kernel import LINEAR, RBF, MaskedKernel
 from eigensieve.elements.labels import (
-    MIXTURES,
-    SHARPNESS,
     LabelSearch,
     as_columns,
     bump_tables,
     fit_labels,
     held_out_size,
-    with_mixtures,
 )
+from eigensieve.elements.mixtures import KEPT, MIXTURES, SHARPNESS, most_telling, with_mixtures
 from eigensieve.elements.penalised import LOGISTIC, Goal, PenalisedFit, refine_penalised
 from eigensieve.elements.selection import Plan
 
@@ -336,3 +335,29 @@ def test_mixtures_lie_between_two_samples_with_targets_of_machine_and_labels(n_o
     expected = odds / (1 + odds) if n_outputs == 1 else odds / odds.sum(axis=1, keepdims=True)
     expected = (expected + targets[1] + np.outer(share, targets[0] - targets[1])) / 2
     np.testing.assert_allclose(goal.targets[2:], expected, rtol=1e-5)
+
+
+def test_of_very_many_features_those_that_tell_something_are_read():
+    """A straight line in feature 7 and a parabola in feature 3000 have larger correlations than noise."""
+    X = np.random.default_rng(0).normal(size=(300, 4000)) * np.geomspace(1e-6, 1e6, 4000)
+    line, parabola = X[:, 7] / X[:, 7].std(), X[:, 3000] / X[:, 3000].std()
+    targets = (line + parabola**2 > 1).astype(float)[:, None]
+    seen = most_telling(X, classes(targets))
+    assert seen.size == KEPT and {7, 3000} <= set(seen)
+    correlations = [[abs(np.corrcoef(term, targets[:, 0])[0, 1]) for term in (x, (x - x.mean()) ** 2)] for x in X.T]
+    worth = (np.array(correlations) ** 2).sum(axis=1)
+    np.testing.assert_array_equal(seen, np.sort(np.argsort(-worth)[:KEPT]))
+    np.testing.assert_array_equal(most_telling(X[:, :20], classes(targets)), np.arange(20))
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "poly", "linear"])
+def test_values_between_two_samples_are_those_of_the_svm(kernel):
+    X, y = make_blobs(n_samples=80, n_features=7, centers=2, cluster_std=3.0, random_state=0)
+    svc = SVC(kernel=kernel, coef0=1.0).fit(X, y)
+    full = FullExpansion(MaskedKernel.from_svc(svc), svc.support_vectors_, svc.dual_coef_.T, svc.intercept_)
+    rng = np.random.default_rng(0)
+    (one, other), share = rng.integers(80, size=(2, 50)), rng.uniform(size=50)
+    mixed = share[:, None] * X[one] + (1 - share[:, None]) * X[other]
+    expected = svc.decision_function(mixed)
+    found = full.between(X, one, other, share)[:, 0]
+    np.testing.assert_allclose(found, expected, atol=1e-5 * np.abs(expected).max())

@@ -27,6 +27,7 @@ from eigensieve.elements.expansion import ElementExpansion, FullExpansion
 from eigensieve.elements.greedy import draw_rows
 from eigensieve.elements.guided import BINS, SCREENED, FeatureBins
 from eigensieve.elements.kernel import MaskedKernel
+from eigensieve.elements.mixtures import largest, most_telling, with_mixtures
 from eigensieve.elements.penalised import Goal, PenalisedFit, refine_penalised
 from eigensieve.elements.selection import Plan
 from eigensieve.elements.state import Column
@@ -49,8 +50,6 @@ SECOND = 64
 """A column's second feature is looked for among this many: half gain most on their own, half are drawn anew."""
 PROMISING = 16
 """A column's third and further features are looked for among this many that gained most as the second."""
-KEPT = 1024
-"""Features that are read, at most: those on which targets depend most, by straight lines and parabolas."""
 SPREAD = 8.0
 """Bins span all values up to so many standard deviations from the mean. Rare words need most of them."""
 LEFT_OUT = 100
@@ -69,14 +68,6 @@ STEPS = 10
 """Steps of the refinement. Beyond `LARGEST` elements there are fewer: so many values would overfit."""
 LARGEST = 400
 """The most elements that "auto" considers."""
-MIXTURES = 1000
-"""Mixtures of two samples that are added.
-
-They raise the mean area from that of boosted trees to 0.007 above, on 25 problems that nothing was chosen on
-(docs/measured/elements.md).
-"""
-SHARPNESS = 2.0
-"""Log-odds per unit of an SVM's decision value."""
 HELD_OUT = 0.25
 """Share of the samples on which "auto" compares sizes."""
 
@@ -92,20 +83,12 @@ class Bump:
 
 @dataclass(frozen=True, eq=False)
 class Candidates:
-    """Bumps on several features. Each stands for all those that begin with the same features.
-
-    Parameters
-    ----------
-    widths : ndarray of shape (n_bumps,)
-    features, centres : ndarray of shape (n_bumps, longest)
-    gains : ndarray of shape (n_bumps, longest)
-        In column k, of the bump with the first k + 1 features. Zero if there is none, or if it is there already.
-    """
+    """Bumps on several features. Each stands for all those that begin with the same features."""
 
     widths: IntArray
-    features: IntArray
+    features: IntArray  # bumps x longest, as centres and gains
     centres: FloatArray
-    gains: FloatArray
+    gains: FloatArray  # in column k, of the bump with the first k + 1 features; zero if it is there already
 
     def bump(self, row: int, length: int) -> Bump:
         """Return the bump of a row with its first features."""
@@ -215,7 +198,7 @@ class LabelSearch:
     def _candidates(self, gradient: FloatArray, curvature: FloatArray) -> "Candidates":
         """Return bumps on single features, and the best of them and of those in use grown by further features."""
         worth = np.where(self.used, 1.0, NEW_FEATURE).astype(np.float32) * self.live
-        first = np.arange(self.live.size) if not self.columns else _largest(self.last_gains, FIRST)
+        first = np.arange(self.live.size) if not self.columns else largest(self.last_gains, FIRST)
         gains, places = self._singles(first, gradient, curvature)
         gains *= worth[first]
         n_old = min(self.plan.n_tries, len(self.columns))
@@ -223,8 +206,8 @@ class LabelSearch:
         # Chosen bumps share no feature, so that beside those to be grown a feature's best width is enough.
         best = gains.argmax(axis=0)
         self.last_gains[first] = alone = gains[best, np.arange(best.size)]
-        singles = _largest(alone, 4 * PER_ROUND)
-        width, feature = np.divmod(_largest(gains.ravel(), self.plan.n_tries), best.size)
+        singles = largest(alone, 4 * PER_ROUND)
+        width, feature = np.divmod(largest(gains.ravel(), self.plan.n_tries), best.size)
         n_grown = n_old + width.size
         width, feature = np.append(width, best[singles]), np.append(feature, singles)
         longest = min(self.plan.grown_to, int(self.live.sum()), self.plan.n_elements - self.n_elements)
@@ -282,7 +265,7 @@ class LabelSearch:
         if live.size <= SECOND:
             return live
         tried = np.zeros(self.live.size, dtype=bool)
-        tried[_largest(self.last_gains, SECOND // 2)] = True
+        tried[largest(self.last_gains, SECOND // 2)] = True
         tried[self.rng.choice(live, SECOND // 2, replace=False)] = True
         return np.flatnonzero(tried & self.live)
 
@@ -314,54 +297,6 @@ def bump_tables(sharpness: FloatArray) -> tuple[FloatArray, IntArray]:
     distances = np.arange(2 * BINS - 1)[None, None, :] - (BINS // joined - 1)[:, :, None]
     values = np.exp(-sharpness[:, :, None] * (joined[:, :, None] * distances) ** 2)
     return values.astype(np.float32), joined
-
-
-def _largest(values: FloatArray, count: int) -> IntArray:
-    """Return the places of the largest values, the largest first."""
-    places = np.argpartition(-values, count)[:count] if count < values.size else np.arange(values.size)
-    return places[np.argsort(-values[places], kind="stable")]
-
-
-def most_telling(X: FloatArray, goal: Goal) -> IntArray:
-    """Return the features that are read: all, or the `KEPT` on which the targets depend most.
-
-    A feature counts by the squared correlations of its values, and of their squared deviations, with the targets.
-    """
-    if X.shape[1] <= KEPT:
-        return np.arange(X.shape[1])
-    pull = goal.targets - goal.targets.mean(axis=0)
-    centred = X - X.mean(axis=0)
-    worth = np.zeros(X.shape[1])
-    for term in (centred, centred**2):
-        across, squares = pull.T @ term, (term**2).sum(axis=0) - term.sum(axis=0) ** 2 / len(X)
-        worth += (across**2).sum(axis=0) / np.maximum(squares, np.finfo(float).tiny)
-    return np.sort(_largest(worth, KEPT))
-
-
-def with_mixtures(
-    X: FloatArray, seen: IntArray, goal: Goal, full: FullExpansion, rng: np.random.Generator
-) -> tuple[FloatArray, Goal]:
-    """Return the samples and mixtures of two of them, with the features that are seen.
-
-    The targets of a mixture are the mean of the probabilities that a full machine gives it and of the mixed labels. The
-    machine knows the space between the samples, and the labels are right where it is not: this keeps the elements from
-    overfitting.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n_samples, n_features)
-    goal : Goal
-        Of classes.
-    full : FullExpansion
-        The machine.
-    rng : numpy.random.Generator
-    """
-    (one, other), share = rng.integers(len(X), size=(2, MIXTURES)), rng.uniform(size=MIXTURES)
-    s, seen = share[:, None], np.asarray(X[:, seen], dtype=np.float64)
-    mixed = s * seen[one] + (1.0 - s) * seen[other]
-    labels = s * goal.targets[one] + (1.0 - s) * goal.targets[other]
-    targets = 0.5 * (goal.loss.mean(SHARPNESS * full.between(X, one, other, share)) + labels)
-    return np.vstack([seen, mixed]), replace(goal, targets=np.vstack([goal.targets, targets]))
 
 
 def fit_labels(
