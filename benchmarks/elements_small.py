@@ -51,7 +51,9 @@ from elements_exports import (
 from elements_papers import Bonsai, ProtoNN, bonsai_to_c, protonn_to_c
 from elements_problems import FRESH, REPORTED, Split, split
 
-SIZES = (1024, 4096, 16384)
+USUAL = 0
+"""No budget: 200 elements, 60 trees."""
+SIZES = (USUAL, 1024, 4096, 16384)
 REPEATS = 7
 TREES = {"max_leaf_nodes": 4, "max_depth": None, "learning_rate": 0.3, "random_state": 0}
 STORES = {"": exact, ", 8 bits": whole}
@@ -63,6 +65,8 @@ Machine = tuple[str, np.ndarray, type, type]
 
 def largest(make: Callable[[int], str], budget: int, folder: Path, guess: int, top: int) -> str | None:
     """Return the source of the largest machine that fits; None if not even one of count 1 does."""
+    if budget == USUAL:
+        return make(guess)
     low, high, best = 0, top + 1, None
     count = min(max(1, guess), top)
     for _ in range(8):
@@ -95,7 +99,7 @@ def elements(data: Split, svc: SVC, budget: int, folder: Path) -> Iterator[tuple
             kept[source] = model
             return source
 
-        source = largest(make, budget, folder, (budget - 300) // per_element, 1200)
+        source = largest(make, budget, folder, (budget - 300) // per_element if budget else 200, 1200)
         if precision == "single":
             yield "elements", floats(source, data)
         else:
@@ -107,12 +111,15 @@ def trees(data: Split, budget: int, folder: Path) -> Iterator[tuple[str, Machine
     """Yield the first of many boosted trees that fit, and forests of 8 leaves per tree."""
     d = data.X.shape[1]
     wide = 200 if d > 700 else None
-    model = GradientBoostingClassifier(n_estimators=max(20, budget // 60), max_features=wide, **TREES)
+    model = GradientBoostingClassifier(n_estimators=max(60, budget // 60), max_features=wide, **TREES)
     model.fit(data.X, data.y)
     count, whole_samples = len(model.estimators_), levels(data.X_test)
-    yield "trees", floats(largest(lambda k: trees_to_c(model, "m", k), budget, folder, budget // 120, count), data)
-    source = largest(lambda k: trees_to_c(model, "m", k, fixed=True), budget, folder, budget // 80, count)
+    guess = budget // 120 or 60
+    yield "trees", floats(largest(lambda k: trees_to_c(model, "m", k), budget, folder, guess, count), data)
+    source = largest(lambda k: trees_to_c(model, "m", k, fixed=True), budget, folder, guess, count)
     yield "trees, 16 bits", source and (source, whole_samples, ctypes.c_short, ctypes.c_int)
+    if budget == USUAL:
+        return
     for label, samples, to_c in (
         ("forest, m2cgen", data.X, m2cgen_to_c),
         ("forest, emlearn", data.X, lambda forest, d: emlearn_to_c(forest, d, "float")),
@@ -182,7 +189,7 @@ def run(name: str, budget: int) -> dict[str, list[float]]:
             for label, machine in family
             if machine is not None
         }
-        for label, machine in others(data, svc, budget, folder):
+        for label, machine in others(data, svc, budget, folder) if budget else ():
             if machine is not None:
                 made[label] = Built(machine[0], folder), machine[1]
         times: dict[str, list[float]] = {label: [] for label in made}
@@ -229,7 +236,8 @@ def main() -> None:
                 with results.open("a") as file:
                     file.write(json.dumps(record) + "\n")
     for budget in SIZES:
-        print(f"\n{budget // 1024} kB, {len(problems)} problems")
+        size = f"{budget // 1024} kB" if budget else "200 elements, 60 trees"
+        print(f"\n{size}, {len(problems)} problems")
         table([done[problem, budget] for problem in problems])
 
 
