@@ -12,6 +12,7 @@ Read in this order:
 - ``dense.py``, ``sparse.py``: arrays in memory, and their blocks.
 - ``digest.py``: fingerprints of the values.
 - ``extremes.py``: columns of extreme scale.
+- ``gaps.py``: missing values.
 - ``thin.py``: products of dense columns with a few vectors, and their statistics.
 - ``threads.py``: ordered work on threads.
 - ``corrected.py``: data without known unwanted variation, on top of any backend.
@@ -38,6 +39,7 @@ from eigensieve.data.dense import StoredColumns
 from eigensieve.data.digest import fingerprint
 from eigensieve.data.disk.opening import open_data
 from eigensieve.data.extremes import multiplied, tamed
+from eigensieve.data.gaps import share_present, without_gaps
 from eigensieve.data.kinds import as_data, is_stored
 from eigensieve.data.matrix import DataMatrix
 from eigensieve.data.sparse import near_zero, without_repeats

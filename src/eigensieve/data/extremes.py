@@ -4,6 +4,7 @@ The selectors that use this do not depend on the scale of a feature. They only m
 """
 
 from copy import copy
+from dataclasses import replace
 
 import numpy as np
 
@@ -44,5 +45,8 @@ def multiplied(data: DataMatrix, exponents: IntArray) -> DataMatrix | None:
     else:
         found = copy(data)
         found.values = np.ldexp(data.values.astype(data.dtype), np.repeat(exponents, np.diff(data.indptr)))
-    found.shared = Shared(names=data.shared.names, progress=data.shared.progress, exponents=exponents)
+    shared, gaps = data.shared, data.shared.gaps
+    if gaps is not None:
+        gaps = replace(gaps, X=np.ldexp(gaps.X, exponents))
+    found.shared = Shared(names=shared.names, progress=shared.progress, exponents=exponents, gaps=gaps)
     return found

@@ -5,24 +5,31 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from eigensieve._types import FloatArray
+from eigensieve._types import BoolArray, FloatArray
 from eigensieve.data.blocks import Block
 from eigensieve.data.dense import DenseBlock
+from eigensieve.data.gaps import Gaps
 from eigensieve.data.matrix import DerivedData
 
 Result = TypeVar("Result")
 
 
-def squares_of(Z: FloatArray) -> FloatArray:
+def squares_of(Z: FloatArray, present: BoolArray | None = None) -> FloatArray:
     """Return z^2 per column, with its mean and its regression on z removed, at unit norm; 0 where nothing is left.
 
     Parameters
     ----------
     Z : ndarray of shape (n_samples, n_features)
         Centred columns of unit norm, or zero.
+    present : ndarray of bool of shape (n_samples, n_features), optional
+        Where there is a value. Elsewhere the square is zero, too.
     """
     S = Z.astype(np.float64) ** 2
-    S -= S.mean(axis=0)
+    if present is None:
+        S -= S.mean(axis=0)
+    else:
+        S -= np.where(present, S, 0.0).sum(axis=0) / np.maximum(present.sum(axis=0), 1)
+        S[~present] = 0.0
     S -= Z * np.einsum("ti,ti->i", S, Z)
     norms = np.linalg.norm(S, axis=0)
     # The square of a feature with two values is a line in the feature: nothing is left but rounding.
@@ -42,24 +49,26 @@ class SquaredData(DerivedData):
     """
 
     def block(self, start: int, stop: int) -> Block:
-        return _squared(self.base.block(start, stop))
+        return _squared(self.base.block(start, stop), self.shared.gaps)
 
     def take(self, indices: Any) -> FloatArray:
-        return squares_of(self.base.take(indices))
+        gaps = self.shared.gaps
+        return squares_of(self.base.take(indices), None if gaps is None else gaps.present(indices))
 
     def map_blocks(self, fn: Callable[[Block], Result]) -> list[Result]:
-        return self.base.map_blocks(_OnSquares(fn))
+        return self.base.map_blocks(_OnSquares(fn, self.shared.gaps))
 
 
 class _OnSquares:
     """A function of squared blocks as a function of the blocks behind them."""
 
-    def __init__(self, fn: Callable[[Block], Any]) -> None:
-        self.fn = fn
+    def __init__(self, fn: Callable[[Block], Any], gaps: Gaps | None) -> None:
+        self.fn, self.gaps = fn, gaps
 
     def __call__(self, block: Block) -> Any:
-        return self.fn(_squared(block))
+        return self.fn(_squared(block, self.gaps))
 
 
-def _squared(block: Block) -> Block:
-    return DenseBlock(block.start, block.stop, squares_of(block.toarray()))
+def _squared(block: Block, gaps: Gaps | None) -> Block:
+    present = None if gaps is None else gaps.present(slice(block.start, block.stop))
+    return DenseBlock(block.start, block.stop, squares_of(block.toarray(), present))

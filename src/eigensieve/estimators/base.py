@@ -1,22 +1,22 @@
-"""The base of all estimators and of the selectors, checks of the input, fitting all or nothing, warnings."""
+"""The base of all estimators and of the selectors, checks of the input, warnings."""
 
 import sys
 import warnings
-from collections.abc import Callable, Sequence
-from functools import wraps
+from collections.abc import Sequence
 from numbers import Integral, Real
-from typing import Any, TypeVar, cast
+from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
-from sklearn.utils import check_consistent_length, check_random_state
+from sklearn.utils import check_consistent_length, check_random_state, get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from eigensieve._progress import Progress, progress_for
 from eigensieve._sklearn import Interval, StrOptions
 from eigensieve._types import BoolArray, FloatArray, IntArray
-from eigensieve.data import DataMatrix, as_data, is_stored, tamed
+from eigensieve.data import DataMatrix, as_data, is_stored, tamed, without_gaps
+from eigensieve.estimators.fitting import all_or_nothing
 
 AUTO = StrOptions({"auto"})
 AT_LEAST_ONE = Interval(Integral, 1, None, closed="left")
@@ -25,27 +25,11 @@ POSITIVE = Interval(Real, 0, None, closed="neither")
 INSIDE_0_1 = Interval(Real, 0, 1, closed="neither")
 COUNT = [AUTO, AT_LEAST_ONE, Interval(Real, 0, 1, closed="right")]
 """Constraint of `n_features_to_select`: "auto", a number, or a fraction of all features."""
+_EVERYWHERE: dict[str, list[Any]] = {"random_state": ["random_state", np.random.Generator], "verbose": ["verbose"]}
+"""Constraints of parameters that mean the same in every estimator."""
 _PAGES = "https://eigensieve.github.io/eigensieve/generated/eigensieve.{estimator_name}.html"
 
 _NAMED = 5  # columns that an error names
-
-Fit = TypeVar("Fit", bound=Callable[..., Any])
-
-
-def all_or_nothing(fit: Fit) -> Fit:
-    """Decorate `fit`: it leaves the estimator as it was when it is interrupted or fails."""
-
-    @wraps(fit)
-    def whole(self: Any, *arguments: Any, **options: Any) -> Any:
-        before = dict(vars(self))
-        try:
-            return fit(self, *arguments, **options)
-        except BaseException:
-            vars(self).clear()
-            vars(self).update(before)
-            raise
-
-    return cast(Fit, whole)
 
 
 def warn_user(message: str, category: type[Warning] = UserWarning) -> None:
@@ -165,9 +149,15 @@ def check_finite(estimator: BaseEstimator, data: DataMatrix, given: str = "X") -
     if len(bad):
         raise ValueError(
             f"Input {given} contains NaN or infinity in {len(bad)} of {data.n_features} columns: "
-            f"{name_columns(estimator, bad)}. {type(estimator).__name__} does not accept missing values: fill them in "
-            "first, for example with sklearn.impute.SimpleImputer in a Pipeline, or drop those columns."
+            f"{name_columns(estimator, bad)}. {type(estimator).__name__} does not accept {_refused(estimator)}: fill "
+            "them in first, for example with sklearn.impute.SimpleImputer in a Pipeline, or drop those columns."
         )
+
+
+def _refused(estimator: BaseEstimator) -> str:
+    if get_tags(estimator).input_tags.allow_nan:
+        return "infinity at all, and missing values only in a dense array or data frame in memory"
+    return "missing values (SieveSelector and TraceRatioSelector do)"
 
 
 def check_data(
@@ -175,26 +165,23 @@ def check_data(
 ) -> DataMatrix:
     """Validate X as scikit-learn does and return its data matrix. Nothing is copied that need not be.
 
-    Floating, integer and boolean types are kept. Missing and infinite values, and columns of a data frame that do not
-    hold numbers, raise an error that names the columns. With ``reset=False`` the features are compared with those of
-    `fit`.
+    Floating, integer and boolean types are kept. Infinite values, columns of a data frame that do not hold numbers, and
+    missing values where the estimator takes none, raise an error that names the columns.
+    With ``reset=False`` the features are compared with those of `fit`.
     """
     if is_stored(X):
         data = check_stored(estimator, X, reset=reset, min_samples=min_samples)
     else:
         check_columns(X)
         X = validate_data(
-            estimator,
-            X,
-            reset=reset,
-            accept_sparse=("csr", "csc"),
-            dtype="numeric",
-            ensure_all_finite=False,
+            estimator, X, reset=reset, accept_sparse=("csr", "csc"), dtype="numeric", ensure_all_finite=False
         )
         check_samples(estimator, X.shape, min_samples)
         data = as_data(X)
     if y is not None:  # Dask knows its lengths, of X and of y, only once they are computed
         check_consistent_length(np.empty((data.n_samples, 0)), np.asarray(y))
+    if get_tags(estimator).input_tags.allow_nan:
+        data = without_gaps(data)
     check_finite(estimator, data)
     return check_scale(estimator, data)
 
@@ -216,17 +203,20 @@ def check_scale(estimator: BaseEstimator, data: DataMatrix) -> DataMatrix:
 
 
 class Estimator(BaseEstimator):
-    """Base of all estimators: a `random_state` may be a Generator, and the HTML form links to our own pages."""
+    """Base of all estimators: `fit` is all or nothing, `random_state` may be a Generator, HTML links to our pages."""
 
     _doc_link_module = "eigensieve"
     _doc_link_template = _PAGES
     _parameter_constraints: dict[str, list[Any]]
+    fit: Any
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        if "random_state" in vars(cls).get("_parameter_constraints", {}):
-            random_state = ["random_state", np.random.Generator]
-            cls._parameter_constraints = {**cls._parameter_constraints, "random_state": random_state}
+        if "fit" in vars(cls):
+            cls.fit = all_or_nothing(cls.fit)
+        if "_parameter_constraints" in vars(cls):
+            shared = {name: rule for name, rule in _EVERYWHERE.items() if name in cls._get_param_names()}
+            cls._parameter_constraints = {**cls._parameter_constraints, **shared}
 
 
 class BaseSelector(SelectorMixin, Estimator):

@@ -1,7 +1,7 @@
 """KernelQAlphaSelector: Q-alpha on features mapped by a kernel."""
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -13,15 +13,13 @@ from eigensieve.estimators.base import (
     AT_LEAST_ONE,
     NOT_NEGATIVE,
     POSITIVE,
-    all_or_nothing,
     features_by_weight,
     generator,
     progress_of,
     warn_user,
 )
 from eigensieve.estimators.knowledge import Known
-from eigensieve.estimators.qalpha_base import BaseQAlpha
-from eigensieve.evidence import two_level_cut
+from eigensieve.estimators.qalpha_base import BaseQAlpha, two_level_cut
 from eigensieve.qalpha import (
     KERNELS,
     TAU,
@@ -190,7 +188,6 @@ class KernelQAlphaSelector(BaseQAlpha):
         return problem.unit * ProblemGram(problem, self.embedding_).to_dense()
 
     @fit_context(prefer_skip_nested_validation=True)
-    @all_or_nothing
     def fit(self, X: Any, y: Any = None, *, side: Any = None, cannot_link: Any = None, must_link: Any = None) -> Self:
         """Learn the weights.
 
@@ -222,16 +219,8 @@ class KernelQAlphaSelector(BaseQAlpha):
         usable = self._usable(raw)
         count = self._count(usable)
         progress(f"kernel of {raw.n_features} features")
-        kernel = KernelSettings(
-            self.kernel,
-            self.degree,
-            self.coef0,
-            self.gamma,
-            self.section_size,
-            self._normalization(),
-            self.spectrum,
-            self.n_components,
-        )
+        given = {field.name: getattr(self, field.name) for field in fields(KernelSettings)}
+        kernel = KernelSettings(**{**given, "normalize": self._normalization()})
         indicators = None if labels is None else _indicators(labels)
         factor = map_features(raw, kernel, indicators, generator(self.random_state))
         phi = np.where(usable[:, None], factor.phi[: raw.n_features], 0.0)

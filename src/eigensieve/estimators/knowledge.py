@@ -13,6 +13,8 @@ from eigensieve.data import DataMatrix, as_data, is_stored
 from eigensieve.estimators.base import check_columns, check_finite
 from eigensieve.qalpha import as_values, missing_labels, side_variances
 
+_FEWEST_GROUPS = 3
+
 
 @dataclass(frozen=True, eq=False)
 class Known:
@@ -24,23 +26,40 @@ class Known:
     must_link: Any = None
     batches: Any = None
     covariates: FloatArray | None = None
+    groups: Any = None
 
 
 def read_batches(estimator: BaseEstimator, main: DataMatrix, batches: Any) -> IntArray:
     """Return the number of each sample's batch, from names of any type."""
+    return _read_groups(type(estimator).__name__, main, batches, "batch", "batches")
+
+
+def read_donors(estimator: BaseEstimator, main: DataMatrix, groups: Any) -> IntArray | None:
+    """Return the number of each sample's group; None where every sample is a group of its own."""
     name = type(estimator).__name__
-    given = np.asarray(as_values(batches))
+    numbers = _read_groups(name, main, groups, "group", "groups")
+    count = int(numbers.max()) + 1
+    if count < _FEWEST_GROUPS:
+        raise ValueError(
+            f"The 'groups' parameter of {name}.fit must name at least {_FEWEST_GROUPS} groups, such as donors: what "
+            f"one of them shows is no evidence. Got {count} instead. Leave it out to compare single samples."
+        )
+    return None if count == len(numbers) else numbers
+
+
+def _read_groups(name: str, main: DataMatrix, values: Any, one: str, parameter: str) -> IntArray:
+    given = np.asarray(as_values(values))
     if given.ndim != 1 and given.shape[1:] != (1,):
         raise ValueError(
-            f"The 'batches' parameter of {name}.fit must hold one value per sample. Got shape {given.shape} instead. "
-            "Join several columns to one first."
+            f"The '{parameter}' parameter of {name}.fit must hold one value per sample. Got shape {given.shape} "
+            "instead. Join several columns to one first."
         )
     words = given.reshape(-1).astype(object)
     check_consistent_length(np.empty((main.n_samples, 0)), words)
     if missing_labels(words).any():
         raise ValueError(
-            f"The 'batches' parameter of {name}.fit must name the batch of every sample. Got missing values: give "
-            "those samples a batch of their own, or leave them out."
+            f"The '{parameter}' parameter of {name}.fit must name the {one} of every sample. Got missing values: give "
+            f"those samples a {one} of their own, or leave them out."
         )
     return np.unique([str(value) for value in words], return_inverse=True)[1].reshape(-1)
 

@@ -36,7 +36,7 @@ Fields = dict[str, Field]
 
 
 def misfit(model: Any) -> str | None:
-    """Return what is wrong with an estimator from a file, or None if all its parts fit together."""
+    """Return the fault of an estimator from a file, or None if all its parts fit together."""
     try:
         _check_estimator(model, "")
     except Misfit as problem:
@@ -298,6 +298,7 @@ _LEARNED: dict[str, Fields] = {
         "directions_": real("features", "directions"),
         "n_directions_": count(),
     },
+    "WeightedFeatures": {"selector_": _FITTED, "scale_": real("features", low=0)},
     "ElementSelectedSVC": {**_ELEMENTS, **_SMALL_CLASSIFIER},
     "ElementSelectedSVR": _ELEMENTS,
     "ReducedSetSVC": {

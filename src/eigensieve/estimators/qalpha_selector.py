@@ -9,15 +9,7 @@ import numpy as np
 
 from eigensieve._sklearn import StrOptions, fit_context
 from eigensieve._types import FloatArray
-from eigensieve.estimators.base import (
-    AT_LEAST_ONE,
-    AUTO,
-    INSIDE_0_1,
-    NOT_NEGATIVE,
-    all_or_nothing,
-    features_by_weight,
-    progress_of,
-)
+from eigensieve.estimators.base import AT_LEAST_ONE, AUTO, INSIDE_0_1, NOT_NEGATIVE, features_by_weight, progress_of
 from eigensieve.estimators.knowledge import Known
 from eigensieve.estimators.qalpha_base import BaseQAlpha
 from eigensieve.evidence import Discoveries
@@ -126,9 +118,7 @@ class QAlphaSelector(BaseQAlpha):
         Mean weight of the selected features over the mean weight of the others.
     negative_weight_fraction_ : float
         Fraction of the varying features with a negative weight.
-    n_features_in_ : int
-    feature_names_in_ : ndarray of str
-        When X had column names.
+    n_features_in_, feature_names_in_ : as in scikit-learn
 
     References
     ----------
@@ -196,7 +186,6 @@ class QAlphaSelector(BaseQAlpha):
         self.verbose = verbose
 
     @fit_context(prefer_skip_nested_validation=True)
-    @all_or_nothing
     def fit(
         self,
         X: Any,

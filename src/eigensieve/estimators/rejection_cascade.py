@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from eigensieve._sklearn import HasMethods, fit_context, is_fitted, safe_indexing
 from eigensieve._types import Array
 from eigensieve.elements import KIND_NAMES, FullExpansion, false_negative_bound, rejection_rates, rejection_threshold
-from eigensieve.estimators.base import INSIDE_0_1, Estimator, all_or_nothing, check_columns, scikit_state
+from eigensieve.estimators.base import INSIDE_0_1, Estimator, check_columns, scikit_state
 from eigensieve.estimators.element_svc import ElementSelectedSVC
 from eigensieve.estimators.kernel_machine import as_expansion
 from eigensieve.estimators.small_machine import calibration_scores, positive_scores
@@ -82,7 +82,6 @@ class RejectionCascade(MetaEstimatorMixin, ClassifierMixin, Estimator):
         "confidence": [None, INSIDE_0_1],
         "calibration_size": [INSIDE_0_1],
         "matrix_products": ["boolean"],
-        "random_state": ["random_state"],
     }
 
     def __init__(
@@ -110,7 +109,6 @@ class RejectionCascade(MetaEstimatorMixin, ClassifierMixin, Estimator):
         return tags
 
     @fit_context(prefer_skip_nested_validation=False)
-    @all_or_nothing
     def fit(self, X: Any, y: Any) -> Self:
         """Fit the unfitted estimators and set the threshold on held-out samples.
 

@@ -15,14 +15,13 @@ from eigensieve.estimators.base import (
     COUNT,
     INSIDE_0_1,
     BaseSelector,
-    all_or_nothing,
     features_by_weight,
     generator,
     progress_of,
     warn_user,
 )
-from eigensieve.estimators.constraints import read_constraints
-from eigensieve.estimators.knowledge import Known, read_batches, read_side
+from eigensieve.estimators.constraints import check_room, read_constraints
+from eigensieve.estimators.knowledge import Known, read_batches, read_donors, read_side
 from eigensieve.qalpha import check_pairs_against_labels, read_pairs
 from eigensieve.sieve import Found, Kind, Problem, Target, Unwanted, Use, pose, read_target, shared_with_batches
 
@@ -74,7 +73,7 @@ class SieveSelector(BaseSelector):
         What each feature costs; positive. Features are then picked by gain per cost.
     max_cost : float or None, default=None
         Most that the selected features may cost together. It needs `feature_costs`. With a number of features, both
-        limits hold.
+        limits hold. ``"auto"`` spends it on features that follow the structure, 1.0 spends it to the end.
     n_directions : int or "auto", default="auto"
         How many directions of the side data, and of the differences between samples that must be linked, are projected
         out: so many of each, or all there are. ``"auto"`` takes those that stand out over the noise edge of independent
@@ -166,8 +165,6 @@ class SieveSelector(BaseSelector):
         "use_scale": [AUTO, "boolean"],
         "use_profiles": [AUTO, "boolean"],
         "fdr": [INSIDE_0_1],
-        "random_state": ["random_state"],
-        "verbose": ["verbose"],
     }
 
     def __init__(
@@ -210,6 +207,7 @@ class SieveSelector(BaseSelector):
         y: Any = None,
         *,
         batches: Any = None,
+        groups: Any = None,
         side: Any = None,
         must_link: Any = None,
         cannot_link: Any = None,
@@ -219,13 +217,18 @@ class SieveSelector(BaseSelector):
         Parameters
         ----------
         X : array-like, sparse matrix, or stored or distributed data, of shape (n_samples, n_features)
-            At least 4 samples.
+            At least 4 samples. NaN in a dense array or data frame in memory marks a missing value. It is no evidence: a
+            feature is standardised over the values that are there, and counts zero where there is none.
         y : array-like of shape (n_samples,) or (n_samples, n_targets), optional
             Classes of any type, or numbers. None, NaN and, among whole numbers, -1 mark a sample without label. -1 and
             1 alone are two values, and among numbers below -1 it is a number like the others. A structured array of
-            (event, time), as in scikit-survival, holds times to an event.
+            (event, time), as in scikit-survival, holds times to an event, and so does a data frame with the columns
+            "event" and "time".
         batches : array-like of shape (n_samples,), optional
             The batch of each sample. Differences between batches are not structure.
+        groups : array-like of shape (n_samples,), optional
+            The donor of each sample, where donors give several. Samples of one donor are not independent: neighbours
+            and agreement are then over samples of different donors, and permuted copies move whole donors.
         side : array-like or sparse matrix of shape (n_side_samples, n_features), optional
             Samples that vary in unwanted ways. The directions in which they vary are projected out.
         must_link : array-like of shape (n_pairs, 2), optional
@@ -237,9 +240,13 @@ class SieveSelector(BaseSelector):
         -------
         self : SieveSelector
         """
-        return self._fit_known(X, Known(y, side, cannot_link, must_link, batches))
+        return self._fit_known(X, Known(y, side, cannot_link, must_link, batches, groups=groups))
 
-    @all_or_nothing
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
     def _fit_known(self, X: Any, known: Known) -> Self:
         self._fit(X, known, progress_of(self))
         return self
@@ -250,11 +257,7 @@ class SieveSelector(BaseSelector):
         raw.report_to(progress)
         problem = self._problem(raw, usable, known)
         count, kept = self._count(usable), len(problem.constraints.keep)
-        if count is not None and count < kept:
-            raise ValueError(
-                f"The 'keep' parameter of {type(self).__name__} must not name more features than are selected. Got "
-                f"{kept} features for n_features_to_select={self.n_features_to_select}; raise the number."
-            )
+        check_room(self, count, problem.constraints)
         rng = generator(self.random_state)
         found = problem.found(progress)
         candidates, self.p_values_ = problem.usable, None
@@ -306,6 +309,7 @@ class SieveSelector(BaseSelector):
             use_scale=_switch(self.use_scale),
             use_profiles=_switch(self.use_profiles),
             constraints=read_constraints(self, usable),
+            donors=None if known.groups is None else read_donors(self, raw, known.groups),
         )
         if target is not None and unwanted.batches is not None:
             self._check_confounding(target, problem.cleaned.batches)

@@ -19,7 +19,6 @@ from eigensieve.estimators.base import (
     COUNT,
     POSITIVE,
     BaseSelector,
-    all_or_nothing,
     check_columns,
     check_finite,
     check_samples,
@@ -28,7 +27,7 @@ from eigensieve.estimators.base import (
     progress_of,
     warn_user,
 )
-from eigensieve.estimators.trace_ratio_scores import ARRAY_RULES, class_codes, in_range, neighbour_graph
+from eigensieve.estimators.trace_ratio_scores import ARRAY_RULES, class_codes, filled, in_range, neighbour_graph
 from eigensieve.graphs import check_graph
 from eigensieve.operators import StandardAffinity, leading_eigenvectors
 from eigensieve.traceratio import (
@@ -133,8 +132,7 @@ class TraceRatioSelector(BaseSelector):
         What features were divided by, if `scale` is set.
     graph_ : scipy.sparse.csr_array or None
         The within graph that was used; pass it as `within` to another selector to build it only once.
-    n_features_in_ : int
-    feature_names_in_ : ndarray
+    n_features_in_, feature_names_in_ : as in scikit-learn
 
     Notes
     -----
@@ -162,8 +160,6 @@ class TraceRatioSelector(BaseSelector):
         "laplacian_weight": [Interval(Real, 0, 1, closed="both")],
         "within": ["array-like", "sparse matrix", None],
         "between": ["array-like", "sparse matrix", None],
-        "random_state": ["random_state"],
-        "verbose": ["verbose"],
     }
 
     def __init__(
@@ -196,15 +192,15 @@ class TraceRatioSelector(BaseSelector):
         self.verbose = verbose
 
     @fit_context(prefer_skip_nested_validation=True)
-    @all_or_nothing
     def fit(self, X: Any, y: Any = None) -> Self:
         """Find the best subset.
 
         Parameters
         ----------
         X : array-like, sparse matrix, or data on disk or on Dask, of shape (n_samples, n_features)
-            If the data is not in memory, neighbours are found by its principal coordinates: all of them up to 1,000
-            samples, the 100 leading ones beyond.
+            NaN in a dense array marks a missing value; it counts as the mean of its feature. If the data is not in
+            memory, neighbours are found by its principal coordinates: all of them up to 1,000 samples, the 100 leading
+            ones beyond.
         y : array-like of shape (n_samples,), default=None
             Class labels; None, NaN and -1 mean unlabelled when ``score="semi-supervised"``. Ignored by the Laplacian
             score and when `within` is used instead of the labels.
@@ -214,8 +210,8 @@ class TraceRatioSelector(BaseSelector):
         self : TraceRatioSelector
         """
         progress = progress_of(self)
-        X = self._checked(X, reset=True)
-        self.scale_ = self._spread(as_data(X))
+        X, present = self._checked(X, reset=True)
+        self.scale_ = self._spread(as_data(X), present)
         pair, graph = self._graph_pair(X, y, progress)
         b, e = self._scatters(X, pair, progress)
         m = self._size(b, e)
@@ -247,7 +243,7 @@ class TraceRatioSelector(BaseSelector):
             Infinite when the selected features have no within scatter in X.
         """
         check_is_fitted(self, "support_")
-        X = self._checked(X, reset=False)
+        X, _ = self._checked(X, reset=False)
         pair, _ = self._graph_pair(X, y, silent)
         b, e = self._scatters(X, pair)
         return subset_ratio(b, e, np.flatnonzero(self.support_))
@@ -278,7 +274,7 @@ class TraceRatioSelector(BaseSelector):
         check_is_fitted(self, "support_")
         return trace_ratio_path(self.between_scatter_, self.within_scatter_)
 
-    def _checked(self, X: Any, *, reset: bool) -> Any:
+    def _checked(self, X: Any, *, reset: bool) -> tuple[Any, FloatArray | None]:
         if is_stored(X):
             X = check_stored(self, X, reset=reset, min_samples=2)
         else:
@@ -286,13 +282,16 @@ class TraceRatioSelector(BaseSelector):
             with np.errstate(over="ignore", invalid="ignore"):  # scikit-learn adds the values up
                 X = validate_data(self, X, reset=reset, **ARRAY_RULES)
             check_samples(self, X.shape, 2)
+        X, present = filled(X)
         if isinstance(X, DataMatrix):
             check_finite(self, X)
-        return in_range(X, type(self).__name__)
+        return in_range(X, type(self).__name__), present
 
-    def _spread(self, data: DataMatrix) -> FloatArray | None:
+    def _spread(self, data: DataMatrix, present: FloatArray | None) -> FloatArray | None:
         """Return the standard deviations that features are divided by. Warn if they are not, and one outweighs all."""
         spread = np.sqrt(data.stats().variance)
+        if present is not None:  # over the values that are there
+            spread = spread / np.sqrt(np.where(present > 0, present, 1.0))
         varying = spread[~data.stats().constant]
         if self.scale:
             return np.where(data.stats().constant, 1.0, spread)
@@ -368,6 +367,7 @@ class TraceRatioSelector(BaseSelector):
         tags = super().__sklearn_tags__()
         score = vars(self)["score"]
         fisher_needs_y = score == "fisher" and self.within is None
+        tags.input_tags.allow_nan = True
         tags.target_tags.required = fisher_needs_y or score == "semi-supervised"
         return tags
 

@@ -19,12 +19,7 @@ Step = Callable[[Problem, FloatArray, FloatArray], tuple[FloatArray, float, Floa
 
 
 def alternate(
-    problem: Problem,
-    Q: FloatArray,
-    settings: SolveSettings,
-    checkpoint: Checkpoint | None = None,
-    *,
-    step: Step,
+    problem: Problem, Q: FloatArray, settings: SolveSettings, checkpoint: Checkpoint | None = None, *, step: Step
 ) -> Result:
     """Repeat ``weights, value, Q = step(problem, weights, Q)`` until weights and criterion settle.
 
@@ -91,10 +86,10 @@ def ritz_step(problem: Problem, weights: FloatArray, Q: FloatArray) -> tuple[Flo
 class ProblemGram(SymmetricOperator):
     """G, whose leading eigenvector is the weight vector of a problem for a fixed Q (2005, section 3).
 
-    G_ij = trace(Q' L_i L_j Q) - tau trace(L_i L_j) - B_ij / unit. For the standard spectrum the first two are (m_i'm_j)
-    m_i'(QQ' - tau I)m_j; tau = 0 is the energy criterion and tau = 1/2 half of the gap criterion. With Y = L(w) Q, (G
-    w)_i = <L_i, Y Q'> - tau <L_i, L(w)> - (B w)_i / unit. The first term takes two passes over the data and O(nqk)
-    work, the second O(nq^2).
+    G_ij = trace(Q' L_i L_j Q) - tau trace(L_i L_j) - B_ij / unit. For the standard spectrum the first two are
+    (m_i'm_j) m_i'(QQ' - tau I)m_j; tau = 0 is the energy criterion and tau = 1/2 half of the gap criterion. With
+    Y = L(w) Q, (G w)_i = <L_i, Y Q'> - tau <L_i, L(w)> - (B w)_i / unit. The first term takes two passes over the data
+    and O(nqk) work, the second O(nq^2).
     """
 
     def __init__(self, problem: Problem, Q: FloatArray) -> None:

@@ -6,22 +6,16 @@ from typing import Any
 
 import numpy as np
 
-from eigensieve._types import Array, BoolArray, FloatArray, IntArray
+from eigensieve._types import BoolArray, FloatArray, IntArray
 from eigensieve._version import __version__
-from eigensieve.estimators import Findings, check_data, known_and_used
+from eigensieve.estimators import Findings, check_data, constraint_cost, known_and_used
 from eigensieve.evidence import Stability
 from eigensieve.report.fitted import Fitted
 from eigensieve.report.texts import methods_text
 from eigensieve.report.trust import trust_cards
-from eigensieve.report.views import (
-    Limits,
-    heat_map,
-    numbers,
-    panel_view,
-    redundancy,
-    sample_view,
-    topographical_map,
-)
+from eigensieve.report.views import Limits, heat_map, numbers, panel_view, redundancy, sample_view, topographical_map
+
+_PASSED = ("y", "batches", "groups", "side", "must_link", "cannot_link")  # arguments of fit among what is known
 
 
 def summarize(
@@ -88,9 +82,11 @@ def summarize(
     shown = _shown(order, names, limits)
     position = np.full(data.n_features, -1)
     position[shown] = np.arange(len(shown))
-    used = known_and_used(model, **_known(known, shown_labels, fitted.led_by_labels))
+    passed = known if known is not None else {"y": shown_labels} if fitted.led_by_labels else {}
+    used = known_and_used(model, **passed)
     samples, arranged = sample_view(fitted, data, chosen, sample_ids, shown_labels, used["labels"], limits)
     copies, redundant = redundancy(data, chosen, position, limits)
+    cost = constraint_cost(model, X, data, {name: value for name, value in passed.items() if name in _PASSED})
     drawn = order[: limits.map_features] if draw_map else order[:0]
     about = _source(source or {}, found, constant, used["labels"] is not None or fitted.led_by_labels)
     return {
@@ -116,13 +112,8 @@ def summarize(
         "samples": samples,
         "heat": heat_map(data, chosen, position, samples, arranged, limits),
         "redundancy": redundant,
-        "trust": trust_cards(fitted, frequencies, redundant, samples, used),
+        "trust": trust_cards(fitted, frequencies, redundant, samples, used, cost),
     }
-
-
-def _known(known: dict[str, Any] | None, labels: Array | None, led_by_labels: bool) -> dict[str, Any]:
-    """Arguments of ``fit`` besides X: as told, or else the labels where they led the selection."""
-    return known if known is not None else {"y": labels} if led_by_labels else {}
 
 
 def _check_fitted_samples(model: Fitted, n_samples: int) -> None:
@@ -181,13 +172,13 @@ def _finite(weights: FloatArray) -> FloatArray:
     return np.where(finite, weights, np.where(weights > 0, largest, 0.0))
 
 
-def _feature_table(found: Findings, names: list[str], shown: IntArray, name_length: int) -> dict[str, Any]:
+def _feature_table(found: Findings, names: list[str], shown: IntArray, length: int) -> dict[str, Any]:
     weights, null = _finite(found.weights), found.null_quantiles
     hidden = np.ones(len(weights), dtype=bool)
     hidden[shown] = False
     rest = weights[hidden]
     return {
-        "names": [_short(names[i], name_length) for i in shown],
+        "names": [names[i] if len(names[i]) <= length else names[i][: length - 1] + "…" for i in shown],
         "weight": numbers(weights[shown]),
         "rank": [int(rank) for rank in found.ranks[shown]],
         "selected": [int(s) for s in found.support[shown]],
@@ -199,10 +190,6 @@ def _feature_table(found: Findings, names: list[str], shown: IntArray, name_leng
             "mean": float(rest.mean()) if len(rest) else None,
         },
     }
-
-
-def _short(name: str, length: int) -> str:
-    return name if len(name) <= length else name[: length - 1] + "…"
 
 
 def _curve(found: Findings, position: IntArray, limits: Limits) -> dict[str, Any]:

@@ -29,7 +29,8 @@ alignment : the cosine between the affinity of some features and V V'.
 from eigensieve.sieve.coordinates import principal_axes
 from eigensieve.sieve.labelled import shared_with_batches
 from eigensieve.sieve.layouts import Use
-from eigensieve.sieve.pick import Constraints
+from eigensieve.sieve.panel import shown_by
+from eigensieve.sieve.pick import Constraints, Panel
 from eigensieve.sieve.problem import Found, Problem, pose
 from eigensieve.sieve.rounds import Rounds
 from eigensieve.sieve.samples import Samples, compared_samples

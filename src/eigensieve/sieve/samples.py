@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from eigensieve._types import FloatArray, IntArray
-from eigensieve.data import Block, DataMatrix
+from eigensieve.data import Block, DataMatrix, share_present
 from eigensieve.graphs import nearest_among
 from eigensieve.sieve.settings import SETTINGS
 from eigensieve.sieve.structure import centred
@@ -29,12 +29,18 @@ class Samples:
         These samples: centred columns of unit norm among them.
     factor : ndarray of shape (n_features,)
         Each column of `everything` times this has unit norm among the landmarks; 0 if it does not vary there.
+    present : ndarray of shape (n_features,)
+        p_i, the share of all samples that have a value. Feature i counts as if its squared norm were p_i.
+    donors : ndarray of int or None
+        The donor of every sample in `data`, if some have several.
     """
 
     everything: DataMatrix
     rows: IntArray | None
     data: DataMatrix
     factor: FloatArray
+    present: FloatArray
+    donors: IntArray | None = None
 
     def allowed(self, weights: FloatArray) -> FloatArray:
         """Return the weights of features that vary among these samples, 0 for the others."""
@@ -62,16 +68,17 @@ class Samples:
         return centred(whole)
 
 
-def compared_samples(data: DataMatrix) -> Samples:
+def compared_samples(data: DataMatrix, donors: IntArray | None = None) -> Samples:
     """Choose the samples that are compared.
 
     Parameters
     ----------
     data : DataMatrix
         Centred columns of unit norm.
+    donors : ndarray of int of shape (n_samples,), optional
     """
     if data.n_samples <= SETTINGS.landmarks:
-        return Samples(data, None, data, np.ones(data.n_features))
+        return Samples(data, None, data, np.ones(data.n_features), share_present(data), donors)
     rows = landmark_rows(data)
     few = data.samples(rows)
     ones = np.ones(len(rows))
@@ -80,7 +87,9 @@ def compared_samples(data: DataMatrix) -> Samples:
     left = energy - len(rows) * mean**2
     varies = left > _GONE * energy
     factor = np.where(varies, 1.0 / np.sqrt(np.where(varies, left, 1.0)), 0.0)
-    return Samples(data, rows, few.moved(mean, factor), factor)
+    return Samples(
+        data, rows, few.moved(mean, factor), factor, share_present(data), None if donors is None else donors[rows]
+    )
 
 
 def landmark_rows(data: DataMatrix) -> IntArray:

@@ -2,14 +2,14 @@
 
 import numpy as np
 
-from eigensieve._types import FloatArray
+from eigensieve._types import FloatArray, IntArray
 from eigensieve.graphs import leading_eigenvectors, local_graph
 from eigensieve.sieve.settings import SETTINGS
 
 _SHORT = 0.01  # rows shorter than this share of the typical length stay short
 
 
-def walks(points: FloatArray, balance: float = 1.0) -> FloatArray:
+def walks(points: FloatArray, balance: float = 1.0, donors: IntArray | None = None) -> FloatArray:
     """Return V, whose V V' says for every two samples how far they belong together.
 
     Two samples belong together if random walks of six steps from both end in the same places. The walks follow the
@@ -23,9 +23,11 @@ def walks(points: FloatArray, balance: float = 1.0) -> FloatArray:
         The layout of the samples.
     balance : float, default=1
         Power of the singular values. Large groups have large ones. Below 1, small groups count more beside them.
+    donors : ndarray of int of shape (n_samples,), optional
+        The donor of every sample; neighbours are then of other donors.
     """
     q = len(points)
-    graph = local_graph(points, min(SETTINGS.neighbors, q - 1), SETTINGS.around)
+    graph = local_graph(points, min(SETTINGS.neighbors, q - 1), SETTINGS.around, donors)
     count = max(1, min(SETTINGS.columns, max(2, q // 4), q - 2))
     values, vectors = leading_eigenvectors(graph, count, smoothing=SETTINGS.smoothing, start=points)
     V = normalize_rows((vectors - vectors.mean(axis=0)) * np.maximum(values, 0.0) ** SETTINGS.steps)

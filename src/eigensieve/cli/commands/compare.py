@@ -13,7 +13,7 @@ from eigensieve._types import Array
 from eigensieve._words import counted
 from eigensieve.cli.console import Console
 from eigensieve.cli.errors import InputProblem, UsageProblem, input_errors
-from eigensieve.cli.options import SEEDS, Force, LabelledOptions, PrintOptions, Report, Seed
+from eigensieve.cli.options import SEEDS, Force, LabelledOptions, PrintOptions, Report, Seed, option
 from eigensieve.cli.outputs import Outputs, check_frame_name, save_frame
 from eigensieve.cli.reading import Samples, dense, is_number_target, read_labelled
 from eigensieve.cli.selection import Fitting
@@ -84,19 +84,13 @@ _NEED_CLASSES = ("qalpha-labels",)
 class CompareOptions:
     """What to compare."""
 
-    methods: Annotated[
-        str | None,
-        typer.Option(
-            "--methods", help=f"Comma separated, from: {', '.join(CHOOSERS)}.", show_default="all but qalpha-labels"
-        ),
-    ] = None
-    n_features: Annotated[
-        str | None,
-        typer.Option(
-            "--n-features", "-n", help="Numbers of features, comma separated.", show_default="depends on the table"
-        ),
-    ] = None
-    folds: Annotated[int, typer.Option("--folds", min=2, help="Folds of the cross-validation.")] = 5
+    methods: str | None = option(
+        "--methods", help=f"Comma separated, from: {', '.join(CHOOSERS)}.", show_default="all but qalpha-labels"
+    )
+    n_features: str | None = option(
+        "--n-features", "-n", help="Numbers of features, comma separated.", show_default="depends on the table"
+    )
+    folds: int = option("--folds", min=2, help="Folds of the cross-validation.", default=5)
     seed: Seed = 0
 
     def wanted(self, *, numbers: bool) -> list[str]:
@@ -217,11 +211,12 @@ def _check_sizes(samples: Samples, task: _Task, folds: int, source: str) -> None
 
 def _run(samples: Samples, task: _Task, options: CompareOptions, console: Console, source: str) -> list[dict[str, Any]]:
     """Choose and score, for every fold, selector and number of features."""
-    from sklearn.model_selection import KFold, StratifiedKFold
+    from sklearn.model_selection import GroupKFold, KFold, StratifiedGroupKFold, StratifiedKFold
 
     y, seed = task.y, options.seed or 0
-    splitter = (KFold if task.numbers else StratifiedKFold)(options.folds, shuffle=True, random_state=seed)
-    folds = splitter.split(np.zeros(len(y)), y)
+    kinds = (KFold, StratifiedKFold) if samples.donors is None else (GroupKFold, StratifiedGroupKFold)
+    splitter = kinds[not task.numbers](options.folds, shuffle=True, random_state=seed)
+    folds = splitter.split(np.zeros(len(y)), y, samples.donors)
     rows = []
     with console.working("Comparing", source) as show:
         for (fold, (train, test)), name, count in product(enumerate(folds), task.methods, task.counts):

@@ -10,7 +10,17 @@ from eigensieve.cli.console import Console
 from eigensieve.cli.constraints import NAMED, check_constraints, with_constraints
 from eigensieve.cli.errors import UsageProblem, input_errors
 from eigensieve.cli.methods import DEFAULT_METHOD, METHODS
-from eigensieve.cli.options import Force, Model, PrintOptions, Report, SafeNames, SampleOptions, Seed
+from eigensieve.cli.options import (
+    Force,
+    Model,
+    PrintOptions,
+    Report,
+    SafeNames,
+    SampleOptions,
+    Seed,
+    TargetOptions,
+    option,
+)
 from eigensieve.cli.outputs import (
     Outputs,
     check_frame_name,
@@ -23,6 +33,7 @@ from eigensieve.cli.outputs import (
 from eigensieve.cli.pairs import read_pairs
 from eigensieve.cli.reading import Samples, read_samples, read_side
 from eigensieve.cli.selection import Fitting, Selection, count_or_auto
+from eigensieve.cli.survival import check_times, with_times
 
 EXAMPLES = (
     "eigensieve select genes.csv -o chosen.csv --report report.html",
@@ -41,93 +52,74 @@ _METHODS = "; ".join(f"{name} ({method.summary})" for name, method in METHODS.it
 
 
 def _complete_method(incomplete: str) -> list[tuple[str, str]]:
-    """Shell completion of method names."""
     return [(name, method.summary) for name, method in METHODS.items() if name.startswith(incomplete)]
 
 
 def _method(flag: str, text: str, *more: str, **details: Any) -> Any:
-    return typer.Option(flag, *more, help=text, rich_help_panel="Method", **details)
+    return option(flag, *more, help=text, rich_help_panel="Method", **details)
 
 
 def _side(flag: str, text: str) -> Any:
-    return typer.Option(flag, help=text, rich_help_panel="What you know")
+    return option(flag, help=text, rich_help_panel="What you know")
 
 
 def _limits(flag: str, text: str, **details: Any) -> Any:
     names = " Names separated by commas, or a file of names." if flag in NAMED.values() else ""
-    return typer.Option(flag, help=f"sieve: {text}{names}", rich_help_panel="Constraints", **details)
+    return option(flag, help=f"sieve: {text}{names}", rich_help_panel="Constraints", **details)
 
 
 @dataclass(frozen=True, kw_only=True)
 class FitOptions:
     """How to select."""
 
-    method: Annotated[str, _method("--method", f"{_METHODS}.", autocompletion=_complete_method)] = DEFAULT_METHOD
-    n_features: Annotated[str | None, _method("--n-features", _HOW_MANY, "-n")] = None
-    clusters: Annotated[
-        str | None, _method("--clusters", "qalpha: how many clusters of samples: auto or a number.", "-k")
-    ] = None
-    fdr: Annotated[
-        float | None, _method("--fdr", "sieve, qalpha: share of false selections to allow with -n auto or fewest.")
-    ] = None
-    criterion: Annotated[str | None, _method("--criterion", "qalpha: what to maximise: energy or gap.")] = None
-    spectrum: Annotated[str | None, _method("--spectrum", "qalpha: which spectrum: standard or laplacian.")] = None
-    normalize: Annotated[
-        str | None, _method("--normalize", "qalpha: how to scale features: auto, center, unit or none.")
-    ] = None
-    supervision: Annotated[str | None, _method("--supervision", f"How labels are used. {_SUPERVISION}.")] = None
-    use_scale: Annotated[
-        bool | None,
-        _method(
-            "--use-scale/--ignore-scale",
-            "sieve: whether features that vary more count more in finding neighbours; by default, the data decides.",
-        ),
-    ] = None
-    use_profiles: Annotated[
-        bool | None,
-        _method(
-            "--use-profiles/--ignore-profiles",
-            "sieve: whether samples are compared by profiles, for counts and texts; by default, the data decides.",
-        ),
-    ] = None
-    score: Annotated[str | None, _method("--score", "trace-ratio: fisher, laplacian or semi-supervised.")] = None
-    level: Annotated[
-        str | None, _method("--level", "trace-ratio: best subset, or best features one by one: subset or feature.")
-    ] = None
-    neighbors: Annotated[int | None, _method("--neighbors", "trace-ratio: number of neighbours per sample.")] = None
-    scale: Annotated[bool, _method("--scale", "trace-ratio: divide features by their standard deviation.")] = False
-    side: Annotated[str | None, _side("--side", "sieve, qalpha: file of samples that vary in unwanted ways.")] = None
-    unwanted: Annotated[
-        str | None,
-        _side("--unwanted", "sieve: how many directions of --side and of must pairs to remove: auto or a number."),
-    ] = None
-    side_strength: Annotated[
-        float | None, _side("--side-strength", "qalpha: --side counts more when this is smaller.")
-    ] = None
-    pairs: Annotated[str | None, _side("--pairs", "sieve, qalpha: file with lines 'sample,sample[,cannot|must]'.")] = (
-        None
+    method: str = _method("--method", f"{_METHODS}.", autocompletion=_complete_method, default=DEFAULT_METHOD)
+    n_features: str | None = _method("--n-features", _HOW_MANY, "-n")
+    clusters: str | None = _method("--clusters", "qalpha: how many clusters of samples: auto or a number.", "-k")
+    fdr: float | None = _method("--fdr", "sieve, qalpha: share of false selections to allow with -n auto or fewest.")
+    criterion: str | None = _method("--criterion", "qalpha: what to maximise: energy or gap.")
+    spectrum: str | None = _method("--spectrum", "qalpha: which spectrum: standard or laplacian.")
+    normalize: str | None = _method("--normalize", "qalpha: how to scale features: auto, center, unit or none.")
+    supervision: str | None = _method("--supervision", f"How labels are used. {_SUPERVISION}.")
+    use_scale: bool | None = _method(
+        "--use-scale/--ignore-scale",
+        "sieve: whether features that vary more count more in finding neighbours; by default, the data decides.",
     )
-    pair_strength: Annotated[
-        float | None, _side("--pair-strength", "qalpha: --pairs counts more when this is larger.")
-    ] = None
-    must_keep: Annotated[
-        str | None, _limits("--must-keep", "Features that are selected in any case; the others complement them.")
-    ] = None
-    exclude: Annotated[str | None, _limits("--exclude", "Features that are never selected.")] = None
-    groups: Annotated[
-        str | None, _limits("--groups", "File with lines 'feature,group': at most one feature per group.")
-    ] = None
-    max_per_group: Annotated[
-        int | None, _limits("--max-per-group", "Most features of one group, with --groups.", min=1)
-    ] = None
-    costs: Annotated[str | None, _limits("--costs", "File with lines 'feature,cost': best value for the money.")] = None
-    max_cost: Annotated[float | None, _limits("--max-cost", "Most that all features may cost together.", min=0)] = None
+    use_profiles: bool | None = _method(
+        "--use-profiles/--ignore-profiles",
+        "sieve: whether samples are compared by profiles, for counts and texts; by default, the data decides.",
+    )
+    score: str | None = _method("--score", "trace-ratio: fisher, laplacian or semi-supervised.")
+    level: str | None = _method("--level", "trace-ratio: best subset, or best features one by one: subset or feature.")
+    neighbors: int | None = _method("--neighbors", "trace-ratio: number of neighbours per sample.")
+    scale: bool = _method("--scale", "trace-ratio: divide features by their standard deviation.", default=False)
+    side: str | None = _side("--side", "sieve, qalpha: file of samples that vary in unwanted ways.")
+    unwanted: str | None = _side(
+        "--unwanted", "sieve: how many directions of --side and of must pairs to remove: auto or a number."
+    )
+    side_strength: float | None = _side("--side-strength", "qalpha: --side counts more when this is smaller.")
+    pairs: str | None = _side("--pairs", "sieve, qalpha: file with lines 'sample,sample[,cannot|must]'.")
+    pair_strength: float | None = _side("--pair-strength", "qalpha: --pairs counts more when this is larger.")
+    must_keep: str | None = _limits(
+        "--must-keep", "Features that are selected in any case; the others complement them."
+    )
+    exclude: str | None = _limits("--exclude", "Features that are never selected.")
+    groups: str | None = _limits("--groups", "File with lines 'feature,group': at most one feature per group.")
+    max_per_group: int | None = _limits("--max-per-group", "Most features of one group, with --groups.", min=1)
+    costs: str | None = _limits("--costs", "File with lines 'feature,cost': best value for the money.")
+    max_cost: float | None = _limits("--max-cost", "Most that all features may cost together.", min=0)
     stability: Annotated[
         int, typer.Option("--stability", min=0, help="Repeat the selection on this many random halves of the samples.")
     ] = 0
     seed: Seed = None
 
-    def fitting(self, label: str | None, batch: str | None = None) -> Fitting:
+    @property
+    def inputs(self) -> tuple[str | None, ...]:
+        """The files that are read; names of features are no files."""
+        return self.side, self.pairs, self.must_keep, self.exclude, self.groups, self.costs
+
+    def fitting(
+        self, label: str | None, *, event: str | None = None, time: str | None = None, **roles: str | None
+    ) -> Fitting:
         """The method with its parameters. Options that do not go together are refused before anything is read."""
         others = {"method", "side", "pairs", "stability"}
         given = {key: value for key, value in vars(self).items() if key not in others}
@@ -144,7 +136,7 @@ class FitOptions:
             )
         if label is None and self.supervision not in (None, "auto", "ignore"):
             raise UsageProblem(f"--supervision {self.supervision} needs labels. Name their column with --label.")
-        for name, value in (("batch", batch), ("side", self.side), ("pairs", self.pairs)):
+        for name, value in ({**roles, "event": event, "side": self.side, "pairs": self.pairs}).items():
             if value is not None and name not in fitting.method.knows:
                 raise UsageProblem(
                     f"--{name} does nothing with --method {self.method}. Drop it, or use --method {DEFAULT_METHOD}."
@@ -158,27 +150,21 @@ class FitOptions:
 class WriteOptions:
     """What to write, and where."""
 
-    output: Annotated[
-        str | None,
-        typer.Option(
-            "--output", "-o", help="Write the selected columns here; the ending gives the format (- for stdout)."
-        ),
-    ] = None
-    weights: Annotated[
-        str | None,
-        typer.Option("--weights", "-w", help="Write all features here: weight, rank, selected, null quantile."),
-    ] = None
+    output: str | None = option(
+        "--output", "-o", help="Write the selected columns here; the ending gives the format (- for stdout)."
+    )
+    weights: str | None = option(
+        "--weights", "-w", help="Write all features here: weight, rank, selected, null quantile."
+    )
     model: Model = None
     report: Report = None
-    selected: Annotated[
-        str | None, typer.Option("--selected", help="Write the selected features here, as plain JSON.")
-    ] = None
+    selected: str | None = option("--selected", help="Write the selected features here, as plain JSON.")
     safe_names: SafeNames = False
     force: Force = False
 
 
 def select_features(
-    reading: SampleOptions,
+    reading: TargetOptions,
     fit: FitOptions,
     writing: WriteOptions,
     printing: PrintOptions,
@@ -187,17 +173,18 @@ def select_features(
     """Select the features that matter from a table of samples.
 
     Reads CSV and TSV (also .gz), Excel, Parquet, Feather, .npy, .npz, .mat, svmlight, Matrix Market, 10x folders and
-    .h5ad. Labels, batches, side data and pairs of samples are used where you give them. The columns of --label and
-    --batch are never features.
+    .h5ad. Labels, batches, side data and pairs of samples are used where you give them. The columns of --label,
+    --batch and --donors are never features.
     """
-    fitting = fit.fitting(reading.label, reading.batch)
+    check_times(reading.event, reading.time, reading.label)
+    fitting = fit.fitting(**reading.roles)
     check_table_name(writing.output, reading.source)
     check_frame_name(writing.weights)
     places = (writing.output, writing.weights, writing.model, writing.report, writing.selected)
     console = Console(printing, *places)
     with Outputs(force=writing.force) as outputs:
-        outputs.check(*places, inputs=(*reading.inputs, fit.side, fit.pairs))
-        samples = read_samples(reading, console, notes=True)
+        outputs.check(*places, inputs=(*reading.inputs, *fit.inputs))
+        samples = with_times(read_samples(reading, console, notes=True, gaps=fitting.method.gaps))
         selection = _selection(fitting, samples, reading, fit, console)
         _write(selection, writing, outputs, console)
         outputs.commit()
@@ -209,6 +196,8 @@ def _selection(
 ) -> Selection:
     """Read side data and pairs, fit, and repeat the fit on random halves where asked."""
     extra: dict[str, Any] = {} if samples.batches is None else {"batches": samples.batches}
+    if samples.donors is not None:
+        extra["groups"] = samples.donors
     if options.side is not None:
         extra["side"] = read_side(options.side, reading, samples, console)
     if options.pairs is not None:
