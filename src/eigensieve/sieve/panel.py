@@ -15,7 +15,9 @@ ENOUGH = 0.95
 _SIZES = (1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30, 40, 50, 60, 80, 100, 120, 150, 200, 250, MOST_PICKED)
 
 
-def growing_panels(Z: FloatArray, V: FloatArray, donors: IntArray | None = None) -> tuple[IntArray, FloatArray]:
+def growing_panels(
+    Z: FloatArray, V: FloatArray, donors: IntArray | None = None, roots: FloatArray | None = None
+) -> tuple[IntArray, FloatArray]:
     """Return sizes, and how well that many features show the structure.
 
     Parameters
@@ -26,12 +28,16 @@ def growing_panels(Z: FloatArray, V: FloatArray, donors: IntArray | None = None)
         The structure.
     donors : ndarray of int of shape (n_samples,), optional
         Then samples are predicted by other donors.
+    roots : ndarray of shape (n_samples,), optional
+        Roots of the samples' weights, with which the rows of Z and V are multiplied.
     """
+    r = np.ones(len(Z)) if roots is None else roots
     # Where samples are equally near, the search takes the first. It must not follow the order in which they were given.
     mixed = np.random.default_rng(0).permutation(len(Z))
-    Z, V, donors = Z[mixed], V[mixed], None if donors is None else donors[mixed]
+    r, Z, V, donors = r[mixed], Z[mixed], V[mixed], None if donors is None else donors[mixed]
+    Z, V = Z / r[:, None].astype(Z.dtype), V / r[:, None]
     sizes = np.unique(np.minimum(_SIZES, Z.shape[1])) if Z.shape[1] else np.empty(0, dtype=int)
-    return sizes, np.array([share_shown(Z[:, :size], V, donors) for size in sizes])
+    return sizes, np.array([share_shown(Z[:, :size], V, donors, r**2) for size in sizes])
 
 
 def fewest(sizes: IntArray, shown: FloatArray) -> int:
@@ -39,20 +45,20 @@ def fewest(sizes: IntArray, shown: FloatArray) -> int:
     return int(sizes[int(np.argmax(shown >= ENOUGH * shown.max()))]) if len(sizes) else 0
 
 
-def share_shown(points: FloatArray, V: FloatArray, donors: IntArray | None = None) -> float:
+def share_shown(
+    points: FloatArray, V: FloatArray, donors: IntArray | None = None, weights: FloatArray | None = None
+) -> float:
     """Return R2 of V, predicted for every sample by its 5 nearest others.
 
     With E_t the mean of V over the nearest neighbours of sample t, and b_j >= 0 the factor that fits column j best,
     R2 = 1 - |V - E diag(b)|^2 / |V|^2. It is 1 where neighbours agree, and about 0 where points say nothing of V.
     """
     count = min(SETTINGS.neighbors, len(points) - 1)
-    if donors is None:
-        E = V[nearest_among(points, points, count)].mean(axis=1)
-    else:
-        nearest = nearest_donors(points, donors, count)
-        found = nearest >= 0
-        E = np.where(found[:, :, None], V[nearest], 0.0).sum(axis=1) / np.maximum(found.sum(axis=1), 1)[:, None]
-    energy = np.sum(E**2, axis=0)
+    w = np.ones(len(points)) if weights is None else weights
+    nearest = nearest_among(points, points, count) if donors is None else nearest_donors(points, donors, count)
+    heard = np.where(nearest >= 0, w[nearest], 0.0)
+    E = np.einsum("tn,tnj->tj", heard, V[nearest]) / np.maximum(heard.sum(axis=1), np.finfo(np.float64).tiny)[:, None]
+    energy = w @ E**2
     # Neighbours that contradict a column show nothing of it.
-    told = np.maximum(np.sum(E * V, axis=0), 0.0) ** 2 / np.maximum(energy, np.finfo(np.float64).tiny)
-    return float(told.sum() / np.sum(V**2))
+    told = np.maximum(w @ (E * V), 0.0) ** 2 / np.maximum(energy, np.finfo(np.float64).tiny)
+    return float(told.sum() / np.sum(w @ V**2))

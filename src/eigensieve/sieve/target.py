@@ -1,6 +1,6 @@
 """What y says about the samples: classes, numbers or several targets, as one orthonormal basis."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Real
 from typing import Any, Literal
 
@@ -9,6 +9,7 @@ from sklearn.utils import check_consistent_length
 
 from eigensieve._types import Array
 from eigensieve.qalpha import UNLABELLED, as_values, marked_labels, missing_labels, read_labels
+from eigensieve.sieve.unwanted import multiplied_rows
 
 Kind = Literal["auto", "classes", "numbers", "ignore"]
 
@@ -45,25 +46,31 @@ class Target:
         """The number of each sample's class, -1 where it is not known; None unless y is one column of classes."""
         return np.where(self.known, self.columns.argmax(axis=1), -1) if self.kind == "classes" else None
 
-    def basis(self, without: Array | None = None) -> Array:
+    def basis(self, without: Array | None = None, roots: Array | None = None) -> Array:
         """Return T: an orthonormal basis of the centred columns on the known samples, 0 elsewhere.
 
         Parameters
         ----------
         without : ndarray of shape (n_samples, n_directions), optional
             Orthonormal directions, such as batches, that are taken off first: what y shares with them is not counted.
+        roots : ndarray of shape (n_samples,), optional
+            Roots of the samples' weights. The rows of `without` are multiplied by them, and so are those of T.
         """
-        here = self.columns[self.known]
-        here = here - here.mean(axis=0)
+        r = None if roots is None else roots[self.known]
+        here = centred = multiplied_rows(self.columns[self.known], r)
         if without is not None and without.shape[1]:
-            U = np.linalg.qr(without[self.known] - without[self.known].mean(axis=0))[0]
+            some = without[self.known]
+            U = np.linalg.qr(multiplied_rows(some if r is None else some / r[:, None], r))[0]
             here = here - U @ (U.T @ here)
         vectors, lengths, _ = np.linalg.svd(here, full_matrices=False)
-        longest = float(np.linalg.norm(self.columns[self.known] - self.columns[self.known].mean(axis=0), axis=0).max())
-        vectors = vectors[:, lengths > 1e-7 * longest]
+        vectors = vectors[:, lengths > 1e-7 * float(np.linalg.norm(centred, axis=0).max())]
         T = np.zeros((len(self.columns), vectors.shape[1]))
         T[self.known] = vectors
         return T
+
+    def among(self, rows: Array) -> "Target":
+        """Return the target of some samples."""
+        return replace(self, columns=self.columns[rows], known=self.known[rows])
 
 
 def read_target(y: Any, n_samples: int, owner: str, kind: Kind = "auto") -> Target:
