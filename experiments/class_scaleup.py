@@ -1,6 +1,7 @@
 """More and more classes: how far the relevant weights stand out (2003, Fig. 2b; 2005, Fig. 3b)."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -73,41 +74,33 @@ def _well(results: Results) -> list[Check]:
     ]
 
 
-def _best_mean(classes: tuple[int, ...], wanted: str) -> Callable[[Results], list[Check]]:
+def _best_mean(classes: tuple[int, ...], wanted: str, results: Results) -> list[Check]:
     """Checks that one choice of k has the largest mean of the gap."""
-
-    def checks(results: Results) -> list[Check]:
-        return [
-            check
-            for nc in classes
-            for check in above(
-                f"{nc} classes",
-                _gap(results, nc, wanted),
-                {name: _gap(results, nc, name) for name in CHOICES if name != wanted},
-                1,
-            )
-        ]
-
-    return checks
+    return [
+        check
+        for nc in classes
+        for check in above(
+            f"{nc} classes",
+            _gap(results, nc, wanted),
+            {name: _gap(results, nc, name) for name in CHOICES if name != wanted},
+            1,
+        )
+    ]
 
 
-def _spread(wanted: str, what: str, sign: int) -> Callable[[Results], list[Check]]:
+def _spread(wanted: str, what: str, sign: int, results: Results) -> list[Check]:
     """The check that one choice of k has the largest (or, with sign -1, the smallest) spread over the draws."""
-
-    def checks(results: Results) -> list[Check]:
-        spreads = [
-            {name: float(_gap(results, nc, name).std()) for name in CHOICES}
-            for nc in CLASSES
-            if all(len(_gap(results, nc, name)) for name in CHOICES)
-        ]
-        if not spreads:
-            return []
-        held = sum(max(each, key=lambda name: sign * each[name]) == wanted for each in spreads)
-        text = f"{held} of {len(spreads)}"
-        rule = f"the {what} spread (for most numbers of classes)"
-        return [statement("numbers of classes", rule, text, 2 * held > len(spreads))]
-
-    return checks
+    spreads = [
+        {name: float(_gap(results, nc, name).std()) for name in CHOICES}
+        for nc in CLASSES
+        if all(len(_gap(results, nc, name)) for name in CHOICES)
+    ]
+    if not spreads:
+        return []
+    held = sum(max(each, key=lambda name: sign * each[name]) == wanted for each in spreads)
+    text = f"{held} of {len(spreads)}"
+    rule = f"the {what} spread (for most numbers of classes)"
+    return [statement("numbers of classes", rule, text, 2 * held > len(spreads))]
 
 
 def _until_five(results: Results) -> list[Check]:
@@ -178,7 +171,8 @@ def draw(results: Results) -> Any:
     return picture
 
 
-EXPERIMENT = Experiment(
+EXPERIMENT = Experiment.of(
+    __name__,
     name="class-scaleup",
     title="More and more classes",
     paper="wolf-shashua 2003 and 2005",
@@ -188,20 +182,15 @@ EXPERIMENT = Experiment(
     "(2003) or of the mean weights (2005).",
     runs={f"{design}, {nc}": count for design, count in _RUNS.items() for nc in CLASSES},
     quick={f"{design}, {nc}": 4 for design in ("2005", "2003") for nc in (2, 4, 5, 6, 8)},
-    run=run,
-    conclusion=conclude,
-    readings=open_choices,
-    table=table,
-    draw=draw,
     claims=(
         Claim("2005: good performance up to 6 classes, with a gap of 5 or more (k = nc).", _well),
-        Claim("2005: k = nc is best for few classes.", _best_mean((2, 3, 4), _SAME)),
+        Claim("2005: k = nc is best for few classes.", partial(_best_mean, (2, 3, 4), _SAME)),
         Claim(
             "2005: k = nc - 2 is best on average for many classes.",
-            _best_mean((7, 8, 9, 10), _FEWER),
+            partial(_best_mean, (7, 8, 9, 10), _FEWER),
         ),
-        Claim("2005: k = nc + 2 has a smaller variance.", _spread(_MORE, "smallest", -1)),
-        Claim("2005: k = nc - 2 has the largest variance.", _spread(_FEWER, "largest", 1)),
+        Claim("2005: k = nc + 2 has a smaller variance.", partial(_spread, _MORE, "smallest", -1)),
+        Claim("2005: k = nc - 2 has the largest variance.", partial(_spread, _FEWER, "largest", 1)),
         Claim("2003: the algorithm performs well until 5 classes.", _until_five),
         Claim("2003: performance falls sharply after 5 classes.", _falls),
     ),

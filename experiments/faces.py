@@ -35,6 +35,7 @@ from experiments.frame import (
     above,
     figure,
     mean_and_error,
+    reading,
     statement,
 )
 
@@ -123,30 +124,33 @@ def _sparse(results: Results) -> list[Check]:
 def conclude(results: Results) -> str:
     """Return the conclusion."""
     ours, without, best = (mean(results.values(AR, name), 3) for name in (WITH, WITHOUT, "CPCA"))
-    few, ridged = (mean(results.values(OPEN, key)) for key in ("CPCA, 1 taken out", "OPCA, ridge 100.0"))
+    few, ridged, many, waves = (
+        mean(results.values(OPEN, key))
+        for key in ("CPCA, 1 taken out", "OPCA, ridge 100.0", "CPCA, 40 dimensions", "CPCA, wavelets")
+    )
     moved = [mean(results.values(OPEN, f"{name}, moved by 3")) for name in (WITH, "CPCA")]
     return (
         f"On the paper's own data base Q-alpha with side data reaches {ours} (printed 0.64) and {without} without, but "
         f"constrained PCA reaches {best} where less than 0.39 is printed: the figure holds, the lead does not. The "
         f"rivals come near the printed level only if they hardly use the side data: {few} for constrained PCA with "
-        f"one direction taken out, {ridged} for oriented PCA with a ridge of 100. Misalignment is no explanation: with "
-        f"images moved by up to 3 pixels Q-alpha is at {moved[0]}, constrained PCA at {moved[1]}. What remains open: "
-        "13 of 26 images, ten of fifty men, two men shared by both draws."
+        f"one direction taken out, {ridged} for oriented PCA with a ridge of 100. More dimensions ({many} at 40) and "
+        f"wavelets in place of pixels ({waves}) change little. Misalignment is no explanation: with images moved by up "
+        f"to 3 pixels Q-alpha is at {moved[0]}, constrained PCA at {moved[1]}. What remains open: 13 of 26 images, "
+        "aligned; ten of fifty men; two men shared by both draws."
     )
 
 
 def open_choices(results: Results) -> list[Reading]:
     """Return Q-alpha per setting, and the rivals per dimension, input and alignment; all on AR."""
 
-    def row(choice: str, label: str, values: Array, printed: str, low: float, high: float) -> list[Reading]:
-        inside = bool(len(values) and low <= values.mean() <= high)
-        return [Reading(choice, label, mean_and_error(values, 2), printed, inside)] if len(values) else []
+    def ours(choice: str, label: str, values: Array) -> list[Reading]:
+        return reading(f"Q-alpha: {choice}", label, values, PRINTED, 2, "at least")
 
-    found = row("Q-alpha: lambda, power", "best on training persons (judged)", results.values(AR, WITH), "0.64", 0.6, 1)
+    found = ours("lambda, power", "best on training persons (judged)", results.values(AR, WITH))
     for power in POWERS:
         for strength in STRENGTHS:
             name = setting(strength, power)
-            found += row("Q-alpha: lambda, power", name, results.values(OPEN, f"{WITH}, {name}"), "0.64", 0.6, 1)
+            found += ours("lambda, power", name, results.values(OPEN, f"{WITH}, {name}"))
     for method in PCAS:
         values = {"tuned, pixels, aligned (judged)": results.values(AR, method)}
         for d in DIMENSIONS:
@@ -159,10 +163,12 @@ def open_choices(results: Results) -> list[Reading]:
         values["tuned, wavelets"] = results.values(OPEN, f"{method}, wavelets")
         values |= {f"tuned, moved by up to {n}": results.values(OPEN, f"{method}, moved by {n}") for n in _MOVES}
         for label, own in values.items():
-            found += row(f"{method}: dimensions, input, alignment", label, own, "below 0.39", -1, PRINTED_NEXT)
+            choice = f"{method}: dimensions, input, alignment"
+            if len(own):
+                low = bool(own.mean() <= PRINTED_NEXT)
+                found.append(Reading(choice, label, mean_and_error(own, 2), f"below {PRINTED_NEXT}", low))
     for n in _MOVES:
-        own = results.values(OPEN, f"{WITH}, moved by {n}")
-        found += row("Q-alpha: alignment", f"moved by up to {n}", own, "0.64", 0.6, 1)
+        found += ours("alignment", f"moved by up to {n}", results.values(OPEN, f"{WITH}, moved by {n}"))
     return found
 
 
@@ -217,7 +223,8 @@ def _show(ax: Any, image: Array) -> None:
     ax.set_axis_off()
 
 
-EXPERIMENT = Experiment(
+EXPERIMENT = Experiment.of(
+    __name__,
     name="faces",
     title="Faces with side data",
     paper="shashua-wolf 2004",
@@ -229,11 +236,6 @@ EXPERIMENT = Experiment(
     "warpPIE10P, Yale and ORL are shown beside it. SDR-SI was written for this experiment from its paper.",
     runs=dict.fromkeys((*SETS, OPEN), 20),
     quick={"ORL_32x32": 1, AR: 1},
-    run=run,
-    conclusion=conclude,
-    readings=open_choices,
-    table=table,
-    draw=draw,
     data={**{name: name for name in SETS}, OPEN: AR},
     claims=(
         Claim("Q-alpha with side data has a precision index of 0.64.", lambda results: _index(results, (AR,))),

@@ -101,7 +101,8 @@ def draw(results: Results) -> Any:
     return FeatureMap(normalize="center").fit(frame).plot().figure_
 
 
-EXPERIMENT = Experiment(
+EXPERIMENT = Experiment.of(
+    __name__,
     name="feature-map",
     title="The topographical map",
     paper="shashua-wolf 2004",
@@ -113,11 +114,6 @@ EXPERIMENT = Experiment(
     "between the centres.",
     runs={_CASE: 50},
     quick={_CASE: 10},
-    run=run,
-    conclusion=conclude,
-    readings=open_choices,
-    table=table,
-    draw=draw,
     claims=(
         Claim("The two rounds find the two sets of features.", _sets),
         Claim("The hybrids have equal, high relevance in both rounds.", _hybrids),

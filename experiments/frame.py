@@ -1,5 +1,6 @@
 """The frame of an experiment: what it runs, what the paper claims, and how a verdict is computed."""
 
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -239,7 +240,14 @@ class Experiment:
     conclusion: Callable[[Results], str]
     table: Callable[[Results], str]
     claims: Sequence[Claim]
+    readings: Callable[[Results], Sequence[Reading]]
     draw: Callable[[Results], Any]
-    readings: Callable[[Results], Sequence[Reading]] = lambda results: ()
     data: Mapping[str, str] = field(default_factory=dict)
     stand_in: str = ""
+
+    @classmethod
+    def of(cls, module: str, **about: Any) -> "Experiment":
+        """Return the experiment of a module: its functions `run`, `conclude`, `table`, `draw` and `open_choices`."""
+        own = vars(sys.modules[module])
+        functions = {name: own[name] for name in ("run", "table", "draw")}
+        return cls(**functions, conclusion=own["conclude"], readings=own["open_choices"], **about)

@@ -1,6 +1,7 @@
 """The gene expression model of Ben-Dor et al., one parameter varied at a time (2003 and 2005, "Genomics")."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -64,19 +65,15 @@ def table(results: Results) -> str:
     return markdown(["", *heads, *(f"ratio, {name}" for name in (JUDGED, "none"))], rows)
 
 
-def _finds(cases: Sequence[str], words: str, least: float) -> Callable[[Results], list[Check]]:
+def _finds(cases: Sequence[str], words: str, least: float, results: Results) -> list[Check]:
     """Checks of the precision under the papers' own normalisation."""
-
-    def checks(results: Results) -> list[Check]:
-        found = {case: results.values(case, f"precision, {JUDGED}") for case in cases}
-        rule = f"{words} (precision {least:g}{'' if least == 1 else ' or more'})"
-        return [
-            statement(case, rule, mean_and_error(values, 2), values.mean() >= least)
-            for case, values in found.items()
-            if len(values)
-        ]
-
-    return checks
+    found = {case: results.values(case, f"precision, {JUDGED}") for case in cases}
+    rule = f"{words} (precision {least:g}{'' if least == 1 else ' or more'})"
+    return [
+        statement(case, rule, mean_and_error(values, 2), values.mean() >= least)
+        for case, values in found.items()
+        if len(values)
+    ]
 
 
 def _ratio_is_thirty(results: Results) -> list[Check]:
@@ -127,7 +124,8 @@ def draw(results: Results) -> Any:
     return picture
 
 
-EXPERIMENT = Experiment(
+EXPERIMENT = Experiment.of(
+    __name__,
     name="gene-model",
     title="The gene model of Ben-Dor, Friedman and Yakhini",
     paper="wolf-shashua 2003 and 2005",
@@ -138,21 +136,19 @@ EXPERIMENT = Experiment(
     "`columns shifted` adds a constant to every column.",
     runs=dict.fromkeys(_CASES, 20),
     quick=dict.fromkeys([_case("m", 5), _case("m", 600), _case("d", 1), _case("e", 0.995), _case("s", 5000)], 3),
-    run=run,
-    conclusion=conclude,
-    readings=open_choices,
-    table=table,
-    draw=draw,
     claims=(
         Claim(
             "Completely robust to m: always the correct features with as few as 5 features.",
-            _finds([_case("m", value) for value in SWEEPS["m"]], "always the correct features", 1.0),
+            partial(_finds, [_case("m", value) for value in SWEEPS["m"]], "always the correct features", 1.0),
         ),
         Claim(
             "Performs well for d from 1 to 1000.",
-            _finds([_case("d", value) for value in SWEEPS["d"]], "performs well", 0.9),
+            partial(_finds, [_case("d", value) for value in SWEEPS["d"]], "performs well", 0.9),
         ),
-        Claim("Up to 99.5 % of the features may be irrelevant.", _finds([_case("e", 0.995)], "reaches 99.5 %", 0.9)),
+        Claim(
+            "Up to 99.5 % of the features may be irrelevant.",
+            partial(_finds, [_case("e", 0.995)], "reaches 99.5 %", 0.9),
+        ),
         Claim("At least 30 times more likely to choose a relevant feature, even for s > 1000.", _ratio_is_thirty),
     ),
 )

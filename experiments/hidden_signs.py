@@ -116,7 +116,8 @@ def draw(results: Results) -> Any:
 
 _CASES = [_case(spread, order) for spread in SPREADS for order in ORDERS]
 
-EXPERIMENT = Experiment(
+EXPERIMENT = Experiment.of(
+    __name__,
     name="hidden-signs",
     title="Hidden signs and the kernel",
     paper="wolf-shashua 2003 and 2005",
@@ -127,11 +128,6 @@ EXPERIMENT = Experiment(
     stand_in="the papers' curves have no numbers in the text.",
     runs=dict.fromkeys(_CASES, 80),
     quick=dict.fromkeys(_CASES, 4),
-    run=run,
-    conclusion=conclude,
-    readings=open_choices,
-    table=table,
-    draw=draw,
     claims=(
         Claim("The kernel succeeds more often than squared data at every lambda.", _kernel_wins),
         Claim("Without kernel the success rate is constantly zero.", _plain_fails),

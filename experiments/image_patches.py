@@ -12,7 +12,18 @@ from sklearn.datasets import load_sample_images
 from eigensieve.datasets import load_real
 from eigensieve.estimators import QAlphaSelector
 from experiments.common import largest, markdown, mean, panels, standardised
-from experiments.frame import Array, Check, Claim, Experiment, Reading, Results, figure, mean_and_error, statement
+from experiments.frame import (
+    Array,
+    Check,
+    Claim,
+    Experiment,
+    Reading,
+    Results,
+    figure,
+    mean_and_error,
+    reading,
+    statement,
+)
 
 PHOTOGRAPHS, OBJECTS = "crops of two photographs", "pairs of objects (COIL20)"
 _COUNTS = (18, 9)
@@ -143,15 +154,12 @@ def open_choices(results: Results) -> list[Reading]:
     """Return the share of correct assignments per number of patches, and with weighted patches."""
     labels = {f"{n} chosen": f"{n} patches" for n in _OTHER_COUNTS}
     labels |= {_CHOICE: "20 patches, as in Fig. 5 (judged)", "weighted": "all patches times sqrt(alpha)"}
-    found = []
-    for case in results.having(EXPERIMENT.runs):
-        for key, label in labels.items():
-            values = results.values(case, key)
-            agrees = bool(values.mean() >= 0.8)
-            found.append(
-                Reading(f"number of patches, {case}", label, mean_and_error(values, 2), "0.80 to 0.90", agrees)
-            )
-    return found
+    return [
+        each
+        for case in results.having(EXPERIMENT.runs)
+        for key, label in labels.items()
+        for each in reading(f"number of patches, {case}", label, results.values(case, key), 0.8, 2, "at least")
+    ]
 
 
 def draw(results: Results) -> Any:
@@ -181,7 +189,8 @@ def _templates(case: str, chosen: Array) -> Array:
     return np.vstack([np.hstack(cut_out[i : i + 5]) for i in range(0, len(cut_out), 5)])
 
 
-EXPERIMENT = Experiment(
+EXPERIMENT = Experiment.of(
+    __name__,
     name="image-patches",
     title="Image patches",
     paper="wolf-shashua 2003 and 2005",
@@ -194,11 +203,6 @@ EXPERIMENT = Experiment(
     "in.",
     runs={OBJECTS: 20, PHOTOGRAPHS: 20},
     quick={PHOTOGRAPHS: 2, OBJECTS: 5},
-    run=run,
-    conclusion=conclude,
-    readings=open_choices,
-    table=table,
-    draw=draw,
     data={OBJECTS: "COIL20"},
     claims=(
         Claim("80 to 90 % of the images are assigned correctly.", _selected, "not the paper's images"),

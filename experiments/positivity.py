@@ -219,7 +219,8 @@ def draw(results: Results) -> Any:
     return picture
 
 
-EXPERIMENT = Experiment(
+EXPERIMENT = Experiment.of(
+    __name__,
     name="positivity",
     title="Positive and sparse weights",
     paper="wolf-shashua 2003 and 2005",
@@ -229,11 +230,6 @@ EXPERIMENT = Experiment(
     "problem.",
     runs={_SMALL_CASE: 20, _WEIGHTS: 20, _GAP: 20, _TRIPLE: 20, _LARGE_CASE: 10, _OPEN: 10},
     quick={_WEIGHTS: 5, _TRIPLE: 3, _GAP: 20, _SMALL_CASE: 3, _OPEN: 1},
-    run=run,
-    conclusion=conclude,
-    readings=open_choices,
-    table=table,
-    draw=draw,
     claims=(
         Claim(
             "Above n = 20 the leading eigenvector is positive with probability above 0.99 (mu = 1/6).",

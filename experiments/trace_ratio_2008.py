@@ -233,7 +233,8 @@ def _draw_steps(ax: Any, case: str, count: int = 5) -> None:
 
 _CASES = [f"{name}, {scaling}" for scaling in SCALINGS for name in UCI + FACES]
 
-EXPERIMENT = Experiment(
+EXPERIMENT = Experiment.of(
+    __name__,
     name="trace-ratio",
     title="Trace ratio: feature level against subset level",
     paper="nie-2008",
@@ -246,11 +247,6 @@ EXPERIMENT = Experiment(
     "judged.",
     runs=dict.fromkeys(_CASES, 20),
     quick={"crx, raw": 3, "german_credit, raw": 3, "vehicle, raw": 2, "UMIST, raw": 1},
-    run=run,
-    conclusion=conclude,
-    readings=open_choices,
-    table=table,
-    draw=draw,
     data={case: case.split(", ")[0] for case in _CASES},
     claims=(
         Claim("In most cases the subset level is more accurate.", _mostly_better),

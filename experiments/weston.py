@@ -1,6 +1,7 @@
 """The two problems of Weston et al.: SVM test error on features chosen by filters, wrappers and Q-alpha."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -142,22 +143,18 @@ def table(results: Results) -> str:
     return markdown(["test error at", *cases], rows)
 
 
-def _against(problem: str, method: str, other: str) -> Callable[[Results], list[Check]]:
+def _against(problem: str, method: str, other: str, results: Results) -> list[Check]:
     """The papers' curves have no numbers: the other method is measured here, on the same draws."""
-
-    def checks(results: Results) -> list[Check]:
-        return [
-            check
-            for size in SIZES[problem]
-            for check in no_worse(
-                f"{size} points",
-                results.values(_case(problem, size), method),
-                results.values(_case(problem, size), other),
-                other,
-            )
-        ]
-
-    return checks
+    return [
+        check
+        for size in SIZES[problem]
+        for check in no_worse(
+            f"{size} points",
+            results.values(_case(problem, size), method),
+            results.values(_case(problem, size), other),
+            other,
+        )
+    ]
 
 
 def conclude(results: Results) -> str:
@@ -202,7 +199,8 @@ def draw(results: Results) -> Any:
 
 _CASES = [_case(problem, size) for problem in SIZES for size in SIZES[problem]]
 
-EXPERIMENT = Experiment(
+EXPERIMENT = Experiment.of(
+    __name__,
     name="weston",
     title="Weston's linear and non-linear problems",
     paper="wolf-shashua 2003 and 2005",
@@ -213,18 +211,15 @@ EXPERIMENT = Experiment(
     "`FeatureMap` and the label span (`span`) are this library's; they are shown and decide nothing.",
     runs=dict.fromkeys([*_CASES, *_OPEN.values()], _RUNS),
     quick={_case(NONLINEAR, 50): 3, _case(LINEAR, 50): 3, _OPEN[LINEAR]: 2},
-    run=run,
-    conclusion=conclude,
-    readings=open_choices,
-    table=table,
-    draw=draw,
     claims=(
-        Claim("Linear: Q-alpha with labels closely agrees with the wrapper.", _against(LINEAR, _BLOCKS, _WRAPPER)),
+        Claim(
+            "Linear: Q-alpha with labels closely agrees with the wrapper.", partial(_against, LINEAR, _BLOCKS, _WRAPPER)
+        ),
         Claim(
             "Linear: without labels Q-alpha does not fall much behind.",
-            _against(LINEAR, _UNSUPERVISED, _WRAPPER),
+            partial(_against, LINEAR, _UNSUPERVISED, _WRAPPER),
         ),
-        Claim("Non-linear: similar results, with labels.", _against(NONLINEAR, _BLOCKS, _WRAPPER)),
-        Claim("Non-linear: similar results, without labels.", _against(NONLINEAR, _UNSUPERVISED, _WRAPPER)),
+        Claim("Non-linear: similar results, with labels.", partial(_against, NONLINEAR, _BLOCKS, _WRAPPER)),
+        Claim("Non-linear: similar results, without labels.", partial(_against, NONLINEAR, _UNSUPERVISED, _WRAPPER)),
     ),
 )

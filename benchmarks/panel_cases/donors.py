@@ -6,7 +6,7 @@ import numpy as np
 
 from eigensieve import SieveSelector
 
-N_DONORS, N_FEATURES, DRAWS = 30, 400, 10
+N_DONORS, N_FEATURES, DRAWS = 30, 400, 5
 LIKENESS = 0.9  # share of a feature's variance that the samples of a donor have in common
 
 

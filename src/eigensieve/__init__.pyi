@@ -16,6 +16,7 @@ from .estimators import fisher_score as fisher_score
 from .estimators import laplacian_score as laplacian_score
 from .estimators import load_model as load_model
 from .estimators import save_model as save_model
+from .estimators import score_panel as score_panel
 from .estimators import select_kernels as select_kernels
 from .evidence import selection_stability as selection_stability
 from .operators import check_symmetric_operator as check_symmetric_operator

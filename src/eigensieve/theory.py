@@ -1,4 +1,4 @@
-"""What the papers prove about the weights, as functions.
+"""The papers' theorems about the weights, as functions.
 
 How much larger relevant weights are than irrelevant ones (the sparsity gap), how much weight irrelevant features can
 get at most (2005 paper, section 4.2), how likely the weights are to come out positive (section 4.1), and what sparse

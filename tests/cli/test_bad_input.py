@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from cli.conftest import N_FEATURES, program, write_csv
-from eigensieve.cli.errors import MEANING
+from eigensieve.cli.errors import ExitCode
 
 SELECT = ("select", "--method", "qalpha")
 
@@ -349,5 +349,5 @@ def test_exit_codes_are_documented():
     if not docs.exists():
         pytest.skip("the documentation is not part of this installation")
     text = docs.read_text(encoding="utf-8").replace("`", "")
-    for code, meaning in MEANING.items():
-        assert f"| {int(code)} | {meaning} |" in text
+    for code in ExitCode:
+        assert f"| {int(code)} | {code.meaning} |" in text

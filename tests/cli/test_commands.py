@@ -219,13 +219,24 @@ def test_a_label_that_names_the_samples_is_refused(cli, table, tmp_path, command
 
 @pytest.mark.parametrize(
     ("command", "flag", "ends"),
-    [("compress", "--c", "}"), ("compress", "-r", "</html>"), ("compare", "-r", "</html>"), ("map", "-r", "</html>")],
+    [
+        ("compress", "--c", "}"),
+        ("compress", "-r", "</html>"),
+        ("compare", "-r", "</html>"),
+        ("map", "-r", "</html>"),
+        ("score", "-r", "</html>"),
+    ],
 )
 def test_what_goes_to_standard_output_stands_there_alone(cli, table, command, flag, ends):
-    quick = {"compress": ("-e", 8, "--no-compare"), "compare": ("--methods", "variance"), "map": ()}[command]
+    quick = {
+        "compress": ("-e", 8, "--no-compare"),
+        "compare": ("--methods", "variance"),
+        "map": (),
+        "score": ("-p", "g0,g1"),
+    }[command]
     label = () if command == "map" else ("--label", "tissue")
     code, out, err = cli(command, table, *label, *quick, flag, "-")
     assert code == 0 and out.rstrip().endswith(ends), err
-    assert any(said in err for said in ("values kept", "variance", "features taken"))
+    assert any(said in err for said in ("values kept", "variance", "features taken", "adds nothing"))
     code, out, err = cli(command, table, *label, *quick, flag, "-", "--json")
     assert code == 2 and not out and "--json prints to standard output" in err

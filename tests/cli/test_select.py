@@ -212,7 +212,7 @@ def test_control_characters_in_names_do_not_reach_the_terminal(cli, values, tmp_
 def test_help_has_examples_and_exit_codes(cli):
     code, out, _ = cli("--help")
     assert code == 0 and "Exit codes" in out and "130" in out
-    for command in ("select", "inspect", "apply", "compare", "map", "compress", "demo"):
+    for command in ("select", "inspect", "apply", "compare", "score", "map", "compress", "demo"):
         code, out, _ = cli(command, "--help")
         assert code == 0 and "Example" in out
 

@@ -10,7 +10,7 @@ def test_one_experiment_leaves_results_page_and_verdicts(capsys, tmp_path):
     arguments = ["laplacian", "--quick", "--results", str(tmp_path / "raw"), "--page", str(tmp_path / "page.md")]
     main(arguments)
     out = capsys.readouterr().out
-    assert "| data | Laplacian | standard, unit | standard, centred | chance |" in out
+    assert "| data | Laplacian | Laplacian, moving d | Laplacian, as printed | standard, unit |" in out
     raw = (tmp_path / "raw" / "laplacian.jsonl").read_text()
     assert len(raw.splitlines()) == sum(EXPERIMENTS["laplacian"].quick.values())
     page = (tmp_path / "page.md").read_text()

@@ -10,13 +10,15 @@ from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.svm import SVC
 
 from eigensieve.datasets import make_weston_linear
-from experiments import element_selection, gene_outcomes, sufficient, uci_side_data, weston
+from experiments import element_selection, gene_outcomes, laplacian, sufficient, uci_side_data, weston
 from experiments.algorithm_one import PrintedElements, _Selected
 from experiments.face_features import Faces, haar, precision_index, tuned
 from experiments.frame import Results
 from experiments.gene_shaving import shaved_features
+from experiments.masked_svm import MaskedSVM, squared_hinge
 from experiments.oriented import directions
 from experiments.radius_margin import _smallest_ball, radius_margin_scales
+from reference import qalpha as naive
 
 
 def test_pair_accuracy_is_the_mean_of_two_rates():
@@ -239,6 +241,35 @@ def test_algorithm_one_as_printed_takes_the_candidate_that_leaves_least():
     np.testing.assert_allclose(state.left, expected, atol=1e-8)
 
 
+def _squared_hinge_loss(point, K, signs):
+    slack = np.maximum(0.0, 1.0 - signs[:, 0] * (K @ point[:-1] + point[-1]))
+    return np.mean(slack**2) + 1e-6 * np.sum(point[:-1] ** 2)
+
+
+def test_the_svm_of_masked_columns_is_the_minimum():
+    rng = np.random.default_rng(0)
+    K = np.exp(-(rng.normal(size=(90, 5)) ** 2))
+    signs = np.where(K[:, [0]] + 0.3 * rng.normal(size=(90, 1)) > 0.6, 1.0, -1.0)
+    weights, intercept, inside = squared_hinge(K, signs)
+    point = np.concatenate([weights[:, 0], intercept])
+    expected = minimize(_squared_hinge_loss, np.zeros(6), args=(K, signs), tol=1e-12)
+    assert _squared_hinge_loss(point, K, signs) == pytest.approx(expected.fun, rel=1e-7)
+    assert set(inside) == set(np.flatnonzero(signs[:, 0] * (K @ point[:-1] + point[-1]) < 1))
+
+
+def test_a_mask_is_found_while_the_svm_is_trained():
+    X, y = make_classification(300, 8, n_informative=4, n_redundant=0, random_state=0)
+    model = MaskedSVM(25, 0.5).fit(X[:200], y[:200], np.random.default_rng(0))
+    assert sum(len(column.features) for column in model.columns) == 25
+    K = np.array([rbf_kernel(X[:, c.features], X[[c.basis]][:, c.features], gamma=0.5)[:, 0] for c in model.columns]).T
+    expected = K @ model.weights[:, 0] + model.intercept
+    np.testing.assert_allclose(model.decision_function(X), expected, atol=1e-6)
+    point, signs = np.concatenate([model.weights[:, 0], model.intercept]), np.where(y == 1, 1.0, -1.0)[:200, None]
+    best = minimize(_squared_hinge_loss, point, args=(K[:200], signs))
+    assert _squared_hinge_loss(point, K[:200], signs) == pytest.approx(best.fun, rel=1e-4)
+    assert np.mean((model.decision_function(X[200:]) > 0) == y[200:]) > 0.75
+
+
 def test_moved_faces_are_the_same_images_elsewhere():
     images = np.random.default_rng(0).uniform(size=(6, 20, 18))
     faces = Faces.of(images, np.repeat([0, 1, 2], 2))
@@ -262,3 +293,15 @@ def test_settings_are_chosen_on_the_training_persons():
 
     found = tuned(faces, np.array([0, 1, 9]), np.array([2, 3, 9]), (family,))
     assert found["column"][1] == "0" and found["column"][0] < 0.2
+
+
+@pytest.mark.parametrize("n_steps", [1, 2, 5])
+def test_the_moving_d_is_that_of_the_printed_algorithm(n_steps):
+    X = np.abs(np.random.default_rng(3).standard_normal((20, 12)))
+    M = naive.standardise(X, "unit")
+    equal = np.full(12, 12**-0.5)
+    plain = sum(weight * (np.outer(m, m) - np.diag(m * m.sum())) for weight, m in zip(equal, M, strict=True))
+    start = np.linalg.eigh(plain)[1][:, -2:]  # d moves no eigenvector
+    alpha, _ = naive.moving_laplacian(M, start, n_steps)
+    found = laplacian.moving_weights(X, 2, degrees=True, n_steps=n_steps)
+    np.testing.assert_allclose(found, alpha, atol=1e-9)

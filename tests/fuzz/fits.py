@@ -44,7 +44,7 @@ _SETTINGS: dict[str, dict[str, tuple[Any, ...]]] = {
         "criterion": ("energy", "energy", "gap"),
         "normalize": ("auto", "auto", "center", "unit", "none"),
         "supervision": ("auto", "auto", "blocks", "ignore"),
-        "solver": ("auto", "auto", "basic", "power", "ritz", "moving"),
+        "solver": ("auto", "auto", "basic", "power", "ritz"),
         "init": ("eigen", "eigen", "random"),
         "n_init": (1, 1, 3),
     },

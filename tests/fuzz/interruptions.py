@@ -36,6 +36,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "map": ("map", "{table}", "--label", "y", "-o", "{out}/x.csv", "-m", "{out}/m.skops"),
     "apply": ("apply", "{model}", "{table}", "--label", "y", "-o", "{out}/x.csv"),
     "compare": (*_COMPARE, "-n", "3", "--folds", "2", "-o", "{out}/x.csv", "-r", "{out}/r.html"),
+    "score": ("score", "{table}", "--label", "y", "-p", "g0,g1", "-o", "{out}/x.csv", "-r", "{out}/r.html"),
     "demo": ("demo", "--features", "60", "-o", "{out}/r.html"),
     "inspect": ("inspect", "{table}", "--label", "y"),
 }
@@ -162,7 +163,7 @@ def _whole(command: str) -> tuple[dict[str, bytes], float]:
     # Forks find imported and compiled what has been used here. Polars is left out: its threads do not survive a fork.
     with tempfile.TemporaryDirectory() as folder, redirect_stderr(io.StringIO()):
         parts = _arguments(command, Path(folder))
-        for output in ("-w", "-o") if command in ("map", "apply", "compare") else ("-w",):
+        for output in ("-w", "-o") if command in ("map", "apply", "compare", "score") else ("-w",):
             if output in parts and command != "apply":
                 del parts[parts.index(output) : parts.index(output) + 2]
         run([*parts, "--quiet"])

@@ -51,7 +51,6 @@ def test_labels_with_side_data_are_the_generalised_eigenvector():
         ({"supervision": "blocks", "criterion": "gap"}, Y, "subtracts the blocks across classes already"),
         ({"supervision": "blocks", "solver": "ritz"}, Y, "which only its own solver does"),
         ({"supervision": "blocks"}, FEW, "samples without label .* are in no block"),
-        ({"solver": "moving"}, None, "must be 'moving' with spectrum='laplacian' only"),
         ({"solver": "power"}, FEW, "when some samples have no label"),
         ({"supervision": "span"}, None, "requires y to be passed"),
     ],

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from eigensieve import SieveSelector
+from eigensieve.evidence import share_shown
 from eigensieve.sieve import samples
-from eigensieve.sieve.panel import fewest, growing_panels, share_shown
+from eigensieve.sieve.panel import fewest, growing_panels
 from eigensieve.sieve.settings import SETTINGS
 from reference import sieve as naive
 from support.backends import FEW

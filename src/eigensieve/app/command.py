@@ -4,13 +4,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-READING = {
-    "samples": "--samples",
-    "label": "--label",
-    "batch": "--batch",
-    "id": "--id",
-    "categories": "--categories",
-}
+READING = {"samples": "--samples", "label": "--label", "batch": "--batch", "id": "--id", "categories": "--categories"}
 """Choices about how the table is read, and their options."""
 
 SELECTING = READING | {"missing": "--missing", "n_features": "--n-features", "stability": "--stability"}
@@ -64,6 +58,5 @@ def outputs(table: str) -> dict[str, str]:
 
 
 def select_command(table: str, choices: Any) -> list[str]:
-    """Return the arguments of ``eigensieve`` that select from the table."""
     written = [f"--{option}={name}" for option, name in outputs(table).items()]
     return ["select", table, *options(choices, SELECTING), *written]

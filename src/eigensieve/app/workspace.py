@@ -73,7 +73,6 @@ class Program:
                 self.error = rest
 
     async def stop(self) -> None:
-        """End it: first politely, so that it removes its own files, then by force."""
         if self.state != "running":
             return
         self.state = "stopped"
@@ -157,7 +156,6 @@ class Workspace:
         return look.document
 
     def start(self, choices: Any) -> None:
-        """Start a selection."""
         table = self._given()
         self._check_idle()
         for name in outputs(table.name).values():
@@ -168,7 +166,6 @@ class Workspace:
         task.add_done_callback(self._tasks.discard)
 
     async def stop(self) -> None:
-        """End the selection."""
         if self.selection is not None:
             await self.selection.stop()
 

@@ -18,7 +18,6 @@ import typer
 from eigensieve.cli.commands import COMMANDS
 from eigensieve.cli.console import open_closed_streams, printable
 from eigensieve.cli.errors import (
-    MEANING,
     CommandError,
     ExitCode,
     Terminated,
@@ -29,7 +28,7 @@ from eigensieve.cli.errors import (
 )
 from eigensieve.cli.outputs import PUBLISHED
 
-_CODES = "\n\n".join(f"{int(code)}  {meaning}" for code, meaning in MEANING.items())
+_CODES = "\n\n".join(f"{int(code)}  {code.meaning}" for code in ExitCode)
 
 app = typer.Typer(
     name="eigensieve",
@@ -102,7 +101,7 @@ def _options(group: Any) -> list[Parameter]:
         Parameter(
             field.name,
             Parameter.KEYWORD_ONLY,
-            default=Parameter.empty if field.default is MISSING else field.default,
+            default=field.metadata.get("option", Parameter.empty if field.default is MISSING else field.default),
             annotation=hints[field.name],
         )
         for field in fields(group)
@@ -152,7 +151,8 @@ def _run(arguments: Sequence[str]) -> int:
     except (BrokenPipeError, SystemExit) as stop:
         if not isinstance(stop, BrokenPipeError) and not isinstance(stop.__context__, BrokenPipeError):
             raise
-        _silence_stdout()
+        # keep Python from complaining at exit that the reader of our output has gone (``| head``)
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return ExitCode.OK
     except CommandError as problem:
         return _fail(one_line(problem), problem.code, problem)
@@ -167,7 +167,9 @@ def _run(arguments: Sequence[str]) -> int:
     except OSError as problem:
         if not disk_full(problem):
             return _internal(problem)
-        return _fail(_no_space(problem), ExitCode.OUTPUT, problem)
+        already = f" Already written: {', '.join(PUBLISHED)}." if PUBLISHED else ""
+        refused = explain_os_error(problem, problem.filename or "standard output", "writing")
+        return _fail(refused + already, ExitCode.OUTPUT, problem)
     except Exception as problem:
         if "can't start new thread" in str(problem):
             return _fail(out_of_memory("a thread cannot be started"), ExitCode.INPUT, problem)
@@ -219,12 +221,6 @@ def _ended(how: str) -> str:
     return f"{how} after the outputs were written: {', '.join(PUBLISHED)}."
 
 
-def _no_space(problem: OSError) -> str:
-    """What is true about the outputs when there is no space for what is printed, or for a file of the work."""
-    already = f" Already written: {', '.join(PUBLISHED)}." if PUBLISHED else ""
-    return explain_os_error(problem, problem.filename or "standard output", "writing") + already
-
-
 def _fail_ended(end: BaseException) -> int:
     if not isinstance(end, Terminated):
         return _fail(_ended("Interrupted"), ExitCode.INTERRUPTED)
@@ -252,8 +248,3 @@ def _fail(message: str, code: ExitCode, problem: BaseException | None = None) ->
         traceback.print_exception(problem)
     print(f"error: {printable(message)}", file=sys.stderr)
     return code
-
-
-def _silence_stdout() -> None:
-    """Keep Python from complaining at exit that the reader of our output has gone (``| head``)."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

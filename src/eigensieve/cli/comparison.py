@@ -34,7 +34,6 @@ class Measured:
         return [self.name, f"{self.score:.4f}", *area, *last]
 
     def document(self) -> dict[str, Any]:
-        """Return plain values for scripts."""
         return asdict(self)
 
 
@@ -148,7 +147,6 @@ def peers(full: Any, X: Any, seed: int) -> dict[str, Callable[[], Any]]:
 
 
 def compare(full: Any, train: tuple[Any, Any], held_out: tuple[Any, Any], seed: int, progress: Any) -> list[Measured]:
-    """Fit and measure the other small machines."""
     found = []
     for name, make in peers(full, train[0], seed).items():
         progress(name)

@@ -1,6 +1,7 @@
 """Constraints on the selected features, from names on the command line or from files."""
 
 import csv
+import os
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from eigensieve.cli.reading import Samples
 
 NAMED = {"keep": "--must-keep", "exclude": "--exclude"}
 TABLES = {"feature_groups": "--groups", "feature_costs": "--costs"}
+_HEADS = ("feature", "gene", "name")
 
 
 def check_constraints(params: Params) -> None:
@@ -30,10 +32,11 @@ def with_constraints(params: Params, samples: Samples) -> Params:
     Before, constraints are texts: names of features, or the path of a file.
     """
     places = {str(name): place for place, name in enumerate(samples.features)}
-    found: dict[str, Any] = {}
-    for parameter, flag in NAMED.items():
-        if parameter in params:
-            found[parameter] = [_place(name, places, flag) for name in _names(params[parameter])]
+    found: dict[str, Any] = {
+        parameter: feature_places(params[parameter], samples, flag)
+        for parameter, flag in NAMED.items()
+        if parameter in params
+    }
     for parameter, flag in TABLES.items():
         if parameter in params:
             table = {_place(name, places, flag): value for name, value in _pairs(params[parameter], flag)}
@@ -42,9 +45,20 @@ def with_constraints(params: Params, samples: Samples) -> Params:
     return params | found
 
 
+def feature_places(text: str, samples: Samples, flag: str) -> list[int]:
+    """Return the column numbers of the features that a text or a file names."""
+    places = {str(name): place for place, name in enumerate(samples.features)}
+    names = _names(text)
+    if names and names[0].lower() in _HEADS and names[0] not in places:
+        names = names[1:]
+    return [_place(name, places, flag) for name in names]
+
+
 def _names(text: str) -> list[str]:
     """Read names, one per line of a file, or separated by commas."""
-    lines = Path(text).read_text(encoding="utf-8-sig").splitlines() if Path(text).is_file() else text.split(",")
+    if not os.path.isfile(text):  # a long list of names is no path
+        return [name.strip() for name in text.split(",") if name.strip()]
+    lines = Path(text).read_text(encoding="utf-8-sig", errors="replace").splitlines()
     return [line.strip() for line in lines if line.strip()]
 
 
@@ -58,7 +72,7 @@ def _pairs(path: str, flag: str) -> list[tuple[str, str]]:
         if len(row) != 2:
             raise InputProblem(f"Line {number} of '{path}' has {len(row)} columns. {flag} needs 'feature,value'.")
     first = [cell.strip().lower() for cell in rows[0]] if rows else []
-    return [(row[0].strip(), row[1].strip()) for row in rows[first[:1] in (["feature"], ["gene"], ["name"]) :]]
+    return [(row[0].strip(), row[1].strip()) for row in rows[first[:1] in [[head] for head in _HEADS] :]]
 
 
 def _place(name: str, places: dict[str, int], flag: str) -> int:

@@ -11,32 +11,25 @@ from eigensieve.cli.methods import FLAGS
 
 
 class ExitCode(IntEnum):
-    """Exit codes of every command; documented in ``docs/cli.md`` and in ``eigensieve --help``."""
+    """Exit codes of every command with their meaning; documented in ``docs/cli.md`` and in ``eigensieve --help``."""
 
-    OK = 0
-    INTERNAL = 1
-    USAGE = 2
-    INPUT = 3
-    OUTPUT = 4
-    MODEL = 5
-    MISSING_PACKAGE = 6
-    HANGUP = 129
-    INTERRUPTED = 130
-    TERMINATED = 143
+    meaning: str
 
+    def __new__(cls, value: int, meaning: str) -> "ExitCode":
+        code = int.__new__(cls, value)
+        code._value_, code.meaning = value, meaning
+        return code
 
-MEANING = {
-    ExitCode.OK: "done",
-    ExitCode.INTERNAL: "a bug in eigensieve (EIGENSIEVE_DEBUG=1 shows the traceback)",
-    ExitCode.USAGE: "wrong command line: unknown option, bad value, options that do not go together",
-    ExitCode.INPUT: "input missing, unreadable, or not usable for the selection",
-    ExitCode.OUTPUT: "output exists without --force, or cannot be written (permissions, disk full)",
-    ExitCode.MODEL: "model file damaged, not trusted, or made for other columns",
-    ExitCode.MISSING_PACKAGE: "an optional package is missing (the message has the pip command)",
-    ExitCode.HANGUP: "ended by SIGHUP, as when the terminal closes; no output is half-written",
-    ExitCode.INTERRUPTED: "interrupted with Ctrl-C; no output is half-written",
-    ExitCode.TERMINATED: "ended by SIGTERM; no output is half-written",
-}
+    OK = 0, "done"
+    INTERNAL = 1, "a bug in eigensieve (EIGENSIEVE_DEBUG=1 shows the traceback)"
+    USAGE = 2, "wrong command line: unknown option, bad value, options that do not go together"
+    INPUT = 3, "input missing, unreadable, or not usable for the selection"
+    OUTPUT = 4, "output exists without --force, or cannot be written (permissions, disk full)"
+    MODEL = 5, "model file damaged, not trusted, or made for other columns"
+    MISSING_PACKAGE = 6, "an optional package is missing (the message has the pip command)"
+    HANGUP = 129, "ended by SIGHUP, as when the terminal closes; no output is half-written"
+    INTERRUPTED = 130, "interrupted with Ctrl-C; no output is half-written"
+    TERMINATED = 143, "ended by SIGTERM; no output is half-written"
 
 
 class CommandError(Exception):

@@ -24,7 +24,6 @@ def split(y: Any, share: float, seed: int, source: str, *, quantity: bool) -> tu
 
 
 def trained_svm(penalty: float, X: Any, y: Any, *, quantity: bool) -> Any:
-    """Train the SVM to rewrite."""
     from sklearn.svm import SVC, SVR
 
     if not quantity:

@@ -17,9 +17,13 @@ def _checked_seed(seed: int | None) -> int | None:
     return seed
 
 
+def option(*flags: str, default: Any = None, **details: Any) -> Any:
+    """Return a field of a settings class that is an option of the command line; `details` are those of typer."""
+    return field(default=default, metadata={"option": typer.Option(default, *flags, **details)})
+
+
 Seed = Annotated[
-    int | None,
-    typer.Option("--seed", help="Seed of all random numbers.", show_default=False, callback=_checked_seed),
+    int | None, typer.Option("--seed", help="Seed of all random numbers.", show_default=False, callback=_checked_seed)
 ]
 Force = Annotated[bool, typer.Option("--force", "-f", help="Replace files that exist.")]
 Report = Annotated[str | None, typer.Option("--report", "-r", help="Write a self-contained HTML report here.")]
@@ -116,8 +120,8 @@ class LabelledOptions(SampleOptions):
 class PrintOptions:
     """What to print."""
 
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")] = False
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document, for scripts.")] = False
-    lines: Annotated[
-        bool, typer.Option("--progress", help="Print progress as plain lines on standard error, for logs and programs.")
-    ] = False
+    quiet: bool = option("--quiet", "-q", help="Print nothing but errors.", default=False)
+    as_json: bool = option("--json", help="Print one JSON document, for scripts.", default=False)
+    lines: bool = option(
+        "--progress", help="Print progress as plain lines on standard error, for logs and programs.", default=False
+    )

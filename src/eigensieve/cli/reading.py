@@ -19,6 +19,10 @@ _MOSTLY = 0.5  # share of missing values from which on a feature is left out
 MISSING = ("auto", "error", "mean", "median", "drop-features", "drop-samples")
 
 
+_READER = {"ident": "id", "orientation": "samples", "form": "format", "donors": "donor"}
+"""Field -> argument of ``read_table`` where their names differ: some would hide Python's own."""
+
+
 def read_table(wanted: TableOptions, console: Console) -> Any:
     """Read a table from a file, a 10x folder, or standard input."""
     from eigensieve import tables
@@ -33,25 +37,10 @@ def read_table(wanted: TableOptions, console: Console) -> Any:
         tables.check_marks(wanted.decimal, wanted.thousands)
     except ValueError as error:
         raise UsageProblem(in_options(str(error))) from error
+    given = {name: value for name, value in vars(wanted).items() if name not in ("source", "missing")}
+    arguments = {_READER.get(name, name): value for name, value in given.items() if value is not None}
     with console.working(f"Reading {wanted.source}", wanted.source):
-        return tables.read_table(
-            wanted.source,
-            label=wanted.label,
-            id=wanted.ident,
-            batch=wanted.batch,
-            donor=wanted.donors,
-            samples=wanted.orientation,  # type: ignore[arg-type]  # read_table checks it
-            format=wanted.form,
-            categories=wanted.categories,  # type: ignore[arg-type]  # read_table checks it
-            keep=wanted.keep or (),
-            drop=wanted.drop or (),
-            na_values=wanted.na_values or (),
-            decimal=wanted.decimal,
-            thousands=wanted.thousands,
-            header=wanted.header,
-            comment=wanted.comment,
-            sheet=wanted.sheet,
-        )
+        return tables.read_table(wanted.source, **arguments)
 
 
 _WHAT_TO_DO = {
@@ -343,7 +332,6 @@ def labels_with(labels: Array, unlabelled: Any) -> Array:
 
 
 def dense(X: Any) -> Array:
-    """Return the values as a dense array of floats."""
     return np.asarray(X.toarray() if hasattr(X, "toarray") else X, dtype=np.float64)
 
 
@@ -356,12 +344,10 @@ class Columns:
 
     @property
     def some(self) -> str:
-        """The first few absent names, for messages."""
         return _some(self.absent)
 
 
 def find_columns(names: Sequence[str], wanted: Sequence[str]) -> Columns:
-    """Find features by their names."""
     place = {str(name): i for i, name in enumerate(names)}
     found = [place.get(str(name), -1) for name in wanted]
     return Columns(found, [str(name) for name, i in zip(wanted, found, strict=True) if i < 0])

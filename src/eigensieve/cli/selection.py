@@ -81,11 +81,9 @@ class Fitting:
         return self.method.uses_label(self.params)
 
     def estimator(self) -> Any:
-        """Make the unfitted estimator."""
-        from eigensieve.estimators import estimator_class
+        from eigensieve import estimators
 
-        cls: Any = estimator_class(self.method.estimator)
-        return cls(**self.params)
+        return getattr(estimators, self.method.estimator)(**self.params)
 
     def fit(self, samples: Samples, extra: dict[str, Any]) -> Any:
         """Return the estimator, fitted; `extra` holds batches, side data and pairs."""
@@ -257,7 +255,6 @@ class Selection:
         )
 
     def document(self, written: dict[str, str]) -> dict[str, Any]:
-        """Everything as plain JSON."""
         from eigensieve._version import __version__
 
         table = self.samples.table
@@ -280,7 +277,6 @@ class Selection:
         }
 
     def report(self) -> str:
-        """The report as one page."""
         table = self.samples.table
         return report_page(
             self.estimator,

@@ -71,7 +71,9 @@ def logarithms(raw: DataMatrix, factors: FloatArray, *, own: bool = False, squar
         found: DataMatrix = type(held)(LogCounts(held.source, factors, squared=squared), held.max_memory)
         found.report_to(raw.shared.progress)
     elif hasattr(getattr(raw, "X", None), "__dask_graph__"):
-        column = _dask_column(factors, held.X)
+        import dask.array as da
+
+        column = da.from_array(factors[:, None], chunks=(held.X.chunks[0], 1))
         found = as_data(held.X.map_blocks(_logarithms, column, squared=squared, dtype=raw.dtype))
     elif isinstance(raw, SparseData):
         found = raw.mapped(lambda values, rows: _log(values * factors[rows].astype(values.dtype), squared), own=own)
@@ -127,9 +129,3 @@ def _log(values: FloatArray, squared: bool) -> FloatArray:
     """Return log(1 + x), or its square, written over `values`. Negative values count as zero."""
     np.log1p(np.maximum(values, 0, out=values), out=values)
     return np.square(values, out=values) if squared else values
-
-
-def _dask_column(factors: FloatArray, like: Any) -> Any:
-    import dask.array as da
-
-    return da.from_array(factors[:, None], chunks=(like.chunks[0], 1))

@@ -1,16 +1,17 @@
 """Which kind of data an object is, and the data matrix for it. No other code asks."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from scipy.sparse import issparse
 
 from eigensieve.data.dense import DenseData
+from eigensieve.data.disk.backed_sparse import sparse_source
+from eigensieve.data.disk.chunked import hdf5_source, zarr_source
+from eigensieve.data.disk.npy import memmap_source
+from eigensieve.data.disk.sources import DEFAULT_MEMORY, Source, parse_bytes
 from eigensieve.data.matrix import DataMatrix
 from eigensieve.data.sparse import SparseData
-
-if TYPE_CHECKING:
-    from eigensieve.data.disk.sources import Source
 
 
 def as_data(X: Any, max_memory: int | None = None) -> DataMatrix:
@@ -69,31 +70,21 @@ def stored_kind(X: Any) -> str | None:
 
 def _open_handle(X: Any, kind: str, max_memory: int | None = None) -> DataMatrix | None:
     """Return the data matrix for an open handle; None for a memory map that must be used as an array."""
-    from eigensieve.data.disk.sources import DEFAULT_MEMORY, parse_bytes
-
     memory = parse_bytes(DEFAULT_MEMORY) if max_memory is None else max_memory
     source: Source | None
     if kind == "memmap":
-        from eigensieve.data.disk.npy import memmap_source
-
         source = memmap_source(X)
     elif kind == "hdf5":
-        from eigensieve.data.disk.chunked import hdf5_source
-
         source = hdf5_source(X, memory)
     elif kind == "zarr":
-        from eigensieve.data.disk.chunked import zarr_source
-
         source = zarr_source(X, memory)
     else:
-        from eigensieve.data.disk.backed_sparse import sparse_source
-
         path = X.group.file.filename
         source = sparse_source(X.group, f"{path}:{X.group.name}", path)
     return None if source is None else streamed(source, memory)
 
 
-def streamed(source: "Source", max_memory: int) -> DataMatrix:
+def streamed(source: Source, max_memory: int) -> DataMatrix:
     """Read a source along the axis that its layout favours."""
     from eigensieve.data.disk.rows import RowStreamedData
     from eigensieve.data.disk.sparse_rows import SparseRowData

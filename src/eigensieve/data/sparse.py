@@ -38,7 +38,8 @@ class SparseData(DataMatrix):
         if self.copied:  # a copy of our own, made as small as it can be
             del columns
             self.values = _smallest_exact(self.values)
-            self.indices = _smallest_index(self.indices, self.n_samples)
+            if self.n_samples <= np.iinfo(np.uint16).max:
+                self.indices = self.indices.astype(np.uint16)
         self.near: tuple[FloatArray, FloatArray] | None = None
         # each segment adds up a result with one row per sample, so it should hold many more non-zeros than samples
         self.n_segments = int(np.clip(len(self.values) // (64 * self.n_samples), 2, self.n_segments))
@@ -67,21 +68,20 @@ class SparseData(DataMatrix):
         Centring by products subtracts two sums. Where the mean is many times the spread, their difference is rounding.
         Only a column without zeros can be that far from zero, so all of its values are there to be moved.
         """
-        full = np.flatnonzero(np.diff(self.indptr) == self.n_samples)
-        spans = [slice(self.indptr[i], self.indptr[i + 1]) for i in full]
-        far = [i for i, here in zip(full, spans, strict=True) if self._is_far(self.values[here], center[i])]
+        far = {}
+        for i in np.flatnonzero(np.diff(self.indptr) == self.n_samples):
+            here = slice(self.indptr[i], self.indptr[i + 1])
+            spread = float(self.values[here].max()) - float(self.values[here].min())
+            if abs(center[i]) > FARTHEST[self.dtype] * spread:
+                far[i] = here
         if not far:
             return None
         values, center = self.values.astype(self.dtype), center.astype(np.float64)
-        for i in far:
-            here = slice(self.indptr[i], self.indptr[i + 1])
+        for i, here in far.items():
             near = float(self.dtype.type(center[i]))  # of the values' type, so that the difference is exact
             values[here] -= near
             center[i] -= near
         return values, center
-
-    def _is_far(self, values: FloatArray, center: float) -> bool:
-        return bool(abs(center) > FARTHEST[self.dtype] * (float(values.max()) - float(values.min())))
 
     def block(self, start: int, stop: int) -> Block:
         values, center = (self.values, self.center) if self.near is None else self.near
@@ -271,11 +271,6 @@ def without_repeats(X: Any) -> Any:
     found = X.copy()
     found.sum_duplicates()
     return found
-
-
-def _smallest_index(indices: IntArray, count: int) -> IntArray:
-    """Return row numbers below `count` in two bytes where they fit."""
-    return indices.astype(np.uint16) if count <= np.iinfo(np.uint16).max else indices
 
 
 def _smallest_exact(values: Array) -> FloatArray:

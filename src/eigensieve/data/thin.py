@@ -1,5 +1,7 @@
 """Products of dense columns with a few vectors, and their statistics: compiled loops where they are faster."""
 
+from typing import Any
+
 import numpy as np
 
 from eigensieve._types import FloatArray
@@ -13,6 +15,18 @@ _SAFE = 1e140  # squares of magnitudes between 1/_SAFE and _SAFE neither overflo
 
 def left_product(C: FloatArray, Z: FloatArray, compiled: bool = True) -> FloatArray:
     """Return C Z for a few rows C (few x height) and a dense block Z (height x width), of one floating type."""
+    found = _compiled_product(C, Z, compiled, Z.dtype)
+    return C @ Z if found is None else found
+
+
+def right_product(Z: FloatArray, C: FloatArray, compiled: bool = True) -> FloatArray:
+    """Return Z C' for a dense block Z and a few rows C; it may be float64 where the block is float32."""
+    found = _compiled_product(C, Z.T, compiled, np.float64)
+    return Z @ C.T if found is None else found.T
+
+
+def _compiled_product(C: FloatArray, Z: FloatArray, compiled: bool, dtype: Any) -> FloatArray | None:
+    """Return C Z from a compiled loop, None where none applies; `dtype` is that of sums along contiguous memory."""
     few = len(C)
     if few in _ACROSS and (rows := contiguous_rows(Z, compiled)):
         from eigensieve.data._thin_numba import across
@@ -23,31 +37,10 @@ def left_product(C: FloatArray, Z: FloatArray, compiled: bool = True) -> FloatAr
     if few in _ALONG and (rows := contiguous_rows(Z.T, compiled)):
         from eigensieve.data._thin_numba import along
 
-        out = np.zeros((Z.shape[1], few), dtype=Z.dtype)
-        along(*rows, np.ascontiguousarray(C), out)
-        return out.T
-    return C @ Z
-
-
-def right_product(Z: FloatArray, C: FloatArray, compiled: bool = True) -> FloatArray:
-    """Return Z C' for a dense block Z (height x width) and a few rows C (few x width), of one floating type.
-
-    The result may be float64 where the block is float32.
-    """
-    few = len(C)
-    if few in _ALONG and (rows := contiguous_rows(Z, compiled)):
-        from eigensieve.data._thin_numba import along
-
-        out = np.zeros((len(Z), few))
-        along(*rows, np.ascontiguousarray(C), out)
-        return out
-    if few in _ACROSS and (rows := contiguous_rows(Z.T, compiled)):
-        from eigensieve.data._thin_numba import across
-
-        sums = np.empty((few, len(Z)), dtype=Z.dtype)
-        across(np.ascontiguousarray(C), *rows, sums)
+        sums = np.zeros((Z.shape[1], few), dtype=dtype)
+        along(*rows, np.ascontiguousarray(C), sums)
         return sums.T
-    return Z @ C.T
+    return None
 
 
 def contiguous_rows(Z: FloatArray, compiled: bool = True) -> tuple[FloatArray, int, int, int] | None:

@@ -13,6 +13,7 @@ from .knowledge import read_side as read_side
 from .outcome import Findings as Findings
 from .outcome import known_and_used as known_and_used
 from .outcome import selected_features as selected_features
+from .panel_worth import score_panel as score_panel
 from .persistence import ModelFileError as ModelFileError
 from .persistence import load_model as load_model
 from .persistence import read_model_header as read_model_header

@@ -1,11 +1,10 @@
-"""The base of all estimators and of the selectors, checks of the input, fitting all or nothing, warnings."""
+"""The base of all estimators and of the selectors, checks of the input, warnings."""
 
 import sys
 import warnings
-from collections.abc import Callable, Sequence
-from functools import wraps
+from collections.abc import Sequence
 from numbers import Integral, Real
-from typing import Any, TypeVar, cast
+from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -17,6 +16,7 @@ from eigensieve._progress import Progress, progress_for
 from eigensieve._sklearn import Interval, StrOptions
 from eigensieve._types import BoolArray, FloatArray, IntArray
 from eigensieve.data import DataMatrix, as_data, is_stored, tamed, without_gaps
+from eigensieve.estimators.fitting import all_or_nothing
 
 AUTO = StrOptions({"auto"})
 AT_LEAST_ONE = Interval(Integral, 1, None, closed="left")
@@ -25,27 +25,11 @@ POSITIVE = Interval(Real, 0, None, closed="neither")
 INSIDE_0_1 = Interval(Real, 0, 1, closed="neither")
 COUNT = [AUTO, AT_LEAST_ONE, Interval(Real, 0, 1, closed="right")]
 """Constraint of `n_features_to_select`: "auto", a number, or a fraction of all features."""
+_EVERYWHERE: dict[str, list[Any]] = {"random_state": ["random_state", np.random.Generator], "verbose": ["verbose"]}
+"""Constraints of parameters that mean the same in every estimator."""
 _PAGES = "https://eigensieve.github.io/eigensieve/generated/eigensieve.{estimator_name}.html"
 
 _NAMED = 5  # columns that an error names
-
-Fit = TypeVar("Fit", bound=Callable[..., Any])
-
-
-def all_or_nothing(fit: Fit) -> Fit:
-    """Decorate `fit`: it leaves the estimator as it was when it is interrupted or fails."""
-
-    @wraps(fit)
-    def whole(self: Any, *arguments: Any, **options: Any) -> Any:
-        before = dict(vars(self))
-        try:
-            return fit(self, *arguments, **options)
-        except BaseException:
-            vars(self).clear()
-            vars(self).update(before)
-            raise
-
-    return cast(Fit, whole)
 
 
 def warn_user(message: str, category: type[Warning] = UserWarning) -> None:
@@ -224,17 +208,20 @@ def check_scale(estimator: BaseEstimator, data: DataMatrix) -> DataMatrix:
 
 
 class Estimator(BaseEstimator):
-    """Base of all estimators: a `random_state` may be a Generator, and the HTML form links to our own pages."""
+    """Base of all estimators: `fit` is all or nothing, `random_state` may be a Generator, HTML links to our pages."""
 
     _doc_link_module = "eigensieve"
     _doc_link_template = _PAGES
     _parameter_constraints: dict[str, list[Any]]
+    fit: Any
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        if "random_state" in vars(cls).get("_parameter_constraints", {}):
-            random_state = ["random_state", np.random.Generator]
-            cls._parameter_constraints = {**cls._parameter_constraints, "random_state": random_state}
+        if "fit" in vars(cls):
+            cls.fit = all_or_nothing(cls.fit)
+        if "_parameter_constraints" in vars(cls):
+            shared = {name: rule for name, rule in _EVERYWHERE.items() if name in cls._get_param_names()}
+            cls._parameter_constraints = {**cls._parameter_constraints, **shared}
 
 
 class BaseSelector(SelectorMixin, Estimator):

@@ -35,7 +35,7 @@ from eigensieve.elements import (
     solve_weights,
     with_mixtures,
 )
-from eigensieve.estimators.base import AT_LEAST_ONE, AUTO, NOT_NEGATIVE, all_or_nothing, generator, warn_user
+from eigensieve.estimators.base import AT_LEAST_ONE, AUTO, NOT_NEGATIVE, generator, warn_user
 from eigensieve.estimators.kernel_machine import KernelMachine, is_given
 from eigensieve.estimators.small_machine import SmallMachine
 
@@ -61,8 +61,6 @@ class ElementMachine(SmallMachine):
         "ridge": [NOT_NEGATIVE, AUTO],
         "tol": [NOT_NEGATIVE],
         "table_size": [None, Interval(Integral, 2, None, closed="left")],
-        "random_state": ["random_state"],
-        "verbose": ["verbose"],
     }
 
     def __init__(
@@ -95,7 +93,6 @@ class ElementMachine(SmallMachine):
         self.verbose = verbose
 
     @fit_context(prefer_skip_nested_validation=False)
-    @all_or_nothing
     def fit(self, X: Any, y: Any) -> Self:
         """Select the elements on (X, y).
 

@@ -12,7 +12,6 @@ from eigensieve._types import BoolArray, FloatArray, IntArray
 from eigensieve.estimators.base import (
     AT_LEAST_ONE,
     POSITIVE,
-    all_or_nothing,
     features_by_weight,
     progress_of,
     warn_user,
@@ -144,7 +143,6 @@ class FeatureMap(BaseQAlpha):
         self.verbose = verbose
 
     @fit_context(prefer_skip_nested_validation=True)
-    @all_or_nothing
     def fit(self, X: Any, y: Any = None, *, side: Any = None) -> Self:
         """Find the rounds.
 

@@ -13,7 +13,6 @@ from eigensieve.estimators.base import (
     AT_LEAST_ONE,
     NOT_NEGATIVE,
     POSITIVE,
-    all_or_nothing,
     features_by_weight,
     generator,
     progress_of,
@@ -190,7 +189,6 @@ class KernelQAlphaSelector(BaseQAlpha):
         return problem.unit * ProblemGram(problem, self.embedding_).to_dense()
 
     @fit_context(prefer_skip_nested_validation=True)
-    @all_or_nothing
     def fit(self, X: Any, y: Any = None, *, side: Any = None, cannot_link: Any = None, must_link: Any = None) -> Self:
         """Learn the weights.
 

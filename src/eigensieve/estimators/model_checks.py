@@ -36,7 +36,7 @@ Fields = dict[str, Field]
 
 
 def misfit(model: Any) -> str | None:
-    """Return what is wrong with an estimator from a file, or None if all its parts fit together."""
+    """Return the fault of an estimator from a file, or None if all its parts fit together."""
     try:
         _check_estimator(model, "")
     except Misfit as problem:

@@ -136,7 +136,7 @@ def _checksums(archive: zipfile.ZipFile) -> dict[str, str]:
 
 
 def read_model_header(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """Return what a model file says of itself, without building anything from it.
+    """Return the header of a model file, without building anything from the file.
 
     Parameters
     ----------

@@ -38,8 +38,6 @@ class BaseQAlpha(BaseSelector):
         "side_strength": [POSITIVE],
         "max_iter": [AT_LEAST_ONE],
         "tol": [NOT_NEGATIVE],
-        "random_state": ["random_state"],
-        "verbose": ["verbose"],
     }
 
     spectrum: str

@@ -14,7 +14,6 @@ from eigensieve.estimators.base import (
     AUTO,
     INSIDE_0_1,
     NOT_NEGATIVE,
-    all_or_nothing,
     features_by_weight,
     progress_of,
 )
@@ -62,10 +61,9 @@ class QAlphaSelector(BaseQAlpha):
         energy of two eigenvalues within each class minus half the energy of one across every two classes (2005, section
         3.1). It is the only form that sees features whose covariance differs from class to class, and it is worse for
         classes that differ in their means.
-    solver : {"auto", "basic", "power", "ritz", "moving"}, default="auto"
+    solver : {"auto", "basic", "power", "ritz"}, default="auto"
         ``"auto"`` improves weights and embedding together, with one pass over the data per step. The others are the
-        papers' algorithms. They find the same maximum with many more passes. ``"moving"`` is the printed algorithm for
-        the Laplacian (2005, Definition 5): d follows the weights, so that every step has a criterion of its own.
+        papers' algorithms. They find the same maximum with many more passes.
     init : {"eigen", "random"} or ndarray of shape (n_samples, n_clusters), default="eigen"
         Starting embedding: leading eigenvectors of the equally weighted affinity, random directions, or the user's own.
         One random start often ends in a poor local maximum. Not used with labels.
@@ -127,9 +125,7 @@ class QAlphaSelector(BaseQAlpha):
         Mean weight of the selected features over the mean weight of the others.
     negative_weight_fraction_ : float
         Fraction of the varying features with a negative weight.
-    n_features_in_ : int
-    feature_names_in_ : ndarray of str
-        When X had column names.
+    n_features_in_, feature_names_in_ : as in scikit-learn
 
     References
     ----------
@@ -168,7 +164,7 @@ class QAlphaSelector(BaseQAlpha):
         criterion: Literal["energy", "gap"] = "energy",
         normalize: Literal["auto", "center", "unit", "none"] = "auto",
         supervision: Literal["auto", "span", "blocks", "ignore"] = "auto",
-        solver: Literal["auto", "basic", "power", "ritz", "moving"] = "auto",
+        solver: Literal["auto", "basic", "power", "ritz"] = "auto",
         init: FloatArray | Literal["eigen", "random"] = "eigen",
         n_init: int = 1,
         side_strength: float = 0.1,
@@ -197,7 +193,6 @@ class QAlphaSelector(BaseQAlpha):
         self.verbose = verbose
 
     @fit_context(prefer_skip_nested_validation=True)
-    @all_or_nothing
     def fit(
         self,
         X: Any,

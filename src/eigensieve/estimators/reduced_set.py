@@ -10,7 +10,7 @@ from eigensieve._sklearn import StrOptions, fit_context
 from eigensieve._types import FloatArray
 from eigensieve.data import one_blas_thread
 from eigensieve.elements import RBF, FullExpansion, construct_vectors, refine_vectors, select_vectors, solve_weights
-from eigensieve.estimators.base import AT_LEAST_ONE, NOT_NEGATIVE, all_or_nothing, generator, warn_user
+from eigensieve.estimators.base import AT_LEAST_ONE, NOT_NEGATIVE, generator, warn_user
 from eigensieve.estimators.kernel_machine import KernelMachine
 from eigensieve.estimators.small_machine import SmallClassifier
 
@@ -71,8 +71,6 @@ class ReducedSetSVC(SmallClassifier):
         "n_starts": [AT_LEAST_ONE],
         "max_iter": [AT_LEAST_ONE],
         "ridge": [NOT_NEGATIVE],
-        "random_state": ["random_state"],
-        "verbose": ["verbose"],
     }
 
     def __init__(
@@ -101,7 +99,6 @@ class ReducedSetSVC(SmallClassifier):
         self.verbose = verbose
 
     @fit_context(prefer_skip_nested_validation=False)
-    @all_or_nothing
     def fit(self, X: Any, y: Any) -> Self:
         """Find the vectors and solve their weights on (X, y).
 

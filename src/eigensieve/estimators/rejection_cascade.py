@@ -22,7 +22,7 @@ from eigensieve.elements import (
     rejection_rates,
     rejection_threshold,
 )
-from eigensieve.estimators.base import INSIDE_0_1, Estimator, all_or_nothing, check_columns, scikit_state
+from eigensieve.estimators.base import INSIDE_0_1, Estimator, check_columns, scikit_state
 from eigensieve.estimators.element_svc import ElementSelectedSVC
 from eigensieve.estimators.small_machine import calibration_scores, positive_scores
 
@@ -88,7 +88,6 @@ class RejectionCascade(MetaEstimatorMixin, ClassifierMixin, Estimator):
         "confidence": [None, INSIDE_0_1],
         "calibration_size": [INSIDE_0_1],
         "matrix_products": ["boolean"],
-        "random_state": ["random_state"],
     }
 
     def __init__(
@@ -116,7 +115,6 @@ class RejectionCascade(MetaEstimatorMixin, ClassifierMixin, Estimator):
         return tags
 
     @fit_context(prefer_skip_nested_validation=False)
-    @all_or_nothing
     def fit(self, X: Any, y: Any) -> Self:
         """Fit the unfitted estimators and set the threshold on held-out samples.
 

@@ -16,7 +16,6 @@ from eigensieve.estimators.base import (
     COUNT,
     INSIDE_0_1,
     BaseSelector,
-    all_or_nothing,
     check_samples,
     features_by_weight,
     generator,
@@ -180,8 +179,6 @@ class SieveSelector(BaseSelector):
         "use_scale": [AUTO, "boolean"],
         "use_profiles": [AUTO, "boolean"],
         "fdr": [INSIDE_0_1],
-        "random_state": ["random_state"],
-        "verbose": ["verbose"],
     }
 
     def __init__(
@@ -270,7 +267,6 @@ class SieveSelector(BaseSelector):
         tags.input_tags.allow_nan = True
         return tags
 
-    @all_or_nothing
     def _fit_known(self, X: Any, known: Known) -> Self:
         self._fit(X, known, progress_of(self))
         return self
@@ -307,8 +303,8 @@ class SieveSelector(BaseSelector):
             found = replace(found, embedding=nodes.spread(found.embedding))
         self._learn(problem, found, order, usable)
 
-    def _problem(self, raw: DataMatrix, known: Known) -> tuple[Problem, Nodes, BoolArray]:
-        """Read everything the user knows, and build the search problem of the samples that differ."""
+    def _problem(self, raw: DataMatrix, known: Known, *, merged: bool = True) -> tuple[Problem, Nodes, BoolArray]:
+        """Read everything the user knows, and build the search problem: of the samples that differ, or of all."""
         name = type(self).__name__
         target = None
         if known.y is not None and self.supervision != "ignore":
@@ -332,7 +328,7 @@ class SieveSelector(BaseSelector):
             )
         donors = None if known.groups is None else read_donors(self, raw, known.groups)
         weights = None if known.sample_weight is None else read_weights(self, raw, known.sample_weight)
-        nodes = distinct_samples(raw, target, unwanted, donors, weights)
+        nodes = distinct_samples(raw, target, unwanted, donors, weights, search=merged)
         cannot = None if pairs is None else pairs.cannot
         if not nodes.trivial:
             check_samples(self, (len(nodes.kept), raw.n_features), 4)

@@ -19,7 +19,6 @@ from eigensieve.estimators.base import (
     COUNT,
     POSITIVE,
     BaseSelector,
-    all_or_nothing,
     check_columns,
     check_finite,
     check_samples,
@@ -133,8 +132,7 @@ class TraceRatioSelector(BaseSelector):
         What features were divided by, if `scale` is set.
     graph_ : scipy.sparse.csr_array or None
         The within graph that was used; pass it as `within` to another selector to build it only once.
-    n_features_in_ : int
-    feature_names_in_ : ndarray
+    n_features_in_, feature_names_in_ : as in scikit-learn
 
     Notes
     -----
@@ -162,8 +160,6 @@ class TraceRatioSelector(BaseSelector):
         "laplacian_weight": [Interval(Real, 0, 1, closed="both")],
         "within": ["array-like", "sparse matrix", None],
         "between": ["array-like", "sparse matrix", None],
-        "random_state": ["random_state"],
-        "verbose": ["verbose"],
     }
 
     def __init__(
@@ -196,7 +192,6 @@ class TraceRatioSelector(BaseSelector):
         self.verbose = verbose
 
     @fit_context(prefer_skip_nested_validation=True)
-    @all_or_nothing
     def fit(self, X: Any, y: Any = None) -> Self:
         """Find the best subset.
 

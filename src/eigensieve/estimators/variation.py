@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from eigensieve._sklearn import Interval, fit_context
 from eigensieve._types import Array
 from eigensieve.data import DataMatrix
-from eigensieve.estimators.base import AUTO, Estimator, all_or_nothing, check_data, name_columns
+from eigensieve.estimators.base import AUTO, Estimator, check_data, name_columns
 from eigensieve.estimators.knowledge import read_batches, read_side
 from eigensieve.qalpha import read_pairs
 from eigensieve.sieve import Unwanted, unwanted_directions
@@ -41,9 +41,7 @@ class UnwantedVariationRemover(OneToOneFeatureMixin, TransformerMixin, Estimator
         How many there are.
     mean_, scale_ : ndarray of shape (n_features,)
         The standardised feature is (x - mean) * scale.
-    n_features_in_ : int
-    feature_names_in_ : ndarray of str
-        When X had column names.
+    n_features_in_, feature_names_in_ : as in scikit-learn
 
     Examples
     --------
@@ -66,7 +64,6 @@ class UnwantedVariationRemover(OneToOneFeatureMixin, TransformerMixin, Estimator
         self.n_directions = n_directions
 
     @fit_context(prefer_skip_nested_validation=True)
-    @all_or_nothing
     def fit(self, X: Any, y: Any = None, *, batches: Any = None, side: Any = None, must_link: Any = None) -> Self:
         """Learn the unwanted directions.
 
@@ -116,7 +113,7 @@ class UnwantedVariationRemover(OneToOneFeatureMixin, TransformerMixin, Estimator
         """
         check_is_fitted(self)
         raw = self._checked(X, reset=False, min_samples=1)
-        # What is taken off is thin: the scores of the samples along the directions, and the directions in X's units.
+        # The part taken off is thin: the scores of the samples along the directions, and the directions in X's units.
         scores = raw.rescaled(self.mean_, self.scale_).combine(self.directions_)
         units = np.divide(1.0, self.scale_, out=np.zeros_like(self.scale_), where=self.scale_ > 0)
         taken = scores @ (self.directions_ * units[:, None]).T

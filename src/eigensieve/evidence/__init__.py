@@ -9,6 +9,7 @@ discoveries.py : features that pass at a false discovery rate.
 noise_edges.py : how large the eigenvalues of noise become, and how many clusters show above them.
 curve.py : a cut of sorted weights into two levels.
 stability.py : how often each feature is selected when samples are left out.
+worth.py : how much of the structure, or of y, a panel of features shows.
 
 Words
 -----
@@ -30,3 +31,15 @@ from eigensieve.evidence.noise_edges import (
 )
 from eigensieve.evidence.scores import agreement, agreement_p_values, null_agreement
 from eigensieve.evidence.stability import STABLE, Stability, selection_stability
+from eigensieve.evidence.worth import (
+    PanelComparison,
+    PanelScore,
+    Yardstick,
+    chance,
+    deal_folds,
+    outlived,
+    random_panels,
+    share_shown,
+    superfluous,
+    taken,
+)

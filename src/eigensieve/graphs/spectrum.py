@@ -9,8 +9,8 @@ from eigensieve._types import FloatArray
 
 _DENSE_SAMPLES = 300
 _EXTRA = 10  # further directions, so that the last ones asked for are accurate
-_SWEEPS = 3  # of a polynomial of this degree:
-_DEGREE = 10
+_SWEEPS = 2  # of a polynomial of this degree:
+_DEGREE = 14
 _NARROW = 0.05  # smallest half width of the interval that is damped
 
 

@@ -83,10 +83,6 @@ class Affinity(ABC):
         the symmetric matrix S G S (2004, section 3, with S = (D + lambda I)^-1/2): that of the scaled affinity.
         """
 
-    def moved(self, weights: FloatArray) -> "Affinity":
-        """Return the affinity whose constants are those of the weights: itself, unless it has such constants."""
-        return self
-
     def apply(self, weights: FloatArray, V: FloatArray) -> FloatArray:
         """Return L(w) V (samples x columns); one pass."""
         result = self.data.sweep(V, SpreadStep(self), (weights, *self.constants))
@@ -164,8 +160,8 @@ class LaplacianAffinity(Affinity):
 
     d is the largest degree of the equally weighted affinity divided by the sum of its weights, max diag(A1) / sum(w).
     The matrix that the search starts from is then positive semidefinite. d (`shift`) stays fixed, so that the criterion
-    is one function throughout. The printed algorithm moves d in every step (`moved`), and takes it from diag(A), which
-    does not make the matrix semidefinite. Columns that are left out (scale zero) have L_i = 0. `share` is the multiple
+    is one function throughout. The printed algorithm moves d in every step, and takes it from diag(A), which does not
+    make the matrix semidefinite. Columns that are left out (scale zero) have L_i = 0. `share` is the multiple
     of dI in every L_i, in place of 1.
     """
 
@@ -180,17 +176,13 @@ class LaplacianAffinity(Affinity):
         self.sums = (mean - center) * data.n_samples * scale
         alive = np.broadcast_to(np.asarray(scale) != 0, mean.shape)
         self.share = alive.astype(np.float64) if share is None else share * alive
-        self.shift = self._largest_degree(self.share) if shift is None else shift
-
-    def _largest_degree(self, weights: FloatArray) -> float:
-        total = float(weights @ self.share) or 1.0  # the sign of the weights is free, and it cancels
-        return float((self.data.combine((weights * self.sums)[:, None]) / total).max())
+        if shift is None:
+            total = float(self.share @ self.share) or 1.0
+            shift = float((data.combine((self.share * self.sums)[:, None]) / total).max())
+        self.shift = shift
 
     def scaled(self, factor: FloatArray) -> Affinity:
         return LaplacianAffinity(_scaled_data(self.data, factor), self.shift, self.share * factor)
-
-    def moved(self, weights: FloatArray) -> Affinity:
-        return LaplacianAffinity(self.data, self._largest_degree(weights), self.share)
 
     @property
     def constants(self) -> Constants:

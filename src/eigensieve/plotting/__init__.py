@@ -8,6 +8,7 @@ Read in this order; each file is one kind of picture, and none needs another:
 - ``axes``: the base of all displays
 - ``weights``: the sorted weights of a selector and the cut
 - ``stability``: how often features are selected on subsamples
+- ``panels``: what panels show, beside the best and beside random ones
 - ``path``: the trace ratio against the number of features
 - ``feature_map``: the topographical map
 - ``elements``: the mask, the error path and the rejection curves of element selection

@@ -1,7 +1,6 @@
 """The papers' own algorithms (2005, sections 3 to 5): exact half-steps for weights and embedding in turn."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -26,13 +25,11 @@ def alternate(
     checkpoint: Checkpoint | None = None,
     *,
     step: Step,
-    one_criterion: bool = True,
 ) -> Result:
     """Repeat ``weights, value, Q = step(problem, weights, Q)`` until weights and criterion settle.
 
     Only steps that do not lower the criterion are accepted. The first that would lower it (by rounding) ends the
-    search. Steps that change the criterion itself (`one_criterion` is false) are all accepted, and end when the weights
-    settle.
+    search.
     """
     first_pass = problem.n_passes
     weights = problem.starting_weights()
@@ -48,7 +45,7 @@ def alternate(
     while status == "max_iter" and n_iter < settings.max_iter:
         n_iter += 1
         new, value, new_Q = step(problem, weights, Q)
-        if one_criterion and history and value < history[-1]:
+        if history and value < history[-1]:
             status = "precision"
             break
         change = float(np.linalg.norm(new - weights * np.sign(new @ weights)))
@@ -56,12 +53,12 @@ def alternate(
         history.append(value)
         weights, Q = new, new_Q
         settings.progress(f"step {n_iter}: criterion {problem.unit * value:.6g}, weights moved {change:.1e}")
-        if change <= settings.tol and (gain <= settings.tol**2 * abs(value) or not one_criterion):
+        if change <= settings.tol and gain <= settings.tol**2 * abs(value):
             status = "converged"
         if checkpoint is not None:
             small = {"Q": Q, "history": history, "n_iter": n_iter, "status": status}
             checkpoint.save(n_iter, small, {"weights": weights})
-    LQ = (problem if one_criterion else _moved(problem, weights)).affinity.apply(weights, Q)
+    LQ = problem.affinity.apply(weights, Q)
     return finish(problem, weights, Q, LQ, history, n_iter, first_pass, status)
 
 
@@ -91,28 +88,13 @@ def ritz_step(problem: Problem, weights: FloatArray, Q: FloatArray) -> tuple[Flo
     return weights, value, Q @ np.linalg.eigh((S + S.T) / 2)[1][:, ::-1]
 
 
-def moving_step(problem: Problem, weights: FloatArray, Q: FloatArray) -> tuple[FloatArray, float, FloatArray]:
-    """Definition 5, the Laplacian as printed: a power step whose d follows the weights.
-
-    d = max diag(A1) / sum(w) in place of the printed max diag(A) / sum(w), which does not make L semidefinite.
-    """
-    weights, value = _best_weights(_moved(problem, weights), Q, weights)
-    if problem.fixed_embedding is None:
-        Q = np.linalg.qr(_moved(problem, weights).affinity.apply(weights, Q))[0]
-    return weights, value, Q
-
-
-def _moved(problem: Problem, weights: FloatArray) -> Problem:
-    return replace(problem, affinity=problem.affinity.moved(weights))
-
-
 class ProblemGram(SymmetricOperator):
     """G, whose leading eigenvector is the weight vector of a problem for a fixed Q (2005, section 3).
 
-    G_ij = trace(Q' L_i L_j Q) - tau trace(L_i L_j) - B_ij / unit. For the standard spectrum the first two are (m_i'm_j)
-    m_i'(QQ' - tau I)m_j; tau = 0 is the energy criterion and tau = 1/2 half of the gap criterion. With Y = L(w) Q, (G
-    w)_i = <L_i, Y Q'> - tau <L_i, L(w)> - (B w)_i / unit. The first term takes two passes over the data and O(nqk)
-    work, the second O(nq^2).
+    G_ij = trace(Q' L_i L_j Q) - tau trace(L_i L_j) - B_ij / unit. For the standard spectrum the first two are
+    (m_i'm_j) m_i'(QQ' - tau I)m_j; tau = 0 is the energy criterion and tau = 1/2 half of the gap criterion. With
+    Y = L(w) Q, (G w)_i = <L_i, Y Q'> - tau <L_i, L(w)> - (B w)_i / unit. The first term takes two passes over the data
+    and O(nqk) work, the second O(nq^2).
     """
 
     def __init__(self, problem: Problem, Q: FloatArray) -> None:

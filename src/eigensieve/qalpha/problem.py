@@ -114,7 +114,7 @@ class Problem:
 class SolveSettings:
     """How a problem is solved."""
 
-    solver: str = "auto"  # the fast solver; "basic", "power", "ritz" and "moving" are the papers' own algorithms
+    solver: str = "auto"  # the fast solver; "basic", "power" and "ritz" are the papers' own algorithms
     init: str | FloatArray = "eigen"  # starting embedding: "eigen", "random" or Q
     n_init: int = 1  # number of starts; all but the first are random
     max_iter: int = 200

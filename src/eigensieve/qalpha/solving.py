@@ -10,7 +10,7 @@ import numpy as np
 from eigensieve._types import FloatArray
 from eigensieve.data import one_blas_thread
 from eigensieve.operators import leading_eigenvectors
-from eigensieve.qalpha.alternating import alternate, basic_step, moving_step, power_step, ritz_step
+from eigensieve.qalpha.alternating import alternate, basic_step, power_step, ritz_step
 from eigensieve.qalpha.checkpoint import Checkpoint
 from eigensieve.qalpha.problem import Problem, Result, SolveSettings, VanishingCriterionError
 from eigensieve.qalpha.subspace import solve_subspace
@@ -20,7 +20,6 @@ SOLVERS: dict[str, Callable[..., Result]] = {
     "basic": partial(alternate, step=basic_step),
     "power": partial(alternate, step=power_step),
     "ritz": partial(alternate, step=ritz_step),
-    "moving": partial(alternate, step=moving_step, one_criterion=False),
 }
 """Solvers by the name that users give. "auto" is the locally optimal one, with one pass over the data per step."""
 

@@ -17,7 +17,7 @@ Words: *chosen* are the columns that the model selected, best first; *shown* are
 own on the page; *position* is the row of a column on the page, or -1.
 """
 
-from eigensieve.report.pictures import Picture, ellipses, image_shape, pixels, size_against_score
+from eigensieve.report.pictures import Picture, beside_random, ellipses, image_shape, pixels, size_against_score
 from eigensieve.report.rendering import asset, render, render_fragment
 from eigensieve.report.report import Report
 from eigensieve.report.sheets import Section, sheet
@@ -30,6 +30,7 @@ __all__ = [
     "Report",
     "Section",
     "asset",
+    "beside_random",
     "ellipses",
     "image_shape",
     "pixels",

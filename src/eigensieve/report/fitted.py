@@ -22,6 +22,7 @@ class Fitted:
     led_by_labels: bool  # whether labels or a target took the place of the structure of the samples
     embedding: FloatArray | None  # None where labels took its place
     eigenvalues: FloatArray | None  # their sizes, the importance of the directions
+    n_directions: int  # how many directions the selector looked for, 0 where it does not count them
     n_groups: int | None  # how many groups of samples the user asked for
     structure_shown: FloatArray | None  # how much of the structure the first picks show
     converged: bool | None
@@ -32,15 +33,8 @@ class Fitted:
     scale_used: bool | None  # whether features that vary more counted more
     scored_by: str | None  # what the scores come from: "features", "profiles", "labels" or "products"
 
-    @property
-    def n_directions(self) -> int:
-        """How many directions the selector looked for, 0 where it does not count them."""
-        return 0 if self.eigenvalues is None else len(self.eigenvalues)
-
     @classmethod
     def of(cls, model: Any) -> "Fitted":
-        """Read a fitted selector of eigensieve."""
-
         def read(name: str, default: Any = None) -> Any:
             return getattr(model, name, default)
 
@@ -59,6 +53,7 @@ class Fitted:
             led_by_labels=led,
             embedding=embedding,
             eigenvalues=np.abs(np.asarray(values, dtype=np.float64)) if counted else None,
+            n_directions=len(values) if counted else 0,
             n_groups=None if asked == "auto" else int(asked),
             structure_shown=None if shown is None or not len(shown) else np.asarray(shown, dtype=np.float64),
             converged=read("converged_"),

@@ -82,6 +82,37 @@ def size_against_score(points: Sequence[tuple[str, float, float]], chosen: int, 
     return Picture("size-and-accuracy", svg, ["machine", "numbers", score, "chosen"], rows)
 
 
+def beside_random(panels: Sequence[tuple[str, float, float, float, Sequence[float]]], measure: str) -> Picture:
+    """Return one row per panel. A panel is its name, score, standard error, best score and random scores."""
+    left, right, row = 170, 20, 38
+    spans = [(max(0.0, score - 2 * error), min(1.0, score + 2 * error)) for _, score, error, _, _ in panels]
+    values = [value for _, score, _, best, draws in panels for value in (score, best, *draws)]
+    values += [end for span in spans for end in span]
+    low, high = math.floor(10 * min(values)), max(math.ceil(10 * max(values)), math.floor(10 * min(values)) + 1)
+    bottom = 10 + row * len(panels)
+
+    def at(value: float) -> float:
+        return left + (_WIDE - left - right) * (10 * value - low) / (high - low)
+
+    parts = [f"<path class='axis' d='M{left} {bottom}H{_WIDE - right}'/>"]
+    for tick in range(low, high + 1):
+        parts.append(f"<line class='grid' x1='{at(tick / 10):.1f}' x2='{at(tick / 10):.1f}' y1='10' y2='{bottom}'/>")
+        parts.append(_text(at(tick / 10), bottom + 15, f"{tick / 10:.1f}"))
+    parts.append(_text((left + _WIDE - right) / 2, bottom + 32, measure))
+    for number, (name, score, _, best, draws) in enumerate(panels):
+        y = 10 + row * (number + 0.5)
+        parts.append(_text(left - 8, y + 4, name if len(name) <= 26 else f"{name[:25]}…", "end", "name"))
+        parts += [f"<circle class='dot' cx='{at(value):.1f}' cy='{y + 9:.1f}' r='2'/>" for value in draws]
+        parts.append(f"<path class='ellipse' d='M{at(best):.1f} {y - 14:.1f}l8 8l-8 8l-8 -8z'/>")
+        first, last = (f"{at(end):.1f}" for end in spans[number])
+        parts.append(f"<path stroke='currentColor' d='M{first} {y - 6:.1f}H{last}'/>")
+        parts.append(f"<circle class='dot chosen' cx='{at(score):.1f}' cy='{y - 6:.1f}' r='4'/>")
+    rows = [[name, score, error, best, *draws] for name, score, error, best, draws in panels]
+    heads = ["panel", "score", "standard_error", "best_score"]
+    heads += [f"random_{number + 1}" for number in range(len(panels[0][-1]))]
+    return Picture("panels", _svg(_WIDE, bottom + 42, "Panels beside random panels", parts), heads, rows)
+
+
 def _dots(names: list[str], places: list[tuple[float, float]], chosen: int, top: float, bottom: float) -> list[str]:
     """Draw dots with their names: the chosen one first, each name as near to its dot as the others leave room."""
     parts, taken = [], [(x - 6, x + 6, y) for x, y in places]

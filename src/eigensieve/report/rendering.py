@@ -27,6 +27,8 @@ def render(summary: dict[str, Any]) -> str:
         Styles and script are inline, data is a JSON block; a content security policy forbids anything else.
     """
     script = asset("page.js")
+    method = summary["method"]
+    cited = "".join(f"<li>{html.escape(entry)}</li>" for entry in method["citations"])
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode("ascii")
     slots = {
         "policy": f"default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'sha256-{digest}'",
@@ -35,8 +37,8 @@ def render(summary: dict[str, Any]) -> str:
         "headline": _headline(summary),
         "facts": _facts(summary),
         "trust": _cards(summary["trust"]),
-        "fallback": _fallback(summary),
-        "methods": _methods(summary["method"]),
+        "fallback": f"<p>The pictures need JavaScript. The selected features:</p>{_feature_list(summary, 500)}",
+        "methods": f"<p id='methods-text'>{html.escape(method['text'])}</p><ol class='cited'>{cited}</ol>",
         "data": as_script_data(summary),
         "script": script,
     }
@@ -115,13 +117,3 @@ def _feature_list(summary: dict[str, Any], limit: int) -> str:
     note = f"<p>and {more:,} more</p>" if more > 0 else ""
     head = "<tr><th>Rank</th><th>Feature</th><th>Weight</th></tr>"
     return f"<table><thead>{head}</thead><tbody>{body}</tbody></table>{note}"
-
-
-def _fallback(summary: dict[str, Any]) -> str:
-    """The selected features as a table, for browsers without JavaScript."""
-    return f"<p>The pictures need JavaScript. The selected features:</p>{_feature_list(summary, 500)}"
-
-
-def _methods(method: dict[str, Any]) -> str:
-    cited = "".join(f"<li>{html.escape(entry)}</li>" for entry in method["citations"])
-    return f"<p id='methods-text'>{html.escape(method['text'])}</p><ol class='cited'>{cited}</ol>"

@@ -6,22 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from eigensieve._types import Array, BoolArray, FloatArray, IntArray
+from eigensieve._types import BoolArray, FloatArray, IntArray
 from eigensieve._version import __version__
 from eigensieve.estimators import Findings, check_data, known_and_used
 from eigensieve.evidence import Stability
 from eigensieve.report.fitted import Fitted
 from eigensieve.report.texts import methods_text
 from eigensieve.report.trust import trust_cards
-from eigensieve.report.views import (
-    Limits,
-    heat_map,
-    numbers,
-    panel_view,
-    redundancy,
-    sample_view,
-    topographical_map,
-)
+from eigensieve.report.views import Limits, heat_map, numbers, panel_view, redundancy, sample_view, topographical_map
 
 
 def summarize(
@@ -88,7 +80,8 @@ def summarize(
     shown = _shown(order, names, limits)
     position = np.full(data.n_features, -1)
     position[shown] = np.arange(len(shown))
-    used = known_and_used(model, **_known(known, shown_labels, fitted.led_by_labels))
+    told = known if known is not None else {"y": shown_labels} if fitted.led_by_labels else {}
+    used = known_and_used(model, **told)
     samples, arranged = sample_view(fitted, data, chosen, sample_ids, shown_labels, used["labels"], limits)
     copies, redundant = redundancy(data, chosen, position, limits)
     drawn = order[: limits.map_features] if draw_map else order[:0]
@@ -118,11 +111,6 @@ def summarize(
         "redundancy": redundant,
         "trust": trust_cards(fitted, frequencies, redundant, samples, used),
     }
-
-
-def _known(known: dict[str, Any] | None, labels: Array | None, led_by_labels: bool) -> dict[str, Any]:
-    """Arguments of ``fit`` besides X: as told, or else the labels where they led the selection."""
-    return known if known is not None else {"y": labels} if led_by_labels else {}
 
 
 def _check_fitted_samples(model: Fitted, n_samples: int) -> None:
@@ -181,13 +169,13 @@ def _finite(weights: FloatArray) -> FloatArray:
     return np.where(finite, weights, np.where(weights > 0, largest, 0.0))
 
 
-def _feature_table(found: Findings, names: list[str], shown: IntArray, name_length: int) -> dict[str, Any]:
+def _feature_table(found: Findings, names: list[str], shown: IntArray, length: int) -> dict[str, Any]:
     weights, null = _finite(found.weights), found.null_quantiles
     hidden = np.ones(len(weights), dtype=bool)
     hidden[shown] = False
     rest = weights[hidden]
     return {
-        "names": [_short(names[i], name_length) for i in shown],
+        "names": [names[i] if len(names[i]) <= length else names[i][: length - 1] + "…" for i in shown],
         "weight": numbers(weights[shown]),
         "rank": [int(rank) for rank in found.ranks[shown]],
         "selected": [int(s) for s in found.support[shown]],
@@ -199,10 +187,6 @@ def _feature_table(found: Findings, names: list[str], shown: IntArray, name_leng
             "mean": float(rest.mean()) if len(rest) else None,
         },
     }
-
-
-def _short(name: str, length: int) -> str:
-    return name if len(name) <= length else name[: length - 1] + "…"
 
 
 def _curve(found: Findings, position: IntArray, limits: Limits) -> dict[str, Any]:

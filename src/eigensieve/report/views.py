@@ -307,14 +307,14 @@ def topographical_map(data: DataMatrix, columns: IntArray, position: IntArray) -
     Shashua and Wolf 2004, section 4, on the given columns, none of them constant. None when there is nothing to show:
     too few columns or samples, or a second round that finds the structure of the first again.
     """
-    from eigensieve.estimators import estimator_class
+    from eigensieve.estimators import FeatureMap
 
     if len(columns) < _MAP_FEATURES or data.n_samples < 4:
         return None
     with warnings.catch_warnings():
         # Warnings do not matter here: a little more convergence would look the same, and a useless round is not drawn.
         warnings.simplefilter("ignore", UserWarning)
-        fitted = estimator_class("FeatureMap")(n_rounds=2).fit(np.asarray(data.take(columns), dtype=np.float64))
+        fitted = FeatureMap(n_rounds=2).fit(np.asarray(data.take(columns), dtype=np.float64))
     if fitted.same_structure_[1]:
         return None
     where, weights = fitted.coordinates_, np.abs(fitted.weights_)

@@ -14,7 +14,7 @@ _FORMED = 2_000  # samples up to which the affinity may be formed
 _IN_MEMORY = 2**23  # entries of the features with weight that are copied out
 _EXTRA = 10  # further directions, so that the last ones asked for are accurate
 _BLOCK = 20  # samples that enter the start at a time
-_ITERATIONS = 3
+_ITERATIONS = 2
 
 
 def principal_axes(
@@ -46,16 +46,14 @@ def principal_axes(
     if q > _FORMED:
         values, vectors = affinity_eigenvectors(StandardAffinity(data), weights, count, rtol=1e-2, max_blocks=6)
         return np.maximum(values, 0.0), vectors
-    carrying = np.flatnonzero(weights)
     if exact:
         return _whole(data.gram(weights), count)
-    if len(carrying) * q <= _IN_MEMORY:
-        Z = (data.take(carrying) * np.sqrt(weights[carrying])).astype(np.float32, copy=False)
-        if q <= max(_WHOLE, 4 * _ITERATIONS * (count + _EXTRA)):
-            return leading_axes(Z @ Z.T, count)
-        diagonal = np.einsum("ti,ti->t", Z, Z)
-        return _iterated(diagonal, lambda G: Z @ (Z.T @ G), lambda rows: Z @ Z[rows].T, count)
-    return leading_axes(data.gram(weights), count)
+    carrying = np.flatnonzero(weights)
+    if len(carrying) * q > _IN_MEMORY or q <= max(_WHOLE, 4 * _ITERATIONS * (count + _EXTRA)):
+        return leading_axes(data.gram(weights), count)
+    Z = (data.take(carrying) * np.sqrt(weights[carrying])).astype(np.float32, copy=False)
+    diagonal = np.einsum("ti,ti->t", Z, Z)
+    return _iterated(diagonal, lambda G: Z @ (Z.T @ G), lambda rows: Z @ Z[rows].T, count)
 
 
 def leading_axes(A: FloatArray, count: int) -> tuple[FloatArray, FloatArray]:

@@ -77,6 +77,8 @@ def distinct_samples(
     unwanted: Unwanted,
     donors: IntArray | None,
     weights: FloatArray | None,
+    *,
+    search: bool = True,
 ) -> Nodes:
     """Find the samples that coincide in their values and in all that is known of them.
 
@@ -85,7 +87,7 @@ def distinct_samples(
     """
     own = np.arange(raw.n_samples)
     w = np.ones(len(own)) if weights is None else weights
-    first = first_of_equals(raw)
+    first = first_of_equals(raw) if search else own
     if (first != own).any():
         parts = [first[:, None], *_columns(target, unwanted, donors)]
         _, firsts, back = np.unique(np.hstack(parts), axis=0, return_index=True, return_inverse=True)

@@ -3,6 +3,7 @@
 import numpy as np
 
 from eigensieve._types import FloatArray, IntArray
+from eigensieve.evidence import share_shown
 from eigensieve.graphs import nearest_among, nearest_donors
 from eigensieve.sieve.settings import SETTINGS
 
@@ -37,7 +38,12 @@ def growing_panels(
     r, Z, V, donors = r[mixed], Z[mixed], V[mixed], None if donors is None else donors[mixed]
     Z, V = Z / r[:, None].astype(Z.dtype), V / r[:, None]
     sizes = np.unique(np.minimum(_SIZES, Z.shape[1])) if Z.shape[1] else np.empty(0, dtype=int)
-    return sizes, np.array([share_shown(Z[:, :size], V, donors, r**2) for size in sizes])
+
+    def shown(points: FloatArray) -> float:
+        plain = donors is None and roots is None
+        return share_shown(points, V) if plain else _told_by_weight(points, V, donors, r**2)
+
+    return sizes, np.array([shown(Z[:, :size]) for size in sizes])
 
 
 def fewest(sizes: IntArray, shown: FloatArray) -> int:
@@ -45,20 +51,17 @@ def fewest(sizes: IntArray, shown: FloatArray) -> int:
     return int(sizes[int(np.argmax(shown >= ENOUGH * shown.max()))]) if len(sizes) else 0
 
 
-def share_shown(
-    points: FloatArray, V: FloatArray, donors: IntArray | None = None, weights: FloatArray | None = None
-) -> float:
+def _told_by_weight(points: FloatArray, V: FloatArray, donors: IntArray | None, weights: FloatArray) -> float:
     """Return R2 of V, predicted for every sample by its 5 nearest others.
 
     With E_t the mean of V over the nearest neighbours of sample t, and b_j >= 0 the factor that fits column j best,
     R2 = 1 - |V - E diag(b)|^2 / |V|^2. It is 1 where neighbours agree, and about 0 where points say nothing of V.
     """
     count = min(SETTINGS.neighbors, len(points) - 1)
-    w = np.ones(len(points)) if weights is None else weights
     nearest = nearest_among(points, points, count) if donors is None else nearest_donors(points, donors, count)
-    heard = np.where(nearest >= 0, w[nearest], 0.0)
+    heard = np.where(nearest >= 0, weights[nearest], 0.0)
     E = np.einsum("tn,tnj->tj", heard, V[nearest]) / np.maximum(heard.sum(axis=1), np.finfo(np.float64).tiny)[:, None]
-    energy = w @ E**2
+    energy = weights @ E**2
     # Neighbours that contradict a column show nothing of it.
-    told = np.maximum(w @ (E * V), 0.0) ** 2 / np.maximum(energy, np.finfo(np.float64).tiny)
-    return float(told.sum() / np.sum(w @ V**2))
+    told = np.maximum(weights @ (E * V), 0.0) ** 2 / np.maximum(energy, np.finfo(np.float64).tiny)
+    return float(told.sum() / np.sum(weights @ V**2))

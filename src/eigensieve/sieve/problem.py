@@ -1,5 +1,6 @@
 """One selection, stage by stage: problem -> samples -> layout -> structure or target -> scores -> pick."""
 
+from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal
@@ -85,6 +86,12 @@ class Problem:
         tested = self.usable.copy()
         tested[self.constraints.keep] = False
         return tested if self.constraints.excluded is None else tested & ~self.constraints.excluded
+
+    def with_constraints(self, constraints: Constraints) -> "Problem":
+        """Return the same problem with other constraints. What is known of the target stays known."""
+        other = copy(self)
+        object.__setattr__(other, "constraints", constraints)
+        return other
 
     def found(self, progress: Progress) -> Found:
         """Score all features."""
@@ -197,7 +204,9 @@ class Problem:
     def fewest(self, found: Found, candidates: IntArray) -> tuple[IntArray, IntArray, FloatArray]:
         """Pick the fewest features that show the structure. Returns them, and how much panels of growing size show."""
         order = self.pick(found, candidates, min(len(candidates) + len(self.constraints.keep), MOST_PICKED))
-        sizes, shown = growing_panels(self._standing(order), found.structure, self.samples.donors, self.samples.roots)
+        sizes, shown = growing_panels(
+            self._standing(order), found.structure, self.samples.donors, self.samples.data.roots
+        )
         return order[: max(fewest(sizes, shown), len(self.constraints.keep))], sizes, shown
 
     def null_scores(self, found: Found, rng: np.random.Generator) -> FloatArray:

@@ -15,11 +15,10 @@ reading      `read_table` and `write_table`: look the format up, call its reader
 content      bytes of a file, a compressed file, a pipe or standard input
 sheet        labels and batches from a sample sheet; `geo`: from the head of a GEO series matrix
 limits       how much memory a file may take
-columns      named columns: which are names, labels and features; shared by text, Parquet and Feather
+columns      named columns of text, Parquet and Feather: which are names, labels, features; where the samples stand
 delimited    CSV and TSV: find the lines, then the header, then parse; and back, in the layout they came in
 grid         the lines of a text file and their cells (`_delimited_numba`)
 dialect      how a text file is laid out: delimiter, decimal mark, whether there is a header
-orientation  are the samples in rows or in columns?
 columnar     Parquet and Feather
 excel        Excel workbooks
 mixed        columns that are no numbers: left out, encoded, kept or dropped; dates as numbers

@@ -22,7 +22,6 @@ _PLAIN = {part: part for part in _PREFIXED}
 
 
 def read_npy(source: Source, request: Request) -> Table:
-    """Read one matrix from an .npy file."""
     refuse_names("an .npy file", request)
     with _opened(source) as file:
         if file.read(2) == b"PK":
@@ -104,7 +103,6 @@ def _are_characters(texts: np.ndarray) -> bool:
 
 
 def _members(source: Source, request: Request) -> dict[str, np.ndarray]:
-    """All arrays of an archive."""
     with _opened(source) as file:
         if file.read(6) == b"\x93NUMPY":
             raise DataError(f"'{request.path}' is not an .npz archive but an .npy file. Give it the ending .npy.")

@@ -19,7 +19,6 @@ from eigensieve.tables.table import Request, Table, refuse_duplicates
 
 
 def read_columnar(path: Path, request: Request) -> Table:
-    """Read a Parquet or Feather file."""
     arrow = _load(path, request)
     names = [str(name) for name in arrow.column_names]
     refuse_duplicates(names, path, "column")
@@ -99,7 +98,6 @@ class _ArrowColumns:
 
 
 def write_columnar(path: Path, table: Table) -> None:
-    """Write a Parquet or Feather file."""
     pa = require("pyarrow", extra="cli")
     X = table.dense
     columns: dict[str, Any] = {}

@@ -18,19 +18,17 @@ from eigensieve.tables.dialect import TAB_ENDINGS, Dialect
 from eigensieve.tables.errors import DataError
 from eigensieve.tables.formats import ending_of
 from eigensieve.tables.geo import is_series_matrix, read_series_matrix
-from eigensieve.tables.grid import TextColumns, comment_among, find_grid
+from eigensieve.tables.grid import comment_among, find_grid
 from eigensieve.tables.table import Request, Table
 
 
 def read_csv(source: Source, request: Request) -> Table:
-    """Read CSV or TSV text."""
     content = read_content(source)
     if is_series_matrix(content):
         return read_series_matrix(content, request, read_csv)
     notes: list[str] = []
     try:
-        grid = find_grid(content, request, notes)
-        return table_of(TextColumns(grid, request), request, notes)
+        return table_of(find_grid(content, request, notes), request, notes)
     except csv.Error as error:
         raise DataError(
             f"'{request.path}' has a line that cannot be split into cells: {error}. "

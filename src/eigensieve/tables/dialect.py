@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from math import isnan
 
+from eigensieve.tables.columns import FEATURE_WORDS, SAMPLE_WORDS, plain_word
 from eigensieve.tables.missing import MISSING_WORDS
-from eigensieve.tables.orientation import FEATURE_WORDS, SAMPLE_WORDS, plain_word
 from eigensieve.tables.table import Request
 
 DELIMITERS = ",\t;| "

@@ -68,14 +68,14 @@ def _rows(sheet: Any, request: Request) -> list[list[str]]:
 
 
 def write_xlsx(path: Path, table: Table) -> None:
-    """Write a table on one sheet."""
     openpyxl = require("openpyxl", extra="excel")
     book = openpyxl.Workbook(write_only=True)
     sheet = book.create_sheet("table")
     header, rows = table.lines()
     sheet.append(_words(sheet, header))
     for before, values, after in rows:
-        sheet.append([*_words(sheet, before), *map(_cell, values.tolist()), *_words(sheet, after)])
+        cells = [None if value != value else value for value in values.tolist()]
+        sheet.append([*_words(sheet, before), *cells, *_words(sheet, after)])
     book.save(path)
 
 
@@ -99,7 +99,3 @@ def _words(sheet: Any, values: Iterable[Any]) -> list[Any]:
         if cell.data_type == "f":
             cell.data_type = "s"
     return cells
-
-
-def _cell(value: float) -> float | None:
-    return None if value != value else value

@@ -67,7 +67,6 @@ FORMATS = tuple(format.name for format in ALL if format.reader)
 
 
 def named(name: str) -> Format:
-    """The format of that name."""
     return next(format for format in ALL if format.name == name)
 
 

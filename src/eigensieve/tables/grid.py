@@ -2,11 +2,10 @@
 
 import re
 from codecs import getincrementaldecoder
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from os import cpu_count
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -34,42 +33,97 @@ FEW_COLUMNS = 8
 
 @dataclass(frozen=True)
 class Grid:
-    """The lines of a delimited file, found but not yet parsed."""
+    """The lines of a delimited file, found but not yet parsed; see :class:`~eigensieve.tables.columns.Columns`."""
 
-    path: str | Path
+    request: Request
     text: np.ndarray  # the whole file
     begins: np.ndarray  # first and last-plus-one byte of each data line
     ends: np.ndarray
     names: Sequence[str]  # column names
     dialect: Dialect
-    size: int  # bytes of the file, still compressed
-    unused: Callable[[str], bool]  # says of a column's name whether the column will be left out, whatever it holds
     remark: str = ""  # what ragged lines may come from, for the error about them
 
+    @property
+    def details(self) -> dict[str, Any]:
+        return {"dialect": self.dialect}
+
+    def text_columns(self) -> list[int]:
+        sampled = max(1, min(5, SAMPLED_CELLS // len(self.names), len(self.begins)))
+        _, odd = self._parsed(np.arange(len(self.names)), np.arange(sampled))
+        columns, counts = np.unique(odd[:, 1], return_counts=True)
+        return columns[counts == sampled].tolist()
+
+    def numbers(self, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        values, odd = self._parsed(columns)
+        numeric = ~np.isin(columns, odd[:, 1])
+        return values if numeric.all() else values[:, numeric], numeric
+
+    def some_numbers(self) -> np.ndarray:
+        n_columns, n_lines = len(self.names) - 1, len(self.begins)
+        columns = np.unique(np.linspace(1, n_columns, min(n_columns, 500)).astype(int))
+        n_rows = max(2, min(n_lines, SAMPLED_CELLS // len(columns)))
+        return self._numbers(columns, np.unique(np.linspace(0, n_lines - 1, n_rows).astype(int)))[0]
+
+    def id_column(self, text_columns: list[int], taken: Sequence[int]) -> int | None:
+        if 0 in taken or (text_columns[:1] != [0] and self.names[0] not in UNNAMED):
+            return None
+        first = self.texts([0])[0]
+        # text that repeats and numbers with commas are properties of the samples, not names
+        return 0 if len(set(first)) == len(first) and not all(map(has_commas, first)) else None
+
+    def rows(self, rows: np.ndarray, names: Sequence[str]) -> np.ndarray:
+        grid = replace(self, begins=self.begins[rows], ends=self.ends[rows])
+        values, odd = grid._parsed(np.arange(1, len(self.names)))
+        if len(odd):
+            row, _, first, last = odd[0]
+            raise DataError(
+                f"'{self.request.path}' has text in the row of feature '{names[row]}': '{self._decode(first, last)}'. "
+                "Remove or encode it, name it as the label, or read samples in rows."
+            )
+        return values
+
     def line(self, row: int) -> list[str]:
-        """The cells of one data line."""
+        return self._line(row)[1:]
+
+    def _line(self, row: int) -> list[str]:
         return self.dialect.cells(self.text[self.begins[row] : self.ends[row]].tobytes())
 
-    def decode(self, first: int, last: int) -> str:
+    def _decode(self, first: int, last: int) -> str:
         """The text between two bytes, with doubled quotes made single."""
         raw = self.text[first:last].tobytes().decode(self.dialect.encoding)
         return raw.strip().replace('""', '"')
 
-    def columns(self, indices: Sequence[int]) -> list[list[str]]:
-        """Some columns as text."""
-        claim(float(PER_TEXT * len(indices) * len(self.begins)), self.path, self.size)
-        if len(indices) > FEW_COLUMNS:  # each column alone would read the lines once more
-            lines = [self.line(row) for row in range(len(self.begins))]
-            return [[line[index].strip() if index < len(line) else "" for line in lines] for index in indices]
-        return [self._column(index) for index in indices]
+    def texts(self, columns: Sequence[int]) -> list[list[str]]:
+        claim(float(PER_TEXT * len(columns) * len(self.begins)), self.request.path, self.request.size)
+        if len(columns) > FEW_COLUMNS:  # each column alone would read the lines once more
+            lines = [self._line(row) for row in range(len(self.begins))]
+            return [[line[column].strip() if column < len(line) else "" for line in lines] for column in columns]
+        return [self._column(column) for column in columns]
 
     def _column(self, index: int) -> list[str]:
         from eigensieve.tables._delimited_numba import locate_column
 
         firsts, lasts = locate_column(self.text, self.begins, self.ends, ord(self.dialect.delimiter), index)
-        return [self.decode(first, last) if first >= 0 else "" for first, last in zip(firsts, lasts, strict=True)]
+        return [self._decode(first, last) if first >= 0 else "" for first, last in zip(firsts, lasts, strict=True)]
 
-    def numbers(self, columns: np.ndarray, rows: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+    def _parsed(self, columns: np.ndarray, rows: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+        """As :meth:`_numbers`. The caller's own words for missing values and thousands marks are read, too."""
+        values, odd = self._numbers(columns, rows)
+        if not len(odd) or not (self.request.na_values or self.request.thousands):
+            return values, odd
+        place = {int(column): target for target, column in enumerate(columns)}
+        missing, kept = {word.strip() for word in self.request.na_values}, np.ones(len(odd), dtype=bool)
+        for cell, (row, column, first, last) in enumerate(odd.tolist()):
+            text = self._decode(first, last)
+            if self.request.thousands is not None:
+                text = text.replace(self.request.thousands, "")
+            if text in missing or self.dialect.is_number(text):
+                number = float("nan") if text in missing else float(text.replace(self.dialect.decimal, "."))
+                values[row, place[column]] = number
+                kept[cell] = False
+        return values, odd[kept]
+
+    def _numbers(self, columns: np.ndarray, rows: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
         """Parse `columns` of `rows` (all lines by default). Return values, and the cells that are text.
 
         A cell of text is four numbers: row, column, first and last-plus-one byte.
@@ -88,8 +142,7 @@ class Grid:
         with ThreadPoolExecutor(cpu_count()) as threads:
             odd = list(
                 threads.map(
-                    lambda block: self._block(begins[block], ends[block], targets, values[block], block.start),
-                    blocks,
+                    lambda block: self._block(begins[block], ends[block], targets, values[block], block.start), blocks
                 )
             )
         cells = np.concatenate(odd)
@@ -101,8 +154,8 @@ class Grid:
         """Refuse a column of whole numbers that lost digits: as floats, different ones are the same."""
         for column in np.unique(cells[:, 1]):
             here = values[:, targets[column]]
-            if not self.unused(self.names[column]) and np.all(np.isnan(here) | (here == np.trunc(here))):
-                raise too_large(self.path, f" in column '{self.names[column]}'")
+            if not self.request.unused(self.names[column]) and np.all(np.isnan(here) | (here == np.trunc(here))):
+                raise too_large(self.request.path, f" in column '{self.names[column]}'")
 
     def _check_size(self, begins: np.ndarray, ends: np.ndarray, n_columns: int) -> None:
         """Refuse a matrix that does not fit, or that has more cells than there is text for."""
@@ -110,7 +163,7 @@ class Grid:
         if n_columns and len(begins) * len(self.names) > length + len(begins):
             # some line is too short: counting the cells finds it, without room for their values
             self._block(begins, ends, np.full(len(self.names), -1), np.empty((len(begins), 0)), 0)
-        claim(8.0 * len(begins) * n_columns, self.path, self.size)
+        claim(8.0 * len(begins) * n_columns, self.request.path, self.request.size)
 
     def _block(
         self, begins: np.ndarray, ends: np.ndarray, targets: np.ndarray, values: np.ndarray, offset: int
@@ -122,7 +175,7 @@ class Grid:
         marks = ord(self.dialect.delimiter), ord(self.dialect.decimal)
         n_odd = parse_rows(self.text, begins, ends, *marks, targets, values, cells, odd)
         if n_odd > len(odd):
-            claim(40.0 * n_odd, self.path, self.size)
+            claim(40.0 * n_odd, self.request.path, self.request.size)
             odd = np.empty((n_odd, 5), dtype=np.int64)
             parse_rows(self.text, begins, ends, *marks, targets, values, cells, odd)
         self._refuse_ragged(cells, offset)
@@ -130,7 +183,7 @@ class Grid:
         long = odd[:, 4] == LONG
         for place in np.flatnonzero(long):
             row, column, first, last, _ = odd[place]
-            text = self.decode(first, last).replace(self.dialect.decimal, ".")
+            text = self._decode(first, last).replace(self.dialect.decimal, ".")
             values[row, targets[column]] = float(text)
             odd[place, 4] = DIGITS if _loses_digits(text) else NUMBER
         odd[:, 0] += offset
@@ -141,84 +194,10 @@ class Grid:
         if len(wrong):
             row = int(wrong[0])
             raise DataError(
-                f"'{self.path}' is ragged: data row {offset + row + 1} has {cells[row]:,} cells where "
+                f"'{self.request.path}' is ragged: data row {offset + row + 1} has {cells[row]:,} cells where "
                 f"{len(self.names):,} are expected. "
                 + (self.remark or "Check that row for a missing, extra or unquoted delimiter.")
             )
-
-
-@dataclass(frozen=True)
-class TextColumns:
-    """The columns of a text file; see :class:`~eigensieve.tables.columns.Columns`."""
-
-    grid: Grid
-    request: Request
-
-    @property
-    def names(self) -> Sequence[str]:
-        return self.grid.names
-
-    @property
-    def details(self) -> dict[str, Any]:
-        return {"dialect": self.grid.dialect}
-
-    def text_columns(self) -> list[int]:
-        sampled = max(1, min(5, SAMPLED_CELLS // len(self.names), len(self.grid.begins)))
-        _, odd = self._parsed(self.grid, np.arange(len(self.names)), np.arange(sampled))
-        columns, counts = np.unique(odd[:, 1], return_counts=True)
-        return columns[counts == sampled].tolist()
-
-    def texts(self, columns: Sequence[int]) -> list[list[str]]:
-        return self.grid.columns(columns)
-
-    def numbers(self, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        values, odd = self._parsed(self.grid, columns)
-        numeric = ~np.isin(columns, odd[:, 1])
-        return values if numeric.all() else values[:, numeric], numeric
-
-    def some_numbers(self) -> np.ndarray:
-        n_columns, n_lines = len(self.names) - 1, len(self.grid.begins)
-        columns = np.unique(np.linspace(1, n_columns, min(n_columns, 500)).astype(int))
-        n_rows = max(2, min(n_lines, SAMPLED_CELLS // len(columns)))
-        return self.grid.numbers(columns, np.unique(np.linspace(0, n_lines - 1, n_rows).astype(int)))[0]
-
-    def id_column(self, text_columns: list[int], taken: Sequence[int]) -> int | None:
-        if 0 in taken or (text_columns[:1] != [0] and self.names[0] not in UNNAMED):
-            return None
-        first = self.grid.columns([0])[0]
-        # text that repeats and numbers with commas are properties of the samples, not names
-        return 0 if len(set(first)) == len(first) and not all(map(has_commas, first)) else None
-
-    def rows(self, rows: np.ndarray, names: Sequence[str]) -> np.ndarray:
-        grid = replace(self.grid, begins=self.grid.begins[rows], ends=self.grid.ends[rows])
-        values, odd = self._parsed(grid, np.arange(1, len(self.names)))
-        if len(odd):
-            row, _, first, last = odd[0]
-            raise DataError(
-                f"'{self.request.path}' has text in the row of feature '{names[row]}': '{grid.decode(first, last)}'. "
-                "Remove or encode it, name it as the label, or read samples in rows."
-            )
-        return values
-
-    def line(self, row: int) -> list[str]:
-        return self.grid.line(row)[1:]
-
-    def _parsed(self, grid: Grid, columns: np.ndarray, rows: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
-        """As :meth:`Grid.numbers`. The caller's own words for missing values and thousands marks are read, too."""
-        values, odd = grid.numbers(columns, rows)
-        if not len(odd) or not (self.request.na_values or self.request.thousands):
-            return values, odd
-        place = {int(column): target for target, column in enumerate(columns)}
-        missing, kept = {word.strip() for word in self.request.na_values}, np.ones(len(odd), dtype=bool)
-        for cell, (row, column, first, last) in enumerate(odd.tolist()):
-            text = grid.decode(first, last)
-            if self.request.thousands is not None:
-                text = text.replace(self.request.thousands, "")
-            if text in missing or grid.dialect.is_number(text):
-                number = float("nan") if text in missing else float(text.replace(grid.dialect.decimal, "."))
-                values[row, place[column]] = number
-                kept[cell] = False
-        return values, odd[kept]
 
 
 def find_grid(content: Any, request: Request, notes: list[str]) -> Grid:
@@ -258,14 +237,14 @@ def find_grid(content: Any, request: Request, notes: list[str]) -> Grid:
     remark = comment_among(lines, dialect.encoding)
     if not named and header:
         names = NumberedNames(len(header))
-        return Grid(path, text, begins, ends, names, dialect, request.size, request.unused, remark)
+        return Grid(request, text, begins, ends, names, dialect, remark)
     if len(begins) == 1:
         raise DataError(f"'{path}' has no samples. Check that it holds data rows below its header.")
     header = [name.strip() for name in header]
     if len(header) == len(body[0]) - trimmed - 1:
         header = ["", *header]
     refuse_duplicates(header, path, "column")
-    return Grid(path, text, begins[1:], ends[1:], header, dialect, request.size, request.unused, remark)
+    return Grid(request, text, begins[1:], ends[1:], header, dialect, remark)
 
 
 def comment_among(lines: list[bytes], encoding: str) -> str:

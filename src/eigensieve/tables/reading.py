@@ -15,13 +15,13 @@ from numpy.typing import ArrayLike
 from scipy.sparse import csr_matrix
 
 from eigensieve._files import staged
+from eigensieve.tables.columns import SAMPLE_WORDS, plain_word
 from eigensieve.tables.content import STDIN, Source, check_readable, is_stream, read_content, read_stream
 from eigensieve.tables.errors import DataError, out_of_memory
 from eigensieve.tables.formats import FORMATS, Format, ending_of, format_of, format_of_stream, function, named
 from eigensieve.tables.grid import find_grid
 from eigensieve.tables.missing import named_gaps, numbers_among
 from eigensieve.tables.mixed import arranged
-from eigensieve.tables.orientation import SAMPLE_WORDS, plain_word
 from eigensieve.tables.sheet import Sheet, read_with
 from eigensieve.tables.table import Categories, Column, Matrix, Request, Samples, Table, checked
 
@@ -101,19 +101,10 @@ def read_table(
         its numbers, no such label, or no samples. The message is one line that names the file, the problem
         and the fix.
     """
-    if samples not in ("auto", "rows", "columns"):
-        raise ValueError(
-            f"The 'samples' parameter of read_table must be 'auto', 'rows' or 'columns'. Got {samples!r} instead."
-        )
-    if format is not None and format not in FORMATS:
-        raise ValueError(
-            f"The 'format' parameter of read_table must be one of {', '.join(FORMATS)}. Got {format!r} instead."
-        )
-    if categories not in ("error", "leave-out", "one-hot"):
-        raise ValueError(
-            "The 'categories' parameter of read_table must be 'error', 'leave-out' or 'one-hot'. "
-            f"Got {categories!r} instead."
-        )
+    _check("samples", samples, "'auto', 'rows' or 'columns'", samples in ("auto", "rows", "columns"))
+    _check("format", format, f"one of {', '.join(FORMATS)}", format is None or format in FORMATS)
+    known = categories in ("error", "leave-out", "one-hot")
+    _check("categories", categories, "'error', 'leave-out' or 'one-hot'", known)
     roles = {"label": label, "batch": batch, "donor": donor}
     request = Request(
         "standard input" if str(path) == STDIN else Path(path),
@@ -159,7 +150,7 @@ def _sheet(path: str | PathLike[str]) -> Sheet:
         raise DataError(f"The sample sheet '{file}' must be a CSV, TSV or Excel file. Save it as one of them.")
     grid = find_grid(read_content(source), request, [])
     names = [name or "sample" for name in grid.names]
-    return Sheet(f"the sheet '{file}'", dict(zip(names, grid.columns(range(len(names))), strict=True)))
+    return Sheet(f"the sheet '{file}'", dict(zip(names, grid.texts(range(len(names))), strict=True)))
 
 
 def _note_numbers_as_names(table: Table, request: Request) -> None:
@@ -219,14 +210,17 @@ def _labels_with_gaps(labels: np.ndarray, words: Sequence[str]) -> np.ndarray:
 def check_marks(decimal: str | None, thousands: str | None) -> None:
     """Raise ValueError for marks that cannot stand in numbers, or are the same."""
     for name, mark in (("decimal", decimal), ("thousands", thousands)):
-        if mark is not None and (len(mark) != 1 or not mark.isascii() or mark.isalnum()):
-            raise ValueError(
-                f"The {name!r} parameter of read_table must be one character such as ',' or '.'. Got {mark!r} instead."
-            )
+        good = mark is None or (len(mark) == 1 and mark.isascii() and not mark.isalnum())
+        _check(name, mark, "one character such as ',' or '.'", good)
     if decimal is not None and decimal == thousands:
         raise ValueError(
             f"The 'thousands' parameter of read_table must differ from the decimal mark. Got {decimal!r} for both."
         )
+
+
+def _check(name: str, value: str | None, wanted: str, good: bool) -> None:
+    if not good:
+        raise ValueError(f"The {name!r} parameter of read_table must be {wanted}. Got {value!r} instead.")
 
 
 def _from_path(file: Path, format: str | None, request: Request) -> Table:

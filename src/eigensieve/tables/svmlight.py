@@ -56,7 +56,6 @@ def read_svmlight(source: Source, request: Request) -> Table:
 
 
 def _is_exact(digits: bytes) -> bool:
-    """Whether a float can hold a whole number."""
     return len(digits) <= 300 and int(digits) == int(float(digits))
 
 

@@ -257,7 +257,6 @@ class Table:
 
 
 def _line(part: Any) -> np.ndarray:
-    """One row or column of a matrix."""
     return np.ravel(part if isinstance(part, np.ndarray) else part.toarray())
 
 
@@ -271,7 +270,8 @@ def checked(table: Table, path: str | Path) -> Table:
     refuse_duplicates(table.feature_names, path, "feature")
     values = table.X if isinstance(table.X, np.ndarray) else table.X.data
     if values.dtype.kind == "f":
-        missing = _count_missing(values)
+        rows = max(1, 2**22 // max(1, int(np.prod(values.shape[1:]))))
+        missing = sum(int(np.isnan(values[i : i + rows]).sum()) for i in range(0, len(values), rows))
         if missing:
             total = table.n_samples * table.n_features
             table.notes.append(f"{missing:,} of {total:,} values are missing ({percent(missing / total)})")
@@ -343,11 +343,6 @@ def make_unique(names: Sequence[str], notes: list[str]) -> list[str]:
 def percent(share: float) -> str:
     """A share in percent, with two digits that count."""
     return f"{100 * share:.0f} %" if share >= 0.1 else f"{100 * share:.2g} %"
-
-
-def _count_missing(values: np.ndarray) -> int:
-    rows = max(1, 2**22 // max(1, int(np.prod(values.shape[1:]))))
-    return sum(int(np.isnan(values[i : i + rows]).sum()) for i in range(0, len(values), rows))
 
 
 def _words_for_missing(labels: np.ndarray | None) -> str:

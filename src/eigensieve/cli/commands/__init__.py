@@ -6,13 +6,14 @@ A new command is a new file here and a line in the table below.
 
 from collections.abc import Callable
 
-from eigensieve.cli.commands import app, apply, compare, compress, demo, inspect, map, select
+from eigensieve.cli.commands import app, apply, compare, compress, demo, inspect, map, score, select
 
 COMMANDS: dict[str, tuple[Callable[..., None], tuple[str, ...]]] = {
     "select": (select.select_features, select.EXAMPLES),
     "inspect": (inspect.inspect_table, inspect.EXAMPLES),
     "apply": (apply.apply_model, apply.EXAMPLES),
     "compare": (compare.compare_selectors, compare.EXAMPLES),
+    "score": (score.score_panels, score.EXAMPLES),
     "map": (map.map_features, map.EXAMPLES),
     "compress": (compress.compress_svm, compress.EXAMPLES),
     "app": (app.open_app, app.EXAMPLES),

@@ -13,7 +13,7 @@ from eigensieve._types import Array
 from eigensieve._words import counted
 from eigensieve.cli.console import Console
 from eigensieve.cli.errors import InputProblem, UsageProblem, input_errors
-from eigensieve.cli.options import SEEDS, Force, LabelledOptions, PrintOptions, Report, Seed
+from eigensieve.cli.options import SEEDS, Force, LabelledOptions, PrintOptions, Report, Seed, option
 from eigensieve.cli.outputs import Outputs, check_frame_name, save_frame
 from eigensieve.cli.reading import Samples, dense, is_number_target, read_labelled
 from eigensieve.cli.selection import Fitting
@@ -84,19 +84,13 @@ _NEED_CLASSES = ("qalpha-labels",)
 class CompareOptions:
     """What to compare."""
 
-    methods: Annotated[
-        str | None,
-        typer.Option(
-            "--methods", help=f"Comma separated, from: {', '.join(CHOOSERS)}.", show_default="all but qalpha-labels"
-        ),
-    ] = None
-    n_features: Annotated[
-        str | None,
-        typer.Option(
-            "--n-features", "-n", help="Numbers of features, comma separated.", show_default="depends on the table"
-        ),
-    ] = None
-    folds: Annotated[int, typer.Option("--folds", min=2, help="Folds of the cross-validation.")] = 5
+    methods: str | None = option(
+        "--methods", help=f"Comma separated, from: {', '.join(CHOOSERS)}.", show_default="all but qalpha-labels"
+    )
+    n_features: str | None = option(
+        "--n-features", "-n", help="Numbers of features, comma separated.", show_default="depends on the table"
+    )
+    folds: int = option("--folds", min=2, help="Folds of the cross-validation.", default=5)
     seed: Seed = 0
 
     def wanted(self, *, numbers: bool) -> list[str]:

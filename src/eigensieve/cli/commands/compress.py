@@ -2,16 +2,15 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Annotated, Any
+from typing import Any
 
 import numpy as np
-import typer
 
 from eigensieve.cli.comparison import Measured, compare, heads, measure
 from eigensieve.cli.console import Console
 from eigensieve.cli.errors import UsageProblem, input_errors
 from eigensieve.cli.machines import cascade, elements, opened_svm, split, trained_svm
-from eigensieve.cli.options import Force, LabelledOptions, Model, PrintOptions, Report, Seed
+from eigensieve.cli.options import Force, LabelledOptions, Model, PrintOptions, Report, Seed, option
 from eigensieve.cli.outputs import Outputs, save_model
 from eigensieve.cli.reading import Samples, is_number_target, read_labelled
 
@@ -27,32 +26,26 @@ EXAMPLES = (
 class MachineOptions:
     """Which machine to make."""
 
-    svm: Annotated[
-        str | None,
-        typer.Option("--svm", help="A fitted SVC or SVR (skops file); without it one is trained on the input."),
-    ] = None
-    elements: Annotated[int, typer.Option("--elements", "-e", min=1, help="Elements to keep.")] = 200
-    match: Annotated[
-        str,
-        typer.Option("--match", help="labels: fit the labels. decision: imitate the SVM. auto: decision with --svm."),
-    ] = "auto"
-    shape: Annotated[
-        str, typer.Option("--shape", help="Shape of the mask: element, feature, basis, joint or prototypes.")
-    ] = "element"
-    cascade: Annotated[
-        bool,
-        typer.Option("--cascade", help="Put the elements in front of the SVM, to reject easy samples (two classes)."),
-    ] = False
-    false_negatives: Annotated[
-        float, typer.Option("--false-negatives", help="Cascade: share of the second class that may be lost.")
-    ] = 0.02
-    penalty: Annotated[float, typer.Option("--penalty", "-C", help="C of the SVM that is trained.")] = 10.0
-    test: Annotated[float, typer.Option("--test", help="Share of the samples held out to measure on.")] = 0.25
-    scale: Annotated[bool, typer.Option("--scale/--no-scale", help="Standardise the columns first.")] = True
-    compare: Annotated[
-        bool,
-        typer.Option("--compare/--no-compare", help="Compare with other small machines: trees, linear, network."),
-    ] = True
+    svm: str | None = option("--svm", help="A fitted SVC or SVR (skops file); without it one is trained on the input.")
+    elements: int = option("--elements", "-e", min=1, help="Elements to keep.", default=200)
+    match: str = option(
+        "--match", help="labels: fit the labels. decision: imitate the SVM. auto: decision with --svm.", default="auto"
+    )
+    shape: str = option(
+        "--shape", help="Shape of the mask: element, feature, basis, joint or prototypes.", default="element"
+    )
+    cascade: bool = option(
+        "--cascade", help="Put the elements in front of the SVM, to reject easy samples (two classes).", default=False
+    )
+    false_negatives: float = option(
+        "--false-negatives", help="Cascade: share of the second class that may be lost.", default=0.02
+    )
+    penalty: float = option("--penalty", "-C", help="C of the SVM that is trained.", default=10.0)
+    test: float = option("--test", help="Share of the samples held out to measure on.", default=0.25)
+    scale: bool = option("--scale/--no-scale", help="Standardise the columns first.", default=True)
+    compare: bool = option(
+        "--compare/--no-compare", help="Compare with other small machines: trees, linear, network.", default=True
+    )
     seed: Seed = 0
 
     @property
@@ -62,7 +55,6 @@ class MachineOptions:
         return self.match if self.match != "auto" else "labels" if labels else "decision"
 
     def settings(self, match: str) -> dict[str, Any]:
-        """Return the parameters of the machine with elements."""
         return {"n_elements": self.elements, "shape": self.shape, "match": match,
                 "random_state": self.seed}  # fmt: skip
 
@@ -72,16 +64,13 @@ class WriteOptions:
     """Outputs and their paths."""
 
     report: Report = None
-    c_file: Annotated[str | None, typer.Option("--c", help="Write the machine here, as one C file.")] = None
-    precision: Annotated[
-        str | None,
-        typer.Option(
-            "--precision",
-            help="Numbers in the C file: single, double, int8 or int16. If not given: double if columns are "
-            "standardised, else single.",
-        ),
-    ] = None
-    onnx: Annotated[str | None, typer.Option("--onnx", help="Write the machine here, as an ONNX model.")] = None
+    c_file: str | None = option("--c", help="Write the machine here, as one C file.")
+    precision: str | None = option(
+        "--precision",
+        help="Numbers in the C file: single, double, int8 or int16. If not given: double if columns are "
+        "standardised, else single.",
+    )
+    onnx: str | None = option("--onnx", help="Write the machine here, as an ONNX model.")
     model: Model = None
     force: Force = False
 
@@ -116,14 +105,17 @@ COMPARED = "Small machines on the held-out samples (times in Python, on this com
 
 def _made(samples: Samples, machine: MachineOptions, console: Console, source: str) -> "Compressed":
     """Train, rewrite, compare."""
+    from sklearn.preprocessing import StandardScaler
+
     y, seed = _labels(samples), machine.seed or 0
     with input_errors(source):
         quantity = is_number_target(y)
     if quantity and machine.cascade:
         raise UsageProblem("--cascade rejects samples of a class, and the label is a quantity. Drop --cascade.")
-    X = _in_memory(samples.X)
+    X = samples.X.toarray() if hasattr(samples.X, "toarray") else samples.X
     rows, held_out = split(y, machine.test, seed, source, quantity=quantity)
-    scaler = _scaler(X[rows], machine)
+    # values are taken as they are with --no-scale, and with an SVM of the user's own
+    scaler = StandardScaler().fit(X[rows]) if machine.scale and machine.svm is None else None
     Z = X if scaler is None else scaler.transform(X)
     train, test = (Z[rows], y[rows]), (Z[held_out], y[held_out])
     if machine.svm is None:
@@ -161,13 +153,6 @@ def _other_way(
 def _labels(samples: Samples) -> Any:
     labels = np.asarray(samples.labels)
     return labels.astype(str) if labels.dtype == object else labels
-
-
-def _scaler(X: Any, machine: MachineOptions) -> Any:
-    """The standardisation, fitted on the training samples; None where values are taken as they are."""
-    from sklearn.preprocessing import StandardScaler
-
-    return StandardScaler().fit(X) if machine.scale and machine.svm is None else None
 
 
 def _write(found: "Compressed", wanted: WriteOptions, outputs: Outputs, source: str) -> None:
@@ -215,10 +200,6 @@ def _check_request(machine: MachineOptions, writing: WriteOptions) -> None:
             raise UsageProblem(f"{flag} must lie between 0 and 1. Got {value} instead.")
 
 
-def _in_memory(X: Any) -> Any:
-    return X.toarray() if hasattr(X, "toarray") else X
-
-
 AIMS = {"decision": "come closest to the full SVM", "labels": "predict the labels best"}
 
 
@@ -256,7 +237,6 @@ class Compressed:
 
     @property
     def compared(self) -> list[list[str]]:
-        """The table of small machines."""
         return [one.row(quantity=self.quantity) for one in self.measured]
 
     @cached_property

@@ -11,10 +11,7 @@ from eigensieve.cli.methods import DEFAULT_METHOD, METHODS
 from eigensieve.cli.options import PrintOptions, TableOptions
 from eigensieve.cli.reading import dense, labels_with, notes_of, read_table
 
-EXAMPLES = (
-    "eigensieve inspect genes.csv",
-    "eigensieve inspect genes.tsv.gz --samples columns --json",
-)
+EXAMPLES = ("eigensieve inspect genes.csv", "eigensieve inspect genes.tsv.gz --samples columns --json")
 
 _BLOCK = 4096
 _PREVIEW = 6  # samples and features
@@ -67,7 +64,7 @@ def _look_at(table: Any) -> dict[str, Any]:
         "infinite_values": n_infinite,
         "features_with_infinite": with_infinite,
         "label": _label(table),
-        "batch": _batch(table),
+        "batch": None if table.batch is None else {"name": table.batch_name} | _counts(table.batch, "batches"),
         "sample_names": table.id_name if table.orientation == "rows" else None,
         "feature_names": table.id_name if table.orientation == "columns" else None,
         "text_columns": list(table.text),
@@ -113,10 +110,6 @@ def _label(table: Any) -> dict[str, Any] | None:
     from eigensieve.tables import unknown
 
     return {"name": table.label_name, "use": _use(table)} | _counts(table.label[~unknown(table.label)], "classes")
-
-
-def _batch(table: Any) -> dict[str, Any] | None:
-    return None if table.batch is None else {"name": table.batch_name} | _counts(table.batch, "batches")
 
 
 def _counts(values: Any, what: str) -> dict[str, Any]:

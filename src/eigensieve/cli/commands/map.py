@@ -3,16 +3,15 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import numpy as np
-import typer
 
 from eigensieve._words import counted
 from eigensieve.cli.console import Console
 from eigensieve.cli.errors import UsageProblem
 from eigensieve.cli.methods import METHODS
-from eigensieve.cli.options import Force, PrintOptions, Report, SafeNames, SampleOptions
+from eigensieve.cli.options import Force, PrintOptions, Report, SafeNames, SampleOptions, option
 from eigensieve.cli.outputs import Outputs, check_frame_name, save_frame, save_model
 from eigensieve.cli.reading import Samples, labels_with, read_samples, read_side
 from eigensieve.cli.selection import count_or_auto
@@ -30,27 +29,21 @@ _SHOWN = 200  # features in the table of the report
 class FitOptions:
     """How to map."""
 
-    rounds: Annotated[int, typer.Option("--rounds", min=1, help="How many different structures to look for.")] = 2
-    clusters: Annotated[int, typer.Option("--clusters", "-k", min=1, help="Number of eigenvectors per round.")] = 2
-    n_features: Annotated[str, typer.Option("--n-features", "-n", help="How many: auto, a number, or a fraction.")] = (
-        "auto"
-    )
-    side: Annotated[str | None, typer.Option("--side", help="File of samples that vary in unwanted ways.")] = None
+    rounds: int = option("--rounds", min=1, help="How many different structures to look for.", default=2)
+    clusters: int = option("--clusters", "-k", min=1, help="Number of eigenvectors per round.", default=2)
+    n_features: str = option("--n-features", "-n", help="How many: auto, a number, or a fraction.", default="auto")
+    side: str | None = option("--side", help="File of samples that vary in unwanted ways.")
 
 
 @dataclass(frozen=True, kw_only=True)
 class WriteOptions:
     """What to write, and where."""
 
-    output: Annotated[
-        str | None, typer.Option("--output", "-o", help="Write weight and coordinate of every feature per round here.")
-    ] = None
-    figure: Annotated[
-        str | None, typer.Option("--figure", help="Draw the map here (.png, .svg or .pdf); needs two rounds.")
-    ] = None
+    output: str | None = option("--output", "-o", help="Write weight and coordinate of every feature per round here.")
+    figure: str | None = option("--figure", help="Draw the map here (.png, .svg or .pdf); needs two rounds.")
     report: Report = None
-    names: Annotated[int, typer.Option("--names", min=0, help="How many features to name in the picture.")] = 20
-    model: Annotated[str | None, typer.Option("--model", "-m", help="Write the fitted map here (.skops).")] = None
+    names: int = option("--names", min=0, help="How many features to name in the picture.", default=20)
+    model: str | None = option("--model", "-m", help="Write the fitted map here (.skops).")
     safe_names: SafeNames = False
     force: Force = False
 

@@ -10,7 +10,7 @@ from eigensieve.cli.console import Console
 from eigensieve.cli.constraints import NAMED, check_constraints, with_constraints
 from eigensieve.cli.errors import UsageProblem, input_errors
 from eigensieve.cli.methods import DEFAULT_METHOD, METHODS
-from eigensieve.cli.options import Force, Model, PrintOptions, Report, SafeNames, SampleOptions, Seed
+from eigensieve.cli.options import Force, Model, PrintOptions, Report, SafeNames, SampleOptions, Seed, option
 from eigensieve.cli.outputs import (
     Outputs,
     check_frame_name,
@@ -41,87 +41,61 @@ _METHODS = "; ".join(f"{name} ({method.summary})" for name, method in METHODS.it
 
 
 def _complete_method(incomplete: str) -> list[tuple[str, str]]:
-    """Shell completion of method names."""
     return [(name, method.summary) for name, method in METHODS.items() if name.startswith(incomplete)]
 
 
 def _method(flag: str, text: str, *more: str, **details: Any) -> Any:
-    return typer.Option(flag, *more, help=text, rich_help_panel="Method", **details)
+    return option(flag, *more, help=text, rich_help_panel="Method", **details)
 
 
 def _side(flag: str, text: str) -> Any:
-    return typer.Option(flag, help=text, rich_help_panel="What you know")
+    return option(flag, help=text, rich_help_panel="What you know")
 
 
 def _limits(flag: str, text: str, **details: Any) -> Any:
     names = " Names separated by commas, or a file of names." if flag in NAMED.values() else ""
-    return typer.Option(flag, help=f"sieve: {text}{names}", rich_help_panel="Constraints", **details)
+    return option(flag, help=f"sieve: {text}{names}", rich_help_panel="Constraints", **details)
 
 
 @dataclass(frozen=True, kw_only=True)
 class FitOptions:
     """How to select."""
 
-    method: Annotated[str, _method("--method", f"{_METHODS}.", autocompletion=_complete_method)] = DEFAULT_METHOD
-    n_features: Annotated[str | None, _method("--n-features", _HOW_MANY, "-n")] = None
-    clusters: Annotated[
-        str | None, _method("--clusters", "qalpha: how many clusters of samples: auto or a number.", "-k")
-    ] = None
-    fdr: Annotated[
-        float | None, _method("--fdr", "sieve, qalpha: share of false selections to allow with -n auto or fewest.")
-    ] = None
-    criterion: Annotated[str | None, _method("--criterion", "qalpha: what to maximise: energy or gap.")] = None
-    spectrum: Annotated[str | None, _method("--spectrum", "qalpha: which spectrum: standard or laplacian.")] = None
-    normalize: Annotated[
-        str | None, _method("--normalize", "qalpha: how to scale features: auto, center, unit or none.")
-    ] = None
-    supervision: Annotated[str | None, _method("--supervision", f"How labels are used. {_SUPERVISION}.")] = None
-    use_scale: Annotated[
-        bool | None,
-        _method(
-            "--use-scale/--ignore-scale",
-            "sieve: whether features that vary more count more in finding neighbours; by default, the data decides.",
-        ),
-    ] = None
-    use_profiles: Annotated[
-        bool | None,
-        _method(
-            "--use-profiles/--ignore-profiles",
-            "sieve: whether samples are compared by profiles, for counts and texts; by default, the data decides.",
-        ),
-    ] = None
-    score: Annotated[str | None, _method("--score", "trace-ratio: fisher, laplacian or semi-supervised.")] = None
-    level: Annotated[
-        str | None, _method("--level", "trace-ratio: best subset, or best features one by one: subset or feature.")
-    ] = None
-    neighbors: Annotated[int | None, _method("--neighbors", "trace-ratio: number of neighbours per sample.")] = None
-    scale: Annotated[bool, _method("--scale", "trace-ratio: divide features by their standard deviation.")] = False
-    side: Annotated[str | None, _side("--side", "sieve, qalpha: file of samples that vary in unwanted ways.")] = None
-    unwanted: Annotated[
-        str | None,
-        _side("--unwanted", "sieve: how many directions of --side and of must pairs to remove: auto or a number."),
-    ] = None
-    side_strength: Annotated[
-        float | None, _side("--side-strength", "qalpha: --side counts more when this is smaller.")
-    ] = None
-    pairs: Annotated[str | None, _side("--pairs", "sieve, qalpha: file with lines 'sample,sample[,cannot|must]'.")] = (
-        None
+    method: str = _method("--method", f"{_METHODS}.", autocompletion=_complete_method, default=DEFAULT_METHOD)
+    n_features: str | None = _method("--n-features", _HOW_MANY, "-n")
+    clusters: str | None = _method("--clusters", "qalpha: how many clusters of samples: auto or a number.", "-k")
+    fdr: float | None = _method("--fdr", "sieve, qalpha: share of false selections to allow with -n auto or fewest.")
+    criterion: str | None = _method("--criterion", "qalpha: what to maximise: energy or gap.")
+    spectrum: str | None = _method("--spectrum", "qalpha: which spectrum: standard or laplacian.")
+    normalize: str | None = _method("--normalize", "qalpha: how to scale features: auto, center, unit or none.")
+    supervision: str | None = _method("--supervision", f"How labels are used. {_SUPERVISION}.")
+    use_scale: bool | None = _method(
+        "--use-scale/--ignore-scale",
+        "sieve: whether features that vary more count more in finding neighbours; by default, the data decides.",
     )
-    pair_strength: Annotated[
-        float | None, _side("--pair-strength", "qalpha: --pairs counts more when this is larger.")
-    ] = None
-    must_keep: Annotated[
-        str | None, _limits("--must-keep", "Features that are selected in any case; the others complement them.")
-    ] = None
-    exclude: Annotated[str | None, _limits("--exclude", "Features that are never selected.")] = None
-    groups: Annotated[
-        str | None, _limits("--groups", "File with lines 'feature,group': at most one feature per group.")
-    ] = None
-    max_per_group: Annotated[
-        int | None, _limits("--max-per-group", "Most features of one group, with --groups.", min=1)
-    ] = None
-    costs: Annotated[str | None, _limits("--costs", "File with lines 'feature,cost': best value for the money.")] = None
-    max_cost: Annotated[float | None, _limits("--max-cost", "Most that all features may cost together.", min=0)] = None
+    use_profiles: bool | None = _method(
+        "--use-profiles/--ignore-profiles",
+        "sieve: whether samples are compared by profiles, for counts and texts; by default, the data decides.",
+    )
+    score: str | None = _method("--score", "trace-ratio: fisher, laplacian or semi-supervised.")
+    level: str | None = _method("--level", "trace-ratio: best subset, or best features one by one: subset or feature.")
+    neighbors: int | None = _method("--neighbors", "trace-ratio: number of neighbours per sample.")
+    scale: bool = _method("--scale", "trace-ratio: divide features by their standard deviation.", default=False)
+    side: str | None = _side("--side", "sieve, qalpha: file of samples that vary in unwanted ways.")
+    unwanted: str | None = _side(
+        "--unwanted", "sieve: how many directions of --side and of must pairs to remove: auto or a number."
+    )
+    side_strength: float | None = _side("--side-strength", "qalpha: --side counts more when this is smaller.")
+    pairs: str | None = _side("--pairs", "sieve, qalpha: file with lines 'sample,sample[,cannot|must]'.")
+    pair_strength: float | None = _side("--pair-strength", "qalpha: --pairs counts more when this is larger.")
+    must_keep: str | None = _limits(
+        "--must-keep", "Features that are selected in any case; the others complement them."
+    )
+    exclude: str | None = _limits("--exclude", "Features that are never selected.")
+    groups: str | None = _limits("--groups", "File with lines 'feature,group': at most one feature per group.")
+    max_per_group: int | None = _limits("--max-per-group", "Most features of one group, with --groups.", min=1)
+    costs: str | None = _limits("--costs", "File with lines 'feature,cost': best value for the money.")
+    max_cost: float | None = _limits("--max-cost", "Most that all features may cost together.", min=0)
     stability: Annotated[
         int, typer.Option("--stability", min=0, help="Repeat the selection on this many random halves of the samples.")
     ] = 0
@@ -158,21 +132,15 @@ class FitOptions:
 class WriteOptions:
     """What to write, and where."""
 
-    output: Annotated[
-        str | None,
-        typer.Option(
-            "--output", "-o", help="Write the selected columns here; the ending gives the format (- for stdout)."
-        ),
-    ] = None
-    weights: Annotated[
-        str | None,
-        typer.Option("--weights", "-w", help="Write all features here: weight, rank, selected, null quantile."),
-    ] = None
+    output: str | None = option(
+        "--output", "-o", help="Write the selected columns here; the ending gives the format (- for stdout)."
+    )
+    weights: str | None = option(
+        "--weights", "-w", help="Write all features here: weight, rank, selected, null quantile."
+    )
     model: Model = None
     report: Report = None
-    selected: Annotated[
-        str | None, typer.Option("--selected", help="Write the selected features here, as plain JSON.")
-    ] = None
+    selected: str | None = option("--selected", help="Write the selected features here, as plain JSON.")
     safe_names: SafeNames = False
     force: Force = False
 

@@ -103,9 +103,6 @@ class _Tasks:
     def __dask_keys__(self) -> list[str]:
         return self.keys
 
-    def __dask_layers__(self) -> tuple[str, ...]:
-        return tuple(self.graph.layers)
-
     def __dask_tokenize__(self) -> list[str]:
         return self.keys
 

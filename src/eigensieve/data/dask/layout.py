@@ -72,8 +72,9 @@ def grid_of(X: Any, keys: Array, futures: Mapping[Any, Any]) -> list[Segment]:
     where = homes(futures, [raws for raws, _ in pieces])
     together = [[p] for p in range(len(pieces))]
     if len(rows) == 1:
+        threads = dict(next(iter(futures.values())).client.nthreads()) if futures else {}
         sizes = [float(X.dtype.itemsize * X.shape[0] * chunks[0].width) for _, chunks in pieces]
-        together = segments_of(where, sizes, _threads_of(futures))
+        together = segments_of(where, sizes, threads)
     return [Segment([pieces[p][0] for p in some], [pieces[p][1] for p in some], where[some[0]]) for some in together]
 
 
@@ -121,7 +122,8 @@ def homes(futures: Mapping[Any, Any], pieces: Sequence[Sequence[Any]]) -> list[s
     if not futures:
         return [None] * len(pieces)
     holders = next(iter(futures.values())).client.who_has(list(futures.values()))
-    choices = [_most(Counter(w for chunk in chunks for w in holders.get(chunk, ()))) for chunks in pieces]
+    counts = [Counter(w for chunk in chunks for w in holders.get(chunk, ())) for chunks in pieces]
+    choices = [[worker for worker, held in count.items() if held == max(count.values())] for count in counts]
     found: list[str | None] = [None] * len(pieces)
     given: Counter[str] = Counter()
     for p in sorted(range(len(pieces)), key=lambda p: len(choices[p])):  # those without a choice first
@@ -130,11 +132,6 @@ def homes(futures: Mapping[Any, Any], pieces: Sequence[Sequence[Any]]) -> list[s
             found[p] = home
             given[home] += 1
     return found
-
-
-def _most(count: "Counter[str]") -> list[str]:
-    """The workers with the highest count."""
-    return [worker for worker, held in count.items() if held == max(count.values())]
 
 
 def segments_of(homes: Sequence[str | None], sizes: Sequence[float], threads: Mapping[str, int]) -> list[list[int]]:
@@ -151,11 +148,6 @@ def segments_of(homes: Sequence[str | None], sizes: Sequence[float], threads: Ma
         edges = [len(mine) * i // count for i in range(count + 1)]
         found += [mine[first:last] for first, last in pairwise(edges)]
     return sorted(found)
-
-
-def _threads_of(futures: Mapping[Any, Any]) -> dict[str, int]:
-    """Threads of every worker of the cluster that holds chunks; none where Dask runs in this process."""
-    return dict(next(iter(futures.values())).client.nthreads()) if futures else {}
 
 
 @dataclass(frozen=True)

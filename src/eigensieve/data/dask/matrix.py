@@ -7,7 +7,6 @@ Dask tasks, so that results lost with a worker are computed again.
 
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from copy import copy
 from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
@@ -52,11 +51,6 @@ class DaskData(DataMatrix):
     def __reduce__(self) -> Any:
         # a block function may hold this object, but the data must never travel with it
         return _elsewhere, ()
-
-    def __copy__(self) -> "DaskData":
-        twin = object.__new__(type(self))
-        twin.__dict__.update(self.__dict__)
-        return twin
 
     # -- the interface of DataMatrix --------------------------------------------------------------------
 
@@ -138,7 +132,8 @@ class DaskData(DataMatrix):
         return self._view(None, Standard(center, scale, far))
 
     def _view(self, normalize: str | None, here: Standard | None) -> "DaskData":
-        view = copy(self)
+        view = object.__new__(type(self))
+        vars(view).update(vars(self))
         view._normalize, view._here, view._there = normalize, here, None
         return view
 

@@ -11,6 +11,7 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
+from scipy.sparse import vstack
 
 from eigensieve._types import FloatArray, IntArray
 from eigensieve.data.blocks import BlockFunction
@@ -148,8 +149,6 @@ def whole(raws: list[Any], chunks: list[Chunk], standard: Standard | None) -> Da
     if len(found) == 1:
         return piece(found[0], standard)
     if hasattr(found[0], "tocsc"):
-        from scipy.sparse import vstack
-
         return piece(vstack(found, format="csc"), standard)
     return piece(np.concatenate(found), standard)
 

@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+from scipy.sparse import csc_array, csr_array, vstack
 
 from eigensieve._types import Array, IntArray
 from eigensieve.data.disk.sources import Source, Watch
@@ -53,8 +54,6 @@ class SparseSource(Source):
         return float(np.diff(np.append(along, self.indptr[-1])).max(initial=0)) * self.entry
 
     def columns(self, start: int, stop: int, buffer: Array | None = None) -> Any:
-        from scipy.sparse import csc_array, vstack
-
         if not self.by_samples:
             return csc_array(self._cut(start, stop), shape=(self.shape[0], stop - start))
         height = max(1, int(_SCAN / max(1.0, self.indptr[-1] / self.shape[0])))
@@ -62,8 +61,6 @@ class SparseSource(Source):
         return vstack([some[:, start:stop] for some in rows], format="csc")
 
     def rows(self, start: int, stop: int) -> Any:
-        from scipy.sparse import csr_array
-
         found = csr_array(self._cut(start, stop), shape=(stop - start, self.shape[1]))
         found.sum_duplicates()  # does nothing where there are none
         return found

@@ -4,6 +4,7 @@ A memory map of a file that shrinks kills the process (SIGBUS). A read that come
 """
 
 import os
+from mmap import ALLOCATIONGRANULARITY
 from pathlib import Path
 from typing import Any
 
@@ -106,12 +107,6 @@ def memmap_source(view: "np.memmap[Any, Any]") -> NpySource | None:
         view.flush()
     whole = np.frombuffer(base, dtype=np.uint8).__array_interface__["data"][0]
     first = view.__array_interface__["data"][0] - whole
-    offset = view.offset - view.offset % _granularity() + first
+    offset = view.offset - view.offset % ALLOCATIONGRANULARITY + first
     fortran = not view.flags.c_contiguous
     return NpySource(Path(view.filename), (view.shape[0], view.shape[1]), view.dtype, offset, fortran)
-
-
-def _granularity() -> int:
-    import mmap
-
-    return mmap.ALLOCATIONGRANULARITY

@@ -8,6 +8,10 @@ import numpy as np
 
 from eigensieve._extras import require
 from eigensieve._types import Array
+from eigensieve.data.disk.backed_sparse import sparse_source
+from eigensieve.data.disk.chunked import hdf5_source, zarr_source
+from eigensieve.data.disk.npy import npy_source
+from eigensieve.data.disk.parquet import ParquetSource
 from eigensieve.data.disk.sources import DEFAULT_MEMORY, Source, parse_bytes
 from eigensieve.data.kinds import as_data, streamed
 from eigensieve.data.matrix import DataMatrix
@@ -69,12 +73,8 @@ def _open_path(path: Path, max_memory: int, dataset: str | None) -> Source:
             f"Got {dataset!r} instead."
         )
     if format == "npy":
-        from eigensieve.data.disk.npy import npy_source
-
         return npy_source(path)
     if format == "parquet":
-        from eigensieve.data.disk.parquet import ParquetSource
-
         return ParquetSource(path)
     if format == "zarr":
         return _open_zarr(path, max_memory, dataset)
@@ -82,8 +82,6 @@ def _open_path(path: Path, max_memory: int, dataset: str | None) -> Source:
 
 
 def _open_hdf5(path: Path, max_memory: int, dataset: str | None) -> Source:
-    from eigensieve.data.disk.backed_sparse import sparse_source
-    from eigensieve.data.disk.chunked import hdf5_source
     from eigensieve.tables import DataError, check_hdf5
 
     h5py = require("h5py", extra="disk")
@@ -106,9 +104,6 @@ def _open_hdf5(path: Path, max_memory: int, dataset: str | None) -> Source:
 
 
 def _open_zarr(path: Path, max_memory: int, dataset: str | None) -> Source:
-    from eigensieve.data.disk.backed_sparse import sparse_source
-    from eigensieve.data.disk.chunked import zarr_source
-
     zarr = require("zarr", extra="disk")
     try:
         found = zarr.open(path, mode="r")

@@ -4,6 +4,7 @@ A sweep needs the projections of whole features before it can go back, so it rea
 T = sum_t x_t v_t' over the samples, once for the backward product. Projections of all features are held in memory.
 """
 
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
@@ -99,25 +100,19 @@ class RowStreamedData(StreamedData):
         energy: FloatArray | None = None,
     ) -> FloatArray:
         """Return M V, added up over pieces of samples; with `weights` add weighted squares to `energy`."""
+        V = np.ascontiguousarray(V)
         T = np.zeros((self.n_features, V.shape[1]), dtype=self.dtype)
         for first, last, piece in self._row_pieces():
-            some = np.ascontiguousarray(V[first:last])
+            here = slice(first, last)
 
-            heavy = None if weights is None else weights[first:last]
-
-            def add(
-                segment: tuple[int, int],
-                piece: DataMatrix = piece,
-                some: FloatArray = some,
-                heavy: FloatArray | None = heavy,
-            ) -> None:
+            def add(segment: tuple[int, int], piece: DataMatrix = piece, here: slice = here) -> None:
                 for start, stop in _blocks(piece, *segment):
                     block = piece.block(start, stop)
-                    T[start:stop] += block.forward(some)
-                    if heavy is not None and energy is not None:
-                        energy[start:stop] += block.squares(heavy)
+                    T[start:stop] += block.forward(V[here])
+                    if weights is not None and energy is not None:
+                        energy[start:stop] += block.squares(weights[here])
 
-            _exhaust(ordered_map(add, segments))
+            deque(ordered_map(add, segments), maxlen=0)
         return T
 
     def _backward(self, backs: dict[int, FloatArray], segments: list[tuple[int, int]]) -> FloatArray:
@@ -184,8 +179,3 @@ def _moments(piece: DataMatrix) -> Moments:
 def _blocks(piece: DataMatrix, first: int, last: int) -> Iterator[tuple[int, int]]:
     size = max(1, piece.block_size())
     return ((start, min(start + size, last)) for start in range(first, last, size))
-
-
-def _exhaust(work: Iterator[Any]) -> None:
-    for _ in work:
-        pass

@@ -9,6 +9,7 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from eigensieve._types import FloatArray
 from eigensieve.data.disk.rows import RowStreamedData
@@ -72,8 +73,6 @@ class SparseRowData(RowStreamedData):
 
 def _rows(raw: Any, start: int, stop: int) -> Any:
     """Return some rows as a view; scipy's own slices are copies."""
-    from scipy.sparse import csr_array
-
     first, last = raw.indptr[start], raw.indptr[stop]
     arrays = (raw.data[first:last], raw.indices[first:last], raw.indptr[start : stop + 1] - first)
     return csr_array(arrays, shape=(stop - start, raw.shape[1]))
@@ -81,8 +80,6 @@ def _rows(raw: Any, start: int, stop: int) -> Any:
 
 def _squares(some: Any, center: FloatArray, weights: FloatArray) -> FloatArray:
     """Return sum_t weights_t ((x_ti - c_i)^2 - c_i^2), to which zeros add nothing."""
-    from scipy.sparse import csr_array
-
     middle = center[some.indices]
     apart = np.square(some.data - middle) - middle**2
     return np.asarray(csr_array((apart, some.indices, some.indptr), shape=some.shape).T @ weights)

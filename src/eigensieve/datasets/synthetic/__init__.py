@@ -6,7 +6,7 @@ have two fields more. The relevant features come first, as in the papers, except
 
 Reading order
 -------------
-result         `SyntheticData`, and what the generators share
+result         `SyntheticData`, and the shared checks
 planted        clusters in a few features among pure noise, at any size
 weston         two classes: a linear and a non-linear problem
 permuted       clusters beside permuted features; clusters behind hidden signs

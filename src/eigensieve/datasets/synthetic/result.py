@@ -1,4 +1,4 @@
-"""What the synthetic generators return, and what they share."""
+"""The result of the synthetic generators, and their shared checks."""
 
 from typing import NamedTuple
 

@@ -6,8 +6,9 @@ import numpy as np
 
 from eigensieve._progress import silent
 from eigensieve._types import BoolArray, FloatArray, IntArray
+from eigensieve.qalpha.alternating import alternate
 from eigensieve.qalpha.knowledge.labels import UNLABELLED, class_span
-from eigensieve.qalpha.problem import Problem, Result, SolveSettings, Status
+from eigensieve.qalpha.problem import Problem, Result, SolveSettings
 from eigensieve.qalpha.subspace import solve_subspace
 
 ANCHOR = 0.8
@@ -27,29 +28,19 @@ def solve_anchored(problem: Problem, codes: IntArray, settings: SolveSettings) -
     trace(Q'L^2Q) is convex in Q, so it never falls when U becomes the polar factor of the unlabelled rows of L^2 Q. The
     weights are improved by the usual solver with Q fixed.
     """
-    first_pass = problem.n_passes
     free = codes == UNLABELLED
     share = ANCHOR + (1 - ANCHOR) * float(np.mean(~free))
-    Q = class_span(codes)
     quiet = replace(settings, progress=silent)
-    result = solve_subspace(_fixed(problem, Q, None), Q, quiet)
-    Q = np.sqrt(share) * Q
-    history: list[float] = []
-    status: Status = "max_iter"
-    n_iter = 0
-    for n_iter in range(1, settings.max_iter + 1):
-        Q = _extend(problem, result.weights, Q, free, share)
-        before = result.weights
-        result = solve_subspace(_fixed(problem, Q, before), Q, replace(quiet, max_iter=_INNER))
-        change = float(np.linalg.norm(result.weights - before))
-        gain = result.objective - history[-1] if history else np.inf
-        history.append(max(result.objective, history[-1]) if history else result.objective)
-        settings.progress(f"step {n_iter}: criterion {result.objective:.6g}, weights moved {change:.1e}")
-        if change <= settings.tol and gain <= settings.tol**2 * abs(result.objective):
-            status = "converged"
-            break
-    passes = problem.n_passes - first_pass
-    return replace(result, history=np.asarray(history), n_iter=n_iter, n_passes=passes, status=status)
+
+    def step(problem: Problem, weights: FloatArray, Q: FloatArray) -> tuple[FloatArray, float, FloatArray]:
+        Q = _extend(problem, weights, Q, free, share)
+        result = solve_subspace(_fixed(problem, Q, weights), Q, replace(quiet, max_iter=_INNER))
+        return result.weights, result.objective / problem.unit, Q
+
+    first_pass, span = problem.n_passes, class_span(codes)
+    start = solve_subspace(_fixed(problem, span, None), span, quiet).weights
+    result = alternate(replace(problem, initial_weights=start), np.sqrt(share) * span, settings, step=step)
+    return replace(result, n_passes=problem.n_passes - first_pass)
 
 
 def _fixed(problem: Problem, Q: FloatArray, weights: FloatArray | None) -> Problem:

@@ -128,8 +128,6 @@ def check_combination(
         (laplacian and normalize == "center", "normalize", "not be 'center' with spectrum='laplacian'",
          "centred features sum to zero, and the Laplacian would be the affinity plus a constant",
          "Use normalize='unit'."),
-        (solver == "moving" and not laplacian, "solver", "be 'moving' with spectrum='laplacian' only",
-         "no other spectrum has a d that can follow the weights", "Use solver='power'."),
         (blocks and laplacian, "spectrum", "be 'standard' with supervision='blocks'",
          "a block between two classes has no Laplacian", span),
         (blocks and criterion != "energy", "criterion", "be 'energy' with supervision='blocks'",

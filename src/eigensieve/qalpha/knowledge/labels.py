@@ -53,8 +53,9 @@ def read_labels(
     if some_unlabelled:
         known &= ~marked_labels(y, known)
     named = y[known]
-    if named.dtype == object and _all_numbers(named):
-        named = _exact(named)
+    if named.dtype == object and len(named) and all(isinstance(v, Real) and not isinstance(v, bool) for v in named):
+        numbers = named.astype(np.float64)  # which would merge large whole numbers
+        named = numbers if all(n == v for n, v in zip(numbers, named, strict=True)) else named.astype(str)
     for kind in (str, bool):
         if named.dtype == object and all(isinstance(label, kind) for label in named):
             named = named.astype(kind)
@@ -113,16 +114,6 @@ def marked_labels(y: Array, known: Array) -> BoolArray:
     others = y[known & ~marks]
     two_classes = len(others) and all(isinstance(v, Real | np.number) and v == 1 for v in others)
     return np.zeros(len(y), dtype=bool) if two_classes else marks
-
-
-def _exact(labels: Array) -> Array:
-    """Numbers as an array that keeps different ones apart: float64 would merge large whole numbers."""
-    numbers = labels.astype(np.float64)
-    return numbers if all(n == v for n, v in zip(numbers, labels, strict=True)) else labels.astype(str)
-
-
-def _all_numbers(labels: Array) -> bool:
-    return len(labels) > 0 and all(isinstance(v, Real) and not isinstance(v, bool) for v in labels)
 
 
 def class_span(codes: IntArray) -> FloatArray:
