@@ -56,9 +56,10 @@ def read_weights(estimator: BaseEstimator, main: DataMatrix, sample_weight: Any)
     weights = np.asarray(as_values(sample_weight), dtype=np.float64).reshape(-1)
     check_consistent_length(np.empty((main.n_samples, 0)), weights)
     if not np.isfinite(weights).all() or (weights < 0).any() or not weights.any():
+        given = f"values from {weights.min():g} to {weights.max():g}" if weights.any() else "only zeros"
         raise ValueError(
-            f"The 'sample_weight' parameter of {name}.fit must hold finite numbers that are not negative, and some "
-            f"above 0. Got values from {weights.min():g} to {weights.max():g}; leave samples of no weight at 0."
+            f"The 'sample_weight' parameter of {name}.fit must hold finite numbers that are not negative, and not all "
+            f"weights may be zero. Got {given} instead; a weight of 0 leaves a sample out."
         )
     return weights
 
