@@ -242,7 +242,8 @@ class SieveSelector(BaseSelector):
             The batch of each sample. Differences between batches are not structure.
         groups : array-like of shape (n_samples,), optional
             The donor of each sample, where donors give several. Samples of one donor are not independent: neighbours
-            and agreement are then over samples of different donors, and permuted copies move whole donors.
+            and agreement are then over samples of different donors, each donor counts once, however many samples it
+            gave, and permuted copies move whole donors.
         sample_weight : array-like of shape (n_samples,), optional
             Weights of the samples, not negative. Whole numbers are the same as samples that are repeated as often; 0
             leaves a sample out. Only their ratios count: samples in memory that coincide count as one with the sum of
@@ -328,6 +329,9 @@ class SieveSelector(BaseSelector):
             )
         donors = None if known.groups is None else read_donors(self, raw, known.groups)
         weights = None if known.sample_weight is None else read_weights(self, raw, known.sample_weight)
+        if donors is not None:  # each counts once, however many samples it gave
+            weights = np.ones(raw.n_samples) if weights is None else weights
+            weights = weights / np.maximum(np.bincount(donors, weights), np.finfo(np.float64).tiny)[donors]
         nodes = distinct_samples(raw, target, unwanted, donors, weights, search=merged)
         cannot = None if pairs is None else pairs.cannot
         if not nodes.trivial:

@@ -85,8 +85,10 @@ class Exchange:
 
         With s_g the sum of a feature over donor g, V'm = sum_g s_g V_g. So donors take the place of samples.
         """
-        if self.donors is None or self.moving is not None or self.roots is not None or self.batches is not None:
+        if self.donors is None or self.moving is not None or self.batches is not None:
             return None
+        r = np.ones((len(V), 1), dtype=V.dtype) if self.roots is None else self.roots[:, None].astype(V.dtype)
+        features, V = features * r, V / r
         rows = donor_rows(self.donors)
         heads = np.array([some[0] for some in rows])
         homes = np.empty(len(V), dtype=np.intp)
