@@ -1,12 +1,12 @@
 """Panels people can order: ``python benchmarks/panels.py`` prints the tables of docs/measured/panels.md.
 
-``--only donors`` prints those of one subject. Each subject is a module of ``panel_cases`` with a function ``main``.
+``--only keep`` prints those of one subject. Each subject is a module of ``panel_cases`` with a function ``main``.
 """
 
 import argparse
 from importlib import import_module
 
-SUBJECTS = ("donors", "gaps")
+SUBJECTS = ("keep", "groups", "costs", "slowdown", "survival", "weights", "donors", "gaps")
 
 
 def main() -> None:

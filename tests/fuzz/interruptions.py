@@ -57,7 +57,9 @@ def draw(rng: np.random.Generator, target: str) -> Spec:
         "moment": float(rng.random()),
         "twice": bool(rng.random() < 0.2),
         "existing": bool(rng.random() < 0.5),
-        "program": bool(rng.random() < 0.1),  # or a fork of this process, which has everything imported
+        "program": bool(
+            rng.random() < 0.03
+        ),  # which takes seconds to start, or a fork of this process, which has everything imported
         "again": bool(rng.random() < 0.25),
     }
 

@@ -24,7 +24,7 @@ ESTIMATORS = (*SELECTORS, *CLASSIFIERS, *REGRESSORS, *TRANSFORMERS)
 _MODULES = {
     **dict.fromkeys(ESTIMATORS, "fuzz.fits"),
     "models": "fuzz.models",
-    **dict.fromkeys((f"tampered {name}" for name in ESTIMATORS), "fuzz.tampering"),
+    **dict.fromkeys((f"tampered {name}" for name in (*ESTIMATORS, "WeightedFeatures")), "fuzz.tampering"),
     **dict.fromkeys((f"relation {name}" for name in ESTIMATORS), "fuzz.relations"),
     "checkpoints": "fuzz.checkpoints",
     **dict.fromkeys((f"interrupted {name}" for name in COMMANDS), "fuzz.interruptions"),

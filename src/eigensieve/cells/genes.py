@@ -11,7 +11,7 @@ from eigensieve._types import Array
 from eigensieve._version import __version__
 from eigensieve.cells.choice import Choice, choose
 from eigensieve.data import DataMatrix, are_amounts, are_counts, as_data, log_counts
-from eigensieve.estimators import Known, SieveSelector, warn_user
+from eigensieve.estimators import Known, SieveSelector, as_indices, warn_user
 from eigensieve.evidence import agreement
 
 _N_BATCHES = "highly_variable_nbatches"
@@ -29,6 +29,12 @@ def select_genes(
     donor_key: str | None = None,
     side: Any = None,
     transform: Literal["auto", "log", "none"] = "auto",
+    keep: Any = None,
+    exclude: Any = None,
+    gene_groups: Any = None,
+    max_per_group: int = 1,
+    gene_costs: Any = None,
+    max_cost: float | None = None,
     fdr: float = 0.1,
     random_state: Any = 0,
     subset: bool = False,
@@ -69,6 +75,17 @@ def select_genes(
     transform : {"auto", "log", "none"}, default="auto"
         ``"log"`` log-normalises, ``"none"`` takes the values as they are, ``"auto"`` log-normalises counts. Amounts
         that are no whole numbers, such as TPM, need ``"log"``. Negative values have no logarithms and need ``"none"``.
+    keep, exclude : array-like, optional
+        Names, indices or a mask of genes that are selected in any case, and of genes that are never selected. Excluded
+        genes still help to find the structure.
+    gene_groups : str or array-like of shape (n_genes,), optional
+        A label per gene, or the column of ``adata.var`` that holds it.
+    max_per_group : int, default=1
+        Most selected genes with the same label in `gene_groups`.
+    gene_costs : str or array-like of shape (n_genes,), optional
+        What each gene costs, or the column of ``adata.var`` that holds it. Genes are then chosen by score per cost.
+    max_cost : float, optional
+        Most that the selected genes may cost together.
     fdr : float, default=0.1
         False discovery rate of ``n_top_genes="auto"``.
     random_state : int, RandomState, Generator or None, default=0
@@ -148,7 +165,18 @@ def select_genes(
     if side is not None and logged:
         _check_amounts(side, "side")
         side = log_counts(side)[0]
-    model = SieveSelector(n_top_genes, fdr=fdr, random_state=random_state, verbose=verbose)
+    model = SieveSelector(
+        n_top_genes,
+        keep=_genes(adata, keep, "keep"),
+        exclude=_genes(adata, exclude, "exclude"),
+        feature_groups=_per_gene(adata, gene_groups, "gene_groups"),
+        max_per_group=max_per_group,
+        feature_costs=_per_gene(adata, gene_costs, "gene_costs"),
+        max_cost=max_cost,
+        fdr=fdr,
+        random_state=random_state,
+        verbose=verbose,
+    )
     model._validate_params()
     done = {"flavor": "eigensieve", "n_top_genes": n_top_genes, "layer": layer or "X", "log_normalized": logged}
     done |= {"depth_removed": depth is not None, "batch_key": batch_key or "", "labels_key": labels_key or ""}
@@ -223,6 +251,22 @@ def _column(adata: Any, key: str, parameter: str) -> Array:
             f"{[str(name) for name in adata.obs.columns]}. Got {key!r} instead."
         )
     return np.asarray(adata.obs[key].to_numpy(), dtype=object)
+
+
+def _genes(adata: Any, given: Any, parameter: str) -> Array | None:
+    return None if given is None else as_indices(given, adata.n_vars, adata.var_names, parameter, "select_genes")
+
+
+def _per_gene(adata: Any, given: Any, parameter: str) -> Any:
+    """Return one value per gene: as given, or of a column of ``adata.var``."""
+    if not isinstance(given, str):
+        return given
+    if given not in adata.var:
+        raise ValueError(
+            f"The '{parameter}' parameter of select_genes must be a column of adata.var, one of "
+            f"{[str(name) for name in adata.var.columns]}, or hold one value per gene. Got {given!r} instead."
+        )
+    return adata.var[given].to_numpy()
 
 
 def _warn_of_batches(adata: Any, V: Array) -> None:

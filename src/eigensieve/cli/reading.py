@@ -95,18 +95,8 @@ def read_samples(wanted: SampleOptions, console: Console, *, notes: bool = False
 
 def read_side(source: str, reading: SampleOptions, main: "Samples", console: Console) -> Any:
     """Read side data as the main data was read, with the main data's columns in their order."""
-    wanted = replace(
-        reading,
-        source=source,
-        label=None,
-        batch=None,
-        donors=None,
-        sheet=None,
-        ident=None,
-        form=None,
-        keep=None,
-        drop=None,
-    )
+    unused: dict[str, Any] = dict.fromkeys((*reading.roles, "sheet", "ident", "form", "keep", "drop"))
+    wanted = replace(reading, source=source, **unused)
     side = read_samples(wanted, console)
     for sentence in side.prepared:
         console.note(f"side data: {sentence}")
@@ -137,6 +127,12 @@ class Samples:
         return self.apart.get("label")
 
     @property
+    def label_name(self) -> str | None:
+        """What the table calls the labels; for times to an event the column of times."""
+        column = self.table.apart.get("time", self.table.apart.get("label"))
+        return None if column is None else str(column.name)
+
+    @property
     def batches(self) -> Array | None:
         return self.apart.get("batch")
 
@@ -155,10 +151,10 @@ class Samples:
         return self.table.has_names or len(self.features) < self.table.n_features
 
     @property
-    def shown_labels(self) -> list[str] | None:
-        """The labels as text, for pictures."""
-        if self.labels is None:
-            return None
+    def shown_labels(self) -> Any:
+        """The labels as text, for pictures; times to an event as they are."""
+        if self.labels is None or self.labels.dtype.names:
+            return self.labels
         from eigensieve.tables import unknown
 
         missing = unknown(self.labels)

@@ -97,7 +97,7 @@ class Fitting:
         """The labels that the method uses, None without any."""
         if samples.labels is None or not self.uses_label:
             return None
-        return labels_with(samples.labels, self.method.unlabelled)
+        return samples.labels if samples.labels.dtype.names else labels_with(samples.labels, self.method.unlabelled)
 
     def frequencies(
         self, samples: Samples, extra: dict[str, Any], count: int, repeats: int, progress: Progress
@@ -161,14 +161,15 @@ class Selection:
         """What was passed to ``fit`` besides the data, and what the table calls it."""
         table = self.samples.table
         donor = table.apart.get("donor")
-        names = {"y_name": table.label_name, "batch_name": table.batch_name, "group_name": donor and donor.name}
+        names = {"batch_name": table.batch_name, "group_name": donor and donor.name}
+        names["y_name"] = self.samples.label_name
         return {"y": self.fitting.labels(self.samples), **names, **self.extra}
 
     @property
     def used_sentences(self) -> list[str]:
         """The same for people."""
         ignored = self.samples.labels is not None and not self.fitting.uses_label
-        name = self.samples.table.label_name
+        name = self.samples.label_name
         return [*self.used["sentences"], *([f"did not use the labels of column '{name}'"] if ignored else [])]
 
     @cached_property
@@ -289,7 +290,7 @@ class Selection:
             source={
                 "name": self.source,
                 "prepared": [*notes_of(table), *self.samples.prepared],
-                "labels": table.label_name,
+                "labels": self.samples.label_name,
                 "labels_used": self.used["labels"] is not None,
             },
             known=self.known,

@@ -174,12 +174,7 @@ def check_data(
     else:
         check_columns(X)
         X = validate_data(
-            estimator,
-            X,
-            reset=reset,
-            accept_sparse=("csr", "csc"),
-            dtype="numeric",
-            ensure_all_finite=False,
+            estimator, X, reset=reset, accept_sparse=("csr", "csc"), dtype="numeric", ensure_all_finite=False
         )
         check_samples(estimator, X.shape, min_samples)
         data = as_data(X)

@@ -30,11 +30,9 @@ class Known:
     sample_weight: Any = None
 
 
-def read_batches(
-    estimator: BaseEstimator, main: DataMatrix, batches: Any, parameter: str = "batches", one: str = "batch"
-) -> IntArray:
-    """Return the number of each sample's batch, or other group, from names of any type."""
-    return _read_groups(type(estimator).__name__, main, batches, one, parameter)
+def read_batches(estimator: BaseEstimator, main: DataMatrix, batches: Any) -> IntArray:
+    """Return the number of each sample's batch, from names of any type."""
+    return _read_groups(type(estimator).__name__, main, batches, "batch", "batches")
 
 
 def read_donors(estimator: BaseEstimator, main: DataMatrix, groups: Any) -> IntArray | None:

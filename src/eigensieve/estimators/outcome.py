@@ -212,7 +212,7 @@ def _labels_in_words(labels: dict[str, Any]) -> str:
         "classes": f"used the labels{_of(labels['column'])}: {labels['classes']} classes",
         "numbers": f"used the numbers{_of(labels['column'])} as target",
         "several": "used several targets",
-        "survival": "used times to an event",
+        "survival": f"used the times to an event{_of(labels['column'])}",
     }[labels["kind"]]
     if labels["labelled"] == labels["samples"]:
         return what

@@ -22,7 +22,7 @@ from eigensieve.estimators.base import (
     progress_of,
     warn_user,
 )
-from eigensieve.estimators.constraints import read_constraints
+from eigensieve.estimators.constraints import check_room, read_constraints
 from eigensieve.estimators.knowledge import Known, read_batches, read_donors, read_side, read_weights
 from eigensieve.qalpha import check_pairs_against_labels, read_pairs
 from eigensieve.sieve import (
@@ -87,7 +87,7 @@ class SieveSelector(BaseSelector):
         What each feature costs; positive. Features are then picked by gain per cost.
     max_cost : float or None, default=None
         Most that the selected features may cost together. It needs `feature_costs`. With a number of features, both
-        limits hold.
+        limits hold. ``"auto"`` spends it on features that follow the structure, 1.0 spends it to the end.
     n_directions : int or "auto", default="auto"
         How many directions of the side data, and of the differences between samples that must be linked, are projected
         out: so many of each, or all there are. ``"auto"`` takes those that stand out over the noise edge of independent
@@ -237,7 +237,8 @@ class SieveSelector(BaseSelector):
         y : array-like of shape (n_samples,) or (n_samples, n_targets), optional
             Classes of any type, or numbers. None, NaN and, among whole numbers, -1 mark a sample without label. -1 and
             1 alone are two values, and among numbers below -1 it is a number like the others. A structured array of
-            (event, time), as in scikit-survival, holds times to an event.
+            (event, time), as in scikit-survival, holds times to an event, and so does a data frame with the columns
+            "event" and "time".
         batches : array-like of shape (n_samples,), optional
             The batch of each sample. Differences between batches are not structure.
         groups : array-like of shape (n_samples,), optional
@@ -278,11 +279,7 @@ class SieveSelector(BaseSelector):
         raw.report_to(progress)
         problem, nodes, usable = self._problem(raw, known)
         count, kept = self._count(usable), len(problem.constraints.keep)
-        if count is not None and count < kept:
-            raise ValueError(
-                f"The 'keep' parameter of {type(self).__name__} must not name more features than are selected. Got "
-                f"{kept} features for n_features_to_select={self.n_features_to_select}; raise the number."
-            )
+        check_room(self, count, problem.constraints)
         rng = generator(self.random_state)
         found = problem.found(progress)
         candidates, self.p_values_ = problem.usable, None
@@ -329,7 +326,7 @@ class SieveSelector(BaseSelector):
             )
         donors = None if known.groups is None else read_donors(self, raw, known.groups)
         weights = None if known.sample_weight is None else read_weights(self, raw, known.sample_weight)
-        if donors is not None:  # each counts once, however many samples it gave
+        if donors is not None and merged:  # each counts once, however many samples it gave
             weights = np.ones(raw.n_samples) if weights is None else weights
             weights = weights / np.maximum(np.bincount(donors, weights), np.finfo(np.float64).tiny)[donors]
         nodes = distinct_samples(raw, target, unwanted, donors, weights, search=merged)

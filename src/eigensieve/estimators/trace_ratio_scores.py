@@ -12,14 +12,7 @@ from eigensieve.data import DataMatrix, as_data, share_present, without_gaps
 from eigensieve.estimators.base import check_columns, scikit_state
 from eigensieve.graphs import check_graph, knn_graph
 from eigensieve.qalpha import read_labels
-from eigensieve.traceratio import (
-    FisherPair,
-    LaplacianPair,
-    SubsetResult,
-    best_subset,
-    diagonals,
-    feature_scores,
-)
+from eigensieve.traceratio import FisherPair, LaplacianPair, SubsetResult, best_subset, diagonals, feature_scores
 
 ARRAY_RULES: dict[str, Any] = {
     "accept_sparse": ("csc", "csr"),

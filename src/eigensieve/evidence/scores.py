@@ -17,7 +17,7 @@ _COPIES = (10, 1_000)  # fewest and most permuted copies of a feature
 _SAMPLE_ENTRIES = 2**22  # entries of the features that are taken into memory for the null
 _FEWER = 5  # times fewer null scores are made with donors or missing values
 _WITH_GAPS = 400  # most features with missing values that the null of a fold is made of
-_CARRIED = 0.95  # share of |V V'|^2 that a test looks at
+_CARRIED = 0.98  # share of |V V'|^2 that a test looks at
 _FEWEST = 8  # fewest features that the null is made of, for any number of samples
 
 

@@ -31,7 +31,8 @@ from eigensieve.sieve.coordinates import principal_axes
 from eigensieve.sieve.labelled import shared_with_batches
 from eigensieve.sieve.layouts import Use
 from eigensieve.sieve.nodes import Nodes, distinct_samples
-from eigensieve.sieve.pick import Constraints
+from eigensieve.sieve.panel import shown_by
+from eigensieve.sieve.pick import Constraints, Panel
 from eigensieve.sieve.problem import Found, Problem, pose
 from eigensieve.sieve.rounds import Rounds
 from eigensieve.sieve.samples import Samples, compared_samples

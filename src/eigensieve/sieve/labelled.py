@@ -15,6 +15,9 @@ from eigensieve.sieve.unwanted import multiplied_rows
 SQUARES = 0.5
 """How much the squares of the features count beside the features, for numbers."""
 
+CENSORED_RIDGE = 10.0
+"""Ridge of the pick for times to an event, whose signal is weak (docs/measured/panels.md); 1 otherwise."""
+
 _ROUNDS = 2  # of guessing labels, scoring features by the guesses and weighting them by the scores
 _RIDGE = 0.1  # of the guesses, in units of the mean squared length of a labelled sample
 _SHARPNESS = 8.0  # of the guesses' probabilities
@@ -36,6 +39,8 @@ class TargetFit:
         T on the samples with known y alone, 0 elsewhere. False discoveries are judged by it.
     square_share : float
         How much the squares of the features count.
+    ridge : float
+        Of the regression by which the pick tells what is explained.
     source : {"labels", "products"}
         What the scores are made of; see :mod:`~eigensieve.sieve.interactions`.
     """
@@ -44,6 +49,7 @@ class TargetFit:
     target: FloatArray
     known: FloatArray
     square_share: float
+    ridge: float = 1.0
     source: Literal["labels", "products"] = "labels"
 
     def views(self, data: DataMatrix) -> list[DataMatrix]:
@@ -83,7 +89,8 @@ def fit_target(
     scores = agreement(data, T, donors)
     if share:
         scores = np.maximum(scores, 0.0) + share * np.maximum(agreement(SquaredData(data), T, donors), 0.0)
-    return TargetFit(share_present(data) * scores, T, known, share)
+    ridge = CENSORED_RIDGE if target.kind == "survival" else 1.0
+    return TargetFit(share_present(data) * scores, T, known, share, ridge)
 
 
 def guessed_target(

@@ -28,22 +28,25 @@ def growing_panels(
     V : ndarray of shape (n_samples, n_columns)
         The structure.
     donors : ndarray of int of shape (n_samples,), optional
-        Then samples are predicted by other donors.
+        The donor of every sample, if some have several.
     roots : ndarray of shape (n_samples,), optional
         Roots of the samples' weights, with which the rows of Z and V are multiplied.
     """
-    r = np.ones(len(Z)) if roots is None else roots
-    # Where samples are equally near, the search takes the first. It must not follow the order in which they were given.
-    mixed = np.random.default_rng(0).permutation(len(Z))
-    r, Z, V, donors = r[mixed], Z[mixed], V[mixed], None if donors is None else donors[mixed]
-    Z, V = Z / r[:, None].astype(Z.dtype), V / r[:, None]
     sizes = np.unique(np.minimum(_SIZES, Z.shape[1])) if Z.shape[1] else np.empty(0, dtype=int)
+    return sizes, np.array([shown_by(Z[:, :size], V, donors, roots) for size in sizes])
 
-    def shown(points: FloatArray) -> float:
-        plain = donors is None and roots is None
-        return share_shown(points, V) if plain else _told_by_weight(points, V, donors, r**2)
 
-    return sizes, np.array([shown(Z[:, :size]) for size in sizes])
+def shown_by(Z: FloatArray, V: FloatArray, donors: IntArray | None = None, roots: FloatArray | None = None) -> float:
+    """Return R2 of V from a panel's features, samples in a random order.
+
+    Where samples are equally near, the search takes the first. It must not follow the order in which they were given.
+    """
+    mixed = np.random.default_rng(0).permutation(len(Z))
+    Z, V, donors = Z[mixed], V[mixed], None if donors is None else donors[mixed]
+    if roots is None:
+        return share_shown(Z, V, donors)
+    r = roots[mixed, None]
+    return _told_by_weight(Z / r.astype(Z.dtype), V / r, donors, r[:, 0] ** 2)
 
 
 def fewest(sizes: IntArray, shown: FloatArray) -> int:

@@ -83,9 +83,7 @@ class Problem:
     @property
     def tested(self) -> BoolArray:
         """The features that may be chosen and are not kept in any case."""
-        tested = self.usable.copy()
-        tested[self.constraints.keep] = False
-        return tested if self.constraints.excluded is None else tested & ~self.constraints.excluded
+        return self.constraints.free(self.usable)
 
     def with_constraints(self, constraints: Constraints) -> "Problem":
         """Return the same problem with other constraints. What is known of the target stays known."""
@@ -184,18 +182,19 @@ class Problem:
         clear: BoolArray | None = None
         gain: Gain
         if found.source == "labels":
-            squares = self.fitted.square_share
-            squared = self._standing(few, SquaredData(self.samples.data)) if squares else None
-            gain = Residual(self._standing(few), scores * share[few], found.structure, squares, squared)
+            share_of_squares, ridge = self.fitted.square_share, self.fitted.ridge
+            squares = self.standing(few, SquaredData(self.samples.data)) if share_of_squares else None
+            quality = scores * share[few]
+            gain = Residual(self.standing(few), quality, found.structure, share_of_squares, squares, ridge)
         else:
-            gain = Alignment(self._standing(few), scores, share[few], present)
+            gain = Alignment(self.standing(few), scores, share[few], present)
         if found.source in ("features", "profiles"):
             p_values = np.ones(len(features))
             p_values[: len(few)] = agreement_p_values(scores / present, found.structure)
             clear = step_up(p_values, SETTINGS.noise)[: len(few)]
         return pick(Panel(self.constraints, features), gain, count, clear)
 
-    def _standing(self, features: IntArray, data: DataMatrix | None = None) -> FloatArray:
+    def standing(self, features: IntArray, data: DataMatrix | None = None) -> FloatArray:
         """Return features of the compared samples in memory; the squared norm of each is its share of values."""
         Z = (self.samples.data if data is None else data).take(features)
         present = self.samples.present[features]
@@ -205,7 +204,7 @@ class Problem:
         """Pick the fewest features that show the structure. Returns them, and how much panels of growing size show."""
         order = self.pick(found, candidates, min(len(candidates) + len(self.constraints.keep), MOST_PICKED))
         sizes, shown = growing_panels(
-            self._standing(order), found.structure, self.samples.donors, self.samples.data.roots
+            self.standing(order), found.structure, self.samples.donors, self.samples.data.roots
         )
         return order[: max(fewest(sizes, shown), len(self.constraints.keep))], sizes, shown
 

@@ -81,7 +81,8 @@ def read_target(y: Any, n_samples: int, owner: str, kind: Kind = "auto") -> Targ
     y : array-like of shape (n_samples,) or (n_samples, n_targets)
         Classes of any type, or numbers. None and NaN mark a sample without label, and so does -1 among whole numbers.
         There are two exceptions: -1 and 1 alone are two values, and among numbers below -1 it is a number, too.
-        A structured array of (event, time), as in scikit-survival, holds times to an event.
+        A structured array of (event, time), as in scikit-survival, holds times to an event, and so does a data frame
+        with the columns "event" and "time".
     n_samples : int
     owner : str
         Name of the estimator, for messages.
@@ -90,6 +91,8 @@ def read_target(y: Any, n_samples: int, owner: str, kind: Kind = "auto") -> Targ
         distinct values, with fewer than 2.5 samples per value, are numbers too.
     """
     check_consistent_length(np.empty((n_samples, 0)), np.asarray(y))
+    if set(getattr(y, "columns", ())) == {"event", "time"}:
+        y = _event_and_time(y, owner)
     if getattr(getattr(y, "dtype", None), "names", None):
         return _survival(np.asarray(y), owner)
     table = _as_columns(y, owner)
@@ -181,6 +184,16 @@ def _numbers(numbers: Array, known: Array, owner: str) -> Target:
     columns = np.zeros((len(known), 1))
     columns[known, 0] = (numbers - numbers.mean()) / numbers.std()
     return Target(columns, known, "numbers")
+
+
+def _event_and_time(y: Any, owner: str) -> Array:
+    """Return a frame's columns "event" (false and true, or 0 and 1) and "time" as a structured array."""
+    event, time = np.asarray(y["event"]), np.asarray(y["time"])
+    if not np.isin(event, (0, 1)).all():
+        raise ValueError(f"The column 'event' in y of {owner} must hold 0 and 1, or False and True.")
+    found = np.empty(len(event), dtype=[("event", bool), ("time", np.float64)])
+    found["event"], found["time"] = event, time
+    return found
 
 
 def _survival(y: Array, owner: str) -> Target:
