@@ -23,6 +23,12 @@ KNOWN = {
     "classes": {"y": KIND},
     "numbers": {"y": X[:, 0] + X[:, 1] ** 2},
     "some labels": {"y": np.where(np.arange(60) % 2, KIND, -1)},
+    "times": {
+        "y": np.array(
+            list(zip(np.arange(60) % 4 > 0, np.round(np.exp(X[:, 0]), 1) + 0.1, strict=True)),
+            dtype=[("event", bool), ("time", float)],
+        )
+    },
     "batches": {"batches": np.arange(60) // 3 % 2},
     "classes and batches": {"y": KIND, "batches": np.arange(60) // 3 % 2},
     "donors": {"y": KIND, "groups": np.arange(60) // 4},

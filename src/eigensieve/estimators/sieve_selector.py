@@ -304,9 +304,11 @@ class SieveSelector(BaseSelector):
     def _problem(self, raw: DataMatrix, known: Known, *, merged: bool = True) -> tuple[Problem, Nodes, BoolArray]:
         """Read everything the user knows, and build the search problem: of the samples that differ, or of all."""
         name = type(self).__name__
-        target = None
+        target, weights = None, None
+        if known.sample_weight is not None:
+            weights = read_weights(self, raw, known.sample_weight)
         if known.y is not None and self.supervision != "ignore":
-            target = read_target(known.y, raw.n_samples, name, cast(Kind, self.supervision))
+            target = read_target(known.y, raw.n_samples, name, cast(Kind, self.supervision), weights)
         pairs = None
         if known.cannot_link is not None or known.must_link is not None:
             pairs = read_pairs(known.cannot_link, known.must_link, raw.n_samples, name)
@@ -325,7 +327,6 @@ class SieveSelector(BaseSelector):
                 "features. Leave use_profiles out."
             )
         donors = None if known.groups is None else read_donors(self, raw, known.groups)
-        weights = None if known.sample_weight is None else read_weights(self, raw, known.sample_weight)
         if donors is not None and merged:  # each counts once, however many samples it gave
             weights = np.ones(raw.n_samples) if weights is None else weights
             weights = weights / np.maximum(np.bincount(donors, weights), np.finfo(np.float64).tiny)[donors]

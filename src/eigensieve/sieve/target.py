@@ -73,7 +73,7 @@ class Target:
         return replace(self, columns=self.columns[rows], known=self.known[rows])
 
 
-def read_target(y: Any, n_samples: int, owner: str, kind: Kind = "auto") -> Target:
+def read_target(y: Any, n_samples: int, owner: str, kind: Kind = "auto", weights: Array | None = None) -> Target:
     """Read what the user says about the samples.
 
     Parameters
@@ -89,12 +89,14 @@ def read_target(y: Any, n_samples: int, owner: str, kind: Kind = "auto") -> Targ
     kind : {"auto", "classes", "numbers"}
         "auto" takes numbers with fractions as numbers, everything else as classes; whole numbers of more than 20
         distinct values, with fewer than 2.5 samples per value, are numbers too.
+    weights : ndarray of shape (n_samples,), optional
+        Of the samples: how much each is at risk of an event.
     """
     check_consistent_length(np.empty((n_samples, 0)), np.asarray(y))
     if set(getattr(y, "columns", ())) == {"event", "time"}:
         y = _event_and_time(y, owner)
     if getattr(getattr(y, "dtype", None), "names", None):
-        return _survival(np.asarray(y), owner)
+        return _survival(np.asarray(y), owner, np.ones(n_samples) if weights is None else weights)
     table = _as_columns(y, owner)
     if table.shape[1] == 1:
         return _one_column(table[:, 0], owner, kind)
@@ -196,7 +198,7 @@ def _event_and_time(y: Any, owner: str) -> Array:
     return found
 
 
-def _survival(y: Array, owner: str) -> Target:
+def _survival(y: Array, owner: str, weights: Array) -> Target:
     """Return the martingale residuals of the null Cox model: event minus cumulative hazard (Nelson and Aalen).
 
     The score test of a Cox model with one feature m is the inner product of m with these residuals.
@@ -210,10 +212,11 @@ def _survival(y: Array, owner: str) -> Target:
     event, time = y[names[0]], y[names[1]].astype(np.float64)
     if not np.isfinite(time).all() or (time < 0).any():
         raise ValueError(f"The times in y of {owner} must be finite and not negative. Leave out such samples.")
-    if np.count_nonzero(event) < 2:
+    if np.count_nonzero(event & (weights > 0)) < 2:
         raise ValueError(f"y of {owner} must have at least 2 samples with an event. Got {np.count_nonzero(event)}.")
     times, places = np.unique(time, return_inverse=True)
-    events = np.bincount(places, weights=event, minlength=len(times))
-    at_risk = np.cumsum(np.bincount(places, minlength=len(times))[::-1])[::-1]
-    residuals = event - np.cumsum(events / at_risk)[places]
+    events = np.bincount(places, weights=event * weights, minlength=len(times))
+    at_risk = np.cumsum(np.bincount(places, weights=weights, minlength=len(times))[::-1])[::-1]
+    hazard = np.divide(events, at_risk, out=np.zeros(len(times)), where=at_risk > 0)
+    residuals = event - np.cumsum(hazard)[places]
     return Target((residuals / residuals.std())[:, None], np.ones(len(y), dtype=bool), "survival")
