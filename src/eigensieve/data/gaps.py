@@ -84,6 +84,8 @@ def _fill(given: Array, filled: FloatArray, share: FloatArray, design: FloatArra
         return
     values = given[:, lacking].astype(np.float64)
     there = ~np.isnan(values)
+    unit = np.frexp(np.abs(values).max(axis=0, initial=0.0, where=there))[1]
+    values = np.ldexp(values, -unit)  # sums of the largest numbers would overflow
     share[lacking] = there.mean(axis=0)
     middle = np.where(there, values, 0.0).sum(axis=0) / np.maximum(there.sum(axis=0), 1)
     with np.errstate(invalid="ignore"):  # infinity is refused later
@@ -93,4 +95,4 @@ def _fill(given: Array, filled: FloatArray, share: FloatArray, design: FloatArra
     normal = (there.T.astype(np.float64) @ pairs).reshape(-1, k, k)
     fit = np.linalg.pinv(normal, rcond=1e-10, hermitian=True) @ (about.T @ design)[:, :, None]
     expected = middle + design @ fit[:, :, 0].T
-    filled[:, lacking] = np.where(there, values, expected)
+    filled[:, lacking] = np.ldexp(np.where(there, values, expected), unit)

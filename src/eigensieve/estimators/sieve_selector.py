@@ -152,6 +152,7 @@ class SieveSelector(BaseSelector):
     True
     """
 
+    _fills_gaps = True
     _parameter_constraints: dict[str, list[Any]] = {
         "n_features_to_select": [StrOptions({"fewest"}), *COUNT],
         "supervision": [StrOptions({"auto", "classes", "numbers", "ignore"})],
@@ -241,11 +242,6 @@ class SieveSelector(BaseSelector):
         self : SieveSelector
         """
         return self._fit_known(X, Known(y, side, cannot_link, must_link, batches, groups=groups))
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        return tags
 
     def _fit_known(self, X: Any, known: Known) -> Self:
         self._fit(X, known, progress_of(self))
