@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
-from sklearn.utils import check_consistent_length, check_random_state, get_tags
+from sklearn.utils import check_consistent_length, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from eigensieve._progress import Progress, progress_for
@@ -155,7 +155,7 @@ def check_finite(estimator: BaseEstimator, data: DataMatrix, given: str = "X") -
 
 
 def _refused(estimator: BaseEstimator) -> str:
-    if get_tags(estimator).input_tags.allow_nan:
+    if getattr(estimator, "_fills_gaps", False):
         return "infinity at all, and missing values only in a dense array or data frame in memory"
     return "missing values (SieveSelector and TraceRatioSelector do)"
 
@@ -180,7 +180,7 @@ def check_data(
         data = as_data(X)
     if y is not None:  # Dask knows its lengths, of X and of y, only once they are computed
         check_consistent_length(np.empty((data.n_samples, 0)), np.asarray(y))
-    if get_tags(estimator).input_tags.allow_nan:
+    if getattr(estimator, "_fills_gaps", False):
         data = without_gaps(data)
     check_finite(estimator, data)
     return check_scale(estimator, data)
@@ -222,6 +222,8 @@ class Estimator(BaseEstimator):
 class BaseSelector(SelectorMixin, Estimator):
     """Base of all selectors. `fit` of a subclass sets `support_`."""
 
+    _fills_gaps = False
+    """Whether missing values are accepted, in dense arrays in memory."""
     n_features_to_select: Any
     fdr: float
     support_: BoolArray
@@ -259,6 +261,7 @@ class BaseSelector(SelectorMixin, Estimator):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = self._fills_gaps
         return tags
 
     def _check_data(self, X: Any, y: Any = None, *, min_samples: int = 2) -> DataMatrix:

@@ -149,6 +149,7 @@ class TraceRatioSelector(BaseSelector):
     array([ 6, 11, 12])
     """
 
+    _fills_gaps = True
     _parameter_constraints: dict[str, list[Any]] = {
         "n_features_to_select": COUNT,
         "score": [StrOptions({"fisher", "laplacian", "semi-supervised"})],
@@ -367,7 +368,6 @@ class TraceRatioSelector(BaseSelector):
         tags = super().__sklearn_tags__()
         score = vars(self)["score"]
         fisher_needs_y = score == "fisher" and self.within is None
-        tags.input_tags.allow_nan = True
         tags.target_tags.required = fisher_needs_y or score == "semi-supervised"
         return tags
 
