@@ -48,6 +48,15 @@ def test_names_and_labels_pass_through() -> None:
     assert model.scale_.max() == 1.0 and model.scale_[6:].max() < 0.5
 
 
+def test_gaps_stay_where_the_selector_takes_them() -> None:
+    gaps = X.copy()
+    gaps[3, 2] = np.nan
+    model = WeightedFeatures(SieveSelector(4)).fit(gaps)
+    np.testing.assert_allclose(model.transform(gaps), gaps * model.scale_)
+    with pytest.raises(ValueError, match="NaN"):
+        WeightedFeatures(QAlphaSelector(4, 2)).fit(gaps)
+
+
 def test_new_samples_have_the_coordinates_of_the_affinity() -> None:
     """With A = sum_i alpha_i m_i m_i' = Q Lambda Q', a sample with the features z is at z diag(alpha) M' Q / Lambda."""
     scaler = StandardScaler().fit(X)

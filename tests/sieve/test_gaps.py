@@ -31,6 +31,14 @@ def test_a_gap_holds_the_mean_of_the_values_that_are_there() -> None:
     assert np.isnan(X).any()  # the user's array is left alone
 
 
+def test_gaps_in_the_largest_numbers_and_the_smallest() -> None:
+    """Their sums overflow or vanish; found by the fuzzer."""
+    X, y = gapped()
+    plain = TraceRatioSelector(6).fit(X, y).scores_
+    for unit in (2.0**1015, 2.0**-1000):
+        np.testing.assert_allclose(TraceRatioSelector(6).fit(X * unit, y).scores_, plain, rtol=1e-9)
+
+
 def test_a_gap_holds_the_mean_of_its_batch() -> None:
     X, _ = gapped()
     batches = np.arange(60) % 4

@@ -5,6 +5,7 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import OneToOneFeatureMixin, TransformerMixin, clone
+from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from eigensieve._sklearn import HasMethods, Interval, fit_context
@@ -129,11 +130,15 @@ class WeightedFeatures(OneToOneFeatureMixin, TransformerMixin, Estimator):
         if is_stored(X):
             X = check_stored(self, X, reset=False).take(slice(None))
         else:
-            X = validate_data(self, X, reset=False, accept_sparse=("csr", "csc"), dtype=[np.float64, np.float32])
+            finite = "allow-nan" if get_tags(self).input_tags.allow_nan else True
+            kinds = [np.float64, np.float32]
+            formats = ("csr", "csc")
+            X = validate_data(self, X, reset=False, accept_sparse=formats, dtype=kinds, ensure_all_finite=finite)
         scale = self.scale_.astype(X.dtype)
         return type(X)(X.multiply(scale)) if hasattr(X, "multiply") else X * scale
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
+        inner = get_tags(SieveSelector() if self.selector is None else self.selector)
+        tags.input_tags.sparse, tags.input_tags.allow_nan = inner.input_tags.sparse, inner.input_tags.allow_nan
         return tags

@@ -15,6 +15,7 @@ _NULL_SCORES = (40_000, 400_000)  # fewest null scores, for few and for many fea
 _NULL_PER_FEATURE = 100  # null scores between the two: a handful of features among many must be able to pass
 _COPIES = (10, 1_000)  # fewest and most permuted copies of a feature
 _SAMPLE_ENTRIES = 2**22  # entries of the features that are taken into memory for the null
+_FEWER = 5  # times fewer null scores are made with donors or missing values
 _WITH_GAPS = 400  # most features with missing values that the null of a fold is made of
 _CARRIED = 0.98  # share of |V V'|^2 that a test looks at
 _FEWEST = 8  # fewest features that the null is made of, for any number of samples
@@ -73,6 +74,8 @@ def null_agreement(
     V = np.asarray(embedding).astype(features.dtype)
     if present is not None and not present.all():
         return _null_with_gaps(features, V, n_copies, rng, exchange, present)
+    if exchange.donors is not None and (whole := exchange.whole_donors(features, V)) is not None:
+        return null_agreement(*whole[:2], n_copies, rng, whole[2])
     (n_samples, n_features), width = features.shape, V.shape[1]
     rows, squares = np.ascontiguousarray(features.T), np.square(features).T
     at_once = max(1, _BATCH_ENTRIES // (width * max(n_samples, n_features)))
@@ -97,16 +100,20 @@ def _null_with_gaps(
     scores = np.empty((features.shape[1], n_copies))
     if full.any():
         scores[full] = null_agreement(features[:, full], V, n_copies, rng, exchange)
-    leverage = np.sum(V**2, axis=1)
+    if exchange.donors is not None:
+        for column in np.flatnonzero(~full):
+            there = np.flatnonzero(present[:, column])
+            one = features[there][:, [column]]
+            scores[column] = null_agreement(one, V[there], n_copies, rng, exchange.among(there))
+        return scores
+    leverage, r = np.sum(V**2, axis=1), 1.0 if exchange.roots is None else exchange.roots.astype(V.dtype)
+    places, orders = exchange.orders(len(V), n_copies, rng)
+    # To permute one feature takes less time than to permute V. All features share the orders; each leaves out its gaps.
     for column in np.flatnonzero(~full):
-        there, feature = np.flatnonzero(present[:, column]), features[:, column]
-        few = exchange.among(there)
-        if exchange.donors is not None:
-            scores[column] = null_agreement(feature[there, None], V[there], n_copies, rng, few)
-            continue
-        # To permute one feature takes less time than to permute V.
-        copies = np.tile(feature, (n_copies, 1))
-        copies[:, there] = few.copies(feature[there, None], n_copies, rng)[:, :, 0].T
+        there, plain = present[:, column], features[:, column] / r
+        copies = np.tile(plain, (n_copies, 1))
+        copies[:, places[there[places]]] = plain[orders[there[orders]].reshape(n_copies, -1)]
+        copies *= r
         scores[column] = np.sum((copies @ V) ** 2, axis=1) - np.square(copies) @ leverage
     return scores
 
@@ -137,12 +144,16 @@ class NullSample:
         features = self.samples[fold]
         n_features = len(self.folds[fold])
         wanted = max(np.clip(_NULL_PER_FEATURE * n_features, *_NULL_SCORES), _COPIES[0] * n_features)
+        if self.exchange.donors is not None or self.present[fold] is not None:  # such copies take longer
+            wanted = max(_NULL_SCORES[0], wanted // _FEWER)
         copies = int(np.clip(np.ceil(wanted / features.shape[1]), *_COPIES))
         return null_agreement(features, embedding, copies, rng, self.exchange, self.present[fold]).ravel()
 
     def p_values(self, embedding: Array, fold: int, rng: np.random.Generator) -> Array:
         """Return the chance to score as high as each of the fold's features does."""
-        V = _leading_part(embedding - embedding.mean(axis=0))
+        roots = self.exchange.roots
+        mean = embedding.mean(axis=0) if roots is None else np.outer(roots, roots @ embedding) / np.sum(roots**2)
+        V = _leading_part(embedding - mean)
         # Features with few distinct values tie with their copies: rounding must not tell them apart.
         slack = 64.0 * float(np.finfo(self.data.dtype).eps)
         features, inside = self.samples[fold], self.folds[fold]
