@@ -18,21 +18,11 @@ _FEATURES = 1 << 10  # features filled at a time
 
 @dataclass(frozen=True, eq=False)
 class Gaps:
-    """Where values are missing.
+    """Where values are missing."""
 
-    Attributes
-    ----------
-    X : ndarray of shape (n_samples, n_features)
-        The values as they were given.
-    share : ndarray of shape (n_features,)
-        Share of the samples that have a value.
-    rows : ndarray of int or None
-        Which samples of X the data holds; None for all.
-    """
-
-    X: Array
-    share: FloatArray
-    rows: IntArray | None = None
+    X: Array  # the values as they were given
+    share: FloatArray  # of the samples that have a value, per feature
+    rows: IntArray | None = None  # which samples of X the data holds; None for all
 
     def present(self, columns: Array | slice) -> BoolArray:
         """Return which samples have a value in some features."""
@@ -53,16 +43,9 @@ def without_gaps(data: DataMatrix, span: FloatArray | None = None, weights: Floa
     """Return a copy of raw data in which every gap holds the mean of its feature, or what `span` explains there.
 
     Features without any value become zero. Data without gaps, or not in memory as a dense array, is returned as it is.
-
-    Parameters
-    ----------
-    data : DataMatrix
-        With gaps, or filled before.
-    span : ndarray of shape (n_samples, n_directions), optional
-        Columns, such as batch indicators: gaps then hold the least-squares fit of the feature on these columns, over
-        the samples that have a value. After the columns are taken off, gaps are zero again.
-    weights : ndarray of shape (n_samples,), optional
-        Of the samples.
+    `span` (samples x directions) holds columns such as batch indicators: gaps then hold the least-squares fit of the
+    feature on these columns, over the samples that have a value. After the columns are taken off, gaps are zero again.
+    `weights` are those of the samples.
     """
     known = data.shared.gaps
     if not isinstance(data, DenseData) or (known is None and data.stats().finite.all()):

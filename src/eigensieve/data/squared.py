@@ -15,16 +15,10 @@ Result = TypeVar("Result")
 
 
 def squares_of(Z: FloatArray, present: BoolArray | None = None, roots: FloatArray | None = None) -> FloatArray:
-    """Return z^2 per column, with its mean and its regression on z removed, at unit norm; 0 where nothing is left.
+    """Return z^2 per centred column of unit norm, with its mean and its regression on z removed, at unit norm.
 
-    Parameters
-    ----------
-    Z : ndarray of shape (n_samples, n_features)
-        Centred columns of unit norm, or zero.
-    present : ndarray of bool of shape (n_samples, n_features), optional
-        Where there is a value. Elsewhere the square is zero, too.
-    roots : ndarray of shape (n_samples,), optional
-        Roots of the samples' weights, with which Z is multiplied.
+    It is 0 where nothing is left, and where no value is `present`. `roots` are the roots of the samples' weights, with
+    which Z is multiplied.
     """
     S = Z.astype(np.float64) ** 2
     if present is None and roots is None:
@@ -42,15 +36,7 @@ def squares_of(Z: FloatArray, present: BoolArray | None = None, roots: FloatArra
 
 
 class SquaredData(DerivedData):
-    """The squares of all features as data of their own, for scores and their null.
-
-    Blocks are made dense one at a time.
-
-    Parameters
-    ----------
-    base : DataMatrix
-        Standardised: centred columns of unit norm.
-    """
+    """The squares of all features of standardised data, for scores and their null, dense one block at a time."""
 
     def block(self, start: int, stop: int) -> Block:
         return _squared(self.base.block(start, stop), self.shared.gaps, self.roots)

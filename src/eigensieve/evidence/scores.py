@@ -22,28 +22,15 @@ _FEWEST = 8  # fewest features that the null is made of, for any number of sampl
 
 
 def agreement(data: DataMatrix, embedding: Array, donors: Array | None = None) -> Array:
-    """Score every feature by its agreement with an embedding, over pairs of *different* samples.
+    """Score every feature by its agreement with an embedding V, over pairs of *different* samples.
 
     u_i = m_i' (V V' - diag(V V')) m_i = |V'm_i|^2 - sum_t m_it^2 |v_t|^2,
 
-    where v_t is the embedding of sample t. |V'm_i|^2 is the diagonal of Q-alpha's G, a sum over pairs of samples. The
-    pairs of a sample with itself are left out. They reward a feature for one extreme value in a sample that the
-    embedding sets apart, which is no evidence that samples belong together. For features without structure they are the
-    whole mean of the sum.
-
-    Parameters
-    ----------
-    data : DataMatrix
-        Standardised: centred columns of unit norm.
-    embedding : ndarray of shape (n_samples, n_columns)
-        V: Q, or Q scaled by the importance of its columns.
-    donors : ndarray of int of shape (n_samples,), optional
-        The donor of every sample. Then the sum is over pairs of samples of different donors:
-        u_i = |V'm_i|^2 - sum_g |V_g'm_ig|^2, where V_g and m_ig are the samples of donor g.
-
-    Returns
-    -------
-    scores : ndarray of shape (n_features,)
+    where v_t is the embedding of sample t and m_i a centred column of unit norm. |V'm_i|^2 is the diagonal of Q-alpha's
+    G, a sum over pairs of samples. The pairs of a sample with itself are left out. They reward a feature for one
+    extreme value in a sample that the embedding sets apart, which is no evidence that samples belong together. For
+    features without structure they are the whole mean of the sum. With `donors` the sum is over pairs of samples of
+    different donors: u_i = |V'm_i|^2 - sum_g |V_g'm_ig|^2, where V_g and m_ig are the samples of donor g.
     """
     V = np.asarray(embedding, dtype=np.float64)
     if donors is not None:
@@ -57,17 +44,10 @@ def agreement(data: DataMatrix, embedding: Array, donors: Array | None = None) -
 def agreement_p_values(scores: Array, embedding: Array) -> Array:
     """Return how likely a feature of independent values scores as much, by the chi-square law.
 
-    With lambda_j the eigenvalues of V'V, the score of a feature without structure is about
-    sum_j lambda_j (x_j - 1) / q, where the x_j are independent, chi-square with one degree of freedom. With
-    g = sum lambda^2 / sum lambda and h = (sum lambda)^2 / sum lambda^2, this is about g (x - h) / q for x chi-square
-    with h degrees of freedom: the two have the same mean and variance.
-
-    Parameters
-    ----------
-    scores : ndarray of shape (n_features,)
-        From :func:`agreement`.
-    embedding : ndarray of shape (n_samples, n_columns)
-        V.
+    With lambda_j the eigenvalues of V'V, the score of a feature without structure is about sum_j lambda_j (x_j - 1) /
+    q, where the x_j are independent, chi-square with one degree of freedom. With g = sum lambda^2 / sum lambda and h =
+    (sum lambda)^2 / sum lambda^2, this is about g (x - h) / q for x chi-square with h degrees of freedom: the two have
+    the same mean and variance.
     """
     gram = embedding.T @ embedding
     total, squares = float(np.trace(gram)), float(np.sum(gram**2))
@@ -88,23 +68,8 @@ def null_agreement(
     """Return the agreement of permuted copies of features: the same marginals, without dependence on the samples.
 
     To permute the entries of m_i is to permute the rows of V. So the copies are never made, and all features share the
-    products with a permuted V.
-
-    Parameters
-    ----------
-    features : ndarray of shape (n_samples, n_features)
-        Standardised columns m_i, as `data.take` returns them.
-    embedding : ndarray of shape (n_samples, n_columns)
-    n_copies : int
-    rng : Generator
-    exchange : Exchange
-        Which samples may trade places.
-    present : ndarray of bool of shape (n_samples, n_features), optional
-        Where there is a value. Missing values stay where they are.
-
-    Returns
-    -------
-    scores : ndarray of shape (n_features, n_copies)
+    products with a permuted V. Samples trade places as `exchange` allows; values that are not `present` stay where they
+    are.
     """
     V = np.asarray(embedding).astype(features.dtype)
     if present is not None and not present.all():
@@ -156,14 +121,7 @@ def _null_with_gaps(
 class NullSample:
     """Some features of every fold in memory, from which the null scores of any embedding are made.
 
-    Parameters
-    ----------
-    data : DataMatrix
-        Standardised data.
-    folds : list of ndarray of int
-        Each in random order, so that its first features are a random sample.
-    exchange : Exchange
-        Which samples may trade places.
+    Each fold is in random order, so that its first features are a random sample.
     """
 
     def __init__(self, data: DataMatrix, folds: list[Array], exchange: Exchange = ANY) -> None:
