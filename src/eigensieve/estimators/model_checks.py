@@ -5,6 +5,7 @@ them are checked before anything is computed. `save_model` refuses a model with 
 tables here, so a new learned attribute needs one.
 """
 
+import warnings
 from collections.abc import Callable, Iterable
 from itertools import chain
 from typing import Any
@@ -94,6 +95,20 @@ def _check_fitted(value: Any, sizes: Sizes, where: str) -> None:
     n_features = getattr(value, "n_features_in_", sizes["features"])
     require(n_features == sizes["features"], f"{where} has {n_features} features")
     _check_estimator(value, f"{where}.")
+    if not type(value).__module__.startswith("eigensieve."):
+        _check_predicts(value, sizes["features"], where)
+
+
+def _check_predicts(value: Any, n_features: int, where: str) -> None:
+    """Let an estimator of scikit-learn predict once: which attributes it needs is known to it alone."""
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")  # about names of features
+        try:
+            value.predict(np.zeros((1, n_features)))
+        except (AttributeError, TypeError, LookupError) as error:
+            raise Misfit(f"{where} cannot predict ({error})") from error
+        except ValueError:  # zeros may be no data to it
+            return
 
 
 def _check_prototypes(value: Any, sizes: Sizes, where: str) -> None:
