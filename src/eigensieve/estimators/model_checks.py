@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import issparse
 from sklearn.base import BaseEstimator
+from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import Pipeline
 from sklearn.svm import SVC, SVR, NuSVC, NuSVR
 
@@ -34,6 +35,7 @@ from eigensieve.estimators.model_fields import (
 )
 
 Fields = dict[str, Field]
+_SVMS = (SVC, NuSVC, SVR, NuSVR)
 
 
 def misfit(model: Any) -> str | None:
@@ -105,10 +107,11 @@ def _check_predicts(value: Any, n_features: int, where: str) -> None:
         warnings.simplefilter("ignore")  # about names of features
         try:
             value.predict(np.zeros((1, n_features)))
-        except (AttributeError, TypeError, LookupError) as error:
-            raise Misfit(f"{where} cannot predict ({error})") from error
-        except ValueError:  # zeros may be no data to it
-            return
+        except Exception as error:
+            # To some estimators, but not to these, zeros are no data.
+            machine = isinstance(value, (*_SVMS, OneVsRestClassifier))
+            if machine or isinstance(error, AttributeError | TypeError | LookupError):
+                raise Misfit(f"{where} cannot predict ({error})") from error
 
 
 def _check_prototypes(value: Any, sizes: Sizes, where: str) -> None:
@@ -123,7 +126,7 @@ def _check_foreign(model: Any, where: str) -> None:
 
     Its other estimators that skops loads compute with numpy. Trees, whose nodes are positions too, are not loaded.
     """
-    if isinstance(model, SVC | NuSVC | SVR | NuSVR) and any(name.endswith("_") for name in vars(model)):  # fitted
+    if isinstance(model, _SVMS) and any(name.endswith("_") for name in vars(model)):  # fitted
         _check_svm(model, where)
     _check_inside((step for _, step in model.steps) if isinstance(model, Pipeline) else vars(model).values(), where)
 
