@@ -65,11 +65,11 @@ lock:
 	$(VENV)-tools/bin/python -m pip install --quiet --dry-run --ignore-installed --report build/lock.json '.[dev]' hatchling editables
 	$(PYTHON) .ci/lock.py < build/lock.json > requirements-ci.txt
 
-# known vulnerabilities of the locked versions
+# known vulnerabilities of the locked versions; what cannot be looked up is an error
 audit:
 	$(PYTHON) -m venv --clear $(VENV)-tools
 	$(VENV)-tools/bin/python -m pip install --quiet --disable-pip-version-check pip-audit
-	$(VENV)-tools/bin/pip-audit --requirement requirements-ci.txt --require-hashes --disable-pip
+	$(VENV)-tools/bin/pip-audit --requirement requirements-ci.txt --require-hashes --disable-pip --strict
 
 # CycloneDX list of what a user gets with eigensieve[all], in the locked versions
 sbom: build

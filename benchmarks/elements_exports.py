@@ -7,6 +7,7 @@ import ctypes
 import re
 import subprocess
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,94 +16,161 @@ import numpy as np
 FLAGS = ["-O2", "-fPIC"]
 
 
-def array(name: str, values: np.ndarray) -> str:
-    """Return a constant array in single precision."""
+Store = Callable[[str, np.ndarray], tuple[str, str]]
+
+
+def exact(name: str, values: np.ndarray) -> tuple[str, str]:
+    """Return a constant array in single precision; its values need no factor."""
     numbers = ", ".join(f"{np.float32(v):.9g}" for v in np.ravel(values))
-    return f"static const float {name}[{np.size(values)}] = {{{numbers}}};\n"
+    return f"static const float {name}[{np.size(values)}] = {{{numbers}}};\n", ""
 
 
-def trees_to_c(model: Any, name: str, n_trees: int | None = None) -> str:
-    """Return boosted trees, or the first of them, as nested comparisons."""
+def whole(name: str, values: np.ndarray) -> tuple[str, str]:
+    """Return a constant array of 8 bits per number, and the factor on its values."""
+    unit = float(np.abs(values).max(initial=0.0)) / 127 or 1.0
+    numbers = ", ".join(str(round(float(v) / unit)) for v in np.ravel(values))
+    return f"static const signed char {name}[{np.size(values)}] = {{{numbers}}};\n", f" * {unit:.9g}f"
+
+
+LEVELS = 4000
+"""Per standard deviation, for samples of 16 bits. The problems' samples lie within eight."""
+
+
+def levels(X: np.ndarray) -> np.ndarray:
+    """Return samples in 16 bits."""
+    return np.floor(X * LEVELS).astype(np.int16)
+
+
+def trees_to_c(model: Any, name: str, n_trees: int | None = None, *, fixed: bool = False) -> str:
+    """Return boosted trees, or the first of them, as nested comparisons; `fixed` for `levels` and whole leaves."""
+    top = max(float(np.abs(one[0].tree_.value).max()) for one in model.estimators_) * model.learning_rate
+    unit = 30000 / top
+
+    def leaf(value: float) -> str:
+        return str(round(value * unit)) if fixed else f"{float(np.float32(value))!r}f"
+
+    def threshold(exact: float) -> str:
+        if fixed:
+            return str(int(np.floor(exact * LEVELS)))
+        # Rounded down: a sample in single precision is then on the same side as of the threshold itself.
+        near = np.float32(exact)
+        return f"{float(np.nextafter(near, np.float32(-np.inf)) if near > exact else near)!r}f"
 
     def branch(tree: Any, node: int) -> str:
         if tree.children_left[node] < 0:
-            return f"{float(np.float32(model.learning_rate * tree.value[node, 0, 0]))!r}f"
+            return leaf(model.learning_rate * tree.value[node, 0, 0])
         left, right = (branch(tree, child[node]) for child in (tree.children_left, tree.children_right))
-        # Rounded down: a sample in single precision is then on the same side as of the threshold itself.
-        threshold = np.float32(tree.threshold[node])
-        if threshold > tree.threshold[node]:
-            threshold = np.nextafter(threshold, np.float32(-np.inf))
-        return f"(x[{tree.feature[node]}] <= {float(threshold)!r}f ? {left} : {right})"
+        return f"(x[{tree.feature[node]}] <= {threshold(tree.threshold[node])} ? {left} : {right})"
 
-    start = float(model._raw_predict_init(np.zeros((1, model.n_features_in_)))[0, 0])
+    start = leaf(float(model._raw_predict_init(np.zeros((1, model.n_features_in_)))[0, 0]))
+    sample, value = ("short", "int") if fixed else ("float", "float")
     lines = "\n".join(f"    sum += {branch(one[0].tree_, 0)};" for one in model.estimators_[:n_trees])
-    head = f"void {name}_decision(const float *x, float *out)\n{{\n    float sum = {start!r}f;\n"
+    head = f"void {name}_decision(const {sample} *x, {value} *out)\n{{\n    {value} sum = {start};\n"
     return f"{head}{lines}\n    out[0] = sum;\n}}\n"
 
 
-def line_to_c(weights: np.ndarray, intercept: float, name: str) -> str:
+def line_to_c(weights: np.ndarray, intercept: float, name: str, store: Store = exact) -> str:
     """Return a linear model that reads the features with a weight."""
     used = np.flatnonzero(weights)
-    return (
-        array(f"{name}_w", weights[used])
-        + f"static const unsigned short {name}_i[{used.size}] = {{{', '.join(map(str, used))}}};\n"
-        + f"void {name}_decision(const float *x, float *out)\n{{\n    float sum = {float(intercept)!r}f;\n    int i;\n"
-        + f"    for (i = 0; i < {used.size}; i++) sum += {name}_w[i] * x[{name}_i[i]];\n    out[0] = sum;\n}}\n"
-    )
+    array, unit = store(f"{name}_w", weights[used])
+    return f"""{array}static const unsigned short {name}_i[{used.size}] = {{{", ".join(map(str, used))}}};
+void {name}_decision(const float *x, float *out)
+{{
+    float sum = 0.0f;
+    int i;
+    for (i = 0; i < {used.size}; i++) sum += {name}_w[i] * x[{name}_i[i]];
+    out[0] = sum{unit} + {float(intercept)!r}f;
+}}
+"""
 
 
-def network_to_c(model: Any, name: str) -> str:
+def network_to_c(model: Any, name: str, store: Store = exact) -> str:
     """Return a network with one hidden layer of rectified units."""
     first, second = model.coefs_
     d, h = first.shape
-    return (
-        array(f"{name}_a", first.T) + array(f"{name}_b", model.intercepts_[0]) + array(f"{name}_c", second)
-        + f"""void {name}_decision(const float *x, float *out)
+    (a, a_unit), (c, c_unit) = store(f"{name}_a", first.T), store(f"{name}_c", second)
+    b, _ = exact(f"{name}_b", model.intercepts_[0])
+    return f"""{a}{b}{c}void {name}_decision(const float *x, float *out)
 {{
-    float sum = {float(model.intercepts_[1][0])!r}f;
+    float sum = 0.0f;
     int i, j;
     for (j = 0; j < {h}; j++) {{
-        float unit = {name}_b[j];
+        float unit = 0.0f;
         for (i = 0; i < {d}; i++) unit += {name}_a[j * {d} + i] * x[i];
+        unit = unit{a_unit} + {name}_b[j];
         if (unit > 0.0f) sum += {name}_c[j] * unit;
     }}
-    out[0] = sum;
+    out[0] = sum{c_unit} + {float(model.intercepts_[1][0])!r}f;
 }}
 """
-    )  # fmt: skip
 
 
-def nystroem_to_c(model: Any, name: str) -> str:
+def nystroem_to_c(model: Any, name: str, store: Store = exact) -> str:
     """Return a Nystroem map with a linear model as one expansion over its landmarks."""
     kernel, line = model[0], model[1]
-    weights = line.coef_[0] @ kernel.normalization_
+    (z, unit), (w, _) = (
+        store(f"{name}_z", kernel.components_),
+        exact(f"{name}_w", line.coef_[0] @ kernel.normalization_),
+    )
     m, d = kernel.components_.shape
-    return (
-        array(f"{name}_z", kernel.components_) + array(f"{name}_w", weights)
-        + f"""float expf(float);
+    return f"""{z}{w}float expf(float);
 void {name}_decision(const float *x, float *out)
 {{
     float sum = {float(line.intercept_[0])!r}f;
     int i, j;
     for (j = 0; j < {m}; j++) {{
         float square = 0.0f;
-        for (i = 0; i < {d}; i++) {{ float t = x[i] - {name}_z[j * {d} + i]; square += t * t; }}
+        for (i = 0; i < {d}; i++) {{ float t = x[i] - {name}_z[j * {d} + i]{unit}; square += t * t; }}
         sum += {name}_w[j] * expf({-float(kernel.gamma)!r}f * square);
     }}
     out[0] = sum;
 }}
 """
-    )  # fmt: skip
+
+
+def m2cgen_to_c(forest: Any, n_features: int) -> str:
+    """Return a forest as m2cgen writes it, in double precision, behind samples in single precision."""
+    import m2cgen
+
+    return f"""{m2cgen.export_to_c(forest, function_name="score").replace("void score(", "static void score(")}
+void m_decision(const float *x, float *out)
+{{
+    double z[{n_features}], p[2];
+    int i;
+    for (i = 0; i < {n_features}; i++) z[i] = x[i];
+    score(z, p);
+    out[0] = (float)p[1];
+}}
+"""
+
+
+def emlearn_to_c(forest: Any, n_features: int, kind: str) -> str:
+    """Return a forest as emlearn writes it; its trees vote."""
+    with np.errstate():  # it changes numpy's handling of errors for the whole process
+        import emlearn
+
+    source = emlearn.convert(forest, method="inline", dtype=kind).save(name="m")
+    source = re.sub(r"^(int|static inline int) m_predict", "static int m_predict", source, flags=re.MULTILINE)
+    sample = "short" if kind == "int16_t" else "float"
+    return f"""{source}
+void m_decision(const {sample} *x, float *out)
+{{
+    float p[2];
+    m_predict_proba(x, {n_features}, p, 2);
+    out[0] = p[1];
+}}
+"""
 
 
 def flash(source: str, folder: Path) -> tuple[int, int]:
     """Return the bytes of code and constants, and of the stack, of one C file."""
-    (folder / "size.c").write_text(source)
+    (folder / "size.c").write_text(source)  # static functions that nothing calls are left out
     command = [
         "gcc",
         *FLAGS,
         "-fstack-usage",
         "-mno-red-zone",
+        "-w",
         "-fno-asynchronous-unwind-tables",
         "-c",
         "size.c",
@@ -143,7 +211,7 @@ class Built:
         Built.made += 1
         library = folder / f"m{Built.made}.so"
         (folder / "m.c").write_text(source + loop)
-        subprocess.run(["gcc", *FLAGS, "-shared", folder / "m.c", "-o", library, "-lm"], check=True)
+        subprocess.run(["gcc", *FLAGS, "-w", "-shared", folder / "m.c", "-o", library, "-lm"], check=True)
         self.run = ctypes.CDLL(str(library)).m_all
         self.sample, self.value = sample, value
 

@@ -1,20 +1,24 @@
-"""Machines of 1, 4 and 16 kB in C: elements, boosted trees, lines, networks, Nystroem maps. One table per size.
+"""Machines of 1, 4 and 16 kB of flash: elements beside what a firmware engineer would take. One table per size.
 
+Elements, boosted trees, forests as emlearn and m2cgen write them, lines, networks, Nystroem maps, ProtoNN and Bonsai.
 All files are compiled by the same ``gcc -O2``. Bytes are code and constants, stack is what a call needs, both as the
-compiler says. Each family takes the largest machine that fits: elements by their number, trees of 4 leaves by their
-number, networks by hidden units, lines by features of largest F, Nystroem maps by landmarks. Times are of one sample
-after the other, taken in turn. Areas under the ROC are means over `REPORTED`, on which no setting was chosen; "ahead"
-counts the problems on which the area is not below that of the trees by more than 0.0005. Trees have the better of the
-rates 0.1 and 0.3 on `CHOSEN_ON`. m2cgen, if it is installed, writes a random forest; it does not know scikit-learn's
-boosted trees.
+compiler says (the mathematical library is not counted). Each family takes the largest machine that fits: elements by
+their number, trees of 4 leaves by their number, networks by hidden units, lines by features of largest F, Nystroem maps
+by landmarks, ProtoNN and Bonsai by entries of their projection. "16 bits" and "8 bits": elements take features in 8
+bits, trees in 16; the others keep their constants in 8 bits and compute in floating point.
 
-Run: python benchmarks/elements_small.py [number of splits] [problem ...]
+Times are of one sample after the other, taken in turn. Areas under the ROC are means over problems on which no setting
+was chosen; "level" counts those on which the area is not below that of the trees by more than 0.0005. Trees have the
+better of the rates 0.1 and 0.3 on `CHOSEN_ON`. m2cgen does not know scikit-learn's boosted trees. Needs emlearn and
+m2cgen (requirements-peers.txt).
+
+Run: python benchmarks/elements_small.py results.jsonl reported|fresh|PROBLEM ... (continues from the file)
 """
 
 import ctypes
+import json
 import sys
 import tempfile
-import time
 import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -31,176 +35,210 @@ from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC
 
 from eigensieve import ElementSelectedSVC
-from elements_exports import Built, flash, line_to_c, network_to_c, nystroem_to_c, trees_to_c
-from elements_problems import REPORTED, Split, split
+from elements_exports import (
+    Built,
+    emlearn_to_c,
+    exact,
+    flash,
+    levels,
+    line_to_c,
+    m2cgen_to_c,
+    network_to_c,
+    nystroem_to_c,
+    trees_to_c,
+    whole,
+)
+from elements_papers import Bonsai, ProtoNN, bonsai_to_c, protonn_to_c
+from elements_problems import FRESH, REPORTED, Split, split
 
-SIZES = (1024, 4096, 16384)
+USUAL = 0
+"""No budget: 200 elements, 60 trees."""
+SIZES = (USUAL, 1024, 4096, 16384)
 REPEATS = 7
 TREES = {"max_leaf_nodes": 4, "max_depth": None, "learning_rate": 0.3, "random_state": 0}
+STORES = {"": exact, ", 8 bits": whole}
+PAPERS = {1024: (3, 6, 1), 4096: (6, 12, 2), 16384: (10, 20, 3)}
+"""Projected features, prototypes, depth."""
+Machine = tuple[str, np.ndarray, type, type]
+"""Source, test samples, types of features and of the decision value."""
 
 
-def largest(make: Callable[[int], str], budget: int, folder: Path, guess: int, top: int) -> tuple[str | None, int]:
-    """Return the source of the largest machine that fits, and its count; None if not even one of count 1 does."""
+def largest(make: Callable[[int], str], budget: int, folder: Path, guess: int, top: int) -> str | None:
+    """Return the source of the largest machine that fits; None if not even one of count 1 does."""
+    if budget == USUAL:
+        return make(guess)
     low, high, best = 0, top + 1, None
     count = min(max(1, guess), top)
-    for _ in range(12):
+    for _ in range(8):
         source = make(count)
-        if flash(source, folder)[0] <= budget:
+        size = flash(source, folder)[0]
+        if size <= budget:
             low, best = count, source
         else:
             high = count
         if high - low <= max(1, count // 25):
             break
-        count = (low + high) // 2 if high <= top else min(2 * count, top)
-        if count in (low, high):
-            break
-    return best, low
+        # In proportion, and never outside what is left.
+        count = min(max(int(0.99 * count * budget / size), low + 1), high - 1)
+    return best
 
 
-def elements(data: Split, svc: SVC, budget: int, folder: Path, precision: str) -> tuple[str | None, Any]:
-    """Return the largest elements that fit, by a few fits, and the model."""
-    kept: dict[int, Any] = {}
-
-    def make(count: int) -> str:
-        model = ElementSelectedSVC(svc, match="labels", n_elements=count, random_state=0)
-        kept[count] = model.fit(data.X, data.y)
-        return model.to_c("m", precision=precision)
-
-    source, count = largest(make, budget, folder, budget // (30 if precision == "single" else 12), 1200)
-    return source, kept.get(count)
+def floats(source: str | None, data: Split) -> Machine | None:
+    """Return a machine on features in single precision."""
+    return source and (source, data.X_test, ctypes.c_float, ctypes.c_float)
 
 
-def trees(data: Split, budget: int, folder: Path) -> Iterator[tuple[str, str | None]]:
-    """Yield the first of many boosted trees that fit, and a forest of 8 leaves per tree as m2cgen writes it."""
-    wide = 200 if data.X.shape[1] > 700 else None
-    model = GradientBoostingClassifier(n_estimators=max(20, budget // 90), max_features=wide, **TREES)
-    model.fit(data.X, data.y)
-    made = largest(lambda k: trees_to_c(model, "m", k), budget, folder, budget // 120, len(model.estimators_))
-    yield "trees of 4 leaves", made[0]
-    try:
-        import m2cgen
-    except ImportError:
-        return
-    forest = RandomForestClassifier(max(10, budget // 250), max_leaf_nodes=8, random_state=0).fit(data.X, data.y)
-    everything = forest.estimators_
+def elements(data: Split, svc: SVC, budget: int, folder: Path) -> Iterator[tuple[str, Machine | None]]:
+    """Yield the largest elements that fit."""
+    for precision, per_element in (("single", 14), ("int8", 7)):
+        kept: dict[str, Any] = {}
 
-    def export(count: int) -> str:
-        forest.estimators_, forest.n_estimators = everything[:count], count
-        return m2cgen.export_to_c(forest, function_name="score") + _ADAPTER.replace("FEATURES", str(data.X.shape[1]))
+        def make(count: int, precision: str = precision, kept: dict = kept) -> str:
+            model = ElementSelectedSVC(svc, match="labels", n_elements=count, random_state=0).fit(data.X, data.y)
+            source = model.to_c("m", precision=precision)
+            kept[source] = model
+            return source
 
-    yield "forest, m2cgen", largest(export, budget, folder, budget // 400, len(everything))[0]
+        source = largest(make, budget, folder, (budget - 300) // per_element if budget else 200, 1200)
+        if precision == "single":
+            yield "elements", floats(source, data)
+        else:
+            samples = None if source is None else kept[source].to_levels(data.X_test)
+            yield "elements, 8 bits", source and (source, samples, ctypes.c_ubyte, ctypes.c_long)
 
 
-_ADAPTER = """
-void m_decision(const float *x, float *out)
-{
-    double z[FEATURES], p[2];
-    int i;
-    for (i = 0; i < FEATURES; i++) z[i] = x[i];
-    score(z, p);
-    out[0] = (float)p[1];
-}
-"""
-
-
-def others(data: Split, svc: SVC, budget: int, folder: Path) -> Iterator[tuple[str, str | None]]:
-    """Yield the largest line, network and Nystroem map that fit."""
+def trees(data: Split, budget: int, folder: Path) -> Iterator[tuple[str, Machine | None]]:
+    """Yield the first of many boosted trees that fit, and forests of 8 leaves per tree."""
     d = data.X.shape[1]
-    with np.errstate(all="ignore"):
-        order = np.argsort(-np.nan_to_num(f_classif(data.X, data.y)[0]), kind="stable")
+    wide = 200 if d > 700 else None
+    model = GradientBoostingClassifier(n_estimators=max(60, budget // 60), max_features=wide, **TREES)
+    model.fit(data.X, data.y)
+    count, whole_samples = len(model.estimators_), levels(data.X_test)
+    guess = budget // 120 or 60
+    yield "trees", floats(largest(lambda k: trees_to_c(model, "m", k), budget, folder, guess, count), data)
+    source = largest(lambda k: trees_to_c(model, "m", k, fixed=True), budget, folder, guess, count)
+    yield "trees, 16 bits", source and (source, whole_samples, ctypes.c_short, ctypes.c_int)
+    if budget == USUAL:
+        return
+    for label, samples, to_c in (
+        ("forest, m2cgen", data.X, m2cgen_to_c),
+        ("forest, emlearn", data.X, lambda forest, d: emlearn_to_c(forest, d, "float")),
+        ("forest, emlearn, 16 bits", levels(data.X), lambda forest, d: emlearn_to_c(forest, d, "int16_t")),
+    ):
 
-    def line(count: int) -> str:
-        model = LogisticRegression(C=0.1, max_iter=300).fit(data.X[:, order[:count]], data.y)
+        def export(count: int, samples: np.ndarray = samples, to_c: Callable = to_c) -> str:
+            return to_c(RandomForestClassifier(count, max_leaf_nodes=8, random_state=0).fit(samples, data.y), d)
+
+        source = largest(export, budget, folder, budget // 300, budget // 100)
+        if "16" in label:
+            yield label, source and (source, whole_samples, ctypes.c_short, ctypes.c_float)
+        else:
+            yield label, floats(source, data)
+
+
+def others(data: Split, svc: SVC, budget: int, folder: Path) -> Iterator[tuple[str, Machine | None]]:
+    """Yield the largest line, network, Nystroem map, ProtoNN and Bonsai that fit, in both ways to store constants."""
+    X, y, d = data.X, data.y, data.X.shape[1]
+    with np.errstate(all="ignore"):
+        order = np.argsort(-np.nan_to_num(f_classif(X, y)[0]), kind="stable")
+    projected, prototypes, depth = PAPERS[budget]
+
+    def line(count: int, store: Callable) -> str:
+        model = LogisticRegression(C=0.1, max_iter=300).fit(X[:, order[:count]], y)
         weights = np.zeros(d)
         weights[order[:count]] = model.coef_[0]
-        return line_to_c(weights, model.intercept_[0], "m")
+        return line_to_c(weights, model.intercept_[0], "m", store)
 
-    def network(count: int) -> str:
-        return network_to_c(MLPClassifier((count,), alpha=0.1, max_iter=200, random_state=0).fit(data.X, data.y), "m")
+    def network(count: int, store: Callable) -> str:
+        return network_to_c(MLPClassifier((count,), alpha=0.1, max_iter=200, random_state=0).fit(X, y), "m", store)
 
-    def landmarks(count: int) -> str:
+    def landmarks(count: int, store: Callable) -> str:
         maps = Nystroem(gamma=svc._gamma, n_components=count, random_state=0)
-        return nystroem_to_c(make_pipeline(maps, LogisticRegression(C=10, max_iter=300)).fit(data.X, data.y), "m")
+        return nystroem_to_c(make_pipeline(maps, LogisticRegression(C=10, max_iter=300)).fit(X, y), "m", store)
 
-    yield "logistic regression", largest(line, budget, folder, min(d, budget // 7), d)[0]
-    top = max(0, (budget - 200) // (4 * (d + 2)))
-    yield "network", largest(network, budget, folder, top, top)[0] if top else None
-    top = min(top, len(data.y))
-    yield "Nystroem", largest(landmarks, budget, folder, top, top)[0] if top else None
+    def protonn(count: int, store: Callable) -> str:
+        return protonn_to_c(ProtoNN(X, y, projected, prototypes).fit(X, y, count), "m", store)
+
+    def bonsai(count: int, store: Callable) -> str:
+        return bonsai_to_c(Bonsai(X, y, projected, depth).fit(X, y, count), "m", store)
+
+    for suffix, store in STORES.items():
+        each = 1 if suffix else 4
+        rows = max(0, (budget - 350) // (each * (d + 2)))
+        papers = max(1, (budget - 700 - 40 * each * projected) // (each + 2))
+        for label, make, guess, top in (
+            ("logistic regression", line, (budget - 200) // (each + 2), d),
+            ("network", network, rows, rows),
+            ("Nystroem", landmarks, rows, min(rows, len(y))),
+            ("ProtoNN", protonn, papers, d * projected),
+            ("Bonsai", bonsai, papers, d * projected),
+        ):
+            source = largest(lambda k, m=make, s=store: m(k, s), budget, folder, guess, top) if top else None
+            yield label + suffix, floats(source, data)
 
 
-def machines(data: Split, budget: int, folder: Path) -> dict[str, tuple[Built, np.ndarray]]:
-    """Return the machines of one size in C, each with the test samples as it takes them."""
+def run(name: str, budget: int) -> dict[str, list[float]]:
+    """Return area, bytes, stack and nanoseconds of each machine of one size."""
+    data = split(name, 0)
     svc = SVC(C=10).fit(data.X, data.y)
-    sources: dict[str, str | None] = {}
-    sources["elements"], _ = elements(data, svc, budget, folder, "single")
-    whole, model = elements(data, svc, budget, folder, "int8")
-    sources |= dict(trees(data, budget, folder)) | dict(others(data, svc, budget, folder))
-    made = {name: (Built(source, folder), data.X_test) for name, source in sources.items() if source is not None}
-    if whole is not None:
-        made["elements, int8"] = (Built(whole, folder, ctypes.c_ubyte, ctypes.c_long), model.to_levels(data.X_test))
-    return made
-
-
-NAMES = (
-    "elements",
-    "elements, int8",
-    "trees of 4 leaves",
-    "forest, m2cgen",
-    "logistic regression",
-    "network",
-    "Nystroem",
-)
-
-
-def run(name: str, seed: int, budget: int) -> dict[str, list[float]]:
-    """Return area, bytes, stack and nanoseconds of each machine on one split."""
-    data = split(name, seed)
-    with tempfile.TemporaryDirectory() as folder:
-        made = machines(data, budget, Path(folder))
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = Path(temporary)
+        made = {
+            label: (Built(machine[0], folder, *machine[2:]), machine[1])
+            for family in (elements(data, svc, budget, folder), trees(data, budget, folder))
+            for label, machine in family
+            if machine is not None
+        }
+        for label, machine in others(data, svc, budget, folder) if budget else ():
+            if machine is not None:
+                made[label] = Built(machine[0], folder), machine[1]
         times: dict[str, list[float]] = {label: [] for label in made}
         areas = {}
         for _ in range(REPEATS):
             for label, (built, samples) in made.items():
                 scores, took = built.scores(samples)
                 times[label].append(took)
-                areas[label] = roc_auc_score(data.y_test, scores)
-    return {
-        label: [areas[label], built.bytes, built.stack, float(np.median(times[label]))]
-        for label, (built, _) in made.items()
-    }
+                areas[label] = float(roc_auc_score(data.y_test, scores))
+    return {label: [areas[label], b.bytes, b.stack, float(np.min(times[label]))] for label, (b, _) in made.items()}
+
+
+def table(found: list[dict[str, list[float]]]) -> None:
+    """Print the means of one size; problems on which a family does not fit are left out of its row."""
+    print(
+        f"{'':26s}{'fits':>5s}{'area':>9s}{'trees':>9s}{'level':>7s}{'bytes':>8s}{'stack':>7s}{'ns':>7s}{'/trees':>8s}"
+    )
+    for label in max(found, key=len):
+        base = "trees, 16 bits" if "bits" in label else "trees"
+        rows = [(one[label], one[base]) for one in found if label in one and base in one]
+        ours, theirs = (np.array(part) for part in zip(*rows, strict=True))
+        area, size, stack, _ = ours.mean(axis=0)
+        level = int((ours[:, 0] > theirs[:, 0] - 0.0005).sum())
+        ratio = float(np.median(ours[:, 3] / theirs[:, 3]))
+        print(
+            f"{label:26s}{len(rows):5d}{area:9.4f}{theirs[:, 0].mean():9.4f}{level:7d}{size:8.0f}{stack:7.0f}"
+            f"{np.median(ours[:, 3]):7.0f}{ratio:8.2f}"
+        )
 
 
 def main() -> None:
-    """Print one table per size."""
+    """Measure what the file does not hold yet, and print one table per size."""
     warnings.simplefilter("ignore")
-    splits = int(sys.argv[1]) if len(sys.argv) > 1 else 1
-    problems = sys.argv[2:] or list(REPORTED)
-    begin = time.perf_counter()
+    results = Path(sys.argv[1])
+    groups = {"reported": list(REPORTED), "fresh": list(FRESH)}
+    problems = [p for word in sys.argv[2:] for p in groups.get(word, [word])]
+    known = [json.loads(line) for line in results.read_text().splitlines()] if results.exists() else []
+    done = {(one["problem"], one["budget"]): one["machines"] for one in known}
+    for problem in problems:
+        for budget in SIZES:
+            if (problem, budget) not in done:
+                done[problem, budget] = run(problem, budget)
+                record = {"problem": problem, "budget": budget, "machines": done[problem, budget]}
+                with results.open("a") as file:
+                    file.write(json.dumps(record) + "\n")
     for budget in SIZES:
-        found = {p: [run(p, seed, budget) for seed in range(splits)] for p in problems}
-        print(f"\n{budget // 1024} kB, {len(problems)} problems, {splits} splits ({time.perf_counter() - begin:.0f} s)")
-        print(
-            f"{'':22s}{'problems':>9s}{'area':>9s}{'trees':>9s}{'ahead':>7s}{'bytes':>8s}{'stack':>8s}{'ns':>8s}{'/trees':>8s}"
-        )
-        for label in NAMES:
-            rows, base = [], []
-            for runs in found.values():
-                if all(label in one and NAMES[2] in one for one in runs):
-                    rows.append(np.mean([one[label] for one in runs], axis=0))
-                    base.append(np.mean([one[NAMES[2]] for one in runs], axis=0))
-            if not rows:
-                print(f"{label:22s}{0:9d}  does not fit")
-                continue
-            ours, theirs = np.array(rows), np.array(base)
-            area, size, stack, _ = ours.mean(axis=0)
-            ahead = int((ours[:, 0] > theirs[:, 0] - 0.0005).sum())
-            ratio = float(np.median(ours[:, 3] / theirs[:, 3]))
-            print(
-                f"{label:22s}{len(rows):9d}{area:9.4f}{theirs[:, 0].mean():9.4f}{ahead:7d}{size:8.0f}{stack:8.0f}"
-                f"{np.median(ours[:, 3]):8.0f}{ratio:8.2f}",
-                flush=True,
-            )
+        size = f"{budget // 1024} kB" if budget else "200 elements, 60 trees"
+        print(f"\n{size}, {len(problems)} problems")
+        table([done[problem, budget] for problem in problems])
 
 
 if __name__ == "__main__":

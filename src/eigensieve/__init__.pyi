@@ -12,6 +12,7 @@ from .estimators import RejectionCascade as RejectionCascade
 from .estimators import SieveSelector as SieveSelector
 from .estimators import TraceRatioSelector as TraceRatioSelector
 from .estimators import UnwantedVariationRemover as UnwantedVariationRemover
+from .estimators import WeightedFeatures as WeightedFeatures
 from .estimators import fisher_score as fisher_score
 from .estimators import laplacian_score as laplacian_score
 from .estimators import load_model as load_model

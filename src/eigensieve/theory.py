@@ -69,9 +69,10 @@ def two_block_sparsity_gap(
 ) -> float:
     """Sparsity gap that the two-block model of G predicts for many features.
 
-    Theorem 2 of the 2003 paper: the leading eigenvector (x_1, x_2) of ``n [[p mu_a, (1 - p) mu_b], [p mu_b, (1 - p)
-    mu_b]]`` has the gap r = x_1 / x_2 with ``p mu_b r^2 + ((1 - p) mu_b - p mu_a) r - (1 - p) mu_b = 0``. The number of
-    features n cancels. The paper takes mu_b = 1/6 from its Proposition 3, which the 2005 paper corrects to 1/q^2.
+    Theorem 2 of the 2003 paper: the leading eigenvector (x_1, x_2) of
+    ``n [[p mu_a, (1 - p) mu_b], [p mu_b, (1 - p) mu_b]]`` has the gap r = x_1 / x_2 with
+    ``p mu_b r^2 + ((1 - p) mu_b - p mu_a) r - (1 - p) mu_b = 0``. The number of features n cancels. The
+    paper takes mu_b = 1/6 from its Proposition 3, which the 2005 paper corrects to 1/q^2.
 
     Parameters
     ----------
@@ -153,9 +154,9 @@ def wishart_moment(order: int, n_features: int, n_samples: int) -> float:
     """Moment of the eigenvalues of a Gram matrix of independent noise features, for many features and samples.
 
     The limit of ``trace(W^k) / n`` for ``W = M M' / q``, with the entries of M (n x q) independent, of mean 0 and
-    variance 1: ``sum_{j < k} (n / q)^j / (j + 1) * binom(k, j) * binom(k - 1, j)``. The first three are 1, 1 + c and 1
-    + 3 c + c^2 with c = n / q. These are the Narayana polynomials of the 2005 paper, section 4.2, which misprints (n /
-    j)^j for (n / q)^j.
+    variance 1: ``sum_{j < k} (n / q)^j / (j + 1) * binom(k, j) * binom(k - 1, j)``. The first three are 1, 1 + c and
+    1 + 3 c + c^2 with c = n / q. These are the Narayana polynomials of the 2005 paper, section 4.2, which misprints
+    (n / j)^j for (n / q)^j.
 
     Parameters
     ----------
@@ -230,8 +231,8 @@ def positivity_probability(
 
     G is symmetric with independent entries on and below the diagonal: the model of Theorem 10 in the 2005 paper
     ("probabilistic Perron-Frobenius"; Fig. 2a there, Fig. 1a of the 2003 paper). An entry of the eigenvector is close
-    to ``(mu sqrt(n) + sigma g) / lambda`` with g standard normal, so the probability is roughly ``Phi(mu sqrt(n) /
-    sigma)^n`` for large n.
+    to ``(mu sqrt(n) + sigma g) / lambda`` with g standard normal, so the probability is roughly
+    ``Phi(mu sqrt(n) / sigma)^n`` for large n.
 
     Parameters
     ----------
@@ -301,8 +302,8 @@ def norm_tail_bound(squared_norm: float, n_features: int, *, largest: float, sec
     """Upper bound on the probability that a vector g of bounded independent entries is longer than given.
 
     Lemma 12 of the 2005 paper with its constant written out, ``exp(-2 (t - n E g_i^2)^2 / (n M^4))``: Hoeffding's
-    inequality (Lemma 11) for the g_i^2. It takes the place of the Gaussian tail in the proof of Theorem 10, with t =
-    n^(3/2). Printed is M^2; the width of g_i^2 gives M^4.
+    inequality (Lemma 11) for the g_i^2. It takes the place of the Gaussian tail in the proof of Theorem 10, with
+    t = n^(3/2). Printed is M^2; the width of g_i^2 gives M^4.
 
     Parameters
     ----------
@@ -330,9 +331,9 @@ def trace_bound(weights: ArrayLike, n_samples: int, *, radius: float = 1.0) -> f
     """Upper bound on how well linear functions of the weighted features fit random labels.
 
     ``(radius / q) sqrt(sum_i |alpha_i|)``, at most ``radius n^(1/4) / q`` for alpha of norm 1 (2005 paper, section
-    4.3). The kernel matrix A_alpha has the trace ``sum_i alpha_i``, and the Rademacher complexity ``E max_{|f| <=
-    radius} (1/q) sum_t s_t f(x_t)`` over random signs s is at most ``(radius / q) sqrt(trace)`` (Bousquet and Herrmann,
-    2003). So sparse weights give a smaller gap between training and test error.
+    4.3). The kernel matrix A_alpha has the trace ``sum_i alpha_i``, and the Rademacher complexity
+    ``E max_{|f| <= radius} (1/q) sum_t s_t f(x_t)`` over random signs s is at most ``(radius / q) sqrt(trace)``
+    (Bousquet and Herrmann, 2003). So sparse weights give a smaller gap between training and test error.
 
     Parameters
     ----------

@@ -196,6 +196,34 @@ def test_the_number_is_found_and_genes_are_kept(adata: Any) -> None:
     assert list(select_genes(adata, 5, inplace=False, subset=True).index) == list(smaller.var_names)
 
 
+@pytest.mark.parametrize("labels", [None, "type"])
+@pytest.mark.parametrize("count", [8, "auto"])
+def test_genes_are_kept_excluded_and_limited(adata: Any, labels: str | None, count: Any) -> None:
+    adata.var["pathway"] = [f"pathway {i // 2}" for i in range(150)]
+    settings: dict[str, Any] = {"labels_key": labels, "keep": ["gene40", "gene0"], "exclude": np.arange(150) == 2}
+    genes = select_genes(adata, count, gene_groups="pathway", inplace=False, **settings)
+    chosen = genes.index[genes["highly_variable"]]
+    assert list(genes["highly_variable_rank"].dropna().sort_values().index[:2]) == ["gene40", "gene0"]
+    assert "gene2" not in chosen and "gene1" not in chosen
+    assert adata.var.loc[chosen, "pathway"].is_unique
+    if count == "auto":  # of the other markers one per pathway: the second has lost one of its genes
+        assert {name for name in chosen if int(name[4:]) < MARKERS} >= {"gene0", "gene3"}
+
+
+def test_excluded_genes_show_the_cells(adata: Any) -> None:
+    plain, without = (select_genes(adata, 5, exclude=e, inplace=False) for e in (None, ["gene0"]))
+    np.testing.assert_array_equal(plain["eigensieve_weight"], without["eigensieve_weight"])
+
+
+@pytest.mark.parametrize("labels", [None, "type"])
+def test_genes_are_chosen_for_their_money(adata: Any, labels: str | None) -> None:
+    adata.var["price"] = np.where(np.arange(150) % 2, 1.0, 4.0)
+    genes = select_genes(adata, 50, labels_key=labels, gene_costs="price", max_cost=9.0, inplace=False)
+    chosen = genes["highly_variable"].to_numpy()
+    assert 8.0 < adata.var["price"][chosen].sum() <= 9.0
+    assert chosen[1:MARKERS:2].sum() == 5  # the cheap markers
+
+
 def test_library_size_is_not_selected() -> None:
     """Genes that only follow the depth of sequencing are noise once it is taken off."""
     rng = np.random.default_rng(3)
@@ -279,6 +307,10 @@ def test_backed_and_dask_give_the_same_genes(adata: Any, tmp_path: Path) -> None
         ({"transform": "sqrt"}, "must be 'auto', 'log' or 'none'"),
         ({"n_top_genes": "many"}, "'n_top_genes' .* at least 1, or 'auto'. Got 'many'"),
         ({"n_top_genes": 0.5}, "Got 0.5 instead"),
+        ({"keep": ["nobody"]}, "'keep' parameter of select_genes must name columns of X. Got 'nobody'"),
+        ({"n_top_genes": 1, "keep": [1, 2]}, "2 features for n_features_to_select=1; raise the number"),
+        ({"gene_groups": "pathway"}, r"column of adata.var, one of \[\], or hold one value per gene. Got 'pathway'"),
+        ({"n_top_genes": 5, "max_cost": 3.0}, "'max_cost' parameter of SieveSelector needs feature_costs"),
     ],
 )
 def test_wrong_input_is_refused(adata: Any, settings: dict[str, Any], message: str) -> None:
@@ -286,3 +318,20 @@ def test_wrong_input_is_refused(adata: Any, settings: dict[str, Any], message: s
         select_genes(adata, **settings)
     with pytest.raises(TypeError, match="must be an AnnData"):
         select_genes(adata.X)
+
+
+def test_cells_are_compared_between_donors():
+    """Genes that differ between donors alone are not chosen."""
+    rng = np.random.default_rng(0)
+    donor, kind = np.repeat(np.arange(12), 20), np.tile(np.arange(2), 120)
+    rates = np.full((240, 120), 3.0)
+    rates[:, :10] *= np.where(rng.random((2, 10)) < 0.5, 1.0, 4.0)[kind]
+    rates[:, 20:] *= np.exp(0.8 * rng.standard_normal((12, 100)))[donor]
+    cells = anndata.AnnData(rng.poisson(rates).astype(float))
+    cells.obs["donor"] = [f"d{i}" for i in donor]
+    with pytest.warns(UserWarning, match="explain"):
+        plain = select_genes(cells, "auto", inplace=False)["highly_variable"].to_numpy()
+    found = select_genes(cells, "auto", donor_key="donor", inplace=False)["highly_variable"].to_numpy()
+    assert plain[20:].mean() > 0.8
+    assert found[10:].mean() < 0.1
+    assert found[:10].sum() >= 2

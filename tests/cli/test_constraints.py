@@ -40,6 +40,29 @@ def test_groups_and_costs_come_from_files(cli, genes, tmp_path):
     assert len(chosen(cli, genes, "--costs", tmp_path / "costs.tsv", "--max-cost", "8")) == 3
 
 
+def test_a_file_of_names_is_never_replaced(cli, genes, tmp_path):
+    (tmp_path / "keep.csv").write_text("g20\n")
+    code, _, err = cli(
+        "select", genes, "-n", "6", "--must-keep", tmp_path / "keep.csv", "-o", tmp_path / "keep.csv", "-f"
+    )
+    assert code != 0 and "would replace the input" in " ".join(err.split())
+    assert (tmp_path / "keep.csv").read_text() == "g20\n"
+
+
+@pytest.mark.parametrize("known", [[], ["--label", "kind"]])
+@pytest.mark.parametrize("count", ["6", "auto", "fewest"])
+def test_the_report_tells_what_constraints_cost(cli, genes, tmp_path, count, known):
+    table = pd.read_csv(genes).assign(kind=np.array(["a", "b", "c"])[np.arange(60) % 3])
+    table.to_csv(tmp_path / "labelled.csv", index=False)
+    options = ("-n", count, "--must-keep", "g20", "--exclude", "g0", "--json", "--report", tmp_path / "report.html")
+    code, out, err = cli("select", tmp_path / "labelled.csv", *options, *known)
+    assert code == 0, err
+    names = json.loads(out)["names"]
+    assert names[0] == "g20" and "g0" not in names
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "What do the constraints cost?" in page and "1 feature kept, 1 feature excluded" in page
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

@@ -42,7 +42,7 @@ def test_inspect_and_select_take_the_table_as_it_is(cli, cars):
     code, out, err = cli("select", cars, "-n", 2, "--json")
     assert code == 0 and "left out 2 columns of text" in err, err
     assert any(
-        "2 missing values in 1 feature filled in with the median" in note for note in json.loads(out)["input"]["notes"]
+        "2 missing values in 1 feature taken as no evidence" in note for note in json.loads(out)["input"]["notes"]
     )
     code, out, err = cli("select", cars, "--categories", "one-hot", "-n", 8, "--json")
     assert code == 0 and "Origin=USA" in json.loads(out)["names"], err

@@ -64,6 +64,22 @@ def test_the_seed_and_batches_are_used(cli, values, tmp_path):
     assert scores["batch"] < scores["plain"] - 0.1
 
 
+def test_donors_do_not_tell_themselves(cli, tmp_path):
+    rng = np.random.default_rng(0)
+    donors = np.repeat(np.arange(12), 5)
+    frame = pd.DataFrame(rng.standard_normal((12, 10))[donors] + 0.05 * rng.standard_normal((60, 10)))
+    frame.columns = [f"g{i}" for i in range(10)]
+    frame["donor"], frame["yield"] = donors, rng.standard_normal(12)[donors]
+    frame.to_csv(tmp_path / "donors.csv", index=False)
+    options = ["--label", "yield", "-p", "g0,g1,g2", "--json"]
+    scores = []
+    for more in (["--drop", "donor"], ["--donors", "donor"]):
+        code, out, err = cli("score", tmp_path / "donors.csv", *options, *more)
+        assert code == 0, err
+        scores.append(json.loads(out)["panels"][0]["score"])
+    assert scores[0] > 0.9 and scores[1] < 0.3
+
+
 @pytest.mark.parametrize(
     ("options", "code", "message"),
     [

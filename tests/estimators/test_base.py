@@ -30,6 +30,7 @@ SMALL = {
     "ReducedSetSVC": {"n_vectors": 2, "random_state": 0},
     "RejectionCascade": {"random_state": 0},
     "UnwantedVariationRemover": {"n_directions": 1},
+    "WeightedFeatures": {"power": 1.0},
 }
 LAST_STEP = {
     "ElementSelectedSVC": "eigensieve.estimators.small_machine.SmallMachine._learn_machine",
@@ -37,6 +38,7 @@ LAST_STEP = {
     "ReducedSetSVC": "eigensieve.estimators.small_machine.SmallMachine._learn_machine",
     "RejectionCascade": "eigensieve.estimators.rejection_cascade.rejection_rates",
     "UnwantedVariationRemover": "eigensieve.estimators.variation.unwanted_directions",
+    "WeightedFeatures": "eigensieve.estimators.weighted.WeightedFeatures._scale",
 }
 
 

@@ -168,10 +168,10 @@ def test_panels_that_cannot_be_are_refused(X, panel, message):
     ("more", "message"),
     [
         ({"n_random": 0}, "'n_random' parameter of score_panel must be an int of at least 1"),
-        ({"groups": np.zeros(SAMPLES)}, "must name at least 2 groups"),
+        ({"groups": np.zeros(SAMPLES)}, "must name at least 3 groups"),
         ({"groups": [None] * SAMPLES}, "'groups' parameter .* must name the group of every sample"),
         ({"y": np.where(np.arange(SAMPLES) < 5, CODES, -1)}, "needs at least 10 samples with y. Got 5"),
-        ({"y": CODES == 0, "groups": CODES == 0}, "y must vary on the others"),
+        ({"y": CODES == 0, "groups": np.where(CODES == 0, 0, 1 + np.arange(SAMPLES) % 2)}, "y must vary on the others"),
     ],
 )
 def test_what_cannot_be_measured_is_refused(X, more, message):
@@ -251,3 +251,12 @@ def test_progress_names_the_panel(X, capsys):
     score_panel(X, {"vendor": PANEL}, CODES, n_random=3, verbose=2)
     err = capsys.readouterr().err
     assert "[score_panel]" in err and "vendor: random panel 3 of 3" in err and "without part 5" in err
+
+
+def test_missing_values_are_no_evidence(X, targets):
+    gaps = np.where(np.random.default_rng(6).random(X.shape) < 0.1, np.nan, X)
+    for kind in KINDS:
+        score = score_panel(gaps, PANEL, targets[kind], n_random=19)
+        assert np.median(score.random_scores) + 0.05 < score.score
+    complete = score_panel(np.where(np.arange(FEATURES) == 119, np.nan, X), PANEL, n_random=9)
+    assert complete.score == pytest.approx(score_panel(X, PANEL, n_random=9).score, abs=0.1)

@@ -145,6 +145,21 @@ def test_order_of_features_and_samples_does_not_matter(planted: np.ndarray) -> N
     np.testing.assert_allclose(shuffled.weights_, plain.weights_[columns], atol=1e-6)
 
 
+def test_few_features_in_any_order_of_samples() -> None:
+    """Two groups that differ in three of nine features: these are found, and noise weighs about nothing."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((211, 9))
+    X[::2, :3] += 4.0
+    plain = SieveSelector(3).fit(X)
+    np.testing.assert_array_equal(plain.get_support(indices=True), [0, 1, 2])
+    assert plain.weights_[:3].min() > 0.7 and np.abs(plain.weights_[3:]).max() < 0.03
+    for _ in range(12):
+        model = SieveSelector(3).fit(X[rng.permutation(211)])
+        np.testing.assert_allclose(model.weights_, plain.weights_, atol=1e-12)
+    for seed in range(3):
+        np.testing.assert_array_equal(SieveSelector(random_state=seed).fit(X).get_support(indices=True), [0, 1, 2])
+
+
 def test_constant_features_are_never_chosen(planted: np.ndarray) -> None:
     X = np.hstack([np.full((60, 3), 7.0), planted])
     model = SieveSelector(150).fit(X)

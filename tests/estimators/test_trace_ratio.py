@@ -223,14 +223,21 @@ def test_bad_input_is_refused_with_the_reason(options, labels, message):
         TraceRatioSelector(**{"n_features_to_select": 2, **options}).fit(X, labels)
 
 
-def test_nan_is_refused():
+def test_infinity_is_refused():
+    X = np.random.default_rng(0).standard_normal((20, 6))
+    X[3, 2] = np.inf
+    for score in ("fisher", "laplacian"):
+        with pytest.raises(ValueError, match="infinity"):
+            TraceRatioSelector(2, score=score).fit(X, np.arange(20) % 2)
+    with pytest.raises(ValueError, match="infinity"):
+        laplacian_score(X)
+
+
+def test_nan_in_a_sparse_matrix_is_refused():
     X = np.random.default_rng(0).standard_normal((20, 6))
     X[3, 2] = np.nan
-    for score in ("fisher", "laplacian"):
-        with pytest.raises(ValueError, match="contains NaN"):
-            TraceRatioSelector(2, score=score).fit(X, np.arange(20) % 2)
-    with pytest.raises(ValueError, match="contains NaN"):
-        laplacian_score(X)
+    with pytest.raises(ValueError, match="is sparse and contains NaN"):
+        TraceRatioSelector(2).fit(csr_array(X), np.arange(20) % 2)
 
 
 def test_pipeline_search_columns_and_frames(wine):

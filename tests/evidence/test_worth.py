@@ -95,7 +95,7 @@ def test_panels_are_read_as_they_were_drawn(rng: np.random.Generator, monkeypatc
     assert all(len(set(panel)) == 4 and set(panel) <= set(ranked) for panel in panels)
     monkeypatch.setattr(worth, "_TAKEN", 3 * 4 * 20)
     rows = rng.permutation(20)[:15]
-    found = list(taken(as_data(X), panels, rows))
+    found = list(taken(as_data(X).take, panels, rows))
     assert all((points == X[rows][:, panel]).all() for points, panel in zip(found, panels, strict=True))
     assert random_panels(ranked, 40, 1, rng)[0].shape == (25,)
 

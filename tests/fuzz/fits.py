@@ -23,6 +23,9 @@ VALUES = ("normal", "clustered", "counts", "binary", "copies", "few distinct", "
 SCALES = ("one", "one", "tiny", "small", "large", "huge", "mixed", "wide", "some tiny", "some huge")
 OFFSETS = (0.0, 0.0, 0.0, 1.0, 1e4, 1e8)
 
+GAPS = ("SieveSelector", "TraceRatioSelector")
+"""Estimators that take missing values."""
+
 _EXPONENTS = {
     "one": (0, 0),
     "tiny": (-320, -310),
@@ -110,7 +113,11 @@ def draw(rng: np.random.Generator, estimator: str) -> Spec:
         "constants": int(rng.integers(0, 3)) if rng.random() < 0.3 else 0,
         "seed": int(rng.integers(2**31)),
         "batches": bool(rng.random() < 0.2),
+        "groups": bool(rng.random() < 0.2),
+        "gaps": float(one([0.0, 0.0, 0.0, 0.1, 0.6])),
     }
+    if estimator not in GAPS or spec["storage"] in ("csr", "csc"):
+        spec["gaps"] = 0.0
     if estimator in CLASSIFIERS:
         spec["labels"] = one(["all", "strings"])
     if estimator in REGRESSORS:
@@ -128,7 +135,8 @@ def draw(rng: np.random.Generator, estimator: str) -> Spec:
 def simpler(spec: Spec) -> Iterator[Spec]:
     """Yield specs that are a little simpler."""
     plain = {"values": "normal", "scale": "one", "offset": 0.0, "storage": "dense", "labels": None, "side": False}
-    for name, value in {**plain, "pairs": False, "batches": False, "constants": 0, "count": 1}.items():
+    more = {"pairs": False, "batches": False, "groups": False, "gaps": 0.0, "constants": 0, "count": 1}
+    for name, value in {**plain, **more}.items():
         if spec.get(name, value) != value and not (
             name == "labels" and spec["estimator"] in (*CLASSIFIERS, *REGRESSORS)
         ):
@@ -175,6 +183,14 @@ def data_of(spec: Spec) -> np.ndarray:
     return X
 
 
+def given_data(spec: Spec) -> Any:
+    """Return what `fit` gets: the values in their storage, with gaps where the estimator takes them."""
+    X = data_of(spec)
+    if spec.get("gaps"):
+        X[np.random.default_rng(spec["seed"] + 4).random(X.shape) < spec["gaps"]] = np.nan
+    return stored(X, spec["storage"])
+
+
 def stored(X: np.ndarray, storage: str) -> Any:
     """Return the values in another storage."""
     if storage == "float32":
@@ -199,7 +215,7 @@ def labels_of(spec: Spec) -> np.ndarray | None:
 def fit(spec: Spec) -> Any:
     """Return the fitted estimator."""
     cls = getattr(eigensieve, spec["estimator"])
-    X, settings = stored(data_of(spec), spec["storage"]), dict(spec["settings"])
+    X, settings = given_data(spec), dict(spec["settings"])
     if spec["estimator"] in SELECTORS:
         settings["n_features_to_select"] = spec["count"]
     if "random_state" in cls().get_params():
@@ -224,6 +240,8 @@ def fit(spec: Spec) -> Any:
         more["must_link"] = rng.permutation(spec["n_samples"])[:4].reshape(2, 2)
     if spec.get("batches") and "batches" in takes:
         more["batches"] = rng.integers(0, 2, spec["n_samples"])
+    if spec.get("groups") and "groups" in takes:
+        more["groups"] = rng.integers(0, 1 + spec["n_samples"] // 3, spec["n_samples"])
     y = labels_of(spec)
     return model.fit(X, **more) if y is None else model.fit(X, y, **more)
 

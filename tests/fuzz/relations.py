@@ -42,7 +42,7 @@ def _known(case: Case, rows: np.ndarray) -> dict[str, np.ndarray]:
     place = np.empty(len(case.X), dtype=np.intp)
     place[rows[::-1]] = np.arange(len(rows))[::-1]  # the first of several copies
     return {
-        name: value if name == "side" else value[rows] if name == "batches" else place[value]
+        name: value if name == "side" else value[rows] if name in ("batches", "groups") else place[value]
         for name, value in case.more.items()
     }
 
@@ -114,6 +114,10 @@ def _another_storage(case: Case, rng: np.random.Generator) -> Case:
     return replace(case, storage=names[int(rng.integers(len(names)))])
 
 
+def _a_group_per_sample(case: Case, rng: np.random.Generator) -> Case:
+    return replace(case, more={**case.more, "groups": rng.permutation(len(case.X))})
+
+
 def _nothing(case: Case, rng: np.random.Generator) -> Case:
     return case
 
@@ -130,6 +134,7 @@ RELATIONS: dict[str, Callable[[Case, np.random.Generator], Case]] = {
     "other units": _other_units,
     "offsets": _offsets,
     "other names of classes": _other_names_of_classes,
+    "every sample a group of its own": _a_group_per_sample,
     "the same again": _nothing,
     "several threads": _nothing,
     "several fits at once": _nothing,
@@ -155,22 +160,33 @@ EXCEPT: dict[tuple[str, str], str] = {
 }
 
 
+ONLY = {"every sample a group of its own": ("SieveSelector",)}
+"""Relations about what only some estimators take."""
+
+_DRAWN = ('n_features_to_select="auto"', "copies are permuted by position: a feature at the limit may come or go")
 WITH_SETTING: dict[tuple[str, str], tuple[str, str]] = {
     ("QAlphaSelector", "offsets"): ('spectrum="laplacian"', "features are not centred"),
     ("FeatureMap", "offsets"): ('spectrum="laplacian"', "features are not centred"),
     ("TraceRatioSelector", "every sample twice"): ('score="laplacian"', "copies are neighbours"),
+    **{
+        (name, f"{what} in another order"): _DRAWN
+        for name in ("SieveSelector", "QAlphaSelector")
+        for what in ("samples", "features")
+    },
 }
 """Relations that hold but for one setting, and why."""
 KNOWN: dict[str, tuple[str, ...]] = {
-    "SieveSelector": ("nothing", "labels", "batches", "side", "pairs"),
+    "SieveSelector": ("nothing", "labels", "batches", "side", "pairs", "groups", "gaps"),
     "QAlphaSelector": ("nothing", "labels", "side", "pairs"),
     "FeatureMap": ("nothing", "labels", "side"),
     "KernelQAlphaSelector": ("nothing", "labels"),
+    "TraceRatioSelector": ("labels", "labels", "gaps"),
     "UnwantedVariationRemover": ("batches", "side", "pairs"),
 }
 """What the estimators may be told; the others need labels."""
 SETTINGS: dict[str, tuple[dict[str, Any], ...]] = {
-    "QAlphaSelector": ({}, {"spectrum": "laplacian"}, {"n_clusters": 2}),
+    "SieveSelector": ({}, {"n_features_to_select": "auto"}),
+    "QAlphaSelector": ({}, {"spectrum": "laplacian"}, {"n_clusters": 2}, {"n_features_to_select": "auto"}),
     "FeatureMap": ({}, {"spectrum": "laplacian"}),
     "TraceRatioSelector": ({}, {"score": "laplacian"}, {"level": "feature"}),
     "KernelQAlphaSelector": ({}, {"kernel": "rbf"}),
@@ -179,7 +195,15 @@ SETTINGS: dict[str, tuple[dict[str, Any], ...]] = {
 
 def promised(name: str) -> list[str]:
     """Return the relations that an estimator promises."""
-    return [relation for relation in RELATIONS if (name, relation) not in EXCEPT]
+    return [
+        relation for relation in RELATIONS if (name, relation) not in EXCEPT and name in ONLY.get(relation, (name,))
+    ]
+
+
+def known_to(name: str, relation: str) -> list[str]:
+    """Return what an estimator is told when a relation is tried: gaps are those of arrays in memory."""
+    without = {"another storage": "gaps", "every sample a group of its own": "groups"}.get(relation)
+    return [known for known in KNOWN.get(name, ("labels",)) if known != without]
 
 
 def settings_of(name: str, relation: str) -> list[dict[str, Any]]:
@@ -193,7 +217,7 @@ def draw(rng: np.random.Generator, target: str) -> Spec:
     name = target.removeprefix(PREFIX)
     relations = promised(name)
     relation = relations[int(rng.integers(len(relations)))]
-    known, settings = KNOWN.get(name, ("labels",)), settings_of(name, relation)
+    known, settings = known_to(name, relation), settings_of(name, relation)
     return {
         "estimator": name,
         "relation": relation,
@@ -206,8 +230,9 @@ def draw(rng: np.random.Generator, target: str) -> Spec:
 
 
 def simpler(spec: Spec) -> Iterator[Spec]:
-    if spec["known"] in ("batches", "side", "pairs") and spec["estimator"] != "UnwantedVariationRemover":
-        yield {**spec, "known": "nothing"}
+    first = KNOWN.get(spec["estimator"], ("labels",))[0]
+    if spec["known"] != first:
+        yield {**spec, "known": first}
 
 
 def case_of(spec: Spec) -> Case:
@@ -219,11 +244,15 @@ def case_of(spec: Spec) -> Case:
     X = rng.standard_normal((n, d)) + strength * rng.standard_normal((3, d))[groups]
     name, known = spec["estimator"], spec["known"]
     y = None
-    if known == "labels":
+    if known == "labels" or (known == "gaps" and name == "TraceRatioSelector"):
         y = X[:, 0] if name in REGRESSORS else (groups > 0).astype(int) if name in CLASSIFIERS else groups
     more = {}
     if known == "batches":
         more["batches"] = rng.integers(0, 2, n)
+    elif known == "groups":
+        more["groups"] = rng.integers(0, n // 3, n)
+    elif known == "gaps":
+        X[rng.random(X.shape) < 0.1] = np.nan
     elif known == "side":
         more["side"] = rng.standard_normal((12, d)) + rng.standard_normal((12, 1)) * rng.standard_normal(d)
     elif known == "pairs":
@@ -236,11 +265,11 @@ def case_of(spec: Spec) -> Case:
 def _model(spec: Spec) -> Any:
     name = spec["estimator"]
     model = getattr(eigensieve, name)(**spec["settings"])
-    if name in SELECTORS:
+    if name in SELECTORS and "n_features_to_select" not in spec["settings"]:
         model.set_params(n_features_to_select=spec["n_features"] // 3)
     if name.startswith("ElementSelected"):
         model.set_params(estimator=SVR() if name in REGRESSORS else SVC(), n_elements=20)
-    if "random_state" in model.get_params() and name not in SELECTORS:
+    if "random_state" in model.get_params() and name != "SieveSelector":
         model.set_params(random_state=0)
     return model
 
@@ -319,7 +348,8 @@ def table() -> str:
                 setting, reason = WITH_SETTING[name, relation]
                 why.setdefault(reason, []).append(f"`{name}({setting})`")
         said = "; ".join(f"{_several(names)}: {reason}" for reason, names in why.items())
-        lines.append(f"| {relation} | {said} |")
+        about = f" ({', '.join(f'`{name}`' for name in ONLY[relation])})" if relation in ONLY else ""
+        lines.append(f"| {relation}{about} | {said} |")
     return "\n".join(lines) + "\n"
 
 

@@ -2,16 +2,19 @@
 
 Every case runs in a worker process with limits of time and memory. What fails is made simpler, and kept under
 ``tests/corpus``; the tests try these ever after. A run can be continued: with ``--record FILE`` it goes on from where
-the file stands, and with ``--start N`` from case N. ``--page ../docs/trust.md`` puts what the record holds into the
-page. The exit code is 1 if anything failed.
+the file stands, and with ``--start N`` from case N.
+``--minutes M`` ends it early, and the table says how many were tried. ``--page ../docs/trust.md`` puts what the record
+holds into the page. The exit code is 1 if anything failed.
 """
 
 import argparse
 import hashlib
 import json
 import subprocess
+import time
 from collections import Counter
 from dataclasses import dataclass, field
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -140,14 +143,14 @@ class Run:
                 self.tallies.setdefault(entry["target"], Tally()).join(entry)
                 self.reached[entry["target"]] = entry["last"]
 
-    def go(self, targets: list[str], cases: int, start: int = 0) -> int:
-        """Try the cases, print a table, and return the number of failures."""
-        rounds = max(1, min(_ROUNDS, cases // 500))
+    def go(self, targets: list[str], cases: int, start: int = 0, seconds: float = inf) -> int:
+        """Try the cases, or as many as the time allows; print a table, and return the number of failures."""
+        rounds, end = max(1, min(_ROUNDS, cases // 500)), time.monotonic() + seconds
         for turn in range(1, rounds + 1):
             for target in targets:
                 first = max(start, self.reached.get(target, 0))
                 last = start + share(target, cases) * turn // rounds
-                if first < last:
+                if first < last and time.monotonic() < end:
                     self._part(target, first, last)
         self._worker.stop()
         return self.table(targets)
@@ -197,11 +200,14 @@ def main() -> int:
     parser.add_argument("--targets", nargs="*", choices=TARGETS, default=list(TARGETS), help="all by default")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--start", type=int, default=0, help="number of the first case")
+    parser.add_argument("--minutes", type=float, default=inf, help="begin nothing new after so many")
     parser.add_argument("--record", type=Path, help="file to which counts are added, and from which a run goes on")
     parser.add_argument("--corpus", type=Path, default=CORPUS, help="where failures are kept")
     parser.add_argument("--page", type=Path, help="page whose table is made from the record")
     given = parser.parse_args()
-    failures = Run(given.seed, given.corpus, given.record).go(given.targets, given.cases, given.start)
+    failures = Run(given.seed, given.corpus, given.record).go(
+        given.targets, given.cases, given.start, 60 * given.minutes
+    )
     if given.page is not None and given.record is not None:
         write_page(given.record, given.page)
     return int(failures > 0)

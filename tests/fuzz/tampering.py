@@ -38,6 +38,7 @@ FITS: dict[str, tuple[tuple[dict[str, Any], Any, dict[str, Any]], ...]] = {
         ({"n_features_to_select": 3, "score": "laplacian", "scale": True}, None, {}),
     ),
     "UnwantedVariationRemover": (({}, None, {"batches": _BATCHES}),),
+    "WeightedFeatures": (({}, None, {}), ({"floor": 0.1}, _Y, {"batches": _BATCHES})),
     "ElementSelectedSVC": (
         ({"n_elements": 15}, _Y, {}),
         ({"n_elements": 15, "table_size": 16}, _TWO, {}),

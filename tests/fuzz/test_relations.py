@@ -13,7 +13,7 @@ from fuzz.targets import ESTIMATORS
 )
 def test_data_that_mean_the_same_give_the_same_answer(estimator, relation):
     number = len(estimator) + list(relations.RELATIONS).index(relation)
-    known, settings = relations.KNOWN.get(estimator, ("labels",)), relations.settings_of(estimator, relation)
+    known, settings = relations.known_to(estimator, relation), relations.settings_of(estimator, relation)
     spec = {
         "estimator": estimator,
         "relation": relation,

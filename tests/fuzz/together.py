@@ -123,7 +123,7 @@ def _two_checkpoints(spec: Spec, folder: Path) -> str:
                 VarianceThreshold(1.0), X, n_subsamples=4, random_state=0, results=kept
             ).selections
         kept = None if place is None else place / "steps"
-        return QAlphaSelector(4, 2, checkpoint=kept).fit(X).weights_
+        return QAlphaSelector(4, 2).fit(X, checkpoint=kept).weights_
 
     expected = run(None)
 

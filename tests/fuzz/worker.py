@@ -105,8 +105,7 @@ def _serve(pipe: Connection) -> None:
 
     survey_by_fork()
     current_process()._config["daemon"] = False  # so that a case may start processes of its own
-    os.close(2)
-    os.open(os.devnull, os.O_WRONLY)
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 2)  # inherited by what a case starts
     size = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
     resource.setrlimit(resource.RLIMIT_AS, (size + _ROOM, size + _ROOM))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))

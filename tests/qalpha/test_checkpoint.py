@@ -11,6 +11,7 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 from eigensieve import CheckpointError, QAlphaSelector
+from eigensieve.qalpha import checkpoint
 
 N_SAMPLES, N_FEATURES = 30, 50
 
@@ -132,6 +133,16 @@ DAMAGES: dict[str, Callable[[Path], Any]] = {
     "list": lambda step: (step / "problem.json").write_text("[]"),
     "file": lambda step: (shutil.rmtree(step), step.write_text("")),
 }
+
+
+def test_a_step_that_another_process_removes_meanwhile_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two fits share a folder: the other one writes its next step after the files of this one were compared."""
+    QAlphaSelector(4, 2).fit(X, checkpoint=tmp_path)
+    monkeypatch.setattr(checkpoint, "_check_files", lambda step, files: (step / "B.npy").unlink())
+    with pytest.raises(CheckpointError, match="cannot be used"):
+        QAlphaSelector(4, 2).fit(X, checkpoint=tmp_path)
 
 
 @pytest.mark.parametrize("damage", DAMAGES)

@@ -34,14 +34,14 @@ def squares(Z: np.ndarray) -> np.ndarray:
     return out
 
 
-def pick(Z: np.ndarray, T: np.ndarray, count: int, share: float = 0.0) -> list[int]:
+def pick(Z: np.ndarray, T: np.ndarray, count: int, share: float = 0.0, ridge: float = 1.0) -> list[int]:
     """Greedy: u_i e_i, own agreement times agreement with the rest of T; every ridge regression is solved anew."""
     views = [(Z, 1.0)] + ([(squares(Z), share)] if share else [])
     u = sum(w * np.maximum(agreement(V, T), 0.0) for V, w in views)
     chosen: list[int] = []
     for _ in range(count):
         P = np.hstack([np.sqrt(w) * V[:, chosen] for V, w in views])
-        left = T - P @ np.linalg.solve(P.T @ P + np.eye(P.shape[1]), P.T @ T)
+        left = T - P @ np.linalg.solve(P.T @ P + ridge * np.eye(P.shape[1]), P.T @ T)
         gain = u * sum(w * np.maximum(agreement(V, left), 0.0) for V, w in views)
         gain[chosen] = -1.0
         chosen.append(int(gain.argmax()))

@@ -4,12 +4,15 @@ import numpy as np
 
 
 def told(points: np.ndarray, V: np.ndarray, groups: np.ndarray, n_neighbors: int = 5) -> np.ndarray:
-    """Mean of V over the nearest samples of other groups."""
+    """Mean of V over the nearest samples of other groups; a group gives no more than it takes to have enough."""
     E = np.empty_like(V)
+    most = -(-n_neighbors // (len(set(groups)) - 1))
     for t in range(len(points)):
-        distances = np.linalg.norm(points - points[t], axis=1)
-        distances[groups == groups[t]] = np.inf
-        E[t] = V[np.argsort(distances)[:n_neighbors]].mean(axis=0)
+        nearest: list[int] = []
+        for s in np.argsort(np.linalg.norm(points - points[t], axis=1)):
+            if groups[s] != groups[t] and np.sum(groups[nearest] == groups[s]) < most and len(nearest) < n_neighbors:
+                nearest.append(s)
+        E[t] = V[nearest].mean(axis=0)
     return E
 
 

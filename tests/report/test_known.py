@@ -7,6 +7,7 @@ import pytest
 
 from eigensieve import QAlphaSelector, SieveSelector
 from eigensieve.report import Report, render, summarize
+from reference import sieve as naive
 
 N_SAMPLES = 60
 KIND = np.arange(N_SAMPLES) % 3
@@ -115,6 +116,23 @@ def test_the_papers_selector_tells_its_own_use(X):
 def test_a_selection_that_knew_nothing_has_no_card(X):
     summary = summarize(SieveSelector(6).fit(X), X)
     assert summary["used"]["sentences"] == [] and "What the selection used" not in cards(summary)
+
+
+@pytest.mark.parametrize("labelled", [False, True])
+def test_constraints_are_compared_with_the_free_panel(X, labelled):
+    y = NAMES if labelled else None
+    groups = np.where(np.arange(40) < 6, 0, np.arange(40))
+    model = SieveSelector(4, keep=[35], feature_groups=groups, feature_costs=np.ones(40), max_cost=4).fit(X, y)
+    card = cards(summarize(model, X, labels=NAMES))["What do the constraints cost?"]
+    free = SieveSelector(4).fit(X, y)
+    Z = X - X.mean(axis=0)
+    Z /= np.linalg.norm(Z, axis=0)
+    R2 = [naive.share_shown(Z[:, panel], model.embedding_) for panel in (model.selection_order_, free.selection_order_)]
+    assert card["value"] == f"R² {R2[0]:.2f}, free {R2[1]:.2f}" and R2[0] < R2[1]
+    assert "1 feature kept, at most 1 per group, a cost of 4 of 4" in card["text"]
+    others = len(set(free.selection_order_) - set(model.selection_order_))
+    assert f"; {others} of them " in card["text"]
+    assert ("show the labels" in card["text"]) == labelled
 
 
 def test_scores_below_zero_are_told_where_one_is_selected(X):

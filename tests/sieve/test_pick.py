@@ -11,6 +11,7 @@ from eigensieve.sieve.pick import Alignment, Constraints, Panel, Residual, pick
 from eigensieve.sieve.structure import normalize_rows
 from reference import labelled as reference
 from reference import sieve as naive
+from support.backends import BACKENDS
 
 
 def _problem(seed: int = 0, n: int = 40) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -39,16 +40,16 @@ def test_alignment_is_that_of_the_transcription(seed: int, count: int, shared: b
 
 
 @settings(max_examples=20, deadline=None)
-@given(st.integers(0, 1_000), st.integers(1, 8), st.sampled_from([0.0, 0.5]))
-def test_residuals_are_those_of_the_transcription(seed: int, count: int, squares: float) -> None:
+@given(st.integers(0, 1_000), st.integers(1, 8), st.sampled_from([0.0, 0.5]), st.sampled_from([1.0, 10.0]))
+def test_residuals_are_those_of_the_transcription(seed: int, count: int, squares: float, ridge: float) -> None:
     Z, _, _ = _problem(seed)
     T = reference.class_basis(np.arange(30) % 3)
     u = np.maximum(reference.agreement(Z, T), 0.0)
     if squares:
         u = u + squares * np.maximum(reference.agreement(reference.squares(Z), T), 0.0)
-    found = pick(Panel(Constraints(), np.arange(40)), Residual(Z, u, T, squares), count)
-    gains = Residual(Z, u, T, squares)
-    for place, feature in enumerate(reference.pick(Z, T, count, squares)):
+    found = pick(Panel(Constraints(), np.arange(40)), Residual(Z, u, T, squares, ridge=ridge), count)
+    gains = Residual(Z, u, T, squares, ridge=ridge)
+    for place, feature in enumerate(reference.pick(Z, T, count, squares, ridge)):
         if gains.values().max() <= 1e-12:  # nothing left to explain: the order of the features decides
             break
         assert found[place] == feature
@@ -132,6 +133,47 @@ def test_the_selector_respects_groups_and_costs(labelled: bool) -> None:
     for count in (20, "auto"):
         model = SieveSelector(count, feature_costs=costs, max_cost=7.0).fit(X, target)
         assert 0 < costs[model.support_].sum() <= 7.0
+
+
+@pytest.mark.parametrize("count", [6, "auto", "fewest"])
+@pytest.mark.parametrize("labelled", [False, True])
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_every_storage_gives_the_same_panel(backend: str, labelled: bool, count: int | str) -> None:
+    frame, y = _frame()
+    X, target = frame.to_numpy()[:, :24], y if labelled else None
+    groups, costs = np.arange(24) // 2, np.where(np.arange(24) % 2, 1.0, 1.5)
+    limits = {"keep": [20, 3], "exclude": [0], "feature_groups": groups, "feature_costs": costs, "max_cost": 7.0}
+    model = SieveSelector(count, random_state=0, **limits).fit(BACKENDS[backend](X), target)
+    chosen = model.selection_order_
+    assert chosen[:2].tolist() == [20, 3] and 0 not in chosen
+    assert np.bincount(groups[chosen]).max() == 1 and costs[chosen].sum() <= 7.0
+    expected = SieveSelector(count, random_state=0, **limits).fit(X, target)
+    if "float32" not in backend:
+        np.testing.assert_array_equal(chosen, expected.selection_order_)
+
+
+@pytest.mark.parametrize("labelled", [False, True])
+def test_the_false_discovery_rate_is_over_what_may_be_chosen(labelled: bool) -> None:
+    """Benjamini and Hochberg's rule with labels, Benjamini and Yekutieli's without, among 38 of 60 features."""
+    X, y = _frame()
+    X.iloc[:, :12] = X.iloc[:, :12] * 0.3 + np.random.default_rng(1).standard_normal((60, 12))
+    model = SieveSelector(keep=[0, 30], exclude=range(40, 60)).fit(X, y if labelled else None)
+    may = np.setdiff1d(np.arange(40), [0, 30])
+    p, n = np.sort(model.p_values_[may]), len(may)
+    rate = 0.1 if labelled else 0.1 / np.sum(1.0 / np.arange(1, n + 1))
+    count = max((r for r in range(1, n + 1) if p[r - 1] <= rate * r / n), default=0)
+    assert model.support_[may].sum() == count > 0
+    assert model.support_.sum() == count + 2
+
+
+def test_a_budget_in_place_of_a_number_goes_to_what_follows_the_structure() -> None:
+    X, _ = _frame()
+    costs = np.ones(60)
+    found = SieveSelector(feature_costs=costs, max_cost=40.0).fit(X)
+    np.testing.assert_array_equal(found.support_, SieveSelector().fit(X).support_)
+    spent = SieveSelector(1.0, feature_costs=costs, max_cost=40.0).fit(X)
+    assert spent.support_.sum() == 40
+    np.testing.assert_array_equal(spent.selection_order_[:8], SieveSelector(8).fit(X).selection_order_)
 
 
 @pytest.mark.parametrize(

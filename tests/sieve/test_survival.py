@@ -1,10 +1,14 @@
 """Times to an event: the target is the score test of the null Cox model."""
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 
-from eigensieve import SieveSelector
+from eigensieve import SieveSelector, selection_stability
 from eigensieve.sieve import read_target
+from reference import labelled as reference
+from support.backends import BACKENDS, tolerance
 
 KIND = [("event", bool), ("time", float)]
 
@@ -33,6 +37,39 @@ def test_the_target_is_the_score_test_of_the_null_model(ties: bool) -> None:
     found = X.T @ target.columns[:, 0]
     expected = np.array([_score(x, y) for x in X.T])
     np.testing.assert_allclose(found / np.linalg.norm(found), expected / np.linalg.norm(expected), atol=1e-10)
+
+
+def test_a_frame_is_read_as_the_structured_array() -> None:
+    _, y = _times()
+    expected = read_target(y, 120, "test").columns
+    for event in (y["event"], y["event"].astype(int)):
+        frame = pd.DataFrame({"time": y["time"], "event": event})
+        np.testing.assert_array_equal(read_target(frame, 120, "test").columns, expected)
+        np.testing.assert_array_equal(read_target(pl.from_pandas(frame), 120, "test").columns, expected)
+    with pytest.raises(ValueError, match="'event' in y of test must hold 0 and 1"):
+        read_target(frame.assign(event=2), 120, "test")
+
+
+def test_a_selection_by_times_is_repeated_on_halves() -> None:
+    X, y = _times()
+    found = selection_stability(SieveSelector(3), X, y, n_subsamples=10)
+    assert set(np.argsort(-found.frequencies)[:3].tolist()) == {0, 1, 2}
+
+
+def test_the_pick_has_a_ridge_of_ten() -> None:
+    X, y = _times()
+    Z = (X - X.mean(axis=0)) / np.linalg.norm(X - X.mean(axis=0), axis=0)
+    expected = reference.pick(Z, read_target(y, 120, "test").basis(), 8, ridge=10.0)
+    np.testing.assert_array_equal(SieveSelector(8).fit(X, y).selection_order_, expected)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_every_storage_gives_the_same_features(backend: str) -> None:
+    X, y = _times()
+    model = SieveSelector(5, random_state=0).fit(BACKENDS[backend](X), y)
+    plain = SieveSelector(5, random_state=0).fit(X, y)
+    np.testing.assert_allclose(model.weights_, plain.weights_, atol=tolerance(backend))
+    np.testing.assert_array_equal(model.selection_order_[:3], plain.selection_order_[:3])
 
 
 def test_features_that_change_the_hazard_are_selected() -> None:

@@ -20,8 +20,11 @@ def write_page_files(folder: Path) -> None:
 
     genes.to_csv(folder / "genes.csv")
     genes.iloc[:20].to_csv(folder / "new.csv")
+    times = pd.DataFrame({"died": np.arange(60) % 2, "months": 1.0 + np.arange(60) ** 1.5}, index=genes.index)
+    times.to_csv(folder / "times.csv")
     labels = {"type": np.array(["T", "B", "NK"])[kind], "run": np.array(["first", "second"])[run]}
     genes.assign(**labels).to_csv(folder / "cells.csv")
+    genes.assign(patient=[f"patient {i // 3}" for i in range(60)], type=labels["type"]).to_csv(folder / "patients.csv")
     genes.assign(tissue=labels["type"]).to_csv(folder / "expression.csv.gz")
     genes.assign(eight=np.where(load_digits().target[:60] == 8, "yes", "no")).to_csv(folder / "digits.csv")
     cars = pd.DataFrame({"name": samples, "power": X[:, 0], "weight": X[:, 1], "length": X[:, 2], "doors": kind})

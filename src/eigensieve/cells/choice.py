@@ -5,10 +5,20 @@ from dataclasses import dataclass
 import numpy as np
 
 from eigensieve._types import BoolArray, FloatArray, IntArray
-from eigensieve.data import DataMatrix, one_blas_thread
-from eigensieve.estimators import Known, SieveSelector, generator, progress_of, read_batches, read_side
-from eigensieve.evidence import agreement, discover
-from eigensieve.sieve import Rounds, Unwanted, clean, compared_samples
+from eigensieve.data import DataMatrix, one_blas_thread, without_gaps
+from eigensieve.estimators import (
+    Known,
+    SieveSelector,
+    check_room,
+    generator,
+    progress_of,
+    read_batches,
+    read_constraints,
+    read_donors,
+    read_side,
+)
+from eigensieve.evidence import Exchange, agreement, discover
+from eigensieve.sieve import Panel, Rounds, Unwanted, clean, compared_samples
 
 KEPT = 4_000
 """Most genes that the structure is made of."""
@@ -40,14 +50,18 @@ def choose(model: SieveSelector, data: DataMatrix, known: Known, *, amounts: boo
         return Choice(model.selection_order_, model.weights_, model.embedding_)
     raw = model._check_data(data, min_samples=4)
     usable = model._check_some_vary(raw)
-    count = model._count(usable)
+    count, constraints = model._count(usable), read_constraints(model, usable)
+    check_room(model, count, constraints)
     batches = None if known.batches is None else read_batches(model, raw, known.batches)
+    donors = None if known.groups is None else read_donors(model, raw, known.groups)
     side = None if known.side is None else read_side(model, raw, known.side)
     progress = progress_of(model)
     raw.report_to(progress)
+    if raw.shared.gaps is not None and batches is not None:
+        raw = without_gaps(raw, Unwanted(batches).span(raw.n_samples))
     cleaned = clean(raw.standardized("center"), usable, Unwanted(batches, side, covariates=known.covariates))
     spread = raw.stats().centered_norm * np.sqrt(cleaned.share)
-    samples = compared_samples(cleaned.data)
+    samples = compared_samples(cleaned.data, donors)
 
     def structure(active: BoolArray) -> FloatArray:
         places = np.flatnonzero(active)
@@ -58,22 +72,34 @@ def choose(model: SieveSelector, data: DataMatrix, known: Known, *, amounts: boo
         return V if samples.rows is None else samples.extended(V, layout.places())
 
     V = structure(cleaned.usable)
-    scores = np.where(cleaned.usable, agreement(cleaned.data, V), 0.0)
-    candidates = np.flatnonzero(cleaned.usable)
+    scores = np.where(cleaned.usable, samples.present * agreement(cleaned.data, V, donors), 0.0)
+    candidates = constraints.free(cleaned.usable)
     if count is None:
-        rng = generator(model.random_state)
         follow = discover(
-            cleaned.data, cleaned.usable, structure, fdr=model.fdr, rng=rng, groups=batches, progress=progress
+            cleaned.data,
+            cleaned.usable,
+            structure,
+            fdr=model.fdr,
+            rng=generator(model.random_state),
+            tested=candidates,
+            exchange=Exchange(batches, donors),
+            progress=progress,
         )
-        candidates, count = np.flatnonzero(follow.selected), follow.count
+        candidates, count = follow.selected, follow.count + len(constraints.keep)
         if not count:
             model._warn_nothing_selected()
     # Variation between batches, or with sequencing depth, must not count.
     merit = scores * cleaned.share ** (1 if batches is None else WITHIN)
     if amounts:
         merit = merit * np.sqrt(relative_effect(scores, spread / np.sqrt(raw.n_samples), raw.stats().mean))
-    merit = merit[candidates]
-    return Choice(candidates[np.argsort(-merit, kind="stable")[:count]], scores, V)
+    if constraints.costs is not None:
+        merit = np.where(merit > 0, merit / constraints.costs, merit * constraints.costs)
+    best = np.argsort(-merit, kind="stable")
+    panel = Panel(constraints, np.concatenate([constraints.keep, best[candidates[best]]]))
+    for place in range(len(constraints.keep)):
+        panel.add(place)
+    panel.fill(count)
+    return Choice(np.array(panel.order, dtype=np.intp), scores, V)
 
 
 def relative_effect(scores: FloatArray, deviation: FloatArray, mean: FloatArray) -> FloatArray:

@@ -11,7 +11,7 @@ from eigensieve._types import Array
 from eigensieve._version import __version__
 from eigensieve.cells.choice import Choice, choose
 from eigensieve.data import DataMatrix, are_amounts, are_counts, as_data, log_counts
-from eigensieve.estimators import Known, SieveSelector, warn_user
+from eigensieve.estimators import Known, SieveSelector, as_indices, warn_user
 from eigensieve.evidence import agreement
 
 _N_BATCHES = "highly_variable_nbatches"
@@ -26,8 +26,15 @@ def select_genes(
     batch_key: str | None = None,
     layer: str | None = None,
     labels_key: str | None = None,
+    donor_key: str | None = None,
     side: Any = None,
     transform: Literal["auto", "log", "none"] = "auto",
+    keep: Any = None,
+    exclude: Any = None,
+    gene_groups: Any = None,
+    max_per_group: int = 1,
+    gene_costs: Any = None,
+    max_cost: float | None = None,
     fdr: float = 0.1,
     random_state: Any = 0,
     subset: bool = False,
@@ -46,7 +53,8 @@ def select_genes(
     Parameters
     ----------
     adata : AnnData
-        Cells x genes, in memory or backed by a file; dense, sparse or Dask.
+        Cells x genes, in memory or backed by a file; dense, sparse or Dask. Missing values (NaN) of a dense array in
+        memory are no evidence, as in :class:`~eigensieve.SieveSelector`; counts must be complete.
     n_top_genes : int or "auto", default=2000
         Number of genes to keep. ``"auto"`` keeps all genes that follow a structure shown by the others, at a false
         discovery rate of `fdr`.
@@ -58,12 +66,26 @@ def select_genes(
     labels_key : str, optional
         Column of ``adata.obs`` with cell types. Genes that tell them apart are chosen, by
         :class:`~eigensieve.SieveSelector`. Cells without a type may be missing values.
+    donor_key : str, optional
+        Column of ``adata.obs`` that names the donor. Cells of one donor are not independent: cells are then compared
+        with those of other donors, and permuted copies move whole donors.
     side : array-like of shape (n_side_cells, n_genes), optional
         Cells that vary in unwanted ways, in the same form as the data: cells of one type in all phases of the cell
         cycle, for example. The directions in which they vary are taken off. No gene is treated by its name.
     transform : {"auto", "log", "none"}, default="auto"
         ``"log"`` log-normalises, ``"none"`` takes the values as they are, ``"auto"`` log-normalises counts. Amounts
         that are no whole numbers, such as TPM, need ``"log"``. Negative values have no logarithms and need ``"none"``.
+    keep, exclude : array-like, optional
+        Names, indices or a mask of genes that are selected in any case, and of genes that are never selected. Excluded
+        genes still help to find the structure.
+    gene_groups : str or array-like of shape (n_genes,), optional
+        A label per gene, or the column of ``adata.var`` that holds it.
+    max_per_group : int, default=1
+        Most selected genes with the same label in `gene_groups`.
+    gene_costs : str or array-like of shape (n_genes,), optional
+        What each gene costs, or the column of ``adata.var`` that holds it. Genes are then chosen by score per cost.
+    max_cost : float, optional
+        Most that the selected genes may cost together.
     fdr : float, default=0.1
         False discovery rate of ``n_top_genes="auto"``.
     random_state : int, RandomState, Generator or None, default=0
@@ -127,25 +149,43 @@ def select_genes(
     """
     _check(adata, n_top_genes, layer, transform)
     X = adata.X if layer is None else adata.layers[layer]
-    logged = transform == "log" or (transform == "auto" and are_counts(X))
+    gaps = isinstance(X, np.ndarray) and bool(np.isnan(X).any())
+    logged = transform == "log" or (transform == "auto" and are_counts(np.nan_to_num(X) if gaps else X))
+    if logged and gaps:
+        raise ValueError(
+            "The counts of adata must not be missing to be log-normalised by select_genes. Got NaN: write 0 where "
+            "nothing was counted, or log-normalise first and use transform='none'."
+        )
     if logged:
         _check_amounts(X, "adata.X" if layer is None else f"adata.layers[{layer!r}]")
     data, depth = log_counts(X) if logged else (as_data(X), None)
     batches = None if batch_key is None else _column(adata, batch_key, "batch_key")
     labels = None if labels_key is None else _column(adata, labels_key, "labels_key")
+    donors = None if donor_key is None else _column(adata, donor_key, "donor_key")
     if side is not None and logged:
         _check_amounts(side, "side")
         side = log_counts(side)[0]
-    model = SieveSelector(n_top_genes, fdr=fdr, random_state=random_state, verbose=verbose)
+    model = SieveSelector(
+        n_top_genes,
+        keep=_genes(adata, keep, "keep"),
+        exclude=_genes(adata, exclude, "exclude"),
+        feature_groups=_per_gene(adata, gene_groups, "gene_groups"),
+        max_per_group=max_per_group,
+        feature_costs=_per_gene(adata, gene_costs, "gene_costs"),
+        max_cost=max_cost,
+        fdr=fdr,
+        random_state=random_state,
+        verbose=verbose,
+    )
     model._validate_params()
     done = {"flavor": "eigensieve", "n_top_genes": n_top_genes, "layer": layer or "X", "log_normalized": logged}
     done |= {"depth_removed": depth is not None, "batch_key": batch_key or "", "labels_key": labels_key or ""}
-    done |= {"side": side is not None, "version": __version__}
+    done |= {"donor_key": donor_key or "", "side": side is not None, "version": __version__}
     progress_for("select_genes", verbose)(_in_words(adata, done))
     # Also at one library size, cells of little depth are noisier: sequencing depth must not count as structure.
     depth = None if depth is None else depth[:, None]
     amounts = logged or are_amounts(X)
-    found = choose(model, data, Known(labels, side, batches=batches, covariates=depth), amounts=amounts)
+    found = choose(model, data, Known(labels, side, batches=batches, covariates=depth, groups=donors), amounts=amounts)
     if batch_key is None and labels_key is None:
         _warn_of_batches(adata, found.embedding)
     genes = _table(adata, found, data, batches)
@@ -198,6 +238,7 @@ def _in_words(adata: Any, done: dict[str, Any]) -> str:
     parts = ["counts are log-normalised" if done["log_normalized"] else "values are taken as they are"]
     parts += ["what follows the library size is taken off"] if done["depth_removed"] else []
     parts += [f"differences between batches ({done['batch_key']}) are taken off"] if done["batch_key"] else []
+    parts += [f"cells are compared between donors ({done['donor_key']})"] if done["donor_key"] else []
     parts += ["what side cells do is taken off"] if done["side"] else []
     parts += [f"genes are to tell {done['labels_key']} apart"] if done["labels_key"] else []
     return f"{adata.n_obs} cells x {adata.n_vars} genes of {done['layer']}: " + "; ".join(parts)
@@ -210,6 +251,22 @@ def _column(adata: Any, key: str, parameter: str) -> Array:
             f"{[str(name) for name in adata.obs.columns]}. Got {key!r} instead."
         )
     return np.asarray(adata.obs[key].to_numpy(), dtype=object)
+
+
+def _genes(adata: Any, given: Any, parameter: str) -> Array | None:
+    return None if given is None else as_indices(given, adata.n_vars, adata.var_names, parameter, "select_genes")
+
+
+def _per_gene(adata: Any, given: Any, parameter: str) -> Any:
+    """Return one value per gene: as given, or of a column of ``adata.var``."""
+    if not isinstance(given, str):
+        return given
+    if given not in adata.var:
+        raise ValueError(
+            f"The '{parameter}' parameter of select_genes must be a column of adata.var, one of "
+            f"{[str(name) for name in adata.var.columns]}, or hold one value per gene. Got {given!r} instead."
+        )
+    return adata.var[given].to_numpy()
 
 
 def _warn_of_batches(adata: Any, V: Array) -> None:

@@ -21,7 +21,9 @@ class Method:
     # given the parameters, whether ``fit`` looks for neighbours among the samples and so needs the array itself. Other
     # fits take the data matrix, which knows its column statistics already.
     needs_array: Callable[[Params], bool] = field(default=lambda params: False)
-    knows: tuple[str, ...] = ()  # which of ``--batch``, ``--side`` and ``--pairs`` it uses
+    # which of ``--batch``, ``--donors``, ``--event``, ``--side`` and ``--pairs`` it uses
+    knows: tuple[str, ...] = ()
+    gaps: bool = False  # whether it takes missing values
     unlabelled: Any = -1  # what stands for a missing label among words
     words: tuple[str, ...] = ("auto",)  # the words that ``--n-features`` may be
 
@@ -45,7 +47,8 @@ METHODS = {
         | {"max_cost": "max_cost"},
         "recommended: with or without labels, nothing to tune",
         uses_label=_not_ignored,
-        knows=("batch", "side", "pairs"),
+        knows=("batch", "donors", "event", "side", "pairs"),
+        gaps=True,
         unlabelled=None,
         words=("auto", "fewest"),
     ),
@@ -68,6 +71,7 @@ METHODS = {
         needs_label=lambda params: params.get("score", "fisher") != "laplacian",
         uses_label=lambda params: params.get("score", "fisher") != "laplacian",
         needs_array=lambda params: params.get("score", "fisher") != "fisher",
+        gaps=True,
     ),
 }
 
@@ -85,6 +89,7 @@ FLAGS = (
         "n_rounds": "--rounds",
         "n_elements": "--elements",
         "batches": "--batch",
+        "groups": "--donors",
         "side": "--side",
         "must_link": "--pairs",
         "cannot_link": "--pairs",

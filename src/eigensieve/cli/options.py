@@ -51,10 +51,18 @@ class TableOptions:
     batch: Annotated[
         str | None, typer.Option("--batch", metavar="COLUMN", help="Column with the samples' batches; never a feature.")
     ] = None
+    donors: Annotated[
+        str | None,
+        typer.Option("--donors", metavar="COLUMN", help="Column with the samples' donors, if they gave several."),
+    ] = None
     ident: Annotated[str | None, typer.Option("--id", metavar="COLUMN", help="Column with the samples' names.")] = None
     sheet: Annotated[
         str | None,
-        typer.Option("--sheet", metavar="FILE", help="Table of the samples, by name; --label, --batch may be in it."),
+        typer.Option(
+            "--sheet",
+            metavar="FILE",
+            help="Table of the samples, by name; --label, --batch, --event and --time may be in it.",
+        ),
     ] = None
     orientation: Annotated[
         str, typer.Option("--samples", help="Where the samples are: rows, columns, or auto to detect it.")
@@ -83,6 +91,11 @@ class TableOptions:
     )
 
     @property
+    def roles(self) -> dict[str, str | None]:
+        """The columns that are set apart from the features."""
+        return {"label": self.label, "batch": self.batch, "donors": self.donors}
+
+    @property
     def inputs(self) -> tuple[str | None, ...]:
         """The files that are read."""
         return self.source, self.sheet
@@ -96,10 +109,28 @@ class SampleOptions(TableOptions):
         str,
         typer.Option(
             "--missing",
-            help="What to do with missing values: auto (leave out features that lack most values, fill others with the "
-            "median), error, mean, median, drop-features or drop-samples.",
+            help="What to do with missing values: auto (no evidence for sieve and trace-ratio; for others, leave out "
+            "features that lack most values, fill the rest with the median), error, mean, median, drop-features or "
+            "drop-samples.",
         ),
     ] = "auto"
+
+
+@dataclass(frozen=True, kw_only=True)
+class TargetOptions(SampleOptions):
+    """The same for commands that take times to an event in place of labels."""
+
+    event: Annotated[
+        str | None,
+        typer.Option("--event", metavar="COLUMN", help="Column with 1 where the event was seen, else 0; with --time."),
+    ] = None
+    time: Annotated[
+        str | None, typer.Option("--time", metavar="COLUMN", help="Column with the time to the event or last look.")
+    ] = None
+
+    @property
+    def roles(self) -> dict[str, str | None]:
+        return {**super().roles, "event": self.event, "time": self.time}
 
 
 @dataclass(frozen=True, kw_only=True)

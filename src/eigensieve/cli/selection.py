@@ -97,7 +97,7 @@ class Fitting:
         """The labels that the method uses, None without any."""
         if samples.labels is None or not self.uses_label:
             return None
-        return labels_with(samples.labels, self.method.unlabelled)
+        return samples.labels if samples.labels.dtype.names else labels_with(samples.labels, self.method.unlabelled)
 
     def frequencies(
         self, samples: Samples, extra: dict[str, Any], count: int, repeats: int, progress: Progress
@@ -114,6 +114,7 @@ class Fitting:
             again.estimator(),
             samples.X,
             self.labels(samples),
+            groups=extra.get("groups"),
             fit_params=lambda half: _restricted(extra, half, n_samples),
             n_subsamples=repeats,
             random_state=self.params.get("random_state", 0),
@@ -128,7 +129,7 @@ def _restricted(extra: dict[str, Any], rows: Array, n_samples: int) -> dict[str,
     kept = {}
     for key, value in extra.items():
         if not key.endswith("_link"):
-            kept[key] = value[rows] if key == "batches" else value
+            kept[key] = value[rows] if key in ("batches", "groups") else value
             continue
         pairs = place[value]
         pairs = pairs[(pairs >= 0).all(axis=1)]
@@ -159,14 +160,16 @@ class Selection:
     def known(self) -> dict[str, Any]:
         """What was passed to ``fit`` besides the data, and what the table calls it."""
         table = self.samples.table
-        names = {"y_name": table.label_name, "batch_name": table.batch_name}
+        donor = table.apart.get("donor")
+        names = {"batch_name": table.batch_name, "group_name": donor and donor.name}
+        names["y_name"] = self.samples.label_name
         return {"y": self.fitting.labels(self.samples), **names, **self.extra}
 
     @property
     def used_sentences(self) -> list[str]:
         """The same for people."""
         ignored = self.samples.labels is not None and not self.fitting.uses_label
-        name = self.samples.table.label_name
+        name = self.samples.label_name
         return [*self.used["sentences"], *([f"did not use the labels of column '{name}'"] if ignored else [])]
 
     @cached_property
@@ -287,7 +290,7 @@ class Selection:
             source={
                 "name": self.source,
                 "prepared": [*notes_of(table), *self.samples.prepared],
-                "labels": table.label_name,
+                "labels": self.samples.label_name,
                 "labels_used": self.used["labels"] is not None,
             },
             known=self.known,

@@ -12,10 +12,12 @@ Read in this order:
 - ``dense.py``, ``sparse.py``: arrays in memory, and their blocks.
 - ``digest.py``: fingerprints of the values.
 - ``extremes.py``: columns of extreme scale.
+- ``gaps.py``: missing values.
 - ``thin.py``: products of dense columns with a few vectors, and their statistics.
 - ``threads.py``: ordered work on threads.
 - ``corrected.py``: data without known unwanted variation, on top of any backend.
 - ``counts.py``: the logarithms of counts, on top of any backend.
+- ``weighted.py``: samples with weights, on top of any backend.
 - ``squared.py``: the squares of the features, on top of any backend.
 
 Compiled loops stand beside the file that calls them (``thin.py`` and ``_thin_numba.py``).
@@ -38,9 +40,11 @@ from eigensieve.data.dense import StoredColumns
 from eigensieve.data.digest import fingerprint
 from eigensieve.data.disk.opening import open_data
 from eigensieve.data.extremes import multiplied, tamed
+from eigensieve.data.gaps import share_present, without_gaps
 from eigensieve.data.kinds import as_data, is_stored
 from eigensieve.data.matrix import DataMatrix
 from eigensieve.data.sparse import near_zero, without_repeats
 from eigensieve.data.squared import SquaredData, squares_of
 from eigensieve.data.stats import ColumnStats
 from eigensieve.data.threads import one_blas_thread, ordered_map, thread_count
+from eigensieve.data.weighted import first_of_equals, weighted_standard, weighted_stats

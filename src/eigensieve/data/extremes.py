@@ -4,6 +4,7 @@ The selectors that use this do not depend on the scale of a feature. They only m
 """
 
 from copy import copy
+from dataclasses import replace
 
 import numpy as np
 
@@ -19,12 +20,6 @@ def tamed(data: DataMatrix, extreme: BoolArray) -> DataMatrix | None:
     """Return a copy of raw data in which the extreme columns have a plain scale; None if the data is not in memory.
 
     The powers of two are ``shared.exponents`` of the copy.
-
-    Parameters
-    ----------
-    data : DataMatrix
-    extreme : ndarray of bool of shape (n_features,)
-        From ``data.stats().extreme(data.dtype)``.
     """
     stats = data.stats()
     # The power of two follows the larger of mean and spread, so that neither overflows.
@@ -44,5 +39,8 @@ def multiplied(data: DataMatrix, exponents: IntArray) -> DataMatrix | None:
     else:
         found = copy(data)
         found.values = np.ldexp(data.values.astype(data.dtype), np.repeat(exponents, np.diff(data.indptr)))
-    found.shared = Shared(names=data.shared.names, progress=data.shared.progress, exponents=exponents)
+    shared, gaps = data.shared, data.shared.gaps
+    if gaps is not None:
+        gaps = replace(gaps, X=np.ldexp(gaps.X, exponents))
+    found.shared = Shared(names=shared.names, progress=shared.progress, exponents=exponents, gaps=gaps)
     return found

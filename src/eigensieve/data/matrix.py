@@ -25,13 +25,13 @@ from eigensieve.data.threads import ordered_map
 
 if TYPE_CHECKING:
     from eigensieve.data.dense import StoredColumns
+    from eigensieve.data.gaps import Gaps
 
 Result = TypeVar("Result")
 Ranges = Sequence[tuple[int, int]]
 """Consecutive blocks: first feature of each, and the one after its last."""
 
 _SEGMENTS = 32  # fixed, so that sums do not depend on the number of threads
-
 
 Work = Callable[["DataMatrix", int, Ranges], Result]
 """The work of a pass on one segment: work(piece, its first feature, blocks counted from there)."""
@@ -41,7 +41,7 @@ SumFunction = Callable[[slice, FloatArray, FloatArray], FloatArray]
 
 @dataclass
 class Shared:
-    """State that all views of the same data share."""
+    """State that all views of the same data share; `gaps` says where values were missing, if any were."""
 
     passes: int = 0
     stats: ColumnStats | None = None
@@ -49,6 +49,7 @@ class Shared:
     progress: Progress = silent
     exponents: IntArray | None = None
     """The powers of two by which the columns were multiplied, if they were; see ``extremes.py``."""
+    gaps: "Gaps | None" = None
     kept: dict[str, Any] = field(default_factory=dict)
     """Objects that a backend keeps from pass to pass."""
 
@@ -65,6 +66,7 @@ class DataMatrix(ABC):
     center: FloatArray | None = field(default=None, init=False)
     scale: FloatArray | None = field(default=None, init=False)  # the columns are (x - center) * scale of the raw ones
     far: FloatArray | None = field(default=None, init=False)  # standard deviations from zero to each raw column's mean
+    roots: FloatArray | None = field(default=None, init=False)
     shared: Shared = field(default_factory=Shared, init=False)
 
     # -- the methods that a backend provides ---------------------------------------------------------------------
@@ -169,7 +171,9 @@ class DataMatrix(ABC):
         raw = self.rescaled(None, None)
         raw.n_segments = 1  # nothing to put together where the data is in memory
         parts = list(raw.each_segment(partial(_samples, rows)))  # can travel to a worker, which a closure cannot
-        return as_data(joined(parts, 1)).rescaled(self.center, self.scale, self.far)
+        found, gaps = as_data(joined(parts, 1)), self.shared.gaps
+        found.shared.gaps = gaps and gaps.among(rows)
+        return found.rescaled(self.center, self.scale, self.far)
 
     def raw_samples(self, rows: IntArray, start: int, stop: int) -> Any:
         """Return some samples of raw features start..stop as they are stored; only for data in memory."""
@@ -334,7 +338,7 @@ class DerivedData(DataMatrix):
 
     def __init__(self, base: DataMatrix) -> None:
         super().__init__(base.n_samples, base.n_features, base.dtype)
-        self.base, self.shared = base, base.shared
+        self.base, self.shared, self.roots = base, base.shared, base.roots
 
     def stats(self) -> ColumnStats:
         return self.base.stats()

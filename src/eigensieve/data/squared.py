@@ -5,24 +5,29 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from eigensieve._types import FloatArray
+from eigensieve._types import BoolArray, FloatArray
 from eigensieve.data.blocks import Block
 from eigensieve.data.dense import DenseBlock
+from eigensieve.data.gaps import Gaps
 from eigensieve.data.matrix import DerivedData
 
 Result = TypeVar("Result")
 
 
-def squares_of(Z: FloatArray) -> FloatArray:
-    """Return z^2 per column, with its mean and its regression on z removed, at unit norm; 0 where nothing is left.
+def squares_of(Z: FloatArray, present: BoolArray | None = None, roots: FloatArray | None = None) -> FloatArray:
+    """Return z^2 per centred column of unit norm, with its mean and its regression on z removed, at unit norm.
 
-    Parameters
-    ----------
-    Z : ndarray of shape (n_samples, n_features)
-        Centred columns of unit norm, or zero.
+    It is 0 where nothing is left, and where no value is `present`. `roots` are the roots of the samples' weights, with
+    which Z is multiplied.
     """
     S = Z.astype(np.float64) ** 2
-    S -= S.mean(axis=0)
+    if present is None and roots is None:
+        S -= S.mean(axis=0)
+    else:
+        r = np.ones((len(Z), 1)) if roots is None else roots[:, None]
+        ones = np.broadcast_to(r, S.shape) if present is None else np.where(present, r, 0.0)
+        S *= ones / r**2
+        S -= ones * (np.sum(S * ones, axis=0) / np.maximum(np.sum(ones**2, axis=0), np.finfo(np.float64).tiny))
     S -= Z * np.einsum("ti,ti->i", S, Z)
     norms = np.linalg.norm(S, axis=0)
     # The square of a feature with two values is a line in the feature: nothing is left but rounding.
@@ -31,35 +36,29 @@ def squares_of(Z: FloatArray) -> FloatArray:
 
 
 class SquaredData(DerivedData):
-    """The squares of all features as data of their own, for scores and their null.
-
-    Blocks are made dense one at a time.
-
-    Parameters
-    ----------
-    base : DataMatrix
-        Standardised: centred columns of unit norm.
-    """
+    """The squares of all features of standardised data, for scores and their null, dense one block at a time."""
 
     def block(self, start: int, stop: int) -> Block:
-        return _squared(self.base.block(start, stop))
+        return _squared(self.base.block(start, stop), self.shared.gaps, self.roots)
 
     def take(self, indices: Any) -> FloatArray:
-        return squares_of(self.base.take(indices))
+        gaps = self.shared.gaps
+        return squares_of(self.base.take(indices), None if gaps is None else gaps.present(indices), self.roots)
 
     def map_blocks(self, fn: Callable[[Block], Result]) -> list[Result]:
-        return self.base.map_blocks(_OnSquares(fn))
+        return self.base.map_blocks(_OnSquares(fn, self.shared.gaps, self.roots))
 
 
 class _OnSquares:
     """A function of squared blocks as a function of the blocks behind them."""
 
-    def __init__(self, fn: Callable[[Block], Any]) -> None:
-        self.fn = fn
+    def __init__(self, fn: Callable[[Block], Any], gaps: Gaps | None, roots: FloatArray | None) -> None:
+        self.fn, self.gaps, self.roots = fn, gaps, roots
 
     def __call__(self, block: Block) -> Any:
-        return self.fn(_squared(block))
+        return self.fn(_squared(block, self.gaps, self.roots))
 
 
-def _squared(block: Block) -> Block:
-    return DenseBlock(block.start, block.stop, squares_of(block.toarray()))
+def _squared(block: Block, gaps: Gaps | None, roots: FloatArray | None) -> Block:
+    present = None if gaps is None else gaps.present(slice(block.start, block.stop))
+    return DenseBlock(block.start, block.stop, squares_of(block.toarray(), present, roots))

@@ -10,7 +10,8 @@ Read the files in this order:
 - ``selection``: the settings of a selection, and the entry that picks the search
 - ``greedy``: the paper's two searches, exact and probabilistic; ``guided``: the search by histograms
 - ``shapes``: searches for masks of another shape (features, basis, joint, prototypes)
-- ``penalised``: losses, the weights that make a loss small, and the refinement; ``labels``: columns that match labels
+- ``penalised``: losses, the weights that make a loss small, and the refinement; ``labels``: columns that match labels,
+  on what ``mixtures`` gives them
 - ``expansion``: the result as plain arrays, its weights, the full machine to compare with, bounds on rounding
 - ``refine``: moves the values of the selected elements closer to the full machine
 - ``predictor``: fast evaluation of an expansion; ``export_c``, ``export_onnx``: the same outside Python
@@ -28,7 +29,7 @@ from eigensieve.elements.export_c import Interface, expansion_to_c
 from eigensieve.elements.export_onnx import expansion_to_onnx
 from eigensieve.elements.fixed_point import FixedPoint, fixed_to_c
 from eigensieve.elements.kernel import KIND_NAMES, RBF, MaskedKernel, check_kernel_name
-from eigensieve.elements.labels import LARGEST, as_columns, fit_labels, held_out_size, with_mixtures
+from eigensieve.elements.labels import LARGEST, as_columns, fit_labels, held_out_size
 from eigensieve.elements.penalised import LOGISTIC, SQUARED, Goal
 from eigensieve.elements.predictor import Predictor, TablePredictor, TiledPredictor, single_is_enough
 from eigensieve.elements.reduced import construct_vectors, refine_vectors, select_vectors

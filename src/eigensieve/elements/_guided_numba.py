@@ -10,6 +10,15 @@ BINS = 32
 """Bins per feature."""
 
 
+@njit(cache=True, nogil=True, fastmath=True)
+def bin_codes(values: Array, low: Array, step: Array, codes: Array) -> None:
+    """Fill in the bin of each value (features x samples). Values outside the range go to the first or the last bin."""
+    for i in range(values.shape[0]):
+        lowest, per_step, row = low[i], 1.0 / step[i], values[i]
+        for t in range(values.shape[1]):
+            codes[i, t] = np.uint8(min(max((row[t] - lowest) * per_step, 0.0), BINS - 1.0))
+
+
 @njit(cache=True, nogil=True)
 def order_by_bin(codes: Array, order: Array, edges: Array) -> None:
     """Sort every feature's samples by bin: in row i of `order`, bin b goes from edges[i, b] to edges[i, b + 1]."""

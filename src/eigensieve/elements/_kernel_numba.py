@@ -36,28 +36,6 @@ def exp_negative(x: np.float32) -> np.float32:
 
 
 @njit(inline="always")
-def exp_negative_double(x: float) -> float:
-    """Return exp(x) for x <= 0 in double precision, by Taylor's series; relative error under 2e-15."""
-    x = max(x, -708.0)
-    n = np.int32(x * 1.4426950408889634 - 0.5)
-    f = x - n * 0.693147180369123816490
-    f = f - n * 1.90821492927058770002e-10
-    p = 1.0 / 479001600.0
-    p = p * f + 1.0 / 39916800.0
-    p = p * f + 1.0 / 3628800.0
-    p = p * f + 1.0 / 362880.0
-    p = p * f + 1.0 / 40320.0
-    p = p * f + 1.0 / 5040.0
-    p = p * f + 1.0 / 720.0
-    p = p * f + 1.0 / 120.0
-    p = p * f + 1.0 / 24.0
-    p = p * f + 1.0 / 6.0
-    p = p * f + 0.5
-    p = (p * f + 1.0) * f + 1.0
-    return p * np.int64((np.int64(n) + np.int64(1023)) << np.int64(52)).view(np.float64)
-
-
-@njit(inline="always")
 def power(base: np.float32, degree: int) -> np.float32:
     """Return base^degree for a small whole degree."""
     value = _ONE

@@ -15,6 +15,8 @@ from eigensieve.elements._kernel_numba import exp_negative
 
 _F, _WORD = np.float32, np.int64
 _ZERO = _F(0.0)
+_NOTHING = _F(1e-30)
+"""Smaller sums count as zero: their reciprocals would leave single precision."""
 _FIELD = 21
 _HALF = 1 << (_FIELD - 1)
 _MASK = (1 << _FIELD) - 1
@@ -43,7 +45,7 @@ def pack(gradient: Array, curvature: Array, parent: Array, words: Array, units: 
         total = _ZERO
         for t in range(n):
             total += abs(term[t])
-        units[q] = total / _F(_HALF - 1 - n) if total > _ZERO else _F(1.0)
+        units[q] = total / _F(_HALF - 1 - n) if total > _NOTHING else _F(1.0)
         per_unit = _F(1.0) / units[q]
         word, shift = words[q // 3], (q % 3) * _FIELD
         for t in range(n):
@@ -143,20 +145,21 @@ def best_bump(
 
 @njit(cache=True, nogil=True, fastmath=True)
 def single_gains(
-    order: Array, edges: Array, tables: Array, joined: Array, gradient: Array, curvature: Array, ridge: np.float32,
-    gains: Array, places: Array,
+    order: Array, edges: Array, tables: Array, joined: Array, features: Array, gradient: Array, curvature: Array,
+    ridge: np.float32, gains: Array, places: Array,
 ) -> None:  # fmt: skip
-    """Fill in the gain of each feature's best bump of every width, and its centre in bins (widths x features)."""
+    """Fill in the gain of the features' best bumps of every width, and their centres in bins (widths x features)."""
     m, n = gradient.shape
     words, units = np.empty(((m + 4) // 3, n), np.int64), np.empty(m + 2, np.float32)
     running, sums = np.empty(n + 1 + BINS, np.int64), np.empty((m + 2, BINS), np.float32)
     work = np.empty((m + 3, BINS), np.float32)
     pack(gradient, curvature, np.ones(n, np.float32), words, units)
     total = curvature.sum()
-    for i in range(order.shape[0]):
+    for k in range(features.size):
+        i = features[k]
         sums_in_bins(order[i], edges[i], words, units, running, sums)
         for width in range(tables.shape[0]):
-            gains[width, i], places[width, i] = best_bump(tables[width, i], joined[width, i], sums, total, ridge, work)
+            gains[width, k], places[width, k] = best_bump(tables[width, i], joined[width, i], sums, total, ridge, work)
 
 
 @njit(cache=True, nogil=True)
@@ -204,7 +207,7 @@ def grow(
             last, centre = features[s, k - 1], centres[s, k - 1]
             factor *= worth[last]
             for t in range(n):
-                distance[t] += _F(gammas[width] * (X[t, last] - centre) ** 2)
+                distance[t] += _F(gammas[width] * (X[last, t] - centre) ** 2)
             for t in range(n):
                 parent[t] = exp_negative(-distance[t])
             pack(gradient, curvature, parent, words, units)

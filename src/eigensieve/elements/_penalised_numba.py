@@ -1,13 +1,15 @@
-"""Columns of bumps and the gradient of a loss by their values and widths, compiled, in double precision."""
+"""Columns of bumps and the gradient of a loss by their values and widths, compiled, in single precision."""
 
 import numpy as np
 
 from eigensieve._compiled import njit
 from eigensieve._types import Array
-from eigensieve.elements._kernel_numba import exp_negative_double
+from eigensieve.elements._kernel_numba import exp_negative
+
+_F = np.float32
 
 
-@njit(cache=True, nogil=True, fastmath={"contract", "reassoc", "nsz", "arcp"})
+@njit(cache=True, nogil=True, fastmath=True)
 def bump_columns(seen: Array, starts: Array, values: Array, gammas: Array, sums: Array, K: Array) -> None:
     """Fill in each column's squared distances and the column itself (columns x samples).
 
@@ -15,19 +17,19 @@ def bump_columns(seen: Array, starts: Array, values: Array, gammas: Array, sums:
     """
     n = seen.shape[1]
     for c in range(gammas.size):
-        total, column, gamma = sums[c], K[c], gammas[c]
+        total, column, gamma = sums[c], K[c], _F(gammas[c])
         for t in range(n):
-            total[t] = 0.0
+            total[t] = _F(0.0)
         for e in range(starts[c], starts[c + 1]):
-            feature, value = seen[e], values[e]
+            feature, value = seen[e], _F(values[e])
             for t in range(n):
                 difference = feature[t] - value
                 total[t] += difference * difference
         for t in range(n):
-            column[t] = exp_negative_double(-gamma * total[t])
+            column[t] = exp_negative(-gamma * total[t])
 
 
-@njit(cache=True, nogil=True, fastmath={"contract", "reassoc", "nsz", "arcp"})
+@njit(cache=True, nogil=True, fastmath=True)
 def bump_slopes(
     seen: Array, starts: Array, values: Array, gammas: Array, sums: Array, K: Array,
     weights: Array, pull: Array, by_value: Array, by_log_gamma: Array,
@@ -37,25 +39,25 @@ def bump_slopes(
     `pull` is the gradient by the scores (outputs x samples); `weights` has a row per column.
     """
     n = seen.shape[1]
-    slope = np.empty(n)
+    slope = np.empty(n, np.float32)
     for c in range(gammas.size):
-        column, total, gamma = K[c], sums[c], gammas[c]
+        column, total = K[c], sums[c]
         for t in range(n):
-            slope[t] = 0.0
+            slope[t] = _F(0.0)
         for k in range(weights.shape[1]):
-            weight, force = gamma * weights[c, k], pull[k]
-            if weight == 0.0:
+            weight, force = _F(gammas[c] * weights[c, k]), pull[k]
+            if weight == _F(0.0):
                 continue
             for t in range(n):
                 slope[t] += weight * force[t]
-        along = 0.0
+        along = _F(0.0)
         for t in range(n):
             slope[t] *= column[t]
             along -= slope[t] * total[t]
         by_log_gamma[c] = along
         for e in range(starts[c], starts[c + 1]):
-            feature, value = seen[e], values[e]
-            across = 0.0
+            feature, value = seen[e], _F(values[e])
+            across = _F(0.0)
             for t in range(n):
                 across += slope[t] * (feature[t] - value)
-            by_value[e] = 2.0 * across
+            by_value[e] = _F(2.0) * across

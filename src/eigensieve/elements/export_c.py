@@ -20,6 +20,8 @@ from eigensieve.elements.kernel import LINEAR, RBF
 
 LANES = 8
 """Partial sums over columns; columns are padded to a multiple with weights of zero."""
+VECTOR = 4
+"""Compilers compute several columns at once only in loops over a multiple of so many."""
 
 _DOUBLE_EXP = """
 /* exp(x) - 1 for x <= 0: 2^n e^f with |f| <= ln(2)/2, Taylor series for e^f; error under 1e-15. NaN gives NaN. */
@@ -97,20 +99,11 @@ _ALL_NAMED = 1_000
 
 @dataclass(frozen=True, eq=False)
 class Interface:
-    """Names of the inputs and outputs of an exported machine, and the scaling of its inputs.
+    """Names of the inputs and outputs of an exported machine, and the scaling of its inputs."""
 
-    Parameters
-    ----------
-    features : sequence of str, optional
-        Names of the features, in the order of training.
-    classes : sequence, optional
-        The classes, in the order of their numbers. None for a regression.
-    mean, scale : ndarray of shape (n_features,), optional
-        The machine was fitted on (value - mean) / scale. The exported one then takes the raw values.
-    """
-
-    features: Sequence[Any] | None = None
-    classes: Sequence[Any] | None = None
+    features: Sequence[Any] | None = None  # names, in the order of training
+    classes: Sequence[Any] | None = None  # in the order of their numbers; None for a regression
+    # The machine was fitted on (value - mean) / scale. The exported one then takes the raw values.
     mean: FloatArray | None = None
     scale: FloatArray | None = None
 
@@ -146,21 +139,30 @@ class _Layout:
 
     @classmethod
     def of(cls, expansion: ElementExpansion) -> "_Layout":
-        order = np.argsort(expansion.lengths, kind="stable")
+        lengths = np.unique(expansion.lengths)
         groups: list[tuple[int, int, int, int]] = []
         elements: list[int] = []
-        place = 0
-        for length in np.unique(expansion.lengths):
-            mine = order[expansion.lengths[order] == length]
-            groups.append((int(length), mine.size, place, len(elements)))
-            elements += [expansion.starts[c] + e for e in range(length) for c in mine]
-            place += mine.size
-        padded = max(LANES, -(-place // LANES) * LANES)
+        order: list[int] = []
+        mine: list[int] = []
+        for length in lengths:
+            mine += np.flatnonzero(expansion.lengths == length).tolist()
+            # Those that fill no vector get an element that adds nothing, and join the next group.
+            rest = len(mine) % VECTOR if length + 1 in lengths else 0
+            mine, later = mine[: len(mine) - rest], mine[len(mine) - rest :]
+            if mine:
+                groups.append((int(length), len(mine), len(order), len(elements)))
+            place = [(expansion.starts[c], expansion.lengths[c]) for c in mine]
+            elements += [first + e if e < own else -1 for e in range(length) for first, own in place]
+            order += mine
+            mine = later
+        used = len(order)
+        padded = max(LANES, -(-used // LANES) * LANES)
         gammas, weights = np.zeros(padded), np.zeros((expansion.intercept.size, padded))
-        gammas[:place] = expansion.gammas[order]
-        weights[:, :place] = expansion.weights[order].T
+        gammas[:used] = expansion.gammas[order]
+        weights[:, :used] = expansion.weights[order].T
         at = np.array(elements, dtype=np.int64)
-        return cls(groups, expansion.features[at], expansion.values[at], gammas, weights)
+        features = np.where(at < 0, -1, expansion.features[at])
+        return cls(groups, features, np.where(at < 0, 0.0, expansion.values[at]), gammas, weights)
 
 
 def expansion_to_c(
@@ -271,7 +273,7 @@ def c_array(kind: str, name: str, values: Iterable[Any]) -> str:
 
 def _reads(features: IntArray) -> str:
     """Return one assignment per element: a table of features would cost a second load for each."""
-    reads = [f"seen[{e}] = x[{i}];" for e, i in enumerate(features)]
+    reads = [f"seen[{e}] = {'0' if i < 0 else f'x[{i}]'};" for e, i in enumerate(features)]
     return "\n".join("    " + " ".join(reads[k : k + 5]) for k in range(0, len(reads), 5))
 
 
@@ -317,7 +319,7 @@ def _kernel(expansion: ElementExpansion, name: str, padded: int, real: str) -> s
 
 def _decision(expansion: ElementExpansion, layout: _Layout, name: str, real: str, *, inner: bool) -> str:
     """Return the function from features to decision values; an `inner` one is called after the standardisation."""
-    padded, n_elements = layout.gammas.size, max(1, expansion.n_elements)
+    padded, n_elements = layout.gammas.size, max(1, layout.features.size)
     rbf = expansion.kernel.kind == RBF
     powers = f"\n    union {{ int i[{padded}]; float f[{padded}]; }} power;" if rbf and real == "float" else ""
     head = f"static void {name}_standardised" if inner else f"void {name}_decision"

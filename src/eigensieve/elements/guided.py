@@ -21,7 +21,7 @@ import numpy as np
 
 from eigensieve._types import FloatArray, IntArray
 from eigensieve.data import thread_count
-from eigensieve.elements._guided_numba import BINS, best_by_basis, bin_sums, order_by_bin, screened_gains
+from eigensieve.elements._guided_numba import BINS, best_by_basis, bin_codes, bin_sums, order_by_bin, screened_gains
 from eigensieve.elements.greedy import SampledData, draw_rows, sketch
 from eigensieve.elements.selection import Plan
 from eigensieve.elements.state import NOTHING, Column, SelectionState, Trial
@@ -63,25 +63,22 @@ def _add_columns(state: SelectionState, screen: "_Screen", plan: Plan, rng: np.r
     return state
 
 
-def bin_codes(values: FloatArray, low: FloatArray, step: FloatArray) -> IntArray:
-    """Return the bin of each value (samples x features). Values outside the range go to the first or the last bin."""
-    return np.ascontiguousarray(np.clip((values - low) / step, 0, BINS - 1).astype(np.uint8))
-
-
 class FeatureBins:
     """The samples of every feature, ordered by bin.
 
     Parameters
     ----------
-    codes : ndarray of shape (n_samples, n_features)
-        As `bin_codes` returns them.
+    values : ndarray of shape (n_features, n_samples)
+    low, step : ndarray of shape (n_features,)
+        Where the first bin begins, and how wide a bin is.
     pool : Executor
         Two threads share the features, if there are many.
     """
 
-    def __init__(self, codes: IntArray, pool: Executor) -> None:
+    def __init__(self, values: FloatArray, low: FloatArray, step: FloatArray, pool: Executor) -> None:
         self.pool = pool
-        codes = np.ascontiguousarray(codes.T)
+        codes = np.empty(values.shape, dtype=np.uint8)
+        bin_codes(values, low, step, codes)
         self.order = np.empty(codes.shape, dtype=np.uint16)
         self.edges = np.empty((len(codes), BINS + 1), dtype=np.int32)
         order_by_bin(codes, self.order, self.edges)
@@ -121,14 +118,16 @@ class _Screen:
         self, state: SelectionState, widths: tuple[float, ...], rng: np.random.Generator, pool: Executor
     ) -> None:
         self.rows = draw_rows(state.X.shape[0], SCREENED, rng)
-        X, B = state.XT32[:, self.rows].T, state.B32
-        low = np.minimum(X.min(axis=0), B.min(axis=0))
-        step = (np.maximum(X.max(axis=0), B.max(axis=0)) - low) / BINS
+        X, B = state.XT32[:, self.rows], state.B32.T
+        low = np.minimum(X.min(axis=1), B.min(axis=1))
+        step = (np.maximum(X.max(axis=1), B.max(axis=1)) - low) / BINS
         step[step == 0] = 1.0
-        self.bins = FeatureBins(bin_codes(X, low, step), pool)
-        self.basis_codes = bin_codes(B, low, step)
+        self.bins = FeatureBins(X, low, step, pool)
+        codes = np.empty(B.shape, dtype=np.uint8)
+        bin_codes(B, low, step, codes)
+        self.basis_codes = np.ascontiguousarray(codes.T)
         centres = low[:, None] + (np.arange(BINS) + 0.5) * step[:, None]
-        share = self.bins.sums(np.ones((X.shape[0], 1)))[:, :, 0] / X.shape[0]
+        share = self.bins.sums(np.ones((self.rows.size, 1)))[:, :, 0] / self.rows.size
         self.widths = widths
         self.values, self.outside, self.squares = [], [], []
         for factor in widths:
@@ -136,8 +135,12 @@ class _Screen:
             means = np.einsum("ibx,ix->ib", values, share)
             centred = values - means[:, :, None]
             self.values.append(np.ascontiguousarray(centred, dtype=np.float32))
-            self.outside.append((X.shape[0] * np.einsum("ibx,ibx,ix->ib", centred, centred, share)).astype(np.float32))
-            self.squares.append((X.shape[0] * np.einsum("ibx,ibx,ix->ib", values, values, share)).astype(np.float32))
+            self.outside.append(
+                (self.rows.size * np.einsum("ibx,ibx,ix->ib", centred, centred, share)).astype(np.float32)
+            )
+            self.squares.append(
+                (self.rows.size * np.einsum("ibx,ibx,ix->ib", values, values, share)).astype(np.float32)
+            )
         self.known = 1
 
     def first_elements(

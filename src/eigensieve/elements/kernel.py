@@ -78,6 +78,10 @@ class MaskedKernel:
 
     def full(self, X: FloatArray, B: FloatArray) -> FloatArray:
         """Return the unmasked kernel matrix (samples x basis vectors)."""
+        return self.finish(self.sums(X, B))
+
+    def sums(self, X: FloatArray, B: FloatArray) -> FloatArray:
+        """Return the sums over all features (samples x basis vectors)."""
         if self.kind == RBF:  # far from zero the squares would hide the distances
             middle = B.mean(axis=0)
             X, B = X - middle, B - middle
@@ -87,7 +91,7 @@ class MaskedKernel:
             sums += (X * X).sum(axis=1)[:, None]
             sums += (B * B).sum(axis=1)[None, :]
             np.maximum(sums, 0.0, out=sums)
-        return self.finish(sums)
+        return sums
 
 
 def check_kernel_name(kernel: Any) -> None:

@@ -13,7 +13,7 @@ columns and refits all weights (`penalised`). Several classes share the columns.
 so only some of a column's weights are kept at the end.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 
@@ -23,16 +23,17 @@ from eigensieve._types import BoolArray, FloatArray, IntArray
 from eigensieve.data import thread_count
 from eigensieve.elements._labels_numba import grow, single_gains
 from eigensieve.elements._penalised_numba import bump_columns
-from eigensieve.elements.expansion import ElementExpansion
+from eigensieve.elements.expansion import ElementExpansion, FullExpansion
 from eigensieve.elements.greedy import draw_rows
-from eigensieve.elements.guided import BINS, SCREENED, FeatureBins, bin_codes
+from eigensieve.elements.guided import BINS, SCREENED, FeatureBins
 from eigensieve.elements.kernel import MaskedKernel
+from eigensieve.elements.mixtures import largest, most_telling, with_mixtures
 from eigensieve.elements.penalised import Goal, PenalisedFit, refine_penalised
 from eigensieve.elements.selection import Plan
 from eigensieve.elements.state import Column
 
 WIDTHS = 5
-PER_ROUND = 2
+PER_ROUND = 4
 """Columns added per round, on different features."""
 BINS_PER_DEVIATION = 2
 """A bump's standard deviation is at least so many bins when bins are joined for it."""
@@ -40,13 +41,17 @@ NEARLY = 0.5
 """Beside the best column, a round adds those with at least this share of its gain."""
 NEW_FEATURE = 0.9
 """A feature that no column reads yet counts with this share of its gain: fewer features are read at no cost."""
-PROMISING = 64
-"""A column's third and further features are looked for among this many that gained most as the second."""
-TRIED = 0.4
-"""Share of the features, drawn anew in each round, among which a column's second feature is looked for.
+FIRST = 128
+"""A round scores this many single features: those that gained most when they were scored last.
 
-At least `PROMISING` are drawn. Features that are read already come on top.
+Gains seldom rise as the machine grows.
 """
+SECOND = 64
+"""A column's second feature is looked for among this many: half gain most on their own, half are drawn anew."""
+PROMISING = 16
+"""A column's third and further features are looked for among this many that gained most as the second."""
+SPREAD = 8.0
+"""Bins span all values up to so many standard deviations from the mean. Rare words need most of them."""
 LEFT_OUT = 100
 """Samples that a round leaves out at random when it compares candidates, at most half.
 
@@ -59,18 +64,10 @@ Fewer weights overfit less, so the ridge term of those that are kept is divided 
 """
 NARROWEST = 1e-15
 """Features with a smaller standard deviation are not read: gamma, one over its square, must fit single precision."""
-STEPS = 20
+STEPS = 10
 """Steps of the refinement. Beyond `LARGEST` elements there are fewer: so many values would overfit."""
 LARGEST = 400
 """The most elements that "auto" considers."""
-MIXTURES = 1500
-"""Mixtures of two samples that are added.
-
-They raise the mean area from that of boosted trees to 0.007 above, on 25 problems that nothing was chosen on
-(docs/measured/elements.md).
-"""
-SHARPNESS = 2.0
-"""Log-odds per unit of an SVM's decision value."""
 HELD_OUT = 0.25
 """Share of the samples on which "auto" compares sizes."""
 
@@ -86,20 +83,12 @@ class Bump:
 
 @dataclass(frozen=True, eq=False)
 class Candidates:
-    """Bumps on several features. Each stands for all those that begin with the same features.
-
-    Parameters
-    ----------
-    widths : ndarray of shape (n_bumps,)
-    features, centres : ndarray of shape (n_bumps, longest)
-    gains : ndarray of shape (n_bumps, longest)
-        In column k, of the bump with the first k + 1 features. Zero if there is none, or if it is there already.
-    """
+    """Bumps on several features. Each stands for all those that begin with the same features."""
 
     widths: IntArray
-    features: IntArray
+    features: IntArray  # bumps x longest, as centres and gains
     centres: FloatArray
-    gains: FloatArray
+    gains: FloatArray  # in column k, of the bump with the first k + 1 features; zero if it is there already
 
     def bump(self, row: int, length: int) -> Bump:
         """Return the bump of a row with its first features."""
@@ -123,21 +112,25 @@ class LabelSearch:
     def __init__(
         self, kernel: MaskedKernel, X: FloatArray, goal: Goal, plan: Plan, rng: np.random.Generator, pool: Executor
     ) -> None:
-        self.kernel, self.X, self.plan, self.rng = kernel, np.asarray(X, dtype=np.float64), plan, rng
+        self.kernel, self.plan, self.rng = kernel, plan, rng
+        self.middle = X.mean(axis=0, dtype=np.float64)
+        self.X = np.ascontiguousarray((X - self.middle).T, dtype=np.float32)  # enough about the mean
         self.fit = PenalisedFit(goal)
         self.columns: list[Bump] = []
         self.path: list[float] = []
         self.n_elements = 0
-        spread = self.X.std(axis=0)
-        self.live = spread > np.maximum(1e-7 * np.abs(self.X).max(axis=0), NARROWEST)
+        spread = self.X.std(axis=1, dtype=np.float64)
+        low, high = (ends.astype(np.float64) for ends in (self.X.min(axis=1), self.X.max(axis=1)))
+        reach = np.maximum(np.abs(self.middle + low), np.abs(self.middle + high))
+        self.live = spread > np.maximum(1e-7 * reach, NARROWEST)
         self.used = np.zeros(self.live.size, dtype=bool)
-        self.rows = draw_rows(self.X.shape[0], SCREENED, rng)
-        self.part = part = self.X[self.rows]
-        low, high = np.quantile(part, [0.005, 0.995], axis=0)
-        empty = high <= low
-        low[empty], high[empty] = part.min(axis=0)[empty], part.max(axis=0)[empty]
-        self.low, self.step = low, np.where(high > low, high - low, 1.0) / BINS
-        self.bins = FeatureBins(bin_codes(part, low, self.step), pool)
+        self.last_gains = np.where(self.live, np.float32(np.inf), np.float32(0.0))
+        n = self.X.shape[1]
+        self.rows = draw_rows(n, SCREENED, rng)
+        self.part = self.X if self.rows.size == n else self.X[:, self.rows]
+        self.low = np.maximum(low, -SPREAD * spread)
+        self.step = np.where(high > low, np.minimum(high, SPREAD * spread) - self.low, 1.0) / BINS
+        self.bins = FeatureBins(self.part, self.low, self.step, pool)
         self.factors = self._factors(spread[self.live])
         self.tables, self.joined = bump_tables(np.outer(kernel.gamma * self.factors, self.step**2))
 
@@ -158,7 +151,7 @@ class LabelSearch:
 
     def _round(self) -> bool:
         found = self._candidates(*self._slopes())
-        least = 2.0 * self.plan.tol * self.fit.start * self.rows.size / len(self.X)
+        least = 2.0 * self.plan.tol * self.fit.start * self.rows.size / self.X.shape[1]
         chosen: list[Bump] = []
         taken: set[int] = set()
         room = self.plan.n_elements - self.n_elements
@@ -196,23 +189,25 @@ class LabelSearch:
         """Return the bumps' values (bumps x samples)."""
         starts = np.cumsum([0, *(len(bump.features) for bump in bumps)])
         centres = np.array([centre for bump in bumps for centre in bump.centres])
-        seen = np.ascontiguousarray(self.X[:, [i for bump in bumps for i in bump.features]].T)
+        seen = self.X[[i for bump in bumps for i in bump.features]]
         gammas = self.kernel.gamma * self.factors[[bump.width for bump in bumps]]
-        sums, columns = np.empty((2, len(bumps), len(self.X)))
+        sums, columns = np.empty((2, len(bumps), self.X.shape[1]), np.float32)
         bump_columns(seen, starts, centres, gammas, sums, columns)
         return columns
 
     def _candidates(self, gradient: FloatArray, curvature: FloatArray) -> "Candidates":
         """Return bumps on single features, and the best of them and of those in use grown by further features."""
         worth = np.where(self.used, 1.0, NEW_FEATURE).astype(np.float32) * self.live
-        gains, places = self._singles(gradient, curvature)
-        gains *= worth
+        first = np.arange(self.live.size) if not self.columns else largest(self.last_gains, FIRST)
+        gains, places = self._singles(first, gradient, curvature)
+        gains *= worth[first]
         n_old = min(self.plan.n_tries, len(self.columns))
         old = [self.columns[k] for k in self.rng.choice(len(self.columns), n_old, replace=False)] if n_old else []
         # Chosen bumps share no feature, so that beside those to be grown a feature's best width is enough.
         best = gains.argmax(axis=0)
-        singles = _largest(gains[best, np.arange(best.size)], 4 * PER_ROUND)
-        width, feature = np.divmod(_largest(gains.ravel(), self.plan.n_tries), best.size)
+        self.last_gains[first] = alone = gains[best, np.arange(best.size)]
+        singles = largest(alone, 4 * PER_ROUND)
+        width, feature = np.divmod(largest(gains.ravel(), self.plan.n_tries), best.size)
         n_grown = n_old + width.size
         width, feature = np.append(width, best[singles]), np.append(feature, singles)
         longest = min(self.plan.grown_to, int(self.live.sum()), self.plan.n_elements - self.n_elements)
@@ -221,35 +216,39 @@ class LabelSearch:
             np.append(np.array([bump.width for bump in old], dtype=np.int64), width),
             np.empty(shape, np.int64), np.empty(shape), np.zeros(shape, np.float32),
         )  # fmt: skip
-        found.features[:, 0] = np.append(np.array([bump.features[0] for bump in old], dtype=np.int64), feature)
-        centres = self.low[feature] + self.step[feature] * places[width, feature]
+        i = first[feature]
+        centres = self.low[i] + self.step[i] * places[width, feature]
         found.centres[:, 0] = np.append([bump.centres[0] for bump in old], centres)
+        found.features[:, 0] = np.append(np.array([bump.features[0] for bump in old], dtype=np.int64), i)
         found.gains[n_old:, 0] = gains[width, feature]
-        self._grow(found, n_grown, worth, gradient, curvature)
+        among = self._second_features()
+        self._grow(found, n_grown, among, worth, gradient, curvature)
         return found
 
-    def _singles(self, gradient: FloatArray, curvature: FloatArray) -> tuple[FloatArray, FloatArray]:
+    def _singles(
+        self, features: IntArray, gradient: FloatArray, curvature: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
         """Return the gain of each feature's best bump of every width, and its centre in bins (widths x features)."""
-        shape = self.factors.size, self.live.size
+        shape = self.factors.size, features.size
         gains, places = np.empty(shape, np.float32), np.empty(shape, np.float32)
         ridge = np.float32(self.fit.goal.ridge)
 
         def score(some: slice) -> None:
             single_gains(
-                self.bins.order[some], self.bins.edges[some], self.tables[:, some], self.joined[:, some], gradient,
+                self.bins.order, self.bins.edges, self.tables, self.joined, features[some], gradient,
                 curvature, ridge, gains[:, some], places[:, some],
             )  # fmt: skip
 
-        self.bins.share(score, self.live.size)
+        self.bins.share(score, features.size)
         return gains, places
 
     def _grow(
-        self, found: "Candidates", count: int, worth: FloatArray, gradient: FloatArray, curvature: FloatArray
-    ) -> None:
+        self, found: "Candidates", count: int, among: IntArray, worth: FloatArray, gradient: FloatArray,
+        curvature: FloatArray,
+    ) -> None:  # fmt: skip
         """Grow the first of the bumps by one, two, ... further features."""
         gammas = self.kernel.gamma * self.factors
         ridge = np.float32(self.fit.goal.ridge)
-        among = self._second_features()
 
         def lengthen(some: slice) -> None:
             grow(
@@ -261,23 +260,25 @@ class LabelSearch:
         self.bins.share(lengthen, count)
 
     def _second_features(self) -> IntArray:
-        """Return the features that are tried beside the first: those that are read already and a part of the others."""
+        """Return the features that are tried beside the first, by their gains alone and at random."""
         live = np.flatnonzero(self.live)
-        if live.size <= PROMISING:
+        if live.size <= SECOND:
             return live
-        tried = self.used.copy()
-        tried[self.rng.permutation(live)[: max(PROMISING, int(TRIED * live.size))]] = True
-        return np.flatnonzero(tried)
+        tried = np.zeros(self.live.size, dtype=bool)
+        tried[largest(self.last_gains, SECOND // 2)] = True
+        tried[self.rng.choice(live, SECOND // 2, replace=False)] = True
+        return np.flatnonzero(tried & self.live)
 
     def expansion(self) -> ElementExpansion:
         """Return the machine as it is now."""
         lengths = [len(bump.features) for bump in self.columns]
+        features = np.array([i for bump in self.columns for i in bump.features], dtype=np.int64)
         return ElementExpansion(
             self.kernel,
             self.live.size,
             np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64),
-            np.array([i for bump in self.columns for i in bump.features], dtype=np.int64),
-            np.array([b for bump in self.columns for b in bump.centres], dtype=np.float64),
+            features,
+            np.array([b for bump in self.columns for b in bump.centres], dtype=np.float64) + self.middle[features],
             self.factors[[bump.width for bump in self.columns]],
             self.fit.weights[1:].copy(),
             self.fit.weights[0].copy(),
@@ -298,41 +299,16 @@ def bump_tables(sharpness: FloatArray) -> tuple[FloatArray, IntArray]:
     return values.astype(np.float32), joined
 
 
-def _largest(values: FloatArray, count: int) -> IntArray:
-    """Return the places of the largest values, the largest first."""
-    places = np.argpartition(-values, count)[:count] if count < values.size else np.arange(values.size)
-    return places[np.argsort(-values[places], kind="stable")]
-
-
-def with_mixtures(
-    X: FloatArray, goal: Goal, decide: Callable[[FloatArray], FloatArray], rng: np.random.Generator
-) -> tuple[FloatArray, Goal]:
-    """Return the samples and mixtures of two of them.
-
-    The targets of a mixture are the mean of the probabilities that a full machine gives it and of the mixed labels. The
-    machine knows the space between the samples, and the labels are right where it is not: this keeps the elements from
-    overfitting.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n_samples, n_features)
-    goal : Goal
-        Of classes.
-    decide : callable
-        Returns the decision values (samples x outputs) of the full machine.
-    rng : numpy.random.Generator
-    """
-    (one, other), share = rng.integers(len(X), size=(2, MIXTURES)), rng.uniform(size=(MIXTURES, 1))
-    mixed = share * X[one] + (1.0 - share) * X[other]
-    labels = share * goal.targets[one] + (1.0 - share) * goal.targets[other]
-    targets = 0.5 * (goal.loss.mean(SHARPNESS * decide(mixed)) + labels)
-    return np.vstack([X, mixed]), replace(goal, targets=np.vstack([goal.targets, targets]))
-
-
 def fit_labels(
-    kernel: MaskedKernel, X: FloatArray, goal: Goal, plan: Plan, rng: np.random.Generator, *, refine: bool
-) -> tuple[ElementExpansion, list[float]]:
-    """Return the machine and its path: the loss after each element, as a share of what a constant leaves."""
+    kernel: MaskedKernel, X: FloatArray, goal: Goal, plan: Plan, rng: np.random.Generator,
+    full: FullExpansion | None = None, *, refine: bool,
+) -> tuple[ElementExpansion, list[float]]:  # fmt: skip
+    """Return the machine and its path: the loss after each element, as a share of what a constant leaves.
+
+    With a full machine of classes, mixtures are added.
+    """
+    d, seen = X.shape[1], most_telling(X, goal)
+    X, goal = (X[:, seen], goal) if full is None else with_mixtures(X, seen, goal, full, rng)
     with ThreadPoolExecutor(thread_count(), thread_name_prefix="eigensieve") as pool:
         search = LabelSearch(kernel, X, goal, plan, rng, pool)
         for _ in search.rounds():
@@ -346,7 +322,7 @@ def fit_labels(
     if refine and machine.n_columns:
         steps = round(STEPS * min(1.0, LARGEST / machine.n_elements) ** 2)
         machine = refine_penalised(machine, X, goal, max(1, steps))
-    return machine, search.path
+    return replace(machine, n_features=d, features=seen[machine.features]), search.path
 
 
 def held_out_size(kernel: MaskedKernel, X: FloatArray, goal: Goal, plan: Plan, rng: np.random.Generator) -> int:
@@ -359,6 +335,8 @@ def held_out_size(kernel: MaskedKernel, X: FloatArray, goal: Goal, plan: Plan, r
         return plan.n_elements
     checked = goal.part(held)
     with ThreadPoolExecutor(thread_count(), thread_name_prefix="eigensieve") as pool:
+        seen = most_telling(X[~held], goal.part(~held))
+        X = X[:, seen]
         search = LabelSearch(kernel, X[~held], goal.part(~held), plan, rng, pool)
         sizes, losses = [1], [checked.losses(search.expansion().decision(X[held]))]
         for grown in search.rounds():

@@ -25,6 +25,7 @@ from eigensieve.elements.expansion import ElementExpansion
 LEAST_CURVATURE = 1e-4
 """Samples that are nearly certain still count with this curvature. It keeps Newton's steps finite."""
 HALVINGS = 6
+ROUNDING = 1e-6
 
 
 class LogisticLoss:
@@ -80,18 +81,10 @@ LOGISTIC, SQUARED = LogisticLoss(), SquaredLoss()
 
 @dataclass(frozen=True, eq=False)
 class Goal:
-    """The loss, targets and ridge term of a fit.
-
-    Parameters
-    ----------
-    loss : Loss
-    targets : ndarray of shape (n_samples, n_outputs)
-        Classes: zeros and ones, one output per class beyond two classes. Numbers: best of variance 1.
-    ridge : float
-    """
+    """The loss, targets and ridge term of a fit."""
 
     loss: Loss
-    targets: FloatArray
+    targets: FloatArray  # samples x outputs; classes: zeros and ones; numbers: best of variance 1
     ridge: float
 
     def part(self, rows: BoolArray | IntArray) -> "Goal":
@@ -123,7 +116,7 @@ class PenalisedFit:
         self.goal = goal
         n = len(goal.targets)
         # The constant is the first column; it is not penalised. Columns are contiguous, with room for more.
-        self._columns = np.ones((16, n))
+        self._columns = np.ones((16, n), dtype=np.float32)
         self.weights = goal.loss.constant(goal.targets)[None, :]
         # A weight that is not kept is zero.
         self.kept = np.ones(self.weights.shape, dtype=bool)
@@ -144,7 +137,7 @@ class PenalisedFit:
         """Add columns (new x samples) with weight zero."""
         before, after = len(self.weights), len(self.weights) + len(columns)
         if after > len(self._columns):
-            self._columns = np.concatenate([self._columns, np.empty((after, self._columns.shape[1]))])
+            self._columns = np.concatenate([self._columns, np.empty((after, self._columns.shape[1]), np.float32)])
         self._columns[before:after] = columns
         shape = len(columns), self.weights.shape[1]
         self.weights = np.vstack([self.weights, np.zeros(shape)])
@@ -176,7 +169,7 @@ class PenalisedFit:
         dropped = np.argsort(-worth, axis=None, kind="stable")[n_weights:]
         self.kept[1:].flat[dropped] = False
         self.weights = np.where(self.kept, self.weights, 0.0)
-        self.scores = self.design @ self.weights
+        self.scores = (self.design @ self.weights.astype(np.float32)).astype(np.float64)
         self.loss = goal.total(self.scores)
 
     def _step(self, k: int) -> None:
@@ -185,15 +178,17 @@ class PenalisedFit:
         goal = self.goal
         mean = goal.loss.mean(self.scores)
         curvature = goal.loss.curvature(mean, LEAST_CURVATURE)[:, k]
-        root = A * np.sqrt(curvature)[:, None]
-        hessian = root.T @ root
+        root = A.T * np.sqrt(curvature, dtype=np.float32)
+        hessian = (root @ root.T).astype(np.float64)
         penalty = np.full(w.size, goal.ridge)
         penalty[0] = 1e-9
-        hessian.flat[:: w.size + 1] += penalty
-        _, step, failed = dposv(hessian, A.T @ (goal.targets[:, k] - mean[:, k]) - penalty * w)
+        # In single precision, the system alone may be off by so much. The step is then shorter.
+        hessian.flat[:: w.size + 1] += np.maximum(penalty, ROUNDING * np.trace(hessian))
+        pull = (goal.targets[:, k] - mean[:, k]).astype(np.float32)
+        _, step, failed = dposv(hessian, A.T @ pull - penalty * w)
         if failed:
             raise LinAlgError("The columns are too nearly collinear for so small a ridge term.")
-        change = A @ step
+        change = (A @ step.astype(np.float32)).astype(np.float64)
         before = self.loss + goal.penalty(w[1:])
         for _ in range(HALVINGS):
             moved = self.scores.copy()
@@ -212,14 +207,16 @@ def refine_penalised(expansion: ElementExpansion, X: FloatArray, goal: Goal, max
     Columns of one width keep one width: only a few widths are stored, and for each column which one. Weights of
     zero stay zero.
     """
-    seen = np.ascontiguousarray(X[:, expansion.features].T, dtype=np.float64)
-    unit = seen.std(axis=1)
+    seen = X.T[expansion.features]
+    middle = seen.mean(axis=1, dtype=np.float64)
+    seen = (seen - middle[:, None]).astype(np.float32)  # single precision is enough about the mean
+    unit = seen.std(axis=1, dtype=np.float64)
     unit[unit == 0] = 1.0
     widths, which = np.unique(expansion.factors, return_inverse=True)
     kept = expansion.weights != 0
     c, m = expansion.weights.shape
     cuts = np.cumsum([c * m, m, expansion.n_elements])
-    sums, K = np.empty((c, seen.shape[1])), np.empty((c, seen.shape[1]))
+    sums, K = np.empty((2, c, seen.shape[1]), np.float32)
     by_value, by_width = np.empty(expansion.n_elements), np.empty(c)
 
     def parts(flat: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
@@ -230,12 +227,12 @@ def refine_penalised(expansion: ElementExpansion, X: FloatArray, goal: Goal, max
         weights, intercept, values, factors = parts(flat)
         gammas = (expansion.kernel.gamma * factors)[which]
         bump_columns(seen, expansion.starts, values, gammas, sums, K)
-        scores = K.T @ weights + intercept
+        scores = (K.T @ weights.astype(np.float32)).astype(np.float64) + intercept
         pull = goal.loss.mean(scores) - goal.targets
-        across = np.ascontiguousarray(pull.T)
+        across = np.ascontiguousarray(pull.T, dtype=np.float32)
         bump_slopes(seen, expansion.starts, values, gammas, sums, K, weights, across, by_value, by_width)
         gradient = [
-            np.where(kept, K @ pull + goal.ridge * weights, 0.0).ravel(),
+            np.where(kept, K @ across.T + goal.ridge * weights, 0.0).ravel(),
             pull.sum(axis=0),
             by_value * unit,
             np.bincount(which, weights=by_width, minlength=widths.size),
@@ -243,8 +240,8 @@ def refine_penalised(expansion: ElementExpansion, X: FloatArray, goal: Goal, max
         return goal.total(scores, weights), np.concatenate(gradient)
 
     start = np.concatenate(
-        [expansion.weights.ravel(), expansion.intercept, expansion.values / unit, np.zeros(widths.size)]
+        [expansion.weights.ravel(), expansion.intercept, (expansion.values - middle) / unit, np.zeros(widths.size)]
     )
     result = minimize(loss_and_gradient, start, jac=True, method="L-BFGS-B", options={"maxiter": max_iter})
     weights, intercept, values, factors = parts(result.x)
-    return replace(expansion, values=values, factors=factors[which], weights=weights, intercept=intercept)
+    return replace(expansion, values=values + middle, factors=factors[which], weights=weights, intercept=intercept)

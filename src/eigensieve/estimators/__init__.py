@@ -14,6 +14,7 @@ saves and loads fitted models. It holds no algorithm. Read the files in this ord
 ``kernel_qalpha``       KernelQAlphaSelector: Q-alpha on features that a kernel maps to another space
 ``feature_map``         FeatureMap: several rounds of Q-alpha
 ``variation``           UnwantedVariationRemover: data without unwanted directions
+``weighted``            WeightedFeatures: features scaled by the weights of a selector
 ``trace_ratio``         TraceRatioSelector
 ``trace_ratio_scores``  the scores of single features, and the choice of kernels, as functions
 ``kernel_machine``      from a scikit-learn SVC or SVR to its kernel expansion

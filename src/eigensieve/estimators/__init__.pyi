@@ -2,12 +2,18 @@ from .base import check_data as check_data
 from .base import generator as generator
 from .base import progress_of as progress_of
 from .base import warn_user as warn_user
+from .constraints import ConstraintCost as ConstraintCost
+from .constraints import as_indices as as_indices
+from .constraints import check_room as check_room
+from .constraints import constraint_cost as constraint_cost
+from .constraints import read_constraints as read_constraints
 from .element_svc import ElementSelectedSVC as ElementSelectedSVC
 from .element_svr import ElementSelectedSVR as ElementSelectedSVR
 from .feature_map import FeatureMap as FeatureMap
 from .kernel_qalpha import KernelQAlphaSelector as KernelQAlphaSelector
 from .knowledge import Known as Known
 from .knowledge import read_batches as read_batches
+from .knowledge import read_donors as read_donors
 from .knowledge import read_side as read_side
 from .outcome import Findings as Findings
 from .outcome import known_and_used as known_and_used
@@ -29,3 +35,4 @@ from .trace_ratio_scores import fisher_score as fisher_score
 from .trace_ratio_scores import laplacian_score as laplacian_score
 from .trace_ratio_scores import select_kernels as select_kernels
 from .variation import UnwantedVariationRemover as UnwantedVariationRemover
+from .weighted import WeightedFeatures as WeightedFeatures

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from eigensieve._progress import Progress, progress_for
 from eigensieve._sklearn import Interval, StrOptions
 from eigensieve._types import BoolArray, FloatArray, IntArray
-from eigensieve.data import DataMatrix, as_data, is_stored, tamed
+from eigensieve.data import DataMatrix, as_data, is_stored, tamed, without_gaps
 from eigensieve.estimators.fitting import all_or_nothing
 
 AUTO = StrOptions({"auto"})
@@ -149,9 +149,15 @@ def check_finite(estimator: BaseEstimator, data: DataMatrix, given: str = "X") -
     if len(bad):
         raise ValueError(
             f"Input {given} contains NaN or infinity in {len(bad)} of {data.n_features} columns: "
-            f"{name_columns(estimator, bad)}. {type(estimator).__name__} does not accept missing values: fill them in "
-            "first, for example with sklearn.impute.SimpleImputer in a Pipeline, or drop those columns."
+            f"{name_columns(estimator, bad)}. {type(estimator).__name__} does not accept {_refused(estimator)}: fill "
+            "them in first, for example with sklearn.impute.SimpleImputer in a Pipeline, or drop those columns."
         )
+
+
+def _refused(estimator: BaseEstimator) -> str:
+    if getattr(estimator, "_fills_gaps", False):
+        return "infinity at all, and missing values only in a dense array or data frame in memory"
+    return "missing values (SieveSelector and TraceRatioSelector do)"
 
 
 def check_data(
@@ -159,26 +165,23 @@ def check_data(
 ) -> DataMatrix:
     """Validate X as scikit-learn does and return its data matrix. Nothing is copied that need not be.
 
-    Floating, integer and boolean types are kept. Missing and infinite values, and columns of a data frame that do not
-    hold numbers, raise an error that names the columns. With ``reset=False`` the features are compared with those of
-    `fit`.
+    Floating, integer and boolean types are kept. Infinite values, columns of a data frame that do not hold numbers, and
+    missing values where the estimator takes none, raise an error that names the columns.
+    With ``reset=False`` the features are compared with those of `fit`.
     """
     if is_stored(X):
         data = check_stored(estimator, X, reset=reset, min_samples=min_samples)
     else:
         check_columns(X)
         X = validate_data(
-            estimator,
-            X,
-            reset=reset,
-            accept_sparse=("csr", "csc"),
-            dtype="numeric",
-            ensure_all_finite=False,
+            estimator, X, reset=reset, accept_sparse=("csr", "csc"), dtype="numeric", ensure_all_finite=False
         )
         check_samples(estimator, X.shape, min_samples)
         data = as_data(X)
     if y is not None:  # Dask knows its lengths, of X and of y, only once they are computed
         check_consistent_length(np.empty((data.n_samples, 0)), np.asarray(y))
+    if getattr(estimator, "_fills_gaps", False):
+        data = without_gaps(data)
     check_finite(estimator, data)
     return check_scale(estimator, data)
 
@@ -219,6 +222,8 @@ class Estimator(BaseEstimator):
 class BaseSelector(SelectorMixin, Estimator):
     """Base of all selectors. `fit` of a subclass sets `support_`."""
 
+    _fills_gaps = False
+    """Whether missing values are accepted, in dense arrays in memory."""
     n_features_to_select: Any
     fdr: float
     support_: BoolArray
@@ -256,6 +261,7 @@ class BaseSelector(SelectorMixin, Estimator):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = self._fills_gaps
         return tags
 
     def _check_data(self, X: Any, y: Any = None, *, min_samples: int = 2) -> DataMatrix:

@@ -1,12 +1,19 @@
-"""Constraints on a selection, read from an estimator's parameters and checked against the features of X."""
+"""Constraints on a selection: read from an estimator's parameters, checked against the features of X; their cost."""
 
+import warnings
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 
 from eigensieve._types import BoolArray, FloatArray, IntArray
-from eigensieve.sieve import Constraints
+from eigensieve._words import counted
+from eigensieve.data import DataMatrix
+from eigensieve.estimators.knowledge import read_donors
+from eigensieve.sieve import Constraints, compared_samples, shown_by
+
+_NAMES = ("keep", "exclude", "feature_groups", "feature_costs", "max_cost")
 
 
 def read_constraints(model: Any, usable: BoolArray) -> Constraints:
@@ -45,6 +52,16 @@ def read_constraints(model: Any, usable: BoolArray) -> Constraints:
         )
     limit = np.inf if model.max_cost is None else float(model.max_cost)
     return Constraints(keep, excluded, groups, model.max_per_group, costs, limit)
+
+
+def check_room(model: Any, count: int | None, constraints: Constraints) -> None:
+    """Refuse to keep more features than are selected; `count` is None for a word."""
+    kept = len(constraints.keep)
+    if count is not None and count < kept:
+        raise ValueError(
+            f"The 'keep' parameter of {_name(model)} must not name more features than are selected. Got {kept} "
+            f"features for n_features_to_select={model.n_features_to_select}; raise the number."
+        )
 
 
 def feature_indices(model: BaseEstimator, parameter: str) -> IntArray:
@@ -96,6 +113,71 @@ def as_indices(given: Any, n_features: int, names: Any, parameter: str, owner: s
     if missing:
         raise ValueError(f"{start} must name columns of X. Got {missing[0]!r}, which is not one of them.")
     return _without_repeats(np.array([places[str(value)] for value in values], dtype=np.intp))
+
+
+@dataclass(frozen=True)
+class ConstraintCost:
+    """What the constraints of a selection cost.
+
+    Attributes
+    ----------
+    words : list of str
+        The constraints.
+    shown, free : float
+        How well the selection, and as many features without constraints, show the structure (R2).
+    instead : ndarray of int
+        Features that would have been selected without constraints and are not.
+    """
+
+    words: list[str]
+    shown: float
+    free: float
+    instead: IntArray
+
+
+def constraint_cost(model: Any, X: Any, data: DataMatrix, known: dict[str, Any]) -> ConstraintCost | None:
+    """Return what the constraints of a fitted selector cost.
+
+    None if it has none, has selected nothing, or followed labels that are not given.
+
+    Parameters
+    ----------
+    model : estimator
+    X : as it was passed to ``fit``
+    data : DataMatrix
+        The same: centred columns of unit norm.
+    known : dict
+        The other arguments of ``fit``.
+    """
+    if all(getattr(model, name, None) is None for name in _NAMES) or not model.support_.any():
+        return None
+    if model.supervised_ and known.get("y") is None:
+        return None
+    free = clone(model).set_params(**dict.fromkeys(_NAMES), n_features_to_select=int(model.support_.sum()), verbose=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # the fit with constraints has warned already
+        panels = (model.selection_order_, free.fit(X, **known).selection_order_)
+    donors = None if known.get("groups") is None else read_donors(model, data, known["groups"])
+    samples, V = compared_samples(data), model.embedding_
+    if samples.rows is not None:
+        V, donors = V[samples.rows], None if donors is None else donors[samples.rows]
+    here, there = (shown_by(samples.data.take(panel), V, donors) for panel in panels)
+    return ConstraintCost(_in_words(model), here, there, np.setdiff1d(panels[1], panels[0]))
+
+
+def _in_words(model: Any) -> list[str]:
+    words = [
+        f"{counted(len(feature_indices(model, name)), 'feature')} {verb}"
+        for name, verb in (("keep", "kept"), ("exclude", "excluded"))
+        if getattr(model, name) is not None
+    ]
+    if model.feature_groups is not None:
+        words.append(f"at most {model.max_per_group} per group")
+    if model.feature_costs is not None:
+        spent = float(np.asarray(model.feature_costs, dtype=np.float64)[model.support_].sum())
+        limit = "" if model.max_cost is None else f" of {model.max_cost:g}"
+        words.append(f"a cost of {spent:g}{limit}")
+    return words
 
 
 def _without_repeats(indices: IntArray) -> IntArray:

@@ -33,7 +33,6 @@ from eigensieve.elements import (
     select,
     single_is_enough,
     solve_weights,
-    with_mixtures,
 )
 from eigensieve.estimators.base import AT_LEAST_ONE, AUTO, NOT_NEGATIVE, generator, warn_user
 from eigensieve.estimators.kernel_machine import KernelMachine, is_given
@@ -137,18 +136,18 @@ class ElementMachine(SmallMachine):
     def _match_machine(self, machine: KernelMachine, X: FloatArray, match: str) -> Matched:
         ridge = 1e-6 if self.ridge == "auto" else float(self.ridge)
         selection = self._select(machine, X, match)
-        basis, columns = machine.basis, selection.columns
+        basis, columns = machine.full.basis, selection.columns
         if self.refine is True:
             from eigensieve.elements import refine_values
 
             progress = progress_for(type(self).__name__, self.verbose)
-            basis = refine_values(machine.kernel, X, basis, columns, machine.decisions, ridge, progress=progress)
-        design = SelectionState(machine.kernel, X, basis, machine.decisions).design(columns)
+            basis = refine_values(machine.full.kernel, X, basis, columns, machine.decisions, ridge, progress=progress)
+        design = SelectionState(machine.full.kernel, X, basis, machine.decisions).design(columns)
         weights, intercept = solve_weights(design, machine.decisions, ridge)
-        return basis, selection, ElementExpansion.build(machine.kernel, basis, columns, weights, intercept)
+        return basis, selection, ElementExpansion.build(machine.full.kernel, basis, columns, weights, intercept)
 
     def _select(self, machine: KernelMachine, X: FloatArray, match: str) -> Selection:
-        n_basis, n_features = machine.basis.shape
+        n_basis, n_features = machine.full.basis.shape
         plan = self._plan(self._budget(match, n_basis, n_features))
         smallest = plan.smallest(n_basis, n_features)
         if plan.n_elements < smallest:
@@ -158,9 +157,9 @@ class ElementMachine(SmallMachine):
             )
         targets = machine.decisions
         if match == "kernel":
-            targets = machine.kernel.full(X.astype(np.float64), machine.basis.astype(np.float64))
-        state = SelectionState(machine.kernel, X, machine.basis, targets)
-        selection = select(plan, state, machine.alpha, generator(self.random_state))
+            targets = machine.full.kernel.full(X.astype(np.float64), machine.full.basis.astype(np.float64))
+        state = SelectionState(machine.full.kernel, X, machine.full.basis, targets)
+        selection = select(plan, state, machine.full.alpha, generator(self.random_state))
         self._warn_if_short(selection, plan, n_basis)
         return selection
 
@@ -173,9 +172,8 @@ class ElementMachine(SmallMachine):
         plan = self._plan(LARGEST if self.n_elements == "auto" else self.n_elements)
         if self.n_elements == "auto":
             plan = self._plan(held_out_size(kernel, X, goal, plan, rng))
-        if goal.loss.classes:
-            X, goal = with_mixtures(X, goal, machine.decide, rng)
-        expansion, path = fit_labels(kernel, X, goal, plan, rng, refine=self.refine is not False)
+        full = machine.full if goal.loss.classes else None
+        expansion, path = fit_labels(kernel, X, goal, plan, rng, full, refine=self.refine is not False)
         basis, columns = as_columns(expansion)
         selection = Selection(columns, path)
         self._warn_if_short(selection, plan, len(basis))

@@ -44,7 +44,7 @@ class ElementSelectedSVC(SmallClassifier, ElementMachine):
         of the smallest loss, and then fits on all samples. It needs the labels to be matched.
     match : {"auto", "labels", "decision", "kernel"}, default="auto"
         What the masked columns reproduce. "labels": the labels. Columns are added and all weights refitted to lower the
-        logistic loss. 1,500 mixtures of two samples each are fitted as well, half by the SVM's probabilities and half
+        logistic loss. 1,000 mixtures of two samples each are fitted as well, half by the SVM's probabilities and half
         by the mixed labels.
         Columns are rbf, centres and widths are free, and decision values are log-odds. Only for shape "element" and
         search "guided". "decision": the decision values K alpha of the SVM. "kernel": its kernel matrix K, as in the

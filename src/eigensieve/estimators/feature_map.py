@@ -9,16 +9,9 @@ from sklearn.utils.validation import check_is_fitted
 from eigensieve._extras import require
 from eigensieve._sklearn import fit_context
 from eigensieve._types import BoolArray, FloatArray, IntArray
-from eigensieve.estimators.base import (
-    AT_LEAST_ONE,
-    POSITIVE,
-    features_by_weight,
-    progress_of,
-    warn_user,
-)
+from eigensieve.estimators.base import AT_LEAST_ONE, POSITIVE, features_by_weight, progress_of, warn_user
 from eigensieve.estimators.knowledge import Known, read_side_variances
-from eigensieve.estimators.qalpha_base import BaseQAlpha
-from eigensieve.evidence import two_level_cut
+from eigensieve.estimators.qalpha_base import BaseQAlpha, two_level_cut
 from eigensieve.qalpha import TAU, Problem, Round, check_start, map_rounds, spectrum_affinity
 
 _SAME = 0.8  # overlap of two rounds above which they show one structure

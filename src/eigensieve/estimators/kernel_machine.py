@@ -1,7 +1,9 @@
 """From a scikit-learn SVC or SVR, fitted or not, to its kernel expansion."""
 
 import copy
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -22,15 +24,13 @@ class KernelMachine:
 
     source: Any  # the fitted scikit-learn object
     classes: Array  # empty for a regression
-    kernel: MaskedKernel
-    basis: FloatArray  # support vectors
-    alpha: FloatArray  # basis vectors x outputs
-    intercept: FloatArray
-    decisions: FloatArray  # f on the training samples, samples x outputs
+    full: FullExpansion  # f as plain arrays
+    on_training: Callable[[], FloatArray]  # f on the training samples, samples x outputs
 
-    def decide(self, X: FloatArray) -> FloatArray:
-        """Return f (samples x outputs) on other samples."""
-        return FullExpansion(self.kernel, self.basis, self.alpha, self.intercept).decision(X)
+    @cached_property
+    def decisions(self) -> FloatArray:
+        """f on the training samples (samples x outputs); nothing computes it if the labels are matched."""
+        return self.on_training()
 
 
 def is_given(estimator: Any) -> bool:
@@ -74,7 +74,7 @@ def resolve_classifier(svc: Any, fitted: bool, X: Any, X_valid: FloatArray, y: A
     kernel, basis, values = MaskedKernel.from_svc(svc), _dense(svc.support_vectors_), _one_vs_rest(svc, X)
     # No single expansion yields the votes exactly: these weights come close.
     alpha, intercept = solve_weights(kernel.full(X_valid.astype(np.float64), basis), values, 1e-6)
-    return KernelMachine(svc, svc.classes_, kernel, basis, alpha, intercept, values)
+    return KernelMachine(svc, svc.classes_, FullExpansion(kernel, basis, alpha, intercept), lambda: values)
 
 
 def resolve_regressor(svr: Any, fitted: bool, X: Any, X_valid: FloatArray, y: Array) -> KernelMachine:
@@ -96,13 +96,17 @@ def _dense(vectors: Any) -> FloatArray:
     return np.asarray(vectors.toarray() if hasattr(vectors, "toarray") else vectors)
 
 
+def as_expansion(machine: Any) -> FullExpansion:
+    """Return a fitted machine of one output as plain arrays."""
+    basis, alpha = _dense(machine.support_vectors_), _dense(machine.dual_coef_).reshape(1, -1).T
+    return FullExpansion(MaskedKernel.from_svc(machine), basis, alpha, np.atleast_1d(machine.intercept_))
+
+
 def _single_output(machine: Any, classes: Array, X: FloatArray) -> KernelMachine:
-    kernel, basis = MaskedKernel.from_svc(machine), _dense(machine.support_vectors_)
-    alpha = _dense(machine.dual_coef_).reshape(1, -1).T
-    if not len(basis):  # all targets lie within epsilon of a constant
-        basis, alpha = X[:1].astype(np.float64), np.zeros((1, 1))
-    values = FullExpansion(kernel, basis, alpha, machine.intercept_).decision(X)
-    return KernelMachine(machine, classes, kernel, basis, alpha, np.atleast_1d(machine.intercept_), values)
+    full = as_expansion(machine)
+    if not len(full.basis):  # all targets lie within epsilon of a constant
+        full = replace(full, basis=X[:1].astype(np.float64), alpha=np.zeros((1, 1)))
+    return KernelMachine(machine, classes, full, partial(full.decision, X))
 
 
 def _from_one_vs_rest(machine: Any, X: FloatArray) -> KernelMachine:
@@ -111,6 +115,6 @@ def _from_one_vs_rest(machine: Any, X: FloatArray) -> KernelMachine:
     alpha = np.zeros((rows.size, len(parts)))
     for k, part in enumerate(parts):
         alpha[np.searchsorted(rows, part.support_), k] = _dense(part.dual_coef_).ravel()
-    kernel = MaskedKernel.from_svc(parts[0])
     intercept = np.array([part.intercept_[0] for part in parts])
-    return KernelMachine(machine, machine.classes_, kernel, X[rows], alpha, intercept, machine.decision_function(X))
+    full = FullExpansion(MaskedKernel.from_svc(parts[0]), X[rows], alpha, intercept)
+    return KernelMachine(machine, machine.classes_, full, partial(machine.decision_function, X))

@@ -1,7 +1,7 @@
 """KernelQAlphaSelector: Q-alpha on features mapped by a kernel."""
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -19,8 +19,7 @@ from eigensieve.estimators.base import (
     warn_user,
 )
 from eigensieve.estimators.knowledge import Known
-from eigensieve.estimators.qalpha_base import BaseQAlpha
-from eigensieve.evidence import two_level_cut
+from eigensieve.estimators.qalpha_base import BaseQAlpha, two_level_cut
 from eigensieve.qalpha import (
     KERNELS,
     TAU,
@@ -220,16 +219,8 @@ class KernelQAlphaSelector(BaseQAlpha):
         usable = self._usable(raw)
         count = self._count(usable)
         progress(f"kernel of {raw.n_features} features")
-        kernel = KernelSettings(
-            self.kernel,
-            self.degree,
-            self.coef0,
-            self.gamma,
-            self.section_size,
-            self._normalization(),
-            self.spectrum,
-            self.n_components,
-        )
+        given = {field.name: getattr(self, field.name) for field in fields(KernelSettings)}
+        kernel = KernelSettings(**{**given, "normalize": self._normalization()})
         indicators = None if labels is None else _indicators(labels)
         factor = map_features(raw, kernel, indicators, generator(self.random_state))
         phi = np.where(usable[:, None], factor.phi[: raw.n_features], 0.0)

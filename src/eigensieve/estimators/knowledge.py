@@ -13,6 +13,8 @@ from eigensieve.data import DataMatrix, as_data, is_stored
 from eigensieve.estimators.base import check_columns, check_finite
 from eigensieve.qalpha import as_values, missing_labels, side_variances
 
+_FEWEST_GROUPS = 3
+
 
 @dataclass(frozen=True, eq=False)
 class Known:
@@ -24,14 +26,44 @@ class Known:
     must_link: Any = None
     batches: Any = None
     covariates: FloatArray | None = None
+    groups: Any = None
+    sample_weight: Any = None
 
 
-def read_batches(
-    estimator: BaseEstimator, main: DataMatrix, batches: Any, parameter: str = "batches", one: str = "batch"
-) -> IntArray:
-    """Return the number of each sample's batch, or other group, from names of any type."""
+def read_batches(estimator: BaseEstimator, main: DataMatrix, batches: Any) -> IntArray:
+    """Return the number of each sample's batch, from names of any type."""
+    return _read_groups(type(estimator).__name__, main, batches, "batch", "batches")
+
+
+def read_donors(estimator: BaseEstimator, main: DataMatrix, groups: Any) -> IntArray | None:
+    """Return the number of each sample's group; None where every sample is a group of its own."""
     name = type(estimator).__name__
-    given = np.asarray(as_values(batches))
+    numbers = _read_groups(name, main, groups, "group", "groups")
+    count = int(numbers.max()) + 1
+    if count < _FEWEST_GROUPS:
+        raise ValueError(
+            f"The 'groups' parameter of {name}.fit must name at least {_FEWEST_GROUPS} groups, such as donors: what "
+            f"one of them shows is no evidence. Got {count} instead. Leave it out to compare single samples."
+        )
+    return None if count == len(numbers) else numbers
+
+
+def read_weights(estimator: BaseEstimator, main: DataMatrix, sample_weight: Any) -> FloatArray:
+    """Return the weight of every sample, not negative and some positive."""
+    name = type(estimator).__name__
+    weights = np.asarray(as_values(sample_weight), dtype=np.float64).reshape(-1)
+    check_consistent_length(np.empty((main.n_samples, 0)), weights)
+    if not np.isfinite(weights).all() or (weights < 0).any() or not weights.any():
+        given = f"values from {weights.min():g} to {weights.max():g}" if weights.any() else "only zeros"
+        raise ValueError(
+            f"The 'sample_weight' parameter of {name}.fit must hold finite numbers that are not negative, and not all "
+            f"weights may be zero. Got {given} instead; a weight of 0 leaves a sample out."
+        )
+    return weights
+
+
+def _read_groups(name: str, main: DataMatrix, values: Any, one: str, parameter: str) -> IntArray:
+    given = np.asarray(as_values(values))
     if given.ndim != 1 and given.shape[1:] != (1,):
         raise ValueError(
             f"The '{parameter}' parameter of {name}.fit must hold one value per sample. Got shape {given.shape} "

@@ -298,6 +298,7 @@ _LEARNED: dict[str, Fields] = {
         "directions_": real("features", "directions"),
         "n_directions_": count(),
     },
+    "WeightedFeatures": {"selector_": _FITTED, "scale_": real("features", low=0)},
     "ElementSelectedSVC": {**_ELEMENTS, **_SMALL_CLASSIFIER},
     "ElementSelectedSVR": _ELEMENTS,
     "ReducedSetSVC": {

@@ -106,6 +106,8 @@ def known_and_used(
     y_name: str | None = None,
     batches: Any = None,
     batch_name: str | None = None,
+    groups: Any = None,
+    group_name: str | None = None,
     side: Any = None,
     must_link: Any = None,
     cannot_link: Any = None,
@@ -116,23 +118,25 @@ def known_and_used(
     ----------
     model : estimator
         A fitted selector.
-    y, batches, side, must_link, cannot_link : as they were passed to ``fit``
-    y_name, batch_name : str, optional
-        What the labels and the batches are called.
+    y, batches, groups, side, must_link, cannot_link : as they were passed to ``fit``
+    y_name, batch_name, group_name : str, optional
+        What the labels, the batches and the donors are called.
 
     Returns
     -------
     used : dict
         Plain JSON values, None where nothing was used: ``labels`` (``column``, ``kind``, ``classes``, ``labelled``,
-        ``samples``), ``batches`` (``column``, ``count``), ``side_samples``, ``must_link``, ``cannot_link`` (numbers of
-        pairs), ``unwanted_directions`` (how many were projected out), ``scale`` (whether features that vary more had
-        more weight) and ``profiles`` (whether samples were compared by their profiles). ``sentences`` is a list that
-        says the same to people: each is the end of a sentence that starts with "The selection".
+        ``samples``), ``batches`` and ``donors`` (``column``, ``count``), ``side_samples``, ``must_link``,
+        ``cannot_link`` (numbers of pairs), ``unwanted_directions`` (how many were projected out), ``scale`` (whether
+        features that vary more had more weight) and ``profiles`` (whether samples were compared by their profiles).
+        ``sentences`` is a list that says the same to people: each is the end of a sentence that starts with "The
+        selection".
     """
     labelled = y is not None and getattr(model, "supervised_", True)
     used: dict[str, Any] = {
         "labels": _labels(model, y, y_name) if labelled else None,
         "batches": None if batches is None else {"column": batch_name, "count": _count_distinct(batches)},
+        "donors": None if groups is None else {"column": group_name, "count": _count_distinct(groups)},
         "side_samples": None if side is None else int(side.shape[0]),
         "must_link": None if must_link is None else len(must_link),
         "cannot_link": None if cannot_link is None else len(cannot_link),
@@ -181,6 +185,9 @@ def _in_words(used: dict[str, Any]) -> list[str]:
     if used["batches"] is not None:
         count = used["batches"]["count"]
         parts.append(f"removed the differences between {count} batches{_of(used['batches']['column'])}")
+    if used["donors"] is not None:
+        count = used["donors"]["count"]
+        parts.append(f"compared samples of {count} different donors{_of(used['donors']['column'])}")
     side, must, directions = used["side_samples"], used["must_link"], used["unwanted_directions"]
     ways = [f"{side:,} side samples vary"] if side else []
     ways += [f"{_pairs(must, 'must')} differ{'s' * (must == 1)}"] if must else []
@@ -205,7 +212,7 @@ def _labels_in_words(labels: dict[str, Any]) -> str:
         "classes": f"used the labels{_of(labels['column'])}: {labels['classes']} classes",
         "numbers": f"used the numbers{_of(labels['column'])} as target",
         "several": "used several targets",
-        "survival": "used times to an event",
+        "survival": f"used the times to an event{_of(labels['column'])}",
     }[labels["kind"]]
     if labels["labelled"] == labels["samples"]:
         return what

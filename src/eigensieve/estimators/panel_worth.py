@@ -13,7 +13,7 @@ from eigensieve._types import Array, FloatArray, IntArray
 from eigensieve.data import DataMatrix
 from eigensieve.estimators.base import generator
 from eigensieve.estimators.constraints import as_indices
-from eigensieve.estimators.knowledge import Known, read_batches
+from eigensieve.estimators.knowledge import Known
 from eigensieve.estimators.sieve_selector import SieveSelector
 from eigensieve.evidence import (
     PanelComparison,
@@ -53,7 +53,7 @@ def score_panel(
     Parameters
     ----------
     X : array-like, sparse matrix, or stored or distributed data, of shape (n_samples, n_features)
-        All features, at least 10 samples.
+        All features, at least 10 samples. NaN in a dense array or data frame in memory marks a missing value.
     features : array-like or dict
         The panel: names, indices or a mask. A dict of panels gives a comparison.
     y : array-like of shape (n_samples,) or (n_samples, n_targets), optional
@@ -123,13 +123,11 @@ def score_panel(
     model = SieveSelector(supervision=supervision, verbose=verbose)
     model._validate_params()
     raw = model._check_data(X, y, min_samples=_LEAST)
-    usable = model._check_some_vary(raw)
     columns = {name: _columns(model, panel, name) for name, panel in panels.items()}
-    problem = model._problem(raw, usable, Known(y, batches=batches))
-    donors = None if groups is None else read_batches(model, raw, groups, "groups", "group")
+    problem = model._problem(raw, Known(y, batches=batches, groups=groups), merged=False)[0]
     seed = int(generator(random_state).integers(2**32))
     wanted = list(columns.values())
-    judge = _Judge(raw, problem, problem.found(progress), y, donors, wanted, int(n_random), seed, progress)
+    judge = _Judge(raw, problem, problem.found(progress), y, wanted, int(n_random), seed, progress)
     names = getattr(model, "feature_names_in_", np.arange(raw.n_features))
     judged = {name: judge.score(panel, names, "" if name is None else f"{name}: ") for name, panel in columns.items()}
     if not isinstance(features, Mapping):
@@ -168,7 +166,6 @@ class _Judge:
     problem: Problem
     found: Found
     y: Any
-    donors: IntArray | None
     panels: list[IntArray]
     n_random: int
     seed: int
@@ -201,14 +198,8 @@ class _Judge:
 
     @cached_property
     def yardstick(self) -> Yardstick:
-        here, target, donors = self.compared[self.rows], self.problem.target, None
-        if self.donors is not None:
-            found, donors = np.unique(self.donors[here], return_inverse=True)
-            if len(found) < 2:
-                raise ValueError(
-                    "The 'groups' parameter of score_panel must name at least 2 groups. Got one; leave it out."
-                )
-            donors = donors if len(found) < len(here) else None
+        here, target, donors = self.compared[self.rows], self.problem.target, self.problem.samples.donors
+        donors = None if donors is None else np.unique(donors[self.rows], return_inverse=True)[1]
         if target is None:
             return Yardstick(self.found.structure[self.rows], groups=donors)
         later = None
@@ -236,20 +227,22 @@ class _Judge:
     def held_out(self) -> list[_Picks]:
         """What is picked without the samples of each fold."""
         target, batches = self.problem.target, self.problem.batches
+        donors = self.problem.samples.donors
         assert target is not None
         few = self.raw if self.problem.samples.rows is None else self.raw.samples(self.compared)
         picked = []
         for fold in range(int(self.folds.max()) + 1):
             self.progress(f"picking features without part {fold + 1} of the samples")
             held = self.rows[self.folds == fold]
-            if self.donors is not None:
-                held = np.flatnonzero(np.isin(self.donors[self.compared], self.donors[self.compared[held]]))
+            if donors is not None:
+                held = np.flatnonzero(np.isin(donors, donors[held]))
             train = np.setdiff1d(np.arange(len(self.compared)), held)
             part, here = few.samples(train), self.compared[train]
             columns = target.columns[here]
             known = replace(target, columns=columns[:, columns.any(axis=0)], known=target.known[here])
             unwanted = Unwanted(None if batches is None else batches[here])
-            problem = pose(part, ~part.stats().constant, known, unwanted)
+            others = None if donors is None else donors[train]
+            problem = pose(part, ~part.stats().constant, known, unwanted, donors=others)
             picked.append(self.picks(problem, problem.found(silent)))
         return picked
 
@@ -282,7 +275,7 @@ class _Judge:
     def points(self, panel: IntArray) -> FloatArray:
         """Return a panel's features on the samples, in the order of their scores."""
         ordered = self.ranked[np.isin(self.ranked, panel)]
-        return np.asarray(self.problem.samples.data.take(ordered)[self.rows])
+        return np.asarray(self.problem.standing(ordered)[self.rows])
 
     def at_random(self, size: int, start: str) -> FloatArray:
         """Return the scores of random panels; they depend on the size alone."""
@@ -290,7 +283,7 @@ class _Judge:
             rng, usable = np.random.default_rng([self.seed, size]), self.ranked[: np.count_nonzero(self.problem.usable)]
             panels = random_panels(usable, size, self.n_random, rng)
             scores: list[float] = []
-            for points in taken(self.problem.samples.data, panels, self.rows):
+            for points in taken(self.problem.standing, panels, self.rows):
                 self.progress(f"{start}random panel {len(scores) + 1} of {len(panels)}")
                 scores.append(float(self.yardstick.shown(points).sum()))
             self.random_scores[size] = np.array(scores)
@@ -304,7 +297,7 @@ class _Judge:
         self.progress(f"{start}looking for features that add nothing")
         order = self.problem.with_constraints(Constraints()).pick(self.found, panel[self.problem.usable[panel]], size)
         order = np.concatenate([order, panel[~np.isin(panel, order)]])
-        out = superfluous(yardstick, self.problem.samples.data.take(order)[self.rows])
+        out = superfluous(yardstick, self.problem.standing(order)[self.rows])
         score = PanelScore(
             features=names[panel],
             measure="structure" if self.problem.target is None else self.problem.target.kind,

@@ -7,7 +7,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from eigensieve._progress import Progress
 from eigensieve._sklearn import StrOptions
-from eigensieve._types import BoolArray
+from eigensieve._types import BoolArray, FloatArray
 from eigensieve.data import DataMatrix
 from eigensieve.estimators.base import AT_LEAST_ONE, COUNT, NOT_NEGATIVE, POSITIVE, BaseSelector, generator, warn_user
 from eigensieve.estimators.knowledge import Known, read_side_variances
@@ -142,3 +142,20 @@ class BaseQAlpha(BaseSelector):
             f"tol={self.tol}. The ranking may still change: increase max_iter, or accept a larger tol.",
             ConvergenceWarning,
         )
+
+
+def two_level_cut(weights: FloatArray) -> int:
+    """Return how many of the largest weights form the upper of two levels, those of the relevant features.
+
+    The cut is where the split of the sorted weights, in any order, into two groups leaves the least variance within the
+    groups. It is all of the weights when they do not differ.
+    """
+    ordered = np.sort(np.asarray(weights, dtype=np.float64))[::-1]
+    n = len(ordered)
+    if n < 2 or ordered[0] - ordered[-1] <= 1e-12 * max(abs(ordered[0]), abs(ordered[-1])):
+        return n
+    upper = np.cumsum(ordered)[:-1]
+    size = np.arange(1, n)
+    mean = ordered.mean()
+    between = (upper - size * mean) ** 2 / (size * (n - size))
+    return int(between.argmax()) + 1

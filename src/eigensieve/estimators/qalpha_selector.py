@@ -9,14 +9,7 @@ import numpy as np
 
 from eigensieve._sklearn import StrOptions, fit_context
 from eigensieve._types import FloatArray
-from eigensieve.estimators.base import (
-    AT_LEAST_ONE,
-    AUTO,
-    INSIDE_0_1,
-    NOT_NEGATIVE,
-    features_by_weight,
-    progress_of,
-)
+from eigensieve.estimators.base import AT_LEAST_ONE, AUTO, INSIDE_0_1, NOT_NEGATIVE, features_by_weight, progress_of
 from eigensieve.estimators.knowledge import Known
 from eigensieve.estimators.qalpha_base import BaseQAlpha
 from eigensieve.evidence import Discoveries

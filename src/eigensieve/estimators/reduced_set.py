@@ -123,19 +123,20 @@ class ReducedSetSVC(SmallClassifier):
         # The products are small: several BLAS threads would wait for each other.
         with one_blas_thread():
             vectors, n_free, n_iter = self._vectors(machine)
-        design = machine.kernel.full(X_valid.astype(np.float64), vectors)
+        design = machine.full.kernel.full(X_valid.astype(np.float64), vectors)
         weights, intercept = solve_weights(design, machine.decisions, self.ridge)
         self.vectors_ = vectors
         self.n_iter_ = n_iter
         self.dual_coef_ = weights.T
         self.n_numbers_ = int(n_free + weights.size + intercept.size)
-        self._expansion = FullExpansion(machine.kernel, vectors, weights, intercept)
+        self._expansion = FullExpansion(machine.full.kernel, vectors, weights, intercept)
         self._learn_machine(machine, intercept)
         return self
 
     def _vectors(self, machine: KernelMachine) -> tuple[FloatArray, int, int]:
         """Return the vectors, how many numbers describe them, and the iterations."""
-        B = machine.basis.astype(np.float64)
+        kernel, alpha = machine.full.kernel, machine.full.alpha
+        B = machine.full.basis.astype(np.float64)
         progress = progress_for(type(self).__name__, self.verbose)
         if self.method == "selection":
             if self.n_vectors > B.shape[0]:
@@ -143,17 +144,17 @@ class ReducedSetSVC(SmallClassifier):
                     f"n_vectors={self.n_vectors} is more than the {B.shape[0]} support vectors that exist: "
                     f"all of them may be used."
                 )
-            chosen = select_vectors(machine.kernel, B, machine.alpha, min(self.n_vectors, B.shape[0]), progress)
+            chosen = select_vectors(kernel, B, alpha, min(self.n_vectors, B.shape[0]), progress)
             return B[chosen], chosen.size * B.shape[1], chosen.size
         # The Gaussian kernel depends on differences only: far from zero they would be lost in the squares.
         mean = B.mean(axis=0)
-        shift = mean if machine.kernel.kind == RBF else np.zeros(B.shape[1])
+        shift = mean if kernel.kind == RBF else np.zeros(B.shape[1])
         B, centre = B - shift, mean - shift
         sparse = self.n_features_per_vector
         vectors, n_iter = construct_vectors(
-            machine.kernel,
+            kernel,
             B,
-            machine.alpha,
+            alpha,
             self.n_vectors,
             n_starts=self.n_starts,
             max_iter=self.max_iter,
@@ -163,7 +164,7 @@ class ReducedSetSVC(SmallClassifier):
         )
         free = np.ones(vectors.shape, dtype=bool) if sparse is None else vectors != centre
         if self.refine:
-            vectors, n_iter = refine_vectors(machine.kernel, B, machine.alpha, vectors, self.max_iter, free)
+            vectors, n_iter = refine_vectors(kernel, B, alpha, vectors, self.max_iter, free)
         described = int(free.sum()) + (0 if sparse is None else centre.size)
         return vectors + shift, described, n_iter
 

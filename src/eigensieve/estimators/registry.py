@@ -10,6 +10,7 @@ ESTIMATORS = {
     "FeatureMap": "eigensieve.estimators.feature_map",
     "TraceRatioSelector": "eigensieve.estimators.trace_ratio",
     "UnwantedVariationRemover": "eigensieve.estimators.variation",
+    "WeightedFeatures": "eigensieve.estimators.weighted",
     "ElementSelectedSVC": "eigensieve.estimators.element_svc",
     "ElementSelectedSVR": "eigensieve.estimators.element_svr",
     "ReducedSetSVC": "eigensieve.estimators.reduced_set",

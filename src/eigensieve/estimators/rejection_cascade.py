@@ -14,16 +14,10 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from eigensieve._sklearn import HasMethods, fit_context, is_fitted, safe_indexing
 from eigensieve._types import Array
-from eigensieve.elements import (
-    KIND_NAMES,
-    FullExpansion,
-    MaskedKernel,
-    false_negative_bound,
-    rejection_rates,
-    rejection_threshold,
-)
+from eigensieve.elements import KIND_NAMES, FullExpansion, false_negative_bound, rejection_rates, rejection_threshold
 from eigensieve.estimators.base import INSIDE_0_1, Estimator, check_columns, scikit_state
 from eigensieve.estimators.element_svc import ElementSelectedSVC
+from eigensieve.estimators.kernel_machine import as_expansion
 from eigensieve.estimators.small_machine import calibration_scores, positive_scores
 
 
@@ -273,12 +267,7 @@ def _as_expansion(classifier: Any) -> FullExpansion | None:
     svc = _thawed(classifier)
     if not isinstance(svc, SVC) or svc.kernel not in KIND_NAMES or hasattr(svc.support_vectors_, "toarray"):
         return None
-    return FullExpansion(
-        MaskedKernel.from_svc(svc),
-        np.asarray(svc.support_vectors_, dtype=np.float64),
-        np.asarray(svc.dual_coef_, dtype=np.float64).T,
-        np.asarray(svc.intercept_, dtype=np.float64),
-    )
+    return as_expansion(svc)
 
 
 def _thawed(model: Any) -> Any:

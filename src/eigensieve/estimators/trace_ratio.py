@@ -27,7 +27,7 @@ from eigensieve.estimators.base import (
     progress_of,
     warn_user,
 )
-from eigensieve.estimators.trace_ratio_scores import ARRAY_RULES, class_codes, in_range, neighbour_graph
+from eigensieve.estimators.trace_ratio_scores import ARRAY_RULES, class_codes, filled, in_range, neighbour_graph
 from eigensieve.graphs import check_graph
 from eigensieve.operators import StandardAffinity, leading_eigenvectors
 from eigensieve.traceratio import (
@@ -149,6 +149,7 @@ class TraceRatioSelector(BaseSelector):
     array([ 6, 11, 12])
     """
 
+    _fills_gaps = True
     _parameter_constraints: dict[str, list[Any]] = {
         "n_features_to_select": COUNT,
         "score": [StrOptions({"fisher", "laplacian", "semi-supervised"})],
@@ -198,8 +199,9 @@ class TraceRatioSelector(BaseSelector):
         Parameters
         ----------
         X : array-like, sparse matrix, or data on disk or on Dask, of shape (n_samples, n_features)
-            If the data is not in memory, neighbours are found by its principal coordinates: all of them up to 1,000
-            samples, the 100 leading ones beyond.
+            NaN in a dense array marks a missing value; it counts as the mean of its feature. If the data is not in
+            memory, neighbours are found by its principal coordinates: all of them up to 1,000 samples, the 100 leading
+            ones beyond.
         y : array-like of shape (n_samples,), default=None
             Class labels; None, NaN and -1 mean unlabelled when ``score="semi-supervised"``. Ignored by the Laplacian
             score and when `within` is used instead of the labels.
@@ -209,8 +211,8 @@ class TraceRatioSelector(BaseSelector):
         self : TraceRatioSelector
         """
         progress = progress_of(self)
-        X = self._checked(X, reset=True)
-        self.scale_ = self._spread(as_data(X))
+        X, present = self._checked(X, reset=True)
+        self.scale_ = self._spread(as_data(X), present)
         pair, graph = self._graph_pair(X, y, progress)
         b, e = self._scatters(X, pair, progress)
         m = self._size(b, e)
@@ -242,7 +244,7 @@ class TraceRatioSelector(BaseSelector):
             Infinite when the selected features have no within scatter in X.
         """
         check_is_fitted(self, "support_")
-        X = self._checked(X, reset=False)
+        X, _ = self._checked(X, reset=False)
         pair, _ = self._graph_pair(X, y, silent)
         b, e = self._scatters(X, pair)
         return subset_ratio(b, e, np.flatnonzero(self.support_))
@@ -273,7 +275,7 @@ class TraceRatioSelector(BaseSelector):
         check_is_fitted(self, "support_")
         return trace_ratio_path(self.between_scatter_, self.within_scatter_)
 
-    def _checked(self, X: Any, *, reset: bool) -> Any:
+    def _checked(self, X: Any, *, reset: bool) -> tuple[Any, FloatArray | None]:
         if is_stored(X):
             X = check_stored(self, X, reset=reset, min_samples=2)
         else:
@@ -281,13 +283,16 @@ class TraceRatioSelector(BaseSelector):
             with np.errstate(over="ignore", invalid="ignore"):  # scikit-learn adds the values up
                 X = validate_data(self, X, reset=reset, **ARRAY_RULES)
             check_samples(self, X.shape, 2)
+        X, present = filled(X)
         if isinstance(X, DataMatrix):
             check_finite(self, X)
-        return in_range(X, type(self).__name__)
+        return in_range(X, type(self).__name__), present
 
-    def _spread(self, data: DataMatrix) -> FloatArray | None:
+    def _spread(self, data: DataMatrix, present: FloatArray | None) -> FloatArray | None:
         """Return the standard deviations that features are divided by. Warn if they are not, and one outweighs all."""
         spread = np.sqrt(data.stats().variance)
+        if present is not None:  # over the values that are there
+            spread = spread / np.sqrt(np.where(present > 0, present, 1.0))
         varying = spread[~data.stats().constant]
         if self.scale:
             return np.where(data.stats().constant, 1.0, spread)

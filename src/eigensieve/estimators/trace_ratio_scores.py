@@ -8,26 +8,41 @@ from scipy.sparse import csr_array
 from sklearn.utils import check_array
 
 from eigensieve._types import FloatArray, IntArray
-from eigensieve.data import DataMatrix, as_data
+from eigensieve.data import DataMatrix, as_data, share_present, without_gaps
 from eigensieve.estimators.base import check_columns, scikit_state
 from eigensieve.graphs import check_graph, knn_graph
 from eigensieve.qalpha import read_labels
-from eigensieve.traceratio import (
-    FisherPair,
-    LaplacianPair,
-    SubsetResult,
-    best_subset,
-    diagonals,
-    feature_scores,
-)
+from eigensieve.traceratio import FisherPair, LaplacianPair, SubsetResult, best_subset, diagonals, feature_scores
 
-ARRAY_RULES: dict[str, Any] = {"accept_sparse": ("csc", "csr"), "dtype": (np.float64, np.float32)}
+ARRAY_RULES: dict[str, Any] = {
+    "accept_sparse": ("csc", "csr"),
+    "dtype": (np.float64, np.float32),
+    "ensure_all_finite": "allow-nan",
+}
 
 
 def _checked(X: Any) -> Any:
     check_columns(X)
     with np.errstate(over="ignore", invalid="ignore"):  # scikit-learn adds the values up
-        return check_array(X, ensure_min_samples=2, **ARRAY_RULES)
+        return filled(check_array(X, ensure_min_samples=2, **ARRAY_RULES))[0]
+
+
+def filled(X: Any) -> tuple[Any, FloatArray | None]:
+    """Return X with the mean of the feature in every gap, and the share of each feature that is there.
+
+    The scatters then add up over the values that are there, about their mean. The share is None where nothing is
+    missing.
+    """
+    if isinstance(X, DataMatrix):
+        X = without_gaps(X)
+        return X, None if X.shared.gaps is None else share_present(X)
+    with np.errstate(over="ignore", invalid="ignore"):
+        if not np.isnan(X.sum()):
+            return X, None
+    if not isinstance(X, np.ndarray):
+        raise ValueError("Input X is sparse and contains NaN. Leave such values out, or give X as a dense array.")
+    data = without_gaps(as_data(X))
+    return data.take(slice(None)), None if data.shared.gaps is None else share_present(data)
 
 
 def fisher_score(X: Any, y: Any) -> FloatArray:
@@ -39,7 +54,7 @@ def fisher_score(X: Any, y: Any) -> FloatArray:
     Parameters
     ----------
     X : array-like or sparse matrix of shape (n_samples, n_features)
-        Samples in rows.
+        Samples in rows. NaN in a dense array marks a missing value; it counts as the mean of its feature.
     y : array-like of shape (n_samples,)
         Class labels.
 
@@ -77,7 +92,7 @@ def laplacian_score(
     Parameters
     ----------
     X : array-like or sparse matrix of shape (n_samples, n_features)
-        Samples in rows.
+        Samples in rows. NaN in a dense array marks a missing value; it counts as the mean of its feature.
     y : object, default=None
         Not used.
     graph : sparse matrix of shape (n_samples, n_samples), default=None

@@ -56,9 +56,7 @@ class UnwantedVariationRemover(OneToOneFeatureMixin, TransformerMixin, Estimator
     True
     """
 
-    _parameter_constraints: dict[str, list[Any]] = {
-        "n_directions": [AUTO, Interval(Integral, 0, None, closed="left")],
-    }
+    _parameter_constraints: dict[str, list[Any]] = {"n_directions": [AUTO, Interval(Integral, 0, None, closed="left")]}
 
     def __init__(self, n_directions: int | Literal["auto"] = "auto") -> None:
         self.n_directions = n_directions

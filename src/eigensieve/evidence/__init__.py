@@ -4,9 +4,9 @@ Nothing here knows how an embedding or a selection was made: Q-alpha, the sieve 
 Read in this order:
 
 scores.py : the agreement of a feature with an embedding, and what permuted copies of the feature score.
+exchange.py : which samples may trade places in permuted copies: batches, donors.
 discoveries.py : features that pass at a false discovery rate.
 noise_edges.py : how large the eigenvalues of noise become, and how many clusters show above them.
-curve.py : a cut of sorted weights into two levels.
 stability.py : how often each feature is selected when samples are left out.
 worth.py : how much of the structure, or of y, a panel of features shows.
 
@@ -18,8 +18,8 @@ noise edge : the largest eigenvalue to expect of features without structure.
 excess : how much further than light-tailed features the eigenvalues of the data's own marginals reach.
 """
 
-from eigensieve.evidence.curve import two_level_cut
 from eigensieve.evidence.discoveries import Discoveries, discover, follow, step_up
+from eigensieve.evidence.exchange import ANY, Exchange
 from eigensieve.evidence.noise_edges import (
     MAX_CLUSTERS,
     count_clusters,
@@ -27,7 +27,7 @@ from eigensieve.evidence.noise_edges import (
     permuted_excess,
     weighted_noise_edge,
 )
-from eigensieve.evidence.scores import agreement, agreement_p_values, null_agreement, sample_orders
+from eigensieve.evidence.scores import agreement, agreement_p_values, null_agreement
 from eigensieve.evidence.stability import STABLE, Stability, selection_stability
 from eigensieve.evidence.worth import (
     PanelComparison,

@@ -8,6 +8,7 @@ import numpy as np
 from eigensieve._progress import Progress, silent
 from eigensieve._types import Array
 from eigensieve.data import DataMatrix
+from eigensieve.evidence.exchange import ANY, Exchange
 from eigensieve.evidence.scores import NullSample
 
 N_FOLDS = 5
@@ -37,18 +38,18 @@ def discover(
     rng: np.random.Generator,
     tested: Array | None = None,
     n_folds: int = N_FOLDS,
-    groups: Array | None = None,
+    exchange: Exchange = ANY,
     progress: Progress = silent,
 ) -> Discoveries:
     """Find the features that follow a structure which the *other* features show.
 
     A feature that helped to build an embedding agrees with it, even if the feature is noise. So the features are dealt
     into K folds. For each fold the embedding is learned from the other folds, and the fold's features are compared with
-    permuted copies (:func:`~eigensieve.evidence.scores.null_agreement`), permuted within `groups` of samples where
-    these are given. The p-value of a feature is the share of the fold's null scores that reach its own score. Benjamini
-    and Yekutieli's rule then selects among all `tested` features (all usable ones by default): one threshold for all
-    folds, so a feature is never left out while another with a larger p-value is kept. A lone feature is not selected: a
-    structure is what several features share.
+    permuted copies (:func:`~eigensieve.evidence.scores.null_agreement`), permuted as `exchange` allows. The p-value of
+    a feature is the share of the fold's null scores that reach its own score. Benjamini and Yekutieli's rule then
+    selects among all `tested` features (all usable ones by default): one threshold for all folds, so a feature is never
+    left out while another with a larger p-value is kept. A lone feature is not selected: a structure is what several
+    features share.
 
     Notes
     -----
@@ -68,7 +69,7 @@ def discover(
     folds = np.array_split(rng.permutation(np.flatnonzero(tested)), n_folds)
     folds = [fold for fold in folds if len(fold)]
     p_values = np.ones(data.n_features)
-    null = NullSample(data, folds, groups) if len(folds) >= 2 else None
+    null = NullSample(data, folds, exchange) if len(folds) >= 2 else None
     for current, inside in enumerate(folds if null is not None else []):
         assert null is not None
         progress(f"calibrating, fold {current + 1} of {len(folds)}")
@@ -88,16 +89,16 @@ def follow(
     *,
     fdr: float,
     rng: np.random.Generator,
-    groups: Array | None = None,
+    exchange: Exchange = ANY,
 ) -> Discoveries:
     """Find the features that follow an embedding which was made without any of them, such as labels.
 
     `views` are the features, and other forms of them such as their squares. A feature is selected if one of its forms
     follows the embedding; its p-value is the smallest, times the number of forms (Bonferroni). Copies are permuted
-    within `groups` of samples only, where these are given.
+    as `exchange` allows.
     """
     candidates = rng.permutation(np.flatnonzero(usable))
-    found = [NullSample(view, [candidates], groups).p_values(embedding, 0, rng) for view in views]
+    found = [NullSample(view, [candidates], exchange).p_values(embedding, 0, rng) for view in views]
     p_values = np.ones(views[0].n_features)
     p_values[candidates] = np.minimum(1.0, len(views) * np.min(found, axis=0))
     selected = np.zeros(views[0].n_features, dtype=bool)

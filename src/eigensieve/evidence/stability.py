@@ -13,6 +13,7 @@ import numpy as np
 from joblib import Parallel, delayed
 from sklearn.base import clone
 from sklearn.utils import check_random_state
+from sklearn.utils.validation import has_fit_parameter
 
 from eigensieve._files import CheckpointError, staged
 from eigensieve._progress import Progress, progress_for
@@ -66,6 +67,7 @@ def selection_stability(
     X: Any,
     y: Any = None,
     *,
+    groups: Any = None,
     fit_params: Callable[[Array], dict[str, Any]] | None = None,
     n_subsamples: int = 50,
     fraction: float = 0.5,
@@ -88,12 +90,15 @@ def selection_stability(
         Samples in rows.
     y : array-like of shape (n_samples,), optional
         Labels, for selectors that use them.
+    groups : array-like of shape (n_samples,), optional
+        The donor of each sample, where donors give several: subsamples then hold all samples of some of the groups.
+        They are passed on to `fit` if it takes `groups`.
     fit_params : callable, optional
         Returns further arguments of `fit` for a subsample, given the indices of its samples.
     n_subsamples : int, default=50
         How many subsamples are fitted.
     fraction : float, default=0.5
-        Fraction of the samples in a subsample.
+        Fraction of the samples, or of the groups, in a subsample.
     random_state : int, RandomState or None, default=0
         Seed; the same seed gives the same result. It must be a number where `results` names a file.
     n_jobs : int or None, default=None
@@ -130,22 +135,28 @@ def selection_stability(
     X = _checked(X, y)
     seed = _seed(random_state, kept=results is not None)
     n_samples, n_features = X.shape
-    size = max(1, round(fraction * n_samples))
+    units = np.arange(n_samples) if groups is None else _units(groups, n_samples)
+    n_units = int(units.max()) + 1
+    size = max(1, round(fraction * n_units))
     progress = progress_for("selection_stability", verbose) if progress is None else progress
 
     def rows(run: int) -> Array:
-        return np.sort(np.random.default_rng([seed, run]).permutation(n_samples)[:size])
+        chosen = np.random.default_rng([seed, run]).permutation(n_units)[:size]
+        return np.sort(chosen) if groups is None else np.flatnonzero(np.isin(units, chosen))
+
+    def known_of(run: int) -> dict[str, Any]:
+        known = {} if fit_params is None else fit_params(rows(run))
+        own = {} if groups is None or not has_fit_parameter(selector, "groups") else {"groups": units[rows(run)]}
+        return own | known
 
     identity = ""
     if results is not None:
-        known = {} if fit_params is None else fit_params(rows(0))
-        identity = _identity(selector, X, y, known, size, seed)
+        identity = _identity(selector, X, y, known_of(0), size, seed)
     store = _Store(results, identity, n_features)
     missing = [run for run in range(n_subsamples) if run not in store.selections]
 
     def job(run: int) -> Any:
-        known = {} if fit_params is None else fit_params(rows(run))
-        return delayed(_selected)(clone(selector), X, y, rows(run), known, run)
+        return delayed(_selected)(clone(selector), X, y, rows(run), known_of(run), run)
 
     jobs = (job(run) for run in missing)
     for run, support in Parallel(n_jobs=n_jobs, return_as="generator_unordered")(jobs):
@@ -172,6 +183,17 @@ def _checked(X: Any, y: Any) -> Any:
             f"{num_samples(y)} instead."
         )
     return X
+
+
+def _units(groups: Any, n_samples: int) -> Array:
+    """Return the number of each sample's group."""
+    words = np.asarray(groups).reshape(-1)
+    if len(words) != n_samples:
+        raise ValueError(
+            f"The 'groups' parameter of selection_stability must have one value per sample of X ({n_samples}). Got "
+            f"{len(words)} instead."
+        )
+    return np.unique(words.astype(str), return_inverse=True)[1].reshape(-1)
 
 
 def _seed(random_state: Any, *, kept: bool) -> int:

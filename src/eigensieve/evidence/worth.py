@@ -1,16 +1,14 @@
 """The worth of a panel: how much of the structure, or of y, its features show."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-from scipy.spatial.distance import cdist
 
 from eigensieve._extras import require
 from eigensieve._types import Array, BoolArray, FloatArray, IntArray
-from eigensieve.data import DataMatrix
-from eigensieve.graphs import nearest_among
+from eigensieve.graphs import nearest_among, nearest_donors
 
 NEIGHBORS = 5
 """Samples that tell of another one, as in the graph of the structure."""
@@ -44,10 +42,8 @@ class Yardstick:
         V, count = self.columns, min(NEIGHBORS, len(points) - 1)
         if self.groups is None:
             return np.asarray(V[nearest_among(points, points, count)].mean(axis=1))
-        squared = cdist(points, points, "sqeuclidean")
-        squared[self.groups[:, None] == self.groups] = np.inf
-        nearest = np.argsort(squared, axis=1, kind="stable")[:, :count]
-        there = np.isfinite(np.take_along_axis(squared, nearest, axis=1))[:, :, None]
+        nearest = nearest_donors(points, self.groups, count)
+        there = (nearest >= 0)[:, :, None]
         return np.asarray(np.sum(V[nearest] * there, axis=1) / np.maximum(there.sum(axis=1), 1))
 
     def shown(self, points: FloatArray) -> FloatArray:
@@ -96,9 +92,9 @@ def _ratio_parts(shown: FloatArray, whole: FloatArray) -> FloatArray:
     return np.asarray((shown - ratio * whole) / total + ratio / len(shown))
 
 
-def share_shown(points: FloatArray, V: FloatArray) -> float:
-    """Return R2 of V, told of every sample by its 5 nearest others."""
-    return float(Yardstick(V).shown(points).sum())
+def share_shown(points: FloatArray, V: FloatArray, donors: IntArray | None = None) -> float:
+    """Return R2 of V, told of every sample by its 5 nearest others, one per donor if some donors have several."""
+    return float(Yardstick(V, groups=donors).shown(points).sum())
 
 
 def outlived(event: BoolArray, time: FloatArray) -> BoolArray:
@@ -121,13 +117,13 @@ def random_panels(ranked: IntArray, size: int, count: int, rng: np.random.Genera
     return [ranked[np.sort(rng.permutation(len(ranked))[:size])] for _ in range(count)]
 
 
-def taken(data: DataMatrix, panels: Sequence[IntArray], rows: IntArray) -> Iterator[FloatArray]:
-    """Yield the features of every panel on some samples. Several panels are read at once."""
-    at_once = max(1, _TAKEN // max(1, data.n_samples * max(len(panel) for panel in panels)))
+def taken(take: Callable[[IntArray], FloatArray], panels: Sequence[IntArray], rows: IntArray) -> Iterator[FloatArray]:
+    """Yield the features of every panel on some samples. Several panels are taken at once."""
+    at_once = max(1, _TAKEN // (len(rows) * max(len(panel) for panel in panels)))
     for start in range(0, len(panels), at_once):
         some = panels[start : start + at_once]
         features, places = np.unique(np.concatenate(some), return_inverse=True)
-        Z = data.take(features)[rows]
+        Z = take(features)[rows]
         for place in np.split(places, np.cumsum([len(panel) for panel in some])[:-1]):
             yield Z[:, place]
 

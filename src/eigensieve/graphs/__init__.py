@@ -9,6 +9,6 @@ spectrum.py : degrees and leading eigenvectors of a graph.
 """
 
 from eigensieve.graphs.checks import check_graph
-from eigensieve.graphs.knn import knn_graph, local_graph
+from eigensieve.graphs.knn import knn_graph, local_graph, nearest_donors
 from eigensieve.graphs.nearest import nearest_among
 from eigensieve.graphs.spectrum import degrees, leading_eigenvectors

@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 import numpy as np
 from scipy.sparse import coo_array, csr_array
+from scipy.spatial.distance import cdist
 
 from eigensieve._extras import require
 from eigensieve._types import Array, FloatArray, IntArray
@@ -55,19 +56,76 @@ def knn_graph(
     return _joined(neighbours, values)
 
 
-def local_graph(X: Array, n_neighbors: int = 5, n_around: int = 10) -> csr_array:
+def local_graph(X: Array, n_neighbors: int = 5, n_around: int = 10, donors: IntArray | None = None) -> csr_array:
     """Build the symmetric nearest-neighbour graph by distances relative to the surroundings of both samples.
 
     Neighbours are those with the smallest d_ij / sqrt(r_i r_j), where r_i is the mean distance of sample i from its
     `n_around` nearest neighbours (non-iterative contextual dissimilarity; Jegou, Harzallah and Schmid 2007). In many
     dimensions a few samples are near neighbours of very many, and those in sparse surroundings of hardly any. Relative
-    distances make up for that. All weights are 1, and there are no loops.
+    distances make up for that. All weights are 1, and there are no loops. With `donors`, the number of
+    each sample's donor, neighbours are of other donors (:func:`nearest_donors`).
     """
+    if donors is not None:
+        return _joined(nearest_donors(X, donors, n_neighbors, n_around), np.ones((len(X), n_neighbors)))
     around = nearest(X, X, min(n_around, len(X) - 1))[1].mean(axis=1)
     around = np.maximum(around, _COPIES * around.mean())
     # The sample's own surroundings change nothing in the order of its neighbours.
     neighbours, _ = nearest(X, X, n_neighbors, around if around.any() else None)
     return _joined(neighbours, np.ones(neighbours.shape))
+
+
+def nearest_donors(X: Array, donors: IntArray, n_neighbors: int, n_around: int | None = None) -> IntArray:
+    """Return the nearest samples of other donors, one per donor; several where there are fewer donors than neighbours.
+
+    Samples of the same donor are alike, and so they are no evidence that donors belong together.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_samples, n_coordinates)
+    donors : ndarray of int of shape (n_samples,)
+    n_neighbors : int
+    n_around : int, optional
+        Distances are relative to the surroundings, as in :func:`local_graph`.
+
+    Returns
+    -------
+    neighbours : ndarray of int of shape (n_samples, n_neighbors)
+        -1 where there are no more samples of other donors.
+    """
+    numbers = np.unique(donors, return_inverse=True)[1].reshape(-1)
+    squared = cdist(X, X, "sqeuclidean")
+    if n_around is not None:
+        around = np.sqrt(_nearest_per_donor(squared, numbers, n_around)[1])
+        there = np.isfinite(around)
+        mean = np.where(there, around, 0.0).sum(axis=1) / np.maximum(there.sum(axis=1), 1)
+        if mean.any():
+            squared /= np.maximum(mean, _COPIES * mean.mean())
+    return _nearest_per_donor(squared, numbers, n_neighbors)[0]
+
+
+def _nearest_per_donor(squared: FloatArray, donors: IntArray, count: int) -> tuple[IntArray, FloatArray]:
+    """Return the nearest samples of other donors and their values; -1 and infinity where there are no more."""
+    n_donors = int(donors.max()) + 1
+    each = -(-count // max(1, n_donors - 1))
+    places = [_least(squared, np.flatnonzero(donors == donor), each) for donor in range(n_donors)]
+    found = np.hstack(places)
+    values = np.take_along_axis(squared, found, axis=1)
+    values[donors[found] == donors[:, None]] = np.inf
+    if found.shape[1] < count:
+        found = np.pad(found, ((0, 0), (0, count - found.shape[1])))
+        values = np.pad(values, ((0, 0), (0, count - values.shape[1])), constant_values=np.inf)
+    order = np.argsort(values, axis=1, kind="stable")[:, :count]
+    values = np.take_along_axis(values, order, axis=1)
+    return np.where(np.isfinite(values), np.take_along_axis(found, order, axis=1), -1), values
+
+
+def _least(squared: FloatArray, columns: IntArray, count: int) -> IntArray:
+    """Return the columns with the smallest values of every row, at most `count`."""
+    if len(columns) <= count:
+        return np.broadcast_to(columns, (len(squared), len(columns)))
+    if count == 1:
+        return columns[squared[:, columns].argmin(axis=1)][:, None]
+    return columns[np.argpartition(squared[:, columns], count - 1, axis=1)[:, :count]]
 
 
 def _joined(neighbours: IntArray, values: FloatArray) -> csr_array:

@@ -15,11 +15,6 @@ step : the block function of one pass, between the product with the data (projec
 tile : features of a block that a compiled step keeps in the cache.
 """
 
-from eigensieve.operators.affinity import (
-    Affinity,
-    LaplacianAffinity,
-    StandardAffinity,
-    leading_eigenvectors,
-)
+from eigensieve.operators.affinity import Affinity, LaplacianAffinity, StandardAffinity, leading_eigenvectors
 from eigensieve.operators.steps import ExpandStep, SpreadStep
 from eigensieve.operators.symmetric import SymmetricOperator, check_symmetric_operator

@@ -31,10 +31,7 @@ class SymmetricOperator(ABC):
 
 
 def check_symmetric_operator(
-    operator: SymmetricOperator,
-    dense: FloatArray | None = None,
-    *,
-    rtol: float = 1e-8,
+    operator: SymmetricOperator, dense: FloatArray | None = None, *, rtol: float = 1e-8
 ) -> None:
     """Check that an operator is symmetric and, if a matrix is given, that it agrees with the matrix.
 

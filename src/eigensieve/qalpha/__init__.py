@@ -23,22 +23,8 @@ G : the features x features matrix whose leading eigenvector is w for a fixed Q.
 """
 
 from eigensieve.qalpha.alternating import ProblemGram
-from eigensieve.qalpha.knowledge.checks import (
-    Pairs,
-    check_combination,
-    check_pairs_against_labels,
-    check_start,
-    read_pairs,
-)
-from eigensieve.qalpha.knowledge.labels import (
-    UNLABELLED,
-    Labels,
-    as_values,
-    class_span,
-    marked_labels,
-    missing_labels,
-    read_labels,
-)
+from eigensieve.qalpha.knowledge.checks import check_combination, check_pairs_against_labels, check_start, read_pairs
+from eigensieve.qalpha.knowledge.labels import UNLABELLED, Labels, as_values, marked_labels, missing_labels, read_labels
 from eigensieve.qalpha.knowledge.pairs import PairPenalty
 from eigensieve.qalpha.knowledge.steered import Knowledge, inhibition, side_variances, solve_steered
 from eigensieve.qalpha.mercer import KERNELS, Factor, KernelSettings, check_likeness, map_features

@@ -19,12 +19,7 @@ Step = Callable[[Problem, FloatArray, FloatArray], tuple[FloatArray, float, Floa
 
 
 def alternate(
-    problem: Problem,
-    Q: FloatArray,
-    settings: SolveSettings,
-    checkpoint: Checkpoint | None = None,
-    *,
-    step: Step,
+    problem: Problem, Q: FloatArray, settings: SolveSettings, checkpoint: Checkpoint | None = None, *, step: Step
 ) -> Result:
     """Repeat ``weights, value, Q = step(problem, weights, Q)`` until weights and criterion settle.
 

@@ -78,7 +78,8 @@ class Checkpoint:
             _check_files(last, record["files"])
             with np.load(last / _SMALL, allow_pickle=False) as stored:
                 small = dict(stored)
-            features = {path.stem: self.data.load_array(path) for path in sorted(last.glob("*.npy"))}
+            arrays = [last / name for name in record["files"] if name.endswith(".npy")]
+            features = {path.stem: self.data.load_array(path) for path in arrays}
         except CheckpointError:
             raise
         except Exception as error:  # a damaged file may raise anything

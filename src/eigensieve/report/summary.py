@@ -8,12 +8,14 @@ import numpy as np
 
 from eigensieve._types import BoolArray, FloatArray, IntArray
 from eigensieve._version import __version__
-from eigensieve.estimators import Findings, check_data, known_and_used
+from eigensieve.estimators import Findings, check_data, constraint_cost, known_and_used
 from eigensieve.evidence import Stability
 from eigensieve.report.fitted import Fitted
 from eigensieve.report.texts import methods_text
 from eigensieve.report.trust import trust_cards
 from eigensieve.report.views import Limits, heat_map, numbers, panel_view, redundancy, sample_view, topographical_map
+
+_PASSED = ("y", "batches", "groups", "side", "must_link", "cannot_link")  # arguments of fit among what is known
 
 
 def summarize(
@@ -80,10 +82,11 @@ def summarize(
     shown = _shown(order, names, limits)
     position = np.full(data.n_features, -1)
     position[shown] = np.arange(len(shown))
-    told = known if known is not None else {"y": shown_labels} if fitted.led_by_labels else {}
-    used = known_and_used(model, **told)
+    passed = known if known is not None else {"y": shown_labels} if fitted.led_by_labels else {}
+    used = known_and_used(model, **passed)
     samples, arranged = sample_view(fitted, data, chosen, sample_ids, shown_labels, used["labels"], limits)
     copies, redundant = redundancy(data, chosen, position, limits)
+    cost = constraint_cost(model, X, data, {name: value for name, value in passed.items() if name in _PASSED})
     drawn = order[: limits.map_features] if draw_map else order[:0]
     about = _source(source or {}, found, constant, used["labels"] is not None or fitted.led_by_labels)
     return {
@@ -109,7 +112,7 @@ def summarize(
         "samples": samples,
         "heat": heat_map(data, chosen, position, samples, arranged, limits),
         "redundancy": redundant,
-        "trust": trust_cards(fitted, frequencies, redundant, samples, used),
+        "trust": trust_cards(fitted, frequencies, redundant, samples, used, cost),
     }
 
 

@@ -109,9 +109,12 @@ def methods_text(model: Fitted, labels_used: bool, used: dict[str, Any]) -> dict
 
 def _how_with_labels(labels: dict[str, Any] | None) -> str:
     kind = None if labels is None else labels["kind"]
-    how = _WITH_LABELS.format(what={"classes": "the classes", "numbers": "the target"}.get(str(kind), "the labels"))
+    words = {"classes": "the classes", "numbers": "the target", "survival": "the time to the event"}
+    how = _WITH_LABELS.format(what=words.get(str(kind), "the labels"))
     if kind == "numbers":
         how += " The squares of the features counted half."
+    if kind == "survival":
+        how += " The time to the event enters by the martingale residuals of a Cox model without features."
     if labels is not None and labels["labelled"] < labels["samples"]:
         how += " Labels that were not known were guessed by kernel ridge regression."
     return how

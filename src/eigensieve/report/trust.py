@@ -6,6 +6,7 @@ import numpy as np
 
 from eigensieve._types import BoolArray, FloatArray
 from eigensieve._words import counted
+from eigensieve.estimators import ConstraintCost
 from eigensieve.evidence import STABLE
 from eigensieve.report.fitted import Fitted
 
@@ -18,6 +19,7 @@ def trust_cards(
     redundancy: dict[str, Any] | None,
     samples: dict[str, Any],
     used: dict[str, Any],
+    constraints: ConstraintCost | None = None,
 ) -> list[Card]:
     """Return the cards of the section "Can it be trusted?". A card appears where it tells a reader something to act on.
 
@@ -33,6 +35,7 @@ def trust_cards(
         _copies(redundancy),
         None if used["labels"] else _labels(samples),
         _known(used),
+        _constraints(model, constraints),
     ]
     return [card for card in cards if card is not None]
 
@@ -83,6 +86,21 @@ def _panel(model: Fitted) -> Card | None:
         "structure."
     )
     return _card("How few would do", counted(taken, "feature"), "good" if most >= 0.5 else "note", text)
+
+
+def _constraints(model: Fitted, found: ConstraintCost | None) -> Card | None:
+    """How much less of the structure a panel shows than one of the same size without constraints."""
+    if found is None:
+        return None
+    what = "labels" if model.led_by_labels else "structure"
+    count, other = int(model.found.support.sum()), len(found.instead)
+    text = (
+        f"The selection was made with {', '.join(found.words)}. Its {counted(count, 'feature')} show the {what} with "
+        f"R² {found.shown:.2f}. Without constraints as many features show R² {found.free:.2f}; "
+        f"{other} of them {'is another' if other == 1 else 'are others'}."
+    )
+    state = "good" if found.shown >= 0.95 * found.free else "note"
+    return _card("What do the constraints cost?", f"R² {found.shown:.2f}, free {found.free:.2f}", state, text)
 
 
 def _negative(model: Fitted) -> Card | None:
@@ -158,9 +176,11 @@ def _known(used: dict[str, Any]) -> Card | None:
     if not parts:
         return None
     kinds = {"classes": "labels", "numbers": "a number to predict", "several": "several numbers to predict"}
+    kinds |= {"survival": "times to an event"}
     words = {
         "labels": kinds.get(used["labels"]["kind"], "a target") if used["labels"] else "",
         "batches": "batches",
+        "donors": "donors",
         "side_samples": "side data",
         "must_link": "must-link pairs",
         "cannot_link": "cannot-link pairs",

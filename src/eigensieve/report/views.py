@@ -171,6 +171,8 @@ def _read_labels(
     """Labels as small integers with their names, or as numbers: used as such, or more than 20 different ones."""
     if labels is None:
         return None, None, None
+    if labels.dtype.names:  # (event, time)
+        return None, None, labels[labels.dtype.names[1]].astype(np.float64)
     texts = ["no label" if str(label) in _NO_LABEL else str(label) for label in labels]
     names, codes = np.unique(np.asarray(texts), return_inverse=True)
     if len(names) <= _CLASSES and (used is None or used["kind"] == "classes"):

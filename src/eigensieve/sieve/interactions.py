@@ -13,7 +13,7 @@ from sklearn.svm import SVC
 
 from eigensieve._types import BoolArray, FloatArray, IntArray
 from eigensieve.data import DataMatrix, as_data, squares_of
-from eigensieve.evidence import agreement, sample_orders
+from eigensieve.evidence import Exchange, agreement
 from eigensieve.sieve.pick import Alignment, Constraints, Panel, Residual, candidates_in_order, pick
 
 _MOST_WORK = 1e9  # multiplications for all products
@@ -148,20 +148,20 @@ def read_interactions(
     rows = np.sort(np.random.default_rng(0).permutation(data.n_samples)[:_MOST_SAMPLES])
     features = np.flatnonzero(usable)
     work = len(rows) * float(len(features)) ** 2 * (T.shape[1] + 2)
+    if data.shared.gaps is not None:  # products of features that miss different samples cannot be compared
+        return None
     if len(rows) < _FEWEST_SAMPLES or len(features) > _MOST_FEATURES * len(rows) or work > _MOST_WORK:
         return None
     return Interactions.of(np.asarray(data.take(features), dtype=np.float64)[rows], T[rows], codes[rows]), rows
 
 
-def interaction_p_values(
-    read: Interactions, rate: float, rng: np.random.Generator, groups: IntArray | None
-) -> FloatArray:
+def interaction_p_values(read: Interactions, rate: float, rng: np.random.Generator, exchange: Exchange) -> FloatArray:
     """Return 1/(B + 1) for features with a product that agrees with the classes more than any by chance, 1 for others.
 
-    The classes are permuted B times, within groups. The largest agreement of any product in any order is exceeded by
+    The classes are permuted B times. The largest agreement of any product in any order is exceeded by
     chance in 1 of B + 1 cases, so the p-values allow for the number of products. B follows from `rate`.
     """
     count = int(np.clip(np.ceil(1.0 / rate) - 1.0, *_ORDERS))
-    orders = sample_orders(count, len(read.codes), groups, rng)
-    by_chance = max(float(replace(read, T=read.T[order]).products().max()) for order in orders.T)
+    copies = exchange.copies(read.T, count, rng)
+    by_chance = max(float(replace(read, T=copies[:, copy]).products().max()) for copy in range(count))
     return np.where(read.products().max(axis=1) > by_chance, 1.0 / (count + 1), 1.0)

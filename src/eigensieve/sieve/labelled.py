@@ -6,13 +6,17 @@ from typing import Literal
 import numpy as np
 
 from eigensieve._types import BoolArray, FloatArray, IntArray
-from eigensieve.data import DataMatrix, SquaredData
+from eigensieve.data import DataMatrix, SquaredData, share_present
 from eigensieve.evidence import agreement
 from eigensieve.operators import StandardAffinity
 from eigensieve.sieve.target import Target
+from eigensieve.sieve.unwanted import multiplied_rows
 
 SQUARES = 0.5
 """How much the squares of the features count beside the features, for numbers."""
+
+CENSORED_RIDGE = 10.0
+"""Ridge of the pick for times to an event, whose signal is weak (docs/measured/panels.md); 1 otherwise."""
 
 _ROUNDS = 2  # of guessing labels, scoring features by the guesses and weighting them by the scores
 _RIDGE = 0.1  # of the guesses, in units of the mean squared length of a labelled sample
@@ -35,6 +39,8 @@ class TargetFit:
         T on the samples with known y alone, 0 elsewhere. False discoveries are judged by it.
     square_share : float
         How much the squares of the features count.
+    ridge : float
+        Of the regression by which the pick tells what is explained.
     source : {"labels", "products"}
         What the scores are made of; see :mod:`~eigensieve.sieve.interactions`.
     """
@@ -43,6 +49,7 @@ class TargetFit:
     target: FloatArray
     known: FloatArray
     square_share: float
+    ridge: float = 1.0
     source: Literal["labels", "products"] = "labels"
 
     def views(self, data: DataMatrix) -> list[DataMatrix]:
@@ -50,7 +57,14 @@ class TargetFit:
         return [data, SquaredData(data)] if self.square_share else [data]
 
 
-def fit_target(data: DataMatrix, usable: BoolArray, target: Target, *, batches: FloatArray | None = None) -> TargetFit:
+def fit_target(
+    data: DataMatrix,
+    usable: BoolArray,
+    target: Target,
+    *,
+    batches: FloatArray | None = None,
+    donors: IntArray | None = None,
+) -> TargetFit:
     """Score every feature by its agreement with a target.
 
     u_i = m_i'(TT' - diag(TT'))m_i with T an orthonormal basis of the target. For numbers half the agreement of the
@@ -65,19 +79,26 @@ def fit_target(data: DataMatrix, usable: BoolArray, target: Target, *, batches: 
     target : Target
     batches : ndarray of shape (n_samples, n_directions), optional
         Orthonormal span of the batches. The part of y within it does not count.
+    donors : ndarray of int of shape (n_samples,), optional
+        The donor of every sample; agreement is then over pairs of different donors.
     """
-    T = known = target.basis(batches)
+    T = known = target.basis(batches, data.roots)
     if not target.complete:
-        T = guessed_target(data, usable, target, batches)
+        T = guessed_target(data, usable, target, batches, donors)
     share = SQUARES if target.kind == "numbers" else 0.0
-    scores = agreement(data, T)
+    scores = agreement(data, T, donors)
     if share:
-        scores = np.maximum(scores, 0.0) + share * np.maximum(agreement(SquaredData(data), T), 0.0)
-    return TargetFit(scores, T, known, share)
+        scores = np.maximum(scores, 0.0) + share * np.maximum(agreement(SquaredData(data), T, donors), 0.0)
+    ridge = CENSORED_RIDGE if target.kind == "survival" else 1.0
+    return TargetFit(share_present(data) * scores, T, known, share, ridge)
 
 
 def guessed_target(
-    data: DataMatrix, usable: BoolArray, target: Target, batches: FloatArray | None = None
+    data: DataMatrix,
+    usable: BoolArray,
+    target: Target,
+    batches: FloatArray | None = None,
+    donors: IntArray | None = None,
 ) -> FloatArray:
     """Return T for all samples: what is known, and guesses by kernel ridge regression elsewhere.
 
@@ -88,15 +109,16 @@ def guessed_target(
     here = np.flatnonzero(target.known)
     if len(here) > _MOST_LABELLED:
         here = np.sort(np.random.default_rng(0).choice(here, _MOST_LABELLED, replace=False))
-    Y = target.columns[here]
-    weights = usable.astype(np.float64)
+    Y, r = target.columns[here], np.ones(data.n_samples) if data.roots is None else data.roots
+    middle = np.average(Y, axis=0, weights=r[here] ** 2)
+    weights = usable * share_present(data)
     for _ in range(_ROUNDS):
         K = _affinity_columns(data, weights, here)
         # Without any ridge the labelled samples are all zero under the weights: every guess is the mean then.
         ridge = _RIDGE * float(np.trace(K[here])) / len(here) or 1.0
-        guesses = Y.mean(axis=0) + K @ np.linalg.solve(K[here] + ridge * np.eye(len(here)), Y - Y.mean(axis=0))
-        T = _scaled_basis(_filled(target, guesses), batches)
-        scores = np.where(usable, np.maximum(agreement(data, T), 0.0), 0.0)
+        fit = np.linalg.solve(K[here] + ridge * np.eye(len(here)), (Y - middle) * r[here, None])
+        T = _scaled_basis(_filled(target, middle + K @ fit / r[:, None]), batches, data.roots)
+        scores = np.where(usable, np.maximum(agreement(data, T, donors), 0.0), 0.0) * share_present(data) ** 2
         weights = scores if scores.any() else weights
     return T
 
@@ -117,11 +139,12 @@ def _filled(target: Target, guesses: FloatArray) -> FloatArray:
     return np.where(target.known[:, None], target.columns, guesses)
 
 
-def _scaled_basis(columns: FloatArray, batches: FloatArray | None) -> FloatArray:
+def _scaled_basis(columns: FloatArray, batches: FloatArray | None, roots: FloatArray | None) -> FloatArray:
     """Return an orthonormal basis of the centred columns, each vector scaled by its share of the longest."""
     if (columns >= 0).all():
-        columns = columns / np.sqrt(np.maximum(columns.sum(axis=0), 1e-9))
-    columns = columns - columns.mean(axis=0)
+        totals = columns.sum(axis=0) if roots is None else roots**2 @ columns
+        columns = columns / np.sqrt(np.maximum(totals, 1e-9))
+    columns = multiplied_rows(columns, roots)
     if batches is not None:
         columns = columns - batches @ (batches.T @ columns)
     vectors, lengths, _ = np.linalg.svd(columns, full_matrices=False)

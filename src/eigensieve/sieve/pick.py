@@ -9,8 +9,6 @@ from eigensieve._types import BoolArray, FloatArray, IntArray
 from eigensieve.data import squares_of
 from eigensieve.sieve.settings import SETTINGS
 
-_RIDGE = 1.0
-
 
 class Gain(Protocol):
     """What further features are worth beside those taken already."""
@@ -40,18 +38,20 @@ class Alignment:
     Parameters
     ----------
     Z : ndarray of shape (n_samples, n_features)
-        Columns of unit norm.
+        Columns of unit norm, or shorter.
     scores : ndarray of shape (n_features,)
         a_i.
     share : ndarray of shape (n_features,)
         s_i, the share of each feature's variance that is not unwanted. In K_S feature i counts s_i, and its unwanted
         part 1 - s_i, which all features are taken to share: |K_S|^2 = sum_ij s_i s_j (m_i'm_j)^2 + (sum_i (1 - s_i))^2.
+    energy : ndarray of shape (n_features,) or float, default=1
+        |m_i|^2, below 1 for features with missing values.
     """
 
-    def __init__(self, Z: FloatArray, scores: FloatArray, share: FloatArray) -> None:
+    def __init__(self, Z: FloatArray, scores: FloatArray, share: FloatArray, energy: FloatArray | float = 1.0) -> None:
         self.Z, self.share, self.unwanted = Z, share, 1.0 - share
         self.a = share * scores
-        self.own = share**2 + self.unwanted**2
+        self.own = (share * energy) ** 2 + self.unwanted**2
         self.b = np.zeros(Z.shape[1])
         self.inner = self.squared = 0.0
 
@@ -74,7 +74,7 @@ class Residual:
 
     The worth of a further feature is max(u_i, 0) max(e_i, 0), where
 
-        e_i = m_i'(LL' - diag(LL'))m_i,   L = T - P(P'P + I)^-1 P'T
+        e_i = m_i'(LL' - diag(LL'))m_i,   L = T - P(P'P + rI)^-1 P'T
 
     is its agreement with the part of the target T that a ridge regression on the picked features P leaves.
 
@@ -88,15 +88,28 @@ class Residual:
         T.
     square_share : float
         The squares of the features count, too, with this factor, in e_i and in P.
+    squares : ndarray of shape (n_samples, n_features), optional
+        Those of Z by default.
+    ridge : float
+        r.
     """
 
     now = 0.0
 
-    def __init__(self, Z: FloatArray, scores: FloatArray, target: FloatArray, square_share: float = 0.0) -> None:
+    def __init__(
+        self,
+        Z: FloatArray,
+        scores: FloatArray,
+        target: FloatArray,
+        square_share: float = 0.0,
+        squares: FloatArray | None = None,
+        ridge: float = 1.0,
+    ) -> None:
+        self.ridge = ridge
         self.quality = np.maximum(scores, 0.0)
         self.views: list[tuple[FloatArray, float]] = [(Z.astype(np.float64, copy=False), 1.0)]
         if square_share:
-            self.views.append((squares_of(Z), square_share))
+            self.views.append((squares_of(Z) if squares is None else squares, square_share))
         self.energies = [np.square(view) for view, _ in self.views]
         self.left = np.array(target, dtype=np.float64)
         self.basis = np.empty((0, len(Z)))
@@ -109,11 +122,11 @@ class Residual:
         return self.quality * total
 
     def take(self, column: int) -> None:
-        # With A = PP' + I the target left is A^-1 T. A new column p changes A^-1 by A^-1 pp' A^-1 / (1 + p'A^-1 p).
+        # With A = PP' / r + I the target left is A^-1 T. A new column p changes A^-1 by A^-1 pp' A^-1 / (1 + p'A^-1 p).
         for view, share in self.views:
-            p = np.sqrt(share) * view[:, column]
+            p = np.sqrt(share / self.ridge) * view[:, column]
             solved = p - self.basis.T @ (self.basis @ p)
-            pivot = _RIDGE + float(p @ solved)
+            pivot = 1.0 + float(p @ solved)
             self.left -= np.outer(solved, p @ self.left) / pivot
             self.basis = np.vstack([self.basis, solved / np.sqrt(pivot)])
 
@@ -143,6 +156,12 @@ class Constraints:
     max_per_group: int = 1
     costs: FloatArray | None = None
     max_cost: float = np.inf
+
+    def free(self, usable: BoolArray) -> BoolArray:
+        """Return which of the usable features may be chosen and are not kept in any case."""
+        free = usable.copy()
+        free[self.keep] = False
+        return free if self.excluded is None else free & ~self.excluded
 
 
 class Panel:
@@ -190,12 +209,19 @@ class Panel:
         return np.where(more > 0, more / costs, more * costs)
 
     def fill(self, count: int) -> None:
-        """Add features in their order until there are `count`, or no other may join."""
-        if self.constraints.groups is None and self.constraints.costs is None:
-            for position in np.flatnonzero(self.left)[: count - len(self.order)]:
-                self.add(int(position))
-        while len(self.order) < count and (may := self.open()).any():
-            self.add(int(may.argmax()))
+        """Add features in their order until there are `count`, or no other may join. One that may not never will."""
+        demands, positions = self.constraints, np.flatnonzero(self.open())
+        if demands.groups is None and demands.costs is None:
+            self.order.extend(self.features[positions[: max(0, count - len(self.order))]].tolist())
+            return
+        for position in positions.tolist():
+            if len(self.order) >= count:
+                return
+            feature = self.features[position]
+            full = demands.groups is not None and self.counts[demands.groups[feature]] >= demands.max_per_group
+            dear = demands.costs is not None and self.spent + demands.costs[feature] > demands.max_cost * (1.0 + 1e-12)
+            if not full and not dear:
+                self.add(position)
 
 
 def pick(panel: Panel, gain: Gain, count: int, first: BoolArray | None = None) -> IntArray:

@@ -9,8 +9,8 @@ import numpy as np
 
 from eigensieve._progress import Progress
 from eigensieve._types import BoolArray, FloatArray, IntArray
-from eigensieve.data import DataMatrix
-from eigensieve.evidence import Discoveries, agreement_p_values, discover, follow, null_agreement, step_up
+from eigensieve.data import DataMatrix, SquaredData, weighted_standard, weighted_stats, without_gaps
+from eigensieve.evidence import Discoveries, Exchange, agreement_p_values, discover, follow, null_agreement, step_up
 from eigensieve.sieve.interactions import interaction_p_values, read_interactions
 from eigensieve.sieve.labelled import TargetFit, fit_target
 from eigensieve.sieve.layouts import Use, relative_variances, sample_profiles
@@ -60,6 +60,8 @@ class Problem:
         The search for that structure.
     batches : ndarray of int of shape (n_samples,) or None
         Samples are permuted within these.
+    donors : ndarray of int of shape (n_samples,) or None
+        The donor of every sample, if some have several: samples of one donor are no evidence for one another.
     constraints : Constraints
     """
 
@@ -67,6 +69,7 @@ class Problem:
     target: Target | None
     rounds: Rounds
     batches: IntArray | None = None
+    donors: IntArray | None = None
     constraints: Constraints = field(default_factory=Constraints)
 
     @property
@@ -80,9 +83,7 @@ class Problem:
     @property
     def tested(self) -> BoolArray:
         """The features that may be chosen and are not kept in any case."""
-        tested = self.usable.copy()
-        tested[self.constraints.keep] = False
-        return tested if self.constraints.excluded is None else tested & ~self.constraints.excluded
+        return self.constraints.free(self.usable)
 
     def with_constraints(self, constraints: Constraints) -> "Problem":
         """Return the same problem with other constraints. What is known of the target stays known."""
@@ -96,7 +97,7 @@ class Problem:
             fit = self.fitted
             rows = slice(None) if self.samples.rows is None else self.samples.rows
             scores = np.where(self.usable, fit.scores + self.rounds.separation, 0.0)
-            return Found(scores, fit.target[rows], fit.target, fit.source)
+            return Found(scores, fit.target[rows], self._plain(fit.target), fit.source)
         V, layout = self.rounds.structure(self.usable, progress)
         if np.count_nonzero(self.usable) <= SETTINGS.narrow:
             scores = self.rounds.narrow_scores(progress)
@@ -107,16 +108,22 @@ class Problem:
             progress(f"placing {self.samples.everything.n_samples} samples among {len(V)} landmarks")
             embedding = self.samples.extended(V, layout.places())
         source: Source = "features" if self.rounds.profiles is None else "profiles"
-        return Found(np.where(self.usable, scores, 0.0), V, embedding, source)
+        return Found(np.where(self.usable, scores, 0.0), V, self._plain(embedding), source)
+
+    def _plain(self, V: FloatArray) -> FloatArray:
+        """Return V without the roots of the samples' weights."""
+        roots = self.cleaned.data.roots
+        return V if roots is None else V / roots[:, None]
 
     @cached_property
     def fitted(self) -> TargetFit:
         """The target as structure, with scores by products of features where these are clearly better."""
         assert self.target is not None
         data = self.cleaned.data
-        fit = fit_target(data, self.usable, self.target, batches=self.cleaned.batches)
+        fit = fit_target(data, self.usable, self.target, batches=self.cleaned.batches, donors=self.donors)
         codes = self.target.codes
-        if codes is None or not self.target.complete or np.any(self.rounds.separation):
+        plain = self.donors is None and data.roots is None
+        if codes is None or not plain or not self.target.complete or np.any(self.rounds.separation):
             return fit
         read = read_interactions(data, self.usable, fit.target, codes)
         better = None if read is None else read[0].clearly_better()
@@ -137,35 +144,29 @@ class Problem:
                 rng=rng,
                 tested=self.tested,
                 n_folds=SETTINGS.narrow if np.count_nonzero(self.tested) <= SETTINGS.narrow else SETTINGS.folds,
-                groups=self._among_compared(self.batches),
+                exchange=self._exchange,
                 progress=progress,
             )
         fit, products = self.fitted, self.fitted.source == "products"
         rate = fdr / 2 if products else fdr
-        found = follow(
-            fit.views(self.cleaned.data), self.tested, fit.known, fdr=rate, rng=rng, groups=self._exchangeable
-        )
+        found = follow(fit.views(self.cleaned.data), self.tested, fit.known, fdr=rate, rng=rng, exchange=self._exchange)
         if not products:
             return found
         progress("comparing products of features with permuted labels")
         assert self.target is not None and self.target.codes is not None
         read = read_interactions(self.cleaned.data, self.usable, fit.target, self.target.codes)
         assert read is not None
-        groups = None if self._exchangeable is None else self._exchangeable[read[1]]
         p_values = np.ones(len(self.usable))
-        p_values[self.usable] = interaction_p_values(read[0], rate, rng, groups)
+        p_values[self.usable] = interaction_p_values(read[0], rate, rng, self._exchange.among(read[1]))
         return Discoveries(np.minimum(found.p_values, p_values), self.tested & (found.selected | (p_values <= rate)))
 
     @property
-    def _exchangeable(self) -> IntArray | None:
-        """Groups within which samples are permuted. A sample without label is a group of its own, so it stays."""
-        if self.target is None or self.target.complete:
-            return self.batches
-        batches = np.zeros(len(self.target.known), dtype=np.intp) if self.batches is None else self.batches
-        return np.where(self.target.known, batches, batches.max() + 1 + np.arange(len(batches)))
-
-    def _among_compared(self, values: IntArray | None) -> IntArray | None:
-        return values if values is None or self.samples.rows is None else values[self.samples.rows]
+    def _exchange(self) -> Exchange:
+        """Which samples trade places in permuted copies: with a target those whose y is known, else those compared."""
+        every = Exchange(self.batches, self.donors, roots=self.cleaned.data.roots)
+        if self.target is not None:
+            return every if self.target.complete else replace(every, moving=self.target.known)
+        return every if self.samples.rows is None else every.among(self.samples.rows)
 
     def pick(self, found: Found, candidates: IntArray, count: int) -> IntArray:
         """Pick features by their gain, within the constraints; fewer if the constraints leave fewer.
@@ -177,31 +178,46 @@ class Problem:
         if not len(features) or not count:
             return np.empty(0, dtype=np.intp)
         few = features[: n_considered(count, self.constraints)]
-        Z, scores = self.samples.data.take(few), found.scores[few]
+        scores, present = found.scores[few], self.samples.present[few]
         clear: BoolArray | None = None
-        gain: Gain = Alignment(Z, scores, share[few])
+        gain: Gain
         if found.source == "labels":
-            gain = Residual(Z, scores * share[few], found.structure, self.fitted.square_share)
-        elif found.source != "products":
+            share_of_squares, ridge = self.fitted.square_share, self.fitted.ridge
+            squares = self.standing(few, SquaredData(self.samples.data)) if share_of_squares else None
+            quality = scores * share[few]
+            gain = Residual(self.standing(few), quality, found.structure, share_of_squares, squares, ridge)
+        else:
+            gain = Alignment(self.standing(few), scores, share[few], present)
+        if found.source in ("features", "profiles"):
             p_values = np.ones(len(features))
-            p_values[: len(few)] = agreement_p_values(scores, found.structure)
+            p_values[: len(few)] = agreement_p_values(scores / present, found.structure)
             clear = step_up(p_values, SETTINGS.noise)[: len(few)]
         return pick(Panel(self.constraints, features), gain, count, clear)
+
+    def standing(self, features: IntArray, data: DataMatrix | None = None) -> FloatArray:
+        """Return features of the compared samples in memory; the squared norm of each is its share of values."""
+        Z = (self.samples.data if data is None else data).take(features)
+        present = self.samples.present[features]
+        return Z if (present == 1).all() else Z * np.sqrt(present).astype(Z.dtype)
 
     def fewest(self, found: Found, candidates: IntArray) -> tuple[IntArray, IntArray, FloatArray]:
         """Pick the fewest features that show the structure. Returns them, and how much panels of growing size show."""
         order = self.pick(found, candidates, min(len(candidates) + len(self.constraints.keep), MOST_PICKED))
-        sizes, shown = growing_panels(self.samples.data.take(order), found.structure)
+        sizes, shown = growing_panels(
+            self.standing(order), found.structure, self.samples.donors, self.samples.data.roots
+        )
         return order[: max(fewest(sizes, shown), len(self.constraints.keep))], sizes, shown
 
     def null_scores(self, found: Found, rng: np.random.Generator) -> FloatArray:
         """Return the scores of ten permuted copies of up to 200 features."""
         labelled = self.target is not None
         data = self.cleaned.data if labelled else self.samples.data
-        V = found.embedding if labelled else found.structure
-        groups = self._exchangeable if labelled else self._among_compared(self.batches)
+        V = self.fitted.target if labelled else found.structure
         some = np.sort(rng.permutation(np.flatnonzero(self.usable))[:200])
-        return null_agreement(data.take(some), V, 10, rng, groups).ravel()
+        gaps = data.shared.gaps
+        present = None if gaps is None else gaps.present(some)
+        null = null_agreement(data.take(some), V, 10, rng, self._exchange, present)
+        return (self.samples.present[some, None] * null).ravel()
 
 
 def pose(
@@ -214,6 +230,8 @@ def pose(
     use_scale: Use = "auto",
     use_profiles: Use = "auto",
     constraints: Constraints | None = None,
+    donors: IntArray | None = None,
+    weights: FloatArray | None = None,
 ) -> Problem:
     """Remove unwanted variation and build the search problem.
 
@@ -230,15 +248,25 @@ def pose(
         Without a target: whether the features' variances are their first weights, and whether samples are compared by
         profiles. The latter needs data without unwanted variation.
     constraints : Constraints, optional
+    donors : ndarray of int of shape (n_samples,), optional
+        The donor of every sample, if some have several.
+    weights : ndarray of shape (n_samples,), optional
+        Of the samples, positive with mean 1. None if all are equal.
     """
     unwanted = Unwanted() if unwanted is None else unwanted
-    cleaned = clean(raw.standardized("center"), usable, unwanted)
-    samples = compared_samples(cleaned.data)
+    gaps = raw.shared.gaps
+    if gaps is not None and (unwanted.by_sample or weights is not None or gaps.rows is not None):
+        raw = without_gaps(raw, unwanted.span(raw.n_samples) if unwanted.by_sample else None, weights)
+    stats = raw.stats() if weights is None else weighted_stats(raw, weights)
+    standard = raw.standardized("center") if weights is None else weighted_standard(raw, stats, weights)
+    cleaned = clean(standard, usable, unwanted)
+    samples = compared_samples(cleaned.data, donors)
     profiles = variances = None
     if target is None and not unwanted.anything and not (use_profiles == "auto" and use_scale is True):
-        profiles = sample_profiles(raw, cleaned.usable, use_profiles)
+        profiles = sample_profiles(raw, cleaned.usable, use_profiles, weights)
     if target is None and profiles is None:
-        variances = relative_variances(raw, cleaned.usable, cleaned.share, use_scale)
+        variances = relative_variances(stats, cleaned.usable, cleaned.share, use_scale)
     apart = separation(cleaned.data, cannot) if cannot is not None and len(cannot) else 0.0
     rounds = Rounds(samples, cleaned.usable, variances, profiles, apart)
-    return Problem(cleaned, target, rounds, unwanted.batches, Constraints() if constraints is None else constraints)
+    constraints = Constraints() if constraints is None else constraints
+    return Problem(cleaned, target, rounds, unwanted.batches, donors, constraints)

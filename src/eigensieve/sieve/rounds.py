@@ -70,17 +70,17 @@ class Rounds:
 
     def _walks(self, layout: Layout) -> FloatArray:
         many = self.small_groups or self.samples.rows is not None
-        return walks(layout.points, SETTINGS.balance if many else 1.0)
+        return walks(layout.points, SETTINGS.balance if many else 1.0, self.samples.donors, self.samples.data.roots)
 
     def _first_weights(self, active: BoolArray) -> FloatArray:
-        """Return the variances of the active features, capped at their 99 % quantile, or equal weights."""
+        """Return the variances of the active features, capped at their 99 % quantile, or the shares with a value."""
         if self.variances is None:
-            return active.astype(np.float64)
+            return active * self.samples.present
         return np.where(active, np.minimum(self.variances, np.quantile(self.variances[active], SETTINGS.cap)), 0.0)
 
     def scores(self, V: FloatArray) -> FloatArray:
-        """Return u_i = m_i'(VV' - diag(VV'))m_i, plus the separation of pairs that cannot be linked."""
-        return agreement(self.samples.data, V) + self.separation
+        """Return p_i m_i'(VV' - diag(VV'))m_i, plus the separation of pairs that cannot be linked."""
+        return self.samples.present * agreement(self.samples.data, V, self.samples.donors) + self.separation
 
     def narrow_scores(self, progress: Progress = silent) -> FloatArray:
         """Return the score of every feature by the structure of the other features.

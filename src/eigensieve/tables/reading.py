@@ -32,6 +32,9 @@ def read_table(
     label: str | None = None,
     id: str | None = None,
     batch: str | None = None,
+    donor: str | None = None,
+    event: str | None = None,
+    time: str | None = None,
     samples: Samples = "auto",
     format: str | None = None,
     categories: Categories = "error",
@@ -61,6 +64,10 @@ def read_table(
         Name of the column with the samples' names. A first column of distinct texts is taken without asking.
     batch : str, optional
         Name of the column with the samples' batches, found like the label.
+    donor : str, optional
+        Name of the column with the samples' donors, found like the label.
+    event, time : str, optional
+        Names of the columns that say whether an event was seen, and when it or the last look was.
     samples : {"auto", "rows", "columns"}, default="auto"
         Where the samples stand. "auto" takes rows, unless a text table has named rows that the label, the
         name of the first column or the values show to be features; the table's notes say so.
@@ -102,7 +109,7 @@ def read_table(
     _check("format", format, f"one of {', '.join(FORMATS)}", format is None or format in FORMATS)
     known = categories in ("error", "leave-out", "one-hot")
     _check("categories", categories, "'error', 'leave-out' or 'one-hot'", known)
-    roles = {"label": label, "batch": batch}
+    roles = {"label": label, "batch": batch, "donor": donor, "event": event, "time": time}
     request = Request(
         "standard input" if str(path) == STDIN else Path(path),
         {role: name for role, name in roles.items() if name is not None},

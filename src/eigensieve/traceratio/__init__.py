@@ -23,12 +23,5 @@ from eigensieve.traceratio.dinkelbach import (
     subset_ratio,
     usable_features,
 )
-from eigensieve.traceratio.pairs import (
-    FisherPair,
-    GivenPair,
-    GraphPair,
-    LaplacianPair,
-    diagonals,
-    semi_supervised_pair,
-)
+from eigensieve.traceratio.pairs import FisherPair, GivenPair, GraphPair, LaplacianPair, diagonals, semi_supervised_pair
 from eigensieve.traceratio.path import TraceRatioPath, trace_ratio_path

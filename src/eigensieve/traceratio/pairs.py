@@ -194,10 +194,7 @@ def semi_supervised_pair(codes: IntArray, graph: csr_array, laplacian_weight: fl
     """
     fisher, laplacian = FisherPair(codes), LaplacianPair(graph)
     return MixedPair(
-        [
-            ((1.0 - laplacian_weight) / fisher.counts.sum(), fisher),
-            (laplacian_weight / laplacian.d.sum(), laplacian),
-        ]
+        [((1.0 - laplacian_weight) / fisher.counts.sum(), fisher), (laplacian_weight / laplacian.d.sum(), laplacian)]
     )
 
 

@@ -5,13 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from eigensieve._types import FloatArray, IntArray
-from eigensieve.traceratio.dinkelbach import (
-    check_size,
-    feature_ranking,
-    merge_close,
-    top,
-    usable_features,
-)
+from eigensieve.traceratio.dinkelbach import check_size, feature_ranking, merge_close, top, usable_features
 
 
 @dataclass(frozen=True)

@@ -211,11 +211,12 @@ def _check_sizes(samples: Samples, task: _Task, folds: int, source: str) -> None
 
 def _run(samples: Samples, task: _Task, options: CompareOptions, console: Console, source: str) -> list[dict[str, Any]]:
     """Choose and score, for every fold, selector and number of features."""
-    from sklearn.model_selection import KFold, StratifiedKFold
+    from sklearn.model_selection import GroupKFold, KFold, StratifiedGroupKFold, StratifiedKFold
 
     y, seed = task.y, options.seed or 0
-    splitter = (KFold if task.numbers else StratifiedKFold)(options.folds, shuffle=True, random_state=seed)
-    folds = splitter.split(np.zeros(len(y)), y)
+    kinds = (KFold, StratifiedKFold) if samples.donors is None else (GroupKFold, StratifiedGroupKFold)
+    splitter = kinds[not task.numbers](options.folds, shuffle=True, random_state=seed)
+    folds = splitter.split(np.zeros(len(y)), y, samples.donors)
     rows = []
     with console.working("Comparing", source) as show:
         for (fold, (train, test)), name, count in product(enumerate(folds), task.methods, task.counts):

@@ -10,7 +10,7 @@ import typer
 from eigensieve.cli.console import Console
 from eigensieve.cli.constraints import feature_places
 from eigensieve.cli.errors import InputProblem, UsageProblem
-from eigensieve.cli.methods import DEFAULT_METHOD
+from eigensieve.cli.methods import DEFAULT_METHOD, METHODS
 from eigensieve.cli.options import Force, PrintOptions, Report, SafeNames, SampleOptions, Seed
 from eigensieve.cli.outputs import Outputs, check_frame_name, save_frame
 from eigensieve.cli.reading import Samples, read_samples
@@ -54,7 +54,7 @@ def score_panels(
     console = Console(printing, output, report)
     with Outputs(force=force) as outputs:
         outputs.check(output, report, inputs=(*reading.inputs, *panel))
-        samples = read_samples(reading, console, notes=True)
+        samples = read_samples(reading, console, notes=True, gaps=METHODS[DEFAULT_METHOD].gaps)
         for sentence in samples.prepared:
             console.note(sentence)
         found = _score(samples, panel, n_random, seed or 0, console, reading.source)
@@ -84,7 +84,15 @@ def _score(samples: Samples, panels: list[str], n_random: int, seed: int, consol
     samples.data.shared.names = np.array([str(name) for name in samples.features], dtype=object)
     y = Fitting(DEFAULT_METHOD, {}).labels(samples)
     with console.fitting("Scoring panels", source):
-        return score_panel(samples.data, wanted, y, batches=samples.batches, n_random=n_random, random_state=seed)
+        return score_panel(
+            samples.data,
+            wanted,
+            y,
+            batches=samples.batches,
+            groups=samples.donors,
+            n_random=n_random,
+            random_state=seed,
+        )
 
 
 def _measure(found: Any) -> str:

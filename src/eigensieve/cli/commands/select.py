@@ -10,7 +10,17 @@ from eigensieve.cli.console import Console
 from eigensieve.cli.constraints import NAMED, check_constraints, with_constraints
 from eigensieve.cli.errors import UsageProblem, input_errors
 from eigensieve.cli.methods import DEFAULT_METHOD, METHODS
-from eigensieve.cli.options import Force, Model, PrintOptions, Report, SafeNames, SampleOptions, Seed, option
+from eigensieve.cli.options import (
+    Force,
+    Model,
+    PrintOptions,
+    Report,
+    SafeNames,
+    SampleOptions,
+    Seed,
+    TargetOptions,
+    option,
+)
 from eigensieve.cli.outputs import (
     Outputs,
     check_frame_name,
@@ -23,6 +33,7 @@ from eigensieve.cli.outputs import (
 from eigensieve.cli.pairs import read_pairs
 from eigensieve.cli.reading import Samples, read_samples, read_side
 from eigensieve.cli.selection import Fitting, Selection, count_or_auto
+from eigensieve.cli.survival import check_times, with_times
 
 EXAMPLES = (
     "eigensieve select genes.csv -o chosen.csv --report report.html",
@@ -101,7 +112,14 @@ class FitOptions:
     ] = 0
     seed: Seed = None
 
-    def fitting(self, label: str | None, batch: str | None = None) -> Fitting:
+    @property
+    def inputs(self) -> tuple[str | None, ...]:
+        """The files that are read; names of features are no files."""
+        return self.side, self.pairs, self.must_keep, self.exclude, self.groups, self.costs
+
+    def fitting(
+        self, label: str | None, *, event: str | None = None, time: str | None = None, **roles: str | None
+    ) -> Fitting:
         """The method with its parameters. Options that do not go together are refused before anything is read."""
         others = {"method", "side", "pairs", "stability"}
         given = {key: value for key, value in vars(self).items() if key not in others}
@@ -118,7 +136,7 @@ class FitOptions:
             )
         if label is None and self.supervision not in (None, "auto", "ignore"):
             raise UsageProblem(f"--supervision {self.supervision} needs labels. Name their column with --label.")
-        for name, value in (("batch", batch), ("side", self.side), ("pairs", self.pairs)):
+        for name, value in ({**roles, "event": event, "side": self.side, "pairs": self.pairs}).items():
             if value is not None and name not in fitting.method.knows:
                 raise UsageProblem(
                     f"--{name} does nothing with --method {self.method}. Drop it, or use --method {DEFAULT_METHOD}."
@@ -146,7 +164,7 @@ class WriteOptions:
 
 
 def select_features(
-    reading: SampleOptions,
+    reading: TargetOptions,
     fit: FitOptions,
     writing: WriteOptions,
     printing: PrintOptions,
@@ -155,17 +173,18 @@ def select_features(
     """Select the features that matter from a table of samples.
 
     Reads CSV and TSV (also .gz), Excel, Parquet, Feather, .npy, .npz, .mat, svmlight, Matrix Market, 10x folders and
-    .h5ad. Labels, batches, side data and pairs of samples are used where you give them. The columns of --label and
-    --batch are never features.
+    .h5ad. Labels, batches, side data and pairs of samples are used where you give them. The columns of --label,
+    --batch and --donors are never features.
     """
-    fitting = fit.fitting(reading.label, reading.batch)
+    check_times(reading.event, reading.time, reading.label)
+    fitting = fit.fitting(**reading.roles)
     check_table_name(writing.output, reading.source)
     check_frame_name(writing.weights)
     places = (writing.output, writing.weights, writing.model, writing.report, writing.selected)
     console = Console(printing, *places)
     with Outputs(force=writing.force) as outputs:
-        outputs.check(*places, inputs=(*reading.inputs, fit.side, fit.pairs))
-        samples = read_samples(reading, console, notes=True)
+        outputs.check(*places, inputs=(*reading.inputs, *fit.inputs))
+        samples = with_times(read_samples(reading, console, notes=True, gaps=fitting.method.gaps))
         selection = _selection(fitting, samples, reading, fit, console)
         _write(selection, writing, outputs, console)
         outputs.commit()
@@ -177,6 +196,8 @@ def _selection(
 ) -> Selection:
     """Read side data and pairs, fit, and repeat the fit on random halves where asked."""
     extra: dict[str, Any] = {} if samples.batches is None else {"batches": samples.batches}
+    if samples.donors is not None:
+        extra["groups"] = samples.donors
     if options.side is not None:
         extra["side"] = read_side(options.side, reading, samples, console)
     if options.pairs is not None:

@@ -9,10 +9,7 @@ from eigensieve.datasets.synthetic.result import RandomState, SyntheticData, che
 
 
 def make_class_scaleup(
-    n_classes: int = 3,
-    *,
-    design: Literal["2003", "2005"] = "2005",
-    random_state: RandomState = None,
+    n_classes: int = 3, *, design: Literal["2003", "2005"] = "2005", random_state: RandomState = None
 ) -> SyntheticData:
     """Clusters in a few features beside features whose clusters do not agree, for any number of classes.
 

@@ -34,10 +34,7 @@ class TwoSolutions(NamedTuple):
 
 
 def make_two_solutions(
-    *,
-    noise_scale: float = 0.25,
-    second_scale: float = 0.8,
-    random_state: RandomState = None,
+    *, noise_scale: float = 0.25, second_scale: float = 0.8, random_state: RandomState = None
 ) -> TwoSolutions:
     """Draw 150 samples of 20 features with two independent solutions of three clusters each.
 

@@ -9,10 +9,7 @@ _NOISE = 20.0
 
 
 def make_weston_linear(
-    n_samples: int = 100,
-    n_features: int = 202,
-    *,
-    random_state: RandomState = None,
+    n_samples: int = 100, n_features: int = 202, *, random_state: RandomState = None
 ) -> SyntheticData:
     """The linear two-class problem of Weston et al. (2001): 6 relevant features of 202.
 
@@ -48,10 +45,7 @@ def make_weston_linear(
 
 
 def make_weston_nonlinear(
-    n_samples: int = 100,
-    n_features: int = 52,
-    *,
-    random_state: RandomState = None,
+    n_samples: int = 100, n_features: int = 52, *, random_state: RandomState = None
 ) -> SyntheticData:
     """The non-linear two-class problem of Weston et al. (2001): 2 relevant features of 52.
 

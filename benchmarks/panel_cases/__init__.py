@@ -1,0 +1,1 @@
+"""The subjects of benchmarks/panels.py, one module each."""

@@ -1,0 +1,144 @@
+"""WeightedFeatures: data whose features are scaled by the weights of a selector."""
+
+from numbers import Real
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import OneToOneFeatureMixin, TransformerMixin, clone
+from sklearn.utils import get_tags
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from eigensieve._sklearn import HasMethods, Interval, fit_context
+from eigensieve._types import FloatArray
+from eigensieve.data import is_stored
+from eigensieve.estimators.base import NOT_NEGATIVE, Estimator, all_or_nothing, check_stored
+from eigensieve.estimators.sieve_selector import SieveSelector
+
+
+class WeightedFeatures(OneToOneFeatureMixin, TransformerMixin, Estimator):
+    """Scale every feature by its weight, in place of choosing some.
+
+    Feature i is multiplied by
+
+        (floor + (1 - floor) max(alpha_i, 0) / max_j alpha_j)^power,
+
+    with alpha the weights of the selector. With the power 1/2 the inner products of the samples are their affinity
+    A = sum_i alpha_i m_i m_i' (Wolf and Shashua 2005, section 2). Without a floor, features of weight 0 vanish.
+
+    Weights are about standardised features. Put a StandardScaler in front if features differ in their units, and
+    k-means, or whatever looks at distances, behind.
+
+    Parameters
+    ----------
+    selector : estimator or None, default=None
+        A selector that learns `weights_`: :class:`SieveSelector` or :class:`QAlphaSelector`. None stands for
+        ``SieveSelector(1.0)``: how many features it selects does not matter. It is cloned.
+    power : float, default=0.5
+        1 scales by the weights, 0.5 by their roots.
+    floor : float, default=0.0
+        The share, from 0 to 1, that a feature of weight 0 keeps before the power is taken.
+
+    Attributes
+    ----------
+    selector_ : estimator
+        The fitted selector.
+    scale_ : ndarray of shape (n_features,)
+        What features are multiplied by; 1 for the largest weight.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str
+        When X had column names.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.cluster import KMeans
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from eigensieve import QAlphaSelector, WeightedFeatures
+    >>> rng = np.random.default_rng(0)
+    >>> kind = np.arange(60) % 3
+    >>> X = rng.standard_normal((60, 200))
+    >>> X[:, :8] += rng.normal(0, 3, (3, 8))[kind]
+    >>> model = make_pipeline(StandardScaler(), WeightedFeatures(QAlphaSelector(1.0)), KMeans(3, n_init=10)).fit(X)
+    >>> new = rng.standard_normal((4, 200))
+    >>> model.predict(new).shape
+    (4,)
+    """
+
+    _parameter_constraints: dict[str, list[Any]] = {
+        "selector": [HasMethods(["fit", "get_support"]), None],
+        "power": [NOT_NEGATIVE],
+        "floor": [Interval(Real, 0, 1, closed="both")],
+    }
+
+    def __init__(self, selector: Any = None, *, power: float = 0.5, floor: float = 0.0) -> None:
+        self.selector = selector
+        self.power = power
+        self.floor = floor
+
+    @fit_context(prefer_skip_nested_validation=False)
+    @all_or_nothing
+    def fit(self, X: Any, y: Any = None, **fit_params: Any) -> Self:
+        """Fit the selector.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, or stored or distributed data, of shape (n_samples, n_features)
+            Passed to the selector.
+        y : array-like, optional
+            Passed to the selector.
+        **fit_params : dict
+            Passed to the selector, for example `batches`.
+
+        Returns
+        -------
+        self : WeightedFeatures
+        """
+        selector = SieveSelector(1.0) if self.selector is None else clone(self.selector)
+        self.selector_ = selector.fit(X, y, **fit_params)
+        self.n_features_in_ = selector.n_features_in_
+        if hasattr(selector, "feature_names_in_"):
+            self.feature_names_in_ = selector.feature_names_in_
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+        self.scale_ = self._scale(getattr(selector, "weights_", None))
+        return self
+
+    def _scale(self, weights: Any) -> FloatArray:
+        if np.ndim(weights) != 1:
+            raise ValueError(
+                "The 'selector' parameter of WeightedFeatures must learn one weight per feature (weights_). Got "
+                f"{type(self.selector_).__name__} instead; use SieveSelector or QAlphaSelector."
+            )
+        alpha = np.maximum(weights, 0.0).astype(np.float64)
+        share = alpha / (alpha.max() or 1.0)
+        return np.asarray((self.floor + (1.0 - self.floor) * share) ** self.power)
+
+    def transform(self, X: Any) -> Any:
+        """Return X with its features scaled; sparse stays sparse, stored data becomes an array in memory.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, or stored or distributed data, of shape (n_samples, n_features)
+            Samples with the features of `fit`.
+
+        Returns
+        -------
+        X_weighted : of shape (n_samples, n_features)
+        """
+        check_is_fitted(self)
+        if is_stored(X):
+            X = check_stored(self, X, reset=False).take(slice(None))
+        else:
+            finite = "allow-nan" if get_tags(self).input_tags.allow_nan else True
+            kinds = [np.float64, np.float32]
+            formats = ("csr", "csc")
+            X = validate_data(self, X, reset=False, accept_sparse=formats, dtype=kinds, ensure_all_finite=finite)
+        scale = self.scale_.astype(X.dtype)
+        return type(X)(X.multiply(scale)) if hasattr(X, "multiply") else X * scale
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        inner = get_tags(SieveSelector() if self.selector is None else self.selector)
+        tags.input_tags.sparse, tags.input_tags.allow_nan = inner.input_tags.sparse, inner.input_tags.allow_nan
+        return tags
