@@ -11,7 +11,7 @@ from eigensieve._types import Array
 from eigensieve._version import __version__
 from eigensieve.cells.choice import Choice, choose
 from eigensieve.data import DataMatrix, are_amounts, are_counts, as_data, log_counts
-from eigensieve.estimators import Known, SieveSelector, as_indices, warn_user
+from eigensieve.estimators import Known, SieveSelector, as_indices, by_name, warn_user
 from eigensieve.evidence import agreement
 
 _N_BATCHES = "highly_variable_nbatches"
@@ -260,7 +260,7 @@ def _genes(adata: Any, given: Any, parameter: str) -> Array | None:
 def _per_gene(adata: Any, given: Any, parameter: str) -> Any:
     """Return one value per gene: as given, or of a column of ``adata.var``."""
     if not isinstance(given, str):
-        return given
+        return by_name(given, adata.var_names)
     if given not in adata.var:
         raise ValueError(
             f"The '{parameter}' parameter of select_genes must be a column of adata.var, one of "

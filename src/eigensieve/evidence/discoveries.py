@@ -78,7 +78,7 @@ def discover(
         p_values[inside] = null.p_values(fit(active), current, rng)
     selected = np.zeros(data.n_features, dtype=bool)
     any_dependence = np.sum(1.0 / np.arange(1, np.count_nonzero(tested) + 1))
-    selected[tested] = step_up(p_values[tested], fdr / any_dependence)
+    selected[tested] = step_up(p_values[tested], fdr / max(any_dependence, 1.0))
     return Discoveries(p_values, selected & (np.count_nonzero(selected) > 1))
 
 
