@@ -30,19 +30,9 @@ def agreement(data: DataMatrix, embedding: Array, donors: Array | None = None) -
     embedding sets apart, which is no evidence that samples belong together. For features without structure they are the
     whole mean of the sum.
 
-    Parameters
-    ----------
-    data : DataMatrix
-        Standardised: centred columns of unit norm.
-    embedding : ndarray of shape (n_samples, n_columns)
-        V: Q, or Q scaled by the importance of its columns.
-    donors : ndarray of int of shape (n_samples,), optional
-        The donor of every sample. Then the sum is over pairs of samples of different donors:
-        u_i = |V'm_i|^2 - sum_g |V_g'm_ig|^2, where V_g and m_ig are the samples of donor g.
-
-    Returns
-    -------
-    scores : ndarray of shape (n_features,)
+    The data is standardised: centred columns of unit norm. V is Q, or Q scaled by the importance of its columns. With
+    `donors`, the donor of every sample, the sum is over pairs of samples of different donors:
+    u_i = |V'm_i|^2 - sum_g |V_g'm_ig|^2, where V_g and m_ig are the samples of donor g.
     """
     V = np.asarray(embedding, dtype=np.float64)
     if donors is not None:
@@ -54,19 +44,12 @@ def agreement(data: DataMatrix, embedding: Array, donors: Array | None = None) -
 
 
 def agreement_p_values(scores: Array, embedding: Array) -> Array:
-    """Return how likely a feature of independent values scores as much, by the chi-square law.
+    """Return how likely a feature of independent values scores as much (:func:`agreement`), by the chi-square law.
 
     With lambda_j the eigenvalues of V'V, the score of a feature without structure is about
     sum_j lambda_j (x_j - 1) / q, where the x_j are independent, chi-square with one degree of freedom. With
     g = sum lambda^2 / sum lambda and h = (sum lambda)^2 / sum lambda^2, this is about g (x - h) / q for x chi-square
     with h degrees of freedom: the two have the same mean and variance.
-
-    Parameters
-    ----------
-    scores : ndarray of shape (n_features,)
-        From :func:`agreement`.
-    embedding : ndarray of shape (n_samples, n_columns)
-        V.
     """
     gram = embedding.T @ embedding
     total, squares = float(np.trace(gram)), float(np.sum(gram**2))
@@ -84,26 +67,11 @@ def null_agreement(
     exchange: Exchange = ANY,
     present: Array | None = None,
 ) -> Array:
-    """Return the agreement of permuted copies of features: the same marginals, without dependence on the samples.
+    """Return the agreement of permuted copies of features (n_features x n_copies): the same marginals, no dependence.
 
     To permute the entries of m_i is to permute the rows of V. So the copies are never made, and all features share the
-    products with a permuted V.
-
-    Parameters
-    ----------
-    features : ndarray of shape (n_samples, n_features)
-        Standardised columns m_i, as `data.take` returns them.
-    embedding : ndarray of shape (n_samples, n_columns)
-    n_copies : int
-    rng : Generator
-    exchange : Exchange
-        Which samples may trade places.
-    present : ndarray of bool of shape (n_samples, n_features), optional
-        Where there is a value. Missing values stay where they are.
-
-    Returns
-    -------
-    scores : ndarray of shape (n_features, n_copies)
+    products with a permuted V. `features` are standardised columns, as `data.take` returns them. `exchange` says which
+    samples may trade places, and `present` where there is a value: missing values stay where they are.
     """
     V = np.asarray(embedding).astype(features.dtype)
     if present is not None and not present.all():
@@ -149,14 +117,7 @@ def _null_with_gaps(
 class NullSample:
     """Some features of every fold in memory, from which the null scores of any embedding are made.
 
-    Parameters
-    ----------
-    data : DataMatrix
-        Standardised data.
-    folds : list of ndarray of int
-        Each in random order, so that its first features are a random sample.
-    exchange : Exchange
-        Which samples may trade places.
+    A fold is in random order, so that its first features are a random sample.
     """
 
     def __init__(self, data: DataMatrix, folds: list[Array], exchange: Exchange = ANY) -> None:

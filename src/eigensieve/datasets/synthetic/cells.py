@@ -6,6 +6,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 from scipy.sparse import csr_matrix, vstack
 
+from eigensieve._errors import wrong_parameter
 from eigensieve.datasets.synthetic.result import RandomState, check_range
 
 _AT_ONCE = 2**22  # rates that are held at a time
@@ -135,11 +136,6 @@ def make_single_cells(
 def _check_types(shares: np.ndarray, structure: str) -> None:
     name = "make_single_cells"
     if shares.ndim != 1 or not len(shares) or not (np.isfinite(shares).all() and (shares > 0).all()):
-        raise ValueError(
-            f"The 'group_shares' parameter of {name} must be one positive number per type. Got {shares.tolist()} "
-            "instead."
-        )
+        raise wrong_parameter("group_shares", name, "be one positive number per type", shares.tolist())
     if structure not in ("groups", "branches"):
-        raise ValueError(
-            f"The 'structure' parameter of {name} must be 'groups' or 'branches'. Got {structure!r} instead."
-        )
+        raise wrong_parameter("structure", name, "be 'groups' or 'branches'", repr(structure))
