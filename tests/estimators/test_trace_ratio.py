@@ -233,6 +233,13 @@ def test_infinity_is_refused():
         laplacian_score(X)
 
 
+def test_nan_in_a_sparse_matrix_is_refused():
+    X = np.random.default_rng(0).standard_normal((20, 6))
+    X[3, 2] = np.nan
+    with pytest.raises(ValueError, match="is sparse and contains NaN"):
+        TraceRatioSelector(2).fit(csr_array(X), np.arange(20) % 2)
+
+
 def test_pipeline_search_columns_and_frames(wine):
     pd = pytest.importorskip("pandas")
     pytest.importorskip("polars")

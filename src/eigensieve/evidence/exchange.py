@@ -5,7 +5,7 @@ of each sample. Copies permute W between donors and R within donors. With one sa
 samples. Where V does not vary within donors, such as one label per donor, whole donors are permuted.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -24,6 +24,7 @@ class Exchange:
     batches: IntArray | None = None  # samples trade places within them only, donors only if they have the same ones
     donors: IntArray | None = None  # the donor of every sample, if any donor has more than one
     moving: BoolArray | None = None  # the samples that trade places; the others stay where they are
+    roots: FloatArray | None = None  # of the samples' weights: they multiply the rows of V and stay in place
 
     def among(self, rows: Array) -> "Exchange":
         """Return the same for some samples."""
@@ -31,10 +32,13 @@ class Exchange:
         def some(part: Any) -> Any:
             return None if part is None else part[rows]
 
-        return Exchange(some(self.batches), some(self.donors), some(self.moving))
+        return Exchange(some(self.batches), some(self.donors), some(self.moving), some(self.roots))
 
     def copies(self, V: FloatArray, count: int, rng: np.random.Generator) -> FloatArray:
         """Return V with its rows permuted, (n_samples, count, n_columns)."""
+        if self.roots is not None:
+            r = self.roots[:, None].astype(V.dtype)
+            return replace(self, roots=None).copies(V / r, count, rng) * r[:, :, None]
         if self.moving is not None and not self.moving.all():
             found, rest = np.repeat(V[:, None], count, axis=1), Exchange(self.batches, self.donors)
             found[self.moving] = rest.among(self.moving).copies(V[self.moving], count, rng)
@@ -54,6 +58,33 @@ class Exchange:
             homes = np.unique(met, axis=0, return_inverse=True)[1].reshape(-1)
         between = W[sample_orders(count, len(W), homes, rng)][donors]
         return between + R[sample_orders(count, len(V), places, rng)]
+
+    def orders(self, n_samples: int, count: int, rng: np.random.Generator) -> tuple[IntArray, IntArray]:
+        """Return the samples by groups that trade places, and random orders of them, one per row; without donors."""
+        groups = np.zeros(n_samples, dtype=np.intp)
+        if self.batches is not None:
+            groups = np.unique(self.batches, return_inverse=True)[1].reshape(-1)
+        if self.moving is not None:
+            groups = np.where(self.moving, groups, groups.max() + 1 + np.arange(n_samples))
+        places = np.argsort(groups, kind="stable")
+        return places, sample_orders(count, n_samples, groups, rng)[places].T
+
+    def whole_donors(self, features: FloatArray, V: FloatArray) -> "tuple[FloatArray, FloatArray, Exchange] | None":
+        """Return features and V with one row per donor if V does not vary within donors, else None.
+
+        With s_g the sum of a feature over donor g, V'm = sum_g s_g V_g. So donors take the place of samples.
+        """
+        if self.donors is None or self.moving is not None or self.batches is not None:
+            return None
+        r = np.ones((len(V), 1), dtype=V.dtype) if self.roots is None else self.roots[:, None].astype(V.dtype)
+        features, V = features * r, V / r
+        rows = donor_rows(self.donors)
+        heads = np.array([some[0] for some in rows])
+        homes = np.empty(len(V), dtype=np.intp)
+        homes[np.concatenate(rows)] = np.repeat(heads, [len(some) for some in rows])
+        if np.abs(V - V[homes]).max(initial=0.0) > 1e-6 * np.abs(V).max(initial=0.0):
+            return None
+        return np.stack([features[some].sum(axis=0) for some in rows]), V[heads], Exchange()
 
 
 ANY = Exchange()

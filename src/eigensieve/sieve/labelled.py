@@ -10,6 +10,7 @@ from eigensieve.data import DataMatrix, SquaredData, share_present
 from eigensieve.evidence import agreement
 from eigensieve.operators import StandardAffinity
 from eigensieve.sieve.target import Target
+from eigensieve.sieve.unwanted import multiplied_rows
 
 SQUARES = 0.5
 """How much the squares of the features count beside the features, for numbers."""
@@ -81,7 +82,7 @@ def fit_target(
     donors : ndarray of int of shape (n_samples,), optional
         The donor of every sample; agreement is then over pairs of different donors.
     """
-    T = known = target.basis(batches)
+    T = known = target.basis(batches, data.roots)
     if not target.complete:
         T = guessed_target(data, usable, target, batches, donors)
     share = SQUARES if target.kind == "numbers" else 0.0
@@ -108,14 +109,15 @@ def guessed_target(
     here = np.flatnonzero(target.known)
     if len(here) > _MOST_LABELLED:
         here = np.sort(np.random.default_rng(0).choice(here, _MOST_LABELLED, replace=False))
-    Y = target.columns[here]
+    Y, r = target.columns[here], np.ones(data.n_samples) if data.roots is None else data.roots
+    middle = np.average(Y, axis=0, weights=r[here] ** 2)
     weights = usable * share_present(data)
     for _ in range(_ROUNDS):
         K = _affinity_columns(data, weights, here)
         # Without any ridge the labelled samples are all zero under the weights: every guess is the mean then.
         ridge = _RIDGE * float(np.trace(K[here])) / len(here) or 1.0
-        guesses = Y.mean(axis=0) + K @ np.linalg.solve(K[here] + ridge * np.eye(len(here)), Y - Y.mean(axis=0))
-        T = _scaled_basis(_filled(target, guesses), batches)
+        fit = np.linalg.solve(K[here] + ridge * np.eye(len(here)), (Y - middle) * r[here, None])
+        T = _scaled_basis(_filled(target, middle + K @ fit / r[:, None]), batches, data.roots)
         scores = np.where(usable, np.maximum(agreement(data, T, donors), 0.0), 0.0) * share_present(data) ** 2
         weights = scores if scores.any() else weights
     return T
@@ -137,11 +139,12 @@ def _filled(target: Target, guesses: FloatArray) -> FloatArray:
     return np.where(target.known[:, None], target.columns, guesses)
 
 
-def _scaled_basis(columns: FloatArray, batches: FloatArray | None) -> FloatArray:
+def _scaled_basis(columns: FloatArray, batches: FloatArray | None, roots: FloatArray | None) -> FloatArray:
     """Return an orthonormal basis of the centred columns, each vector scaled by its share of the longest."""
     if (columns >= 0).all():
-        columns = columns / np.sqrt(np.maximum(columns.sum(axis=0), 1e-9))
-    columns = columns - columns.mean(axis=0)
+        totals = columns.sum(axis=0) if roots is None else roots**2 @ columns
+        columns = columns / np.sqrt(np.maximum(totals, 1e-9))
+    columns = multiplied_rows(columns, roots)
     if batches is not None:
         columns = columns - batches @ (batches.T @ columns)
     vectors, lengths, _ = np.linalg.svd(columns, full_matrices=False)

@@ -210,8 +210,11 @@ class Panel:
 
     def fill(self, count: int) -> None:
         """Add features in their order until there are `count`, or no other may join. One that may not never will."""
-        demands = self.constraints
-        for position in np.flatnonzero(self.open()).tolist():
+        demands, positions = self.constraints, np.flatnonzero(self.open())
+        if demands.groups is None and demands.costs is None:
+            self.order.extend(self.features[positions[: max(0, count - len(self.order))]].tolist())
+            return
+        for position in positions.tolist():
             if len(self.order) >= count:
                 return
             feature = self.features[position]

@@ -9,7 +9,7 @@ import numpy as np
 
 from eigensieve._progress import Progress
 from eigensieve._types import BoolArray, FloatArray, IntArray
-from eigensieve.data import DataMatrix, SquaredData, without_gaps
+from eigensieve.data import DataMatrix, SquaredData, weighted_standard, weighted_stats, without_gaps
 from eigensieve.evidence import Discoveries, Exchange, agreement_p_values, discover, follow, null_agreement, step_up
 from eigensieve.sieve.interactions import interaction_p_values, read_interactions
 from eigensieve.sieve.labelled import TargetFit, fit_target
@@ -97,7 +97,7 @@ class Problem:
             fit = self.fitted
             rows = slice(None) if self.samples.rows is None else self.samples.rows
             scores = np.where(self.usable, fit.scores + self.rounds.separation, 0.0)
-            return Found(scores, fit.target[rows], fit.target, fit.source)
+            return Found(scores, fit.target[rows], self._plain(fit.target), fit.source)
         V, layout = self.rounds.structure(self.usable, progress)
         if np.count_nonzero(self.usable) <= SETTINGS.narrow:
             scores = self.rounds.narrow_scores(progress)
@@ -108,7 +108,12 @@ class Problem:
             progress(f"placing {self.samples.everything.n_samples} samples among {len(V)} landmarks")
             embedding = self.samples.extended(V, layout.places())
         source: Source = "features" if self.rounds.profiles is None else "profiles"
-        return Found(np.where(self.usable, scores, 0.0), V, embedding, source)
+        return Found(np.where(self.usable, scores, 0.0), V, self._plain(embedding), source)
+
+    def _plain(self, V: FloatArray) -> FloatArray:
+        """Return V without the roots of the samples' weights."""
+        roots = self.cleaned.data.roots
+        return V if roots is None else V / roots[:, None]
 
     @cached_property
     def fitted(self) -> TargetFit:
@@ -117,7 +122,8 @@ class Problem:
         data = self.cleaned.data
         fit = fit_target(data, self.usable, self.target, batches=self.cleaned.batches, donors=self.donors)
         codes = self.target.codes
-        if codes is None or self.donors is not None or not self.target.complete or np.any(self.rounds.separation):
+        plain = self.donors is None and data.roots is None
+        if codes is None or not plain or not self.target.complete or np.any(self.rounds.separation):
             return fit
         read = read_interactions(data, self.usable, fit.target, codes)
         better = None if read is None else read[0].clearly_better()
@@ -157,7 +163,7 @@ class Problem:
     @property
     def _exchange(self) -> Exchange:
         """Which samples trade places in permuted copies: with a target those whose y is known, else those compared."""
-        every = Exchange(self.batches, self.donors)
+        every = Exchange(self.batches, self.donors, roots=self.cleaned.data.roots)
         if self.target is not None:
             return every if self.target.complete else replace(every, moving=self.target.known)
         return every if self.samples.rows is None else every.among(self.samples.rows)
@@ -197,14 +203,16 @@ class Problem:
     def fewest(self, found: Found, candidates: IntArray) -> tuple[IntArray, IntArray, FloatArray]:
         """Pick the fewest features that show the structure. Returns them, and how much panels of growing size show."""
         order = self.pick(found, candidates, min(len(candidates) + len(self.constraints.keep), MOST_PICKED))
-        sizes, shown = growing_panels(self.standing(order), found.structure, self.samples.donors)
+        sizes, shown = growing_panels(
+            self.standing(order), found.structure, self.samples.donors, self.samples.data.roots
+        )
         return order[: max(fewest(sizes, shown), len(self.constraints.keep))], sizes, shown
 
     def null_scores(self, found: Found, rng: np.random.Generator) -> FloatArray:
         """Return the scores of ten permuted copies of up to 200 features."""
         labelled = self.target is not None
         data = self.cleaned.data if labelled else self.samples.data
-        V = found.embedding if labelled else found.structure
+        V = self.fitted.target if labelled else found.structure
         some = np.sort(rng.permutation(np.flatnonzero(self.usable))[:200])
         gaps = data.shared.gaps
         present = None if gaps is None else gaps.present(some)
@@ -223,6 +231,7 @@ def pose(
     use_profiles: Use = "auto",
     constraints: Constraints | None = None,
     donors: IntArray | None = None,
+    weights: FloatArray | None = None,
 ) -> Problem:
     """Remove unwanted variation and build the search problem.
 
@@ -241,17 +250,22 @@ def pose(
     constraints : Constraints, optional
     donors : ndarray of int of shape (n_samples,), optional
         The donor of every sample, if some have several.
+    weights : ndarray of shape (n_samples,), optional
+        Of the samples, positive with mean 1. None if all are equal.
     """
     unwanted = Unwanted() if unwanted is None else unwanted
-    if unwanted.by_sample and raw.shared.gaps is not None:
-        raw = without_gaps(raw, unwanted.span(raw.n_samples))
-    cleaned = clean(raw.standardized("center"), usable, unwanted)
+    gaps = raw.shared.gaps
+    if gaps is not None and (unwanted.by_sample or weights is not None or gaps.rows is not None):
+        raw = without_gaps(raw, unwanted.span(raw.n_samples) if unwanted.by_sample else None, weights)
+    stats = raw.stats() if weights is None else weighted_stats(raw, weights)
+    standard = raw.standardized("center") if weights is None else weighted_standard(raw, stats, weights)
+    cleaned = clean(standard, usable, unwanted)
     samples = compared_samples(cleaned.data, donors)
     profiles = variances = None
     if target is None and not unwanted.anything and not (use_profiles == "auto" and use_scale is True):
-        profiles = sample_profiles(raw, cleaned.usable, use_profiles)
+        profiles = sample_profiles(raw, cleaned.usable, use_profiles, weights)
     if target is None and profiles is None:
-        variances = relative_variances(raw, cleaned.usable, cleaned.share, use_scale)
+        variances = relative_variances(stats, cleaned.usable, cleaned.share, use_scale)
     apart = separation(cleaned.data, cannot) if cannot is not None and len(cannot) else 0.0
     rounds = Rounds(samples, cleaned.usable, variances, profiles, apart)
     constraints = Constraints() if constraints is None else constraints

@@ -70,7 +70,7 @@ class Rounds:
 
     def _walks(self, layout: Layout) -> FloatArray:
         many = self.small_groups or self.samples.rows is not None
-        return walks(layout.points, SETTINGS.balance if many else 1.0, self.samples.donors)
+        return walks(layout.points, SETTINGS.balance if many else 1.0, self.samples.donors, self.samples.data.roots)
 
     def _first_weights(self, active: BoolArray) -> FloatArray:
         """Return the variances of the active features, capped at their 99 % quantile, or the shares with a value."""

@@ -42,6 +42,11 @@ class Samples:
     present: FloatArray
     donors: IntArray | None = None
 
+    @property
+    def roots(self) -> FloatArray:
+        """r of the compared samples: rows of `data` and of V are multiplied by the roots of the samples' weights."""
+        return np.ones(self.data.n_samples) if self.data.roots is None else self.data.roots
+
     def allowed(self, weights: FloatArray) -> FloatArray:
         """Return the weights of features that vary among these samples, 0 for the others."""
         varies = self.factor > 0
@@ -62,10 +67,11 @@ class Samples:
         assert self.rows is not None
         marks = places[self.rows]
         others = np.delete(np.arange(len(places)), self.rows)
-        whole = np.empty((len(places), V.shape[1]))
+        every = np.ones(len(places)) if self.everything.roots is None else self.everything.roots
+        V, whole = V / self.roots[:, None], np.empty((len(places), V.shape[1]))
         whole[self.rows] = V
         whole[others] = V[nearest_among(places[others], marks, min(SETTINGS.neighbors, len(marks) - 1))].mean(axis=1)
-        return centred(whole)
+        return centred(whole, every)
 
 
 def compared_samples(data: DataMatrix, donors: IntArray | None = None) -> Samples:
@@ -83,8 +89,9 @@ def compared_samples(data: DataMatrix, donors: IntArray | None = None) -> Sample
     few = data.samples(rows)
     ones = np.ones(len(rows))
     energy = np.concatenate(few.map_blocks(lambda block: block.squares(ones)))
-    mean = few.project(ones[:, None] / len(rows))[:, 0].astype(np.float64)
-    left = energy - len(rows) * mean**2
+    roots = ones if few.roots is None else few.roots
+    mean = few.project(roots[:, None] / np.sum(roots**2))[:, 0].astype(np.float64)
+    left = energy - np.sum(roots**2) * mean**2
     varies = left > _GONE * energy
     factor = np.where(varies, 1.0 / np.sqrt(np.where(varies, left, 1.0)), 0.0)
     return Samples(
@@ -100,7 +107,7 @@ def landmark_rows(data: DataMatrix) -> IntArray:
     """
     q = data.n_samples
     rare = round(SETTINGS.rare * SETTINGS.landmarks)
-    limit = _EXTREME**2 / q
+    limit = _EXTREME**2 / q if data.roots is None else (_EXTREME * data.roots[:, None]) ** 2 / q
     counts = sum(data.map_blocks(lambda block: _beyond(block, limit)))
     mixed = np.random.default_rng(0).permutation(q)
     chosen = mixed[np.argsort(-np.asarray(counts)[mixed], kind="stable")[:rare]]
@@ -108,7 +115,7 @@ def landmark_rows(data: DataMatrix) -> IntArray:
     return np.sort(np.concatenate([chosen, others]))
 
 
-def _beyond(block: Block, limit: float) -> IntArray:
+def _beyond(block: Block, limit: FloatArray | float) -> IntArray:
     """Count, for every sample, the features of a block whose square is beyond a limit."""
     return np.count_nonzero(np.square(block.toarray()) > limit, axis=1)
 

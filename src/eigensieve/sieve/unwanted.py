@@ -58,16 +58,23 @@ class Unwanted:
     def by_sample(self) -> bool:
         return self.batches is not None or self.covariates is not None
 
-    def span(self, n_samples: int) -> Array:
-        """Return an orthonormal basis of the centred batch indicators and covariates."""
+    def span(self, n_samples: int, roots: Array | None = None) -> Array:
+        """Return an orthonormal basis of the centred batch indicators and covariates, rows multiplied by `roots`."""
         parts = [np.empty((n_samples, 0))]
         if self.batches is not None:
             parts.append((self.batches[:, None] == np.unique(self.batches)).astype(np.float64))
         if self.covariates is not None:
             parts.append(self.covariates / np.maximum(np.std(self.covariates, axis=0), np.finfo(np.float64).tiny))
         columns = np.hstack(parts)
-        basis, lengths, _ = np.linalg.svd(columns - columns.mean(axis=0), full_matrices=False)
+        basis, lengths, _ = np.linalg.svd(multiplied_rows(columns, roots), full_matrices=False)
         return np.asarray(basis[:, lengths > 1e-8 * max(1.0, lengths.max(initial=0.0))])
+
+
+def multiplied_rows(columns: Array, roots: Array | None) -> Array:
+    """Return centred columns, about the weighted mean and with rows multiplied by the roots of the weights."""
+    if roots is None:
+        return columns - columns.mean(axis=0)
+    return (columns - np.average(columns, axis=0, weights=roots**2)) * roots[:, None]
 
 
 @dataclass(frozen=True)
@@ -111,7 +118,7 @@ def clean(data: DataMatrix, usable: Array, unwanted: Unwanted) -> Cleaned:
     if not unwanted.anything:
         return Cleaned(data, usable, directions, span, share)
     if unwanted.by_sample:
-        span = unwanted.span(data.n_samples)
+        span = unwanted.span(data.n_samples, data.roots)
         data, share = without_sample_directions(data, span, usable)
     directions = unwanted_directions(data, replace(unwanted, batches=None, covariates=None))
     if directions.shape[1]:
@@ -133,7 +140,7 @@ def unwanted_directions(data: DataMatrix, unwanted: Unwanted) -> Array:
     """
     found = [_of_side(data, unwanted), _of_pairs(data, unwanted)]
     if unwanted.by_sample:
-        found.append(data.project(unwanted.span(data.n_samples)).astype(np.float64))
+        found.append(data.project(unwanted.span(data.n_samples, data.roots)).astype(np.float64))
     vectors, lengths, _ = np.linalg.svd(np.hstack(found), full_matrices=False)
     return np.asarray(vectors[:, lengths > 1e-8])
 
