@@ -98,8 +98,9 @@ def make_single_cells(
     ((300, 1000), [0, 1, 2], [0, 1])
     """
     shares = np.asarray(group_shares, dtype=np.float64)
+    name = "make_single_cells"
     check_range(
-        "make_single_cells",
+        name,
         n_cells=(n_cells, 1),
         n_genes=(n_genes, 1),
         n_batches=(n_batches, 1),
@@ -110,7 +111,10 @@ def make_single_cells(
         depth_spread=(depth_spread, 0),
         dispersion=(dispersion, 0),
     )
-    _check_types(shares, structure)
+    if shares.ndim != 1 or not len(shares) or not (np.isfinite(shares).all() and (shares > 0).all()):
+        raise wrong_parameter("group_shares", name, "be one positive number per type", shares.tolist())
+    if structure not in ("groups", "branches"):
+        raise wrong_parameter("structure", name, "be 'groups' or 'branches'", repr(structure))
     rng = np.random.default_rng(random_state)
     means = np.log(rng.gamma(0.6, 1.0 / 0.3, n_genes) + np.finfo(np.float64).tiny)
     markers = rng.random((len(shares), n_genes)) < marker_share
@@ -131,11 +135,3 @@ def make_single_cells(
         parts.append(csr_matrix(rng.poisson(rates).astype(np.float32)))
     X = csr_matrix(vstack(parts, format="csr"))
     return SingleCells(X, y, np.asarray(markers.any(axis=0)), batches, position)
-
-
-def _check_types(shares: np.ndarray, structure: str) -> None:
-    name = "make_single_cells"
-    if shares.ndim != 1 or not len(shares) or not (np.isfinite(shares).all() and (shares > 0).all()):
-        raise wrong_parameter("group_shares", name, "be one positive number per type", shares.tolist())
-    if structure not in ("groups", "branches"):
-        raise wrong_parameter("structure", name, "be 'groups' or 'branches'", repr(structure))
