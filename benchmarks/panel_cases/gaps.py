@@ -29,7 +29,7 @@ SETS = (
     "TOX_171",
     "MetRef_donor",
 )
-COUNT, MOST_SAMPLES, MOST_FEATURES, DRAWS = 50, 200, 600, 2
+COUNT, MOST_SAMPLES, MOST_FEATURES, DRAWS = 50, 200, 300, 1
 
 
 def iterative(X: np.ndarray) -> np.ndarray:
@@ -45,7 +45,7 @@ WAYS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
 
 
 def load(folder: Path, name: str) -> tuple[np.ndarray, np.ndarray]:
-    """At most 200 samples and 600 features of a set, drawn at random."""
+    """At most 200 samples and 300 features of a set, drawn at random."""
     with np.load(folder / f"{name}.npz", allow_pickle=False) as file:
         X, y = file["X"].astype(np.float64), file["y"]
     rng = np.random.default_rng(0)

@@ -3,17 +3,21 @@
 import errno
 import os
 import shutil
+import signal
 import tempfile
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 PREFIX = ".eigensieve-"
 """The hidden folders in which files are written begin with this. A killed process may leave one behind."""
 
 _TRIES = 20
 _BETWEEN = 0.05  # seconds
+_ENDING = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
 
 
 class CheckpointError(ValueError):
@@ -86,3 +90,23 @@ def _put_on_disk(path: Path, mode: int) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
+
+
+@contextmanager
+def signals_held() -> Iterator[None]:
+    """Defer termination signals until the block ends."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    arrived: list[tuple[int, Any]] = []
+    handlers = {number: signal.getsignal(number) for number in _ENDING}
+    handlers = {number: handler for number, handler in handlers.items() if callable(handler)}
+    for number in handlers:
+        signal.signal(number, lambda number, frame: arrived.append((number, frame)))
+    try:
+        yield
+    finally:
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
+    for number, frame in arrived[:1]:
+        handlers[number](number, frame)  # type: ignore[misc, operator]  # only callables are kept

@@ -321,3 +321,20 @@ def test_wrong_input_is_refused(adata: Any, settings: dict[str, Any], message: s
         select_genes(adata, **settings)
     with pytest.raises(TypeError, match="must be an AnnData"):
         select_genes(adata.X)
+
+
+def test_cells_are_compared_between_donors():
+    """Genes that differ between donors alone are not chosen."""
+    rng = np.random.default_rng(0)
+    donor, kind = np.repeat(np.arange(12), 20), np.tile(np.arange(2), 120)
+    rates = np.full((240, 120), 3.0)
+    rates[:, :10] *= np.where(rng.random((2, 10)) < 0.5, 1.0, 4.0)[kind]
+    rates[:, 20:] *= np.exp(0.8 * rng.standard_normal((12, 100)))[donor]
+    cells = anndata.AnnData(rng.poisson(rates).astype(float))
+    cells.obs["donor"] = [f"d{i}" for i in donor]
+    with pytest.warns(UserWarning, match="explain"):
+        plain = select_genes(cells, "auto", inplace=False)["highly_variable"].to_numpy()
+    found = select_genes(cells, "auto", donor_key="donor", inplace=False)["highly_variable"].to_numpy()
+    assert plain[20:].mean() > 0.8
+    assert found[10:].mean() < 0.1
+    assert found[:10].sum() >= 2

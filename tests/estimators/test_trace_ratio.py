@@ -17,7 +17,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from eigensieve.datasets.real import list_real, load_real
-from eigensieve.estimators import trace_ratio, trace_ratio_scores
+from eigensieve.estimators import trace_ratio
 from eigensieve.estimators.trace_ratio import TraceRatioSelector
 from eigensieve.estimators.trace_ratio_scores import fisher_score, laplacian_score, select_kernels
 from eigensieve.graphs import knn_graph
@@ -130,7 +130,7 @@ def test_semi_supervised_runs_from_fisher_to_laplacian(wine):
 def test_the_graph_is_built_once_and_not_at_all_when_given(wine, monkeypatch):
     X, _ = wine
     built = []
-    monkeypatch.setattr(trace_ratio_scores, "knn_graph", lambda *a, **k: built.append(1) or knn_graph(X, 5))
+    monkeypatch.setattr(trace_ratio, "knn_graph", lambda *a, **k: built.append(1) or knn_graph(X, 5))
     graph = TraceRatioSelector(3, score="laplacian").fit(X).graph_
     assert built == [1]
     for level in ("subset", "feature"):
@@ -231,6 +231,13 @@ def test_infinity_is_refused():
             TraceRatioSelector(2, score=score).fit(X, np.arange(20) % 2)
     with pytest.raises(ValueError, match="infinity"):
         laplacian_score(X)
+
+
+def test_nan_in_a_sparse_matrix_is_refused():
+    X = np.random.default_rng(0).standard_normal((20, 6))
+    X[3, 2] = np.nan
+    with pytest.raises(ValueError, match="is sparse and contains NaN"):
+        TraceRatioSelector(2).fit(csr_array(X), np.arange(20) % 2)
 
 
 def test_pipeline_search_columns_and_frames(wine):

@@ -39,19 +39,22 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "score": ("score", "{table}", "--label", "y", "-p", "g0,g1", "-o", "{out}/x.csv", "-r", "{out}/r.html"),
     "demo": ("demo", "--features", "60", "-o", "{out}/r.html"),
     "inspect": ("inspect", "{table}", "--label", "y"),
+    "app": ("app", "--no-browser"),
 }
 PREFIX_OF_TARGETS = "interrupted "
-_WITHOUT_SEED = ("ratio", "map", "apply", "demo", "inspect")
+_WITHOUT_SEED = ("ratio", "map", "apply", "demo", "inspect", "app")
 _OLD = b"what was there before\n"
 _PATIENCE = 300.0
 _START = 2.0  # seconds of processor time until a program has imported what it needs
+_APP = 0.3  # seconds within which the page is there, and a little more
 _MORE = {"start": 0.01, "writing": 0.3, "written": 0.05}
 """Seconds of the clock, at most, from a share of the whole run, the first output begun, or the first one in place."""
 
 
 def draw(rng: np.random.Generator, target: str) -> Spec:
+    command = target.removeprefix(PREFIX_OF_TARGETS)
     return {
-        "command": target.removeprefix(PREFIX_OF_TARGETS),
+        "command": command,
         "signal": SIGNALS[int(rng.choice(4, p=[0.35, 0.3, 0.25, 0.1]))],
         "after": ("start", "writing", "written")[int(rng.choice(3, p=[0.4, 0.35, 0.25]))],
         "moment": float(rng.random()),
@@ -60,7 +63,7 @@ def draw(rng: np.random.Generator, target: str) -> Spec:
         "program": bool(
             rng.random() < 0.03
         ),  # which takes seconds to start, or a fork of this process, which has everything imported
-        "again": bool(rng.random() < 0.25),
+        "again": bool(rng.random() < 0.25) and command != "app",  # which ends with a signal only
     }
 
 
@@ -101,9 +104,10 @@ class _Child:
     """The command line in a process of its own."""
 
     def __init__(self, spec: Spec, out: Path, said: Path) -> None:
-        forced = spec["existing"] and spec["command"] not in ("demo", "inspect")
+        forced = spec["existing"] and spec["command"] not in ("demo", "inspect", "app")
         parts = [*_arguments(spec["command"], out), *(["--force"] if forced else [])]
         said.touch()
+        self.begun, self.for_ever = time.monotonic(), spec["command"] == "app"
         self._code: int | None = None
         if spec["program"]:
             command = [sys.executable, "-m", "eigensieve", *parts]
@@ -111,10 +115,12 @@ class _Child:
                 (os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0),
                 (os.POSIX_SPAWN_OPEN, 2, str(said), os.O_WRONLY, 0),
             ]
-            self.pid = os.posix_spawn(sys.executable, command, os.environ, file_actions=files)
+            own = {**os.environ, "TMPDIR": str(out)}
+            self.pid = os.posix_spawn(sys.executable, command, own, file_actions=files)
         else:
             self.pid = os.fork()
             if self.pid == 0:
+                tempfile.tempdir = str(out)
                 _be_the_command_line(parts, said)
 
     @property
@@ -128,7 +134,9 @@ class _Child:
         return self._code
 
     def seconds(self) -> float:
-        """Processor time so far."""
+        """Processor time so far, or that of the clock for a command that waits."""
+        if self.for_ever:
+            return time.monotonic() - self.begun
         times = psutil.Process(self.pid).cpu_times()
         return float(times.user + times.system)
 
@@ -139,9 +147,8 @@ def _be_the_command_line(arguments: list[str], said: Path) -> None:
     code: Any = 1
     try:
         signal.setitimer(signal.ITIMER_PROF, 0)
-        for name in SIGNALS[1:3]:
+        for name in SIGNALS[:3]:
             signal.signal(getattr(signal, name), signal.SIG_DFL)
-        signal.signal(signal.SIGINT, signal.default_int_handler)
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         os.dup2(os.open(said, os.O_WRONLY | os.O_CREAT), 2)
         sys.stderr = os.fdopen(2, "w", closefd=False)
@@ -162,6 +169,12 @@ def _whole(command: str) -> tuple[dict[str, bytes], float]:
     """The outputs of a run that nothing disturbs, and the seconds of processor time it takes."""
     from eigensieve.cli.app import run
 
+    if command == "app":
+        import uvicorn  # noqa: F401
+
+        import eigensieve.app.server  # noqa: F401
+
+        return {}, _APP
     # Forks find imported and compiled what has been used here. Polars is left out: its threads do not survive a fork.
     with tempfile.TemporaryDirectory() as folder, redirect_stderr(io.StringIO()):
         parts = _arguments(command, Path(folder))
@@ -223,7 +236,7 @@ def _interrupted(child: _Child, spec: Spec, out: Path, seconds: float) -> int:
 
 
 def _begun(child: _Child, spec: Spec, out: Path, moment: float) -> bool:
-    if spec["after"] == "start":
+    if spec["after"] == "start" or child.for_ever:
         return child.seconds() >= moment
     hidden = [path for path in out.iterdir() if path.name.startswith(PREFIX)]
     if spec["after"] == "writing":

@@ -15,7 +15,7 @@ TEXTS = ("csv", "csv.gz", "svmlight", "mtx", "10x")
 BINARY = ("parquet", "feather", "npy", "npz", "mat", "mat 7.3", "h5ad", "xlsx")
 IN_PLACE = ("open npy", "open hdf5", "open h5ad", "open parquet", "open zarr")
 
-COMMANDS = ("select", "qalpha", "ratio", "compress", "map", "apply", "compare", "score", "demo", "inspect")
+COMMANDS = ("select", "qalpha", "ratio", "compress", "map", "apply", "compare", "score", "demo", "inspect", "app")
 TOGETHER = ("two writers", "two checkpoints", "fork after fit", "grid search")
 EXPORTS = ("single", "double", "int8", "int16", "onnx")
 TROUBLES = ("killed worker", "slow worker", "little memory", "dead scheduler")

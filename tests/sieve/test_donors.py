@@ -96,7 +96,7 @@ def test_one_sample_per_donor_is_the_same_as_no_groups(labelled: bool) -> None:
 @pytest.mark.parametrize("per", [5, 20])
 def test_donors_are_no_structure(per: int) -> None:
     X, _, groups = given(0, per)
-    assert SieveSelector("auto").fit(X).support_.mean() > 0.9
+    assert SieveSelector("auto").fit(X).support_.mean() > 0.8
     assert not SieveSelector("auto").fit(X, groups=groups).support_.any()
 
 

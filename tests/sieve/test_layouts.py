@@ -64,9 +64,9 @@ def test_scale_counts_in_wide_data_alone_unless_told() -> None:
     for n, wide in ((100, False), (400, True)):
         X = rng.standard_normal((30, n)) * rng.uniform(0.1, 3.0, n)
         raw, usable, share = as_data(X), np.ones(n, dtype=bool), np.ones(n)
-        assert (relative_variances(raw, usable, share, "auto") is not None) == wide
-        assert relative_variances(raw, usable, share, False) is None
-        variances = relative_variances(raw, usable, share, True)
+        assert (relative_variances(raw.stats(), usable, share, "auto") is not None) == wide
+        assert relative_variances(raw.stats(), usable, share, False) is None
+        variances = relative_variances(raw.stats(), usable, share, True)
         np.testing.assert_allclose(variances, X.var(axis=0) / X.var(axis=0).max(), rtol=1e-9)
         weights = pose(raw, usable, use_scale=True).rounds._first_weights(usable)
         expected = naive.capped_variances(X, SETTINGS.cap)

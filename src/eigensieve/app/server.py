@@ -4,14 +4,17 @@ import asyncio
 import contextlib
 import json
 import secrets
+import signal
 import socket
 import webbrowser
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from importlib.resources import files
+from types import FrameType
 from typing import Any
 from urllib.parse import quote
 
 from eigensieve._extras import require
+from eigensieve._files import signals_held
 from eigensieve.app.command import Refused
 from eigensieve.app.workspace import Workspace
 from eigensieve.report import asset
@@ -158,17 +161,44 @@ def serve(port: int = 0, *, open_browser: bool = True) -> None:
     """Serve the page on 127.0.0.1 until Ctrl-C; print its address. Port 0 takes a free one."""
     require("starlette", extra="app")
     uvicorn = require("uvicorn", extra="app")
-    with socket.create_server(("127.0.0.1", port)) as listening:
+    with contextlib.ExitStack() as closing:
+        listening = closing.enter_context(socket.create_server(("127.0.0.1", port)))
+        with signals_held():  # a folder that is made and not yet known would be left behind
+            workspace = Workspace()
+            closing.callback(workspace.remove)
         number = listening.getsockname()[1]
         token = secrets.token_urlsafe(24)
         address = f"http://127.0.0.1:{number}/{token}/"
-        app = make_app(Workspace(), token, {f"127.0.0.1:{number}", f"localhost:{number}"})
+        app = make_app(workspace, token, {f"127.0.0.1:{number}", f"localhost:{number}"})
         config = uvicorn.Config(
             app, log_level="warning", access_log=False, server_header=False, timeout_graceful_shutdown=2
         )
         print(f"eigensieve runs at {address}\nOnly this computer can open it. Ctrl-C ends it.", flush=True)
         if open_browser:
             webbrowser.open(address)
+        server = uvicorn.Server(config)
         # Ctrl-C is how it ends: the server has closed everything when the signal comes on to here.
-        with contextlib.suppress(KeyboardInterrupt):
-            asyncio.run(uvicorn.Server(config).serve(sockets=[listening]))
+        with contextlib.suppress(KeyboardInterrupt), _hang_up_ends(server):
+            asyncio.run(server.serve(sockets=[listening]))
+
+
+@contextlib.contextmanager
+def _hang_up_ends(server: Any) -> Iterator[None]:
+    """Let SIGHUP end the server as SIGTERM does, which the server listens to by itself."""
+    number = getattr(signal, "SIGHUP", None)  # not on Windows
+    if number is None or signal.getsignal(number) == signal.SIG_IGN:
+        yield
+        return
+    heard: list[int] = []
+
+    def on_hang_up(number: int, frame: FrameType | None) -> None:
+        heard.append(number)
+        server.should_exit = True
+
+    before = signal.signal(number, on_hang_up)
+    try:
+        yield
+    finally:
+        signal.signal(number, before)
+    for one in heard[:1]:
+        signal.raise_signal(one)

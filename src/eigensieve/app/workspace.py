@@ -82,6 +82,9 @@ class Program:
                 await asyncio.wait_for(self._process.wait(), _PATIENCE)
         self._signal(signal.SIGKILL)
 
+    def kill(self) -> None:
+        self._signal(signal.SIGKILL)
+
     def _signal(self, number: int) -> None:
         """Send a signal to the program and to the processes it has started."""
         if self._process is not None and self._process.returncode is None:
@@ -226,4 +229,11 @@ class Workspace:
             if program is not None:
                 await program.stop()
         await asyncio.gather(*self._tasks, return_exceptions=True)
+        self.remove()
+
+    def remove(self) -> None:
+        """Remove all files, at once: a program that still runs is killed."""
+        for program in (self._look, self.selection):
+            if program is not None:
+                program.kill()
         shutil.rmtree(self.folder, ignore_errors=True)

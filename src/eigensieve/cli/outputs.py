@@ -2,12 +2,9 @@
 
 import os
 import shutil
-import signal
 import sys
 import tempfile
-import threading
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
@@ -15,14 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from eigensieve._files import StagedFile, is_special
+from eigensieve._files import StagedFile, is_special, signals_held
 from eigensieve.cli.console import printable
 from eigensieve.cli.errors import OutputProblem, UsageProblem, disk_full, explain_os_error, one_line
 
 STDOUT = "-"
 PUBLISHED: list[str] = []
 """What the running command has written so far. A message about its end must not deny it."""
-_ENDING = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
 
 
 class Outputs:
@@ -132,26 +128,6 @@ class Outputs:
             already = f" Already written: {', '.join(PUBLISHED)}." if PUBLISHED else ""
             raise OutputProblem(explain_os_error(error, place, "writing") + already) from error
         PUBLISHED.append(f"'{place}'")
-
-
-@contextmanager
-def signals_held() -> Iterator[None]:
-    """Defer termination signals until the block ends."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    arrived: list[tuple[int, Any]] = []
-    handlers = {number: signal.getsignal(number) for number in _ENDING}
-    handlers = {number: handler for number, handler in handlers.items() if callable(handler)}
-    for number in handlers:
-        signal.signal(number, lambda number, frame: arrived.append((number, frame)))
-    try:
-        yield
-    finally:
-        for number, handler in handlers.items():
-            signal.signal(number, handler)
-    for number, frame in arrived[:1]:
-        handlers[number](number, frame)  # type: ignore[misc, operator]  # only callables are kept
 
 
 def _same_place(place: str, source: str) -> bool:

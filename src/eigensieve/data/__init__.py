@@ -17,6 +17,7 @@ Read in this order:
 - ``threads.py``: ordered work on threads.
 - ``corrected.py``: data without known unwanted variation, on top of any backend.
 - ``counts.py``: the logarithms of counts, on top of any backend.
+- ``weighted.py``: samples with weights, on top of any backend.
 - ``squared.py``: the squares of the features, on top of any backend.
 
 Compiled loops stand beside the file that calls them (``thin.py`` and ``_thin_numba.py``).
@@ -46,3 +47,4 @@ from eigensieve.data.sparse import near_zero, without_repeats
 from eigensieve.data.squared import SquaredData, squares_of
 from eigensieve.data.stats import ColumnStats
 from eigensieve.data.threads import one_blas_thread, ordered_map, thread_count
+from eigensieve.data.weighted import first_of_equals, weighted_standard, weighted_stats

@@ -20,12 +20,6 @@ def tamed(data: DataMatrix, extreme: BoolArray) -> DataMatrix | None:
     """Return a copy of raw data in which the extreme columns have a plain scale; None if the data is not in memory.
 
     The powers of two are ``shared.exponents`` of the copy.
-
-    Parameters
-    ----------
-    data : DataMatrix
-    extreme : ndarray of bool of shape (n_features,)
-        From ``data.stats().extreme(data.dtype)``.
     """
     stats = data.stats()
     # The power of two follows the larger of mean and spread, so that neither overflows.

@@ -18,21 +18,11 @@ _FEATURES = 1 << 10  # features filled at a time
 
 @dataclass(frozen=True, eq=False)
 class Gaps:
-    """Where values are missing.
+    """Where values are missing."""
 
-    Attributes
-    ----------
-    X : ndarray of shape (n_samples, n_features)
-        The values as they were given.
-    share : ndarray of shape (n_features,)
-        Share of the samples that have a value.
-    rows : ndarray of int or None
-        Which samples of X the data holds; None for all.
-    """
-
-    X: Array
-    share: FloatArray
-    rows: IntArray | None = None
+    X: Array  # the values as they were given
+    share: FloatArray  # of the samples that have a value, per feature
+    rows: IntArray | None = None  # which samples of X the data holds; None for all
 
     def present(self, columns: Array | slice) -> BoolArray:
         """Return which samples have a value in some features."""
@@ -49,35 +39,37 @@ def share_present(data: DataMatrix) -> FloatArray:
     return np.ones(data.n_features) if data.shared.gaps is None else data.shared.gaps.share
 
 
-def without_gaps(data: DataMatrix, span: FloatArray | None = None) -> DataMatrix:
+def without_gaps(data: DataMatrix, span: FloatArray | None = None, weights: FloatArray | None = None) -> DataMatrix:
     """Return a copy of raw data in which every gap holds the mean of its feature, or what `span` explains there.
 
     Features without any value become zero. Data without gaps, or not in memory as a dense array, is returned as it is.
-
-    Parameters
-    ----------
-    data : DataMatrix
-        With gaps, or filled before.
-    span : ndarray of shape (n_samples, n_directions), optional
-        Columns, such as batch indicators: gaps then hold the least-squares fit of the feature on these columns, over
-        the samples that have a value. After the columns are taken off, gaps are zero again.
+    `span` (samples x directions) holds columns such as batch indicators: gaps then hold the least-squares fit of the
+    feature on these columns, over the samples that have a value. After the columns are taken off, gaps are zero again.
+    `weights` are those of the samples.
     """
     known = data.shared.gaps
     if not isinstance(data, DenseData) or (known is None and data.stats().finite.all()):
         return data
-    given = data.X if known is None else known.X
+    given = data.X if known is None else known.X if known.rows is None else known.X[known.rows]
     filled = data.X.copy() if known is None else data.X
     share = np.ones(data.n_features)
     design = np.ones((len(given), 1)) if span is None else np.column_stack([np.ones(len(given)), span])
     for start in range(0, data.n_features, _FEATURES):
-        _fill(given, filled, share, design, slice(start, start + _FEATURES))
+        _fill(given, filled, share, design, weights, slice(start, start + _FEATURES))
     found = DenseData(filled)
     found.shared = Shared(names=data.shared.names, progress=data.shared.progress, gaps=Gaps(given, share))
     found.shared.exponents = data.shared.exponents
     return found
 
 
-def _fill(given: Array, filled: FloatArray, share: FloatArray, design: FloatArray, here: slice) -> None:
+def _fill(
+    given: Array,
+    filled: FloatArray,
+    share: FloatArray,
+    design: FloatArray,
+    weights: FloatArray | None,
+    here: slice,
+) -> None:
     """Fill the gaps of some features, and note the share of each that is there."""
     lacking = here.start + np.flatnonzero(np.isnan(given[:, here]).any(axis=0))
     if not len(lacking):
@@ -86,13 +78,14 @@ def _fill(given: Array, filled: FloatArray, share: FloatArray, design: FloatArra
     there = ~np.isnan(values)
     unit = np.frexp(np.abs(values).max(axis=0, initial=0.0, where=there))[1]
     values = np.ldexp(values, -unit)  # sums of the largest numbers would overflow
-    share[lacking] = there.mean(axis=0)
+    counted = there.astype(np.float64) if weights is None else there * weights[:, None]
+    share[lacking] = counted.sum(axis=0) / (len(given) if weights is None else weights.sum())
     middle = np.where(there, values, 0.0).sum(axis=0) / np.maximum(there.sum(axis=0), 1)
     with np.errstate(invalid="ignore"):  # infinity is refused later
-        about = np.where(there, values - middle, 0.0)
+        about = np.where(there, values - middle, 0.0) * counted
     k = design.shape[1]
     pairs = (design[:, :, None] * design[:, None, :]).reshape(len(design), k * k)
-    normal = (there.T.astype(np.float64) @ pairs).reshape(-1, k, k)
+    normal = (counted.T @ pairs).reshape(-1, k, k)
     fit = np.linalg.pinv(normal, rcond=1e-10, hermitian=True) @ (about.T @ design)[:, :, None]
     expected = middle + design @ fit[:, :, 0].T
     filled[:, lacking] = np.ldexp(np.where(there, values, expected), unit)

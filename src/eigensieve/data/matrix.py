@@ -66,6 +66,7 @@ class DataMatrix(ABC):
     center: FloatArray | None = field(default=None, init=False)
     scale: FloatArray | None = field(default=None, init=False)  # the columns are (x - center) * scale of the raw ones
     far: FloatArray | None = field(default=None, init=False)  # standard deviations from zero to each raw column's mean
+    roots: FloatArray | None = field(default=None, init=False)
     shared: Shared = field(default_factory=Shared, init=False)
 
     # -- the methods that a backend provides ---------------------------------------------------------------------
@@ -337,7 +338,7 @@ class DerivedData(DataMatrix):
 
     def __init__(self, base: DataMatrix) -> None:
         super().__init__(base.n_samples, base.n_features, base.dtype)
-        self.base, self.shared = base, base.shared
+        self.base, self.shared, self.roots = base, base.shared, base.roots
 
     def stats(self) -> ColumnStats:
         return self.base.stats()

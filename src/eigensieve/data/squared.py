@@ -14,22 +14,20 @@ from eigensieve.data.matrix import DerivedData
 Result = TypeVar("Result")
 
 
-def squares_of(Z: FloatArray, present: BoolArray | None = None) -> FloatArray:
-    """Return z^2 per column, with its mean and its regression on z removed, at unit norm; 0 where nothing is left.
+def squares_of(Z: FloatArray, present: BoolArray | None = None, roots: FloatArray | None = None) -> FloatArray:
+    """Return z^2 per centred column of unit norm, with its mean and its regression on z removed, at unit norm.
 
-    Parameters
-    ----------
-    Z : ndarray of shape (n_samples, n_features)
-        Centred columns of unit norm, or zero.
-    present : ndarray of bool of shape (n_samples, n_features), optional
-        Where there is a value. Elsewhere the square is zero, too.
+    It is 0 where nothing is left, and where no value is `present`. `roots` are the roots of the samples' weights, with
+    which Z is multiplied.
     """
     S = Z.astype(np.float64) ** 2
-    if present is None:
+    if present is None and roots is None:
         S -= S.mean(axis=0)
     else:
-        S -= np.where(present, S, 0.0).sum(axis=0) / np.maximum(present.sum(axis=0), 1)
-        S[~present] = 0.0
+        r = np.ones((len(Z), 1)) if roots is None else roots[:, None]
+        ones = np.broadcast_to(r, S.shape) if present is None else np.where(present, r, 0.0)
+        S *= ones / r**2
+        S -= ones * (np.sum(S * ones, axis=0) / np.maximum(np.sum(ones**2, axis=0), np.finfo(np.float64).tiny))
     S -= Z * np.einsum("ti,ti->i", S, Z)
     norms = np.linalg.norm(S, axis=0)
     # The square of a feature with two values is a line in the feature: nothing is left but rounding.
@@ -38,37 +36,29 @@ def squares_of(Z: FloatArray, present: BoolArray | None = None) -> FloatArray:
 
 
 class SquaredData(DerivedData):
-    """The squares of all features as data of their own, for scores and their null.
-
-    Blocks are made dense one at a time.
-
-    Parameters
-    ----------
-    base : DataMatrix
-        Standardised: centred columns of unit norm.
-    """
+    """The squares of all features of standardised data, for scores and their null, dense one block at a time."""
 
     def block(self, start: int, stop: int) -> Block:
-        return _squared(self.base.block(start, stop), self.shared.gaps)
+        return _squared(self.base.block(start, stop), self.shared.gaps, self.roots)
 
     def take(self, indices: Any) -> FloatArray:
         gaps = self.shared.gaps
-        return squares_of(self.base.take(indices), None if gaps is None else gaps.present(indices))
+        return squares_of(self.base.take(indices), None if gaps is None else gaps.present(indices), self.roots)
 
     def map_blocks(self, fn: Callable[[Block], Result]) -> list[Result]:
-        return self.base.map_blocks(_OnSquares(fn, self.shared.gaps))
+        return self.base.map_blocks(_OnSquares(fn, self.shared.gaps, self.roots))
 
 
 class _OnSquares:
     """A function of squared blocks as a function of the blocks behind them."""
 
-    def __init__(self, fn: Callable[[Block], Any], gaps: Gaps | None) -> None:
-        self.fn, self.gaps = fn, gaps
+    def __init__(self, fn: Callable[[Block], Any], gaps: Gaps | None, roots: FloatArray | None) -> None:
+        self.fn, self.gaps, self.roots = fn, gaps, roots
 
     def __call__(self, block: Block) -> Any:
-        return self.fn(_squared(block, self.gaps))
+        return self.fn(_squared(block, self.gaps, self.roots))
 
 
-def _squared(block: Block, gaps: Gaps | None) -> Block:
+def _squared(block: Block, gaps: Gaps | None, roots: FloatArray | None) -> Block:
     present = None if gaps is None else gaps.present(slice(block.start, block.stop))
-    return DenseBlock(block.start, block.stop, squares_of(block.toarray(), present))
+    return DenseBlock(block.start, block.stop, squares_of(block.toarray(), present, roots))

@@ -55,31 +55,15 @@ class Stored:
 
 @dataclass(frozen=True, eq=False)
 class ElementExpansion(Stored):
-    """f(x) = intercept + sum_j weights_j k(x, b_j seen through mask column j).
-
-    Parameters
-    ----------
-    kernel : MaskedKernel
-    n_features : int
-    starts : ndarray of shape (n_columns + 1,)
-        Column c holds the elements starts[c] to starts[c + 1].
-    features : ndarray of shape (n_elements,)
-        Feature of each element.
-    values : ndarray of shape (n_elements,)
-        The basis vector's value there, b_ij.
-    factors : ndarray of shape (n_columns,)
-        Factor of each column on the kernel's gamma.
-    weights : ndarray of shape (n_columns, n_outputs)
-    intercept : ndarray of shape (n_outputs,)
-    """
+    """f(x) = intercept + sum_j weights_j k(x, b_j seen through mask column j)."""
 
     kernel: MaskedKernel
     n_features: int
-    starts: IntArray
-    features: IntArray
-    values: FloatArray
-    factors: FloatArray
-    weights: FloatArray
+    starts: IntArray  # column c holds the elements starts[c] to starts[c + 1]
+    features: IntArray  # of each element
+    values: FloatArray  # the basis vector's value there, b_ij
+    factors: FloatArray  # of each column on the kernel's gamma
+    weights: FloatArray  # columns x outputs
     intercept: FloatArray
 
     def _fits(self) -> bool:
@@ -176,18 +160,11 @@ class FullExpansion(Stored):
 
     The whole machine, unmasked, by matrix products: the same numbers as libsvm's loop over support vectors, an order of
     magnitude sooner.
-
-    Parameters
-    ----------
-    kernel : MaskedKernel
-    basis : ndarray of shape (n_basis, n_features)
-    alpha : ndarray of shape (n_basis, n_outputs)
-    intercept : ndarray of shape (n_outputs,)
     """
 
     kernel: MaskedKernel
-    basis: FloatArray
-    alpha: FloatArray
+    basis: FloatArray  # basis vectors x features
+    alpha: FloatArray  # basis vectors x outputs
     intercept: FloatArray
 
     def _fits(self) -> bool:

@@ -81,18 +81,10 @@ LOGISTIC, SQUARED = LogisticLoss(), SquaredLoss()
 
 @dataclass(frozen=True, eq=False)
 class Goal:
-    """The loss, targets and ridge term of a fit.
-
-    Parameters
-    ----------
-    loss : Loss
-    targets : ndarray of shape (n_samples, n_outputs)
-        Classes: zeros and ones, one output per class beyond two classes. Numbers: best of variance 1.
-    ridge : float
-    """
+    """The loss, targets and ridge term of a fit."""
 
     loss: Loss
-    targets: FloatArray
+    targets: FloatArray  # samples x outputs; classes: zeros and ones; numbers: best of variance 1
     ridge: float
 
     def part(self, rows: BoolArray | IntArray) -> "Goal":
@@ -113,12 +105,7 @@ class Goal:
 
 
 class PenalisedFit:
-    """Weights and intercepts on a growing set of columns.
-
-    Parameters
-    ----------
-    goal : Goal
-    """
+    """Weights and intercepts on a growing set of columns."""
 
     def __init__(self, goal: Goal) -> None:
         self.goal = goal

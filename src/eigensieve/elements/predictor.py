@@ -47,11 +47,7 @@ class TiledPredictor:
     afterwards runs along the samples. For the RBF kernel, exp - 1 is summed and the weights' total goes into the
     offset. Large weights of opposite sign then cost no digits.
 
-    Parameters
-    ----------
-    expansion : ElementExpansion
-    dtype : float32 or float64
-        Precision of the columns; they are always summed in double precision.
+    `dtype`: precision of the columns; they are always summed in double precision.
     """
 
     def __init__(self, expansion: ElementExpansion, dtype: type) -> None:
@@ -91,28 +87,16 @@ class TablePredictor:
     by at most h^2/8 times the bound on its second derivative. `error_bound` is the sum over features, per output, plus
     what single precision can add. A sample with a value outside a table's range is evaluated without tables, in double
     precision.
-
-    Parameters
-    ----------
-    tables : ndarray of shape (n_tables, size, n_outputs)
-    features, lows, scales : ndarray of shape (n_tables,)
-        Feature, first abscissa and entries per unit of each table.
-    offset : ndarray of shape (n_outputs,)
-    rest : Predictor or None
-        The columns with more than one element.
-    direct : Predictor
-        All columns, for samples outside the range.
-    error_bound : ndarray of shape (n_outputs,)
     """
 
-    tables: FloatArray
-    features: IntArray
-    lows: FloatArray
-    scales: FloatArray
+    tables: FloatArray  # tables x entries x outputs
+    features: IntArray  # of each table
+    lows: FloatArray  # first abscissa of each table
+    scales: FloatArray  # entries per unit of each table
     offset: FloatArray
-    rest: Predictor | None
-    direct: Predictor
-    error_bound: FloatArray
+    rest: Predictor | None  # the columns with more than one element
+    direct: Predictor  # all columns, for samples outside the range
+    error_bound: FloatArray  # per output
 
     @classmethod
     def build(

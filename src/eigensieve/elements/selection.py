@@ -15,53 +15,22 @@ from eigensieve.elements.state import Column, SelectionState
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """The elements to select, and how. Some fields are parameters of `ElementSelectedSVC`.
+    """The elements to select, and how. Some fields are parameters of `ElementSelectedSVC`."""
 
-    Parameters
-    ----------
-    n_elements : int
-        Elements wanted in total.
-    shape : {"element", "feature", "basis", "joint", "prototypes"}
-    search : {"guided", "probabilistic", "exact"}
-        For shape "element".
-    rescale : bool
-        Let masked columns use a larger gamma, so that they are as local as the full kernel.
-    n_candidates : int
-        Random candidates compared per choice (the paper's number).
-    sample_fraction : float
-        Share of the samples on which candidates are compared (the paper's number).
-    least_samples : int
-        The least number of those samples. The probabilistic search ignores it, as the paper does.
-    chunk_size : int
-        Elements that the probabilistic search chooses per try (the paper's number).
-    n_tries : int
-        Tries per chunk in the probabilistic search; columns grown per choice in the guided search.
-    n_prototypes, prototype_size : int
-        Number of feature subsets, and features per subset, for shape "prototypes".
-    grown_to : int
-        The guided search grows a column to at most this many features.
-    fill : bool
-        Let the guided search grow every column as far as it can, not only as far as the gain per element is largest.
-    tol : float
-        Stop when an element lowers the relative error by less than this (mean over the elements added together).
-    progress : callable
-        Called with one line each time the search has got further.
-    """
-
-    n_elements: int
+    n_elements: int  # wanted in total
     shape: str = "element"
-    search: str = "guided"
-    rescale: bool = True
-    n_candidates: int = 60
-    sample_fraction: float = 0.1
-    least_samples: int = 350
-    chunk_size: int = 10
-    n_tries: int = 3
-    n_prototypes: int = 4
+    search: str = "guided"  # for shape "element"
+    rescale: bool = True  # masked columns may use a larger gamma, as local as the full kernel
+    n_candidates: int = 60  # random candidates compared per choice (the paper's number)
+    sample_fraction: float = 0.1  # share of the samples on which candidates are compared (the paper's number)
+    least_samples: int = 350  # of those; the probabilistic search ignores it, as the paper does
+    chunk_size: int = 10  # elements that the probabilistic search chooses per try (the paper's number)
+    n_tries: int = 3  # tries per chunk; columns grown per choice in the guided search
+    n_prototypes: int = 4  # feature subsets of shape "prototypes"
     prototype_size: int = 8
-    grown_to: int = 4
-    fill: bool = False
-    tol: float = 0.0
+    grown_to: int = 4  # features of a column that the guided search grows, at most
+    fill: bool = False  # the guided search grows every column as far as it can
+    tol: float = 0.0  # an element must lower the relative error by so much (mean over those added together)
     progress: Progress = silent
 
     def smallest(self, n_basis: int, n_features: int) -> int:
@@ -121,14 +90,7 @@ class Selection:
 def select(plan: Plan, state: SelectionState, alpha: FloatArray, rng: np.random.Generator) -> Selection:
     """Select masked columns as planned.
 
-    Parameters
-    ----------
-    plan : Plan
-    state : SelectionState
-        Without columns.
-    alpha : ndarray of shape (n_basis, n_outputs)
-        Weights of the full machine; used by the feature shape.
-    rng : numpy.random.Generator
+    `state`: without columns. `alpha` (basis x outputs): weights of the full machine; used by the feature shape.
     """
     from eigensieve.elements.shapes import select_basis, select_features, select_joint, select_prototypes
 

@@ -27,6 +27,7 @@ class Known:
     batches: Any = None
     covariates: FloatArray | None = None
     groups: Any = None
+    sample_weight: Any = None
 
 
 def read_batches(estimator: BaseEstimator, main: DataMatrix, batches: Any) -> IntArray:
@@ -45,6 +46,20 @@ def read_donors(estimator: BaseEstimator, main: DataMatrix, groups: Any) -> IntA
             f"one of them shows is no evidence. Got {count} instead. Leave it out to compare single samples."
         )
     return None if count == len(numbers) else numbers
+
+
+def read_weights(estimator: BaseEstimator, main: DataMatrix, sample_weight: Any) -> FloatArray:
+    """Return the weight of every sample, not negative and some positive."""
+    name = type(estimator).__name__
+    weights = np.asarray(as_values(sample_weight), dtype=np.float64).reshape(-1)
+    check_consistent_length(np.empty((main.n_samples, 0)), weights)
+    if not np.isfinite(weights).all() or (weights < 0).any() or not weights.any():
+        given = f"values from {weights.min():g} to {weights.max():g}" if weights.any() else "only zeros"
+        raise ValueError(
+            f"The 'sample_weight' parameter of {name}.fit must hold finite numbers that are not negative, and not all "
+            f"weights may be zero. Got {given} instead; a weight of 0 leaves a sample out."
+        )
+    return weights
 
 
 def _read_groups(name: str, main: DataMatrix, values: Any, one: str, parameter: str) -> IntArray:

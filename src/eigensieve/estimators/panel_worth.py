@@ -123,9 +123,8 @@ def score_panel(
     model = SieveSelector(supervision=supervision, verbose=verbose)
     model._validate_params()
     raw = model._check_data(X, y, min_samples=_LEAST)
-    usable = model._check_some_vary(raw)
     columns = {name: _columns(model, panel, name) for name, panel in panels.items()}
-    problem = model._problem(raw, usable, Known(y, batches=batches, groups=groups))
+    problem = model._problem(raw, Known(y, batches=batches, groups=groups), merged=False)[0]
     seed = int(generator(random_state).integers(2**32))
     wanted = list(columns.values())
     judge = _Judge(raw, problem, problem.found(progress), y, wanted, int(n_random), seed, progress)

@@ -1,5 +1,6 @@
 """SieveSelector: the recommended selector. It needs no labels and nothing to tune, and uses what the user knows."""
 
+from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, Literal, Self, cast
 
@@ -15,15 +16,28 @@ from eigensieve.estimators.base import (
     COUNT,
     INSIDE_0_1,
     BaseSelector,
+    check_samples,
     features_by_weight,
     generator,
     progress_of,
     warn_user,
 )
 from eigensieve.estimators.constraints import check_room, read_constraints
-from eigensieve.estimators.knowledge import Known, read_batches, read_donors, read_side
+from eigensieve.estimators.knowledge import Known, read_batches, read_donors, read_side, read_weights
 from eigensieve.qalpha import check_pairs_against_labels, read_pairs
-from eigensieve.sieve import Found, Kind, Problem, Target, Unwanted, Use, pose, read_target, shared_with_batches
+from eigensieve.sieve import (
+    Found,
+    Kind,
+    Nodes,
+    Problem,
+    Target,
+    Unwanted,
+    Use,
+    distinct_samples,
+    pose,
+    read_target,
+    shared_with_batches,
+)
 
 _CONFOUNDED = 0.9  # squared canonical correlation of labels and batches from which on a warning is due
 
@@ -211,6 +225,7 @@ class SieveSelector(BaseSelector):
         *,
         batches: Any = None,
         groups: Any = None,
+        sample_weight: Any = None,
         side: Any = None,
         must_link: Any = None,
         cannot_link: Any = None,
@@ -231,7 +246,12 @@ class SieveSelector(BaseSelector):
             The batch of each sample. Differences between batches are not structure.
         groups : array-like of shape (n_samples,), optional
             The donor of each sample, where donors give several. Samples of one donor are not independent: neighbours
-            and agreement are then over samples of different donors, and permuted copies move whole donors.
+            and agreement are then over samples of different donors, each donor counts once, however many samples it
+            gave, and permuted copies move whole donors.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights of the samples, not negative. Whole numbers are the same as samples that are repeated as often; 0
+            leaves a sample out. Only their ratios count: samples in memory that coincide count as one with the sum of
+            their weights, and are no evidence for one another.
         side : array-like or sparse matrix of shape (n_side_samples, n_features), optional
             Samples that vary in unwanted ways. The directions in which they vary are projected out.
         must_link : array-like of shape (n_pairs, 2), optional
@@ -243,7 +263,9 @@ class SieveSelector(BaseSelector):
         -------
         self : SieveSelector
         """
-        return self._fit_known(X, Known(y, side, cannot_link, must_link, batches, groups=groups))
+        return self._fit_known(
+            X, Known(y, side, cannot_link, must_link, batches, groups=groups, sample_weight=sample_weight)
+        )
 
     def _fit_known(self, X: Any, known: Known) -> Self:
         self._fit(X, known, progress_of(self))
@@ -251,9 +273,9 @@ class SieveSelector(BaseSelector):
 
     def _fit(self, X: Any, known: Known, progress: Progress) -> None:
         raw = self._check_data(X, known.y, min_samples=4)
-        usable = self._check_some_vary(raw)
+        self._check_some_vary(raw)
         raw.report_to(progress)
-        problem = self._problem(raw, usable, known)
+        problem, nodes, usable = self._problem(raw, known)
         count, kept = self._count(usable), len(problem.constraints.keep)
         check_room(self, count, problem.constraints, usable)
         rng = generator(self.random_state)
@@ -272,15 +294,19 @@ class SieveSelector(BaseSelector):
         else:
             progress(f"picking {count} features")
             order = problem.pick(found, np.flatnonzero(candidates), count)
-        self.n_passes_ = raw.n_passes
+        self.n_passes_ = problem.cleaned.data.n_passes
+        if not nodes.trivial:
+            found = replace(found, embedding=nodes.spread(found.embedding))
         self._learn(problem, found, order, usable)
 
-    def _problem(self, raw: DataMatrix, usable: BoolArray, known: Known) -> Problem:
-        """Read everything the user knows, and build the search problem."""
+    def _problem(self, raw: DataMatrix, known: Known, *, merged: bool = True) -> tuple[Problem, Nodes, BoolArray]:
+        """Read everything the user knows, and build the search problem: of the samples that differ, or of all."""
         name = type(self).__name__
-        target = None
+        target, weights = None, None
+        if known.sample_weight is not None:
+            weights = read_weights(self, raw, known.sample_weight)
         if known.y is not None and self.supervision != "ignore":
-            target = read_target(known.y, raw.n_samples, name, cast(Kind, self.supervision))
+            target = read_target(known.y, raw.n_samples, name, cast(Kind, self.supervision), weights)
         pairs = None
         if known.cannot_link is not None or known.must_link is not None:
             pairs = read_pairs(known.cannot_link, known.must_link, raw.n_samples, name)
@@ -298,20 +324,33 @@ class SieveSelector(BaseSelector):
                 "use_profiles=True does not go with batches, side or must_link: these are removed from standardised "
                 "features. Leave use_profiles out."
             )
+        donors = None if known.groups is None else read_donors(self, raw, known.groups)
+        if donors is not None and merged:  # each counts once, however many samples it gave
+            weights = np.ones(raw.n_samples) if weights is None else weights
+            weights = weights / np.maximum(np.bincount(donors, weights), np.finfo(np.float64).tiny)[donors]
+        nodes = distinct_samples(raw, target, unwanted, donors, weights, search=merged)
+        cannot = None if pairs is None else pairs.cannot
+        if not nodes.trivial:
+            check_samples(self, (len(nodes.kept), raw.n_features), 4)
+            raw, target, unwanted = nodes.of_data(raw), nodes.of_target(target), nodes.of_unwanted(unwanted)
+            cannot, donors = nodes.of_pairs(cannot), None if donors is None else donors[nodes.kept]
+        usable = self._check_some_vary(raw)
         problem = pose(
             raw,
             usable,
             target,
             unwanted,
-            None if pairs is None else pairs.cannot,
+            cannot,
             use_scale=_switch(self.use_scale),
             use_profiles=_switch(self.use_profiles),
             constraints=read_constraints(self, usable),
-            donors=None if known.groups is None else read_donors(self, raw, known.groups),
+            donors=donors,
+            weights=nodes.weights,
         )
         if target is not None and unwanted.batches is not None:
-            self._check_confounding(target, problem.cleaned.batches)
-        return problem
+            roots = problem.cleaned.data.roots
+            self._check_confounding(target, problem.cleaned.batches / (1.0 if roots is None else roots[:, None]))
+        return problem, nodes, usable
 
     def _check_confounding(self, target: Target, batches: FloatArray) -> None:
         """Refuse labels that the batches determine, and warn about those that they nearly determine."""

@@ -5,7 +5,7 @@ of each sample. Copies permute W between donors and R within donors. With one sa
 samples. Where V does not vary within donors, such as one label per donor, whole donors are permuted.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -19,21 +19,12 @@ _PAIRS = 64  # pairs per sample up to which a sparse matrix of pairs is cheaper 
 
 @dataclass(frozen=True)
 class Exchange:
-    """Which samples may trade places.
+    """Which samples may trade places."""
 
-    Attributes
-    ----------
-    batches : ndarray of int of shape (n_samples,) or None
-        Samples trade places within batches only, and donors only if they have the same batches.
-    donors : ndarray of int of shape (n_samples,) or None
-        The donor of every sample, if any donor has more than one.
-    moving : ndarray of bool of shape (n_samples,) or None
-        The samples that trade places; the others stay where they are.
-    """
-
-    batches: IntArray | None = None
-    donors: IntArray | None = None
-    moving: BoolArray | None = None
+    batches: IntArray | None = None  # samples trade places within them only, donors only if they have the same ones
+    donors: IntArray | None = None  # the donor of every sample, if any donor has more than one
+    moving: BoolArray | None = None  # the samples that trade places; the others stay where they are
+    roots: FloatArray | None = None  # of the samples' weights: they multiply the rows of V and stay in place
 
     def among(self, rows: Array) -> "Exchange":
         """Return the same for some samples."""
@@ -41,10 +32,13 @@ class Exchange:
         def some(part: Any) -> Any:
             return None if part is None else part[rows]
 
-        return Exchange(some(self.batches), some(self.donors), some(self.moving))
+        return Exchange(some(self.batches), some(self.donors), some(self.moving), some(self.roots))
 
     def copies(self, V: FloatArray, count: int, rng: np.random.Generator) -> FloatArray:
         """Return V with its rows permuted, (n_samples, count, n_columns)."""
+        if self.roots is not None:
+            r = self.roots[:, None].astype(V.dtype)
+            return replace(self, roots=None).copies(V / r, count, rng) * r[:, :, None]
         if self.moving is not None and not self.moving.all():
             found, rest = np.repeat(V[:, None], count, axis=1), Exchange(self.batches, self.donors)
             found[self.moving] = rest.among(self.moving).copies(V[self.moving], count, rng)
@@ -52,7 +46,8 @@ class Exchange:
         if self.donors is None:
             return V[sample_orders(count, len(V), self.batches, rng)]
         donors = np.unique(self.donors, return_inverse=True)[1].reshape(-1)
-        W = _sums(V, donors) / np.bincount(donors)[:, None].astype(V.dtype)
+        sums = np.stack([V[rows].sum(axis=0) for rows in donor_rows(donors)])
+        W = sums / np.bincount(donors)[:, None].astype(V.dtype)
         R = V - W[donors]
         places, homes = donors, None
         if self.batches is not None:
@@ -63,6 +58,33 @@ class Exchange:
             homes = np.unique(met, axis=0, return_inverse=True)[1].reshape(-1)
         between = W[sample_orders(count, len(W), homes, rng)][donors]
         return between + R[sample_orders(count, len(V), places, rng)]
+
+    def orders(self, n_samples: int, count: int, rng: np.random.Generator) -> tuple[IntArray, IntArray]:
+        """Return the samples by groups that trade places, and random orders of them, one per row; without donors."""
+        groups = np.zeros(n_samples, dtype=np.intp)
+        if self.batches is not None:
+            groups = np.unique(self.batches, return_inverse=True)[1].reshape(-1)
+        if self.moving is not None:
+            groups = np.where(self.moving, groups, groups.max() + 1 + np.arange(n_samples))
+        places = np.argsort(groups, kind="stable")
+        return places, sample_orders(count, n_samples, groups, rng)[places].T
+
+    def whole_donors(self, features: FloatArray, V: FloatArray) -> "tuple[FloatArray, FloatArray, Exchange] | None":
+        """Return features and V with one row per donor if V does not vary within donors, else None.
+
+        With s_g the sum of a feature over donor g, V'm = sum_g s_g V_g. So donors take the place of samples.
+        """
+        if self.donors is None or self.moving is not None or self.batches is not None:
+            return None
+        r = np.ones((len(V), 1), dtype=V.dtype) if self.roots is None else self.roots[:, None].astype(V.dtype)
+        features, V = features * r, V / r
+        rows = donor_rows(self.donors)
+        heads = np.array([some[0] for some in rows])
+        homes = np.empty(len(V), dtype=np.intp)
+        homes[np.concatenate(rows)] = np.repeat(heads, [len(some) for some in rows])
+        if np.abs(V - V[homes]).max(initial=0.0) > 1e-6 * np.abs(V).max(initial=0.0):
+            return None
+        return np.stack([features[some].sum(axis=0) for some in rows]), V[heads], Exchange()
 
 
 ANY = Exchange()
@@ -85,18 +107,8 @@ def donor_rows(donors: IntArray) -> list[IntArray]:
     return np.split(order, np.flatnonzero(np.diff(donors[order])) + 1)
 
 
-def _sums(V: FloatArray, donors: IntArray) -> FloatArray:
-    return np.stack([V[rows].sum(axis=0) for rows in donor_rows(donors)])
-
-
 class OwnPairs:
-    """sum_g |V_g'm_g|^2 over the donors g: what pairs of samples of the same donor add to |V'm|^2, for any block.
-
-    Parameters
-    ----------
-    V : ndarray of shape (n_samples, n_columns)
-    donors : ndarray of int of shape (n_samples,)
-    """
+    """sum_g |V_g'm_g|^2 over the donors g: what pairs of samples of the same donor add to |V'm|^2, for any block."""
 
     def __init__(self, V: FloatArray, donors: IntArray) -> None:
         self.V, self.rows = V, donor_rows(donors)

@@ -15,34 +15,22 @@ _NULL_SCORES = (40_000, 400_000)  # fewest null scores, for few and for many fea
 _NULL_PER_FEATURE = 100  # null scores between the two: a handful of features among many must be able to pass
 _COPIES = (10, 1_000)  # fewest and most permuted copies of a feature
 _SAMPLE_ENTRIES = 2**22  # entries of the features that are taken into memory for the null
+_FEWER = 5  # times fewer null scores are made with donors or missing values
 _WITH_GAPS = 400  # most features with missing values that the null of a fold is made of
 _CARRIED = 0.98  # share of |V V'|^2 that a test looks at
 _FEWEST = 8  # fewest features that the null is made of, for any number of samples
 
 
 def agreement(data: DataMatrix, embedding: Array, donors: Array | None = None) -> Array:
-    """Score every feature by its agreement with an embedding, over pairs of *different* samples.
+    """Score every feature by its agreement with an embedding V, over pairs of *different* samples.
 
     u_i = m_i' (V V' - diag(V V')) m_i = |V'm_i|^2 - sum_t m_it^2 |v_t|^2,
 
-    where v_t is the embedding of sample t. |V'm_i|^2 is the diagonal of Q-alpha's G, a sum over pairs of samples. The
-    pairs of a sample with itself are left out. They reward a feature for one extreme value in a sample that the
-    embedding sets apart, which is no evidence that samples belong together. For features without structure they are the
-    whole mean of the sum.
-
-    Parameters
-    ----------
-    data : DataMatrix
-        Standardised: centred columns of unit norm.
-    embedding : ndarray of shape (n_samples, n_columns)
-        V: Q, or Q scaled by the importance of its columns.
-    donors : ndarray of int of shape (n_samples,), optional
-        The donor of every sample. Then the sum is over pairs of samples of different donors:
-        u_i = |V'm_i|^2 - sum_g |V_g'm_ig|^2, where V_g and m_ig are the samples of donor g.
-
-    Returns
-    -------
-    scores : ndarray of shape (n_features,)
+    where v_t is the embedding of sample t and m_i a centred column of unit norm. |V'm_i|^2 is the diagonal of Q-alpha's
+    G, a sum over pairs of samples. The pairs of a sample with itself are left out. They reward a feature for one
+    extreme value in a sample that the embedding sets apart, which is no evidence that samples belong together. For
+    features without structure they are the whole mean of the sum. With `donors` the sum is over pairs of samples of
+    different donors: u_i = |V'm_i|^2 - sum_g |V_g'm_ig|^2, where V_g and m_ig are the samples of donor g.
     """
     V = np.asarray(embedding, dtype=np.float64)
     if donors is not None:
@@ -56,17 +44,10 @@ def agreement(data: DataMatrix, embedding: Array, donors: Array | None = None) -
 def agreement_p_values(scores: Array, embedding: Array) -> Array:
     """Return how likely a feature of independent values scores as much, by the chi-square law.
 
-    With lambda_j the eigenvalues of V'V, the score of a feature without structure is about
-    sum_j lambda_j (x_j - 1) / q, where the x_j are independent, chi-square with one degree of freedom. With
-    g = sum lambda^2 / sum lambda and h = (sum lambda)^2 / sum lambda^2, this is about g (x - h) / q for x chi-square
-    with h degrees of freedom: the two have the same mean and variance.
-
-    Parameters
-    ----------
-    scores : ndarray of shape (n_features,)
-        From :func:`agreement`.
-    embedding : ndarray of shape (n_samples, n_columns)
-        V.
+    With lambda_j the eigenvalues of V'V, the score of a feature without structure is about sum_j lambda_j (x_j - 1) /
+    q, where the x_j are independent, chi-square with one degree of freedom. With g = sum lambda^2 / sum lambda and h =
+    (sum lambda)^2 / sum lambda^2, this is about g (x - h) / q for x chi-square with h degrees of freedom: the two have
+    the same mean and variance.
     """
     gram = embedding.T @ embedding
     total, squares = float(np.trace(gram)), float(np.sum(gram**2))
@@ -87,27 +68,14 @@ def null_agreement(
     """Return the agreement of permuted copies of features: the same marginals, without dependence on the samples.
 
     To permute the entries of m_i is to permute the rows of V. So the copies are never made, and all features share the
-    products with a permuted V.
-
-    Parameters
-    ----------
-    features : ndarray of shape (n_samples, n_features)
-        Standardised columns m_i, as `data.take` returns them.
-    embedding : ndarray of shape (n_samples, n_columns)
-    n_copies : int
-    rng : Generator
-    exchange : Exchange
-        Which samples may trade places.
-    present : ndarray of bool of shape (n_samples, n_features), optional
-        Where there is a value. Missing values stay where they are.
-
-    Returns
-    -------
-    scores : ndarray of shape (n_features, n_copies)
+    products with a permuted V. Samples trade places as `exchange` allows; values that are not `present` stay where they
+    are.
     """
     V = np.asarray(embedding).astype(features.dtype)
     if present is not None and not present.all():
         return _null_with_gaps(features, V, n_copies, rng, exchange, present)
+    if exchange.donors is not None and (whole := exchange.whole_donors(features, V)) is not None:
+        return null_agreement(*whole[:2], n_copies, rng, whole[2])
     (n_samples, n_features), width = features.shape, V.shape[1]
     rows, squares = np.ascontiguousarray(features.T), np.square(features).T
     at_once = max(1, _BATCH_ENTRIES // (width * max(n_samples, n_features)))
@@ -132,16 +100,20 @@ def _null_with_gaps(
     scores = np.empty((features.shape[1], n_copies))
     if full.any():
         scores[full] = null_agreement(features[:, full], V, n_copies, rng, exchange)
-    leverage = np.sum(V**2, axis=1)
+    if exchange.donors is not None:
+        for column in np.flatnonzero(~full):
+            there = np.flatnonzero(present[:, column])
+            one = features[there][:, [column]]
+            scores[column] = null_agreement(one, V[there], n_copies, rng, exchange.among(there))
+        return scores
+    leverage, r = np.sum(V**2, axis=1), 1.0 if exchange.roots is None else exchange.roots.astype(V.dtype)
+    places, orders = exchange.orders(len(V), n_copies, rng)
+    # To permute one feature takes less time than to permute V. All features share the orders; each leaves out its gaps.
     for column in np.flatnonzero(~full):
-        there, feature = np.flatnonzero(present[:, column]), features[:, column]
-        few = exchange.among(there)
-        if exchange.donors is not None:
-            scores[column] = null_agreement(feature[there, None], V[there], n_copies, rng, few)
-            continue
-        # To permute one feature takes less time than to permute V.
-        copies = np.tile(feature, (n_copies, 1))
-        copies[:, there] = few.copies(feature[there, None], n_copies, rng)[:, :, 0].T
+        there, plain = present[:, column], features[:, column] / r
+        copies = np.tile(plain, (n_copies, 1))
+        copies[:, places[there[places]]] = plain[orders[there[orders]].reshape(n_copies, -1)]
+        copies *= r
         scores[column] = np.sum((copies @ V) ** 2, axis=1) - np.square(copies) @ leverage
     return scores
 
@@ -149,14 +121,7 @@ def _null_with_gaps(
 class NullSample:
     """Some features of every fold in memory, from which the null scores of any embedding are made.
 
-    Parameters
-    ----------
-    data : DataMatrix
-        Standardised data.
-    folds : list of ndarray of int
-        Each in random order, so that its first features are a random sample.
-    exchange : Exchange
-        Which samples may trade places.
+    Each fold is in random order, so that its first features are a random sample.
     """
 
     def __init__(self, data: DataMatrix, folds: list[Array], exchange: Exchange = ANY) -> None:
@@ -179,12 +144,16 @@ class NullSample:
         features = self.samples[fold]
         n_features = len(self.folds[fold])
         wanted = max(np.clip(_NULL_PER_FEATURE * n_features, *_NULL_SCORES), _COPIES[0] * n_features)
+        if self.exchange.donors is not None or self.present[fold] is not None:  # such copies take longer
+            wanted = max(_NULL_SCORES[0], wanted // _FEWER)
         copies = int(np.clip(np.ceil(wanted / features.shape[1]), *_COPIES))
         return null_agreement(features, embedding, copies, rng, self.exchange, self.present[fold]).ravel()
 
     def p_values(self, embedding: Array, fold: int, rng: np.random.Generator) -> Array:
         """Return the chance to score as high as each of the fold's features does."""
-        V = _leading_part(embedding - embedding.mean(axis=0))
+        roots = self.exchange.roots
+        mean = embedding.mean(axis=0) if roots is None else np.outer(roots, roots @ embedding) / np.sum(roots**2)
+        V = _leading_part(embedding - mean)
         # Features with few distinct values tie with their copies: rounding must not tell them apart.
         slack = 64.0 * float(np.finfo(self.data.dtype).eps)
         features, inside = self.samples[fold], self.folds[fold]

@@ -20,7 +20,12 @@ def degrees(graph: csr_array) -> FloatArray:
 
 
 def leading_eigenvectors(
-    graph: csr_array, count: int, *, smoothing: float, start: FloatArray | None = None
+    graph: csr_array,
+    count: int,
+    *,
+    smoothing: float,
+    start: FloatArray | None = None,
+    mass: FloatArray | None = None,
 ) -> tuple[FloatArray, FloatArray]:
     """Return the largest eigenvalues and eigenvectors of the smoothed graph, without the trivial one.
 
@@ -41,6 +46,9 @@ def leading_eigenvectors(
         Weight of the complete graph that is mixed in, in mean degrees per sample. At 0 every sample needs an edge.
     start : ndarray of shape (n_samples, n_columns), optional
         Where the search starts for more than 300 samples, for example the points that the graph joins.
+    mass : ndarray of shape (n_samples,), optional
+        w, how many samples each node stands for: the matrix is (D + c diag(w))^(-1/2) (W + (c/sum(w)) ww')
+        (D + c diag(w))^(-1/2), with c in mean degrees per unit of mass.
 
     Returns
     -------
@@ -51,17 +59,20 @@ def leading_eigenvectors(
     """
     q = graph.shape[0]
     d = degrees(graph)
-    share = smoothing * d.mean()
-    inverse_root = 1.0 / np.sqrt(d + share)
-    trivial = np.sqrt(d + share)
+    w = np.ones(q) if mass is None else mass
+    share = smoothing * d.sum() / w.sum()
+    inverse_root = 1.0 / np.sqrt(d + share * w)
+    trivial = np.sqrt(d + share * w)
     trivial /= np.linalg.norm(trivial)
     if q <= _DENSE_SAMPLES or count > q // 4:
-        whole = (graph.toarray() + share / q) * np.multiply.outer(inverse_root, inverse_root)
+        complete = w * inverse_root
+        whole = graph.toarray() * np.multiply.outer(inverse_root, inverse_root)
+        whole += share / w.sum() * np.multiply.outer(complete, complete)
         whole -= 2.0 * np.multiply.outer(trivial, trivial)
         values, basis = np.linalg.eigh(whole)
         return values[::-1][:count], basis[:, ::-1][:, :count]
     scaled = csr_array(diags_array(inverse_root) @ graph @ diags_array(inverse_root)).astype(np.float32)
-    complete, trivial = (np.sqrt(share / q) * inverse_root).astype(np.float32), trivial.astype(np.float32)
+    complete, trivial = (np.sqrt(share / w.sum()) * w * inverse_root).astype(np.float32), trivial.astype(np.float32)
 
     def apply(G: FloatArray) -> FloatArray:
         # Eigenvalues lie in [-1, 1]: this puts the trivial one, 1, below all others.

@@ -6,6 +6,7 @@ problem.py : one selection, stage by stage.
 settings.py : the constants of the method.
 target.py : y as one orthonormal basis: classes, numbers, several targets.
 unwanted.py : batches, side data and linked pairs, removed from the data before anything else.
+nodes.py : the samples that differ, with weights.
 samples.py : the samples that are compared: all, or landmarks.
 coordinates.py : principal coordinates of the samples under feature weights.
 layouts.py : the samples as points, by weighted features or by profiles of counts.
@@ -29,6 +30,7 @@ alignment : the cosine between the affinity of some features and V V'.
 from eigensieve.sieve.coordinates import principal_axes
 from eigensieve.sieve.labelled import shared_with_batches
 from eigensieve.sieve.layouts import Use
+from eigensieve.sieve.nodes import Nodes, distinct_samples
 from eigensieve.sieve.panel import shown_by
 from eigensieve.sieve.pick import Constraints, Panel
 from eigensieve.sieve.problem import Found, Problem, pose

@@ -10,6 +10,7 @@ from eigensieve.data import DataMatrix, SquaredData, share_present
 from eigensieve.evidence import agreement
 from eigensieve.operators import StandardAffinity
 from eigensieve.sieve.target import Target
+from eigensieve.sieve.unwanted import multiplied_rows
 
 SQUARES = 0.5
 """How much the squares of the features count beside the features, for numbers."""
@@ -26,29 +27,15 @@ _MOST_LABELLED = 1_000  # labelled samples that guesses are made from; of more, 
 
 @dataclass(frozen=True)
 class TargetFit:
-    """A target as the structure, and the scores of the features by it.
+    """A target as the structure, and the scores of the features by it."""
 
-    Attributes
-    ----------
-    scores : ndarray of shape (n_features,)
-        Agreement of every feature with the target over pairs of different samples; about 0 for noise.
-    target : ndarray of shape (n_samples, n_columns)
-        T: an orthonormal basis of the target, with guesses where it is not known.
-    known : ndarray of shape (n_samples, n_columns)
-        T on the samples with known y alone, 0 elsewhere. False discoveries are judged by it.
-    square_share : float
-        How much the squares of the features count.
-    ridge : float
-        Of the regression by which the pick tells what is explained.
-    source : {"labels", "products"}
-        What the scores are made of; see :mod:`~eigensieve.sieve.interactions`.
-    """
-
-    scores: FloatArray
-    target: FloatArray
+    scores: FloatArray  # agreement of every feature with the target over pairs of different samples; about 0 for noise
+    target: FloatArray  # samples x columns: T: an orthonormal basis of the target, with guesses where it is not known
+    # samples x columns: T on the samples with known y alone, 0 elsewhere. False discoveries are judged by it
     known: FloatArray
-    square_share: float
-    ridge: float = 1.0
+    square_share: float  # how much the squares of the features count
+    ridge: float = 1.0  # of the regression by which the pick tells what is explained
+    # what the scores are made of; see :mod:`~eigensieve.sieve.interactions`
     source: Literal["labels", "products"] = "labels"
 
     def views(self, data: DataMatrix) -> list[DataMatrix]:
@@ -70,18 +57,10 @@ def fit_target(
     feature's square is added. If y is known for some samples only, the others are guessed first
     (:func:`guessed_target`).
 
-    Parameters
-    ----------
-    data : DataMatrix
-        Centred columns of unit norm.
-    usable : ndarray of bool of shape (n_features,)
-    target : Target
-    batches : ndarray of shape (n_samples, n_directions), optional
-        Orthonormal span of the batches. The part of y within it does not count.
-    donors : ndarray of int of shape (n_samples,), optional
-        The donor of every sample; agreement is then over pairs of different donors.
+    `data`: centred columns of unit norm. `batches` (samples x directions): orthonormal span of the batches. The part of
+    y within it does not count. `donors`: the donor of every sample; agreement is then over pairs of different donors.
     """
-    T = known = target.basis(batches)
+    T = known = target.basis(batches, data.roots)
     if not target.complete:
         T = guessed_target(data, usable, target, batches, donors)
     share = SQUARES if target.kind == "numbers" else 0.0
@@ -108,14 +87,15 @@ def guessed_target(
     here = np.flatnonzero(target.known)
     if len(here) > _MOST_LABELLED:
         here = np.sort(np.random.default_rng(0).choice(here, _MOST_LABELLED, replace=False))
-    Y = target.columns[here]
+    Y, r = target.columns[here], np.ones(data.n_samples) if data.roots is None else data.roots
+    middle = np.average(Y, axis=0, weights=r[here] ** 2)
     weights = usable * share_present(data)
     for _ in range(_ROUNDS):
         K = _affinity_columns(data, weights, here)
         # Without any ridge the labelled samples are all zero under the weights: every guess is the mean then.
         ridge = _RIDGE * float(np.trace(K[here])) / len(here) or 1.0
-        guesses = Y.mean(axis=0) + K @ np.linalg.solve(K[here] + ridge * np.eye(len(here)), Y - Y.mean(axis=0))
-        T = _scaled_basis(_filled(target, guesses), batches)
+        fit = np.linalg.solve(K[here] + ridge * np.eye(len(here)), (Y - middle) * r[here, None])
+        T = _scaled_basis(_filled(target, middle + K @ fit / r[:, None]), batches, data.roots)
         scores = np.where(usable, np.maximum(agreement(data, T, donors), 0.0), 0.0) * share_present(data) ** 2
         weights = scores if scores.any() else weights
     return T
@@ -137,11 +117,12 @@ def _filled(target: Target, guesses: FloatArray) -> FloatArray:
     return np.where(target.known[:, None], target.columns, guesses)
 
 
-def _scaled_basis(columns: FloatArray, batches: FloatArray | None) -> FloatArray:
+def _scaled_basis(columns: FloatArray, batches: FloatArray | None, roots: FloatArray | None) -> FloatArray:
     """Return an orthonormal basis of the centred columns, each vector scaled by its share of the longest."""
     if (columns >= 0).all():
-        columns = columns / np.sqrt(np.maximum(columns.sum(axis=0), 1e-9))
-    columns = columns - columns.mean(axis=0)
+        totals = columns.sum(axis=0) if roots is None else roots**2 @ columns
+        columns = columns / np.sqrt(np.maximum(totals, 1e-9))
+    columns = multiplied_rows(columns, roots)
     if batches is not None:
         columns = columns - batches @ (batches.T @ columns)
     vectors, lengths, _ = np.linalg.svd(columns, full_matrices=False)

@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 
 from eigensieve._types import BoolArray, FloatArray
-from eigensieve.data import ColumnStats, DataMatrix, logarithms
+from eigensieve.data import ColumnStats, DataMatrix, logarithms, weighted_stats
 from eigensieve.evidence import weighted_noise_edge
 from eigensieve.sieve.coordinates import leading_axes, principal_axes
 from eigensieve.sieve.samples import Samples, combined
@@ -23,23 +23,12 @@ _FLAT = 1e-10  # directions with a smaller share of the largest eigenvalue are l
 
 @dataclass(frozen=True)
 class Layout:
-    """The compared samples as points.
+    """The compared samples as points."""
 
-    Attributes
-    ----------
-    points : ndarray of shape (n_compared, n_coordinates)
-    eigenvalues : ndarray
-        Of the affinity that the points come from, decreasing.
-    places : callable
-        Returns all samples as points of the same layout.
-    spike : float
-        The leading eigenvalue over the largest one to expect of independent features.
-    """
-
-    points: FloatArray
-    eigenvalues: FloatArray
-    places: Callable[[], FloatArray]
-    spike: float
+    points: FloatArray  # compared x coordinates
+    eigenvalues: FloatArray  # of the affinity that the points come from, decreasing
+    places: Callable[[], FloatArray]  # returns all samples as points of the same layout
+    spike: float  # the leading eigenvalue over the largest one to expect of independent features
 
 
 def weighted_layout(samples: Samples, weights: FloatArray) -> Layout:
@@ -50,48 +39,40 @@ def weighted_layout(samples: Samples, weights: FloatArray) -> Layout:
     would have length sqrt(lambda_j), and one large group of near-copies would decide which samples are close. Here
     directions below the noise edge keep their proportions, and those above it hardly grow.
 
-    Parameters
-    ----------
-    samples : Samples
-    weights : ndarray of shape (n_features,)
-        Non-negative.
+    `weights`: non-negative.
     """
     weights = samples.allowed(weights)
     q = samples.data.n_samples
     values, vectors = principal_axes(samples.data, weights, min(SETTINGS.coordinates, q - 1))
-    edge = weighted_noise_edge(weights, q - 1)
+    roots = samples.roots[:, None]
+    dimensions = q - 1 if samples.data.roots is None else max(1, round(np.sum(roots**2) ** 2 / np.sum(roots**4)) - 1)
+    edge = weighted_noise_edge(weights, dimensions)
     lengths = np.sqrt(np.log1p(values / edge))
 
     def places() -> FloatArray:
         # u_j = A u_j / lambda_j, and row t of A is known for any sample.
         kept = values > _FLAT * values[0]
         loadings = samples.data.project(vectors[:, kept] * lengths[kept] / values[kept])
-        return combined(samples.everything, (weights * samples.factor)[:, None] * loadings)
+        found = combined(samples.everything, (weights * samples.factor)[:, None] * loadings)
+        return found if samples.everything.roots is None else found / samples.everything.roots[:, None]
 
-    return Layout(vectors * lengths, values, places, float(values[0]) / edge)
+    return Layout(vectors * lengths / roots, values, places, float(values[0]) / edge)
 
 
-def relative_variances(raw: DataMatrix, usable: BoolArray, share: FloatArray, use: Use) -> FloatArray | None:
+def relative_variances(stats: ColumnStats, usable: BoolArray, share: FloatArray, use: Use) -> FloatArray | None:
     """Return the features' variances, in units of the largest, or None where scale does not count.
 
     In wide data most features are noise. Those in the same unit that vary more carry more of the structure.
 
-    Parameters
-    ----------
-    raw : DataMatrix
-        The values as they are.
-    usable : ndarray of bool of shape (n_features,)
-    share : ndarray of shape (n_features,)
-        The share of each feature's variance that is not unwanted.
-    use : bool or "auto"
-        "auto" uses scale from 10 features per sample on.
+    `stats`: of the values as they are. `share`: the share of each feature's variance that is not unwanted. `use`:
+    "auto" uses scale from 10 features per sample on.
     """
     places = np.flatnonzero(usable)
-    if use is False or (use == "auto" and len(places) < SETTINGS.wide * raw.n_samples):
+    if use is False or (use == "auto" and len(places) < SETTINGS.wide * stats.n_samples):
         return None
-    deviations = raw.stats().centered_norm[places] * np.sqrt(share[places])
+    deviations = stats.centered_norm[places] * np.sqrt(share[places])
     variances = (deviations / deviations.max()) ** 2
-    whole = np.zeros(raw.n_features)
+    whole = np.zeros(len(usable))
     whole[places] = np.maximum(variances, 1e-100)  # so that no feature is lost
     return whole
 
@@ -101,18 +82,17 @@ class Profiles:
     """Samples compared by profiles: f_t = (g_ti b_i)_i at length 1, with g_ti = log(1 + x_ti / c).
 
     c is a typical value (:func:`typical_value`), and b_i is large for rare features (:func:`rarities`).
-
-    Attributes
-    ----------
-    raw : DataMatrix
-        The values x as they are.
     """
 
-    raw: DataMatrix
+    raw: DataMatrix  # the values x as they are
+    weights: FloatArray | None = None  # of the samples
+
+    def _stats(self, data: DataMatrix) -> ColumnStats:
+        return data.stats() if self.weights is None else weighted_stats(data, self.weights)
 
     @cached_property
     def factors(self) -> FloatArray:
-        return np.full(self.raw.n_samples, 1.0 / typical_value(self.raw.stats()))
+        return np.full(self.raw.n_samples, 1.0 / typical_value(self._stats(self.raw)))
 
     @cached_property
     def logs(self) -> DataMatrix:
@@ -121,46 +101,42 @@ class Profiles:
     def layout(self, samples: Samples, usable: BoolArray) -> Layout:
         """Place the samples by the principal directions of their centred profiles, as unit vectors.
 
-        Parameters
-        ----------
-        samples : Samples
-        usable : ndarray of bool of shape (n_features,)
-            The features that profiles are made of.
+        `usable`: the features that profiles are made of.
         """
         logs, passes = self.logs, self.logs.n_passes
-        rarity = np.where(usable, rarities(logs.stats()), 0.0)
+        rarity = np.where(usable, rarities(self._stats(logs)), 0.0)
         few = logs if samples.rows is None else logs.samples(samples.rows)
         products = few.gram(rarity**2)
         inverse = _inverse(np.sqrt(np.diag(products)))
         products *= np.outer(inverse, inverse)
-        products -= products.mean(axis=0)
-        products -= products.mean(axis=1, keepdims=True)
+        roots = samples.roots[:, None]
+        part = roots / np.sum(roots**2) * roots
+        products -= (products @ part).T
+        products -= products @ part
+        products *= roots * roots.T
         values, vectors = leading_axes(products, min(len(products), 2 * SETTINGS.coordinates))
         self.raw.shared.passes += logs.n_passes - passes
 
         def places() -> FloatArray:
             kept = values > _FLAT * values[0]
-            loadings = rarity[:, None] * few.project(inverse[:, None] * vectors[:, kept] / np.sqrt(values[kept]))
-            mean = rarity * few.project(inverse[:, None] / few.n_samples)[:, 0]
+            loadings = rarity[:, None] * few.project(
+                inverse[:, None] * roots * vectors[:, kept] / np.sqrt(values[kept])
+            )
+            mean = rarity * few.project(inverse[:, None] * part)[:, 0]
             squares = logarithms(self.raw, self.factors, squared=True)
             lengths = np.sqrt(squares.combine((rarity**2)[:, None]))
             return unit_rows(combined(logs, rarity[:, None] * loadings) * _inverse(lengths) - mean @ loadings)
 
-        return Layout(unit_rows(vectors * np.sqrt(values)), values, places, np.inf)
+        return Layout(unit_rows(vectors * np.sqrt(values) / roots), values, places, np.inf)
 
 
-def sample_profiles(raw: DataMatrix, usable: BoolArray, use: Use) -> Profiles | None:
+def sample_profiles(raw: DataMatrix, usable: BoolArray, use: Use, weights: FloatArray | None = None) -> Profiles | None:
     """Return the profiles of the samples, or None if the data is not made of counts, texts or the like.
 
     "auto" uses profiles if nothing is negative, at least half of the values are zero, and the features are in one
     unit: their smallest values above zero, or their typical values, lie within a factor of 30.
 
-    Parameters
-    ----------
-    raw : DataMatrix
-        The values as they are.
-    usable : ndarray of bool of shape (n_features,)
-    use : bool or "auto"
+    `raw`: the values as they are.
     """
     places = np.flatnonzero(usable)
     if use is False or not len(places):
@@ -177,7 +153,7 @@ def sample_profiles(raw: DataMatrix, usable: BoolArray, use: Use) -> Profiles | 
         )
     if problem or (use == "auto" and (np.mean(some == 0) < SETTINGS.mostly_zero or not _one_unit(some))):
         return None
-    return Profiles(raw)
+    return Profiles(raw, weights)
 
 
 def typical_value(stats: ColumnStats) -> float:

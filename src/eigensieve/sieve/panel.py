@@ -4,6 +4,8 @@ import numpy as np
 
 from eigensieve._types import FloatArray, IntArray
 from eigensieve.evidence import share_shown
+from eigensieve.graphs import nearest_among, nearest_donors
+from eigensieve.sieve.settings import SETTINGS
 
 MOST_PICKED = 300
 """Largest panel that is measured."""
@@ -14,31 +16,48 @@ ENOUGH = 0.95
 _SIZES = (1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30, 40, 50, 60, 80, 100, 120, 150, 200, 250, MOST_PICKED)
 
 
-def growing_panels(Z: FloatArray, V: FloatArray, donors: IntArray | None = None) -> tuple[IntArray, FloatArray]:
+def growing_panels(
+    Z: FloatArray, V: FloatArray, donors: IntArray | None = None, roots: FloatArray | None = None
+) -> tuple[IntArray, FloatArray]:
     """Return sizes, and how well that many features show the structure.
 
-    Parameters
-    ----------
-    Z : ndarray of shape (n_samples, n_picked)
-        The picked features, standardised, in the order of the pick.
-    V : ndarray of shape (n_samples, n_columns)
-        The structure.
-    donors : ndarray of int of shape (n_samples,), optional
-        The donor of every sample, if some have several.
+    `Z` (samples x picked): the picked features, standardised, in the order of the pick. `V` (samples x columns): the
+    structure. `donors`: the donor of every sample, if some have several. `roots`: roots of the samples' weights, with
+    which the rows of Z and V are multiplied.
     """
     sizes = np.unique(np.minimum(_SIZES, Z.shape[1])) if Z.shape[1] else np.empty(0, dtype=int)
-    return sizes, np.array([shown_by(Z[:, :size], V, donors) for size in sizes])
+    return sizes, np.array([shown_by(Z[:, :size], V, donors, roots) for size in sizes])
 
 
-def shown_by(Z: FloatArray, V: FloatArray, donors: IntArray | None = None) -> float:
+def shown_by(Z: FloatArray, V: FloatArray, donors: IntArray | None = None, roots: FloatArray | None = None) -> float:
     """Return R2 of V from a panel's features, samples in a random order.
 
     Where samples are equally near, the search takes the first. It must not follow the order in which they were given.
     """
     mixed = np.random.default_rng(0).permutation(len(Z))
-    return share_shown(Z[mixed], V[mixed], None if donors is None else donors[mixed])
+    Z, V, donors = Z[mixed], V[mixed], None if donors is None else donors[mixed]
+    if roots is None:
+        return share_shown(Z, V, donors)
+    r = roots[mixed, None]
+    return _told_by_weight(Z / r.astype(Z.dtype), V / r, donors, r[:, 0] ** 2)
 
 
 def fewest(sizes: IntArray, shown: FloatArray) -> int:
     """Return the smallest size whose R2 is at least 95 % of the largest R2."""
     return int(sizes[int(np.argmax(shown >= ENOUGH * shown.max()))]) if len(sizes) else 0
+
+
+def _told_by_weight(points: FloatArray, V: FloatArray, donors: IntArray | None, weights: FloatArray) -> float:
+    """Return R2 of V, predicted for every sample by its 5 nearest others.
+
+    With E_t the mean of V over the nearest neighbours of sample t, and b_j >= 0 the factor that fits column j best,
+    R2 = 1 - |V - E diag(b)|^2 / |V|^2. It is 1 where neighbours agree, and about 0 where points say nothing of V.
+    """
+    count = min(SETTINGS.neighbors, len(points) - 1)
+    nearest = nearest_among(points, points, count) if donors is None else nearest_donors(points, donors, count)
+    heard = np.where(nearest >= 0, weights[nearest], 0.0)
+    E = np.einsum("tn,tnj->tj", heard, V[nearest]) / np.maximum(heard.sum(axis=1), np.finfo(np.float64).tiny)[:, None]
+    energy = weights @ E**2
+    # Neighbours that contradict a column show nothing of it.
+    told = np.maximum(weights @ (E * V), 0.0) ** 2 / np.maximum(energy, np.finfo(np.float64).tiny)
+    return float(told.sum() / np.sum(weights @ V**2))

@@ -9,7 +9,7 @@ import numpy as np
 
 from eigensieve._progress import Progress
 from eigensieve._types import BoolArray, FloatArray, IntArray
-from eigensieve.data import DataMatrix, SquaredData, without_gaps
+from eigensieve.data import DataMatrix, SquaredData, weighted_standard, weighted_stats, without_gaps
 from eigensieve.evidence import Discoveries, Exchange, agreement_p_values, discover, follow, null_agreement, step_up
 from eigensieve.sieve.interactions import interaction_p_values, read_interactions
 from eigensieve.sieve.labelled import TargetFit, fit_target
@@ -27,48 +27,23 @@ Source = Literal["features", "profiles", "labels", "products"]
 
 @dataclass(frozen=True)
 class Found:
-    """The scores of all features, and the structure behind them.
+    """The scores of all features, and the structure behind them."""
 
-    Attributes
-    ----------
-    scores : ndarray of shape (n_features,)
-        About 0 for noise.
-    structure : ndarray of shape (n_compared, n_columns)
-        V of the compared samples, or the target.
-    embedding : ndarray of shape (n_samples, n_columns)
-        The same for all samples.
-    source : {"features", "profiles", "labels", "products"}
-        What the scores are made of.
-    """
-
-    scores: FloatArray
-    structure: FloatArray
-    embedding: FloatArray
-    source: Source
+    scores: FloatArray  # about 0 for noise
+    structure: FloatArray  # compared x columns: V of the compared samples, or the target
+    embedding: FloatArray  # samples x columns: the same for all samples
+    source: Source  # what the scores are made of
 
 
 @dataclass(frozen=True)
 class Problem:
-    """Data without unwanted variation, with the target or the search for a structure.
-
-    Attributes
-    ----------
-    cleaned : Cleaned
-    target : Target or None
-        None looks for the structure that the features show themselves.
-    rounds : Rounds
-        The search for that structure.
-    batches : ndarray of int of shape (n_samples,) or None
-        Samples are permuted within these.
-    donors : ndarray of int of shape (n_samples,) or None
-        The donor of every sample, if some have several: samples of one donor are no evidence for one another.
-    constraints : Constraints
-    """
+    """Data without unwanted variation, with the target or the search for a structure."""
 
     cleaned: Cleaned
-    target: Target | None
-    rounds: Rounds
-    batches: IntArray | None = None
+    target: Target | None  # none looks for the structure that the features show themselves
+    rounds: Rounds  # the search for that structure
+    batches: IntArray | None = None  # samples are permuted within these
+    # the donor of every sample, if some have several: samples of one donor are no evidence for one another
     donors: IntArray | None = None
     constraints: Constraints = field(default_factory=Constraints)
 
@@ -97,7 +72,7 @@ class Problem:
             fit = self.fitted
             rows = slice(None) if self.samples.rows is None else self.samples.rows
             scores = np.where(self.usable, fit.scores + self.rounds.separation, 0.0)
-            return Found(scores, fit.target[rows], fit.target, fit.source)
+            return Found(scores, fit.target[rows], self._plain(fit.target), fit.source)
         V, layout = self.rounds.structure(self.usable, progress)
         if np.count_nonzero(self.usable) <= SETTINGS.narrow:
             scores = self.rounds.narrow_scores(progress)
@@ -108,7 +83,12 @@ class Problem:
             progress(f"placing {self.samples.everything.n_samples} samples among {len(V)} landmarks")
             embedding = self.samples.extended(V, layout.places())
         source: Source = "features" if self.rounds.profiles is None else "profiles"
-        return Found(np.where(self.usable, scores, 0.0), V, embedding, source)
+        return Found(np.where(self.usable, scores, 0.0), V, self._plain(embedding), source)
+
+    def _plain(self, V: FloatArray) -> FloatArray:
+        """Return V without the roots of the samples' weights."""
+        roots = self.cleaned.data.roots
+        return V if roots is None else V / roots[:, None]
 
     @cached_property
     def fitted(self) -> TargetFit:
@@ -117,7 +97,8 @@ class Problem:
         data = self.cleaned.data
         fit = fit_target(data, self.usable, self.target, batches=self.cleaned.batches, donors=self.donors)
         codes = self.target.codes
-        if codes is None or self.donors is not None or not self.target.complete or np.any(self.rounds.separation):
+        plain = self.donors is None and data.roots is None
+        if codes is None or not plain or not self.target.complete or np.any(self.rounds.separation):
             return fit
         read = read_interactions(data, self.usable, fit.target, codes)
         better = None if read is None else read[0].clearly_better()
@@ -157,7 +138,7 @@ class Problem:
     @property
     def _exchange(self) -> Exchange:
         """Which samples trade places in permuted copies: with a target those whose y is known, else those compared."""
-        every = Exchange(self.batches, self.donors)
+        every = Exchange(self.batches, self.donors, roots=self.cleaned.data.roots)
         if self.target is not None:
             return every if self.target.complete else replace(every, moving=self.target.known)
         return every if self.samples.rows is None else every.among(self.samples.rows)
@@ -198,14 +179,16 @@ class Problem:
     def fewest(self, found: Found, candidates: IntArray) -> tuple[IntArray, IntArray, FloatArray]:
         """Pick the fewest features that show the structure. Returns them, and how much panels of growing size show."""
         order = self.pick(found, candidates, min(len(candidates) + len(self.constraints.keep), MOST_PICKED))
-        sizes, shown = growing_panels(self.standing(order), found.structure, self.samples.donors)
+        sizes, shown = growing_panels(
+            self.standing(order), found.structure, self.samples.donors, self.samples.data.roots
+        )
         return order[: max(fewest(sizes, shown), len(self.constraints.keep))], sizes, shown
 
     def null_scores(self, found: Found, rng: np.random.Generator) -> FloatArray:
         """Return the scores of ten permuted copies of up to 200 features."""
         labelled = self.target is not None
         data = self.cleaned.data if labelled else self.samples.data
-        V = found.embedding if labelled else found.structure
+        V = self.fitted.target if labelled else found.structure
         some = np.sort(rng.permutation(np.flatnonzero(self.usable))[:200])
         gaps = data.shared.gaps
         present = None if gaps is None else gaps.present(some)
@@ -224,35 +207,28 @@ def pose(
     use_profiles: Use = "auto",
     constraints: Constraints | None = None,
     donors: IntArray | None = None,
+    weights: FloatArray | None = None,
 ) -> Problem:
     """Remove unwanted variation and build the search problem.
 
-    Parameters
-    ----------
-    raw : DataMatrix
-    usable : ndarray of bool of shape (n_features,)
-        Features that vary.
-    target : Target, optional
-    unwanted : Unwanted, optional
-    cannot : ndarray of int of shape (n_pairs, 2), optional
-        Pairs of samples that cannot be linked.
-    use_scale, use_profiles : bool or "auto"
-        Without a target: whether the features' variances are their first weights, and whether samples are compared by
-        profiles. The latter needs data without unwanted variation.
-    constraints : Constraints, optional
-    donors : ndarray of int of shape (n_samples,), optional
-        The donor of every sample, if some have several.
+    `usable`: features that vary. `cannot` (pairs x 2): pairs of samples that cannot be linked. `use_scale`,
+    `use_profiles`: without a target: whether the features' variances are their first weights, and whether samples are
+    compared by profiles. The latter needs data without unwanted variation. `donors`: the donor of every sample, if some
+    have several. `weights`: of the samples, positive with mean 1. None if all are equal.
     """
     unwanted = Unwanted() if unwanted is None else unwanted
-    if unwanted.by_sample and raw.shared.gaps is not None:
-        raw = without_gaps(raw, unwanted.span(raw.n_samples))
-    cleaned = clean(raw.standardized("center"), usable, unwanted)
+    gaps = raw.shared.gaps
+    if gaps is not None and (unwanted.by_sample or weights is not None or gaps.rows is not None):
+        raw = without_gaps(raw, unwanted.span(raw.n_samples) if unwanted.by_sample else None, weights)
+    stats = raw.stats() if weights is None else weighted_stats(raw, weights)
+    standard = raw.standardized("center") if weights is None else weighted_standard(raw, stats, weights)
+    cleaned = clean(standard, usable, unwanted)
     samples = compared_samples(cleaned.data, donors)
     profiles = variances = None
     if target is None and not unwanted.anything and not (use_profiles == "auto" and use_scale is True):
-        profiles = sample_profiles(raw, cleaned.usable, use_profiles)
+        profiles = sample_profiles(raw, cleaned.usable, use_profiles, weights)
     if target is None and profiles is None:
-        variances = relative_variances(raw, cleaned.usable, cleaned.share, use_scale)
+        variances = relative_variances(stats, cleaned.usable, cleaned.share, use_scale)
     apart = separation(cleaned.data, cannot) if cannot is not None and len(cannot) else 0.0
     rounds = Rounds(samples, cleaned.usable, variances, profiles, apart)
     constraints = Constraints() if constraints is None else constraints

@@ -17,30 +17,21 @@ _COLUMNS_SHARE = 8  # at most 1/8 as many coordinates of all samples are made at
 
 @dataclass(frozen=True)
 class Samples:
-    """The samples that graphs, scores and picks are made of.
+    """The samples that graphs, scores and picks are made of."""
 
-    Attributes
-    ----------
-    everything : DataMatrix
-        All samples: centred columns of unit norm.
-    rows : ndarray of int or None
-        Which samples are compared, increasing. None if all are.
-    data : DataMatrix
-        These samples: centred columns of unit norm among them.
-    factor : ndarray of shape (n_features,)
-        Each column of `everything` times this has unit norm among the landmarks; 0 if it does not vary there.
-    present : ndarray of shape (n_features,)
-        p_i, the share of all samples that have a value. Feature i counts as if its squared norm were p_i.
-    donors : ndarray of int or None
-        The donor of every sample in `data`, if some have several.
-    """
-
-    everything: DataMatrix
-    rows: IntArray | None
-    data: DataMatrix
+    everything: DataMatrix  # all samples: centred columns of unit norm
+    rows: IntArray | None  # which samples are compared, increasing. None if all are
+    data: DataMatrix  # these samples: centred columns of unit norm among them
+    # each column of `everything` times this has unit norm among the landmarks; 0 if it does not vary there
     factor: FloatArray
+    # p_i, the share of all samples that have a value. Feature i counts as if its squared norm were p_i
     present: FloatArray
-    donors: IntArray | None = None
+    donors: IntArray | None = None  # the donor of every sample in `data`, if some have several
+
+    @property
+    def roots(self) -> FloatArray:
+        """r of the compared samples: rows of `data` and of V are multiplied by the roots of the samples' weights."""
+        return np.ones(self.data.n_samples) if self.data.roots is None else self.data.roots
 
     def allowed(self, weights: FloatArray) -> FloatArray:
         """Return the weights of features that vary among these samples, 0 for the others."""
@@ -53,29 +44,22 @@ class Samples:
 
         A sample that is no landmark gets the mean of V over its 5 nearest landmarks (Nystroem's extension).
 
-        Parameters
-        ----------
-        V : ndarray of shape (n_landmarks, n_columns)
-        places : ndarray of shape (n_samples, n_coordinates)
-            All samples as points of the layout.
+        `V` (landmarks x columns). `places` (samples x coordinates): all samples as points of the layout.
         """
         assert self.rows is not None
         marks = places[self.rows]
         others = np.delete(np.arange(len(places)), self.rows)
-        whole = np.empty((len(places), V.shape[1]))
+        every = np.ones(len(places)) if self.everything.roots is None else self.everything.roots
+        V, whole = V / self.roots[:, None], np.empty((len(places), V.shape[1]))
         whole[self.rows] = V
         whole[others] = V[nearest_among(places[others], marks, min(SETTINGS.neighbors, len(marks) - 1))].mean(axis=1)
-        return centred(whole)
+        return centred(whole, every)
 
 
 def compared_samples(data: DataMatrix, donors: IntArray | None = None) -> Samples:
     """Choose the samples that are compared.
 
-    Parameters
-    ----------
-    data : DataMatrix
-        Centred columns of unit norm.
-    donors : ndarray of int of shape (n_samples,), optional
+    `data`: centred columns of unit norm.
     """
     if data.n_samples <= SETTINGS.landmarks:
         return Samples(data, None, data, np.ones(data.n_features), share_present(data), donors)
@@ -83,8 +67,9 @@ def compared_samples(data: DataMatrix, donors: IntArray | None = None) -> Sample
     few = data.samples(rows)
     ones = np.ones(len(rows))
     energy = np.concatenate(few.map_blocks(lambda block: block.squares(ones)))
-    mean = few.project(ones[:, None] / len(rows))[:, 0].astype(np.float64)
-    left = energy - len(rows) * mean**2
+    roots = ones if few.roots is None else few.roots
+    mean = few.project(roots[:, None] / np.sum(roots**2))[:, 0].astype(np.float64)
+    left = energy - np.sum(roots**2) * mean**2
     varies = left > _GONE * energy
     factor = np.where(varies, 1.0 / np.sqrt(np.where(varies, left, 1.0)), 0.0)
     return Samples(
@@ -100,7 +85,7 @@ def landmark_rows(data: DataMatrix) -> IntArray:
     """
     q = data.n_samples
     rare = round(SETTINGS.rare * SETTINGS.landmarks)
-    limit = _EXTREME**2 / q
+    limit = _EXTREME**2 / q if data.roots is None else (_EXTREME * data.roots[:, None]) ** 2 / q
     counts = sum(data.map_blocks(lambda block: _beyond(block, limit)))
     mixed = np.random.default_rng(0).permutation(q)
     chosen = mixed[np.argsort(-np.asarray(counts)[mixed], kind="stable")[:rare]]
@@ -108,7 +93,7 @@ def landmark_rows(data: DataMatrix) -> IntArray:
     return np.sort(np.concatenate([chosen, others]))
 
 
-def _beyond(block: Block, limit: float) -> IntArray:
+def _beyond(block: Block, limit: FloatArray | float) -> IntArray:
     """Count, for every sample, the features of a block whose square is beyond a limit."""
     return np.count_nonzero(np.square(block.toarray()) > limit, axis=1)
 

@@ -1,6 +1,7 @@
 """The structure of the samples: which of them belong together, by random walks along one local graph."""
 
 import numpy as np
+from scipy.sparse import csr_array, diags_array
 
 from eigensieve._types import FloatArray, IntArray
 from eigensieve.graphs import leading_eigenvectors, local_graph
@@ -9,7 +10,9 @@ from eigensieve.sieve.settings import SETTINGS
 _SHORT = 0.01  # rows shorter than this share of the typical length stay short
 
 
-def walks(points: FloatArray, balance: float = 1.0, donors: IntArray | None = None) -> FloatArray:
+def walks(
+    points: FloatArray, balance: float = 1.0, donors: IntArray | None = None, roots: FloatArray | None = None
+) -> FloatArray:
     """Return V, whose V V' says for every two samples how far they belong together.
 
     Two samples belong together if random walks of six steps from both end in the same places. The walks follow the
@@ -17,39 +20,41 @@ def walks(points: FloatArray, balance: float = 1.0, donors: IntArray | None = No
     smoothed graph, the rows of U diag(lambda)^6 say where walks end. Directions that walks forget count little, so the
     number of eigenvectors hardly matters.
 
-    Parameters
-    ----------
-    points : ndarray of shape (n_samples, n_coordinates)
-        The layout of the samples.
-    balance : float, default=1
-        Power of the singular values. Large groups have large ones. Below 1, small groups count more beside them.
-    donors : ndarray of int of shape (n_samples,), optional
-        The donor of every sample; neighbours are then of other donors.
+    `points` (samples x coordinates): the layout of the samples. `balance`: power of the singular values. Large groups
+    have large ones. Below 1, small groups count more beside them. `donors`: the donor of every sample; neighbours are
+    then of other donors. `roots`: roots r of the samples' weights, of mean square 1. A walk goes to a neighbour in
+    proportion to its weight. The rows of V are then multiplied by r.
     """
     q = len(points)
     graph = local_graph(points, min(SETTINGS.neighbors, q - 1), SETTINGS.around, donors)
     count = max(1, min(SETTINGS.columns, max(2, q // 4), q - 2))
-    values, vectors = leading_eigenvectors(graph, count, smoothing=SETTINGS.smoothing, start=points)
-    V = normalize_rows((vectors - vectors.mean(axis=0)) * np.maximum(values, 0.0) ** SETTINGS.steps)
+    r = np.ones(q) if roots is None else roots
+    if roots is not None:
+        graph = csr_array(diags_array(r**2) @ graph @ diags_array(r**2))
+    start, mass = points * r[:, None], None if roots is None else r**2
+    values, vectors = leading_eigenvectors(graph, count, smoothing=SETTINGS.smoothing, start=start, mass=mass)
+    rows = vectors / r[:, None]
+    V = normalize_rows((rows - np.average(rows, axis=0, weights=mass)) * np.maximum(values, 0.0) ** SETTINGS.steps, r)
     if balance == 1.0:
         return V
     basis, lengths, _ = np.linalg.svd(V, full_matrices=False)
     return np.asarray(basis * lengths**balance)
 
 
-def normalize_rows(rows: FloatArray) -> FloatArray:
+def normalize_rows(rows: FloatArray, roots: FloatArray | None = None) -> FloatArray:
     """Return the rows at equal length, so that samples count equally, then centred and scaled.
 
     Rows are normalised as in spectral clustering (Ng, Jordan and Weiss 2002). Rows of zeros stay at zero before columns
     are centred. The largest singular value of the result is 1, so a feature that follows V scores at most 1.
     """
+    roots = np.ones(len(rows)) if roots is None else roots
     lengths = np.linalg.norm(rows, axis=1)
-    typical = max(float(np.sqrt(np.mean(lengths**2))), np.finfo(np.float64).tiny)
-    return centred(rows / np.maximum(lengths, _SHORT * typical)[:, None])
+    typical = max(float(np.sqrt(np.mean((roots * lengths) ** 2))), np.finfo(np.float64).tiny)
+    return centred(rows / np.maximum(lengths, _SHORT * typical)[:, None], roots)
 
 
-def centred(V: FloatArray) -> FloatArray:
-    """Return V with centred columns and a largest singular value of 1, or zeros."""
-    V = V - V.mean(axis=0)
+def centred(V: FloatArray, roots: FloatArray) -> FloatArray:
+    """Return V with centred columns, its rows multiplied by r, and a largest singular value of 1, or zeros."""
+    V = (V - np.average(V, axis=0, weights=roots**2)) * roots[:, None]
     largest = float(np.linalg.norm(V, 2))
     return V / largest if largest > 0 else np.zeros_like(V)

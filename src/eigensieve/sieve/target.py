@@ -1,6 +1,6 @@
 """What y says about the samples: classes, numbers or several targets, as one orthonormal basis."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Real
 from typing import Any, Literal
 
@@ -9,6 +9,7 @@ from sklearn.utils import check_consistent_length
 
 from eigensieve._types import Array
 from eigensieve.qalpha import UNLABELLED, as_values, marked_labels, missing_labels, read_labels
+from eigensieve.sieve.unwanted import multiplied_rows
 
 Kind = Literal["auto", "classes", "numbers", "ignore"]
 
@@ -18,23 +19,12 @@ _SHARE = 0.4  # ... and so are those with fewer distinct values than this share 
 
 @dataclass(frozen=True)
 class Target:
-    """One or several columns of y.
+    """One or several columns of y."""
 
-    Attributes
-    ----------
-    columns : ndarray of shape (n_samples, n_columns)
-        Class indicators, or curves of numbers; 0 where y is not known.
-    known : ndarray of bool of shape (n_samples,)
-        Samples whose y is known, in every column of y.
-    kind : {"classes", "numbers", "several", "survival"}
-    classes : ndarray or None
-        The names of the classes, for one column of classes.
-    """
-
-    columns: Array
-    known: Array
+    columns: Array  # samples x columns: class indicators, or curves of numbers; 0 where y is not known
+    known: Array  # samples whose y is known, in every column of y
     kind: Literal["classes", "numbers", "several", "survival"]
-    classes: Array | None = None
+    classes: Array | None = None  # the names of the classes, for one column of classes
 
     @property
     def complete(self) -> bool:
@@ -45,48 +35,44 @@ class Target:
         """The number of each sample's class, -1 where it is not known; None unless y is one column of classes."""
         return np.where(self.known, self.columns.argmax(axis=1), -1) if self.kind == "classes" else None
 
-    def basis(self, without: Array | None = None) -> Array:
+    def basis(self, without: Array | None = None, roots: Array | None = None) -> Array:
         """Return T: an orthonormal basis of the centred columns on the known samples, 0 elsewhere.
 
-        Parameters
-        ----------
-        without : ndarray of shape (n_samples, n_directions), optional
-            Orthonormal directions, such as batches, that are taken off first: what y shares with them is not counted.
+        `without` (samples x directions): orthonormal directions, such as batches, that are taken off first: what y
+        shares with them is not counted. `roots`: roots of the samples' weights. The rows of `without` are multiplied by
+        them, and so are those of T.
         """
-        here = self.columns[self.known]
-        here = here - here.mean(axis=0)
+        r = None if roots is None else roots[self.known]
+        here = centred = multiplied_rows(self.columns[self.known], r)
         if without is not None and without.shape[1]:
-            U = np.linalg.qr(without[self.known] - without[self.known].mean(axis=0))[0]
+            some = without[self.known]
+            U = np.linalg.qr(multiplied_rows(some if r is None else some / r[:, None], r))[0]
             here = here - U @ (U.T @ here)
         vectors, lengths, _ = np.linalg.svd(here, full_matrices=False)
-        longest = float(np.linalg.norm(self.columns[self.known] - self.columns[self.known].mean(axis=0), axis=0).max())
-        vectors = vectors[:, lengths > 1e-7 * longest]
+        vectors = vectors[:, lengths > 1e-7 * float(np.linalg.norm(centred, axis=0).max())]
         T = np.zeros((len(self.columns), vectors.shape[1]))
         T[self.known] = vectors
         return T
 
+    def among(self, rows: Array) -> "Target":
+        """Return the target of some samples."""
+        return replace(self, columns=self.columns[rows], known=self.known[rows])
 
-def read_target(y: Any, n_samples: int, owner: str, kind: Kind = "auto") -> Target:
+
+def read_target(y: Any, n_samples: int, owner: str, kind: Kind = "auto", weights: Array | None = None) -> Target:
     """Read what the user says about the samples.
 
-    Parameters
-    ----------
-    y : array-like of shape (n_samples,) or (n_samples, n_targets)
-        Classes of any type, or numbers. None and NaN mark a sample without label, and so does -1 among whole numbers.
-        There are two exceptions: -1 and 1 alone are two values, and among numbers below -1 it is a number, too.
-        A structured array of (event, time), as in scikit-survival, holds times to an event, and so does a data frame
-        with the columns "event" and "time".
-    n_samples : int
-    owner : str
-        Name of the estimator, for messages.
-    kind : {"auto", "classes", "numbers"}
-        "auto" takes numbers with fractions as numbers, everything else as classes; whole numbers of more than 20
-        distinct values, with fewer than 2.5 samples per value, are numbers too.
+    `y`: classes of any type, or numbers. None and NaN mark a sample without label, and so does -1 among whole numbers.
+    There are two exceptions: -1 and 1 alone are two values, and among numbers below -1 it is a number, too. A
+    structured array of (event, time), as in scikit-survival, holds times to an event, and so does a data frame with the
+    columns "event" and "time". `owner`: name of the estimator, for messages. `kind`: "auto" takes numbers with
+    fractions as numbers, everything else as classes; whole numbers of more than 20 distinct values, with fewer than 2.5
+    samples per value, are numbers too. `weights`: of the samples: how much each is at risk of an event.
     """
     check_consistent_length(np.empty((n_samples, 0)), np.asarray(y))
     y = event_and_time(y, owner)
     if getattr(getattr(y, "dtype", None), "names", None):
-        return _survival(np.asarray(y), owner)
+        return _survival(np.asarray(y), owner, np.ones(n_samples) if weights is None else weights)
     table = _as_columns(y, owner)
     if table.shape[1] == 1:
         return _one_column(table[:, 0], owner, kind)
@@ -192,7 +178,7 @@ def event_and_time(y: Any, owner: str) -> Any:
     return found
 
 
-def _survival(y: Array, owner: str) -> Target:
+def _survival(y: Array, owner: str, weights: Array) -> Target:
     """Return the martingale residuals of the null Cox model: event minus cumulative hazard (Nelson and Aalen).
 
     The score test of a Cox model with one feature m is the inner product of m with these residuals.
@@ -206,10 +192,11 @@ def _survival(y: Array, owner: str) -> Target:
     event, time = y[names[0]], y[names[1]].astype(np.float64)
     if not np.isfinite(time).all() or (time < 0).any():
         raise ValueError(f"The times in y of {owner} must be finite and not negative. Leave out such samples.")
-    if np.count_nonzero(event) < 2:
+    if np.count_nonzero(event & (weights > 0)) < 2:
         raise ValueError(f"y of {owner} must have at least 2 samples with an event. Got {np.count_nonzero(event)}.")
     times, places = np.unique(time, return_inverse=True)
-    events = np.bincount(places, weights=event, minlength=len(times))
-    at_risk = np.cumsum(np.bincount(places, minlength=len(times))[::-1])[::-1]
-    residuals = event - np.cumsum(events / at_risk)[places]
+    events = np.bincount(places, weights=event * weights, minlength=len(times))
+    at_risk = np.cumsum(np.bincount(places, weights=weights, minlength=len(times))[::-1])[::-1]
+    hazard = np.divide(events, at_risk, out=np.zeros(len(times)), where=at_risk > 0)
+    residuals = event - np.cumsum(hazard)[places]
     return Target((residuals / residuals.std())[:, None], np.ones(len(y), dtype=bool), "survival")

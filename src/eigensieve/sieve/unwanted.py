@@ -27,26 +27,15 @@ _MOST_DIFFERENCES = 1_000  # more of them are drawn from: their leading directio
 
 @dataclass(frozen=True)
 class Unwanted:
-    """What is known to be unwanted.
+    """What is known to be unwanted."""
 
-    Attributes
-    ----------
-    batches : ndarray of int of shape (n_samples,) or None
-        Number of the batch per sample.
-    side : DataMatrix or None
-        Raw side samples with the features of the data.
-    must : ndarray of int of shape (n_pairs, 2) or None
-        Pairs of samples that must be linked.
-    n_directions : int or "auto"
-        Directions of the side data, and of the pairs' differences, to project out: so many of each, or all there are.
-    covariates : ndarray of shape (n_samples, n_covariates) or None
-        Numbers per sample, such as the depth of sequencing. What features share with them is taken off.
-    """
-
-    batches: Array | None = None
-    side: DataMatrix | None = None
-    must: Array | None = None
+    batches: Array | None = None  # number of the batch per sample
+    side: DataMatrix | None = None  # raw side samples with the features of the data
+    must: Array | None = None  # pairs x 2: pairs of samples that must be linked
+    # directions of the side data, and of the pairs' differences, to project out: so many of each, or all there are
     n_directions: int | Literal["auto"] = "auto"
+    # samples x covariates: Numbers per sample, such as the depth of sequencing. What features share with them is taken
+    # off
     covariates: Array | None = None
 
     @property
@@ -58,52 +47,43 @@ class Unwanted:
     def by_sample(self) -> bool:
         return self.batches is not None or self.covariates is not None
 
-    def span(self, n_samples: int) -> Array:
-        """Return an orthonormal basis of the centred batch indicators and covariates."""
+    def span(self, n_samples: int, roots: Array | None = None) -> Array:
+        """Return an orthonormal basis of the centred batch indicators and covariates, rows multiplied by `roots`."""
         parts = [np.empty((n_samples, 0))]
         if self.batches is not None:
             parts.append((self.batches[:, None] == np.unique(self.batches)).astype(np.float64))
         if self.covariates is not None:
             parts.append(self.covariates / np.maximum(np.std(self.covariates, axis=0), np.finfo(np.float64).tiny))
         columns = np.hstack(parts)
-        basis, lengths, _ = np.linalg.svd(columns - columns.mean(axis=0), full_matrices=False)
+        basis, lengths, _ = np.linalg.svd(multiplied_rows(columns, roots), full_matrices=False)
         return np.asarray(basis[:, lengths > 1e-8 * max(1.0, lengths.max(initial=0.0))])
+
+
+def multiplied_rows(columns: Array, roots: Array | None) -> Array:
+    """Return centred columns, about the weighted mean and with rows multiplied by the roots of the weights."""
+    if roots is None:
+        return columns - columns.mean(axis=0)
+    return (columns - np.average(columns, axis=0, weights=roots**2)) * roots[:, None]
 
 
 @dataclass(frozen=True)
 class Cleaned:
-    """Data without unwanted variation.
+    """Data without unwanted variation."""
 
-    Attributes
-    ----------
-    data : DataMatrix
-        Columns of unit norm, or zero where a feature was unwanted variation alone.
-    usable : ndarray of bool of shape (n_features,)
-        Features that still vary.
-    directions : ndarray of shape (n_features, n_directions)
-        V, orthonormal: what was projected out of the feature space. Empty without side data and pairs.
-    batches : ndarray of shape (n_samples, n_batches - 1)
-        U, orthonormal: the span of the centred batch indicators and covariates. Empty without them.
-    share : ndarray of shape (n_features,)
-        Part of each feature's variance that is not unwanted.
-    """
-
-    data: DataMatrix
-    usable: Array
+    data: DataMatrix  # columns of unit norm, or zero where a feature was unwanted variation alone
+    usable: Array  # features that still vary
+    # features x directions: V, orthonormal: what was projected out of the feature space. Empty without side data and
+    # pairs
     directions: Array
+    # samples x batches - 1: U, orthonormal: the span of the centred batch indicators and covariates. Empty without them
     batches: Array
-    share: Array
+    share: Array  # part of each feature's variance that is not unwanted
 
 
 def clean(data: DataMatrix, usable: Array, unwanted: Unwanted) -> Cleaned:
     """Return the data with all unwanted variation taken off: first batches, then side data and pairs.
 
-    Parameters
-    ----------
-    data : DataMatrix
-        Centred columns of unit norm.
-    usable : ndarray of bool of shape (n_features,)
-    unwanted : Unwanted
+    `data`: centred columns of unit norm.
     """
     directions = np.empty((data.n_features, 0))
     span: Array = np.empty((data.n_samples, 0))
@@ -111,7 +91,7 @@ def clean(data: DataMatrix, usable: Array, unwanted: Unwanted) -> Cleaned:
     if not unwanted.anything:
         return Cleaned(data, usable, directions, span, share)
     if unwanted.by_sample:
-        span = unwanted.span(data.n_samples)
+        span = unwanted.span(data.n_samples, data.roots)
         data, share = without_sample_directions(data, span, usable)
     directions = unwanted_directions(data, replace(unwanted, batches=None, covariates=None))
     if directions.shape[1]:
@@ -133,7 +113,7 @@ def unwanted_directions(data: DataMatrix, unwanted: Unwanted) -> Array:
     """
     found = [_of_side(data, unwanted), _of_pairs(data, unwanted)]
     if unwanted.by_sample:
-        found.append(data.project(unwanted.span(data.n_samples)).astype(np.float64))
+        found.append(data.project(unwanted.span(data.n_samples, data.roots)).astype(np.float64))
     vectors, lengths, _ = np.linalg.svd(np.hstack(found), full_matrices=False)
     return np.asarray(vectors[:, lengths > 1e-8])
 

@@ -1,0 +1,101 @@
+"""The samples that differ: those that coincide are one, with the sum of their weights, and weight 0 is left out."""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from eigensieve._types import Array, FloatArray, IntArray
+from eigensieve.data import DataMatrix, first_of_equals
+from eigensieve.sieve.target import Target
+from eigensieve.sieve.unwanted import Unwanted
+
+_FEWEST = 4
+
+
+@dataclass(frozen=True)
+class Nodes:
+    """Which samples stand for all."""
+
+    kept: IntArray  # the samples that are kept, increasing
+    place: IntArray  # the node of every sample; -1 for weight 0
+    weights: FloatArray | None  # with mean 1; None if all are equal
+
+    @property
+    def trivial(self) -> bool:
+        """Whether every sample is a node of its own."""
+        return len(self.kept) == len(self.place)
+
+    def of_data(self, raw: DataMatrix) -> DataMatrix:
+        """Return the nodes' values, in memory."""
+        found, shared = raw.samples(self.kept), raw.shared
+        found.shared.names, found.shared.progress, found.shared.exponents = (
+            shared.names,
+            shared.progress,
+            shared.exponents,
+        )
+        found.shared.passes = shared.passes
+        return found
+
+    def of_target(self, target: Target | None) -> Target | None:
+        return None if target is None else target.among(self.kept)
+
+    def of_unwanted(self, unwanted: Unwanted) -> Unwanted:
+        batches, covariates, must = unwanted.batches, unwanted.covariates, unwanted.must
+        return replace(
+            unwanted,
+            batches=None if batches is None else batches[self.kept],
+            covariates=None if covariates is None else covariates[self.kept],
+            must=self.of_pairs(must),
+        )
+
+    def of_pairs(self, pairs: Any) -> Any:
+        """Return pairs of samples as pairs of nodes, without those of one node or of weight 0."""
+        if pairs is None:
+            return None
+        found = self.place[pairs]
+        return found[(found >= 0).all(axis=1) & (found[:, 0] != found[:, 1])]
+
+    def spread(self, rows: Array) -> Array:
+        """Return one row per sample from one per node; zeros for samples of weight 0."""
+        return np.where(self.place[:, None] >= 0, rows[self.place], 0.0)
+
+
+def distinct_samples(
+    raw: DataMatrix,
+    target: Target | None,
+    unwanted: Unwanted,
+    donors: IntArray | None,
+    weights: FloatArray | None,
+    *,
+    search: bool = True,
+) -> Nodes:
+    """Find the samples that coincide in their values and in all that is known of them.
+
+    Integer weights are then the same as repeated samples. Data that is not in memory is not searched for samples that
+    coincide.
+    """
+    own = np.arange(raw.n_samples)
+    w = np.ones(len(own)) if weights is None else weights
+    first = first_of_equals(raw) if search else own
+    if (first != own).any():
+        parts = [first[:, None], *_columns(target, unwanted, donors)]
+        _, firsts, back = np.unique(np.hstack(parts), axis=0, return_index=True, return_inverse=True)
+        first = firsts[back.reshape(-1)]
+        first = first if len(np.unique(first[w > 0])) >= _FEWEST else own
+    total = np.bincount(first, weights=w, minlength=len(own))
+    kept = np.flatnonzero((first == own) & (total > 0))
+    place = np.full(len(own), -1)
+    place[kept] = np.arange(len(kept))
+    place = np.where(w > 0, place[first], -1)
+    found = total[kept] / total[kept].mean()
+    return Nodes(kept, place, None if np.ptp(found) <= 1e-12 else found)
+
+
+def _columns(target: Target | None, unwanted: Unwanted, donors: IntArray | None) -> list[Array]:
+    """Return what is known of the samples, as columns."""
+    parts = [] if target is None else [target.columns, target.known[:, None]]
+    return [
+        *parts,
+        *(part.reshape(len(part), -1) for part in (unwanted.batches, unwanted.covariates, donors) if part is not None),
+    ]
