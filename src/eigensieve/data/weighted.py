@@ -80,15 +80,10 @@ def _rows_of(data: DataMatrix, rows: IntArray) -> list[FloatArray]:
 class WeightedData(DerivedData):
     """r_t m_t, seen through the same contract as any other data.
 
-    Parameters
-    ----------
-    base : DataMatrix
-        Standardised.
-    roots : ndarray of shape (n_samples,)
-        r, positive.
+    `base`: standardised.
     """
 
-    roots: FloatArray
+    roots: FloatArray  # r, positive
 
     def __init__(self, base: DataMatrix, roots: FloatArray) -> None:
         super().__init__(base)
@@ -132,13 +127,7 @@ class WeightedData(DerivedData):
 
 
 class WeightedBlock:
-    """A block of weighted data: see :class:`~eigensieve.data.blocks.Block` for its methods.
-
-    Parameters
-    ----------
-    block : Block
-    roots : ndarray of shape (n_samples,)
-    """
+    """A block of weighted data: see :class:`~eigensieve.data.blocks.Block` for its methods."""
 
     def __init__(self, block: Block, roots: FloatArray) -> None:
         self.of, self.roots = block, roots

@@ -176,18 +176,10 @@ def expansion_to_c(
 ) -> str:
     """Return C source for the decision values and the predicted class index.
 
-    Parameters
-    ----------
-    expansion : ElementExpansion
-    name : str
-        Prefix of all names; must be a C identifier.
-    threshold : float
-        Decision values above it are class 1 (one output only). None for a regression: no class is predicted then.
-    precision : {"single", "double"}
-    reach : ndarray of shape (n_features,), optional
-        Largest size of each feature. The error of single precision is stated for samples within it.
-    interface : Interface, optional
-        The names of features and classes, and how raw values become those of training.
+    `name`: prefix of all names; must be a C identifier. `threshold`: decision values above it are class 1 (one output
+    only). None for a regression: no class is predicted then. `reach`: largest size of each feature. The error of single
+    precision is stated for samples within it. `interface`: the names of features and classes, and how raw values become
+    those of training.
     """
     check_c_name(name)
     if precision not in ("single", "double"):

@@ -24,15 +24,9 @@ def expansion_to_onnx(
 ) -> Any:
     """Return a model with input "X" (float) and outputs "decision" and, for classes, "label".
 
-    Parameters
-    ----------
-    expansion : ElementExpansion
-    interface : Interface
-        The classes, integers or strings, and how raw values become those of training.
-    threshold : float, optional
-        Decision values above it are the second class (one output only).
-    precision : {"single", "double"}
-        Of the constants, the arithmetic and the decision values.
+    `interface`: the classes, integers or strings, and how raw values become those of training. `threshold`: decision
+    values above it are the second class (one output only). `precision`: of the constants, the arithmetic and the
+    decision values.
     """
     if precision not in PRECISIONS:
         raise ValueError(

@@ -50,33 +50,20 @@ def powers(z: IntArray) -> IntArray:
 class FixedPoint:
     """The whole numbers of an expansion.
 
-    Parameters
-    ----------
-    expansion : ElementExpansion
-    low, step : ndarray of shape (n_features,)
-        Level q of feature i stands for low_i + step_i q.
-    top : int
-        The largest level.
-    centres, multipliers, shifts : ndarray of shape (n_elements,)
-    weights : ndarray of shape (n_columns, n_outputs)
-    offset : ndarray of shape (n_outputs,)
-    divisor : int
-        What a column's weighted value is divided by before it is added.
-    unit : float
-        The decision value of a result of 1.
+    `low`, `step`: level q of feature i stands for low_i + step_i q.
     """
 
     expansion: ElementExpansion
     low: FloatArray
     step: FloatArray
-    top: int
+    top: int  # the largest level
     centres: IntArray
     multipliers: IntArray
     shifts: IntArray
-    weights: IntArray
-    offset: IntArray
-    divisor: int
-    unit: float
+    weights: IntArray  # columns x outputs
+    offset: IntArray  # (outputs,)
+    divisor: int  # what a column's weighted value is divided by before it is added
+    unit: float  # the decision value of a result of 1
 
     @classmethod
     def of(cls, expansion: ElementExpansion, low: FloatArray, high: FloatArray, precision: str) -> "FixedPoint":
@@ -196,15 +183,9 @@ _SOME_OUTPUTS = """        for (m = c ? (int){name}_weight_ends[c - 1] : 0; m < 
 def fixed_to_c(fixed: FixedPoint, name: str, threshold: float | None, interface: Interface | None = None) -> str:
     """Return C source for the decision values and the predicted class index.
 
-    Parameters
-    ----------
-    fixed : FixedPoint
-    name : str
-        Prefix of all names; must be a C identifier.
-    threshold : float, optional
-        Decision values above it are class 1 (one output only). None for a regression.
-    interface : Interface, optional
-        The names of features and classes. The rule for the levels is stated for raw values.
+    `name`: prefix of all names; must be a C identifier. `threshold`: decision values above it are class 1 (one output
+    only). None for a regression. `interface`: the names of features and classes. The rule for the levels is stated for
+    raw values.
     """
     check_c_name(name)
     expansion = fixed.expansion

@@ -66,13 +66,8 @@ def _add_columns(state: SelectionState, screen: "_Screen", plan: Plan, rng: np.r
 class FeatureBins:
     """The samples of every feature, ordered by bin.
 
-    Parameters
-    ----------
-    values : ndarray of shape (n_features, n_samples)
-    low, step : ndarray of shape (n_features,)
-        Where the first bin begins, and how wide a bin is.
-    pool : Executor
-        Two threads share the features, if there are many.
+    `values` (features x samples). `low`, `step`: where the first bin begins, and how wide a bin is. `pool`: two threads
+    share the features, if there are many.
     """
 
     def __init__(self, values: FloatArray, low: FloatArray, step: FloatArray, pool: Executor) -> None:

@@ -25,17 +25,9 @@ LARGEST_DEGREE = 1000
 
 @dataclass(frozen=True)
 class MaskedKernel:
-    """A kernel and its parameters.
+    """A kernel and its parameters."""
 
-    Parameters
-    ----------
-    kind : int
-        `RBF`, `POLY` or `LINEAR`.
-    gamma, coef0 : float
-    degree : int
-    """
-
-    kind: int
+    kind: int  # `RBF`, `POLY` or `LINEAR`
     gamma: float = 1.0
     degree: int = 3
     coef0: float = 0.0

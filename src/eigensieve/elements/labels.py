@@ -98,15 +98,7 @@ class Candidates:
 class LabelSearch:
     """A machine that grows by rounds.
 
-    Parameters
-    ----------
-    kernel : MaskedKernel
-        An rbf kernel; the widths are factors on its gamma.
-    X : ndarray of shape (n_samples, n_features)
-    goal : Goal
-    plan : Plan
-    rng : numpy.random.Generator
-    pool : Executor
+    `kernel`: an rbf kernel; the widths are factors on its gamma. `X` (samples x features).
     """
 
     def __init__(

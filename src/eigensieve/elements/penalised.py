@@ -105,12 +105,7 @@ class Goal:
 
 
 class PenalisedFit:
-    """Weights and intercepts on a growing set of columns.
-
-    Parameters
-    ----------
-    goal : Goal
-    """
+    """Weights and intercepts on a growing set of columns."""
 
     def __init__(self, goal: Goal) -> None:
         self.goal = goal

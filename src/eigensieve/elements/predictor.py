@@ -47,11 +47,7 @@ class TiledPredictor:
     afterwards runs along the samples. For the RBF kernel, exp - 1 is summed and the weights' total goes into the
     offset. Large weights of opposite sign then cost no digits.
 
-    Parameters
-    ----------
-    expansion : ElementExpansion
-    dtype : float32 or float64
-        Precision of the columns; they are always summed in double precision.
+    `dtype`: precision of the columns; they are always summed in double precision.
     """
 
     def __init__(self, expansion: ElementExpansion, dtype: type) -> None:

@@ -77,26 +77,9 @@ def construct_vectors(
     For the RBF kernel z is the fixed point z = sum_i a_i k(b_i, z) b_i / sum_i a_i k(b_i, z). For the other kernels
     (residual . phi(z))^2 / k(z, z) is raised by gradient ascent.
 
-    Parameters
-    ----------
-    kernel : MaskedKernel
-    B, alpha : ndarray
-        The expansion; alpha has one column per output.
-    n_vectors : int
-    n_starts : int
-        Random starting points per vector; the best result is kept.
-    max_iter : int
-        Iterations from each start.
-    rng : numpy.random.Generator
-    progress : callable
-    shape_vector : callable, optional
-        Applied to each new vector before it is kept, for instance to make it sparse.
-
-    Returns
-    -------
-    Z : ndarray of shape (n_vectors, n_features)
-    n_iter : int
-        The largest number of iterations from one start.
+    `B`, `alpha`: the expansion; alpha has one column per output. `n_starts`: random starting points per vector; the
+    best result is kept. `max_iter`: iterations from each start. `shape_vector`: applied to each new vector before it is
+    kept, for instance to make it sparse. `n_iter`: the largest number of iterations from one start.
     """
     Z = np.empty((0, B.shape[1]))
     n_iter = 0
@@ -125,10 +108,7 @@ def refine_vectors(
     Returns the vectors and the number of iterations.
     beta is eliminated: at beta(z), the gradient with respect to z is the same as with beta held fixed.
 
-    Parameters
-    ----------
-    free : ndarray of bool, same shape as Z, optional
-        Entries that may move; the others stay (sparse vectors).
+    `free`: entries that may move; the others stay (sparse vectors).
     """
     shape = Z.shape
     free = np.ones(shape, dtype=bool) if free is None else free

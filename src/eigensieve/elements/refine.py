@@ -31,19 +31,9 @@ def refine_values(
 ) -> FloatArray:
     """Return a copy of the basis vectors with the selected entries refined.
 
-    Parameters
-    ----------
-    kernel : MaskedKernel
-    X : ndarray of shape (n_samples, n_features)
-    B : ndarray of shape (n_basis, n_features)
-    columns : list of Column
-        The masked basis vectors.
-    targets : ndarray of shape (n_samples, n_outputs)
-        Decision values to match.
-    ridge : float
-        Of the weights, as in :func:`~eigensieve.elements.expansion.solve_weights`.
-    max_iter : int, default=10
-    progress : callable
+    `X` (samples x features). `B` (basis x features). `columns`: the masked basis vectors. `targets` (samples x
+    outputs): decision values to match. `ridge`: of the weights, as in
+    :func:`~eigensieve.elements.expansion.solve_weights`.
     """
     shape = ElementExpansion.build(kernel, B, columns, np.zeros((len(columns), 1)), np.zeros(1))
     problem = _Matching(shape, X, targets, ridge)

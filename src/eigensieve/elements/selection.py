@@ -90,14 +90,7 @@ class Selection:
 def select(plan: Plan, state: SelectionState, alpha: FloatArray, rng: np.random.Generator) -> Selection:
     """Select masked columns as planned.
 
-    Parameters
-    ----------
-    plan : Plan
-    state : SelectionState
-        Without columns.
-    alpha : ndarray of shape (n_basis, n_outputs)
-        Weights of the full machine; used by the feature shape.
-    rng : numpy.random.Generator
+    `state`: without columns. `alpha` (basis x outputs): weights of the full machine; used by the feature shape.
     """
     from eigensieve.elements.shapes import select_basis, select_features, select_joint, select_prototypes
 

@@ -52,12 +52,7 @@ def select_features(
 
     Fewer features give larger kernel values, so the masked sum is compared with the full one up to scale and offset.
 
-    Returns
-    -------
-    columns : list of Column
-        One per basis vector, all with the same features.
-    path : list of float
-        Relative error on the sample after each row.
+    `columns`: one per basis vector, all with the same features. `path`: relative error on the sample after each row.
     """
     n_basis, d = state.B.shape
     rows = draw_rows(state.X.shape[0], plan.sample_size(state.X.shape[0]), rng)
@@ -138,11 +133,7 @@ def select_prototypes(
 
     Every pair (basis vector, subset) is a candidate. The best is added until the budget is spent.
 
-    Returns
-    -------
-    state : SelectionState
-    prototypes : list of list of int
-        The subsets that are used.
+    `prototypes`: the subsets that are used.
     """
     size = min(plan.prototype_size, state.B.shape[1])
     prototypes = _grown_prototypes(state, plan, size, rng)

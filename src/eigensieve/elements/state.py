@@ -38,20 +38,9 @@ class SelectionState:
     R = T - Q Q'T, the error its squared norm. A new column is one Gram-Schmidt step, O(samples x columns).
     A column that gains an element leaves the basis and comes back.
 
-    Parameters
-    ----------
-    kernel : MaskedKernel
-    X : ndarray of shape (n_samples, n_features)
-    B : ndarray of shape (n_basis, n_features)
-        The basis (support) vectors.
-    targets : ndarray of shape (n_samples, m)
-
-    Attributes
-    ----------
-    n_elements : int
-        How many elements the mask holds.
-    finished : bool
-        True after a search that stopped because the gain died out.
+    `X` (samples x features). `B` (basis x features): the basis (support) vectors. `targets` (samples x m).
+    `n_elements`: how many elements the mask holds. `finished`: true after a search that stopped because the gain died
+    out.
     """
 
     def __init__(self, kernel: MaskedKernel, X: FloatArray, B: FloatArray, targets: FloatArray) -> None:
@@ -217,9 +206,7 @@ def _running_sums(rows: FloatArray) -> FloatArray:
 class Trial:
     """Candidate columns and their exact gains. The gains follow a growing state at the cost of what was added.
 
-    Parameters
-    ----------
-    block : ndarray of shape (n_samples, n_candidates)
+    `block` (samples x candidates).
     """
 
     def __init__(self, block: FloatArray) -> None:

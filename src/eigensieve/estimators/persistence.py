@@ -138,15 +138,8 @@ def _checksums(archive: zipfile.ZipFile) -> dict[str, str]:
 def read_model_header(path: str | os.PathLike[str]) -> dict[str, Any]:
     """Return the header of a model file, without building anything from the file.
 
-    Parameters
-    ----------
-    path : path-like
-
-    Returns
-    -------
-    header : dict
-        ``eigensieve`` (version that wrote it), ``format``, ``estimator``, ``written``, ``feature_names``,
-        ``selection`` and ``about``.
+    `header`: ``eigensieve`` (version that wrote it), ``format``, ``estimator``, ``written``, ``feature_names``,
+    ``selection`` and ``about``.
     """
     try:
         with zipfile.ZipFile(path) as archive:

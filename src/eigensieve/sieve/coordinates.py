@@ -25,22 +25,8 @@ def principal_axes(
     The answer does not depend on the order of samples or features, up to rounding: the start of the iteration is made
     of columns of A and not of random numbers. This costs one pass for few samples.
 
-    Parameters
-    ----------
-    data : DataMatrix
-        Standardised features.
-    weights : ndarray of shape (n_features,)
-        Non-negative.
-    count : int
-        At most the number of samples.
-    exact : bool, default=False
-        Compute all eigenvectors of up to 2,000 samples, to the last digits.
-
-    Returns
-    -------
-    values : ndarray of shape (count,)
-        Decreasing, not negative.
-    vectors : ndarray of shape (n_samples, count)
+    `data`: standardised features. `weights`: non-negative. `count`: at most the number of samples. `exact`: compute all
+    eigenvectors of up to 2,000 samples, to the last digits. `values`: decreasing, not negative.
     """
     q = data.n_samples
     if q > _FORMED:

@@ -28,20 +28,11 @@ _ORDERS = (20, 999)  # fewest and most orders of the classes that p-values are m
 
 @dataclass(frozen=True)
 class Interactions:
-    """Samples with all their features in memory, and their classes.
+    """Samples with all their features in memory, and their classes."""
 
-    Attributes
-    ----------
-    Z : ndarray of shape (n_samples, n_features)
-        Centred columns of unit norm.
-    T : ndarray of shape (n_samples, n_columns)
-        Orthonormal basis of the classes.
-    codes : ndarray of int of shape (n_samples,)
-    """
-
-    Z: FloatArray
-    T: FloatArray
-    codes: IntArray
+    Z: FloatArray  # samples x features: centred columns of unit norm
+    T: FloatArray  # samples x columns: orthonormal basis of the classes
+    codes: IntArray  # one per sample
 
     @classmethod
     def of(cls, Z: FloatArray, T: FloatArray, codes: IntArray) -> "Interactions":
@@ -135,15 +126,8 @@ def read_interactions(
 ) -> tuple[Interactions, IntArray] | None:
     """Return the data of all pairs of features and its samples, or None if there are too many features.
 
-    Parameters
-    ----------
-    data : DataMatrix
-        Centred columns of unit norm.
-    usable : ndarray of bool of shape (n_features,)
-    T : ndarray of shape (n_samples, n_columns)
-        Orthonormal basis of the classes.
-    codes : ndarray of int of shape (n_samples,)
-        The class of every sample.
+    `data`: centred columns of unit norm. `T` (samples x columns): orthonormal basis of the classes. `codes`: the class
+    of every sample.
     """
     rows = np.sort(np.random.default_rng(0).permutation(data.n_samples)[:_MOST_SAMPLES])
     features = np.flatnonzero(usable)

@@ -27,29 +27,15 @@ _MOST_LABELLED = 1_000  # labelled samples that guesses are made from; of more, 
 
 @dataclass(frozen=True)
 class TargetFit:
-    """A target as the structure, and the scores of the features by it.
+    """A target as the structure, and the scores of the features by it."""
 
-    Attributes
-    ----------
-    scores : ndarray of shape (n_features,)
-        Agreement of every feature with the target over pairs of different samples; about 0 for noise.
-    target : ndarray of shape (n_samples, n_columns)
-        T: an orthonormal basis of the target, with guesses where it is not known.
-    known : ndarray of shape (n_samples, n_columns)
-        T on the samples with known y alone, 0 elsewhere. False discoveries are judged by it.
-    square_share : float
-        How much the squares of the features count.
-    ridge : float
-        Of the regression by which the pick tells what is explained.
-    source : {"labels", "products"}
-        What the scores are made of; see :mod:`~eigensieve.sieve.interactions`.
-    """
-
-    scores: FloatArray
-    target: FloatArray
+    scores: FloatArray  # agreement of every feature with the target over pairs of different samples; about 0 for noise
+    target: FloatArray  # samples x columns: T: an orthonormal basis of the target, with guesses where it is not known
+    # samples x columns: T on the samples with known y alone, 0 elsewhere. False discoveries are judged by it
     known: FloatArray
-    square_share: float
-    ridge: float = 1.0
+    square_share: float  # how much the squares of the features count
+    ridge: float = 1.0  # of the regression by which the pick tells what is explained
+    # what the scores are made of; see :mod:`~eigensieve.sieve.interactions`
     source: Literal["labels", "products"] = "labels"
 
     def views(self, data: DataMatrix) -> list[DataMatrix]:
@@ -71,16 +57,8 @@ def fit_target(
     feature's square is added. If y is known for some samples only, the others are guessed first
     (:func:`guessed_target`).
 
-    Parameters
-    ----------
-    data : DataMatrix
-        Centred columns of unit norm.
-    usable : ndarray of bool of shape (n_features,)
-    target : Target
-    batches : ndarray of shape (n_samples, n_directions), optional
-        Orthonormal span of the batches. The part of y within it does not count.
-    donors : ndarray of int of shape (n_samples,), optional
-        The donor of every sample; agreement is then over pairs of different donors.
+    `data`: centred columns of unit norm. `batches` (samples x directions): orthonormal span of the batches. The part of
+    y within it does not count. `donors`: the donor of every sample; agreement is then over pairs of different donors.
     """
     T = known = target.basis(batches, data.roots)
     if not target.complete:

@@ -23,23 +23,12 @@ _FLAT = 1e-10  # directions with a smaller share of the largest eigenvalue are l
 
 @dataclass(frozen=True)
 class Layout:
-    """The compared samples as points.
+    """The compared samples as points."""
 
-    Attributes
-    ----------
-    points : ndarray of shape (n_compared, n_coordinates)
-    eigenvalues : ndarray
-        Of the affinity that the points come from, decreasing.
-    places : callable
-        Returns all samples as points of the same layout.
-    spike : float
-        The leading eigenvalue over the largest one to expect of independent features.
-    """
-
-    points: FloatArray
-    eigenvalues: FloatArray
-    places: Callable[[], FloatArray]
-    spike: float
+    points: FloatArray  # compared x coordinates
+    eigenvalues: FloatArray  # of the affinity that the points come from, decreasing
+    places: Callable[[], FloatArray]  # returns all samples as points of the same layout
+    spike: float  # the leading eigenvalue over the largest one to expect of independent features
 
 
 def weighted_layout(samples: Samples, weights: FloatArray) -> Layout:
@@ -50,11 +39,7 @@ def weighted_layout(samples: Samples, weights: FloatArray) -> Layout:
     would have length sqrt(lambda_j), and one large group of near-copies would decide which samples are close. Here
     directions below the noise edge keep their proportions, and those above it hardly grow.
 
-    Parameters
-    ----------
-    samples : Samples
-    weights : ndarray of shape (n_features,)
-        Non-negative.
+    `weights`: non-negative.
     """
     weights = samples.allowed(weights)
     q = samples.data.n_samples
@@ -79,15 +64,8 @@ def relative_variances(stats: ColumnStats, usable: BoolArray, share: FloatArray,
 
     In wide data most features are noise. Those in the same unit that vary more carry more of the structure.
 
-    Parameters
-    ----------
-    stats : ColumnStats
-        Of the values as they are.
-    usable : ndarray of bool of shape (n_features,)
-    share : ndarray of shape (n_features,)
-        The share of each feature's variance that is not unwanted.
-    use : bool or "auto"
-        "auto" uses scale from 10 features per sample on.
+    `stats`: of the values as they are. `share`: the share of each feature's variance that is not unwanted. `use`:
+    "auto" uses scale from 10 features per sample on.
     """
     places = np.flatnonzero(usable)
     if use is False or (use == "auto" and len(places) < SETTINGS.wide * stats.n_samples):
@@ -104,17 +82,10 @@ class Profiles:
     """Samples compared by profiles: f_t = (g_ti b_i)_i at length 1, with g_ti = log(1 + x_ti / c).
 
     c is a typical value (:func:`typical_value`), and b_i is large for rare features (:func:`rarities`).
-
-    Attributes
-    ----------
-    raw : DataMatrix
-        The values x as they are.
-    weights : ndarray of shape (n_samples,) or None
-        Of the samples.
     """
 
-    raw: DataMatrix
-    weights: FloatArray | None = None
+    raw: DataMatrix  # the values x as they are
+    weights: FloatArray | None = None  # of the samples
 
     def _stats(self, data: DataMatrix) -> ColumnStats:
         return data.stats() if self.weights is None else weighted_stats(data, self.weights)
@@ -130,11 +101,7 @@ class Profiles:
     def layout(self, samples: Samples, usable: BoolArray) -> Layout:
         """Place the samples by the principal directions of their centred profiles, as unit vectors.
 
-        Parameters
-        ----------
-        samples : Samples
-        usable : ndarray of bool of shape (n_features,)
-            The features that profiles are made of.
+        `usable`: the features that profiles are made of.
         """
         logs, passes = self.logs, self.logs.n_passes
         rarity = np.where(usable, rarities(self._stats(logs)), 0.0)
@@ -169,12 +136,7 @@ def sample_profiles(raw: DataMatrix, usable: BoolArray, use: Use, weights: Float
     "auto" uses profiles if nothing is negative, at least half of the values are zero, and the features are in one
     unit: their smallest values above zero, or their typical values, lie within a factor of 30.
 
-    Parameters
-    ----------
-    raw : DataMatrix
-        The values as they are.
-    usable : ndarray of bool of shape (n_features,)
-    use : bool or "auto"
+    `raw`: the values as they are.
     """
     places = np.flatnonzero(usable)
     if use is False or not len(places):

@@ -15,21 +15,11 @@ _FEWEST = 4
 
 @dataclass(frozen=True)
 class Nodes:
-    """Which samples stand for all.
+    """Which samples stand for all."""
 
-    Attributes
-    ----------
-    kept : ndarray of int of shape (n_nodes,)
-        The samples that are kept, increasing.
-    place : ndarray of int of shape (n_samples,)
-        The node of every sample; -1 for weight 0.
-    weights : ndarray of shape (n_nodes,) or None
-        With mean 1; None if all are equal.
-    """
-
-    kept: IntArray
-    place: IntArray
-    weights: FloatArray | None
+    kept: IntArray  # the samples that are kept, increasing
+    place: IntArray  # the node of every sample; -1 for weight 0
+    weights: FloatArray | None  # with mean 1; None if all are equal
 
     @property
     def trivial(self) -> bool:

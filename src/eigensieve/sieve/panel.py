@@ -21,16 +21,9 @@ def growing_panels(
 ) -> tuple[IntArray, FloatArray]:
     """Return sizes, and how well that many features show the structure.
 
-    Parameters
-    ----------
-    Z : ndarray of shape (n_samples, n_picked)
-        The picked features, standardised, in the order of the pick.
-    V : ndarray of shape (n_samples, n_columns)
-        The structure.
-    donors : ndarray of int of shape (n_samples,), optional
-        The donor of every sample, if some have several.
-    roots : ndarray of shape (n_samples,), optional
-        Roots of the samples' weights, with which the rows of Z and V are multiplied.
+    `Z` (samples x picked): the picked features, standardised, in the order of the pick. `V` (samples x columns): the
+    structure. `donors`: the donor of every sample, if some have several. `roots`: roots of the samples' weights, with
+    which the rows of Z and V are multiplied.
     """
     sizes = np.unique(np.minimum(_SIZES, Z.shape[1])) if Z.shape[1] else np.empty(0, dtype=int)
     return sizes, np.array([shown_by(Z[:, :size], V, donors, roots) for size in sizes])

@@ -35,17 +35,10 @@ class Alignment:
     feature makes it (sum_{j in S} a_j + a_i) / sqrt(|K_S|^2 + 2 b_i + 1). So a feature is wanted that follows the
     structure (a_i) and is unlike those picked already (b_i).
 
-    Parameters
-    ----------
-    Z : ndarray of shape (n_samples, n_features)
-        Columns of unit norm, or shorter.
-    scores : ndarray of shape (n_features,)
-        a_i.
-    share : ndarray of shape (n_features,)
-        s_i, the share of each feature's variance that is not unwanted. In K_S feature i counts s_i, and its unwanted
-        part 1 - s_i, which all features are taken to share: |K_S|^2 = sum_ij s_i s_j (m_i'm_j)^2 + (sum_i (1 - s_i))^2.
-    energy : ndarray of shape (n_features,) or float, default=1
-        |m_i|^2, below 1 for features with missing values.
+    `Z` (samples x features): columns of unit norm, or shorter. `scores`: a_i. `share`: s_i, the share of each feature's
+    variance that is not unwanted. In K_S feature i counts s_i, and its unwanted part 1 - s_i, which all features are
+    taken to share: |K_S|^2 = sum_ij s_i s_j (m_i'm_j)^2 + (sum_i (1 - s_i))^2. `energy`: |m_i|^2, below 1 for features
+    with missing values.
     """
 
     def __init__(self, Z: FloatArray, scores: FloatArray, share: FloatArray, energy: FloatArray | float = 1.0) -> None:
@@ -78,20 +71,9 @@ class Residual:
 
     is its agreement with the part of the target T that a ridge regression on the picked features P leaves.
 
-    Parameters
-    ----------
-    Z : ndarray of shape (n_samples, n_features)
-        Centred columns of unit norm.
-    scores : ndarray of shape (n_features,)
-        u_i.
-    target : ndarray of shape (n_samples, n_columns)
-        T.
-    square_share : float
-        The squares of the features count, too, with this factor, in e_i and in P.
-    squares : ndarray of shape (n_samples, n_features), optional
-        Those of Z by default.
-    ridge : float
-        r.
+    `Z` (samples x features): centred columns of unit norm. `scores`: u_i. `target` (samples x columns): T.
+    `square_share`: the squares of the features count, too, with this factor, in e_i and in P. `squares` (samples x
+    features): those of Z by default. `ridge`: r.
     """
 
     now = 0.0
@@ -133,29 +115,15 @@ class Residual:
 
 @dataclass(frozen=True)
 class Constraints:
-    """What the user demands of a panel.
+    """What the user demands of a panel."""
 
-    Attributes
-    ----------
-    keep : ndarray of int
-        Features that are in the panel from the start.
-    excluded : ndarray of bool of shape (n_features,) or None
-        Features that are never picked.
-    groups : ndarray of int of shape (n_features,) or None
-        The group of every feature.
-    max_per_group : int
-        Most features of one group; those that are kept count.
-    costs : ndarray of shape (n_features,) or None
-    max_cost : float
-        Most that the panel may cost.
-    """
-
+    # features that are in the panel from the start
     keep: IntArray = field(default_factory=lambda: np.empty(0, dtype=np.intp))
-    excluded: BoolArray | None = None
-    groups: IntArray | None = None
-    max_per_group: int = 1
-    costs: FloatArray | None = None
-    max_cost: float = np.inf
+    excluded: BoolArray | None = None  # features that are never picked
+    groups: IntArray | None = None  # the group of every feature
+    max_per_group: int = 1  # most features of one group; those that are kept count
+    costs: FloatArray | None = None  # one per feature
+    max_cost: float = np.inf  # most that the panel may cost
 
     def free(self, usable: BoolArray) -> BoolArray:
         """Return which of the usable features may be chosen and are not kept in any case."""
@@ -167,11 +135,7 @@ class Constraints:
 class Panel:
     """A growing panel that knows which features may still join it.
 
-    Parameters
-    ----------
-    constraints : Constraints
-    features : ndarray of int
-        The features that are considered.
+    `features`: the features that are considered.
     """
 
     def __init__(self, constraints: Constraints, features: IntArray) -> None:
@@ -227,15 +191,8 @@ class Panel:
 def pick(panel: Panel, gain: Gain, count: int, first: BoolArray | None = None) -> IntArray:
     """Grow the panel to `count` features and return them in order, the kept ones first.
 
-    Parameters
-    ----------
-    panel : Panel
-        With features in the order of their scores.
-    gain : Gain
-        Of the first features of the panel. Once these are picked, the others follow in their order.
-    count : int
-    first : ndarray of bool, optional
-        Which features of the gain are picked before the others.
+    `panel`: with features in the order of their scores. `gain`: of the first features of the panel. Once these are
+    picked, the others follow in their order. `first`: which features of the gain are picked before the others.
     """
     for feature in panel.constraints.keep:
         position = int(np.flatnonzero(panel.features == feature)[0])

@@ -27,48 +27,23 @@ Source = Literal["features", "profiles", "labels", "products"]
 
 @dataclass(frozen=True)
 class Found:
-    """The scores of all features, and the structure behind them.
+    """The scores of all features, and the structure behind them."""
 
-    Attributes
-    ----------
-    scores : ndarray of shape (n_features,)
-        About 0 for noise.
-    structure : ndarray of shape (n_compared, n_columns)
-        V of the compared samples, or the target.
-    embedding : ndarray of shape (n_samples, n_columns)
-        The same for all samples.
-    source : {"features", "profiles", "labels", "products"}
-        What the scores are made of.
-    """
-
-    scores: FloatArray
-    structure: FloatArray
-    embedding: FloatArray
-    source: Source
+    scores: FloatArray  # about 0 for noise
+    structure: FloatArray  # compared x columns: V of the compared samples, or the target
+    embedding: FloatArray  # samples x columns: the same for all samples
+    source: Source  # what the scores are made of
 
 
 @dataclass(frozen=True)
 class Problem:
-    """Data without unwanted variation, with the target or the search for a structure.
-
-    Attributes
-    ----------
-    cleaned : Cleaned
-    target : Target or None
-        None looks for the structure that the features show themselves.
-    rounds : Rounds
-        The search for that structure.
-    batches : ndarray of int of shape (n_samples,) or None
-        Samples are permuted within these.
-    donors : ndarray of int of shape (n_samples,) or None
-        The donor of every sample, if some have several: samples of one donor are no evidence for one another.
-    constraints : Constraints
-    """
+    """Data without unwanted variation, with the target or the search for a structure."""
 
     cleaned: Cleaned
-    target: Target | None
-    rounds: Rounds
-    batches: IntArray | None = None
+    target: Target | None  # none looks for the structure that the features show themselves
+    rounds: Rounds  # the search for that structure
+    batches: IntArray | None = None  # samples are permuted within these
+    # the donor of every sample, if some have several: samples of one donor are no evidence for one another
     donors: IntArray | None = None
     constraints: Constraints = field(default_factory=Constraints)
 
@@ -179,6 +154,7 @@ class Problem:
             return np.empty(0, dtype=np.intp)
         few = features[: n_considered(count, self.constraints)]
         scores, present = found.scores[few], self.samples.present[few]
+        present = np.where(present > 0, present, 1.0)  # a feature without any value may be kept
         clear: BoolArray | None = None
         gain: Gain
         if found.source == "labels":
@@ -235,23 +211,10 @@ def pose(
 ) -> Problem:
     """Remove unwanted variation and build the search problem.
 
-    Parameters
-    ----------
-    raw : DataMatrix
-    usable : ndarray of bool of shape (n_features,)
-        Features that vary.
-    target : Target, optional
-    unwanted : Unwanted, optional
-    cannot : ndarray of int of shape (n_pairs, 2), optional
-        Pairs of samples that cannot be linked.
-    use_scale, use_profiles : bool or "auto"
-        Without a target: whether the features' variances are their first weights, and whether samples are compared by
-        profiles. The latter needs data without unwanted variation.
-    constraints : Constraints, optional
-    donors : ndarray of int of shape (n_samples,), optional
-        The donor of every sample, if some have several.
-    weights : ndarray of shape (n_samples,), optional
-        Of the samples, positive with mean 1. None if all are equal.
+    `usable`: features that vary. `cannot` (pairs x 2): pairs of samples that cannot be linked. `use_scale`,
+    `use_profiles`: without a target: whether the features' variances are their first weights, and whether samples are
+    compared by profiles. The latter needs data without unwanted variation. `donors`: the donor of every sample, if some
+    have several. `weights`: of the samples, positive with mean 1. None if all are equal.
     """
     unwanted = Unwanted() if unwanted is None else unwanted
     gaps = raw.shared.gaps

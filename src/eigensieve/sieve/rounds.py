@@ -21,29 +21,16 @@ _IN_MEMORY = 2**23  # entries of the features that are copied out
 
 @dataclass(frozen=True)
 class Rounds:
-    """What the structure is looked for in.
-
-    Attributes
-    ----------
-    samples : Samples
-    usable : ndarray of bool of shape (n_features,)
-        Features that vary.
-    variances : ndarray of shape (n_features,) or None
-        The features' variances if they are the first weights (:func:`~eigensieve.sieve.layouts.relative_variances`).
-    profiles : Profiles or None
-        Compare samples by these, in place of weighted features.
-    small_groups : bool
-        Whether small groups count more; always among landmarks.
-    separation : ndarray of shape (n_features,) or float
-        How far each feature separates pairs that cannot be linked, from :func:`separation`. It is added to the scores.
-    """
+    """What the structure is looked for in."""
 
     samples: Samples
-    usable: BoolArray
+    usable: BoolArray  # features that vary
+    # the features' variances if they are the first weights (:func:`~eigensieve.sieve.layouts.relative_variances`)
     variances: FloatArray | None = None
-    profiles: Profiles | None = None
+    profiles: Profiles | None = None  # compare samples by these, in place of weighted features
+    # how far each feature separates pairs that cannot be linked, from :func:`separation`. It is added to the scores
     separation: FloatArray | float = 0.0
-    small_groups: bool = False
+    small_groups: bool = False  # whether small groups count more; always among landmarks
 
     def structure(self, active: BoolArray, progress: Progress = silent) -> tuple[FloatArray, Layout]:
         """Return V, the structure that the active features show, and its layout.

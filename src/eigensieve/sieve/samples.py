@@ -17,30 +17,16 @@ _COLUMNS_SHARE = 8  # at most 1/8 as many coordinates of all samples are made at
 
 @dataclass(frozen=True)
 class Samples:
-    """The samples that graphs, scores and picks are made of.
+    """The samples that graphs, scores and picks are made of."""
 
-    Attributes
-    ----------
-    everything : DataMatrix
-        All samples: centred columns of unit norm.
-    rows : ndarray of int or None
-        Which samples are compared, increasing. None if all are.
-    data : DataMatrix
-        These samples: centred columns of unit norm among them.
-    factor : ndarray of shape (n_features,)
-        Each column of `everything` times this has unit norm among the landmarks; 0 if it does not vary there.
-    present : ndarray of shape (n_features,)
-        p_i, the share of all samples that have a value. Feature i counts as if its squared norm were p_i.
-    donors : ndarray of int or None
-        The donor of every sample in `data`, if some have several.
-    """
-
-    everything: DataMatrix
-    rows: IntArray | None
-    data: DataMatrix
+    everything: DataMatrix  # all samples: centred columns of unit norm
+    rows: IntArray | None  # which samples are compared, increasing. None if all are
+    data: DataMatrix  # these samples: centred columns of unit norm among them
+    # each column of `everything` times this has unit norm among the landmarks; 0 if it does not vary there
     factor: FloatArray
+    # p_i, the share of all samples that have a value. Feature i counts as if its squared norm were p_i
     present: FloatArray
-    donors: IntArray | None = None
+    donors: IntArray | None = None  # the donor of every sample in `data`, if some have several
 
     @property
     def roots(self) -> FloatArray:
@@ -58,11 +44,7 @@ class Samples:
 
         A sample that is no landmark gets the mean of V over its 5 nearest landmarks (Nystroem's extension).
 
-        Parameters
-        ----------
-        V : ndarray of shape (n_landmarks, n_columns)
-        places : ndarray of shape (n_samples, n_coordinates)
-            All samples as points of the layout.
+        `V` (landmarks x columns). `places` (samples x coordinates): all samples as points of the layout.
         """
         assert self.rows is not None
         marks = places[self.rows]
@@ -77,11 +59,7 @@ class Samples:
 def compared_samples(data: DataMatrix, donors: IntArray | None = None) -> Samples:
     """Choose the samples that are compared.
 
-    Parameters
-    ----------
-    data : DataMatrix
-        Centred columns of unit norm.
-    donors : ndarray of int of shape (n_samples,), optional
+    `data`: centred columns of unit norm.
     """
     if data.n_samples <= SETTINGS.landmarks:
         return Samples(data, None, data, np.ones(data.n_features), share_present(data), donors)

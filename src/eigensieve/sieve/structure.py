@@ -20,17 +20,10 @@ def walks(
     smoothed graph, the rows of U diag(lambda)^6 say where walks end. Directions that walks forget count little, so the
     number of eigenvectors hardly matters.
 
-    Parameters
-    ----------
-    points : ndarray of shape (n_samples, n_coordinates)
-        The layout of the samples.
-    balance : float, default=1
-        Power of the singular values. Large groups have large ones. Below 1, small groups count more beside them.
-    donors : ndarray of int of shape (n_samples,), optional
-        The donor of every sample; neighbours are then of other donors.
-    roots : ndarray of shape (n_samples,), optional
-        Roots r of the samples' weights, of mean square 1. A walk goes to a neighbour in proportion to its weight. The
-        rows of V are then multiplied by r.
+    `points` (samples x coordinates): the layout of the samples. `balance`: power of the singular values. Large groups
+    have large ones. Below 1, small groups count more beside them. `donors`: the donor of every sample; neighbours are
+    then of other donors. `roots`: roots r of the samples' weights, of mean square 1. A walk goes to a neighbour in
+    proportion to its weight. The rows of V are then multiplied by r.
     """
     q = len(points)
     graph = local_graph(points, min(SETTINGS.neighbors, q - 1), SETTINGS.around, donors)

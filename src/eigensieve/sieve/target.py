@@ -19,23 +19,12 @@ _SHARE = 0.4  # ... and so are those with fewer distinct values than this share 
 
 @dataclass(frozen=True)
 class Target:
-    """One or several columns of y.
+    """One or several columns of y."""
 
-    Attributes
-    ----------
-    columns : ndarray of shape (n_samples, n_columns)
-        Class indicators, or curves of numbers; 0 where y is not known.
-    known : ndarray of bool of shape (n_samples,)
-        Samples whose y is known, in every column of y.
-    kind : {"classes", "numbers", "several", "survival"}
-    classes : ndarray or None
-        The names of the classes, for one column of classes.
-    """
-
-    columns: Array
-    known: Array
+    columns: Array  # samples x columns: class indicators, or curves of numbers; 0 where y is not known
+    known: Array  # samples whose y is known, in every column of y
     kind: Literal["classes", "numbers", "several", "survival"]
-    classes: Array | None = None
+    classes: Array | None = None  # the names of the classes, for one column of classes
 
     @property
     def complete(self) -> bool:
@@ -49,12 +38,9 @@ class Target:
     def basis(self, without: Array | None = None, roots: Array | None = None) -> Array:
         """Return T: an orthonormal basis of the centred columns on the known samples, 0 elsewhere.
 
-        Parameters
-        ----------
-        without : ndarray of shape (n_samples, n_directions), optional
-            Orthonormal directions, such as batches, that are taken off first: what y shares with them is not counted.
-        roots : ndarray of shape (n_samples,), optional
-            Roots of the samples' weights. The rows of `without` are multiplied by them, and so are those of T.
+        `without` (samples x directions): orthonormal directions, such as batches, that are taken off first: what y
+        shares with them is not counted. `roots`: roots of the samples' weights. The rows of `without` are multiplied by
+        them, and so are those of T.
         """
         r = None if roots is None else roots[self.known]
         here = centred = multiplied_rows(self.columns[self.known], r)
@@ -76,25 +62,15 @@ class Target:
 def read_target(y: Any, n_samples: int, owner: str, kind: Kind = "auto", weights: Array | None = None) -> Target:
     """Read what the user says about the samples.
 
-    Parameters
-    ----------
-    y : array-like of shape (n_samples,) or (n_samples, n_targets)
-        Classes of any type, or numbers. None and NaN mark a sample without label, and so does -1 among whole numbers.
-        There are two exceptions: -1 and 1 alone are two values, and among numbers below -1 it is a number, too.
-        A structured array of (event, time), as in scikit-survival, holds times to an event, and so does a data frame
-        with the columns "event" and "time".
-    n_samples : int
-    owner : str
-        Name of the estimator, for messages.
-    kind : {"auto", "classes", "numbers"}
-        "auto" takes numbers with fractions as numbers, everything else as classes; whole numbers of more than 20
-        distinct values, with fewer than 2.5 samples per value, are numbers too.
-    weights : ndarray of shape (n_samples,), optional
-        Of the samples: how much each is at risk of an event.
+    `y`: classes of any type, or numbers. None and NaN mark a sample without label, and so does -1 among whole numbers.
+    There are two exceptions: -1 and 1 alone are two values, and among numbers below -1 it is a number, too. A
+    structured array of (event, time), as in scikit-survival, holds times to an event, and so does a data frame with the
+    columns "event" and "time". `owner`: name of the estimator, for messages. `kind`: "auto" takes numbers with
+    fractions as numbers, everything else as classes; whole numbers of more than 20 distinct values, with fewer than 2.5
+    samples per value, are numbers too. `weights`: of the samples: how much each is at risk of an event.
     """
     check_consistent_length(np.empty((n_samples, 0)), np.asarray(y))
-    if set(getattr(y, "columns", ())) == {"event", "time"}:
-        y = _event_and_time(y, owner)
+    y = event_and_time(y, owner)
     if getattr(getattr(y, "dtype", None), "names", None):
         return _survival(np.asarray(y), owner, np.ones(n_samples) if weights is None else weights)
     table = _as_columns(y, owner)
@@ -188,11 +164,15 @@ def _numbers(numbers: Array, known: Array, owner: str) -> Target:
     return Target(columns, known, "numbers")
 
 
-def _event_and_time(y: Any, owner: str) -> Array:
-    """Return a frame's columns "event" (false and true, or 0 and 1) and "time" as a structured array."""
+def event_and_time(y: Any, owner: str) -> Any:
+    """Return a frame's columns "event" (false and true, or 0 and 1) and "time" as a structured array; others as is."""
+    if set(getattr(y, "columns", ())) != {"event", "time"}:
+        return y
     event, time = np.asarray(y["event"]), np.asarray(y["time"])
     if not np.isin(event, (0, 1)).all():
         raise ValueError(f"The column 'event' in y of {owner} must hold 0 and 1, or False and True.")
+    if time.dtype.kind not in "iuf":
+        raise ValueError(f"The column 'time' in y of {owner} must hold numbers. Got {time.dtype}; convert it first.")
     found = np.empty(len(event), dtype=[("event", bool), ("time", np.float64)])
     found["event"], found["time"] = event, time
     return found

@@ -27,26 +27,15 @@ _MOST_DIFFERENCES = 1_000  # more of them are drawn from: their leading directio
 
 @dataclass(frozen=True)
 class Unwanted:
-    """What is known to be unwanted.
+    """What is known to be unwanted."""
 
-    Attributes
-    ----------
-    batches : ndarray of int of shape (n_samples,) or None
-        Number of the batch per sample.
-    side : DataMatrix or None
-        Raw side samples with the features of the data.
-    must : ndarray of int of shape (n_pairs, 2) or None
-        Pairs of samples that must be linked.
-    n_directions : int or "auto"
-        Directions of the side data, and of the pairs' differences, to project out: so many of each, or all there are.
-    covariates : ndarray of shape (n_samples, n_covariates) or None
-        Numbers per sample, such as the depth of sequencing. What features share with them is taken off.
-    """
-
-    batches: Array | None = None
-    side: DataMatrix | None = None
-    must: Array | None = None
+    batches: Array | None = None  # number of the batch per sample
+    side: DataMatrix | None = None  # raw side samples with the features of the data
+    must: Array | None = None  # pairs x 2: pairs of samples that must be linked
+    # directions of the side data, and of the pairs' differences, to project out: so many of each, or all there are
     n_directions: int | Literal["auto"] = "auto"
+    # samples x covariates: Numbers per sample, such as the depth of sequencing. What features share with them is taken
+    # off
     covariates: Array | None = None
 
     @property
@@ -79,38 +68,22 @@ def multiplied_rows(columns: Array, roots: Array | None) -> Array:
 
 @dataclass(frozen=True)
 class Cleaned:
-    """Data without unwanted variation.
+    """Data without unwanted variation."""
 
-    Attributes
-    ----------
-    data : DataMatrix
-        Columns of unit norm, or zero where a feature was unwanted variation alone.
-    usable : ndarray of bool of shape (n_features,)
-        Features that still vary.
-    directions : ndarray of shape (n_features, n_directions)
-        V, orthonormal: what was projected out of the feature space. Empty without side data and pairs.
-    batches : ndarray of shape (n_samples, n_batches - 1)
-        U, orthonormal: the span of the centred batch indicators and covariates. Empty without them.
-    share : ndarray of shape (n_features,)
-        Part of each feature's variance that is not unwanted.
-    """
-
-    data: DataMatrix
-    usable: Array
+    data: DataMatrix  # columns of unit norm, or zero where a feature was unwanted variation alone
+    usable: Array  # features that still vary
+    # features x directions: V, orthonormal: what was projected out of the feature space. Empty without side data and
+    # pairs
     directions: Array
+    # samples x batches - 1: U, orthonormal: the span of the centred batch indicators and covariates. Empty without them
     batches: Array
-    share: Array
+    share: Array  # part of each feature's variance that is not unwanted
 
 
 def clean(data: DataMatrix, usable: Array, unwanted: Unwanted) -> Cleaned:
     """Return the data with all unwanted variation taken off: first batches, then side data and pairs.
 
-    Parameters
-    ----------
-    data : DataMatrix
-        Centred columns of unit norm.
-    usable : ndarray of bool of shape (n_features,)
-    unwanted : Unwanted
+    `data`: centred columns of unit norm.
     """
     directions = np.empty((data.n_features, 0))
     span: Array = np.empty((data.n_samples, 0))
