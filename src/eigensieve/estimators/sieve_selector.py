@@ -33,6 +33,7 @@ from eigensieve.sieve import (
     Target,
     Unwanted,
     Use,
+    check_weighted,
     distinct_samples,
     pose,
     read_target,
@@ -333,6 +334,7 @@ class SieveSelector(BaseSelector):
         if not nodes.trivial:
             check_samples(self, (len(nodes.kept), raw.n_features), 4)
             raw, target, unwanted = nodes.of_data(raw), nodes.of_target(target), nodes.of_unwanted(unwanted)
+            target = None if target is None else check_weighted(target, name)
             cannot, donors = nodes.of_pairs(cannot), None if donors is None else donors[nodes.kept]
         usable = self._check_some_vary(raw)
         problem = pose(

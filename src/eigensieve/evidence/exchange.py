@@ -41,7 +41,8 @@ class Exchange:
             return replace(self, roots=None).copies(V / r, count, rng) * r[:, :, None]
         if self.moving is not None and not self.moving.all():
             found, rest = np.repeat(V[:, None], count, axis=1), Exchange(self.batches, self.donors)
-            found[self.moving] = rest.among(self.moving).copies(V[self.moving], count, rng)
+            if self.moving.any():
+                found[self.moving] = rest.among(self.moving).copies(V[self.moving], count, rng)
             return found
         if self.donors is None:
             return V[sample_orders(count, len(V), self.batches, rng)]
