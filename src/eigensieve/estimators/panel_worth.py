@@ -62,7 +62,7 @@ def score_panel(
     batches : array-like of shape (n_samples,), optional
         The batch of each sample. Differences between batches are removed first.
     groups : array-like of shape (n_samples,), optional
-        The donor of each sample. No sample is predicted from others of its own group, and standard errors are over groups.
+        The donor of each sample. No sample is predicted from others of its group, and standard errors are over groups.
     supervision : {"auto", "classes", "numbers", "ignore"}, default="auto"
         How y is used, as in :class:`SieveSelector`.
     n_random : int, default=199
