@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from eigensieve.data import as_data
-from eigensieve.evidence.discoveries import discover, follow, step_up
+from eigensieve.evidence.discoveries import discover, follow
+from eigensieve.evidence.scores import step_up
 from eigensieve.evidence.noise_edges import (
     count_clusters,
     count_spikes,
