@@ -35,9 +35,7 @@ def read_batches(estimator: BaseEstimator, main: DataMatrix, batches: Any) -> In
     return _read_groups(type(estimator).__name__, main, batches, "batch", "batches")
 
 
-def read_donors(
-    estimator: BaseEstimator, main: DataMatrix, groups: Any, weights: FloatArray | None = None
-) -> IntArray | None:
+def read_donors(estimator: BaseEstimator, main: DataMatrix, groups: Any, weights: Any = None) -> IntArray | None:
     """Return the number of each sample's group; None where every sample is a group of its own."""
     name = type(estimator).__name__
     numbers = _read_groups(name, main, groups, "group", "groups")
