@@ -22,12 +22,9 @@ PUBLISHED: list[str] = []
 
 
 class Outputs:
-    """Stage every output of a command beside its place, and move all of them there at the end.
-
-    Each file is first written in a hidden folder next to its destination, so that the move is a rename. Nothing is
-    moved before everything is written: a command that fails, is interrupted or runs out of disk leaves no output.
-    Existing files are replaced only with `force`.
-    """
+    """Stage every output of a command in a hidden folder beside its place, and move all of them there at the end. A
+    command that fails, is interrupted or runs out of disk leaves no output. Existing files are replaced only with
+    `force`."""
 
     def __init__(self, *, force: bool) -> None:
         self.force = force
@@ -77,11 +74,8 @@ class Outputs:
             raise OutputProblem(f"No permission to write in the folder '{parent}'. Choose another place.")
 
     def write(self, role: str, place: str | None, writer: Callable[[Path], object], *, suffix: str = "") -> None:
-        """Let `writer` make the file for `place`, where one is given, at the path that it is given.
-
-        `role` names the file in the summary at the end ("table", "report"...). `suffix` is that of the file's name
-        where the place is standard output.
-        """
+        """Let `writer` make the file for `place`, where one is given, at the path that it is given. `role` names it in
+        the summary ("table", "report"...). `suffix` is its name's where the place is standard output."""
         if place is None:
             return
         try:

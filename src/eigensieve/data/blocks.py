@@ -38,12 +38,11 @@ class Block(Protocol):
         """Return sum_t weights_t m_it^2 for every feature of the block."""
 
     def grouped_sums(self, codes: IntArray, n_groups: int) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Add up every feature over groups of samples, in float64.
+        """Add up every feature over groups of samples, in float64; group -1 is left out.
 
-        Returns sums (groups x features) of u_t over the samples t of each group; per feature the sum of u_t^2 over all
-        groups; and per feature a unit. The feature is u_t * unit plus an offset: the block chooses both so that little
-        is lost to rounding. Copies of a feature get the same sums, bit by bit. `codes` are the groups of the samples,
-        from 0; -1 leaves a sample out.
+        Returns the sums (groups x features) of u_t, per feature the sum of u_t^2, and per feature a unit. The feature
+        is u_t * unit plus an offset, chosen so that little is lost to rounding. Copies of a feature get the same sums,
+        bit by bit.
         """
 
     def toarray(self) -> FloatArray:

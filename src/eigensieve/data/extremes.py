@@ -17,10 +17,8 @@ _MOST = 1000  # 2^1000 and its reciprocal can be represented
 
 
 def tamed(data: DataMatrix, extreme: BoolArray) -> DataMatrix | None:
-    """Return a copy of raw data in which the extreme columns have a plain scale; None if the data is not in memory.
-
-    The powers of two are ``shared.exponents`` of the copy.
-    """
+    """Return a copy of raw data in which the extreme columns have a plain scale; None if the data is not in memory. The
+    powers of two are ``shared.exponents`` of the copy."""
     stats = data.stats()
     # The power of two follows the larger of mean and spread, so that neither overflows.
     size = np.maximum(np.abs(stats.mean), stats.centered_norm)

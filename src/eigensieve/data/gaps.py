@@ -40,12 +40,10 @@ def share_present(data: DataMatrix) -> FloatArray:
 
 
 def without_gaps(data: DataMatrix, span: FloatArray | None = None, weights: FloatArray | None = None) -> DataMatrix:
-    """Return a copy of raw data in which every gap holds the mean of its feature, or what `span` explains there.
+    """Return a copy of raw data in which every gap holds the mean of its feature, or its least-squares fit on `span`.
 
-    Features without any value become zero. Data without gaps, or not in memory as a dense array, is returned as it is.
-    `span` (samples x directions) holds columns such as batch indicators: gaps then hold the least-squares fit of the
-    feature on these columns, over the samples that have a value. After the columns are taken off, gaps are zero again.
-    `weights` are those of the samples.
+    Features without any value become zero. Data without gaps, or not dense in memory, is returned as it is. After the
+    columns of `span` (samples x directions), such as batch indicators, are taken off, gaps are zero again.
     """
     known = data.shared.gaps
     if not isinstance(data, DenseData) or (known is None and data.stats().finite.all()):

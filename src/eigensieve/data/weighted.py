@@ -78,10 +78,7 @@ def _rows_of(data: DataMatrix, rows: IntArray) -> list[FloatArray]:
 
 
 class WeightedData(DerivedData):
-    """r_t m_t, seen through the same contract as any other data.
-
-    `base`: standardised.
-    """
+    """r_t m_t of standardised data, seen through the same contract as any other data."""
 
     roots: FloatArray  # r, positive
 

@@ -71,10 +71,8 @@ def table_decision(
     out: Array,
     missed: Array,
 ) -> None:
-    """Add tabulated functions of single features; `missed` marks samples outside a table's range.
-
-    `tables` is features x entries x outputs; between two entries the value is interpolated.
-    """
+    """Add tabulated functions of single features; `missed` marks samples outside a table's range. `tables` is features
+    x entries x outputs; between two entries the value is interpolated."""
     last = tables.shape[1] - 2
     for t in range(X.shape[0]):
         for k in range(features.size):

@@ -156,11 +156,7 @@ class ElementExpansion(Stored):
 
 @dataclass(frozen=True, eq=False)
 class FullExpansion(Stored):
-    """f(x) = K(x, B) alpha + intercept in chunks of samples.
-
-    The whole machine, unmasked, by matrix products: the same numbers as libsvm's loop over support vectors, an order of
-    magnitude sooner.
-    """
+    """f(x) = K(x, B) alpha + intercept by matrix products in chunks of samples: libsvm's numbers, ten times sooner."""
 
     kernel: MaskedKernel
     basis: FloatArray  # basis vectors x features
@@ -186,11 +182,9 @@ class FullExpansion(Stored):
         return out
 
     def between(self, X: FloatArray, one: IntArray, other: IntArray, share: FloatArray) -> FloatArray:
-        """Return f at mixtures: of row `one` of X with weight `share`, and of row `other` with the rest.
-
-        With s the share, |s x + (1 - s) y - b|^2 is s |x - b|^2 + (1 - s) |y - b|^2 - s (1 - s) |x - y|^2. Products
-        x'b mix without the last term. The samples' products with the basis are therefore enough.
-        """
+        """Return f at mixtures: of row `one` of X with weight s = `share`, and of row `other` with the rest. |s x + (1
+        - s) y - b|^2 = s |x - b|^2 + (1 - s) |y - b|^2 - s (1 - s) |x - y|^2, so the samples' products with the basis
+        are enough."""
         rows, place = np.unique([one, other], return_inverse=True)
         first, second = place.reshape(2, -1)
         known = np.asarray(X[rows], dtype=np.float64)
@@ -213,11 +207,8 @@ class FullExpansion(Stored):
 
 
 def solve_weights(design: FloatArray, targets: FloatArray, ridge: float) -> tuple[FloatArray, FloatArray]:
-    """Return weights and intercept of the lightly regularised least squares (Avidan, Algorithm 1, last step).
-
-    min over beta, c of |T - K beta - c|^2 / n + ridge |beta|^2. Masked columns are often nearly collinear. Without
-    the second term, weights of opposite sign would grow until they cost digits in single precision.
-    """
+    """Return the beta, c of min |T - K beta - c|^2 / n + ridge |beta|^2 (Avidan, Algorithm 1, last step). Masked
+    columns are often nearly collinear: without the ridge, opposite weights would grow until they cost digits."""
     means, middle = design.mean(axis=0), targets.mean(axis=0)
     if not design.shape[1]:  # scipy before 1.14 solves no empty system
         return np.zeros((0, targets.shape[1])), middle
@@ -264,11 +255,9 @@ def single_precision_bound(expansion: ElementExpansion, reach: FloatArray) -> Fl
 
 
 def summed_in_single_bound(expansion: ElementExpansion, reach: FloatArray, lanes: int) -> FloatArray:
-    """Return a bound per output if the sum over columns is in single precision too, in `lanes` partial sums.
-
-    A sum of n terms in single precision is off by at most n roundings of the sum of their sizes. Rbf columns enter as
-    exp - 1, of size at most 1; the weights' total is part of the offset.
-    """
+    """Return a bound per output if the sum over columns is in single precision too, in `lanes` partial sums: n
+    roundings of the sum of the sizes of n terms. Rbf columns enter as exp - 1; the weights' total is part of the
+    offset."""
     terms = int(np.count_nonzero(expansion.weights, axis=0).max(initial=0))
     n_each = -(-terms // lanes) + lanes + 4
     sizes = column_sizes(expansion, reach)

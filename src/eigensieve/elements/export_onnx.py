@@ -22,12 +22,9 @@ PRECISIONS = {"single": np.float32, "double": np.float64}
 def expansion_to_onnx(
     expansion: ElementExpansion, interface: Interface, threshold: float | None, *, precision: str = "single"
 ) -> Any:
-    """Return a model with input "X" (float) and outputs "decision" and, for classes, "label".
-
-    `interface`: the classes, integers or strings, and how raw values become those of training. `threshold`: decision
-    values above it are the second class (one output only). `precision`: of the constants, the arithmetic and the
-    decision values.
-    """
+    """Return a model with input "X" (float) and outputs "decision" and, for classes, "label". Decision values above
+    `threshold` are the second class (one output only). `interface` has the classes, integers or strings, and how raw
+    values become those of training."""
     if precision not in PRECISIONS:
         raise ValueError(
             f"The 'precision' parameter of to_onnx must be 'single' or 'double'. Got {precision!r} instead."

@@ -29,10 +29,8 @@ _TIE = 1e-9  # gains this close are equal: polynomials of two columns may span t
 
 
 def select_exact(state: SelectionState, plan: Plan) -> SelectionState:
-    """Add the best of all elements, one at a time, until the budget is spent or the gain dies out.
-
-    Ties go to the first basis vector, then the first feature.
-    """
+    """Add the best of all elements, one at a time, until the budget is spent or the gain dies out. Ties go to the first
+    basis vector, then the first feature."""
     state = state.copy()
     table = _Table(state, plan.widths(state))
     while state.n_elements < plan.n_elements:

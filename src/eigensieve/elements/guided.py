@@ -64,11 +64,8 @@ def _add_columns(state: SelectionState, screen: "_Screen", plan: Plan, rng: np.r
 
 
 class FeatureBins:
-    """The samples of every feature, ordered by bin.
-
-    `values` (features x samples). `low`, `step`: where the first bin begins, and how wide a bin is. `pool`: two threads
-    share the features, if there are many.
-    """
+    """The samples of every feature, ordered by bin, from `values` (features x samples). The first bin begins at `low`
+    and is `step` wide. Where features are many, the two threads of `pool` share them."""
 
     def __init__(self, values: FloatArray, low: FloatArray, step: FloatArray, pool: Executor) -> None:
         self.pool = pool
@@ -103,11 +100,8 @@ class FeatureBins:
 
 
 class _Screen:
-    """Gains of all first elements, from binned features.
-
-    A candidate c is a function of one feature. Its gain |R'c|^2 / (|c|^2 - |Q'c|^2) needs only the sums of R and Q in
-    the feature's bins. |Q'c|^2 is kept and grows with each direction that enters Q.
-    """
+    """Gains of all first elements, |R'c|^2 / (|c|^2 - |Q'c|^2), from binned features: a candidate c is a function of
+    one feature, so the sums of R and Q in its bins are enough. |Q'c|^2 grows with each direction that enters Q."""
 
     def __init__(
         self, state: SelectionState, widths: tuple[float, ...], rng: np.random.Generator, pool: Executor

@@ -29,12 +29,8 @@ def refine_values(
     max_iter: int = STEPS,
     progress: Progress = silent,
 ) -> FloatArray:
-    """Return a copy of the basis vectors with the selected entries refined.
-
-    `X` (samples x features). `B` (basis x features). `columns`: the masked basis vectors. `targets` (samples x
-    outputs): decision values to match. `ridge`: of the weights, as in
-    :func:`~eigensieve.elements.expansion.solve_weights`.
-    """
+    """Return a copy of the basis vectors B with the entries of `columns` moved to match the targets (samples x
+    outputs)."""
     shape = ElementExpansion.build(kernel, B, columns, np.zeros((len(columns), 1)), np.zeros(1))
     problem = _Matching(shape, X, targets, ridge)
     unit = problem.features.std(axis=0)

@@ -29,10 +29,8 @@ _SMALL = "small.npz"
 
 
 class Checkpoint:
-    """The last completed step of one solve, in a folder. The steps of another problem are refused.
-
-    `start` is the start of the search, if it does not follow from the problem: it was given, or drawn at random.
-    """
+    """The last completed step of one solve, in a folder. The steps of another problem are refused. `start` is the start
+    of the search, if it does not follow from the problem: it was given, or drawn at random."""
 
     def __init__(
         self, folder: str | os.PathLike[str], problem: Problem, settings: SolveSettings, start: FloatArray | None

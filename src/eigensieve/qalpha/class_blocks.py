@@ -21,11 +21,10 @@ _PATIENCE = 15  # steps with neither a larger criterion nor a smaller move of th
 
 
 class BlockGram(SymmetricOperator):
-    """G = sum_l G^ll - gamma sum_{g != h} G^gh, where w'G^gh w = |A^gh Q^gh|^2.
+    """G = sum_l G^ll - gamma sum_{g != h} G^gh, where w'G^gh w = |A^gh Q^gh|^2; two passes for any number of blocks.
 
-    All Q^gh stand side by side as columns over all samples, zero outside class h. With Y = A Q, set to zero outside the
-    rows of class g, (G w)_i = sum over columns of sign (m_i'Y)(m_i'Q). This takes two passes for any number of blocks.
-    `rows` marks the samples of class g for each column of Q. `signs` is 1 for columns within a class, -gamma across.
+    All Q^gh are columns over all samples, zero outside class h. With Y = A Q, zero outside the rows of class g
+    (`rows`), (G w)_i = sum over columns of sign (m_i'Y)(m_i'Q). `signs` is 1 within a class, -gamma across.
     """
 
     def __init__(

@@ -143,10 +143,8 @@ class _Solve:
         return float(np.sum(Y**2) - self.K[0, 0])
 
     def _expand(self) -> tuple[float, float]:
-        """Move to the point found, and add the residual directions: the one pass of a step.
-
-        Returns the residual |r| / |rho|, and the size of the terms whose difference rho is.
-        """
+        """Move to the point found, and add the residual directions: the one pass of a step. Returns the residual |r| /
+        |rho|, and the size of the terms whose difference rho is."""
         k, problem, affinity = self.k, self.problem, self.affinity
         turn_B, turn_V, subtracts = self.turn_B, self.turn_V, problem.subtracts
         LV = self.LV = _turned(self.LV, turn_B, turn_V)  # frees the larger one before the pass
@@ -216,10 +214,8 @@ class _Solve:
         return out
 
     def _improve(self, N: FloatArray) -> float:
-        """Solve the small problem: the best weights and embedding within the two subspaces.
-
-        N has the inner products of the basis weights that are used. The last is left out where it is only rounding.
-        """
+        """Solve the small problem: the best weights and embedding within the two subspaces. N has the inner products of
+        the basis weights that are used. The last is left out where it is only rounding."""
         k = self.k
         r, _, c = self.LV.shape
         S = np.empty((r, r, c, c))  # S[a, b, i, j] = <L(b_a) v_i, L(b_b) v_j>
@@ -280,10 +276,8 @@ def _turned(LV: FloatArray, turn_B: FloatArray, turn_V: FloatArray) -> FloatArra
 
 
 def _reorthonormalised(V: FloatArray) -> FloatArray:
-    """Return an orthonormal basis of the columns of V, which are orthonormal up to small errors.
-
-    V (V'V)^(-1/2) by Cholesky's factor is then as accurate as a QR decomposition, and several times faster.
-    """
+    """Return an orthonormal basis of the columns of V, which are orthonormal up to small errors. V (V'V)^(-1/2) by
+    Cholesky's factor is then as accurate as a QR decomposition, and several times faster."""
     factor = np.linalg.cholesky(V.T @ V)
     return np.asarray(V @ np.linalg.inv(factor).T)
 

@@ -133,10 +133,7 @@ class Constraints:
 
 
 class Panel:
-    """A growing panel that knows which features may still join it.
-
-    `features`: the features that are considered.
-    """
+    """A growing panel that knows which of the considered features may still join it."""
 
     def __init__(self, constraints: Constraints, features: IntArray) -> None:
         self.constraints, self.features = constraints, features
@@ -189,11 +186,9 @@ class Panel:
 
 
 def pick(panel: Panel, gain: Gain, count: int, first: BoolArray | None = None) -> IntArray:
-    """Grow the panel to `count` features and return them in order, the kept ones first.
-
-    `panel`: with features in the order of their scores. `gain`: of the first features of the panel. Once these are
-    picked, the others follow in their order. `first`: which features of the gain are picked before the others.
-    """
+    """Grow the panel to `count` features and return them in order, the kept ones first. The gain is of the panel's
+    first features, in the order of their scores; those in `first` come before the others. The rest follow in their
+    order."""
     for feature in panel.constraints.keep:
         position = int(np.flatnonzero(panel.features == feature)[0])
         panel.add(position)

@@ -54,12 +54,8 @@ class Filled:
 
 @dataclass(frozen=True, eq=False)
 class Sum:
-    """A sum in float64 whose last bit does not depend on the order in which workers add.
-
-    Chunks are added up where they are, in an order that Dask chooses. A sum is kept as two numbers, the rounded sum and
-    what rounding took off (Knuth's two-sum), so that any order gives the same result when they are put together. A sum
-    is never changed in place, because a worker may keep it.
-    """
+    """A sum in float64 whose last bit does not depend on the order in which workers add: the rounded sum and what
+    rounding took off (Knuth's two-sum). It is never changed in place, because a worker may keep it."""
 
     high: FloatArray
     low: FloatArray

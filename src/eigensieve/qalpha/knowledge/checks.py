@@ -116,10 +116,8 @@ def check_combination(
     labels: Labels | None,
     pairs: Pairs | None,
 ) -> None:
-    """Raise a ValueError when parameters of an estimator, labels and pairs exclude each other.
-
-    `supervision` is "span" or "blocks", and None without labels. The others are as the user gives them.
-    """
+    """Raise a ValueError when parameters of an estimator, labels and pairs exclude each other. `supervision` is "span"
+    or "blocks", and None without labels. The others are as the user gives them."""
     laplacian, auto = spectrum == "laplacian", solver == "auto"
     blocks = supervision == "blocks"
     few = labels is not None and not labels.complete

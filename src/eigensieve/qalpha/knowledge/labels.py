@@ -37,10 +37,9 @@ def read_labels(
 ) -> Labels:
     """Read labels of any kind. All estimators that number classes do it here.
 
-    None, NaN and -1 mark a sample without label; in arrays of objects they may stand beside strings. If -1 and 1 are
-    the only values, they are two classes. With ``some_unlabelled=False`` -1 is a class like any other, and None and NaN
-    are refused. With `lone_samples` a class may have one sample only. `instead` says in messages what to do without
-    classes.
+    None, NaN and -1 mark a sample without label, but -1 and 1 alone are two classes. With ``some_unlabelled=False`` -1
+    is a class, and None and NaN are refused. With `lone_samples` a class may have one sample. `instead` says in
+    messages what to do without classes.
     """
     y = column_or_1d(as_values(y), warn=True)
     check_consistent_length(np.empty((n_samples, 0)), y)

@@ -19,11 +19,9 @@ from eigensieve.qalpha.knowledge.checks import Pairs
 
 
 class PairPenalty:
-    """lambda B, known by its products: two passes over the data, and memory for one number per pair.
-
-    With a_p = A(w)_xy for pair p and its coefficient c_p, (B w)_i = sum_p c_p a_p x_i y_i. `data` is standardised,
-    `strength` is lambda, and `scale` is s_i where weights of the form w = S b are sought.
-    """
+    """lambda B, known by its products: two passes over the data, and memory for one number per pair. With a_p = A(w)_xy
+    for pair p and its coefficient c_p, (B w)_i = sum_p c_p a_p x_i y_i. `data` is standardised, `strength` is lambda,
+    and `scale` is s_i where weights of the form w = S b are sought."""
 
     def __init__(self, data: DataMatrix, pairs: Pairs, strength: float, scale: FloatArray | None = None) -> None:
         self.data = data

@@ -33,11 +33,9 @@ class Knowledge:
 
 
 def side_variances(main: ColumnStats, side: ColumnStats, exponents: IntArray | None = None) -> FloatArray:
-    """Return D: each feature's variance over the side samples, in units of its variance over the main samples.
-
-    Features that are constant in the main data get 0. `exponents` are the powers of two by which the columns of the
-    main data were multiplied, if they were.
-    """
+    """Return D: each feature's variance over the side samples, in units of its variance over the main samples. Features
+    that are constant in the main data get 0. `exponents` are the powers of two by which the columns of the main data
+    were multiplied, if they were."""
     ratio = np.zeros(len(main.mean))
     deviation = side.centered_norm / np.sqrt(side.n_samples)
     with np.errstate(over="ignore", under="ignore"):
