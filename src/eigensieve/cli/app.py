@@ -210,7 +210,7 @@ def _send_again(dropped: Any) -> None:
 
 
 def _ended(how: str) -> str:
-    """What is true about the outputs when a command is ended early."""
+    """Return a sentence about the outputs of a command that is ended early."""
     if not PUBLISHED:
         return f"{how}. Nothing was written; run the command again to start over."
     return f"{how} after the outputs were written: {', '.join(PUBLISHED)}."

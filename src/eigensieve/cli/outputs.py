@@ -109,7 +109,9 @@ class Outputs:
             if place == STDOUT:
                 PUBLISHED.append("standard output, perhaps not to its end")
                 try:
-                    _copy_to_stdout(file.path)
+                    with file.path.open("rb") as source:
+                        shutil.copyfileobj(source, sys.stdout.buffer)
+                    sys.stdout.buffer.flush()
                 except BrokenPipeError:
                     raise
                 except OSError as error:
@@ -135,12 +137,6 @@ def _replaceable_folder(path: Path) -> bool:
     """A folder is replaced only where it holds nothing but the files of a 10x Matrix Market folder."""
     names = {entry.name.removesuffix(".gz") for entry in path.iterdir()}
     return names <= {"matrix.mtx", "features.tsv", "genes.tsv", "barcodes.tsv"}
-
-
-def _copy_to_stdout(staged: Path) -> None:
-    with staged.open("rb") as source:
-        shutil.copyfileobj(source, sys.stdout.buffer)
-    sys.stdout.buffer.flush()
 
 
 def check_table_name(place: str | None, source: str) -> None:

@@ -1,8 +1,7 @@
 """Data without a low-rank part: known unwanted variation is subtracted, and the stored values stay as they are.
 
-The corrected matrix is M - K L' (features x samples), where K has one row per feature and L one row per sample. Batch
-means are of this form, and so are directions projected out of the feature space. Every product follows from a product
-with M and one with K or L, so this works for every backend, and sparse data is never densified.
+The corrected matrix is M - K L' (features x samples). Batch means are of this form, and so are directions projected out
+of the feature space. Every product follows from one with M and one with K or L, so sparse data is never densified.
 """
 
 from collections.abc import Callable, Sequence

@@ -1,7 +1,4 @@
-"""Columns of extreme scale: they are multiplied by powers of two, which changes no digit of a value.
-
-The selectors that use this do not depend on the scale of a feature. They only must be able to compute with it.
-"""
+"""Columns of extreme scale, multiplied by powers of two: no digit of a value changes, and products can be computed."""
 
 from copy import copy
 from dataclasses import replace

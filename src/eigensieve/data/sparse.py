@@ -116,8 +116,9 @@ class SparseData(DataMatrix):
         return [ranges[first:last] for first, last in pairwise([0, *edges.tolist(), len(ranges)]) if last > first]
 
     def take(self, indices: Any) -> FloatArray:
-        raw = self._raw()[:, indices].toarray()
-        return standardised(raw, at(self.center, indices), at(self.scale, indices), self.dtype)
+        pointed = self.indices.astype(self.indptr.dtype, copy=False)
+        raw = csc_array((self.values, pointed, self.indptr), shape=(self.n_samples, self.n_features))[:, indices]
+        return standardised(raw.toarray(), at(self.center, indices), at(self.scale, indices), self.dtype)
 
     def raw_samples(self, rows: IntArray, start: int, stop: int) -> Any:
         # scipy would copy all non-zeros on the way
@@ -131,11 +132,6 @@ class SparseData(DataMatrix):
         pointers = np.searchsorted(kept, self.indptr[start : stop + 1])
         arrays = self.values[kept].astype(self.dtype, copy=False), place[self.indices[kept]], pointers
         return csc_array(arrays, shape=(len(rows), stop - start))
-
-    def _raw(self) -> csc_array:
-        """Return all values as a scipy matrix in compressed columns."""
-        indices = self.indices.astype(self.indptr.dtype, copy=False)
-        return csc_array((self.values, indices, self.indptr), shape=(self.n_samples, self.n_features))
 
 
 @dataclass(eq=False)

@@ -68,13 +68,7 @@ def bin_sums(order: Array, edges: Array, weights: Array, bins: Array) -> None:
 
 @njit(cache=True, nogil=True, fastmath=True)
 def screened_gains(
-    values: Array,
-    bins: Array,
-    m: int,
-    outside: Array,
-    squares: Array,
-    free: np.float32,
-    gains: Array,
+    values: Array, bins: Array, m: int, outside: Array, squares: Array, free: np.float32, gains: Array
 ) -> None:
     """Fill in the gains of all binned candidates, and update their squares outside the span. The first `m` columns of
     `bins` belong to the residual. The others belong to directions that entered the span."""

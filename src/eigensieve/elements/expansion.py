@@ -1,7 +1,4 @@
-"""Kernel expansions as plain arrays: the masked one, the full one, the weights of either, and bounds on rounding.
-
-Prediction, export and pictures need nothing else.
-"""
+"""Kernel expansions as plain arrays: the masked one, the full one, the weights of either, and bounds on rounding."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -82,12 +79,7 @@ class ElementExpansion(Stored):
 
     @classmethod
     def build(
-        cls,
-        kernel: MaskedKernel,
-        B: FloatArray,
-        columns: Sequence[Column],
-        weights: FloatArray,
-        intercept: FloatArray,
+        cls, kernel: MaskedKernel, B: FloatArray, columns: Sequence[Column], weights: FloatArray, intercept: FloatArray
     ) -> "ElementExpansion":
         """Gather the elements of masked columns of the basis vectors `B`."""
         lengths = [len(column.features) for column in columns]
@@ -222,12 +214,10 @@ def solve_weights(design: FloatArray, targets: FloatArray, ridge: float) -> tupl
 def column_bounds(expansion: ElementExpansion, reach: FloatArray) -> FloatArray:
     """Return a bound on the error of each column in single precision, for samples with |x_i| <= reach_i.
 
-    rbf: let z = gamma * sum_i (x_i - b_i)^2. A relative error r of z changes exp(-z) by at most r max z exp(-z), which
-    is r / e. Rounding x_i and b_i moves their difference by up to u (|x_i| + |b_i|), and |d exp(-gamma t^2) / dt| is at
-    most sqrt(2 gamma / e). The exponential itself adds `ROUNDINGS` roundings of numbers up to 1.
-
-    poly, linear: the sum is off by (p + ROUNDINGS) roundings of its largest terms, and the power multiplies that by its
-    slope.
+    rbf: a relative error r of z = gamma * sum_i (x_i - b_i)^2 changes exp(-z) by at most r max z exp(-z) = r / e.
+    Rounding x_i and b_i moves their difference by up to u (|x_i| + |b_i|), and |d exp(-gamma t^2) / dt| <= sqrt(2 gamma
+    / e). The exponential adds `ROUNDINGS` roundings of numbers up to 1. poly, linear: the sum is off by (p + ROUNDINGS)
+    roundings of its largest terms, and the power multiplies that by its slope.
     """
     kernel = expansion.kernel
     roundings = (expansion.lengths + ROUNDINGS) * UNIT

@@ -37,7 +37,8 @@ def expansion_to_onnx(
         graph.add("Div", ["centred", graph.constant("feature_scale", interface.scale.astype(np.float32))], "scaled")
         seen = "scaled"
     _add_columns(graph, expansion, seen)
-    _add_decision(graph, expansion)
+    graph.add("MatMul", ["columns", graph.number("weights", expansion.weights)], "weighted")
+    graph.add("Add", ["weighted", graph.number("intercept", expansion.intercept[None, :])], "decision")
     outputs = [helper.make_tensor_value_info("decision", graph.real, [None, expansion.intercept.size])]
     if interface.classes is not None and threshold is not None:
         kind = _add_label(graph, expansion, np.asarray(interface.classes), threshold)
@@ -107,12 +108,6 @@ def _add_columns(graph: _Graph, expansion: ElementExpansion, samples: str) -> No
     else:
         graph.add("Add", ["sums", graph.number("coef0", np.array([kernel.coef0]))], "base")
         graph.add("Pow", ["base", graph.number("degree", np.array([float(kernel.degree)]))], "columns")
-
-
-def _add_decision(graph: _Graph, expansion: ElementExpansion) -> None:
-    """From "columns" to "decision"."""
-    graph.add("MatMul", ["columns", graph.number("weights", expansion.weights)], "weighted")
-    graph.add("Add", ["weighted", graph.number("intercept", expansion.intercept[None, :])], "decision")
 
 
 def _add_label(graph: _Graph, expansion: ElementExpansion, classes: Array, threshold: float) -> int:

@@ -1,17 +1,13 @@
 """The guided search, the default: histograms score all first elements at once, then the best few are grown.
 
-Two additions to the paper make a few hundred elements go further.
-
-*Width.* A column with p of d features sees p/d of the squared distance. With gamma * d / p the masked kernel is as
-local as the full one. A column may therefore use gamma itself, as printed, or gamma * d / `Plan.grown_to`, whichever
-gains more.
+*Width.* A column with p of d features sees p/d of the squared distance, and is as local as the full kernel with
+gamma * d / p. A column may use gamma, as printed, or gamma * d / `Plan.grown_to`, whichever gains more.
 
 *Histograms.* The gain of a first element (i, j) depends on the samples through x_i alone. With the residual summed in
 bins of x_i, one pass over the data scores every element of the mask. The paper draws sixty.
 
 A first element of the second width is grown by further features of the same basis vector, and cut where the gain per
-element is largest. A greedy search with one step would never find features that only count together. Those of the first
-width are grown too once no single feature says anything new.
+element is largest: features may count only together. Those of the first width are grown once no single feature gains.
 """
 
 from collections.abc import Callable

@@ -1,7 +1,4 @@
-"""The settings of a selection, and one entry to all searches and mask shapes.
-
-The searches are compiled, so they are imported when first used.
-"""
+"""The settings of a selection, and one entry to all searches and mask shapes, which are imported when first used."""
 
 from dataclasses import dataclass, field
 

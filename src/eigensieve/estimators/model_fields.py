@@ -85,11 +85,7 @@ def sparse(*shape: str) -> Field:
     return Field(check)
 
 
-def _check_text(value: Any, sizes: Sizes, where: str) -> None:
-    require(isinstance(value, str), f"{where} is not a string")
-
-
-TEXT = Field(_check_text)
+TEXT = Field(lambda value, sizes, where: require(isinstance(value, str), f"{where} is not a string"))
 FLAG = numbers("b")
 IGNORED = Field(lambda value, sizes, where: None, optional=True)
 """An attribute that scikit-learn keeps for itself."""

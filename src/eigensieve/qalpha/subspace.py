@@ -80,7 +80,7 @@ class _Solve:
             self.K = self.data.inner(self.B, self.KB)[:1]
         self.turn_B: FloatArray = np.ones((1, 1))
         self.turn_V: FloatArray = np.eye(self.k)
-        self.history = [self._value()]
+        self.history = [float(np.sum(self.LV[0][:, : self.k] ** 2) - self.K[0, 0])]
 
     def _restore(self) -> bool:
         """Continue from the last completed step, if there is one."""
@@ -112,7 +112,8 @@ class _Solve:
             most = max(most, terms)
             settled = abs(self.N[0, -1]) > 0.5 * float(np.sqrt(self.N[-1, -1]))  # in exact numbers w'r = 0
             if settled and not self.novel:
-                self._stay()
+                self.status = "precision"  # end at the current point: the rest of its residual is rounding
+                self.turn_B, self.turn_V = np.eye(len(self.N))[:, :1], np.eye(self.V.shape[1])[:, : self.k]
                 break
             value = self._improve(self.N[:-1, :-1] if settled else self.N)
             gain = value - history[-1]
@@ -137,10 +138,6 @@ class _Solve:
         LQ = np.einsum("r,rqc->qc", self.turn_B[:, 0], self.LV) @ self.turn_V[:, : self.k]
         weights = weights / np.linalg.norm(weights)
         return finish(self.problem, weights, Q, LQ, history, self.n_iter, self.first_pass, self.status)
-
-    def _value(self) -> float:
-        Y = self.LV[0][:, : self.k]
-        return float(np.sum(Y**2) - self.K[0, 0])
 
     def _expand(self) -> tuple[float, float]:
         """Move to the point found, and add the residual directions: the one pass of a step. Returns the residual |r| /
@@ -244,11 +241,6 @@ class _Solve:
                 break
         self._remember(best_a, best)
         return value
-
-    def _stay(self) -> None:
-        """End at the current point: the rest of its residual is rounding."""
-        self.status = "precision"
-        self.turn_B, self.turn_V = np.eye(len(self.N))[:, :1], np.eye(self.V.shape[1])[:, : self.k]
 
     def _remember(self, a: FloatArray, C: FloatArray) -> None:
         """Coefficients of the next bases: the new point, and the direction it moved in."""

@@ -54,8 +54,8 @@ def fit_target(
     """Score every feature by u_i = m_i'(TT' - diag(TT'))m_i, T an orthonormal basis of the target.
 
     For numbers half the agreement of the feature's square is added. Unknown y is guessed first
-    (:func:`guessed_target`). The part of y within the orthonormal span `batches` does not count. With `donors` only
-    pairs of different donors do.
+    (:func:`guessed_target`). The part of y within the orthonormal `batches` does not count; with `donors` only pairs of
+    different donors do.
     """
     T = known = target.basis(batches, data.roots)
     if not target.complete:

@@ -119,11 +119,9 @@ class Profiles:
 
 
 def sample_profiles(raw: DataMatrix, usable: BoolArray, use: Use, weights: FloatArray | None = None) -> Profiles | None:
-    """Return the profiles of the samples, or None if the raw data is not made of counts, texts or the like.
-
-    "auto" uses profiles if nothing is negative, at least half of the values are zero, and the features are in one unit:
-    their smallest values above zero, or their typical values, lie within a factor of 30.
-    """
+    """Return the profiles of the samples, or None if the raw data is not made of counts, texts or the like. "auto" uses
+    profiles if nothing is negative, at least half of the values are zero, and the features are in one unit: their
+    smallest values above zero, or their typical values, lie within a factor of 30."""
     places = np.flatnonzero(usable)
     if use is False or not len(places):
         return None

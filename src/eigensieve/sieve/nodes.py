@@ -90,7 +90,7 @@ def distinct_samples(
 
 
 def _columns(target: Target | None, unwanted: Unwanted, donors: IntArray | None) -> list[Array]:
-    """Return what is known of the samples, as columns."""
+    """Return all that is known of the samples, as columns."""
     parts = [] if target is None else [target.columns, target.known[:, None]]
     return [
         *parts,

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from eigensieve._types import FloatArray, IntArray
-from eigensieve.data import Block, DataMatrix, share_present
+from eigensieve.data import DataMatrix, share_present
 from eigensieve.graphs import nearest_among
 from eigensieve.sieve.settings import SETTINGS
 from eigensieve.sieve.structure import centred
@@ -76,16 +76,11 @@ def landmark_rows(data: DataMatrix) -> IntArray:
     q = data.n_samples
     rare = round(SETTINGS.rare * SETTINGS.landmarks)
     limit = _EXTREME**2 / q if data.roots is None else (_EXTREME * data.roots[:, None]) ** 2 / q
-    counts = sum(data.map_blocks(lambda block: _beyond(block, limit)))
+    counts = sum(data.map_blocks(lambda block: np.count_nonzero(np.square(block.toarray()) > limit, axis=1)))
     mixed = np.random.default_rng(0).permutation(q)
     chosen = mixed[np.argsort(-np.asarray(counts)[mixed], kind="stable")[:rare]]
     others = mixed[~np.isin(mixed, chosen)][: SETTINGS.landmarks - rare]
     return np.sort(np.concatenate([chosen, others]))
-
-
-def _beyond(block: Block, limit: FloatArray | float) -> IntArray:
-    """Count, for every sample, the features of a block whose square is beyond a limit."""
-    return np.count_nonzero(np.square(block.toarray()) > limit, axis=1)
 
 
 def combined(data: DataMatrix, loadings: FloatArray) -> FloatArray:

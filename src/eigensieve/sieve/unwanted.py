@@ -1,8 +1,7 @@
 """Unwanted variation: batches, side data and must-link pairs, taken off the data before anything is looked for.
 
-Three things can be known to be unwanted. Samples of different batches differ in ways that say nothing: the batch means
-are taken off every feature. Side data varies in unwanted ways: its leading directions are projected out of the feature
-space. Samples that must be linked differ in unwanted ways: so are the leading directions of their differences.
+The batch means are taken off every feature. The leading directions of side data, and of the differences between samples
+that must be linked, are projected out of the feature space.
 """
 
 from dataclasses import dataclass, replace
@@ -27,15 +26,14 @@ _MOST_DIFFERENCES = 1_000  # more of them are drawn from: their leading directio
 
 @dataclass(frozen=True)
 class Unwanted:
-    """What is known to be unwanted."""
+    """The known unwanted variation."""
 
     batches: Array | None = None  # number of the batch per sample
     side: DataMatrix | None = None  # raw side samples with the features of the data
     must: Array | None = None  # pairs x 2: pairs of samples that must be linked
     # directions of the side data, and of the pairs' differences, to project out: so many of each, or all there are
     n_directions: int | Literal["auto"] = "auto"
-    # samples x covariates: Numbers per sample, such as the depth of sequencing. What features share with them is taken
-    # off
+    # samples x covariates: numbers per sample, such as the depth of sequencing; taken off all features
     covariates: Array | None = None
 
     @property
@@ -72,8 +70,7 @@ class Cleaned:
 
     data: DataMatrix  # columns of unit norm, or zero where a feature was unwanted variation alone
     usable: Array  # features that still vary
-    # features x directions: V, orthonormal: what was projected out of the feature space. Empty without side data and
-    # pairs
+    # features x directions: V, orthonormal, projected out of the feature space. Empty without side data and pairs
     directions: Array
     # samples x batches - 1: U, orthonormal: the span of the centred batch indicators and covariates. Empty without them
     batches: Array

@@ -60,7 +60,7 @@ def apply_model(
 
 
 def _open_model(path: str) -> tuple[Any, dict[str, Any]]:
-    """Load a model file, or say what is wrong with it."""
+    """Load a model file, or say how it is wrong."""
     from eigensieve.estimators import ModelFileError, load_model, read_model_header
 
     try:

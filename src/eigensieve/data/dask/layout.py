@@ -1,8 +1,7 @@
 """How a Dask array is laid out: pieces, segments, the workers they are on, and feature arrays cut like them.
 
-Tasks and feature arrays are asked to stay beside their chunks. Dask weighs the time to move a chunk against the work
-that waits where it is, from guesses of both; a chunk of a hundred megabytes moved on a wrong guess costs more than the
-pass. It is only asked: tasks run elsewhere when the worker is gone.
+Tasks and feature arrays are asked to stay beside their chunks: Dask guesses when to move one, and a wrong guess costs
+more than the pass. It is only asked: tasks run elsewhere when the worker is gone.
 """
 
 from collections import Counter

@@ -1,8 +1,7 @@
-"""Dask arrays and dataframes: every pass runs where the chunks are, only thin matrices travel.
+"""The data matrix of Dask collections, on the client.
 
-Feature arrays (weights, projections, statistics) are made on the workers and stay there. A pass sends the columns V
-and the block function, and brings back the sum of the backward products, added up on the workers. All of it is plain
-Dask tasks, so that results lost with a worker are computed again.
+A pass sends the columns V and the block function, and brings back the sum of the backward products, added up on the
+workers. All of it is plain Dask tasks, so that results lost with a worker are computed again.
 """
 
 import warnings

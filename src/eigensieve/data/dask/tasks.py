@@ -1,8 +1,5 @@
-"""The functions that run on the workers: they take chunks of the data and the feature arrays beside them.
-
-A task works on a segment: one piece or several that are on the same worker. The feature arrays of its pieces are one
-array, in the order of the pieces.
-"""
+"""The functions that run on the workers, for one segment: chunks of the data, and one feature array for all of its
+pieces."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass

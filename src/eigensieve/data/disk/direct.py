@@ -1,8 +1,7 @@
 """Reads that bypass the operating system's cache of files.
 
-A file larger than memory is never found in that cache again. Reading through it means a copy of everything and the
-work of freeing memory: several times the cost of the transfer itself when rows of a matrix are read a few columns at a
-time.
+A file larger than memory is never found there again. Copying everything through it and freeing memory costs several
+times the transfer itself when rows of a matrix are read a few columns at a time.
 """
 
 import os

@@ -1,7 +1,4 @@
-"""Build the problem for the solver from labels, pairs and side data, and turn its result into weights.
-
-Side data are samples that vary in ways that are not wanted (2004, section 3). They act by a scale per feature.
-"""
+"""Labels, pairs and side data (a scale per feature; 2004, section 3) in one problem, and its result as weights."""
 
 from dataclasses import dataclass, replace
 
