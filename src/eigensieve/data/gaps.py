@@ -40,8 +40,8 @@ def share_present(data: DataMatrix) -> FloatArray:
 
 def without_gaps(data: DataMatrix, span: FloatArray | None = None, weights: FloatArray | None = None) -> DataMatrix:
     """Return a copy of raw data with gaps at their feature's mean, or least-squares fit on `span` (samples x
-    directions), so that they are zero without these. Features without values become zero. Data without gaps, or not
-    dense in memory, is returned as it is."""
+    directions), so that they are zero once these are taken off. Features without values become zero. Data without gaps,
+    or not dense in memory, is returned as it is."""
     known = data.shared.gaps
     if not isinstance(data, DenseData) or (known is None and data.stats().finite.all()):
         return data

@@ -32,7 +32,7 @@ def map_rounds(
     side_variances: FloatArray | None = None,
     labels: Labels | None = None,
 ) -> list[Round]:
-    """Run `n_rounds` rounds. D of a round is D of the round before plus the squares of its weights, the largest 1.
+    """Run `n_rounds` rounds. D of a round is D of the round before plus its squared weights, the largest of them 1.
 
     `strength` is lambda in (D + lambda I)^-1 G, whatever the number of features. D of side data is added in all rounds.
     With labels every round has their embedding and finds different features that tell the classes apart.
