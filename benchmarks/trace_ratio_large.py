@@ -64,9 +64,9 @@ def main() -> None:
 
     small = clustered(3_000, 100)
     start = time.perf_counter()
-    approximate = knn_graph(small, 5, weights="binary", method="approximate")
+    approximate = knn_graph(small, 5, bandwidth=None, method="approximate")
     print(f"first use of pynndescent, compilation included: {time.perf_counter() - start:.1f} s", flush=True)
-    exact = knn_graph(small, 5, weights="binary", method="exact")
+    exact = knn_graph(small, 5, bandwidth=None, method="exact")
     recall = exact.multiply(approximate).sum() / exact.sum()
     print(f"approximate neighbours, 3,000 x 100: {100 * recall:.1f} % of the exact edges found", flush=True)
 

@@ -34,7 +34,18 @@ PACKAGES = [
     "tables",
     "datasets",
 ]
-SHARED = {"_compiled", "_extras", "_files", "_progress", "_sklearn", "_types", "_version", "_words", "theory"}
+SHARED = {
+    "_compiled",
+    "_errors",
+    "_extras",
+    "_files",
+    "_progress",
+    "_sklearn",
+    "_types",
+    "_version",
+    "_words",
+    "theory",
+}
 FILES = sorted(ROOT.rglob("*.py"))
 STUBS = sorted(ROOT.rglob("*.pyi"))
 COMPILED = [path for path in FILES if "import njit" in path.read_text()]

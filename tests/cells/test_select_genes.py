@@ -222,6 +222,9 @@ def test_genes_are_chosen_for_their_money(adata: Any, labels: str | None) -> Non
     chosen = genes["highly_variable"].to_numpy()
     assert 8.0 < adata.var["price"][chosen].sum() <= 9.0
     assert chosen[1:MARKERS:2].sum() == 5  # the cheap markers
+    prices = adata.var["price"].iloc[::-1]  # a Series is read by the names of the genes
+    again = select_genes(adata, 50, labels_key=labels, gene_costs=prices, max_cost=9.0, inplace=False)
+    np.testing.assert_array_equal(again["highly_variable"], chosen)
 
 
 def test_library_size_is_not_selected() -> None:

@@ -237,7 +237,13 @@ def test_panels_are_compared_on_the_same_samples(X):
     assert frame.index.tolist() == ["good", "mixed", "noise"] and frame["n_features"].tolist() == [12, 6, 10]
     assert alone.to_frame()["score"].tolist() == [alone.score]
     assert "100, 101" in frame.loc["mixed", "adds_nothing"] or "101, 100" in frame.loc["mixed", "adds_nothing"]
-    assert repr(found).startswith("PanelComparison(best: good)") and "6 features show" in repr(alone)
+    assert repr(found).startswith("PanelComparison(best: good)") and "structure, 6 features; best" in repr(alone)
+
+
+def test_times_in_a_frame_are_those_of_the_structured_array(X, targets):
+    y = targets["survival"]
+    frame = pd.DataFrame({"time": y["time"], "event": y["event"].astype(int)})
+    assert repr(score_panel(X, PANEL, frame, n_random=9)) == repr(score_panel(X, PANEL, y, n_random=9))
 
 
 def test_random_panels_follow_the_seed(X):

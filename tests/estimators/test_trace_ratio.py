@@ -17,7 +17,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from eigensieve.datasets.real import list_real, load_real
-from eigensieve.estimators import trace_ratio, trace_ratio_scores
+from eigensieve.estimators import trace_ratio
 from eigensieve.estimators.trace_ratio import TraceRatioSelector
 from eigensieve.estimators.trace_ratio_scores import fisher_score, laplacian_score, select_kernels
 from eigensieve.graphs import knn_graph
@@ -130,7 +130,7 @@ def test_semi_supervised_runs_from_fisher_to_laplacian(wine):
 def test_the_graph_is_built_once_and_not_at_all_when_given(wine, monkeypatch):
     X, _ = wine
     built = []
-    monkeypatch.setattr(trace_ratio_scores, "knn_graph", lambda *a, **k: built.append(1) or knn_graph(X, 5))
+    monkeypatch.setattr(trace_ratio, "knn_graph", lambda *a, **k: built.append(1) or knn_graph(X, 5))
     graph = TraceRatioSelector(3, score="laplacian").fit(X).graph_
     assert built == [1]
     for level in ("subset", "feature"):

@@ -114,6 +114,7 @@ def draw(rng: np.random.Generator, estimator: str) -> Spec:
         "seed": int(rng.integers(2**31)),
         "batches": bool(rng.random() < 0.2),
         "groups": bool(rng.random() < 0.2),
+        "sample_weight": one([None, None, None, "whole", "any"]),
         "gaps": float(one([0.0, 0.0, 0.0, 0.1, 0.6])),
     }
     if estimator not in GAPS or spec["storage"] in ("csr", "csc"):
@@ -135,7 +136,15 @@ def draw(rng: np.random.Generator, estimator: str) -> Spec:
 def simpler(spec: Spec) -> Iterator[Spec]:
     """Yield specs that are a little simpler."""
     plain = {"values": "normal", "scale": "one", "offset": 0.0, "storage": "dense", "labels": None, "side": False}
-    more = {"pairs": False, "batches": False, "groups": False, "gaps": 0.0, "constants": 0, "count": 1}
+    more = {
+        "pairs": False,
+        "batches": False,
+        "groups": False,
+        "sample_weight": None,
+        "gaps": 0.0,
+        "constants": 0,
+        "count": 1,
+    }
     for name, value in {**plain, **more}.items():
         if spec.get(name, value) != value and not (
             name == "labels" and spec["estimator"] in (*CLASSIFIERS, *REGRESSORS)
@@ -242,6 +251,9 @@ def fit(spec: Spec) -> Any:
         more["batches"] = rng.integers(0, 2, spec["n_samples"])
     if spec.get("groups") and "groups" in takes:
         more["groups"] = rng.integers(0, 1 + spec["n_samples"] // 3, spec["n_samples"])
+    if spec.get("sample_weight") and "sample_weight" in takes:
+        whole = rng.integers(0, 4, spec["n_samples"])
+        more["sample_weight"] = whole if spec["sample_weight"] == "whole" else rng.exponential(size=spec["n_samples"])
     y = labels_of(spec)
     return model.fit(X, **more) if y is None else model.fit(X, y, **more)
 

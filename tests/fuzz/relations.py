@@ -118,6 +118,19 @@ def _a_group_per_sample(case: Case, rng: np.random.Generator) -> Case:
     return replace(case, more={**case.more, "groups": rng.permutation(len(case.X))})
 
 
+def _whole_weights(case: Case, rng: np.random.Generator) -> Case:
+    """Samples with whole weights; `_compare` fits the repeated samples instead of the first case."""
+    return replace(case, more={**case.more, "sample_weight": rng.integers(1, 4, len(case.X))})
+
+
+def _repeated(case: Case) -> Case:
+    """Every sample as often as its weight says."""
+    known = {name: value for name, value in case.more.items() if name != "sample_weight"}
+    rows = np.repeat(np.arange(len(case.X)), case.more["sample_weight"])
+    case = replace(case, more=known)
+    return replace(case, X=case.X[rows], y=None if case.y is None else case.y[rows], more=_known(case, rows))
+
+
 def _nothing(case: Case, rng: np.random.Generator) -> Case:
     return case
 
@@ -135,13 +148,13 @@ RELATIONS: dict[str, Callable[[Case, np.random.Generator], Case]] = {
     "offsets": _offsets,
     "other names of classes": _other_names_of_classes,
     "every sample a group of its own": _a_group_per_sample,
+    "whole weights or repeated samples": _whole_weights,
     "the same again": _nothing,
     "several threads": _nothing,
     "several fits at once": _nothing,
 }
 
 _MACHINES = (*CLASSIFIERS, *REGRESSORS)
-_COUNTED = "more samples are more evidence, so neighbours, noise and strengths change"
 EXCEPT: dict[tuple[str, str], str] = {
     **{(name, "samples in another order"): "samples are drawn by their position" for name in _MACHINES},
     **{(name, "features in another order"): "candidates are drawn by their position" for name in _MACHINES},
@@ -153,20 +166,26 @@ EXCEPT: dict[tuple[str, str], str] = {
     **{(name, "one unit for all"): "the search stops at a tolerance" for name in _MACHINES},
     **{(name, "other units"): "distances depend on units" for name in _MACHINES},
     **{(name, "offsets"): "the search stops at a tolerance" for name in _MACHINES},
-    ("SieveSelector", "every sample twice"): _COUNTED,
     ("QAlphaSelector", "every sample twice"): 'n_clusters="auto" counts the samples',
     ("TraceRatioSelector", "other units"): "scale=False takes the units as they are; with scale=True it holds",
     ("UnwantedVariationRemover", "other names of classes"): "it takes no classes",
 }
 
 
-ONLY = {"every sample a group of its own": ("SieveSelector",)}
+ONLY = {
+    "every sample a group of its own": ("SieveSelector",),
+    "whole weights or repeated samples": ("SieveSelector",),
+}
 """Relations about what only some estimators take."""
 
 _DRAWN = ('n_features_to_select="auto"', "copies are permuted by position: a feature at the limit may come or go")
 WITH_SETTING: dict[tuple[str, str], tuple[str, str]] = {
     ("QAlphaSelector", "offsets"): ('spectrum="laplacian"', "features are not centred"),
     ("FeatureMap", "offsets"): ('spectrum="laplacian"', "features are not centred"),
+    ("FeatureMap", "every sample twice"): (
+        'spectrum="laplacian"',
+        "eigenvectors that tell copies apart join the others",
+    ),
     ("TraceRatioSelector", "every sample twice"): ('score="laplacian"', "copies are neighbours"),
     **{
         (name, f"{what} in another order"): _DRAWN
@@ -318,9 +337,11 @@ def check(spec: Spec) -> str:
 
 def _compare(spec: Spec) -> None:
     case, relation = case_of(spec), spec["relation"]
+    other = RELATIONS[relation](case, np.random.default_rng(spec["seed"] + 1))
+    if relation == "whole weights or repeated samples":
+        case = _repeated(other)
     with threadpool_limits(1, user_api="blas"):
         first = fit(spec, case)
-    other = RELATIONS[relation](case, np.random.default_rng(spec["seed"] + 1))
     expected = answer(first, case)
     scale = np.abs(expected[np.isfinite(expected)]).max()
     near = {"atol": 2e-3 if relation == "single precision" else 1e-5, "rtol": 0.0}

@@ -30,7 +30,7 @@ def test_heat_graph_equals_the_transcription(X, backend, n_features):
 
 
 def test_binary_graph_is_symmetric_sparse_and_without_loops(X):
-    graph = knn_graph(X, 5, weights="binary")
+    graph = knn_graph(X, 5, bandwidth=None)
     assert sp.issparse(graph) and graph.format == "csr"
     assert set(graph.data) == {1.0}
     assert abs(graph - graph.T).max() == 0
@@ -56,7 +56,7 @@ def test_local_graph_makes_samples_in_sparse_surroundings_neighbours_of_others()
     """By plain distance all choose the dense centre. Relative distances spread the choice."""
     rng = np.random.default_rng(0)
     X = rng.standard_normal((200, 50)) * rng.uniform(0.2, 1.0, (200, 1))
-    plain, local = degrees(knn_graph(X, 5, weights="binary")), degrees(local_graph(X, 5))
+    plain, local = degrees(knn_graph(X, 5, bandwidth=None)), degrees(local_graph(X, 5))
     assert local.max() < 0.5 * plain.max()
 
 
@@ -85,8 +85,8 @@ class FakeDescent:
 def test_approximate_neighbours_leave_out_oneself_and_what_was_not_found(X, monkeypatch):
     monkeypatch.setitem(sys.modules, "pynndescent", SimpleNamespace(NNDescent=FakeDescent))
     X = np.vstack([X, X[5:6], X[5:6]])  # copies: the first sample of distance zero is not always oneself
-    exact = knn_graph(X, 5, weights="binary", method="exact")
-    approximate = knn_graph(X, 5, weights="binary", method="approximate")
+    exact = knn_graph(X, 5, bandwidth=None, method="exact")
+    approximate = knn_graph(X, 5, bandwidth=None, method="approximate")
     assert (approximate.diagonal() == 0).all()
     assert abs(exact - approximate).sum() <= 2  # the one edge that was not found
     assert np.isfinite(knn_graph(X, 5, method="approximate").data).all()

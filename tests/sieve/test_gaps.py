@@ -1,5 +1,7 @@
 """Missing values: no evidence, in scores, nulls and picks."""
 
+import warnings
+
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
@@ -107,6 +109,10 @@ def test_nothing_missing_changes_nothing_and_nothing_there_is_never_selected() -
     assert not more.support_[-1]
     assert more.weights_[-1] == 0.0
     np.testing.assert_allclose(more.weights_[:-1], whole.weights_, atol=1e-9)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        kept = SieveSelector(5, keep=[40]).fit(np.column_stack([X, np.full(60, np.nan)]))
+    assert kept.selection_order_[0] == 40
     few = SieveSelector(39).fit(np.column_stack([X[:, :39], np.full(60, np.nan)]))
     assert not few.support_[-1]
 

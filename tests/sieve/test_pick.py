@@ -128,7 +128,7 @@ def test_the_selector_respects_groups_and_costs(labelled: bool) -> None:
     X, y = _frame()
     target = y if labelled else None
     groups = [f"pathway {i % 6}" for i in range(60)]
-    assert np.bincount(np.arange(60)[SieveSelector(60, feature_groups=groups).fit(X, target).support_] % 6).max() == 1
+    assert np.bincount(np.arange(60)[SieveSelector(1.0, feature_groups=groups).fit(X, target).support_] % 6).max() == 1
     costs = np.where(np.arange(60) % 2, 1.0, 3.0)
     for count in (20, "auto"):
         model = SieveSelector(count, feature_costs=costs, max_cost=7.0).fit(X, target)
@@ -189,6 +189,9 @@ def test_a_budget_in_place_of_a_number_goes_to_what_follows_the_structure() -> N
         ({"max_cost": 3.0}, "needs feature_costs"),
         ({"feature_costs": np.zeros(60), "max_cost": 3.0}, "positive numbers. Got 0 for feature 'g0'"),
         ({"feature_costs": np.ones(60), "max_cost": 1.0, "keep": [0, 1]}, "must cover the features in 'keep'"),
+        ({"feature_costs": np.full(60, 2.0), "max_cost": 1.0}, "cheapest feature, which costs 2. Got 1 instead"),
+        ({"feature_costs": ["dear"] * 60}, "'feature_costs' parameter of SieveSelector must hold numbers"),
+        ({"exclude": range(60)}, "'exclude' parameter of SieveSelector must leave a feature that varies"),
     ],
 )
 def test_impossible_constraints_are_refused(parameters: dict, message: str) -> None:
@@ -198,3 +201,40 @@ def test_impossible_constraints_are_refused(parameters: dict, message: str) -> N
     if parameters.get("keep") == ["nobody"]:
         with pytest.raises(ValueError, match="has no column names"):
             SieveSelector(8, **parameters).fit(X.to_numpy())
+
+
+@pytest.mark.parametrize(
+    ("parameters", "left"), [({"exclude": range(3, 60)}, 3), ({"feature_groups": np.arange(60) % 2}, 2)]
+)
+def test_fewer_than_asked_for_are_announced(parameters: dict, left: int) -> None:
+    X, _ = _frame()
+    with pytest.warns(UserWarning, match=f"asks for 8 features, and the constraints leave {left}"):
+        assert SieveSelector(8, **parameters).fit(X).support_.sum() == left
+
+
+@pytest.mark.filterwarnings("error")
+def test_keeping_every_feature_leaves_nothing_to_find() -> None:
+    X, _ = _frame()
+    assert SieveSelector(keep=range(60)).fit(X).support_.all()
+
+
+@pytest.mark.parametrize("missing", [None, np.nan])
+def test_features_without_group_are_free(missing: object) -> None:
+    X, _ = _frame()
+    free = SieveSelector(8).fit(X)
+    found = SieveSelector(8, feature_groups=[missing] * 58 + ["a", "a"]).fit(X)
+    np.testing.assert_array_equal(found.selection_order_, free.selection_order_)
+
+
+def test_a_series_is_read_by_the_names_of_the_features() -> None:
+    X, _ = _frame()
+    costs = pd.Series(np.linspace(1, 5, 60), index=X.columns)
+    groups = pd.Series(np.arange(60) // 3, index=X.columns)
+    kept = pd.Series(np.arange(60) == 50, index=X.columns)
+    models = [
+        SieveSelector(8, keep=kept[order], feature_costs=costs[order], max_cost=15.0, feature_groups=groups[order])
+        for order in (X.columns, X.columns[::-1])
+    ]
+    first, again = (model.fit(X) for model in models)
+    np.testing.assert_array_equal(first.selection_order_, again.selection_order_)
+    assert first.selection_order_[0] == 50 and costs.to_numpy()[first.support_].sum() <= 15.0

@@ -85,6 +85,7 @@ def test_features_that_change_the_hazard_are_selected() -> None:
         (np.zeros(5, dtype=[("time", float), ("event", bool)]), "event \\(bool\\) and time"),
         (np.zeros(5, dtype=KIND), "at least 2 samples with an event. Got 0"),
         (np.array([(True, -1.0)] * 5, dtype=KIND), "not negative"),
+        (pd.DataFrame({"event": [1, 0, 1, 0, 1], "time": list("abcde")}), "The column 'time' in y of test must hold"),
     ],
 )
 def test_impossible_times_are_refused(y: np.ndarray, message: str) -> None:

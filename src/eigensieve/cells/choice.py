@@ -51,7 +51,7 @@ def choose(model: SieveSelector, data: DataMatrix, known: Known, *, amounts: boo
     raw = model._check_data(data, min_samples=4)
     usable = model._check_some_vary(raw)
     count, constraints = model._count(usable), read_constraints(model, usable)
-    check_room(model, count, constraints)
+    check_room(model, count, constraints, usable)
     batches = None if known.batches is None else read_batches(model, raw, known.batches)
     donors = None if known.groups is None else read_donors(model, raw, known.groups)
     side = None if known.side is None else read_side(model, raw, known.side)

@@ -5,15 +5,17 @@ from typing import Any, Literal
 
 import numpy as np
 
+from eigensieve._errors import wrong_parameter
 from eigensieve._extras import require
 from eigensieve._progress import progress_for
 from eigensieve._types import Array
 from eigensieve._version import __version__
 from eigensieve.cells.choice import Choice, choose
 from eigensieve.data import DataMatrix, are_amounts, are_counts, as_data, log_counts
-from eigensieve.estimators import Known, SieveSelector, as_indices, warn_user
+from eigensieve.estimators import Known, SieveSelector, as_indices, by_name, warn_user
 from eigensieve.evidence import agreement
 
+_NAME = "select_genes"
 _N_BATCHES = "highly_variable_nbatches"
 _LIKE_BATCHES = ("batch", "donor", "library", "patient", "plate", "sample", "study")
 _SHOWN = 0.02  # share of the structure between batches, beyond chance; batches that nobody named show 0.03 to 0.42
@@ -209,19 +211,11 @@ def _check(adata: Any, n_top_genes: Any, layer: str | None, transform: str) -> N
             f"The 'adata' parameter of select_genes must be an AnnData. Got {type(adata).__name__} instead."
         )
     if n_top_genes != "auto" and not (isinstance(n_top_genes, Integral) and int(n_top_genes) >= 1):
-        raise ValueError(
-            f"The 'n_top_genes' parameter of select_genes must be an int of at least 1, or 'auto'. Got {n_top_genes!r} "
-            "instead."
-        )
+        raise wrong_parameter("n_top_genes", _NAME, "be an int of at least 1, or 'auto'", repr(n_top_genes))
     if layer is not None and layer not in adata.layers:
-        raise ValueError(
-            f"The 'layer' parameter of select_genes must be None or one of {sorted(filter(None, adata.layers))}. "
-            f"Got {layer!r} instead."
-        )
+        raise wrong_parameter("layer", _NAME, f"be None or one of {sorted(filter(None, adata.layers))}", repr(layer))
     if transform not in ("auto", "log", "none"):
-        raise ValueError(
-            f"The 'transform' parameter of select_genes must be 'auto', 'log' or 'none'. Got {transform!r} instead."
-        )
+        raise wrong_parameter("transform", _NAME, "be 'auto', 'log' or 'none'", repr(transform))
 
 
 def _check_amounts(X: Any, given: str) -> None:
@@ -246,26 +240,23 @@ def _in_words(adata: Any, done: dict[str, Any]) -> str:
 
 def _column(adata: Any, key: str, parameter: str) -> Array:
     if key not in adata.obs:
-        raise ValueError(
-            f"The '{parameter}' parameter of select_genes must name a column of adata.obs, one of "
-            f"{[str(name) for name in adata.obs.columns]}. Got {key!r} instead."
-        )
+        known = [str(name) for name in adata.obs.columns]
+        raise wrong_parameter(parameter, _NAME, f"name a column of adata.obs, one of {known}", repr(key))
     return np.asarray(adata.obs[key].to_numpy(), dtype=object)
 
 
 def _genes(adata: Any, given: Any, parameter: str) -> Array | None:
-    return None if given is None else as_indices(given, adata.n_vars, adata.var_names, parameter, "select_genes")
+    return None if given is None else as_indices(given, adata.n_vars, adata.var_names, parameter, _NAME)
 
 
 def _per_gene(adata: Any, given: Any, parameter: str) -> Any:
     """Return one value per gene: as given, or of a column of ``adata.var``."""
     if not isinstance(given, str):
-        return given
+        return by_name(given, adata.var_names)
     if given not in adata.var:
-        raise ValueError(
-            f"The '{parameter}' parameter of select_genes must be a column of adata.var, one of "
-            f"{[str(name) for name in adata.var.columns]}, or hold one value per gene. Got {given!r} instead."
-        )
+        known = [str(name) for name in adata.var.columns]
+        must = f"be a column of adata.var, one of {known}, or hold one value per gene"
+        raise wrong_parameter(parameter, _NAME, must, repr(given))
     return adata.var[given].to_numpy()
 
 

@@ -3,6 +3,7 @@
 import numpy as np
 from sklearn.utils import Bunch
 
+from eigensieve._errors import wrong_parameter
 from eigensieve.datasets.synthetic.result import features_at
 
 
@@ -45,9 +46,7 @@ def load_demo(n_features: int = 2000, *, random_state: int | np.random.Generator
     real = load_breast_cancer()
     n_samples, n_relevant = real.data.shape
     if n_features <= n_relevant:
-        raise ValueError(
-            f"The 'n_features' parameter of load_demo must be an int above {n_relevant}. Got {n_features!r} instead."
-        )
+        raise wrong_parameter("n_features", "load_demo", f"be an int above {n_relevant}", repr(n_features))
     rng = np.random.default_rng(random_state)
     places = rng.permutation(n_features)
     data = np.empty((n_samples, n_features))

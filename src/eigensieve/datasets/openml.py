@@ -2,42 +2,35 @@
 
 from collections.abc import Hashable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from sklearn.utils import Bunch
 
+from eigensieve._errors import wrong_parameter
 from eigensieve.datasets.real import real_bunch
 
-
-class OpenMLEntry(NamedTuple):
-    """Where a set is kept, and the shape it must have."""
-
-    data_id: int
-    n_samples: int
-    n_features: int
-
-
-OPENML: dict[str, OpenMLEntry] = {
-    "arrhythmia": OpenMLEntry(5, 452, 279),
-    "australian": OpenMLEntry(40981, 690, 14),
-    "boston_housing": OpenMLEntry(531, 506, 13),
-    "crx": OpenMLEntry(29, 690, 15),
-    "dermatology": OpenMLEntry(35, 366, 34),
-    "ecoli": OpenMLEntry(39, 336, 7),
-    "german_credit": OpenMLEntry(31, 1000, 20),
-    "glass": OpenMLEntry(41, 214, 9),
-    "heart_statlog": OpenMLEntry(53, 270, 13),
-    "ionosphere": OpenMLEntry(59, 351, 34),
-    "isolet": OpenMLEntry(300, 7797, 617),
-    "leukemia_golub": OpenMLEntry(1104, 72, 7129),
-    "segment": OpenMLEntry(36, 2310, 19),
-    "spambase": OpenMLEntry(44, 4601, 57),
-    "umist": OpenMLEntry(41084, 575, 10304),
-    "usps": OpenMLEntry(41082, 9298, 256),
-    "vehicle": OpenMLEntry(54, 846, 18),
-    "wine": OpenMLEntry(187, 178, 13),
+OPENML = {
+    "arrhythmia": (5, 452, 279),
+    "australian": (40981, 690, 14),
+    "boston_housing": (531, 506, 13),
+    "crx": (29, 690, 15),
+    "dermatology": (35, 366, 34),
+    "ecoli": (39, 336, 7),
+    "german_credit": (31, 1000, 20),
+    "glass": (41, 214, 9),
+    "heart_statlog": (53, 270, 13),
+    "ionosphere": (59, 351, 34),
+    "isolet": (300, 7797, 617),
+    "leukemia_golub": (1104, 72, 7129),
+    "segment": (36, 2310, 19),
+    "spambase": (44, 4601, 57),
+    "umist": (41084, 575, 10304),
+    "usps": (41082, 9298, 256),
+    "vehicle": (54, 846, 18),
+    "wine": (187, 178, 13),
 }
+"""Where a set is kept, and the shape it must have: number on OpenML, samples, features."""
 
 
 def list_openml() -> list[str]:
@@ -63,18 +56,15 @@ def fetch_real(name: str, *, data_home: str | Path | None = None) -> Bunch:
         categorical, categories, source, name; the others are None.
     """
     if name not in OPENML:
-        raise ValueError(
-            f"The 'name' parameter of fetch_real must be one of {', '.join(list_openml())}. Got {name!r} instead."
-        )
+        raise wrong_parameter("name", "fetch_real", f"be one of {', '.join(list_openml())}", repr(name))
     from sklearn.datasets import fetch_openml
 
-    entry = OPENML[name]
-    fetched = fetch_openml(data_id=entry.data_id, as_frame=False, parser="liac-arff", data_home=data_home)
+    data_id, *shape = OPENML[name]
+    fetched = fetch_openml(data_id=data_id, as_frame=False, parser="liac-arff", data_home=data_home)
     data = np.asarray(fetched.data, dtype=np.float64)
-    if data.shape != (entry.n_samples, entry.n_features):
+    if data.shape != tuple(shape):
         raise ValueError(
-            f"OpenML data set {entry.data_id} should be '{name}' with shape "
-            f"{(entry.n_samples, entry.n_features)} but has shape {data.shape}. "
+            f"OpenML data set {data_id} should be '{name}' with shape {tuple(shape)} but has shape {data.shape}. "
             "Remove it from the cache and fetch again, or report that the public copy has changed."
         )
     target, class_names = _encoded(fetched.target)
@@ -88,7 +78,7 @@ def fetch_real(name: str, *, data_home: str | Path | None = None) -> Bunch:
         class_names=class_names,
         categorical=np.array([feature in categories for feature in feature_names]),
         categories=categories,
-        source=f"openml:{entry.data_id}",
+        source=f"openml:{data_id}",
     )
 
 

@@ -117,7 +117,7 @@ def _as_bunch(name: str, entries: dict[str, Any]) -> Bunch:
         entries.pop("format", None)
         bunch.data = csr_matrix((data, indices, indptr), shape=(int(shape[0]), int(shape[1])))
     for key, value in entries.items():
-        bunch[_RENAMED.get(key, key)] = _plain(value)
+        bunch[_RENAMED.get(key, key)] = value.item() if value.ndim == 0 else value
     for key in ("feature_names", "class_names"):
         if bunch[key] is not None:
             bunch[key] = [str(entry) for entry in bunch[key]]
@@ -126,8 +126,3 @@ def _as_bunch(name: str, entries: dict[str, Any]) -> Bunch:
     if bunch.categories is not None:
         bunch.categories = json.loads(bunch.categories)
     return bunch
-
-
-def _plain(value: np.ndarray) -> Any:
-    """Return zero-dimensional arrays as the Python scalar they hold."""
-    return value.item() if value.ndim == 0 else value

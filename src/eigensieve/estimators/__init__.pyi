@@ -4,6 +4,7 @@ from .base import progress_of as progress_of
 from .base import warn_user as warn_user
 from .constraints import ConstraintCost as ConstraintCost
 from .constraints import as_indices as as_indices
+from .constraints import by_name as by_name
 from .constraints import check_room as check_room
 from .constraints import constraint_cost as constraint_cost
 from .constraints import read_constraints as read_constraints

@@ -2,6 +2,7 @@
 
 import warnings
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,9 @@ from sklearn.base import BaseEstimator, clone
 from eigensieve._types import BoolArray, FloatArray, IntArray
 from eigensieve._words import counted
 from eigensieve.data import DataMatrix
+from eigensieve.estimators.base import warn_user
 from eigensieve.estimators.knowledge import read_donors
+from eigensieve.qalpha import as_values, missing_labels
 from eigensieve.sieve import Constraints, compared_samples, shown_by
 
 _NAMES = ("keep", "exclude", "feature_groups", "feature_costs", "max_cost")
@@ -51,16 +54,35 @@ def read_constraints(model: Any, usable: BoolArray) -> Constraints:
             f"{costs[keep].sum():g}. Got {model.max_cost:g} instead."
         )
     limit = np.inf if model.max_cost is None else float(model.max_cost)
-    return Constraints(keep, excluded, groups, model.max_per_group, costs, limit)
+    constraints = Constraints(keep, excluded, groups, model.max_per_group, costs, limit)
+    free = constraints.free(usable)
+    if not free.any() and not len(keep):
+        raise ValueError(f"The 'exclude' parameter of {_name(model)} must leave a feature that varies. Take some out.")
+    if costs is not None and not len(keep) and costs[free].min() > limit:
+        raise ValueError(
+            f"The 'max_cost' parameter of {_name(model)} must cover the cheapest feature, which costs "
+            f"{costs[free].min():g}. Got {limit:g} instead."
+        )
+    return constraints
 
 
-def check_room(model: Any, count: int | None, constraints: Constraints) -> None:
-    """Refuse to keep more features than are selected; `count` is None for a word."""
+def check_room(model: Any, count: int | None, constraints: Constraints, usable: BoolArray) -> None:
+    """Refuse to keep more features than are selected, warn if too few are left; `count` is None for a word."""
     kept = len(constraints.keep)
     if count is not None and count < kept:
         raise ValueError(
             f"The 'keep' parameter of {_name(model)} must not name more features than are selected. Got {kept} "
             f"features for n_features_to_select={model.n_features_to_select}; raise the number."
+        )
+    may = constraints.free(usable)
+    may[constraints.keep] = True
+    room = int(np.count_nonzero(may))
+    if constraints.groups is not None:
+        room = int(np.minimum(np.bincount(constraints.groups[may]), constraints.max_per_group).sum())
+    if isinstance(model.n_features_to_select, Integral) and count is not None and room < count:
+        warn_user(
+            f"{_name(model)}(n_features_to_select={model.n_features_to_select}) asks for {count} features, and the "
+            f"constraints leave {room}. All of these are selected."
         )
 
 
@@ -85,7 +107,7 @@ def as_indices(given: Any, n_features: int, names: Any, parameter: str, owner: s
     parameter, owner : str
         For messages.
     """
-    values = np.asarray(given)
+    values = np.asarray(by_name(given, names))
     start = f"The '{parameter}' parameter of {owner}"
     if values.ndim != 1:
         raise ValueError(f"{start} must be a list of features. Got shape {values.shape} instead.")
@@ -113,6 +135,14 @@ def as_indices(given: Any, n_features: int, names: Any, parameter: str, owner: s
     if missing:
         raise ValueError(f"{start} must name columns of X. Got {missing[0]!r}, which is not one of them.")
     return _without_repeats(np.array([places[str(value)] for value in values], dtype=np.intp))
+
+
+def by_name(given: Any, names: Any) -> Any:
+    """Return a Series whose index holds the names of the features in the order of these; anything else as it is."""
+    index = getattr(given, "index", None)
+    if names is None or index is None or callable(index) or not set(names) <= set(index):
+        return given
+    return given.loc[list(names)]
 
 
 @dataclass(frozen=True)
@@ -174,7 +204,7 @@ def _in_words(model: Any) -> list[str]:
     if model.feature_groups is not None:
         words.append(f"at most {model.max_per_group} per group")
     if model.feature_costs is not None:
-        spent = float(np.asarray(model.feature_costs, dtype=np.float64)[model.support_].sum())
+        spent = float(np.asarray(_costs(model, len(model.support_)))[model.support_].sum())
         limit = "" if model.max_cost is None else f" of {model.max_cost:g}"
         words.append(f"a cost of {spent:g}{limit}")
     return words
@@ -187,13 +217,15 @@ def _without_repeats(indices: IntArray) -> IntArray:
 def _groups(model: Any, n_features: int) -> IntArray | None:
     if model.feature_groups is None:
         return None
-    groups = np.asarray(model.feature_groups)
+    groups = np.asarray(as_values(by_name(model.feature_groups, getattr(model, "feature_names_in_", None))))
     if groups.shape != (n_features,):
         raise ValueError(
             f"The 'feature_groups' parameter of {_name(model)} must hold one label per feature ({n_features}). Got "
             f"shape {groups.shape} instead."
         )
-    return np.unique(groups.astype(str), return_inverse=True)[1].reshape(-1)
+    codes, missing = np.unique(groups.astype(str), return_inverse=True)[1].reshape(-1), missing_labels(groups)
+    codes[missing] = n_features + np.arange(np.count_nonzero(missing))
+    return codes
 
 
 def _costs(model: Any, n_features: int) -> FloatArray | None:
@@ -203,7 +235,11 @@ def _costs(model: Any, n_features: int) -> FloatArray | None:
                 f"The 'max_cost' parameter of {_name(model)} needs feature_costs. Give one cost per feature."
             )
         return None
-    costs = np.asarray(model.feature_costs, dtype=np.float64)
+    given = by_name(model.feature_costs, getattr(model, "feature_names_in_", None))
+    try:
+        costs = np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"The 'feature_costs' parameter of {_name(model)} must hold numbers: {error}.") from None
     if costs.shape != (n_features,):
         raise ValueError(
             f"The 'feature_costs' parameter of {_name(model)} must hold one number per feature ({n_features}). Got "

@@ -26,7 +26,7 @@ from eigensieve.evidence import (
     superfluous,
     taken,
 )
-from eigensieve.sieve import Constraints, Found, Problem, Target, Unwanted, pose
+from eigensieve.sieve import Constraints, Found, Problem, Target, Unwanted, event_and_time, pose
 
 _NEXT = 3
 _LEAST, _MOST = 10, 1_000  # samples that tell each other
@@ -204,7 +204,8 @@ class _Judge:
             return Yardstick(self.found.structure[self.rows], groups=donors)
         later = None
         if target.kind == "survival":
-            event, time = (np.asarray(self.y)[name][here] for name in np.asarray(self.y).dtype.names or ())
+            y = np.asarray(event_and_time(self.y, "score_panel"))
+            event, time = (y[name][here] for name in y.dtype.names or ())
             later = outlived(event, time.astype(np.float64))
         return Yardstick(_centred(target, self.problem.cleaned.batches, here), later, donors)
 

@@ -80,11 +80,13 @@ class SieveSelector(BaseSelector):
         Names, indices or a mask of features that are never selected. They still help to find the structure. Drop them
         from X if they should not.
     feature_groups : array-like of shape (n_features,) or None, default=None
-        A label per feature, for example the pathway of a gene or the cluster of a probe.
+        A label per feature, for example the pathway of a gene or the cluster of a probe. None and NaN mark a feature
+        without group. A Series whose index holds the column names of X is read by these.
     max_per_group : int, default=1
         Most selected features with the same label in `feature_groups`.
     feature_costs : array-like of shape (n_features,) or None, default=None
-        What each feature costs; positive. Features are then picked by gain per cost.
+        What each feature costs; positive. Features are then picked by gain per cost. A Series whose index holds the
+        column names of X is read by these.
     max_cost : float or None, default=None
         Most that the selected features may cost together. It needs `feature_costs`. With a number of features, both
         limits hold. ``"auto"`` spends it on features that follow the structure, 1.0 spends it to the end.
@@ -275,7 +277,7 @@ class SieveSelector(BaseSelector):
         raw.report_to(progress)
         problem, nodes, usable = self._problem(raw, known)
         count, kept = self._count(usable), len(problem.constraints.keep)
-        check_room(self, count, problem.constraints)
+        check_room(self, count, problem.constraints, usable)
         rng = generator(self.random_state)
         found = problem.found(progress)
         candidates, self.p_values_ = problem.usable, None

@@ -25,10 +25,11 @@ from eigensieve.estimators.base import (
     check_stored,
     name_columns,
     progress_of,
+    scikit_state,
     warn_user,
 )
-from eigensieve.estimators.trace_ratio_scores import ARRAY_RULES, class_codes, filled, in_range, neighbour_graph
-from eigensieve.graphs import check_graph
+from eigensieve.estimators.trace_ratio_scores import ARRAY_RULES, class_codes, filled, in_range
+from eigensieve.graphs import check_graph, knn_graph
 from eigensieve.operators import StandardAffinity, leading_eigenvectors
 from eigensieve.traceratio import (
     FisherPair,
@@ -250,17 +251,6 @@ class TraceRatioSelector(BaseSelector):
         return subset_ratio(b, e, np.flatnonzero(self.support_))
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return the parameters by name, as scikit-learn's estimators give them.
-
-        Parameters
-        ----------
-        deep : bool, default=True
-            As in scikit-learn; there are no nested estimators.
-
-        Returns
-        -------
-        parameters : dict
-        """
         return {**super().get_params(deep=deep), "score": vars(self)["score"]}
 
     def path(self) -> TraceRatioPath:
@@ -314,9 +304,16 @@ class TraceRatioSelector(BaseSelector):
         return (b, e) if self.scale_ is None else (b / self.scale_**2, e / self.scale_**2)
 
     def _points(self, X: Any) -> Any:
-        """Return what neighbours are looked for in: X itself, scaled where `scale` says so."""
+        """Return what neighbours are looked for in: X itself, scaled where `scale` says so.
+
+        Data that is not in memory gives a thin array whose rows lie as far apart as the samples do: the principal
+        coordinates of the centred data, all of them up to 1,000 samples, the 100 leading ones beyond.
+        """
         if isinstance(X, DataMatrix):
-            return _thin_points(X, None if self.scale_ is None else 1.0 / self.scale_)
+            affinity = StandardAffinity(X.rescaled(X.stats().mean, None if self.scale_ is None else 1.0 / self.scale_))
+            count = X.n_samples if X.n_samples <= _ALL else _COORDINATES
+            values, vectors = leading_eigenvectors(affinity, np.ones(X.n_features), count, max_blocks=6)
+            return vectors * np.sqrt(np.maximum(values, 0.0))
         if self.scale_ is None:
             return X
         return X.multiply(1.0 / self.scale_).tocsr() if hasattr(X, "multiply") else X / self.scale_
@@ -353,9 +350,8 @@ class TraceRatioSelector(BaseSelector):
         codes = class_codes(y, X.shape[0], score, name) if semi else None
         if self.within is None:
             progress(f"neighbours of {X.shape[0]} samples")
-            graph = neighbour_graph(
-                self._points(X), self.n_neighbors, self.bandwidth, self.neighbor_search, self.random_state, name
-            )
+            search: Any = {"method": self.neighbor_search, "random_state": scikit_state(self.random_state)}
+            graph = knn_graph(self._points(X), self.n_neighbors, bandwidth=self.bandwidth, **search, name=name)
         else:
             graph = check_graph(self.within, X.shape[0], name="within")
         if codes is not None:
@@ -370,15 +366,3 @@ class TraceRatioSelector(BaseSelector):
         fisher_needs_y = score == "fisher" and self.within is None
         tags.target_tags.required = fisher_needs_y or score == "semi-supervised"
         return tags
-
-
-def _thin_points(data: DataMatrix, scale: FloatArray | None) -> FloatArray:
-    """Return a thin array whose rows lie as far apart as the samples do, for a graph of samples that are not in memory.
-
-    Its columns are the principal coordinates of the centred data: all of them up to 1,000 samples, the 100 leading ones
-    beyond.
-    """
-    affinity = StandardAffinity(data.rescaled(data.stats().mean, scale))
-    count = data.n_samples if data.n_samples <= _ALL else _COORDINATES
-    values, vectors = leading_eigenvectors(affinity, np.ones(data.n_features), count, max_blocks=6)
-    return vectors * np.sqrt(np.maximum(values, 0.0))

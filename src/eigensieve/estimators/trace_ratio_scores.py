@@ -4,12 +4,11 @@ from collections.abc import Sequence
 from typing import Any, Literal
 
 import numpy as np
-from scipy.sparse import csr_array
 from sklearn.utils import check_array
 
 from eigensieve._types import FloatArray, IntArray
 from eigensieve.data import DataMatrix, as_data, share_present, without_gaps
-from eigensieve.estimators.base import check_columns, scikit_state
+from eigensieve.estimators.base import check_columns
 from eigensieve.graphs import check_graph, knn_graph
 from eigensieve.qalpha import read_labels
 from eigensieve.traceratio import FisherPair, LaplacianPair, SubsetResult, best_subset, diagonals, feature_scores
@@ -107,7 +106,7 @@ def laplacian_score(
     """
     X = in_range(_checked(X), "laplacian_score")
     if graph is None:
-        graph = neighbour_graph(X, n_neighbors, bandwidth, neighbor_search, 0, "laplacian_score")
+        graph = knn_graph(X, n_neighbors, bandwidth=bandwidth, method=neighbor_search, name="laplacian_score")
     else:
         graph = check_graph(graph, X.shape[0])
     return feature_scores(*diagonals(as_data(X), LaplacianPair(graph)))
@@ -153,15 +152,6 @@ def select_kernels(kernels: Sequence[Any], n_kernels: int, y: Any) -> SubsetResu
                 f"negative scatter at place {number}. Clip its negative eigenvalues."
             )
     return best_subset(np.maximum(b, 0.0), np.maximum(e, 0.0), n_kernels)
-
-
-def neighbour_graph(
-    X: Any, n_neighbors: int, bandwidth: float | Literal["auto"] | None, search: str, random_state: Any, name: str
-) -> csr_array:
-    """Return the nearest-neighbour graph of the samples."""
-    weights: Any = {"weights": "binary"} if bandwidth is None else {"weights": "heat", "bandwidth": bandwidth}
-    method: Any = {"method": search, "random_state": scikit_state(random_state)}
-    return knn_graph(X, n_neighbors, **weights, **method, name=name)
 
 
 def in_range(X: Any, name: str) -> Any:

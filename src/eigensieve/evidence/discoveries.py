@@ -69,16 +69,16 @@ def discover(
     folds = np.array_split(rng.permutation(np.flatnonzero(tested)), n_folds)
     folds = [fold for fold in folds if len(fold)]
     p_values = np.ones(data.n_features)
-    null = NullSample(data, folds, exchange) if len(folds) >= 2 else None
-    for current, inside in enumerate(folds if null is not None else []):
-        assert null is not None
-        progress(f"calibrating, fold {current + 1} of {len(folds)}")
-        active = usable.copy()
-        active[inside] = False
-        p_values[inside] = null.p_values(fit(active), current, rng)
+    if len(folds) >= 2:
+        null = NullSample(data, folds, exchange)
+        for current, inside in enumerate(folds):
+            progress(f"calibrating, fold {current + 1} of {len(folds)}")
+            active = usable.copy()
+            active[inside] = False
+            p_values[inside] = null.p_values(fit(active), current, rng)
     selected = np.zeros(data.n_features, dtype=bool)
     any_dependence = np.sum(1.0 / np.arange(1, np.count_nonzero(tested) + 1))
-    selected[tested] = step_up(p_values[tested], fdr / any_dependence)
+    selected[tested] = step_up(p_values[tested], fdr / max(any_dependence, 1.0))
     return Discoveries(p_values, selected & (np.count_nonzero(selected) > 1))
 
 

@@ -19,24 +19,12 @@ _PAIRS = 64  # pairs per sample up to which a sparse matrix of pairs is cheaper 
 
 @dataclass(frozen=True)
 class Exchange:
-    """Which samples may trade places.
+    """Which samples may trade places."""
 
-    Attributes
-    ----------
-    batches : ndarray of int of shape (n_samples,) or None
-        Samples trade places within batches only, and donors only if they have the same batches.
-    donors : ndarray of int of shape (n_samples,) or None
-        The donor of every sample, if any donor has more than one.
-    moving : ndarray of bool of shape (n_samples,) or None
-        The samples that trade places; the others stay where they are.
-    roots : ndarray of shape (n_samples,) or None
-        Roots of the samples' weights, with which the rows of V are multiplied. Weights stay where they are.
-    """
-
-    batches: IntArray | None = None
-    donors: IntArray | None = None
-    moving: BoolArray | None = None
-    roots: FloatArray | None = None
+    batches: IntArray | None = None  # samples trade places within them only, donors only if they have the same ones
+    donors: IntArray | None = None  # the donor of every sample, if any donor has more than one
+    moving: BoolArray | None = None  # the samples that trade places; the others stay where they are
+    roots: FloatArray | None = None  # of the samples' weights: they multiply the rows of V and stay in place
 
     def among(self, rows: Array) -> "Exchange":
         """Return the same for some samples."""
@@ -58,7 +46,8 @@ class Exchange:
         if self.donors is None:
             return V[sample_orders(count, len(V), self.batches, rng)]
         donors = np.unique(self.donors, return_inverse=True)[1].reshape(-1)
-        W = _sums(V, donors) / np.bincount(donors)[:, None].astype(V.dtype)
+        sums = np.stack([V[rows].sum(axis=0) for rows in donor_rows(donors)])
+        W = sums / np.bincount(donors)[:, None].astype(V.dtype)
         R = V - W[donors]
         places, homes = donors, None
         if self.batches is not None:
@@ -118,18 +107,8 @@ def donor_rows(donors: IntArray) -> list[IntArray]:
     return np.split(order, np.flatnonzero(np.diff(donors[order])) + 1)
 
 
-def _sums(V: FloatArray, donors: IntArray) -> FloatArray:
-    return np.stack([V[rows].sum(axis=0) for rows in donor_rows(donors)])
-
-
 class OwnPairs:
-    """sum_g |V_g'm_g|^2 over the donors g: what pairs of samples of the same donor add to |V'm|^2, for any block.
-
-    Parameters
-    ----------
-    V : ndarray of shape (n_samples, n_columns)
-    donors : ndarray of int of shape (n_samples,)
-    """
+    """sum_g |V_g'm_g|^2 over the donors g: what pairs of samples of the same donor add to |V'm|^2, for any block."""
 
     def __init__(self, V: FloatArray, donors: IntArray) -> None:
         self.V, self.rows = V, donor_rows(donors)

@@ -15,6 +15,7 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import has_fit_parameter
 
+from eigensieve._errors import wrong_parameter
 from eigensieve._files import CheckpointError, staged
 from eigensieve._progress import Progress, progress_for
 from eigensieve._sklearn import num_samples, safe_indexing
@@ -23,6 +24,7 @@ from eigensieve.data import as_data, fingerprint, is_stored
 
 STABLE = 0.8
 """The fraction of subsamples from which a feature counts as stable: inside Meinshausen and Bühlmann's 0.6 to 0.9."""
+_NAME = "selection_stability"
 
 
 @dataclass(frozen=True)
@@ -125,13 +127,9 @@ def selection_stability(
     N. Meinshausen and P. Bühlmann, "Stability selection", Journal of the Royal Statistical Society B 72, 2010.
     """
     if not 0.0 < fraction < 1.0:
-        raise ValueError(
-            f"The 'fraction' parameter of selection_stability must be between 0 and 1. Got {fraction} instead."
-        )
+        raise wrong_parameter("fraction", _NAME, "be between 0 and 1", fraction)
     if n_subsamples < 1:
-        raise ValueError(
-            f"The 'n_subsamples' parameter of selection_stability must be at least 1. Got {n_subsamples} instead."
-        )
+        raise wrong_parameter("n_subsamples", _NAME, "be at least 1", n_subsamples)
     X = _checked(X, y)
     seed = _seed(random_state, kept=results is not None)
     n_samples, n_features = X.shape
@@ -149,9 +147,7 @@ def selection_stability(
         own = {} if groups is None or not has_fit_parameter(selector, "groups") else {"groups": units[rows(run)]}
         return own | known
 
-    identity = ""
-    if results is not None:
-        identity = _identity(selector, X, y, known_of(0), size, seed)
+    identity = "" if results is None else _identity(selector, X, y, known_of(0), size, seed)
     store = _Store(results, identity, n_features)
     missing = [run for run in range(n_subsamples) if run not in store.selections]
 
@@ -173,15 +169,11 @@ def _checked(X: Any, y: Any) -> Any:
     elif not hasattr(X, "shape"):
         X = np.asarray(X)
     if len(X.shape) != 2 or not isinstance(X.shape[0], Integral):
-        raise ValueError(
-            "The 'X' parameter of selection_stability must have samples in rows and features in columns, and a known "
-            f"number of both. Got shape {X.shape} instead; of a Dask frame take X.to_dask_array(lengths=True)."
-        )
+        must = "have samples in rows and features in columns, and a known number of both"
+        fix = "of a Dask frame take X.to_dask_array(lengths=True)"
+        raise wrong_parameter("X", _NAME, must, f"shape {X.shape}", fix)
     if y is not None and num_samples(y) != X.shape[0]:
-        raise ValueError(
-            f"The 'y' parameter of selection_stability must have one label per sample of X ({X.shape[0]}). Got "
-            f"{num_samples(y)} instead."
-        )
+        raise wrong_parameter("y", _NAME, f"have one label per sample of X ({X.shape[0]})", num_samples(y))
     return X
 
 
@@ -189,10 +181,7 @@ def _units(groups: Any, n_samples: int) -> Array:
     """Return the number of each sample's group."""
     words = np.asarray(groups).reshape(-1)
     if len(words) != n_samples:
-        raise ValueError(
-            f"The 'groups' parameter of selection_stability must have one value per sample of X ({n_samples}). Got "
-            f"{len(words)} instead."
-        )
+        raise wrong_parameter("groups", _NAME, f"have one value per sample of X ({n_samples})", len(words))
     return np.unique(words.astype(str), return_inverse=True)[1].reshape(-1)
 
 
@@ -201,10 +190,8 @@ def _seed(random_state: Any, *, kept: bool) -> int:
     if isinstance(random_state, int | np.integer) and random_state >= 0:
         return int(random_state)
     if kept:
-        raise ValueError(
-            "The 'random_state' parameter of selection_stability must be a number from 0 on where 'results' names a "
-            f"file: another call would draw other subsamples and could not go on. Got {random_state!r} instead."
-        )
+        must = "be a number from 0 on where 'results' names a file: another call would draw other subsamples and could "
+        raise wrong_parameter("random_state", _NAME, f"{must}not go on", repr(random_state))
     return int(check_random_state(random_state).randint(2**31))
 
 

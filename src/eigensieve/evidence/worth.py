@@ -8,6 +8,7 @@ import numpy as np
 
 from eigensieve._extras import require
 from eigensieve._types import Array, BoolArray, FloatArray, IntArray
+from eigensieve._words import counted
 from eigensieve.graphs import nearest_among, nearest_donors
 
 NEIGHBORS = 5
@@ -215,9 +216,9 @@ class PanelScore:
 
     def __repr__(self) -> str:
         return (
-            f"PanelScore({len(self.features)} features show {self.score:.3f} of the {self.measure}; best "
+            f"PanelScore(score {self.score:.3f} for {self.measure}, {counted(len(self.features), 'feature')}; best "
             f"{self.best_score:.3f}, random {np.median(self.random_scores):.3f}, p={self.p_value:.3g}; "
-            f"{len(self.adds_nothing)} add nothing)"
+            f"{len(self.adds_nothing)} to leave out)"
         )
 
 

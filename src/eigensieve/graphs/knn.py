@@ -8,6 +8,7 @@ import numpy as np
 from scipy.sparse import coo_array, csr_array
 from scipy.spatial.distance import cdist
 
+from eigensieve._errors import wrong_parameter
 from eigensieve._extras import require
 from eigensieve._types import Array, FloatArray, IntArray
 from eigensieve.data import near_zero
@@ -27,32 +28,29 @@ def knn_graph(
     X: Any,
     n_neighbors: int = 5,
     *,
-    weights: Literal["heat", "binary"] = "heat",
-    bandwidth: float | Literal["auto"] = "auto",
+    bandwidth: float | Literal["auto"] | None = "auto",
     method: Method = "auto",
     random_state: int | np.random.RandomState | None = 0,
     name: str = "knn_graph",
 ) -> csr_array:
     """Build the symmetric nearest-neighbour graph of the samples (Nie et al. 2008, equation 12), without loops.
 
-    A_ij = exp(-||x_i - x_j||^2 / t) if x_j is among the nearest neighbours of x_i or x_i among those of x_j (1 for
-    binary weights), else 0. `bandwidth` is t; "auto" takes the mean squared distance between neighbours. "exact"
+    A_ij = exp(-||x_i - x_j||^2 / t) if x_j is among the nearest neighbours of x_i or x_i among those of x_j, else 0.
+    `bandwidth` is t; "auto" takes the mean squared distance between neighbours, None makes all weights 1. "exact"
     compares all pairs, "approximate" uses pynndescent with `random_state` (the extra ``neighbors``). "auto" is exact up
     to 20,000 samples and approximate above; if pynndescent is missing, it warns and stays exact. `name` says in
     messages who asks.
     """
     n_samples = X.shape[0]
     if n_neighbors >= n_samples:
-        raise ValueError(
-            f"The 'n_neighbors' parameter of {name} must be smaller than the number of samples. "
-            f"Got n_neighbors={n_neighbors} for {n_samples} samples instead; lower n_neighbors."
-        )
+        got = f"n_neighbors={n_neighbors} for {n_samples} samples"
+        raise wrong_parameter("n_neighbors", name, "be smaller than the number of samples", got, "lower n_neighbors")
     if _approximate(method, n_samples):
         neighbours, distances = _approximate_neighbours(X, n_neighbors, random_state)
     else:
         neighbours, distances = _exact_neighbours(X, n_neighbors)
     squared = np.asarray(distances, dtype=np.float64) ** 2
-    values = np.ones_like(squared) if weights == "binary" else _heat(squared, bandwidth, name)
+    values = np.ones_like(squared) if bandwidth is None else _heat(squared, bandwidth, name)
     return _joined(neighbours, values)
 
 
@@ -77,20 +75,9 @@ def local_graph(X: Array, n_neighbors: int = 5, n_around: int = 10, donors: IntA
 def nearest_donors(X: Array, donors: IntArray, n_neighbors: int, n_around: int | None = None) -> IntArray:
     """Return the nearest samples of other donors, one per donor; several where there are fewer donors than neighbours.
 
-    Samples of the same donor are alike, and so they are no evidence that donors belong together.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n_samples, n_coordinates)
-    donors : ndarray of int of shape (n_samples,)
-    n_neighbors : int
-    n_around : int, optional
-        Distances are relative to the surroundings, as in :func:`local_graph`.
-
-    Returns
-    -------
-    neighbours : ndarray of int of shape (n_samples, n_neighbors)
-        -1 where there are no more samples of other donors.
+    Samples of the same donor are alike, and so they are no evidence that donors belong together. With `n_around`,
+    distances are relative to the surroundings, as in :func:`local_graph`. -1 stands where there are no more samples of
+    other donors.
     """
     numbers = np.unique(donors, return_inverse=True)[1].reshape(-1)
     squared = cdist(X, X, "sqeuclidean")
@@ -162,10 +149,9 @@ def _heat(squared: FloatArray, bandwidth: float | str, name: str) -> FloatArray:
         return np.ones_like(squared)
     values = np.exp(-squared / t)
     if not values.any():
-        raise ValueError(
-            f"The 'bandwidth' parameter of {name} must not be so small that every weight vanishes. "
-            f'Got {t:g} for squared distances of {squared.min():g} and more instead; use bandwidth="auto".'
-        )
+        got = f"{t:g} for squared distances of {squared.min():g} and more"
+        fix = 'use bandwidth="auto"'
+        raise wrong_parameter("bandwidth", name, "not be so small that every weight vanishes", got, fix)
     return values
 
 

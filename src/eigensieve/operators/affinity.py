@@ -32,7 +32,7 @@ class Affinity(ABC):
     passes built from them.
     """
 
-    width: int
+    width: int = 0
     """Number of extra columns that `spread` adds to each product."""
 
     plain: bool = False
@@ -51,13 +51,13 @@ class Affinity(ABC):
         return {name: value for name, value in vars(self).items() if name not in ("data", *self.per_feature)}
 
     @property
-    @abstractmethod
     def constants(self) -> Constants:
         """Per-feature arrays the block methods need."""
+        return ()
 
-    @abstractmethod
     def companion(self, U: FloatArray, V: FloatArray) -> FloatArray:
         """Return the extra columns (samples x e) whose projection `pull` needs."""
+        return np.empty((len(U), 0))
 
     @abstractmethod
     def pull(self, TU: FloatArray, TV: FloatArray, extra: FloatArray, constants: Constants, inner: float) -> FloatArray:
@@ -67,13 +67,13 @@ class Affinity(ABC):
     def spread(self, weights: FloatArray, T: FloatArray, constants: Constants) -> FloatArray:
         """Return the columns W_b whose backward product gives L(w) V, given T = M_b V."""
 
-    @abstractmethod
     def mass(self, weights: FloatArray, constants: Constants) -> float:
         """Return the block's part of the total weight that `gather` needs."""
+        return 0.0
 
-    @abstractmethod
     def gather(self, back: FloatArray, total_weight: float, V: FloatArray) -> FloatArray:
         """Return L(w) V from the backward product of what `spread` gave."""
+        return back
 
     @abstractmethod
     def scaled(self, factor: FloatArray) -> "Affinity":
@@ -126,30 +126,16 @@ class Affinity(ABC):
 class StandardAffinity(Affinity):
     """L_i = m_i m_i', so that L(w) = A = sum_i w_i m_i m_i' (2005, section 2.1)."""
 
-    width = 0
     plain = True
 
     def scaled(self, factor: FloatArray) -> Affinity:
         return StandardAffinity(_scaled_data(self.data, factor))
-
-    @property
-    def constants(self) -> Constants:
-        return ()
-
-    def companion(self, U: FloatArray, V: FloatArray) -> FloatArray:
-        return np.empty((len(U), 0))
 
     def pull(self, TU: FloatArray, TV: FloatArray, extra: FloatArray, constants: Constants, inner: float) -> FloatArray:
         return row_dot(TU, TV).astype(np.float64, copy=False)
 
     def spread(self, weights: FloatArray, T: FloatArray, constants: Constants) -> FloatArray:
         return weights.astype(T.dtype, copy=False)[:, None] * T
-
-    def mass(self, weights: FloatArray, constants: Constants) -> float:
-        return 0.0
-
-    def gather(self, back: FloatArray, total_weight: float, V: FloatArray) -> FloatArray:
-        return back
 
     def matrix(self, weights: FloatArray) -> FloatArray:
         return self.data.gram(weights)

@@ -6,6 +6,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from eigensieve._errors import wrong_parameter
 from eigensieve._extras import require
 from eigensieve._types import BoolArray, FloatArray
 from eigensieve.plotting.axes import ModelDisplay, axes_or_new
@@ -70,7 +71,10 @@ class FeatureMapDisplay(ModelDisplay):
         -------
         self : FeatureMapDisplay
         """
-        self._check_rounds(rounds)
+        available = self.relevance.shape[1]
+        if len(rounds) != 2 or not all(0 <= number < available for number in rounds):
+            must = f"be two numbers from 0 to {available - 1} (the map has {available} rounds)"
+            raise wrong_parameter("rounds", "plot", must, repr(rounds))
         places = self.coordinates[:, list(rounds)]
         ax = self.ax_ = axes_or_new(ax, figsize=(6.4, 6.0), layout="constrained")
         shares = self._shares(list(rounds))
@@ -96,14 +100,6 @@ class FeatureMapDisplay(ModelDisplay):
             for number in sorted(set(rounds))
             if self.same_structure[number]
         )
-
-    def _check_rounds(self, rounds: tuple[int, int]) -> None:
-        available = self.relevance.shape[1]
-        if len(rounds) != 2 or not all(0 <= number < available for number in rounds):
-            raise ValueError(
-                f"The 'rounds' parameter of plot must be two numbers from 0 to {available - 1} (the map has "
-                f"{available} rounds). Got {rounds!r} instead."
-            )
 
     def _shares(self, rounds: list[int]) -> FloatArray:
         """Widths and heights as shares of the axes' range; the most relevant feature of a round has the largest."""

@@ -121,7 +121,8 @@ def _dots(names: list[str], places: list[tuple[float, float]], chosen: int, top:
         after, wide = x < _WIDE / 2, 6.2 * len(names[number])
         first, last = (x + 9, x + 9 + wide) if after else (x - 9 - wide, x - 9)
         shifts = sorted((5 * k for k in range(-40, 41)), key=abs)
-        free = (y + s for s in shifts if top + 8 <= y + s <= bottom - 6 and _is_free(first, last, y + s, taken))
+        inside = [y + shift for shift in shifts if top + 8 <= y + shift <= bottom - 6]
+        free = (at for at in inside if all(last < a or first > b or abs(at - other) >= 13 for a, b, other in taken))
         height = next(free, y)
         taken.append((first, last, height))
         kind = " chosen" if number == chosen else ""
@@ -130,10 +131,6 @@ def _dots(names: list[str], places: list[tuple[float, float]], chosen: int, top:
         parts.append(f"<circle class='dot{kind}' cx='{x:.1f}' cy='{y:.1f}' r='{6 if kind else 4}'/>")
         parts.append(_text(start, height + 4, names[number], "start" if after else "end", "name"))
     return parts
-
-
-def _is_free(first: float, last: float, height: float, taken: list[tuple[float, float, float]]) -> bool:
-    return all(last < start or first > end or abs(height - other) >= 13 for start, end, other in taken)
 
 
 def image_shape(names: Sequence[str]) -> tuple[int, int] | None:

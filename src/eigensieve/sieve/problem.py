@@ -152,6 +152,7 @@ class Problem:
             return np.empty(0, dtype=np.intp)
         few = features[: n_considered(count, self.constraints)]
         scores, present = found.scores[few], self.samples.present[few]
+        present = np.where(present > 0, present, 1.0)  # a feature without any value may be kept
         clear: BoolArray | None = None
         gain: Gain
         if found.source == "labels":

@@ -65,8 +65,7 @@ def read_target(y: Any, n_samples: int, owner: str, kind: Kind = "auto", weights
     everything else as classes. `weights` say how much each sample is at risk of an event.
     """
     check_consistent_length(np.empty((n_samples, 0)), np.asarray(y))
-    if set(getattr(y, "columns", ())) == {"event", "time"}:
-        y = _event_and_time(y, owner)
+    y = event_and_time(y, owner)
     if getattr(getattr(y, "dtype", None), "names", None):
         return _survival(np.asarray(y), owner, np.ones(n_samples) if weights is None else weights)
     table = _as_columns(y, owner)
@@ -160,11 +159,15 @@ def _numbers(numbers: Array, known: Array, owner: str) -> Target:
     return Target(columns, known, "numbers")
 
 
-def _event_and_time(y: Any, owner: str) -> Array:
-    """Return a frame's columns "event" (false and true, or 0 and 1) and "time" as a structured array."""
+def event_and_time(y: Any, owner: str) -> Any:
+    """Return a frame's columns "event" (false and true, or 0 and 1) and "time" as a structured array; others as is."""
+    if set(getattr(y, "columns", ())) != {"event", "time"}:
+        return y
     event, time = np.asarray(y["event"]), np.asarray(y["time"])
     if not np.isin(event, (0, 1)).all():
         raise ValueError(f"The column 'event' in y of {owner} must hold 0 and 1, or False and True.")
+    if time.dtype.kind not in "iuf":
+        raise ValueError(f"The column 'time' in y of {owner} must hold numbers. Got {time.dtype}; convert it first.")
     found = np.empty(len(event), dtype=[("event", bool), ("time", np.float64)])
     found["event"], found["time"] = event, time
     return found

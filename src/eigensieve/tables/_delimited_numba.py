@@ -55,18 +55,10 @@ _LOW = np.array([power & (2**64 - 1) for power in _POWERS_OF_FIVE], dtype=np.uin
 
 @njit(cache=True, nogil=True)
 def find_lines(text, start, begins, ends):
-    """Find the lines that are not blank; a newline between quotes ends no line.
+    """Find and count the lines from `start` on that are not blank; a newline between quotes ends no line.
 
-    Parameters
-    ----------
-    start : int
-        Where the first line begins.
-    begins, ends : int64 arrays
-        Receive the first and last-plus-one byte of each line, without its line end; of length 0 to count only.
-
-    Returns
-    -------
-    count : int
+    `begins` and `ends` receive the first and last-plus-one byte of each line, without its line end; of length 0 to
+    count only.
     """
     count = 0
     inside = False
@@ -274,29 +266,11 @@ def _number(text, first, last, decimal):
 
 @njit(cache=True, nogil=True)
 def parse_rows(text, begins, ends, delimiter, decimal, targets, out, cells, odd):
-    """Parse lines of text into the rows of `out`.
+    """Parse lines of text into the rows of `out`, NaN where missing. Return how many cells are text, long or DIGITS.
 
-    Parameters
-    ----------
-    text : uint8 array
-        The whole file.
-    begins, ends : int64 arrays of shape (n_rows,)
-        First and last-plus-one byte of each line.
-    delimiter, decimal : int
-        The bytes that end a cell and that mark decimals.
-    targets : int64 array of shape (n_columns,)
-        Column of `out` that a column of the file goes to, -1 to skip it.
-    out : float64 array of shape (n_rows, n_features)
-        Receives the values; NaN where missing.
-    cells : int64 array of shape (n_rows,)
-        Receives the number of cells in each line.
-    odd : int64 array of shape (capacity, 5)
-        Receives row, column, first byte, last-plus-one byte and kind of every cell that is text, long or DIGITS.
-
-    Returns
-    -------
-    n_odd : int
-        Number of such cells; it may exceed the capacity of `odd`.
+    `targets` holds the column of `out` that each column of the file goes to, -1 to skip it. `cells` receives the number
+    of cells in each line. `odd` receives row, column, first byte, last-plus-one byte and kind of the cells that are
+    counted, as far as it has room.
     """
     n_odd = 0
     for row in range(begins.size):

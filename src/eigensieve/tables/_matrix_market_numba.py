@@ -25,26 +25,11 @@ def _is_nan(text, first, last):
 
 @njit(cache=True, nogil=True)
 def parse_entries(text, place, indices, values, with_values, long):
-    """Parse the entries that begin at a place.
+    """Parse the entries that begin at a place. Return how many values have many digits, or BAD.
 
-    Parameters
-    ----------
-    text : uint8 array
-        The whole file.
-    indices : int64 array of shape (n_entries, n_indices)
-        Receives the indices, from 1, of each entry.
-    values : float64 array of shape (n_entries,)
-        Receives the value of each entry.
-    with_values : bool
-        Whether a value follows the indices.
-    long : int64 array of shape (capacity, 3)
-        Receives entry, first byte and last-plus-one byte of each value with many digits.
-
-    Returns
-    -------
-    n_long : int
-        How many values have many digits, which may exceed the capacity; BAD where there are more or fewer entries than
-        places for them, or one is no number.
+    `indices` receives the indices, from 1, and `values` the value of each entry; `with_values` says whether there are
+    values. `long` receives entry, first byte and last-plus-one byte of the values with many digits, as far as it has
+    room. BAD: there are more or fewer entries than places for them, or one is no number.
     """
     n_long = 0
     entry = 0

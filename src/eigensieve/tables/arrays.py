@@ -16,9 +16,8 @@ from eigensieve.tables.limits import PER_FEATURE, PER_TEXT, claim
 from eigensieve.tables.matrix import as_matrix, check_length, check_sparse, matrix_table, only_matrix, refuse_names
 from eigensieve.tables.table import Column, Matrix, Request, Table, as_floats
 
-_PREFIXED = {"data": "X_data", "indices": "X_indices", "indptr": "X_indptr", "shape": "X_shape"}
-_PLAIN = {part: part for part in _PREFIXED}
-"""The layout of ``scipy.sparse.save_npz``."""
+_PARTS = ("data", "indices", "indptr", "shape")
+"""Of a sparse matrix: with "X_" before their names, or as ``scipy.sparse.save_npz`` writes them."""
 
 
 def read_npy(source: Source, request: Request) -> Table:
@@ -123,23 +122,23 @@ def _matrix_of(entries: dict[str, np.ndarray], request: Request) -> tuple[Matrix
     path = request.path
     if "X" in entries:
         return as_matrix(entries["X"], path), {"X"}
-    for layout in (_PREFIXED, _PLAIN):
-        if set(layout.values()) <= set(entries):
-            return _sparse(entries, layout, request), {*layout.values(), "format", "_is_array"}
+    for prefix in ("X_", ""):
+        names = [prefix + part for part in _PARTS]
+        if set(names) <= set(entries):
+            return _sparse(entries, names, request), {*names, "format", "_is_array"}
     matrices = [name for name, values in entries.items() if values.ndim == 2 and values.dtype.kind in "fiub"]
     name = only_matrix(matrices, path)
     return as_matrix(entries[name], path), {name}
 
 
-def _sparse(entries: dict[str, np.ndarray], layout: dict[str, str], request: Request) -> csr_matrix:
-    data, indices, indptr, shape = (entries[layout[part]] for part in ("data", "indices", "indptr", "shape"))
+def _sparse(entries: dict[str, np.ndarray], names: list[str], request: Request) -> csr_matrix:
+    data, indices, indptr, shape = (entries[name] for name in names)
     with parsing(request.path, "a sparse matrix in CSR or CSC parts"):
         kind = entries.get("format", np.array("csr")).item()
         kind = kind.decode() if isinstance(kind, bytes) else kind
         n_rows, n_columns = (int(length) for length in shape)
         claim(8.0 * n_rows + PER_FEATURE * n_columns, request.path, request.size)
-        built = (csc_matrix if kind == "csc" else csr_matrix)(
-            (as_floats(data, request.path), indices, indptr), shape=(n_rows, n_columns)
-        )
+        parts = (as_floats(data, request.path), indices, indptr)
+        built = (csc_matrix if kind == "csc" else csr_matrix)(parts, shape=(n_rows, n_columns))
         check_sparse(built)
     return csr_matrix(built)

@@ -18,11 +18,14 @@ from eigensieve.tables.limits import PER_TEXT, claim
 from eigensieve.tables.table import Request, Table, refuse_duplicates
 
 
-def read_columnar(path: Path, request: Request) -> Table:
+def read_parquet(path: Path, request: Request) -> Table:
     arrow = _load(path, request)
     names = [str(name) for name in arrow.column_names]
     refuse_duplicates(names, path, "column")
     return table_of(_ArrowColumns(arrow, names, list(arrow.schema.types), request), request, [])
+
+
+read_feather = read_parquet
 
 
 @dataclass(frozen=True)
@@ -97,7 +100,7 @@ class _ArrowColumns:
         return values
 
 
-def write_columnar(path: Path, table: Table) -> None:
+def write_parquet(path: Path, table: Table) -> None:
     pa = require("pyarrow", extra="cli")
     X = table.dense
     columns: dict[str, Any] = {}
@@ -115,6 +118,9 @@ def write_columnar(path: Path, table: Table) -> None:
             require("pyarrow.parquet", extra="cli").write_table(arrow, file)
         else:
             require("pyarrow.feather", extra="cli").write_feather(arrow, file, version=2)
+
+
+write_feather = write_parquet
 
 
 def _load(path: Path, request: Request) -> Any:

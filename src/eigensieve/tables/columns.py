@@ -14,13 +14,7 @@ UNNAMED = ("", "Unnamed: 0")
 
 
 class Columns(Protocol):
-    """The columns of a file, as its reader found them.
-
-    Attributes
-    ----------
-    details : dict
-        For `Table.details`.
-    """
+    """The columns of a file, as its reader found them. `details` are for :class:`Table`."""
 
     @property
     def names(self) -> Sequence[str]: ...
@@ -29,31 +23,24 @@ class Columns(Protocol):
 
     def text_columns(self) -> list[int]:
         """The columns of text, as far as a first look tells."""
-        ...
 
     def texts(self, columns: Sequence[int]) -> list[list[str]]:
         """The cells of some columns as text."""
-        ...
 
     def numbers(self, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The values of those of the columns that hold numbers, and a mask of them."""
-        ...
 
     def some_numbers(self) -> np.ndarray:
         """Numbers from all over the file, without the first column."""
-        ...
 
     def id_column(self, text_columns: list[int], taken: Sequence[int]) -> int | None:
         """The column that holds the samples' names, if one does."""
-        ...
 
     def rows(self, rows: np.ndarray, names: Sequence[str]) -> np.ndarray:
         """The numbers of some rows, without the first column. Errors call the rows by `names`."""
-        ...
 
     def line(self, row: int) -> list[str]:
         """The cells of one row as text, without the first column."""
-        ...
 
 
 def table_of(columns: Columns, request: Request, notes: list[str]) -> Table:

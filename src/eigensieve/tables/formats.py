@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from eigensieve.tables.errors import DataError
 
@@ -21,8 +21,7 @@ class Format:
 
     name: str
     endings: tuple[str, ...]  # file endings, in lower case
-    reader: str = ""  # ``"file.function"`` in this package; empty where only ``open_data`` knows the format
-    writer: str = ""
+    file: str = ""  # the file of this package with read_NAME and write_NAME; empty where only ``open_data`` knows it
     magic: tuple[bytes, ...] = ()  # first bytes of such a file. They tell the format of standard input.
     member: str = ""  # a file that is in every such archive. It tells apart formats that are zip files.
     text: bool = False  # whether it is text, which may also be compressed (``.gz``)
@@ -32,37 +31,20 @@ class Format:
 
 _ZIP = b"PK\x03\x04"
 ALL = (
-    Format("csv", (".csv", ".txt", ".tsv", ".tab"), "delimited.read_csv", "delimited.write_csv", text=True),
-    Format(
-        "parquet",
-        (".parquet", ".pq"),
-        "columnar.read_columnar",
-        "columnar.write_columnar",
-        (b"PAR1",),
-        file_only=True,
-        in_place=True,
-    ),
-    Format(
-        "feather",
-        (".feather", ".arrow"),
-        "columnar.read_columnar",
-        "columnar.write_columnar",
-        (b"ARROW1", b"FEA1"),
-        file_only=True,
-    ),
-    Format("xlsx", (".xlsx",), "excel.read_xlsx", "excel.write_xlsx", (_ZIP,), "xl/workbook.xml"),
-    Format("npy", (".npy",), "arrays.read_npy", "arrays.write_npy", (b"\x93NUMPY",), in_place=True),
-    Format("npz", (".npz",), "arrays.read_npz", "arrays.write_npz", (_ZIP,)),
-    Format("mat", (".mat",), "matlab.read_mat", "matlab.write_mat", (b"MATLAB 5",), file_only=True),
-    Format(
-        "svmlight", (".svm", ".svmlight", ".libsvm"), "svmlight.read_svmlight", "svmlight.write_svmlight", text=True
-    ),
-    Format("mtx", (".mtx",), "matrix_market.read_mtx", "matrix_market.write_mtx", (b"%%MatrixMarket",), text=True),
-    Format("h5ad", (".h5ad",), "hdf5.read_h5ad", "hdf5.write_h5ad", (b"\x89HDF\r\n",), file_only=True, in_place=True),
+    Format("csv", (".csv", ".txt", ".tsv", ".tab"), "delimited", text=True),
+    Format("parquet", (".parquet", ".pq"), "columnar", (b"PAR1",), file_only=True, in_place=True),
+    Format("feather", (".feather", ".arrow"), "columnar", (b"ARROW1", b"FEA1"), file_only=True),
+    Format("xlsx", (".xlsx",), "excel", (_ZIP,), "xl/workbook.xml"),
+    Format("npy", (".npy",), "arrays", (b"\x93NUMPY",), in_place=True),
+    Format("npz", (".npz",), "arrays", (_ZIP,)),
+    Format("mat", (".mat",), "matlab", (b"MATLAB 5",), file_only=True),
+    Format("svmlight", (".svm", ".svmlight", ".libsvm"), "svmlight", text=True),
+    Format("mtx", (".mtx",), "matrix_market", (b"%%MatrixMarket",), text=True),
+    Format("h5ad", (".h5ad",), "hdf5", (b"\x89HDF\r\n",), file_only=True, in_place=True),
     Format("hdf5", (".h5", ".hdf5"), in_place=True),
     Format("zarr", (".zarr",), in_place=True),
 )
-FORMATS = tuple(format.name for format in ALL if format.reader)
+FORMATS = tuple(format.name for format in ALL if format.file)
 """Names of the formats that can be read and written; "mtx" includes folders as 10x Genomics writes them."""
 
 
@@ -82,13 +64,13 @@ def format_of(path: Path, *, in_place: bool = False, reading: bool = False) -> F
     ``write_table`` know. With `reading` the error offers to name the file's format.
     """
     found = _look_up(path)
-    if found is not None and (found.in_place if in_place else found.reader):
+    if found is not None and (found.in_place if in_place else found.file):
         return found
     if in_place:
         known = f"one of {_endings('in_place')}"
         other = " Read it into memory with eigensieve.tables.read_table." if found else ""
     else:
-        known = f"one of {_endings('reader')} (text formats also with .gz), or a folder with matrix.mtx"
+        known = f"one of {_endings('file')} (text formats also with .gz), or a folder with matrix.mtx"
         other = " Open it with eigensieve.open_data." if found else ""
         if reading and not found:
             other = " Or name the format that it has: format='csv', on the command line --format csv."
@@ -98,7 +80,7 @@ def format_of(path: Path, *, in_place: bool = False, reading: bool = False) -> F
 def format_of_stream(content: bytes, path: Path) -> Format:
     """The format of what came from a pipe: told by its name, by the first bytes, or else delimited text."""
     found = _look_up(path)
-    if found is not None and found.reader:
+    if found is not None and found.file:
         return found
     members = _members(content)
     for format in ALL:
@@ -107,10 +89,9 @@ def format_of_stream(content: bytes, path: Path) -> Format:
     return named("csv")
 
 
-def function(place: str) -> Callable[..., Any]:
-    """Import a reader or writer when it is first needed."""
-    file, name = place.split(".")
-    found: Callable[..., Any] = getattr(import_module(f"eigensieve.tables.{file}"), name)
+def function(verb: Literal["read", "write"], format: Format) -> Callable[..., Any]:
+    """Import the reader or the writer of a format when it is first needed."""
+    found: Callable[..., Any] = getattr(import_module(f"eigensieve.tables.{format.file}"), f"{verb}_{format.name}")
     return found
 
 

@@ -6,8 +6,8 @@ MISSING_WORDS = ("na", "nan", "null", "none", "n/a", "#n/a", "?", "-", ".")
 """How a missing value is written, in lower case; an empty cell is missing too."""
 
 
-def gaps(texts: Iterable[str], words: Sequence[str] = ()) -> set[str]:
-    """The texts of one column that mean "missing", by the usual words and the caller's own (:func:`named_gaps`).
+def gaps(texts: Iterable[str]) -> set[str]:
+    """The texts of one column that mean "missing", by the usual words.
 
     Where "+" is one of the cells, "-" is a value as well. So is "none" in lower case beside other words, such as "mild"
     and "severe".
@@ -18,7 +18,7 @@ def gaps(texts: Iterable[str], words: Sequence[str] = ()) -> set[str]:
     values = {"-"} if any(text.strip() == "+" for text in others) else set()
     if len(numbers_among(others)) < len(others):
         values.add("none")
-    return {text for text in missing if text.strip() not in values} | named_gaps(distinct, words)
+    return {text for text in missing if text.strip() not in values}
 
 
 def named_gaps(texts: Iterable[str], words: Sequence[str]) -> set[str]:

@@ -148,7 +148,9 @@ def _sheet(path: str | PathLike[str]) -> Sheet:
         size, format = file.stat().st_size, format_of(file, reading=True)
     request = replace(request, size=size)
     if format.name == "xlsx":
-        text, _ = function("excel.first_sheet")(source, request)
+        from eigensieve.tables.excel import first_sheet
+
+        text, _ = first_sheet(source, request)
         source, request = io.BytesIO(text), replace(request, ending=".tsv")
     elif format.name != "csv":
         raise DataError(f"The sample sheet '{file}' must be a CSV, TSV or Excel file. Save it as one of them.")
@@ -263,7 +265,7 @@ def _read(format: Format, source: Source, request: Request) -> Table:
             "Leave out header and comment."
         )
     try:
-        table: Table = function(format.reader)(source, replace(request, format=format.name))
+        table: Table = function("read", format)(source, replace(request, format=format.name))
     except MemoryError as error:
         raise out_of_memory(request.path) from error
     return table
@@ -309,7 +311,7 @@ def write_table(
     if os.path.lexists(place) and not force:
         raise DataError(f"'{place}' exists already. Choose another name, or replace it with force=True.")
     with staged(place, flush=True) as path:
-        function(format.writer)(path, chosen)
+        function("write", format)(path, chosen)
 
 
 def written_format(place: Path, *, folder: bool = False) -> Format:
@@ -319,7 +321,7 @@ def written_format(place: Path, *, folder: bool = False) -> Format:
 
 def write_in_place(path: Path, table: Table) -> None:
     """Write a table straight to its place, for callers that stage their files themselves."""
-    function(written_format(path, folder=bool(table.details.get("folder"))).writer)(path, table)
+    function("write", written_format(path, folder=bool(table.details.get("folder"))))(path, table)
 
 
 def _to_stdout(table: Table) -> None:
@@ -328,7 +330,7 @@ def _to_stdout(table: Table) -> None:
     with tempfile.TemporaryDirectory() as folder:
         # .txt keeps the delimiter the table was read with
         path = Path(folder) / ("table.txt" if table.format == "csv" else f"table.{table.format}")
-        function(named(table.format).writer)(path, table)
+        function("write", named(table.format))(path, table)
         with path.open("rb") as file:
             shutil.copyfileobj(file, sys.stdout.buffer)
     sys.stdout.buffer.flush()

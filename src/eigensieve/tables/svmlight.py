@@ -12,8 +12,8 @@ from eigensieve.tables.limits import PER_FEATURE, claim
 from eigensieve.tables.table import Column, NumberedNames, Request, Table
 
 _UNDERSCORE = re.compile(rb"^[^#\n_]*_", re.MULTILINE)
-_LONG = re.compile(rb":[+-]?([0-9]{16,})(?![0-9.eE])")
 """An underscore outside of a comment."""
+_LONG = re.compile(rb":[+-]?([0-9]{16,})(?![0-9.eE])")
 LABEL = "label"
 """What the format's target column is called here."""
 

@@ -310,15 +310,10 @@ def as_floats(values: np.ndarray, path: str | Path = "the table") -> np.ndarray:
     floats = values.astype(np.float64)
     if values.dtype.kind in "iu" and values.dtype.itemsize == 8 and values.size:
         large = np.abs(floats) >= 2.0**53
-        if large.any() and not np.array_equal(_back(floats[large], values.dtype), values[large]):
+        top = 2.0**63 if values.dtype.kind == "i" else 2.0**64  # larger ones would not fit back
+        if not np.array_equal(np.where(floats[large] < top, floats[large], 0.0).astype(values.dtype), values[large]):
             raise too_large(path)
     return floats
-
-
-def _back(floats: np.ndarray, dtype: np.dtype) -> np.ndarray:
-    """Floats as whole numbers again. The largest ones, which would not fit, become zero."""
-    top = 2.0**63 if dtype.kind == "i" else 2.0**64
-    return np.where(floats < top, floats, 0.0).astype(dtype)
 
 
 def make_unique(names: Sequence[str], notes: list[str]) -> list[str]:

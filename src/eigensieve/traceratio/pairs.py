@@ -7,8 +7,7 @@ rounding.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from scipy.sparse import csr_array, diags_array, triu
@@ -21,8 +20,7 @@ from eigensieve.graphs import degrees
 _CHUNK_NUMBERS = 1 << 22
 
 
-@dataclass(frozen=True)
-class Scatters:
+class Scatters(NamedTuple):
     """Between and within scatter of every feature, and the size of the sums whose differences they are."""
 
     between: FloatArray
@@ -176,8 +174,7 @@ class MixedPair:
     def fast(self, data: DataMatrix) -> Scatters:
         total = np.zeros((3, data.n_features))
         for weight, pair in self.parts:
-            found = pair.fast(data)
-            total += weight * np.array([found.between, found.within, found.scale])
+            total += weight * np.array(pair.fast(data))
         return Scatters(*total)
 
     def exact(self, columns: FloatArray) -> tuple[FloatArray, FloatArray]:

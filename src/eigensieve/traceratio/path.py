@@ -73,9 +73,6 @@ class TraceRatioPath:
         """
         if min_score is not None:
             return max(int(np.count_nonzero(self.scores >= min_score)), 1)
-        return self._knee()
-
-    def _knee(self) -> int:
         finite = np.isfinite(self.scores) & (self.scores > 0)
         sizes, scores = self.n_features[finite], self.scores[finite]
         if len(sizes) < 3:

@@ -6,6 +6,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 from scipy.sparse import csr_matrix, vstack
 
+from eigensieve._errors import wrong_parameter
 from eigensieve.datasets.synthetic.result import RandomState, check_range
 
 _AT_ONCE = 2**22  # rates that are held at a time
@@ -97,8 +98,9 @@ def make_single_cells(
     ((300, 1000), [0, 1, 2], [0, 1])
     """
     shares = np.asarray(group_shares, dtype=np.float64)
+    name = "make_single_cells"
     check_range(
-        "make_single_cells",
+        name,
         n_cells=(n_cells, 1),
         n_genes=(n_genes, 1),
         n_batches=(n_batches, 1),
@@ -109,7 +111,10 @@ def make_single_cells(
         depth_spread=(depth_spread, 0),
         dispersion=(dispersion, 0),
     )
-    _check_types(shares, structure)
+    if shares.ndim != 1 or not len(shares) or not (np.isfinite(shares).all() and (shares > 0).all()):
+        raise wrong_parameter("group_shares", name, "be one positive number per type", shares.tolist())
+    if structure not in ("groups", "branches"):
+        raise wrong_parameter("structure", name, "be 'groups' or 'branches'", repr(structure))
     rng = np.random.default_rng(random_state)
     means = np.log(rng.gamma(0.6, 1.0 / 0.3, n_genes) + np.finfo(np.float64).tiny)
     markers = rng.random((len(shares), n_genes)) < marker_share
@@ -130,16 +135,3 @@ def make_single_cells(
         parts.append(csr_matrix(rng.poisson(rates).astype(np.float32)))
     X = csr_matrix(vstack(parts, format="csr"))
     return SingleCells(X, y, np.asarray(markers.any(axis=0)), batches, position)
-
-
-def _check_types(shares: np.ndarray, structure: str) -> None:
-    name = "make_single_cells"
-    if shares.ndim != 1 or not len(shares) or not (np.isfinite(shares).all() and (shares > 0).all()):
-        raise ValueError(
-            f"The 'group_shares' parameter of {name} must be one positive number per type. Got {shares.tolist()} "
-            "instead."
-        )
-    if structure not in ("groups", "branches"):
-        raise ValueError(
-            f"The 'structure' parameter of {name} must be 'groups' or 'branches'. Got {structure!r} instead."
-        )

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from eigensieve.datasets.synthetic.result import RandomState, SyntheticData, check_range, first_features
+from eigensieve.datasets.synthetic.result import RandomState, SyntheticData, check_range
 
 
 def make_gene_expression(
@@ -60,4 +60,4 @@ def make_gene_expression(
     means = rng.uniform(-1.5 * mean_range, 1.5 * mean_range, size=(2, n_relevant))
     X = rng.normal(scale=spread, size=(y.size, n_features))
     X[:, :n_relevant] = means[y] + np.abs(means[y]) * X[:, :n_relevant]
-    return SyntheticData(X, y, first_features(n_relevant, n_features))
+    return SyntheticData(X, y, np.arange(n_features) < n_relevant)

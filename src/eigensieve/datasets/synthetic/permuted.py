@@ -5,7 +5,8 @@ from typing import Literal
 
 import numpy as np
 
-from eigensieve.datasets.synthetic.result import RandomState, SyntheticData, check_range, first_features
+from eigensieve._errors import wrong_parameter
+from eigensieve.datasets.synthetic.result import RandomState, SyntheticData, check_range
 
 
 def make_class_scaleup(
@@ -34,9 +35,7 @@ def make_class_scaleup(
         Samples of a class are consecutive.
     """
     if design not in ("2003", "2005"):
-        raise ValueError(
-            f"The 'design' parameter of make_class_scaleup must be '2003' or '2005'. Got {design!r} instead."
-        )
+        raise wrong_parameter("design", "make_class_scaleup", "be '2003' or '2005'", repr(design))
     check_range("make_class_scaleup", n_classes=(n_classes, 1))
     rng = np.random.default_rng(random_state)
     if design == "2003":
@@ -47,7 +46,7 @@ def make_class_scaleup(
     y = np.repeat(np.arange(n_classes), per_class)
     centers = rng.uniform(-edge, edge, size=(n_classes, n_features))
     X = _clusters(rng, y, centers, variances, n_relevant)
-    return SyntheticData(X, y, first_features(n_relevant, n_features))
+    return SyntheticData(X, y, np.arange(n_features) < n_relevant)
 
 
 def make_hidden_signs(
@@ -109,7 +108,7 @@ def make_hidden_signs(
     X -= X.mean(axis=0)
     signs = rng.choice([-1.0, 1.0], size=(ceil(n_samples / section), n_features))
     X *= np.repeat(signs, section, axis=0)[:n_samples]
-    return SyntheticData(X, y, first_features(n_relevant, n_features))
+    return SyntheticData(X, y, np.arange(n_features) < n_relevant)
 
 
 def _clusters(

@@ -4,6 +4,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from eigensieve._errors import wrong_parameter
+
 RandomState = int | np.random.Generator | None
 
 
@@ -25,11 +27,6 @@ class SyntheticData(NamedTuple):
     relevant: np.ndarray
 
 
-def first_features(count: int, n_features: int) -> np.ndarray:
-    """Mask of the first `count` of `n_features` features."""
-    return np.arange(n_features) < count
-
-
 def features_at(positions: np.ndarray, n_features: int) -> np.ndarray:
     """Mask of the features at `positions`."""
     mask = np.zeros(n_features, dtype=bool)
@@ -42,4 +39,4 @@ def check_range(generator: str, **values: tuple[float, float] | tuple[float, flo
     for name, (value, low, *high) in values.items():
         if not low <= value <= max(high, default=np.inf):
             allowed = f"between {low} and {high[0]}" if high else f"at least {low}"
-            raise ValueError(f"The '{name}' parameter of {generator} must be {allowed}. Got {value!r} instead.")
+            raise wrong_parameter(name, generator, f"be {allowed}", repr(value))

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from eigensieve.datasets.synthetic.result import RandomState, SyntheticData, check_range, first_features
+from eigensieve.datasets.synthetic.result import RandomState, SyntheticData, check_range
 
 _NOISE = 20.0
 """The papers write N(0, 20): read as a deviation, it makes no difference to methods that standardise the features."""
@@ -82,4 +82,4 @@ def _among_noise(rng: np.random.Generator, y: np.ndarray, means: np.ndarray, n_f
     n_relevant = means.shape[1]
     X = rng.normal(scale=_NOISE, size=(len(y), n_features))
     X[:, :n_relevant] = means + rng.normal(size=means.shape)
-    return SyntheticData(X, y, first_features(n_relevant, n_features))
+    return SyntheticData(X, y, np.arange(n_features) < n_relevant)
