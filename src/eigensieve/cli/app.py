@@ -182,7 +182,7 @@ def _outcome(code: Any) -> int:
 
 def _catch_signals() -> dict[int, Any]:
     """Let signals that end a process end it as Ctrl-C does; return the handlers there were. A signal that is ignored
-    stays ignored: that is what ``nohup`` does with SIGHUP."""
+    stays ignored, such as SIGHUP under ``nohup``."""
     numbers = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
     heard = [number for number in numbers if signal.getsignal(number) not in (signal.SIG_IGN, None)]
     return {number: signal.signal(number, _on_signal) for number in heard}

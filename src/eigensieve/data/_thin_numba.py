@@ -152,8 +152,8 @@ def weighted_moments(weights, flat, stride, height, width, values, squares):
 @njit(cache=True, nogil=True, fastmath={"contract"})
 def column_moments(flat, stride, height, width, low, high, mean, squares):
     """Smallest and largest value, mean and sum of squares about the mean of every column of a block. A value that is
-    not finite shows in the mean; what overflows or vanishes when squared shows in `low` and `high`. Two rows at a time,
-    one quantity per loop: that is what the compiler can vectorise."""
+    not finite shows in the mean; what overflows or vanishes when squared shows in `low` and `high`. The
+    compiler vectorises two rows at a time, one quantity per loop."""
     for first in range(0, width, _MOMENTS):
         last = min(first + _MOMENTS, width)
         size = last - first

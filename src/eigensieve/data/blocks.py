@@ -1,5 +1,4 @@
-"""A block of consecutive features, for every kind of storage: the rows m_i of M (features x samples), start <= i <
-stop."""
+"""A block of consecutive features for every kind of storage: rows m_i of M (features x samples), start <= i < stop."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -52,7 +52,7 @@ def _spread(n_others: int, n: int) -> IntArray:
 def log_counts(X: Any) -> tuple[DataMatrix, FloatArray]:
     """Return the logarithms of counts at one library size, wherever the counts are stored, and the samples' depth
     log(s_t). Shallow samples stay noisier, so features still follow the depth a little. In memory one transformed copy
-    is made, other data is transformed when read."""
+    is made; other data is transformed when read."""
     raw = as_data(X)
     factors = size_factors(raw)
     return logarithms(raw, factors, own=raw is not X), -np.log(factors)

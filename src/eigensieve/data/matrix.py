@@ -190,9 +190,9 @@ class DataMatrix(ABC):
         return [result for results in self.each_segment(segment) for result in results]
 
     def map_sums(self, V: FloatArray, weights: FloatArray, fn: "SumFunction") -> FloatArray:
-        """Return ``fn(here, T, e)`` for all features, in order; one pass, along the samples where that is cheaper. T =
-        M_b V and e_i = sum_t weights_t m_it^2 are the sums of the features ``here``, a slice. `fn` returns one number
-        per feature, and works on each feature on its own."""
+        """Return ``fn(here, T, e)`` for all features, in order; one pass, along the samples where that is cheaper.
+        T = M_b V and e_i = sum_t weights_t m_it^2 are the sums of the features ``here``, a slice. `fn` returns one
+        number per feature, and works on each feature on its own."""
 
         def sums(block: Block) -> FloatArray:
             return fn(slice(block.start, block.stop), block.forward(V), block.squares(weights))

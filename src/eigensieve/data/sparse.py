@@ -136,8 +136,8 @@ class SparseData(DataMatrix):
 
 @dataclass(eq=False)
 class SparseBlock:
-    """A block in compressed sparse columns with *implicit* centring and scaling. The standardised column is (x_i -
-    mean_i) * scale_i; the mean is a rank-one correction of every product, so nothing is ever densified."""
+    """A block in compressed sparse columns with *implicit* centring and scaling. The standardised column is
+    (x_i - mean_i) * scale_i; the mean is a rank-one correction of every product, so nothing is ever densified."""
 
     start: int
     stop: int

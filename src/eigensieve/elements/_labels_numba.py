@@ -23,8 +23,8 @@ _MASK = (1 << _FIELD) - 1
 
 @njit(cache=True, nogil=True, fastmath=True)
 def pack(gradient: Array, curvature: Array, parent: Array, words: Array, units: Array) -> None:
-    """Round the terms to multiples of their `units` and put three into each word (words x samples). A unit, about n /
-    2^20 of the term's mean size, is the smallest for which no sum over samples leaves its field of the word."""
+    """Round the terms to multiples of their `units` and put three into each word (words x samples). A unit, about
+    n / 2^20 of the term's mean size, is the smallest for which no sum over samples leaves its field of the word."""
     m, n = gradient.shape
     term = np.empty(n, np.float32)
     words[:] = 0

@@ -174,9 +174,9 @@ class FullExpansion(Stored):
         return out
 
     def between(self, X: FloatArray, one: IntArray, other: IntArray, share: FloatArray) -> FloatArray:
-        """Return f at mixtures: of row `one` of X with weight s = `share`, and of row `other` with the rest. |s x + (1
-        - s) y - b|^2 = s |x - b|^2 + (1 - s) |y - b|^2 - s (1 - s) |x - y|^2, so the samples' products with the basis
-        are enough."""
+        """Return f at mixtures: of row `one` of X with weight s = `share`, and of row `other` with the rest.
+        The samples' products with the basis are enough:
+        |s x + (1 - s) y - b|^2 = s |x - b|^2 + (1 - s) |y - b|^2 - s (1 - s) |x - y|^2."""
         rows, place = np.unique([one, other], return_inverse=True)
         first, second = place.reshape(2, -1)
         known = np.asarray(X[rows], dtype=np.float64)
@@ -215,9 +215,9 @@ def column_bounds(expansion: ElementExpansion, reach: FloatArray) -> FloatArray:
     """Return a bound on the error of each column in single precision, for samples with |x_i| <= reach_i.
 
     rbf: a relative error r of z = gamma * sum_i (x_i - b_i)^2 changes exp(-z) by at most r max z exp(-z) = r / e.
-    Rounding x_i and b_i moves their difference by up to u (|x_i| + |b_i|), and |d exp(-gamma t^2) / dt| <= sqrt(2 gamma
-    / e). The exponential adds `ROUNDINGS` roundings of numbers up to 1. poly, linear: the sum is off by (p + ROUNDINGS)
-    roundings of its largest terms, and the power multiplies that by its slope.
+    Rounding x_i and b_i moves their difference by up to u (|x_i| + |b_i|), and |d exp(-gamma t^2) / dt| is at most
+    sqrt(2 gamma / e). The exponential adds `ROUNDINGS` roundings of numbers up to 1. poly, linear: the sum is off by
+    (p + ROUNDINGS) roundings of its largest terms, and the power multiplies that by its slope.
     """
     kernel = expansion.kernel
     roundings = (expansion.lengths + ROUNDINGS) * UNIT

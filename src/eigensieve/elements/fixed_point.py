@@ -176,7 +176,7 @@ _SOME_OUTPUTS = """        for (m = c ? (int){name}_weight_ends[c - 1] : 0; m < 
 
 
 def fixed_to_c(fixed: FixedPoint, name: str, threshold: float | None, interface: Interface | None = None) -> str:
-    """Return C source for the decision values and the predicted class index; `name`, a C identifier, is the prefix.
+    """Return C source for the decision values and the predicted class index; `name`, a C identifier, starts all names.
     Decision values above `threshold` are class 1 (one output only); None for a regression. The levels' rule is stated
     for raw values."""
     check_c_name(name)

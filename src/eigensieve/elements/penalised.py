@@ -146,8 +146,8 @@ class PenalisedFit:
 
     def thin(self, n_weights: int) -> None:
         """Keep at most so many weights, but one per column at least, and refit. A pass drops up to half of them, those
-        that raise the loss least: with column k and curvature h by half of w^2 (sum h k^2 - (sum h k)^2 / sum h +
-        ridge)."""
+        that raise the loss least: with column k and curvature h by half of
+        w^2 (sum h k^2 - (sum h k)^2 / sum h + ridge)."""
         left = self.weights[1:].size
         while left > n_weights:
             left = max(n_weights, left // 2)

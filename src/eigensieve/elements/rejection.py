@@ -14,9 +14,9 @@ def rejection_threshold(
     """Return the largest threshold, below which samples are rejected, within the false-negative rate.
 
     It is s_(k+1) of the sorted scores of n held-out positives, without an assumed distribution. Without `confidence`
-    the rate holds on average over draws: by exchangeability, a new positive is rejected with probability at most (k +
-    1) / (n + 1), and 1 / rate - 1 positives are needed. With it, the rate holds for this draw with that probability
-    (:func:`false_negative_bound`); log(1 - confidence) / log(1 - rate) are needed. With fewer the threshold is -inf.
+    the rate holds on average over draws: by exchangeability, a new positive is rejected with probability at most
+    (k + 1) / (n + 1), and 1 / rate - 1 positives are needed. With it, the rate holds for this draw with that
+    probability (:func:`false_negative_bound`); log(1 - confidence) / log(1 - rate) are needed. With fewer it is -inf.
     """
     scores = np.sort(np.asarray(positive_scores, dtype=np.float64))
     if confidence is None:
@@ -29,8 +29,8 @@ def rejection_threshold(
 
 def false_negative_bound(n_lost: IntArray | int, n_positives: int, confidence: float) -> FloatArray:
     """Return the largest false-negative rate that agrees with `n_lost` of the positives at this confidence: Clopper and
-    Pearson's limit, the quantile of the Beta distribution of the rate at s_(n_lost + 1), (n_lost + 1, n_positives -
-    n_lost)."""
+    Pearson's limit, the quantile of Beta(n_lost + 1, n_positives - n_lost), which is the distribution of the rate at
+    the threshold s_(n_lost + 1)."""
     return np.asarray(beta.ppf(confidence, np.asarray(n_lost) + 1, n_positives - np.asarray(n_lost)))
 
 

@@ -140,8 +140,8 @@ class _Solve:
         return finish(self.problem, weights, Q, LQ, history, self.n_iter, self.first_pass, self.status)
 
     def _expand(self) -> tuple[float, float]:
-        """Move to the point found, and add the residual directions: the one pass of a step. Returns the residual |r| /
-        |rho|, and the size of the terms whose difference rho is."""
+        """Move to the point found, and add the residual directions: the one pass of a step. Returns the residual
+        |r| / |rho|, and the size of the terms whose difference rho is."""
         k, problem, affinity = self.k, self.problem, self.affinity
         turn_B, turn_V, subtracts = self.turn_B, self.turn_V, problem.subtracts
         LV = self.LV = _turned(self.LV, turn_B, turn_V)  # frees the larger one before the pass

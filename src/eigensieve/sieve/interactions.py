@@ -118,7 +118,7 @@ class Interactions:
 def read_interactions(
     data: DataMatrix, usable: BoolArray, T: FloatArray, codes: IntArray
 ) -> tuple[Interactions, IntArray] | None:
-    """Return the samples for all pairs of features, or None if there are too many features. T (samples x columns) is an
+    """Return the data of all pairs of features, or None if there are too many features. T (samples x columns) is an
     orthonormal basis of the classes `codes`."""
     rows = np.sort(np.random.default_rng(0).permutation(data.n_samples)[:_MOST_SAMPLES])
     features = np.flatnonzero(usable)

@@ -21,9 +21,9 @@ def solve_anchored(problem: Problem, codes: IntArray, settings: SolveSettings) -
     """Maximise the criterion over the weights and the unlabelled rows of Q = [sqrt(s) C; sqrt(1 - s) U].
 
     C spans the centred class indicators on the labelled rows; U is orthonormal and free. The labelled rows' natural
-    share would make a handful of labels change nothing (9 or 15 of 150 samples, data with two solutions), so s = 0.8 +
-    0.2 (labelled / samples). trace(Q'L^2Q) is convex in Q and never falls when U becomes the polar factor of the
-    unlabelled rows of L^2 Q. The weights are improved by the usual solver with Q fixed.
+    share would make a handful of labels change nothing (9 or 15 of 150 samples, data with two solutions), so
+    s = 0.8 + 0.2 (labelled / samples). trace(Q'L^2Q) is convex in Q and never falls when U becomes the polar factor of
+    the unlabelled rows of L^2 Q. The weights are improved by the usual solver with Q fixed.
     """
     free = codes == UNLABELLED
     share = ANCHOR + (1 - ANCHOR) * float(np.mean(~free))
