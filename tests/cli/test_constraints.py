@@ -70,9 +70,31 @@ def test_the_report_tells_what_constraints_cost(cli, genes, tmp_path, count, kno
         (["--max-cost", "3"], "does nothing without --costs"),
         (["--groups", "missing.csv"], "There is no file 'missing.csv'"),
         (["--method", "qalpha", "--exclude", "g1"], "does nothing with --method qalpha"),
+        (
+            ["--must-keep", "g1", "--exclude", "g1"],
+            "--must-keep and --exclude must not share features. Got feature 'g1'",
+        ),
     ],
 )
 def test_impossible_constraints_are_refused(cli, genes, tmp_path, options, message):
     code, _, err = cli("select", genes, "-n", "6", "-o", tmp_path / "out.csv", *options)
     assert code != 0 and message in " ".join(err.split())
     assert not (tmp_path / "out.csv").exists()
+
+
+@pytest.mark.parametrize(
+    ("lines", "message"),
+    [
+        ([*(f"g{i},2" for i in range(30)), "g4,3"], "gives two values for 'g4'"),
+        ([f"g{i},{i - 7}" for i in range(30)], "--costs must hold positive numbers. Got -7 for feature 'g0'"),
+        ([f"g{i},dear" for i in range(30)], "--costs must hold numbers: could not convert string to float: 'dear'"),
+        ([f"g{i},2" for i in range(29)], "gives no cost for 'g29'"),
+        ([f"g{i},20" for i in range(30)], "--max-cost must cover the cheapest feature, which costs 20. Got 8"),
+        (["g0"], "has 1 column. --costs needs lines 'feature,value'"),
+        (["g\xe4,2"], "is not UTF-8 text"),
+    ],
+)
+def test_a_file_of_costs_that_cannot_be_used_is_refused(cli, genes, tmp_path, lines, message):
+    (tmp_path / "costs.csv").write_text("\n".join(lines), encoding="latin-1")
+    code, _, err = cli("select", genes, "-n", "6", "--costs", tmp_path / "costs.csv", "--max-cost", "8")
+    assert code == 3 and message in " ".join(err.split())

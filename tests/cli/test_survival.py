@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from eigensieve import SieveSelector
+from eigensieve import SieveSelector, score_panel
 
 
 @pytest.fixture
@@ -58,7 +58,7 @@ def test_the_report_and_new_samples(cli, tmp_path, files):
     [
         (["--event", "dead"], "--event and --time go together"),
         (["--event", "g1", "--time", "months"], "must hold 1 where the event was seen and 0 where it was not"),
-        (["--event", "dead", "--time", "id"], "(--time) must hold numbers. Got 's0'"),
+        (["--event", "dead", "--time", "id"], "(--time) must hold numbers from 0 on. Got 's0'"),
         (["--event", "dead", "--time", "months", "--label", "g1"], "--label does nothing beside --event"),
         (["--event", "dead", "--time", "months", "--method", "qalpha"], "--event does nothing with --method qalpha"),
         (["--event", "dead", "--time", "nothing"], "'nothing'"),
@@ -67,3 +67,17 @@ def test_the_report_and_new_samples(cli, tmp_path, files):
 def test_columns_that_are_no_times_are_refused(cli, tmp_path, files, options, message):
     code, _, err = cli("select", tmp_path / "both.csv", "-n", "3", *options)
     assert code != 0 and message in " ".join(err.split())
+
+
+def test_negative_times_are_refused_and_panels_are_scored_by_times(cli, tmp_path, files):
+    features, sheet = files
+    times = ("--event", "dead", "--time", "months")
+    code, out, err = cli("score", tmp_path / "both.csv", *times, "-p", "g0,g1,g2", "--random", "9", "--json")
+    assert code == 0, err
+    known = sheet["months"].notna()
+    y = pd.DataFrame({"event": sheet["dead"], "time": sheet["months"]})[known]
+    expected = score_panel(features.drop(columns="id")[known], ["g0", "g1", "g2"], y, n_random=9)
+    assert json.loads(out)["panels"][0]["score"] == pytest.approx(expected.score)
+    sheet.assign(months=-sheet["months"]).to_csv(tmp_path / "sheet.csv", index=False)
+    code, _, err = cli("select", tmp_path / "genes.csv", "--sheet", tmp_path / "sheet.csv", *times)
+    assert code == 3 and "Column 'months' (--time) must hold numbers from 0 on" in " ".join(err.split())

@@ -154,6 +154,8 @@ RELATIONS: dict[str, Callable[[Case, np.random.Generator], Case]] = {
     "several fits at once": _nothing,
 }
 
+SEARCHES = ("QAlphaSelector", "KernelQAlphaSelector", "FeatureMap")
+"""Estimators whose weights are as exact as `tol`."""
 _MACHINES = (*CLASSIFIERS, *REGRESSORS)
 EXCEPT: dict[tuple[str, str], str] = {
     **{(name, "samples in another order"): "samples are drawn by their position" for name in _MACHINES},
@@ -286,6 +288,8 @@ def _model(spec: Spec) -> Any:
     model = getattr(eigensieve, name)(**spec["settings"])
     if name in SELECTORS and "n_features_to_select" not in spec["settings"]:
         model.set_params(n_features_to_select=spec["n_features"] // 3)
+    if name in SEARCHES:
+        model.set_params(tol=1e-8)
     if name.startswith("ElementSelected"):
         model.set_params(estimator=SVR() if name in REGRESSORS else SVC(), n_elements=20)
     if "random_state" in model.get_params() and name != "SieveSelector":

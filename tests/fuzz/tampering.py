@@ -145,7 +145,7 @@ def _other(rng: np.random.Generator, A: np.ndarray) -> np.ndarray:
         return np.concatenate([A, A[-1:]])
     if kind == 2:
         return np.repeat(A, 2, axis=-1)
-    if kind == 3:
+    if kind == 3 and A.dtype.kind in "fiub":
         return A.astype([np.float32, np.float64, np.int8, np.int64, np.bool_, "U8"][int(rng.integers(6))])
     if kind == 4:
         return rng.permutation(A)

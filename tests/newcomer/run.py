@@ -113,7 +113,7 @@ def as_a_module(me: Newcomer) -> None:
 
 
 def demo(me: Newcomer) -> None:
-    me.cli("demo", "--output", "demo.html", says="30 of 30|30")
+    me.cli("demo", "--output", "demo.html", says="30 without labels: 30 of them")
     me.report("demo.html")
 
 

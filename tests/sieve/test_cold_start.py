@@ -8,7 +8,7 @@ SCRIPT = """
 import sys
 from eigensieve import SieveSelector
 from eigensieve.datasets import load_demo
-SieveSelector(30).fit(load_demo().data)
+SieveSelector().fit(load_demo().data)
 print([name for name in sys.modules if name.startswith("eigensieve") and name.endswith("_numba")])
 """
 

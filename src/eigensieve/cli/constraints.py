@@ -5,9 +5,8 @@ import os
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from eigensieve.cli.errors import InputProblem, UsageProblem
+from eigensieve._words import counted
+from eigensieve.cli.errors import InputProblem, UsageProblem, input_errors
 from eigensieve.cli.methods import Params
 from eigensieve.cli.reading import Samples
 
@@ -37,16 +36,19 @@ def with_constraints(params: Params, samples: Samples) -> Params:
     }
     for parameter, flag in TABLES.items():
         if parameter in params:
-            table = {_place(name, places, flag): value for name, value in _pairs(params[parameter], flag)}
-            costs = parameter == "feature_costs"
-            found[parameter] = _costs(table, places, flag) if costs else _groups(table, len(places))
+            table = _table(params[parameter], places, flag)
+            missing = [name for name, place in places.items() if place not in table]
+            if missing and parameter == "feature_costs":
+                raise InputProblem(f"{flag} gives no cost for '{missing[0]}'. Give one for every feature.")
+            found[parameter] = [table.get(place) for place in range(len(places))]
     return params | found
 
 
 def feature_places(text: str, samples: Samples, flag: str) -> list[int]:
     """Return the column numbers of the features that a text or a file names."""
     places = {str(name): place for place, name in enumerate(samples.features)}
-    names = _names(text)
+    with input_errors(text):
+        names = _names(text)
     if names and names[0].lower() in _HEADS and names[0] not in places:
         names = names[1:]
     return [_place(name, places, flag) for name in names]
@@ -56,39 +58,30 @@ def _names(text: str) -> list[str]:
     """Read names, one per line of a file, or separated by commas."""
     if not os.path.isfile(text):  # a long list of names is no path
         return [name.strip() for name in text.split(",") if name.strip()]
-    lines = Path(text).read_text(encoding="utf-8-sig", errors="replace").splitlines()
+    lines = Path(text).read_text(encoding="utf-8-sig").splitlines()
     return [line.strip() for line in lines if line.strip()]
 
 
-def _pairs(path: str, flag: str) -> list[tuple[str, str]]:
+def _table(path: str, places: dict[str, int], flag: str) -> dict[int, str]:
     """Read a file with a feature and a value per line."""
     if not Path(path).is_file():
         raise InputProblem(f"{flag} must name a file with lines 'feature,value'. There is no file '{path}'.")
-    lines = Path(path).read_text(encoding="utf-8-sig").splitlines()
-    rows = [row for row in csv.reader(lines, delimiter="\t" if "\t" in "".join(lines[:5]) else ",") if row]
+    with input_errors(path):
+        lines = Path(path).read_text(encoding="utf-8-sig").splitlines()
+        rows = [row for row in csv.reader(lines, delimiter="\t" if "\t" in "".join(lines[:5]) else ",") if row]
     for number, row in enumerate(rows, start=1):
         if len(row) != 2:
-            raise InputProblem(f"Line {number} of '{path}' has {len(row)} columns. {flag} needs 'feature,value'.")
+            columns = counted(len(row), "column")
+            raise InputProblem(f"Line {number} of '{path}' has {columns}. {flag} needs lines 'feature,value'.")
     first = [cell.strip().lower() for cell in rows[0]] if rows else []
-    return [(row[0].strip(), row[1].strip()) for row in rows[first[:1] in [[head] for head in _HEADS] :]]
+    table: dict[int, str] = {}
+    for name, value in rows[first[:1] in [[head] for head in _HEADS] :]:
+        if table.setdefault(_place(name.strip(), places, flag), value.strip()) != value.strip():
+            raise InputProblem(f"'{path}' gives two values for '{name.strip()}'. {flag} needs one per feature.")
+    return table
 
 
 def _place(name: str, places: dict[str, int], flag: str) -> int:
     if name not in places:
         raise InputProblem(f"{flag} names '{name}', which is no feature of the input. Check its spelling.")
     return places[name]
-
-
-def _groups(table: dict[int, str], count: int) -> list[str]:
-    """Return the group of every feature. One that is not listed is a group of its own."""
-    return [f"group {table[place]}" if place in table else f"alone {place}" for place in range(count)]
-
-
-def _costs(table: dict[int, str], places: dict[str, int], flag: str) -> Any:
-    missing = [name for name, place in places.items() if place not in table]
-    if missing:
-        raise InputProblem(f"{flag} gives no cost for '{missing[0]}'. Give one for every feature.")
-    try:
-        return np.array([float(table[place]) for place in range(len(places))])
-    except ValueError as error:
-        raise InputProblem(f"{flag} must hold numbers: {error}.") from None

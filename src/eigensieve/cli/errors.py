@@ -138,7 +138,9 @@ def in_options(message: str) -> str:
     few = r"Found array with (\d+) (\w+)\(s\) \(shape=\(.*?\)\) while a minimum of (\d+) is required(?: by \w+)?\."
     message = re.sub(few, r"The table has too few \2s: \1, and \3 are the least.", message)
     message = message.replace(": increase max_iter, or accept a larger tol.", ".")
+    message = re.sub(r"The '(\w+)' and '(\w+)' parameters of \w+", r"The '\1' parameter of X and '\2'", message)
     message = re.sub(r"The '(\w+)' parameter of \w+(?:\.fit)?", flag, message)
+    message = re.sub(r"\b(and|with|in) '(keep|exclude)'", lambda found: f"{found[1]} {FLAGS[found[2]]}", message)
     setting = r"(?:\b[A-Z]\w+\()?\b(\w+)=(?:'([\w-]+)'|([\w.]*\w))\)?"
     message = re.sub(setting, lambda found: flag(found, (found[2] or found[3]).removeprefix("True")), message)
     message = message.replace(_IMPUTER, "say what to do with them: --missing median, drop-features or drop-samples")

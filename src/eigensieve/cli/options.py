@@ -61,7 +61,7 @@ class TableOptions:
         typer.Option(
             "--sheet",
             metavar="FILE",
-            help="Table of the samples, by name; --label, --batch, --event and --time may be in it.",
+            help="Table of the samples, by name; the columns of --label, --batch, --donors and others may be in it.",
         ),
     ] = None
     orientation: Annotated[

@@ -88,6 +88,8 @@ class Fitting:
     def fit(self, samples: Samples, extra: dict[str, Any]) -> Any:
         """Return the estimator, fitted; `extra` holds batches, side data and pairs."""
         X = samples.X if self.method.needs_array(self.params) else samples.data
+        if samples.has_names and X is samples.data:  # for messages
+            X.shared.names = np.array([str(name) for name in samples.features], dtype=object)
         estimator = self.estimator().fit(X, self.labels(samples), **extra)
         if samples.has_names:
             estimator.feature_names_in_ = np.array(list(samples.features), dtype=object)

@@ -31,8 +31,9 @@ def with_times(samples: Samples) -> Samples:
     if missing.any():
         samples = samples.keep_samples(~missing, f"{counted(int(missing.sum()), 'sample')} without a time left out")
     time = samples.apart["time"]
-    if time.dtype.kind not in "iuf":
-        raise InputProblem(f"Column '{columns['time'].name}' (--time) must hold numbers. Got '{time[0]}'.")
+    bad = time if time.dtype.kind not in "iuf" else time[~np.isfinite(time) | (time < 0)]
+    if len(bad):
+        raise InputProblem(f"Column '{columns['time'].name}' (--time) must hold numbers from 0 on. Got '{bad[0]}'.")
     event = _events(samples.apart["event"], columns["event"].name)
     y = np.array(list(zip(event, time, strict=True)), dtype=[("event", bool), ("time", float)])
     return replace(samples, apart={**samples.apart, "label": y})

@@ -70,7 +70,7 @@ def construct_vectors(
     progress: Progress = silent,
     shape_vector: Callable[[FloatArray], FloatArray] | None = None,
 ) -> tuple[FloatArray, int]:
-    """Return vectors z_1, z_2, ... each the best for what is left of Psi, and the most iterations of a start.
+    """Return vectors z_1, z_2, ... each the best for the rest of Psi, and the most iterations of a start.
 
     For the RBF kernel z is the fixed point z = sum_i a_i k(b_i, z) b_i / sum_i a_i k(b_i, z). For the other kernels
     (residual . phi(z))^2 / k(z, z) is raised by gradient ascent. alpha has one column per output. The best of

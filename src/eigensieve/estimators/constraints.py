@@ -48,20 +48,15 @@ def read_constraints(model: Any, usable: BoolArray) -> Constraints:
             f"features of one group. Got {len(crowded)} of the group of {_called(model, crowded[0])}; raise "
             "max_per_group."
         )
-    if costs is not None and model.max_cost is not None and costs[keep].sum() > model.max_cost:
-        raise ValueError(
-            f"The 'max_cost' parameter of {_name(model)} must cover the features in 'keep', which cost "
-            f"{costs[keep].sum():g}. Got {model.max_cost:g} instead."
-        )
     limit = np.inf if model.max_cost is None else float(model.max_cost)
     constraints = Constraints(keep, excluded, groups, model.max_per_group, costs, limit)
     free = constraints.free(usable)
     if not free.any() and not len(keep):
         raise ValueError(f"The 'exclude' parameter of {_name(model)} must leave a feature that varies. Take some out.")
-    if costs is not None and not len(keep) and costs[free].min() > limit:
+    if costs is not None and (least := costs[keep].sum() if len(keep) else costs[free].min()) > limit:
+        what = "the features in 'keep', which cost" if len(keep) else "the cheapest feature, which costs"
         raise ValueError(
-            f"The 'max_cost' parameter of {_name(model)} must cover the cheapest feature, which costs "
-            f"{costs[free].min():g}. Got {limit:g} instead."
+            f"The 'max_cost' parameter of {_name(model)} must cover {what} {least:g}. Got {limit:g} instead."
         )
     return constraints
 
@@ -76,9 +71,8 @@ def check_room(model: Any, count: int | None, constraints: Constraints, usable: 
         )
     may = constraints.free(usable)
     may[constraints.keep] = True
-    room = int(np.count_nonzero(may))
-    if constraints.groups is not None:
-        room = int(np.minimum(np.bincount(constraints.groups[may]), constraints.max_per_group).sum())
+    groups = np.arange(len(may)) if constraints.groups is None else constraints.groups
+    room = int(np.minimum(np.bincount(groups[may]), constraints.max_per_group).sum())
     if isinstance(model.n_features_to_select, Integral) and count is not None and room < count:
         warn_user(
             f"{_name(model)}(n_features_to_select={model.n_features_to_select}) asks for {count} features, and the "

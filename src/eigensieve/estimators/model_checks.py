@@ -5,6 +5,7 @@ them are checked before anything is computed. `save_model` refuses a model with 
 tables here, so a new learned attribute needs one.
 """
 
+import warnings
 from collections.abc import Callable, Iterable
 from itertools import chain
 from typing import Any
@@ -12,6 +13,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import issparse
 from sklearn.base import BaseEstimator
+from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import Pipeline
 from sklearn.svm import SVC, SVR, NuSVC, NuSVR
 
@@ -33,6 +35,7 @@ from eigensieve.estimators.model_fields import (
 )
 
 Fields = dict[str, Field]
+_SVMS = (SVC, NuSVC, SVR, NuSVR)
 
 
 def misfit(model: Any) -> str | None:
@@ -94,6 +97,21 @@ def _check_fitted(value: Any, sizes: Sizes, where: str) -> None:
     n_features = getattr(value, "n_features_in_", sizes["features"])
     require(n_features == sizes["features"], f"{where} has {n_features} features")
     _check_estimator(value, f"{where}.")
+    if not type(value).__module__.startswith("eigensieve."):
+        _check_predicts(value, sizes["features"], where)
+
+
+def _check_predicts(value: Any, n_features: int, where: str) -> None:
+    """Let an estimator of scikit-learn predict once: which attributes it needs is known to it alone."""
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")  # about names of features
+        try:
+            value.predict(np.zeros((1, n_features)))
+        except Exception as error:
+            # To some estimators, but not to these, zeros are no data.
+            machine = isinstance(value, (*_SVMS, OneVsRestClassifier))
+            if machine or isinstance(error, AttributeError | TypeError | LookupError):
+                raise Misfit(f"{where} cannot predict ({error})") from error
 
 
 def _check_prototypes(value: Any, sizes: Sizes, where: str) -> None:
@@ -106,7 +124,7 @@ def _check_prototypes(value: Any, sizes: Sizes, where: str) -> None:
 def _check_foreign(model: Any, where: str) -> None:
     """Check an estimator of scikit-learn: support vector machines, which libsvm walks through. Its other estimators
     that skops loads compute with numpy. Trees, whose nodes are positions too, are not loaded."""
-    if isinstance(model, SVC | NuSVC | SVR | NuSVR) and any(name.endswith("_") for name in vars(model)):  # fitted
+    if isinstance(model, _SVMS) and any(name.endswith("_") for name in vars(model)):  # fitted
         _check_svm(model, where)
     _check_inside((step for _, step in model.steps) if isinstance(model, Pipeline) else vars(model).values(), where)
 

@@ -34,7 +34,7 @@ class TargetFit:
     # samples x columns: T on the samples with known y alone, 0 elsewhere. False discoveries are judged by it
     known: FloatArray
     square_share: float  # how much the squares of the features count
-    ridge: float = 1.0  # of the regression by which the pick tells what is explained
+    ridge: float = 1.0  # of the regression that says how much is explained
     # what the scores are made of; see :mod:`~eigensieve.sieve.interactions`
     source: Literal["labels", "products"] = "labels"
 

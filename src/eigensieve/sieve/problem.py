@@ -61,7 +61,7 @@ class Problem:
         return self.constraints.free(self.usable)
 
     def with_constraints(self, constraints: Constraints) -> "Problem":
-        """Return the same problem with other constraints. What is known of the target stays known."""
+        """Return the same problem with other constraints. The known part of the target stays known."""
         other = copy(self)
         object.__setattr__(other, "constraints", constraints)
         return other

@@ -32,10 +32,10 @@ def run_demo(
         outputs.check(output)
         bunch = load_demo(features)
         n_relevant = int(bunch.relevant.sum())
-        model = Fitting(DEFAULT_METHOD, {"n_features_to_select": n_relevant}).estimator()
+        model = Fitting(DEFAULT_METHOD, {}).estimator()
         with console.fitting(f"Fitting {type(model).__name__}", "the demo data"):
             model.fit(bunch.data)
-        found = int(bunch.relevant[model.get_support()].sum())
+        n_selected, found = int(model.get_support().sum()), int(bunch.relevant[model.get_support()].sum())
 
         def save(path: Path) -> None:
             with console.working("Drawing the report"):
@@ -55,7 +55,7 @@ def run_demo(
     console.text(
         f"{n_samples} tumours, {n_features} features: {n_relevant} real measurements, the rest shuffled copies."
     )
-    console.text(f"{type(model).__name__} picked {n_relevant} without labels: {found} of them are real measurements.")
+    console.text(f"{type(model).__name__} selected {n_selected} without labels: {found} of them are real measurements.")
     place = output if output == STDOUT else str(Path(output).resolve())
     if place != STDOUT:
         console.text(f"Report: {place}")
@@ -64,7 +64,8 @@ def run_demo(
             "samples": n_samples,
             "features": n_features,
             "method": DEFAULT_METHOD,
-            "selected": n_relevant,
+            "selected": n_selected,
+            "relevant": n_relevant,
             "relevant_found": found,
             "report": place,
         }

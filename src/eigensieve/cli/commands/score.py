@@ -11,10 +11,11 @@ from eigensieve.cli.console import Console
 from eigensieve.cli.constraints import feature_places
 from eigensieve.cli.errors import InputProblem, UsageProblem
 from eigensieve.cli.methods import DEFAULT_METHOD, METHODS
-from eigensieve.cli.options import Force, PrintOptions, Report, SafeNames, SampleOptions, Seed
+from eigensieve.cli.options import Force, PrintOptions, Report, SafeNames, SampleOptions, Seed, TargetOptions
 from eigensieve.cli.outputs import Outputs, check_frame_name, save_frame
 from eigensieve.cli.reading import Samples, read_samples
 from eigensieve.cli.selection import Fitting
+from eigensieve.cli.survival import check_times, with_times
 
 EXAMPLES = (
     "eigensieve score genes.csv --panel published.txt",
@@ -32,7 +33,7 @@ _MEASURES = {
 
 
 def score_panels(
-    reading: SampleOptions,
+    reading: TargetOptions,
     printing: PrintOptions,
     panel: Annotated[
         list[str],
@@ -50,11 +51,12 @@ def score_panels(
     A panel stands beside the best panel of its size (the sieve's pick) and beside random panels of its size. Features
     that add nothing are named, and so are the three to add next. Several panels are compared.
     """
+    check_times(reading.event, reading.time, reading.label)
     check_frame_name(output)
     console = Console(printing, output, report)
     with Outputs(force=force) as outputs:
         outputs.check(output, report, inputs=(*reading.inputs, *panel))
-        samples = read_samples(reading, console, notes=True, gaps=METHODS[DEFAULT_METHOD].gaps)
+        samples = with_times(read_samples(reading, console, notes=True, gaps=METHODS[DEFAULT_METHOD].gaps))
         for sentence in samples.prepared:
             console.note(sentence)
         found = _score(samples, panel, n_random, seed or 0, console, reading.source)
@@ -139,7 +141,7 @@ def _page(found: Any, lines: list[list[str]], samples: Samples, reading: SampleO
     drawn = [(name, s.score, s.standard_error, s.best_score, s.random_scores.tolist()) for name, s in panels]
     text = "Large dot: the panel, ± 2 standard errors. Diamond: the best panel of its size. Small dots: random panels."
     facts = [f"Input: {reading.source}", f"{samples.X.shape[0]:,} samples, {samples.X.shape[1]:,} features"]
-    facts += [f"Label: {reading.label}"] if reading.label else []
+    facts += [] if samples.label_name is None else [f"Label: {samples.label_name}"]
     facts += [f"Score: {_measure(found)}", *samples.prepared]
     sections = [
         Section("Panels", text=text, picture=beside_random(drawn, "score")),

@@ -106,7 +106,7 @@ class FitOptions:
     groups: str | None = _limits("--groups", "File with lines 'feature,group': at most one feature per group.")
     max_per_group: int | None = _limits("--max-per-group", "Most features of one group, with --groups.", min=1)
     costs: str | None = _limits("--costs", "File with lines 'feature,cost': best value for the money.")
-    max_cost: float | None = _limits("--max-cost", "Most that all features may cost together.", min=0)
+    max_cost: float | None = _limits("--max-cost", "Most that the selected features may cost together.", min=0)
     stability: Annotated[
         int, typer.Option("--stability", min=0, help="Repeat the selection on this many random halves of the samples.")
     ] = 0

@@ -16,7 +16,8 @@ class ParquetSource(Source):
         parquet, arrow = require("pyarrow.parquet", extra="disk"), require("pyarrow", extra="disk")
         try:
             self.file = parquet.ParquetFile(path)
-        except (arrow.ArrowException, OSError) as error:
+            self.names = self.file.schema_arrow.names
+        except (arrow.ArrowException, OSError, UnicodeDecodeError) as error:
             raise ValueError(
                 f"{path} cannot be read as Parquet: {error}. It may be truncated; write it again."
             ) from error
@@ -35,8 +36,7 @@ class ParquetSource(Source):
         single = all(field.type == arrow.float32() for field in schema)
         shape = (self.file.metadata.num_rows, len(schema))
         super().__init__(str(path), shape, np.float32 if single else np.float64)
-        self.names = schema.names
-        self.feature_names = np.asarray(schema.names, dtype=object)
+        self.feature_names = np.asarray(self.names, dtype=object)
         self.watch = Watch(path)
 
     def columns(self, start: int, stop: int, buffer: Array | None = None) -> Array:
