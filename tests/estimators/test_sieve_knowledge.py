@@ -196,9 +196,13 @@ def test_batches_are_routed_and_sliced_by_cross_validation() -> None:
 @pytest.mark.parametrize(
     ("known", "message"),
     [
-        ({"batches": BATCHES[:5]}, "inconsistent numbers of samples"),
+        ({"batches": BATCHES[:5]}, r"'batches' .* must hold one value per sample \(60\). Got shape \(5,\)"),
         ({"batches": np.where(np.arange(60) < 3, None, BATCHES)}, "must name the batch of every sample"),
         ({"side": SIDE[:, :5]}, "same columns as X"),
+        (
+            {"side": np.where(SIDE > 1, np.nan, SIDE)},
+            "does not accept missing values or infinity in side",
+        ),
         ({"must_link": [(0, 99)]}, "indices from 0 to 59"),
         ({"must_link": [(0, 1)], "cannot_link": [(0, 1)]}, "contradict each other"),
         ({"y": np.zeros(60)}, "at least 2 classes"),

@@ -75,12 +75,12 @@ def test_it_goes_before_a_selector() -> None:
     [
         ({"side": SIDE[:, :4]}, "same columns as X"),
         ({"side": pd.DataFrame(SIDE).assign(site="a")}, r"Input side has 1 of 31 columns.*'site' \(\w+\)"),
-        ({"batches": [1, 2]}, "inconsistent numbers of samples"),
+        ({"batches": [1, 2]}, r"one value per sample \(50\). Got shape \(2,\)"),
         ({"batches": [None] * 50}, "must name the batch of every sample"),
-        ({"batches": [float("nan")] + ["a", "b"] * 25}, "inconsistent numbers of samples"),
+        ({"batches": [float("nan")] + ["a", "b"] * 25}, r"one value per sample \(50\)"),
         ({"batches": [float("nan"), "a"] * 25}, "must name the batch of every sample"),
         ({"batches": pd.Series([pd.NA, "a"] * 25, dtype="string")}, "must name the batch of every sample"),
-        ({"batches": np.zeros((50, 2))}, r"'batches' .* must hold one value per sample. Got shape \(50, 2\)"),
+        ({"batches": np.zeros((50, 2))}, r"'batches' .* must hold one value per sample \(50\). Got shape \(50, 2\)"),
         ({"must_link": [[0, 77]]}, "indices from 0 to 49"),
     ],
 )

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from eigensieve.data import as_data
-from eigensieve.evidence.discoveries import discover, follow, step_up
+from eigensieve.evidence.discoveries import discover, follow
 from eigensieve.evidence.noise_edges import (
     count_clusters,
     count_spikes,
@@ -12,7 +12,7 @@ from eigensieve.evidence.noise_edges import (
     permuted_excess,
     weighted_noise_edge,
 )
-from eigensieve.evidence.scores import NullSample, agreement, null_agreement, tail_shares
+from eigensieve.evidence.scores import NullSample, agreement, null_agreement, step_up, tail_shares
 from reference import sieve as naive
 from support.backends import FEW
 

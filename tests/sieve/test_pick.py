@@ -189,7 +189,7 @@ def test_a_budget_in_place_of_a_number_goes_to_what_follows_the_structure() -> N
         ({"max_cost": 3.0}, "needs feature_costs"),
         ({"feature_costs": np.zeros(60), "max_cost": 3.0}, "positive numbers. Got 0 for feature 'g0'"),
         ({"feature_costs": np.ones(60), "max_cost": 1.0, "keep": [0, 1]}, "must cover the features in 'keep'"),
-        ({"feature_costs": np.full(60, 2.0), "max_cost": 1.0}, "cheapest feature, which costs 2. Got 1 instead"),
+        ({"feature_costs": np.full(60, 2.0), "max_cost": 1.0}, "cheapest feature, which costs 2. Got 1"),
         ({"feature_costs": ["dear"] * 60}, "'feature_costs' parameter of SieveSelector must hold numbers"),
         ({"exclude": range(60)}, "'exclude' parameter of SieveSelector must leave a feature that varies"),
     ],

@@ -158,3 +158,15 @@ def test_what_is_refused() -> None:
             SieveSelector(3).fit(X, sample_weight=wrong)
     with pytest.raises(ValueError, match="minimum of 4 is required"):
         SieveSelector(3).fit(X, sample_weight=np.arange(60) < 3)
+    with pytest.raises(ValueError, match=r"must hold one value per sample \(60\). Got shape \(2,\)"):
+        SieveSelector(3).fit(X, sample_weight=[1, 2])
+    with pytest.raises(ValueError, match=r"parameter of SieveSelector\.fit must hold numbers"):
+        SieveSelector(3).fit(X, sample_weight=["heavy"] * 60)
+
+
+def test_what_samples_of_weight_zero_leave_is_checked() -> None:
+    first = np.arange(60) < 20
+    with pytest.raises(ValueError, match="y of SieveSelector must vary on the samples with a positive sample_weight"):
+        SieveSelector(3).fit(X, np.where(first, "a", "b"), sample_weight=first)
+    with pytest.raises(ValueError, match=r"at least 3 groups, such as donors: .* Got 2"):
+        SieveSelector(3).fit(X, groups=np.arange(60) // 10, sample_weight=first)

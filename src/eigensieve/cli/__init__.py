@@ -11,7 +11,7 @@ Read in this order:
 - ``selection``: fitting a method, and what came of it (tables, figures, report)
 - ``machines``: the machines that ``compress`` makes; ``comparison``: other small machines beside them
 - ``outputs``: files that appear all together or not at all
-- ``console``: what is printed, for people, pipes and scripts
+- ``console``: the printed text, for people, pipes and scripts
 
 Words: *settings* are frozen dataclasses whose fields are options; *samples* are what a fit receives; a *selection* is a
 fitted method with its samples; a *place* is where an output goes, a path or ``-`` for standard output.

@@ -64,11 +64,8 @@ def _main(
 
 
 def _with_flat_options(function: Callable[..., None]) -> Callable[..., None]:
-    """Return the function as typer wants it.
-
-    A command takes settings as dataclasses. Typer knows only flat parameters, so the function returned has one
-    parameter per field and puts the fields together again.
-    """
+    """Return the function as typer wants it. A command takes settings as dataclasses. Typer knows only flat parameters,
+    so the function returned has one parameter per field and puts the fields together again."""
     groups: dict[str, Any] = {}
     flat: list[Parameter] = []
     for parameter in signature(function, eval_str=True).parameters.values():
@@ -184,10 +181,8 @@ def _outcome(code: Any) -> int:
 
 
 def _catch_signals() -> dict[int, Any]:
-    """Let signals that end a process end it as Ctrl-C does; return the handlers there were.
-
-    A signal that is ignored stays ignored: that is what ``nohup`` does with SIGHUP.
-    """
+    """Let signals that end a process end it as Ctrl-C does; return the handlers there were. A signal that is ignored
+    stays ignored, such as SIGHUP under ``nohup``."""
     numbers = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
     heard = [number for number in numbers if signal.getsignal(number) not in (signal.SIG_IGN, None)]
     return {number: signal.signal(number, _on_signal) for number in heard}
@@ -215,7 +210,7 @@ def _send_again(dropped: Any) -> None:
 
 
 def _ended(how: str) -> str:
-    """What is true about the outputs when a command is ended early."""
+    """Return a sentence about the outputs of a command that is ended early."""
     if not PUBLISHED:
         return f"{how}. Nothing was written; run the command again to start over."
     return f"{how} after the outputs were written: {', '.join(PUBLISHED)}."

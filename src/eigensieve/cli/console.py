@@ -23,10 +23,8 @@ def printable(text: object) -> str:
 
 
 def open_closed_streams() -> None:
-    """Put the null device in place of standard streams that the caller closed (``>&-``).
-
-    Python has None for them. The next opened file would take their place and receive the printed text.
-    """
+    """Put the null device in place of standard streams that the caller closed (``>&-``). Python has None for them. The
+    next opened file would take their place and receive the printed text."""
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         if getattr(sys, name) is None:
             null = os.open(os.devnull, os.O_RDWR)
@@ -41,11 +39,8 @@ _CLOSED: set[str] = set()
 
 
 class Console:
-    """Print results on standard output, notes and progress on standard error.
-
-    When one of the command's outputs goes to standard output, everything for people goes to standard error. Two cannot
-    go there.
-    """
+    """Print results on standard output, notes and progress on standard error. When one of the command's outputs goes to
+    standard output, everything for people goes to standard error. Two cannot go there."""
 
     def __init__(self, printing: PrintOptions, *places: str | None) -> None:
         from rich.console import Console as RichConsole
@@ -117,11 +112,9 @@ class Console:
 
     @contextlib.contextmanager
     def working(self, what: str, about: str | None = None) -> Iterator[Progress]:
-        """Show `what` is going on: a spinner on a terminal, lines with ``--progress``. Warnings become notes.
-
-        With `about`, the data's name, errors about the data become input problems. The progress that is yielded shows a
-        line beside the spinner.
-        """
+        """Show `what` is going on: a spinner on a terminal, lines with ``--progress``. Warnings become notes. With
+        `about`, the data's name, errors about the data become input problems. The progress that is yielded shows a line
+        beside the spinner."""
         problems = contextlib.nullcontext() if about is None else input_errors(about)
         with _warnings_as_notes(self), problems:
             if self.lines:

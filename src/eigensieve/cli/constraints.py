@@ -26,10 +26,8 @@ def check_constraints(params: Params) -> None:
 
 
 def with_constraints(params: Params, samples: Samples) -> Params:
-    """Return the parameters with features as column numbers, and groups and costs as one value per feature.
-
-    Before, constraints are texts: names of features, or the path of a file.
-    """
+    """Return the parameters with features as column numbers, and groups and costs as one value per feature. Before,
+    constraints are texts: names of features, or the path of a file."""
     places = {str(name): place for place, name in enumerate(samples.features)}
     found: dict[str, Any] = {
         parameter: feature_places(params[parameter], samples, flag)

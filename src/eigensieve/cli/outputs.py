@@ -22,12 +22,9 @@ PUBLISHED: list[str] = []
 
 
 class Outputs:
-    """Stage every output of a command beside its place, and move all of them there at the end.
-
-    Each file is first written in a hidden folder next to its destination, so that the move is a rename. Nothing is
-    moved before everything is written: a command that fails, is interrupted or runs out of disk leaves no output.
-    Existing files are replaced only with `force`.
-    """
+    """Stage every output of a command in a hidden folder beside its place, and move all of them there at the end. A
+    command that fails, is interrupted or runs out of disk leaves no output. Existing files are replaced only with
+    `force`."""
 
     def __init__(self, *, force: bool) -> None:
         self.force = force
@@ -77,11 +74,8 @@ class Outputs:
             raise OutputProblem(f"No permission to write in the folder '{parent}'. Choose another place.")
 
     def write(self, role: str, place: str | None, writer: Callable[[Path], object], *, suffix: str = "") -> None:
-        """Let `writer` make the file for `place`, where one is given, at the path that it is given.
-
-        `role` names the file in the summary at the end ("table", "report"...). `suffix` is that of the file's name
-        where the place is standard output.
-        """
+        """Let `writer` make the file for `place`, where one is given, at the path that it is given. `role` names it in
+        the summary ("table", "report"...). `suffix` is its name's where the place is standard output."""
         if place is None:
             return
         try:
@@ -115,7 +109,9 @@ class Outputs:
             if place == STDOUT:
                 PUBLISHED.append("standard output, perhaps not to its end")
                 try:
-                    _copy_to_stdout(file.path)
+                    with file.path.open("rb") as source:
+                        shutil.copyfileobj(source, sys.stdout.buffer)
+                    sys.stdout.buffer.flush()
                 except BrokenPipeError:
                     raise
                 except OSError as error:
@@ -141,12 +137,6 @@ def _replaceable_folder(path: Path) -> bool:
     """A folder is replaced only where it holds nothing but the files of a 10x Matrix Market folder."""
     names = {entry.name.removesuffix(".gz") for entry in path.iterdir()}
     return names <= {"matrix.mtx", "features.tsv", "genes.tsv", "barcodes.tsv"}
-
-
-def _copy_to_stdout(staged: Path) -> None:
-    with staged.open("rb") as source:
-        shutil.copyfileobj(source, sys.stdout.buffer)
-    sys.stdout.buffer.flush()
 
 
 def check_table_name(place: str | None, source: str) -> None:
@@ -210,7 +200,7 @@ def _is_formula(text: str) -> bool:
 
 
 def save_model(model: Any, path: Path, **about: Any) -> None:
-    """Write a fitted model, and with it what is known about its data."""
+    """Write a fitted model with the facts about its data."""
     from eigensieve import estimators
 
     # file names may hold bytes that are no text

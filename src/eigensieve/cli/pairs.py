@@ -13,11 +13,9 @@ _KINDS = ("cannot", "must")
 
 
 def read_pairs(path: str, samples: Samples) -> dict[str, Array]:
-    """Read pairs of samples: two columns of sample names (or row numbers from 0), and optionally cannot or must.
-
-    The first line is a header if it names no sample and says neither cannot nor must. Returns the arguments
-    `cannot_link` and `must_link` of ``fit``.
-    """
+    """Read pairs of samples: two columns of sample names (or row numbers from 0), and optionally cannot or must. The
+    first line is a header if it names no sample and says neither cannot nor must. Returns the arguments `cannot_link`
+    and `must_link` of ``fit``."""
     known = _Known(path, samples)
     links: dict[str, list[tuple[int, int]]] = {kind: [] for kind in _KINDS}
     with open(path, newline="", encoding="utf-8-sig") as file:

@@ -78,10 +78,8 @@ def notes_of(table: Any) -> list[str]:
 
 
 def read_samples(wanted: SampleOptions, console: Console, *, notes: bool = False, gaps: bool = False) -> "Samples":
-    """Read a table, print its notes if `notes` is set, and do with missing values what ``--missing`` says.
-
-    With `gaps`, ``--missing auto`` leaves them as they are: the method takes them.
-    """
+    """Read a table, print its notes if `notes` is set, and do with missing values what ``--missing`` says. With `gaps`,
+    ``--missing auto`` leaves them as they are: the method takes them."""
     if wanted.missing not in MISSING:
         raise UsageProblem(f"--missing must be one of {', '.join(MISSING)}. Got '{wanted.missing}' instead.")
     table = read_table(wanted, console)

@@ -104,10 +104,8 @@ class Fitting:
     def frequencies(
         self, samples: Samples, extra: dict[str, Any], count: int, repeats: int, progress: Progress
     ) -> Array:
-        """How often each feature is selected on random halves of the samples, `count` features each time.
-
-        What is known steers the repetitions as it steered the fit.
-        """
+        """How often each feature is selected on random halves of the samples, `count` features each time. All
+        knowledge that steered the fit steers the repetitions."""
         from eigensieve.evidence import selection_stability
 
         n_samples = samples.X.shape[0]

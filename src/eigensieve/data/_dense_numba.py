@@ -7,10 +7,8 @@ from eigensieve._compiled import njit
 
 @njit(cache=True, nogil=True)
 def dense_grouped_sums(Z, codes, shift, sums, squares):
-    """sums[c] += z_t - shift over the samples t of group c, squares += (z_t - shift)^2; group -1 is left out.
-
-    Every column is summed in the same order, so that copies of a column stay equal wherever they are in the block.
-    """
+    """sums[c] += z_t - shift over the samples t of group c, squares += (z_t - shift)^2; group -1 is left out. Every
+    column is summed in the same order, so that copies of a column stay equal wherever they are in the block."""
     for t in range(Z.shape[0]):
         c = codes[t]
         if c < 0:
@@ -25,10 +23,8 @@ def dense_grouped_sums(Z, codes, shift, sums, squares):
 
 @njit(cache=True, nogil=True)
 def dense_quadratic(Z, indptr, indices, values, out):
-    """out[i] = z_i' S z_i for every column z_i of Z and symmetric S in compressed rows, of which one half is read.
-
-    Some columns at a time, so that their rows stay in the cache; every column is summed in the same order.
-    """
+    """out[i] = z_i' S z_i for every column z_i of Z and symmetric S in compressed rows, of which one half is read. Some
+    columns at a time, so that their rows stay in the cache; every column is summed in the same order."""
     width = 256
     inner = np.empty(width)
     for start in range(0, Z.shape[1], width):

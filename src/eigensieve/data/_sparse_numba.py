@@ -24,10 +24,8 @@ def csc_forward(indptr, indices, values, center, scale, V, sums, out):
 
 @njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
 def csc_forward_narrow(indptr, indices, values, center, scale, V, sums, out):
-    """The same as csc_forward for 4 to 8 columns, a third faster: the sums of a feature stay in registers.
-
-    They are kept as the first four and the last four columns, which overlap where there are fewer than eight.
-    """
+    """The same as csc_forward for 4 to 8 columns, a third faster: the sums of a feature stay in registers. They are
+    kept as the first four and the last four columns, which overlap where there are fewer than eight."""
     first = np.uintp(0)  # unsigned: a signed index would be tested for counting from the end
     last = np.uintp(V.shape[1] - 4)
     one, two, three = np.uintp(1), np.uintp(2), np.uintp(3)
@@ -84,10 +82,8 @@ def csc_squares(indptr, indices, values, center, scale, weights, total, out):
 
 @njit(cache=True, nogil=True)
 def csc_moments(indptr, indices, values, n_samples, mean, centered_norm, finite, constant):
-    """Mean, norm about the mean, finiteness and exact constancy of every column.
-
-    The sums run on values divided by the column's largest magnitude, so that nothing overflows.
-    """
+    """Mean, norm about the mean, finiteness and exact constancy of every column. The sums run on values divided by the
+    column's largest magnitude, so that nothing overflows."""
     for i in range(mean.shape[0]):
         first, last = indptr[i], indptr[i + 1]
         full = last - first == n_samples

@@ -55,10 +55,8 @@ def across(C, flat, stride, height, width, out):
 
 @njit(cache=True, nogil=True, fastmath=_FAST)
 def along(flat, stride, height, width, C, out):
-    """out += Z C' for a block Z (height x width) and C (few x width): inner products with the rows of the block.
-
-    Sums of 1,024 entries are in the block's type; these are added up in the type of `out`.
-    """
+    """out += Z C' for a block Z (height x width) and C (few x width): inner products with the rows of the block. Sums
+    of 1,024 entries are in the block's type; these are added up in the type of `out`."""
     few = C.shape[0]
     zero = flat.dtype.type(0)
     for low in range(0, width, _ALONG):
@@ -153,11 +151,9 @@ def weighted_moments(weights, flat, stride, height, width, values, squares):
 
 @njit(cache=True, nogil=True, fastmath={"contract"})
 def column_moments(flat, stride, height, width, low, high, mean, squares):
-    """Smallest and largest value, mean and sum of squares about the mean of every column of a block.
-
-    A value that is not finite shows in the mean; what overflows or vanishes when squared shows in `low` and `high`.
-    Two rows at a time, one quantity per loop: that is what the compiler can vectorise.
-    """
+    """Smallest and largest value, mean and sum of squares about the mean of every column of a block. A value that is
+    not finite shows in the mean; what overflows or vanishes when squared shows in `low` and `high`. The
+    compiler vectorises two rows at a time, one quantity per loop."""
     for first in range(0, width, _MOMENTS):
         last = min(first + _MOMENTS, width)
         size = last - first

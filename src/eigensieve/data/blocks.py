@@ -1,8 +1,4 @@
-"""A block of consecutive features: the part of the data that an algorithm gets, for every kind of storage.
-
-A block holds the rows m_i of M (features x samples) for ``start <= i < stop``, centred and scaled as its data matrix
-asks. Formulas are in the papers' symbols: M is features x samples.
-"""
+"""A block of consecutive features for every kind of storage: rows m_i of M (features x samples), start <= i < stop."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -38,13 +34,9 @@ class Block(Protocol):
         """Return sum_t weights_t m_it^2 for every feature of the block."""
 
     def grouped_sums(self, codes: IntArray, n_groups: int) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Add up every feature over groups of samples, in float64.
-
-        Returns sums (groups x features) of u_t over the samples t of each group; per feature the sum of u_t^2 over all
-        groups; and per feature a unit. The feature is u_t * unit plus an offset: the block chooses both so that little
-        is lost to rounding. Copies of a feature get the same sums, bit by bit. `codes` are the groups of the samples,
-        from 0; -1 leaves a sample out.
-        """
+        """Add up every feature over groups of samples, in float64; group -1 is left out. Returns the sums (groups x
+        features) of u_t, per feature the sum of u_t^2, and per feature a unit. The feature is u_t * unit plus an
+        offset, chosen so that little is lost to rounding. Copies of a feature get the same sums, bit by bit."""
 
     def toarray(self) -> FloatArray:
         """Return M_b' as a dense array (samples x features of the block)."""

@@ -1,8 +1,7 @@
 """Data without a low-rank part: known unwanted variation is subtracted, and the stored values stay as they are.
 
-The corrected matrix is M - K L' (features x samples), where K has one row per feature and L one row per sample. Batch
-means are of this form, and so are directions projected out of the feature space. Every product follows from a product
-with M and one with K or L, so this works for every backend, and sparse data is never densified.
+The corrected matrix is M - K L' (features x samples). Batch means are of this form, and so are directions projected out
+of the feature space. Every product follows from one with M and one with K or L, so sparse data is never densified.
 """
 
 from collections.abc import Callable, Sequence
@@ -22,10 +21,8 @@ _GONE = 100  # a column of which less than this many roundings is left counts as
 
 
 def corrected_data(data: DataMatrix, K: FloatArray, L: FloatArray) -> tuple["CorrectedData", FloatArray]:
-    """Return M - K L' with columns of unit norm again, and their squared norms before; 0 where only rounding is left.
-
-    K has one row per feature, L one per sample. If standardised data is corrected already, both corrections hold.
-    """
+    """Return M - K L' with columns of unit norm again, and their squared norms before; 0 where only rounding is left. K
+    has one row per feature, L one per sample. If standardised data is corrected already, both corrections hold."""
     base = data
     if isinstance(data, CorrectedData):
         base, K, L = data.base, np.hstack([data.K, K]), np.hstack([data.L, L])
@@ -36,11 +33,9 @@ def corrected_data(data: DataMatrix, K: FloatArray, L: FloatArray) -> tuple["Cor
 def without_sample_directions(
     data: DataMatrix, U: FloatArray, varies: FloatArray
 ) -> tuple["CorrectedData", FloatArray]:
-    """Project features off orthonormal U: return M (I - U U'), columns of unit norm, and how much was left of each.
-
-    By Pythagoras |m - UU'm|^2 = |m|^2 - |U'm|^2, so there is one pass, and not another one for the norms. Columns that
-    do not vary are zero.
-    """
+    """Project features off orthonormal U: return M (I - U U'), columns of unit norm, and how much was left of each. By
+    Pythagoras |m - UU'm|^2 = |m|^2 - |U'm|^2, so there is one pass, and not another one for the norms. Columns that do
+    not vary are zero."""
     K = data.project(U).astype(np.float64)
     return _unit_norm(CorrectedData(data, K, U), varies - np.sum(K**2, axis=1), np.ones(data.n_features))
 

@@ -50,22 +50,17 @@ def _spread(n_others: int, n: int) -> IntArray:
 
 
 def log_counts(X: Any) -> tuple[DataMatrix, FloatArray]:
-    """Return the logarithms of counts at one library size, wherever the counts are stored, and the samples' depth.
-
-    The depth is log(s_t). At one library size, too, shallow samples are noisier than deep ones, so features still
-    follow it a little. In memory a transformed copy is made: one for sparse data, too, whatever its layout. Stored and
-    distributed data are transformed as they are read.
-    """
+    """Return the logarithms of counts at one library size, wherever the counts are stored, and the samples' depth
+    log(s_t). Shallow samples stay noisier, so features still follow the depth a little. In memory one transformed copy
+    is made; other data is transformed when read."""
     raw = as_data(X)
     factors = size_factors(raw)
     return logarithms(raw, factors, own=raw is not X), -np.log(factors)
 
 
 def logarithms(raw: DataMatrix, factors: FloatArray, *, own: bool = False, squared: bool = False) -> DataMatrix:
-    """Return log(1 + x_ti f_t), or its square, wherever the data is stored. Negative values count as zero.
-
-    With `own` the raw data is not used any more, so that sparse data may be written over.
-    """
+    """Return log(1 + x_ti f_t), or its square, wherever the data is stored. Negative values count as zero. With `own`
+    the raw data is not used any more, so that sparse data may be written over."""
     held: Any = raw
     if isinstance(getattr(raw, "source", None), Source):
         found: DataMatrix = type(held)(LogCounts(held.source, factors, squared=squared), held.max_memory)

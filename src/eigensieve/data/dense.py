@@ -154,12 +154,8 @@ class DenseBlock:
 
 
 class RawBlock(DenseBlock):
-    """A block held as stored.
-
-    With centres c and scales s, M_b V = s * (X_b'V - c 1'V) and M_b'W = X_b (s * W) - 1 (c * s)'W. No copy of the block
-    is made; a copy would take most of the time of a product with few columns. This is for columns whose mean is near
-    zero compared with their spread. The others are centred first, as a `DenseBlock`.
-    """
+    """A block held as stored, for columns whose mean is near zero compared with their spread (else `DenseBlock`). No
+    copy is made: with centres c and scales s, M_b V = s * (X_b'V - c 1'V) and M_b'W = X_b (s * W) - 1 (c * s)'W."""
 
     def __init__(
         self, start: int, stop: int, raw: Array, center: FloatArray | None, scale: FloatArray, compiled: bool

@@ -1,7 +1,4 @@
-"""Columns of extreme scale: they are multiplied by powers of two, which changes no digit of a value.
-
-The selectors that use this do not depend on the scale of a feature. They only must be able to compute with it.
-"""
+"""Columns of extreme scale, multiplied by powers of two: no digit of a value changes, and products can be computed."""
 
 from copy import copy
 from dataclasses import replace
@@ -17,10 +14,8 @@ _MOST = 1000  # 2^1000 and its reciprocal can be represented
 
 
 def tamed(data: DataMatrix, extreme: BoolArray) -> DataMatrix | None:
-    """Return a copy of raw data in which the extreme columns have a plain scale; None if the data is not in memory.
-
-    The powers of two are ``shared.exponents`` of the copy.
-    """
+    """Return a copy of raw data in which the extreme columns have a plain scale; None if the data is not in memory. The
+    powers of two are ``shared.exponents`` of the copy."""
     stats = data.stats()
     # The power of two follows the larger of mean and spread, so that neither overflows.
     size = np.maximum(np.abs(stats.mean), stats.centered_norm)

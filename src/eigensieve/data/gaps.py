@@ -1,8 +1,7 @@
-"""Missing values: a gap is no evidence. It is filled with what is expected there, so that it counts as zero later.
+"""Missing values: a gap is no evidence. It is filled with the expected value, so that it counts as zero later.
 
-A feature is centred over the values that are there and counts zero where there is none. This is what a copy of the
-data gives in which gaps hold the feature's mean. The copy keeps where they were: permuted copies leave them in place,
-and a feature of which the share p is there has the squared norm p, not 1.
+A feature is centred over its values, as in a copy whose gaps hold the mean. Permuted copies leave the gaps in place. A
+feature of which the share p is there has the squared norm p, not 1.
 """
 
 from dataclasses import dataclass, replace
@@ -40,13 +39,9 @@ def share_present(data: DataMatrix) -> FloatArray:
 
 
 def without_gaps(data: DataMatrix, span: FloatArray | None = None, weights: FloatArray | None = None) -> DataMatrix:
-    """Return a copy of raw data in which every gap holds the mean of its feature, or what `span` explains there.
-
-    Features without any value become zero. Data without gaps, or not in memory as a dense array, is returned as it is.
-    `span` (samples x directions) holds columns such as batch indicators: gaps then hold the least-squares fit of the
-    feature on these columns, over the samples that have a value. After the columns are taken off, gaps are zero again.
-    `weights` are those of the samples.
-    """
+    """Return a copy of raw data with gaps at their feature's mean, or least-squares fit on `span` (samples x
+    directions), so that they are zero once these are taken off. Features without values become zero. Data without gaps,
+    or not dense in memory, is returned as it is."""
     known = data.shared.gaps
     if not isinstance(data, DenseData) or (known is None and data.stats().finite.all()):
         return data
@@ -63,12 +58,7 @@ def without_gaps(data: DataMatrix, span: FloatArray | None = None, weights: Floa
 
 
 def _fill(
-    given: Array,
-    filled: FloatArray,
-    share: FloatArray,
-    design: FloatArray,
-    weights: FloatArray | None,
-    here: slice,
+    given: Array, filled: FloatArray, share: FloatArray, design: FloatArray, weights: FloatArray | None, here: slice
 ) -> None:
     """Fill the gaps of some features, and note the share of each that is there."""
     lacking = here.start + np.flatnonzero(np.isnan(given[:, here]).any(axis=0))

@@ -15,11 +15,9 @@ from eigensieve.data.sparse import SparseData
 
 
 def as_data(X: Any, max_memory: int | None = None) -> DataMatrix:
-    """Return the data matrix for the user's data: the one place that knows the backends.
-
-    X is an array, sparse matrix, memory map, HDF5 dataset, Zarr array, AnnData, Dask collection or DataMatrix.
-    `max_memory` is how many bytes data read from disk may take at any time.
-    """
+    """Return the data matrix for the user's data: the one place that knows the backends. X is an array, sparse matrix,
+    memory map, HDF5 dataset, Zarr array, AnnData, Dask collection or DataMatrix. `max_memory` is how many bytes data
+    read from disk may take at any time."""
     if isinstance(X, DataMatrix):
         return X
     kind = stored_kind(X)
@@ -52,10 +50,8 @@ def is_stored(X: Any) -> bool:
 
 
 def stored_kind(X: Any) -> str | None:
-    """Return the kind of stored or distributed data that an object is; None for everything else.
-
-    The names of its type tell, so that no optional package is imported to find out that it is not in use.
-    """
+    """Return the kind of stored or distributed data that an object is; None for everything else. The names of its type
+    tell, so that no optional package is imported to find out that it is not in use."""
     package, name = type(X).__module__.partition(".")[0], type(X).__name__
     if isinstance(X, np.memmap):
         return "memmap" if X.ndim == 2 and X.dtype.kind in "fiub" and X.filename is not None else None

@@ -191,10 +191,8 @@ class DataMatrix(ABC):
 
     def map_sums(self, V: FloatArray, weights: FloatArray, fn: "SumFunction") -> FloatArray:
         """Return ``fn(here, T, e)`` for all features, in order; one pass, along the samples where that is cheaper.
-
         T = M_b V and e_i = sum_t weights_t m_it^2 are the sums of the features ``here``, a slice. `fn` returns one
-        number per feature, and works on each feature on its own.
-        """
+        number per feature, and works on each feature on its own."""
 
         def sums(block: Block) -> FloatArray:
             return fn(slice(block.start, block.stop), block.forward(V), block.squares(weights))
@@ -206,10 +204,10 @@ class DataMatrix(ABC):
     ) -> Sweep:
         """One pass with two products: forward, any function of each feature alone, backward.
 
-        For every block b of features: T_b = M_b V (None without V), ``new_state_b, W_b, total_b = fn(T_b, *state_b)``;
-        M_b' W_b and total_b are summed over the blocks. The block is read once for both products. `fn` works on each
-        feature on its own, so that blocks may be cut anywhere. The feature arrays `state` are cut into blocks and
-        handed to `fn`. With `donate` the new state may be written over old arrays of the same shape and type.
+        For every block b: T_b = M_b V (None without V), ``new_state_b, W_b, total_b = fn(T_b, *state_b)``; M_b' W_b and
+        total_b are summed. `fn` works on each feature on its own, so that blocks may be cut anywhere; the feature
+        arrays `state` are cut alike. With `donate` the new state may be written over old arrays of the same shape and
+        type.
         """
         V = None if V is None else np.ascontiguousarray(V, dtype=self.dtype)
         outputs = self._outputs(V, fn, state, donate)
@@ -276,10 +274,8 @@ class DataMatrix(ABC):
         return out
 
     def each_segment(self, work: "Work[Result]") -> Iterator[Result]:
-        """Yield ``work(piece, offset, ranges)`` for all segments, in the order of the features: one pass.
-
-        `piece` holds the features from `offset` on in memory; `ranges` are blocks counted from there.
-        """
+        """Yield ``work(piece, offset, ranges)`` for all segments, in the order of the features: one pass. `piece` holds
+        the features from `offset` on in memory; `ranges` are blocks counted from there."""
         self.shared.passes += 1
         yield from ordered_map(lambda ranges: work(self, 0, ranges), self.segments(self.n_segments))
 

@@ -22,10 +22,8 @@ _FEATURE_COST = 16  # a feature costs as much time as so many non-zeros, on top 
 
 
 class SparseData(DataMatrix):
-    """A sparse matrix in compressed columns.
-
-    Compressed columns are used as they are; any other layout is converted once (one copy of the non-zeros).
-    """
+    """A sparse matrix in compressed columns. Compressed columns are used as they are; any other layout is converted
+    once (one copy of the non-zeros)."""
 
     def __init__(self, X: Any) -> None:
         super().__init__(X.shape[0], X.shape[1], np.dtype(np.float32 if X.dtype == np.float32 else np.float64))
@@ -49,10 +47,8 @@ class SparseData(DataMatrix):
         return self
 
     def mapped(self, function: Callable[[FloatArray, IntArray], FloatArray], *, own: bool) -> "SparseData":
-        """Return sparse data of the values function(values, rows), computed a few at a time. 0 must stay 0.
-
-        With `own` this object is not used any more: if it holds a copy of the non-zeros, they are written over.
-        """
+        """Return sparse data of the values function(values, rows), computed a few at a time. 0 must stay 0. With `own`
+        this object is not used any more: if it holds a copy of the non-zeros, they are written over."""
         made = copy(self)
         made.shared = Shared(names=self.shared.names)
         in_place = own and self.copied and self.values.dtype == self.dtype
@@ -63,11 +59,9 @@ class SparseData(DataMatrix):
         return made
 
     def _near(self, center: FloatArray) -> tuple[FloatArray, FloatArray] | None:
-        """Return values and centres of columns moved towards zero; None if there is no need.
-
-        Centring by products subtracts two sums. Where the mean is many times the spread, their difference is rounding.
-        Only a column without zeros can be that far from zero, so all of its values are there to be moved.
-        """
+        """Return values and centres of columns moved towards zero; None if there is no need. Centring by products
+        subtracts two sums. Where the mean is many times the spread, their difference is rounding. Only a column without
+        zeros can be that far from zero, so all of its values are there to be moved."""
         far = {}
         for i in np.flatnonzero(np.diff(self.indptr) == self.n_samples):
             here = slice(self.indptr[i], self.indptr[i + 1])
@@ -122,8 +116,9 @@ class SparseData(DataMatrix):
         return [ranges[first:last] for first, last in pairwise([0, *edges.tolist(), len(ranges)]) if last > first]
 
     def take(self, indices: Any) -> FloatArray:
-        raw = self._raw()[:, indices].toarray()
-        return standardised(raw, at(self.center, indices), at(self.scale, indices), self.dtype)
+        pointed = self.indices.astype(self.indptr.dtype, copy=False)
+        raw = csc_array((self.values, pointed, self.indptr), shape=(self.n_samples, self.n_features))[:, indices]
+        return standardised(raw.toarray(), at(self.center, indices), at(self.scale, indices), self.dtype)
 
     def raw_samples(self, rows: IntArray, start: int, stop: int) -> Any:
         # scipy would copy all non-zeros on the way
@@ -138,19 +133,11 @@ class SparseData(DataMatrix):
         arrays = self.values[kept].astype(self.dtype, copy=False), place[self.indices[kept]], pointers
         return csc_array(arrays, shape=(len(rows), stop - start))
 
-    def _raw(self) -> csc_array:
-        """Return all values as a scipy matrix in compressed columns."""
-        indices = self.indices.astype(self.indptr.dtype, copy=False)
-        return csc_array((self.values, indices, self.indptr), shape=(self.n_samples, self.n_features))
-
 
 @dataclass(eq=False)
 class SparseBlock:
-    """A block in compressed sparse columns with *implicit* centring and scaling.
-
-    The standardised column is (x_i - mean_i) * scale_i; the mean is a rank-one correction of every product, so nothing
-    is ever densified.
-    """
+    """A block in compressed sparse columns with *implicit* centring and scaling. The standardised column is
+    (x_i - mean_i) * scale_i; the mean is a rank-one correction of every product, so nothing is ever densified."""
 
     start: int
     stop: int
@@ -245,9 +232,7 @@ class SparseBlock:
 
 def near_zero(X: Any) -> Any:
     """Return samples as far apart as those of X, moved so that their inner products keep the digits of the distances.
-
-    Columns far from zero are moved by their mean. A sparse result holds no entry twice.
-    """
+    Columns far from zero are moved by their mean. A sparse result holds no entry twice."""
     if not issparse(X):
         mean = X.mean(axis=0, dtype=np.float64)
         return X - mean if np.any(np.abs(mean) > FARTHEST[mean.dtype] * np.ptp(X, axis=0)) else X
@@ -260,11 +245,9 @@ def near_zero(X: Any) -> Any:
 
 
 def without_repeats(X: Any) -> Any:
-    """Return a sparse matrix in compressed rows or columns that holds no entry twice: X itself where it is one.
-
-    Entries that are stored several times count as their sum. Code that reads the stored values one by one would take
-    each for a value of its own. X is never changed.
-    """
+    """Return a sparse matrix in compressed rows or columns that holds no entry twice: X itself where it is one. Entries
+    that are stored several times count as their sum. Code that reads the stored values one by one would take each for a
+    value of its own. X is never changed."""
     X = X if X.format in ("csr", "csc") else X.tocsr()
     if X.has_canonical_format:
         return X

@@ -15,11 +15,9 @@ Result = TypeVar("Result")
 
 
 def squares_of(Z: FloatArray, present: BoolArray | None = None, roots: FloatArray | None = None) -> FloatArray:
-    """Return z^2 per centred column of unit norm, with its mean and its regression on z removed, at unit norm.
-
-    It is 0 where nothing is left, and where no value is `present`. `roots` are the roots of the samples' weights, with
-    which Z is multiplied.
-    """
+    """Return z^2 per centred column of unit norm, with its mean and its regression on z removed, at unit norm. It is 0
+    where nothing is left, and where no value is `present`. `roots` are the roots of the samples' weights, with which Z
+    is multiplied."""
     S = Z.astype(np.float64) ** 2
     if present is None and roots is None:
         S -= S.mean(axis=0)

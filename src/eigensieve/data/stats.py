@@ -77,10 +77,8 @@ class Moments:
         )
 
     def stats(self) -> ColumnStats:
-        """Return the statistics of the columns.
-
-        A column counts as constant when its spread is no more than the rounding of its mean can explain.
-        """
+        """Return the statistics of the columns. A column counts as constant when its spread is no more than the
+        rounding of its mean can explain."""
         rounding = np.abs(self.mean) * (self.count**1.5 * np.finfo(np.float64).eps)
         constant = self.constant | (self.finite & (self.centered_norm <= rounding))
         return ColumnStats(self.mean, self.centered_norm, self.finite, constant, self.count)
@@ -108,11 +106,9 @@ class Standard:
 
 
 def standardization(stats: ColumnStats, normalize: str, dtype: Any) -> Standard:
-    """Return the centring and scaling that `normalize` asks for; constant columns become exactly zero.
-
-    ``"center"``: centred columns of unit norm; ``"unit"``: columns of unit norm, not centred; ``"none"``: as they are.
-    The precision of products, `dtype`, decides how large values may be.
-    """
+    """Return the centring and scaling that `normalize` asks for; constant columns become exactly zero. ``"center"``:
+    centred columns of unit norm; ``"unit"``: columns of unit norm, not centred; ``"none"``: as they are. The precision
+    of products, `dtype`, decides how large values may be."""
     if normalize not in NORMALIZATIONS:
         raise ValueError(f"normalize must be one of {NORMALIZATIONS}. Got {normalize!r} instead.")
     size = len(stats.mean)

@@ -45,9 +45,7 @@ def _compiled_product(C: FloatArray, Z: FloatArray, compiled: bool, dtype: Any) 
 
 def contiguous_rows(Z: FloatArray, compiled: bool = True) -> tuple[FloatArray, int, int, int] | None:
     """Return the block as flat memory, the distance between its rows, and its shape; None where the loops do not apply.
-
-    With ``compiled=False`` they never do: the block is part of data so small that compiling would not pay.
-    """
+    With ``compiled=False`` they never do: the block is part of data so small that compiling would not pay."""
     height, width = Z.shape
     size = Z.itemsize
     if not compiled or Z.size < _ENTRIES or Z.dtype not in (np.float32, np.float64) or not Z.flags.aligned:

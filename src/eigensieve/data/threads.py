@@ -48,11 +48,9 @@ def limited_blas() -> Any:
 
 @contextmanager
 def one_blas_thread() -> Iterator[None]:
-    """Context in which the BLAS uses one thread, while passes over the data use as many as before.
-
-    The BLAS's own threads keep spinning for a while after every product, on cores that the passes need. For the small
-    matrices between two passes they gain nothing.
-    """
+    """Context in which the BLAS uses one thread, while passes over the data use as many as before. The BLAS's own
+    threads keep spinning for a while after every product, on cores that the passes need. For the small matrices between
+    two passes they gain nothing."""
     token = _pool_size.set(thread_count())
     try:
         with limited_blas():
@@ -62,11 +60,9 @@ def one_blas_thread() -> Iterator[None]:
 
 
 def ordered_map(fn: Callable[[Item], Result], items: Sequence[Item]) -> Iterator[Result]:
-    """Yield ``fn(item)`` in the order of `items`, computed on threads.
-
-    At most one result more than there are threads is alive at a time, so that adding them up needs little memory. The
-    order is fixed, so that the sum is the same on every run and for every number of threads.
-    """
+    """Yield ``fn(item)`` in the order of `items`, computed on threads. At most one result more than there are threads
+    is alive at a time, so that adding them up needs little memory. The order is fixed, so that the sum is the same on
+    every run and for every number of threads."""
     return _on_threads(fn, items) if len(items) > 1 else map(fn, items)
 
 

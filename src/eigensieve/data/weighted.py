@@ -66,22 +66,15 @@ def first_of_equals(data: DataMatrix) -> IntArray:
 
 def _firsts(data: DataMatrix, rows: IntArray) -> IntArray:
     """Return the first of the given samples that is equal to each of them."""
-    values = np.hstack([np.asarray(part) for part in _rows_of(data, rows)])
+    few = data.samples(rows)
+    few.shared = Shared()
+    values = np.hstack(few.map_blocks(lambda block: np.asarray(block.toarray())))
     _, first, back = np.unique(values, axis=0, return_index=True, return_inverse=True)
     return rows[first[back.reshape(-1)]]
 
 
-def _rows_of(data: DataMatrix, rows: IntArray) -> list[FloatArray]:
-    few = data.samples(rows)
-    few.shared = Shared()
-    return few.map_blocks(lambda block: block.toarray())
-
-
 class WeightedData(DerivedData):
-    """r_t m_t, seen through the same contract as any other data.
-
-    `base`: standardised.
-    """
+    """r_t m_t of standardised data, seen through the same contract as any other data."""
 
     roots: FloatArray  # r, positive
 

@@ -33,10 +33,8 @@ def matching_gains(
     kind: int, gamma: np.float32, degree: int, coef0: np.float32,
     XT: Array, features: Array, values: Array, sums: Array, residuals: Array, gains: Array,
 ) -> None:  # fmt: skip
-    """Fill in the gain of each candidate feature of one basis vector, against centred residuals.
-
-    gain = sum_l (r_l . c)^2 / |c - mean(c)|^2 is the drop of the squared error if c alone is added.
-    """
+    """Fill in the gain of each candidate feature of one basis vector, against centred residuals. The gain is
+    sum_l (r_l . c)^2 / |c - mean(c)|^2, the drop of the squared error if c alone is added."""
     n = sums.size
     column = np.empty(n, np.float32)
     shrink = _F(1.0 / n)

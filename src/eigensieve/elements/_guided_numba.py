@@ -38,11 +38,8 @@ def order_by_bin(codes: Array, order: Array, edges: Array) -> None:
 
 @njit(cache=True, nogil=True)
 def bin_sums(order: Array, edges: Array, weights: Array, bins: Array) -> None:
-    """Sum four weights (samples x 4) of the samples in each bin of every feature (features x bins x 4).
-
-    The loop goes bin by bin, so that the sums stay in registers. Even and odd samples have separate sums, because
-    otherwise each addition would wait for the one before.
-    """
+    """Sum four weights (samples x 4) per bin of every feature (features x bins x 4). Bin by bin, the sums stay in
+    registers; even and odd samples have separate sums, so that no addition waits for the one before."""
     for i in range(order.shape[0]):
         row = order[i]
         for b in range(bins.shape[1]):
@@ -71,18 +68,10 @@ def bin_sums(order: Array, edges: Array, weights: Array, bins: Array) -> None:
 
 @njit(cache=True, nogil=True, fastmath=True)
 def screened_gains(
-    values: Array,
-    bins: Array,
-    m: int,
-    outside: Array,
-    squares: Array,
-    free: np.float32,
-    gains: Array,
+    values: Array, bins: Array, m: int, outside: Array, squares: Array, free: np.float32, gains: Array
 ) -> None:
-    """Fill in the gains of all binned candidates, and update their squares outside the span.
-
-    The first `m` columns of `bins` belong to the residual. The others belong to directions that entered the span.
-    """
+    """Fill in the gains of all binned candidates, and update their squares outside the span. The first `m` columns of
+    `bins` belong to the residual. The others belong to directions that entered the span."""
     n_bins = values.shape[2]
     weights = np.empty(n_bins, np.float32)
     for i in range(values.shape[0]):

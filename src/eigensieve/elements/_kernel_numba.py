@@ -21,11 +21,8 @@ _LOWEST_POWER = _F(-126.0)
 
 @njit(inline="always")
 def exp_negative(x: np.float32) -> np.float32:
-    """Return exp(x) for x <= 0 in single precision, relative error under 3e-7.
-
-    x is reduced to 2^n e^f, and Cephes' polynomial gives e^f. Unlike the library's exp this has no branch, so the
-    compiler evaluates eight samples at once (14 times faster here).
-    """
+    """Return exp(x) for x <= 0 in single precision, relative error under 3e-7: 2^n e^f with Cephes' polynomial for e^f.
+    Without the branch of the library's exp, the compiler evaluates eight samples at once (14 times faster here)."""
     x = max(x, _LOWEST)
     n = np.int32(x * _LOG2E - _HALF)
     f = x - _F(n) * _LN2_HIGH
@@ -46,11 +43,8 @@ def power(base: np.float32, degree: int) -> np.float32:
 
 @njit(inline="always")
 def expm1_negative(x: np.float32) -> np.float32:
-    """Return exp(x) - 1 for x <= 0 in single precision.
-
-    This is 2^n 2^f - 1 with |f| <= 1/2. The polynomial gives 2^f - 1, the part that varies, without the 1. Large
-    weights that cancel each other then cost no digits.
-    """
+    """Return exp(x) - 1 for x <= 0 in single precision, as 2^n 2^f - 1 with |f| <= 1/2. The polynomial gives 2^f - 1
+    without the 1, so large weights that cancel each other cost no digits."""
     x = max(x * _LOG2E, _LOWEST_POWER)
     n = np.int32(x - _HALF)
     f = x - _F(n)

@@ -1,9 +1,8 @@
 """The search for bumps on binned features, compiled.
 
-A bump's gain needs the sums of some terms over the samples in each bin: of the gradient, one per output, of the
-curvature times the squared parent column, and of the curvature times the parent column. The terms are rounded to whole
-numbers, and three of them share one word of 64 bits. One addition then makes three sums. Whole numbers also make it
-cheap to sum bin by bin: all samples are summed in the order of their bins, and a bin is the difference of two places.
+A bump's gain needs sums per bin of the gradient, one per output, of the curvature times the squared parent column, and
+of the curvature times that column. The terms are whole numbers, three in one word of 64 bits: one addition makes three
+sums. All samples are summed in the order of their bins, and a bin is the difference of two places.
 """
 
 import numpy as np
@@ -24,11 +23,8 @@ _MASK = (1 << _FIELD) - 1
 
 @njit(cache=True, nogil=True, fastmath=True)
 def pack(gradient: Array, curvature: Array, parent: Array, words: Array, units: Array) -> None:
-    """Round the terms to multiples of their `units` and put three into each word (words x samples).
-
-    A unit is as small as it can be while no sum of the term, over any samples, leaves its field of the word. With n
-    samples that is about n / 2^20 of the term's mean size.
-    """
+    """Round the terms to multiples of their `units` and put three into each word (words x samples). A unit, about
+    n / 2^20 of the term's mean size, is the smallest for which no sum over samples leaves its field of the word."""
     m, n = gradient.shape
     term = np.empty(n, np.float32)
     words[:] = 0
@@ -54,10 +50,8 @@ def pack(gradient: Array, curvature: Array, parent: Array, words: Array, units: 
 
 @njit(cache=True, nogil=True, fastmath=True)
 def sums_in_bins(order: Array, edges: Array, words: Array, units: Array, running: Array, sums: Array) -> None:
-    """Fill in the sums of the terms (terms x bins) for one feature, whose samples `order` sorts by bin.
-
-    `running` has room for one number more than there are samples and bins.
-    """
+    """Fill in the sums of the terms (terms x bins) for one feature, whose samples `order` sorts by bin. `running` has
+    room for one number more than there are samples and bins."""
     left = running[order.size + 1 :]
     for w in range(words.shape[0]):
         word = words[w]
@@ -118,12 +112,9 @@ def join(sums: Array, joined: int, wide: Array) -> None:
 def best_bump(
     table: Array, joined: int, sums: Array, total: np.float32, ridge: np.float32, work: Array
 ) -> tuple[np.float32, np.float32]:
-    """Return the gain of the best bump on one feature, and its centre in bins from the first bin's lower end.
-
-    Bins have equal widths, so a bump's value depends on the distance between two bins alone. `table` holds it for all
-    distances. Wide bumps see `joined` bins as one, 1, 2 or 4. The centre is where a parabola through the best bin and
-    its neighbours has its top. `total` is the sum of the curvature.
-    """
+    """Return the gain of the best bump on one feature, and its centre in bins from the first bin's lower end. `table`
+    holds a bump's value by the distance between bins. Wide bumps see `joined` bins as one, 1, 2 or 4. The centre is the
+    top of a parabola through the best bin and its neighbours. `total` is the sum of the curvature."""
     gains, wide = work[0], work[1:]
     # The compiler unrolls short loops of known length. For 32 bins it must not know, or it computes one at a time.
     if joined == 1:
@@ -185,13 +176,9 @@ def grow(
     gradient: Array, curvature: Array, ridge: np.float32, worth: Array, second: Array, promising: int,
     widths: Array, features: Array, centres: Array, gains: Array,
 ) -> None:  # fmt: skip
-    """Grow bumps by one feature after the other, each time by the one with the largest gain.
-
-    The first column of `features` and of `centres` (bumps x features) says where they start. The other columns are
-    filled in, and `gains` with what a bump gains once it has so many features. `worth` is a factor on the gain of a
-    bump for each of its features. Second features are looked for among `second`, further ones among the most promising
-    of these.
-    """
+    """Grow bumps by one feature after the other, each time by the one with the largest gain. `features` and `centres`
+    (bumps x features) start with one column and are filled in, as is `gains` per size. `worth` is a factor on the gain
+    per feature. Second features come from `second`, further ones from the most promising of these."""
     m, n = gradient.shape
     words, units = np.empty(((m + 4) // 3, n), np.int64), np.empty(m + 2, np.float32)
     running, sums = np.empty(n + 1 + BINS, np.int64), np.empty((m + 2, BINS), np.float32)

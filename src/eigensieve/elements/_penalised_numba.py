@@ -11,10 +11,8 @@ _F = np.float32
 
 @njit(cache=True, nogil=True, fastmath=True)
 def bump_columns(seen: Array, starts: Array, values: Array, gammas: Array, sums: Array, K: Array) -> None:
-    """Fill in each column's squared distances and the column itself (columns x samples).
-
-    `seen` holds the feature of every element (elements x samples).
-    """
+    """Fill in each column's squared distances and the column itself (columns x samples). `seen` holds the feature of
+    every element (elements x samples)."""
     n = seen.shape[1]
     for c in range(gammas.size):
         total, column, gamma = sums[c], K[c], _F(gammas[c])
@@ -34,10 +32,8 @@ def bump_slopes(
     seen: Array, starts: Array, values: Array, gammas: Array, sums: Array, K: Array,
     weights: Array, pull: Array, by_value: Array, by_log_gamma: Array,
 ) -> None:  # fmt: skip
-    """Fill in the gradient by the elements' values and by the logarithms of the columns' gammas.
-
-    `pull` is the gradient by the scores (outputs x samples); `weights` has a row per column.
-    """
+    """Fill in the gradient by the elements' values and by the logarithms of the columns' gammas. `pull` is the gradient
+    by the scores (outputs x samples); `weights` has a row per column."""
     n = seen.shape[1]
     slope = np.empty(n, np.float32)
     for c in range(gammas.size):

@@ -63,18 +63,10 @@ def tiled_decision(
 
 @njit(cache=True, nogil=True)
 def table_decision(
-    X: Array,
-    features: Array,
-    lows: Array,
-    scales: Array,
-    tables: Array,
-    out: Array,
-    missed: Array,
+    X: Array, features: Array, lows: Array, scales: Array, tables: Array, out: Array, missed: Array
 ) -> None:
-    """Add tabulated functions of single features; `missed` marks samples outside a table's range.
-
-    `tables` is features x entries x outputs; between two entries the value is interpolated.
-    """
+    """Add tabulated functions of single features; `missed` marks samples outside a table's range. `tables` is features
+    x entries x outputs; between two entries the value is interpolated."""
     last = tables.shape[1] - 2
     for t in range(X.shape[0]):
         for k in range(features.size):

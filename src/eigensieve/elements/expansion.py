@@ -1,7 +1,4 @@
-"""Kernel expansions as plain arrays: the masked one, the full one, the weights of either, and bounds on rounding.
-
-Prediction, export and pictures need nothing else.
-"""
+"""Kernel expansions as plain arrays: the masked one, the full one, the weights of either, and bounds on rounding."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -82,12 +79,7 @@ class ElementExpansion(Stored):
 
     @classmethod
     def build(
-        cls,
-        kernel: MaskedKernel,
-        B: FloatArray,
-        columns: Sequence[Column],
-        weights: FloatArray,
-        intercept: FloatArray,
+        cls, kernel: MaskedKernel, B: FloatArray, columns: Sequence[Column], weights: FloatArray, intercept: FloatArray
     ) -> "ElementExpansion":
         """Gather the elements of masked columns of the basis vectors `B`."""
         lengths = [len(column.features) for column in columns]
@@ -156,11 +148,7 @@ class ElementExpansion(Stored):
 
 @dataclass(frozen=True, eq=False)
 class FullExpansion(Stored):
-    """f(x) = K(x, B) alpha + intercept in chunks of samples.
-
-    The whole machine, unmasked, by matrix products: the same numbers as libsvm's loop over support vectors, an order of
-    magnitude sooner.
-    """
+    """f(x) = K(x, B) alpha + intercept by matrix products in chunks of samples: libsvm's numbers, ten times sooner."""
 
     kernel: MaskedKernel
     basis: FloatArray  # basis vectors x features
@@ -186,11 +174,9 @@ class FullExpansion(Stored):
         return out
 
     def between(self, X: FloatArray, one: IntArray, other: IntArray, share: FloatArray) -> FloatArray:
-        """Return f at mixtures: of row `one` of X with weight `share`, and of row `other` with the rest.
-
-        With s the share, |s x + (1 - s) y - b|^2 is s |x - b|^2 + (1 - s) |y - b|^2 - s (1 - s) |x - y|^2. Products
-        x'b mix without the last term. The samples' products with the basis are therefore enough.
-        """
+        """Return f at mixtures: of row `one` of X with weight s = `share`, and of row `other` with the rest.
+        The samples' products with the basis are enough:
+        |s x + (1 - s) y - b|^2 = s |x - b|^2 + (1 - s) |y - b|^2 - s (1 - s) |x - y|^2."""
         rows, place = np.unique([one, other], return_inverse=True)
         first, second = place.reshape(2, -1)
         known = np.asarray(X[rows], dtype=np.float64)
@@ -213,11 +199,8 @@ class FullExpansion(Stored):
 
 
 def solve_weights(design: FloatArray, targets: FloatArray, ridge: float) -> tuple[FloatArray, FloatArray]:
-    """Return weights and intercept of the lightly regularised least squares (Avidan, Algorithm 1, last step).
-
-    min over beta, c of |T - K beta - c|^2 / n + ridge |beta|^2. Masked columns are often nearly collinear. Without
-    the second term, weights of opposite sign would grow until they cost digits in single precision.
-    """
+    """Return the beta, c of min |T - K beta - c|^2 / n + ridge |beta|^2 (Avidan, Algorithm 1, last step). Masked
+    columns are often nearly collinear: without the ridge, opposite weights would grow until they cost digits."""
     means, middle = design.mean(axis=0), targets.mean(axis=0)
     if not design.shape[1]:  # scipy before 1.14 solves no empty system
         return np.zeros((0, targets.shape[1])), middle
@@ -231,12 +214,10 @@ def solve_weights(design: FloatArray, targets: FloatArray, ridge: float) -> tupl
 def column_bounds(expansion: ElementExpansion, reach: FloatArray) -> FloatArray:
     """Return a bound on the error of each column in single precision, for samples with |x_i| <= reach_i.
 
-    rbf: let z = gamma * sum_i (x_i - b_i)^2. A relative error r of z changes exp(-z) by at most r max z exp(-z), which
-    is r / e. Rounding x_i and b_i moves their difference by up to u (|x_i| + |b_i|), and |d exp(-gamma t^2) / dt| is at
-    most sqrt(2 gamma / e). The exponential itself adds `ROUNDINGS` roundings of numbers up to 1.
-
-    poly, linear: the sum is off by (p + ROUNDINGS) roundings of its largest terms, and the power multiplies that by its
-    slope.
+    rbf: a relative error r of z = gamma * sum_i (x_i - b_i)^2 changes exp(-z) by at most r max z exp(-z) = r / e.
+    Rounding x_i and b_i moves their difference by up to u (|x_i| + |b_i|), and |d exp(-gamma t^2) / dt| is at most
+    sqrt(2 gamma / e). The exponential adds `ROUNDINGS` roundings of numbers up to 1. poly, linear: the sum is off by
+    (p + ROUNDINGS) roundings of its largest terms, and the power multiplies that by its slope.
     """
     kernel = expansion.kernel
     roundings = (expansion.lengths + ROUNDINGS) * UNIT
@@ -264,11 +245,9 @@ def single_precision_bound(expansion: ElementExpansion, reach: FloatArray) -> Fl
 
 
 def summed_in_single_bound(expansion: ElementExpansion, reach: FloatArray, lanes: int) -> FloatArray:
-    """Return a bound per output if the sum over columns is in single precision too, in `lanes` partial sums.
-
-    A sum of n terms in single precision is off by at most n roundings of the sum of their sizes. Rbf columns enter as
-    exp - 1, of size at most 1; the weights' total is part of the offset.
-    """
+    """Return a bound per output if the sum over columns is in single precision too, in `lanes` partial sums: n
+    roundings of the sum of the sizes of n terms. Rbf columns enter as exp - 1; the weights' total is part of the
+    offset."""
     terms = int(np.count_nonzero(expansion.weights, axis=0).max(initial=0))
     n_each = -(-terms // lanes) + lanes + 4
     sizes = column_sizes(expansion, reach)

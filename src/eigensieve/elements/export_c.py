@@ -176,10 +176,9 @@ def expansion_to_c(
 ) -> str:
     """Return C source for the decision values and the predicted class index.
 
-    `name`: prefix of all names; must be a C identifier. `threshold`: decision values above it are class 1 (one output
-    only). None for a regression: no class is predicted then. `reach`: largest size of each feature. The error of single
-    precision is stated for samples within it. `interface`: the names of features and classes, and how raw values become
-    those of training.
+    `name`, a C identifier, is the prefix of all names. Decision values above `threshold` are class 1 (one output only);
+    None for a regression. The error of single precision is stated for samples within `reach`, the largest size of each
+    feature. `interface` has names, and how raw values become those of training.
     """
     check_c_name(name)
     if precision not in ("single", "double"):

@@ -22,12 +22,9 @@ PRECISIONS = {"single": np.float32, "double": np.float64}
 def expansion_to_onnx(
     expansion: ElementExpansion, interface: Interface, threshold: float | None, *, precision: str = "single"
 ) -> Any:
-    """Return a model with input "X" (float) and outputs "decision" and, for classes, "label".
-
-    `interface`: the classes, integers or strings, and how raw values become those of training. `threshold`: decision
-    values above it are the second class (one output only). `precision`: of the constants, the arithmetic and the
-    decision values.
-    """
+    """Return a model with input "X" (float) and outputs "decision" and, for classes, "label". Decision values above
+    `threshold` are the second class (one output only). `interface` has the classes, integers or strings, and how raw
+    values become those of training."""
     if precision not in PRECISIONS:
         raise ValueError(
             f"The 'precision' parameter of to_onnx must be 'single' or 'double'. Got {precision!r} instead."
@@ -40,7 +37,8 @@ def expansion_to_onnx(
         graph.add("Div", ["centred", graph.constant("feature_scale", interface.scale.astype(np.float32))], "scaled")
         seen = "scaled"
     _add_columns(graph, expansion, seen)
-    _add_decision(graph, expansion)
+    graph.add("MatMul", ["columns", graph.number("weights", expansion.weights)], "weighted")
+    graph.add("Add", ["weighted", graph.number("intercept", expansion.intercept[None, :])], "decision")
     outputs = [helper.make_tensor_value_info("decision", graph.real, [None, expansion.intercept.size])]
     if interface.classes is not None and threshold is not None:
         kind = _add_label(graph, expansion, np.asarray(interface.classes), threshold)
@@ -110,12 +108,6 @@ def _add_columns(graph: _Graph, expansion: ElementExpansion, samples: str) -> No
     else:
         graph.add("Add", ["sums", graph.number("coef0", np.array([kernel.coef0]))], "base")
         graph.add("Pow", ["base", graph.number("degree", np.array([float(kernel.degree)]))], "columns")
-
-
-def _add_decision(graph: _Graph, expansion: ElementExpansion) -> None:
-    """From "columns" to "decision"."""
-    graph.add("MatMul", ["columns", graph.number("weights", expansion.weights)], "weighted")
-    graph.add("Add", ["weighted", graph.number("intercept", expansion.intercept[None, :])], "decision")
 
 
 def _add_label(graph: _Graph, expansion: ElementExpansion, classes: Array, threshold: float) -> int:

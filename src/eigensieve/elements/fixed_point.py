@@ -48,10 +48,7 @@ def powers(z: IntArray) -> IntArray:
 
 @dataclass(frozen=True, eq=False)
 class FixedPoint:
-    """The whole numbers of an expansion.
-
-    `low`, `step`: level q of feature i stands for low_i + step_i q.
-    """
+    """The whole numbers of an expansion: level q of feature i stands for low_i + step_i q."""
 
     expansion: ElementExpansion
     low: FloatArray
@@ -129,10 +126,8 @@ class FixedPoint:
 
     @property
     def input_error_bound(self) -> float:
-        """How far the decision value can move when a sample within the training range is rounded to levels.
-
-        A bump's slope is at most sqrt(2 gamma / e), and rounding moves a feature by at most half a step.
-        """
+        """Bound the change of the decision value when a sample within the training range is rounded to levels: half a
+        step times a bump's largest slope, sqrt(2 gamma / e)."""
         gammas = np.repeat(self.expansion.gammas, self.expansion.lengths)
         moved = np.minimum(1.0, np.sqrt(2.0 * gammas / np.e) * self.step[self.expansion.features] / 2.0)
         return float((moved @ self.expansion.membership() @ np.abs(self.expansion.weights)).max())
@@ -181,12 +176,9 @@ _SOME_OUTPUTS = """        for (m = c ? (int){name}_weight_ends[c - 1] : 0; m < 
 
 
 def fixed_to_c(fixed: FixedPoint, name: str, threshold: float | None, interface: Interface | None = None) -> str:
-    """Return C source for the decision values and the predicted class index.
-
-    `name`: prefix of all names; must be a C identifier. `threshold`: decision values above it are class 1 (one output
-    only). None for a regression. `interface`: the names of features and classes. The rule for the levels is stated for
-    raw values.
-    """
+    """Return C source for the decision values and the predicted class index; `name`, a C identifier, starts all names.
+    Decision values above `threshold` are class 1 (one output only); None for a regression. The levels' rule is stated
+    for raw values."""
     check_c_name(name)
     expansion = fixed.expansion
     n_outputs = expansion.intercept.size

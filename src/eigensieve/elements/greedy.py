@@ -1,12 +1,9 @@
 """The paper's two searches: exact greedy selection (Algorithm 1) and its probabilistic version (section 4.1).
 
-The gain of a candidate column c against the span S of the selected columns is
-
-    |R'c|^2 / |c - P_S c|^2        (R the residual of the targets)
-
-If c replaces a column whose own direction in the span is u, then u is taken out of the span, and the |T'u|^2 that is
-given up is subtracted. The exact search keeps |P_S c|^2 for every candidate and updates it with the direction that
-entered the span (and the one that left). A candidate therefore costs O(samples) per step.
+A candidate column c gains |R'c|^2 / |c - P_S c|^2 against the span S of the selected columns and the residual R. If c
+replaces a column whose own direction in the span is u, then u is taken out of the span, and the |T'u|^2 that is given
+up is subtracted. The exact search updates |P_S c|^2 of every candidate with the direction that entered the span (and
+the one that left): O(samples) per step and candidate.
 
 The probabilistic search draws sixty candidates per choice: with probability 0.95 they include one of the best
 twentieth. Each is judged on a tenth of the samples. A chunk of ten elements is tried several times, and the try with
@@ -29,10 +26,8 @@ _TIE = 1e-9  # gains this close are equal: polynomials of two columns may span t
 
 
 def select_exact(state: SelectionState, plan: Plan) -> SelectionState:
-    """Add the best of all elements, one at a time, until the budget is spent or the gain dies out.
-
-    Ties go to the first basis vector, then the first feature.
-    """
+    """Add the best of all elements, one at a time, until the budget is spent or the gain dies out. Ties go to the first
+    basis vector, then the first feature."""
     state = state.copy()
     table = _Table(state, plan.widths(state))
     while state.n_elements < plan.n_elements:

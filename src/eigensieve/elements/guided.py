@@ -1,17 +1,13 @@
 """The guided search, the default: histograms score all first elements at once, then the best few are grown.
 
-Two additions to the paper make a few hundred elements go further.
-
-*Width.* A column with p of d features sees p/d of the squared distance. With gamma * d / p the masked kernel is as
-local as the full one. A column may therefore use gamma itself, as printed, or gamma * d / `Plan.grown_to`, whichever
-gains more.
+*Width.* A column with p of d features sees p/d of the squared distance, and is as local as the full kernel with
+gamma * d / p. A column may use gamma, as printed, or gamma * d / `Plan.grown_to`, whichever gains more.
 
 *Histograms.* The gain of a first element (i, j) depends on the samples through x_i alone. With the residual summed in
 bins of x_i, one pass over the data scores every element of the mask. The paper draws sixty.
 
 A first element of the second width is grown by further features of the same basis vector, and cut where the gain per
-element is largest. A greedy search with one step would never find features that only count together. Those of the first
-width are grown too once no single feature says anything new.
+element is largest: features may count only together. Those of the first width are grown once no single feature gains.
 """
 
 from collections.abc import Callable
@@ -64,11 +60,8 @@ def _add_columns(state: SelectionState, screen: "_Screen", plan: Plan, rng: np.r
 
 
 class FeatureBins:
-    """The samples of every feature, ordered by bin.
-
-    `values` (features x samples). `low`, `step`: where the first bin begins, and how wide a bin is. `pool`: two threads
-    share the features, if there are many.
-    """
+    """The samples of every feature, ordered by bin, from `values` (features x samples). The first bin begins at `low`
+    and is `step` wide. Where features are many, the two threads of `pool` share them."""
 
     def __init__(self, values: FloatArray, low: FloatArray, step: FloatArray, pool: Executor) -> None:
         self.pool = pool
@@ -103,11 +96,8 @@ class FeatureBins:
 
 
 class _Screen:
-    """Gains of all first elements, from binned features.
-
-    A candidate c is a function of one feature. Its gain |R'c|^2 / (|c|^2 - |Q'c|^2) needs only the sums of R and Q in
-    the feature's bins. |Q'c|^2 is kept and grows with each direction that enters Q.
-    """
+    """Gains of all first elements, |R'c|^2 / (|c|^2 - |Q'c|^2), from binned features: a candidate c is a function of
+    one feature, so the sums of R and Q in its bins are enough. |Q'c|^2 grows with each direction that enters Q."""
 
     def __init__(
         self, state: SelectionState, widths: tuple[float, ...], rng: np.random.Generator, pool: Executor

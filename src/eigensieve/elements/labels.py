@@ -96,10 +96,7 @@ class Candidates:
 
 
 class LabelSearch:
-    """A machine that grows by rounds.
-
-    `kernel`: an rbf kernel; the widths are factors on its gamma. `X` (samples x features).
-    """
+    """A machine that grows by rounds; its widths are factors on the gamma of an rbf kernel."""
 
     def __init__(
         self, kernel: MaskedKernel, X: FloatArray, goal: Goal, plan: Plan, rng: np.random.Generator, pool: Executor
@@ -278,11 +275,9 @@ class LabelSearch:
 
 
 def bump_tables(sharpness: FloatArray) -> tuple[FloatArray, IntArray]:
-    """Return each bump's values at all distances between bins, and how many bins it sees as one, 1, 2 or 4.
-
-    With a the sharpness (widths x features), a bump is exp(-a t^2) at a distance of t bins. The tables (widths x
-    features x distances) count in joined bins, from minus the largest distance to the largest.
-    """
+    """Return each bump's values at all distances between bins, and how many bins it sees as one, 1, 2 or 4. A bump of
+    sharpness a is exp(-a t^2) at t bins. Tables (widths x features x distances) count joined bins, negative distances
+    first."""
     # One over the squared standard deviation in bins, of which `BINS_PER_DEVIATION` must be left.
     narrow = 2.0 * sharpness * BINS_PER_DEVIATION**2
     joined = np.where(16.0 * narrow <= 1.0, 4, np.where(4.0 * narrow <= 1.0, 2, 1))
@@ -295,10 +290,8 @@ def fit_labels(
     kernel: MaskedKernel, X: FloatArray, goal: Goal, plan: Plan, rng: np.random.Generator,
     full: FullExpansion | None = None, *, refine: bool,
 ) -> tuple[ElementExpansion, list[float]]:  # fmt: skip
-    """Return the machine and its path: the loss after each element, as a share of what a constant leaves.
-
-    With a full machine of classes, mixtures are added.
-    """
+    """Return the machine and its path: the loss after each element, as a share of what a constant leaves. With a full
+    machine of classes, mixtures are added."""
     d, seen = X.shape[1], most_telling(X, goal)
     X, goal = (X[:, seen], goal) if full is None else with_mixtures(X, seen, goal, full, rng)
     with ThreadPoolExecutor(thread_count(), thread_name_prefix="eigensieve") as pool:
@@ -318,10 +311,8 @@ def fit_labels(
 
 
 def held_out_size(kernel: MaskedKernel, X: FloatArray, goal: Goal, plan: Plan, rng: np.random.Generator) -> int:
-    """Return a number of elements that does well on held-out samples, a quarter (of each class).
-
-    It is the smallest whose loss there is not larger, by more than one standard error, than the smallest loss.
-    """
+    """Return the smallest number of elements whose loss on a held-out quarter (of each class) is within one standard
+    error of the smallest."""
     held = _held_out(goal, rng)
     if not held.any():
         return plan.n_elements
@@ -352,10 +343,7 @@ def _held_out(goal: Goal, rng: np.random.Generator) -> BoolArray:
 
 
 def as_columns(machine: ElementExpansion) -> tuple[FloatArray, list[Column]]:
-    """Return a machine whose centres are its own as basis vectors, one per column, and masked columns of them.
-
-    Entries outside the mask are zero.
-    """
+    """Return a machine whose basis vectors are its own centres, one per masked column, 0 outside the mask."""
     basis = np.zeros((machine.n_columns, machine.n_features))
     owners = np.repeat(np.arange(machine.n_columns), machine.lengths)
     basis[owners, machine.features] = machine.values

@@ -26,10 +26,8 @@ def largest(values: FloatArray, count: int) -> IntArray:
 
 
 def most_telling(X: FloatArray, goal: Goal) -> IntArray:
-    """Return the features that are read: all, or the `KEPT` on which the targets depend most.
-
-    A feature counts by the squared correlations of its values, and of their squared deviations, with the targets.
-    """
+    """Return the features that are read: all, or the `KEPT` on which the targets depend most. A feature counts by the
+    squared correlations of its values, and of their squared deviations, with the targets."""
     if X.shape[1] <= KEPT:
         return np.arange(X.shape[1])
     pull = goal.targets - goal.targets.mean(axis=0)
@@ -44,12 +42,9 @@ def most_telling(X: FloatArray, goal: Goal) -> IntArray:
 def with_mixtures(
     X: FloatArray, seen: IntArray, goal: Goal, full: FullExpansion, rng: np.random.Generator
 ) -> tuple[FloatArray, Goal]:
-    """Return the samples and mixtures of two of them, with the features that are seen.
-
-    The targets of a mixture are the mean of the probabilities that a full machine gives it and of the mixed labels. The
-    machine knows the space between the samples, and the labels are right where it is not: this keeps the elements from
-    overfitting.
-    """
+    """Return the samples and mixtures of two, with the features that are seen. A mixture's targets are the mean of the
+    full machine's probabilities, which know the space between samples, and of the mixed labels, which are right where
+    these are not."""
     (one, other), share = rng.integers(len(X), size=(2, MIXTURES)), rng.uniform(size=MIXTURES)
     s, seen = share[:, None], np.asarray(X[:, seen], dtype=np.float64)
     mixed = s * seen[one] + (1.0 - s) * seen[other]

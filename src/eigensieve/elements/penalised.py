@@ -145,11 +145,9 @@ class PenalisedFit:
                 self._step(k)
 
     def thin(self, n_weights: int) -> None:
-        """Keep at most so many weights, but one per column at least, and refit them.
-
-        Each pass drops at most half of them, those that raise the loss least to second order: with k the column and h
-        the curvature, by half of w^2 (sum h k^2 - (sum h k)^2 / sum h + ridge).
-        """
+        """Keep at most so many weights, but one per column at least, and refit. A pass drops up to half of them, those
+        that raise the loss least: with column k and curvature h by half of
+        w^2 (sum h k^2 - (sum h k)^2 / sum h + ridge)."""
         left = self.weights[1:].size
         while left > n_weights:
             left = max(n_weights, left // 2)
@@ -197,11 +195,8 @@ class PenalisedFit:
 
 
 def refine_penalised(expansion: ElementExpansion, X: FloatArray, goal: Goal, max_iter: int) -> ElementExpansion:
-    """Move values, weights and widths together to lower the penalised loss, by L-BFGS (rbf kernel).
-
-    Columns of one width keep one width: only a few widths are stored, and for each column which one. Weights of
-    zero stay zero.
-    """
+    """Move values, weights and widths together to lower the penalised loss, by L-BFGS (rbf kernel). Columns of one
+    width keep one width, so that few are stored. Weights of zero stay zero."""
     seen = X.T[expansion.features]
     middle = seen.mean(axis=1, dtype=np.float64)
     seen = (seen - middle[:, None]).astype(np.float32)  # single precision is enough about the mean

@@ -31,24 +31,16 @@ class Predictor(Protocol):
 
 
 def single_is_enough(expansion: ElementExpansion, X: FloatArray) -> bool:
-    """Return whether single precision is exact to `SINGLE_ERROR` on some samples.
-
-    It is not where weights cancel each other.
-    """
+    """Return whether single precision is exact to `SINGLE_ERROR` on X; it is not where weights cancel each other."""
     sample = X[:: max(1, X.shape[0] // CHECKED)]
     single = TiledPredictor(expansion, np.float32).decision(sample)
     return bool(np.abs(single - expansion.decision(sample)).max() <= SINGLE_ERROR)
 
 
 class TiledPredictor:
-    """Compiled evaluation, column by column, for a tile of samples at once.
-
-    The features that occur are copied out of a tile's rows once, feature by feature. Every sum, exponential and product
-    afterwards runs along the samples. For the RBF kernel, exp - 1 is summed and the weights' total goes into the
-    offset. Large weights of opposite sign then cost no digits.
-
-    `dtype`: precision of the columns; they are always summed in double precision.
-    """
+    """Compiled evaluation, column by column in the precision `dtype`, for a tile of samples at once; sums are double.
+    For the RBF kernel, exp - 1 is summed and the weights' total goes into the offset, so large opposite weights cost no
+    digits."""
 
     def __init__(self, expansion: ElementExpansion, dtype: type) -> None:
         self.used, self.places = np.unique(expansion.features, return_inverse=True)
@@ -80,13 +72,11 @@ class TiledPredictor:
 
 @dataclass(frozen=True, eq=False)
 class TablePredictor:
-    """Single-element columns as one look-up table per feature, linearly interpolated; other columns as they are.
+    """Single-element columns as one look-up table per feature, linearly interpolated (section 5); others as they are.
 
-    A mask column with one element is a function of one feature. All such columns of a feature add up to one
-    one-dimensional function (the paper's look-up table, section 5). Interpolating it between entries h apart is wrong
-    by at most h^2/8 times the bound on its second derivative. `error_bound` is the sum over features, per output, plus
-    what single precision can add. A sample with a value outside a table's range is evaluated without tables, in double
-    precision.
+    Interpolating between entries h apart is wrong by at most h^2/8 times the bound on the second derivative.
+    `error_bound` is the sum over features, per output, plus what single precision can add. A sample with a value
+    outside a table's range is evaluated without tables, in double precision.
     """
 
     tables: FloatArray  # tables x entries x outputs
@@ -166,12 +156,8 @@ def _subset(expansion: ElementExpansion, kept: BoolArray, intercept: FloatArray)
 
 
 def _table_rounding(tables: FloatArray, reach: FloatArray, steps: FloatArray) -> FloatArray:
-    """Return what single precision can add to the error of interpolation, per output.
-
-    The place in a table is off by the rounding of the sample, of the first abscissa and of three operations. The
-    interpolated function rises by at most its largest step per entry. The two entries and the two operations between
-    them are rounded as well.
-    """
+    """Return what single precision can add to the error of interpolation, per output: rounding of the sample, the first
+    abscissa and three operations moves the place in a table, and two entries and two operations are rounded."""
     places = UNIT * (2.0 * reach / steps + 4.0 * tables.shape[1])
     rises = np.abs(np.diff(tables, axis=1)).max(axis=1, initial=0.0)
     heights = np.abs(tables).max(axis=1, initial=0.0)
@@ -179,11 +165,8 @@ def _table_rounding(tables: FloatArray, reach: FloatArray, steps: FloatArray) ->
 
 
 def _curvature(expansion: ElementExpansion, mine: BoolArray, low: float, high: float) -> FloatArray:
-    """Return a bound on |d^2 k / dx^2| over [low, high] for single-element columns.
-
-    rbf: 2 gamma, reached at x = b; linear: 0; poly: gamma^2 b^2 degree (degree - 1) |gamma b x + coef0|^(degree - 2),
-    largest at an end of the interval.
-    """
+    """Return a bound on |d^2 k / dx^2| over [low, high] for single-element columns. rbf: 2 gamma, at x = b; linear: 0;
+    poly, at an end of the interval: gamma^2 b^2 degree (degree - 1) |gamma b x + coef0|^(degree - 2)."""
     kernel = expansion.kernel
     gammas = expansion.gammas[mine]
     if kernel.kind == RBF:

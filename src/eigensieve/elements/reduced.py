@@ -30,11 +30,9 @@ def best_weights(kernel: MaskedKernel, B: FloatArray, alpha: FloatArray, Z: Floa
 def select_vectors(
     kernel: MaskedKernel, B: FloatArray, alpha: FloatArray, n_vectors: int, progress: Progress = silent
 ) -> IntArray:
-    """Return the indices of the vectors that, one after another, bring Psi' closest to Psi.
-
-    This is orthogonal matching pursuit in feature space. The gain of vector j is (residual . phi_j)^2 over the squared
-    length of what phi_j adds to the span. A pivoted Cholesky factorisation of K_bb keeps both.
-    """
+    """Return the vectors that, one after another, bring Psi' closest to Psi: orthogonal matching pursuit. Vector j
+    gains (residual . phi_j)^2 over the squared length that phi_j adds to the span. A pivoted Cholesky factor of K_bb
+    keeps both."""
     K = kernel.full(B, B)
     correlation = K @ alpha
     outside = np.diag(K).copy()
@@ -72,14 +70,11 @@ def construct_vectors(
     progress: Progress = silent,
     shape_vector: Callable[[FloatArray], FloatArray] | None = None,
 ) -> tuple[FloatArray, int]:
-    """Return vectors z_1, z_2, ... each the best single vector for what the earlier ones leave of Psi.
+    """Return vectors z_1, z_2, ... each the best for the rest of Psi, and the most iterations of a start.
 
     For the RBF kernel z is the fixed point z = sum_i a_i k(b_i, z) b_i / sum_i a_i k(b_i, z). For the other kernels
-    (residual . phi(z))^2 / k(z, z) is raised by gradient ascent.
-
-    `B`, `alpha`: the expansion; alpha has one column per output. `n_starts`: random starting points per vector; the
-    best result is kept. `max_iter`: iterations from each start. `shape_vector`: applied to each new vector before it is
-    kept, for instance to make it sparse. `n_iter`: the largest number of iterations from one start.
+    (residual . phi(z))^2 / k(z, z) is raised by gradient ascent. alpha has one column per output. The best of
+    `n_starts` random starts is kept, after `shape_vector`, which may make it sparse.
     """
     Z = np.empty((0, B.shape[1]))
     n_iter = 0
@@ -103,13 +98,8 @@ def construct_vectors(
 def refine_vectors(
     kernel: MaskedKernel, B: FloatArray, alpha: FloatArray, Z: FloatArray, max_iter: int, free: BoolArray | None = None
 ) -> tuple[FloatArray, int]:
-    """Move all vectors together to lower |Psi - Psi'|^2, by L-BFGS (Burges' second phase).
-
-    Returns the vectors and the number of iterations.
-    beta is eliminated: at beta(z), the gradient with respect to z is the same as with beta held fixed.
-
-    `free`: entries that may move; the others stay (sparse vectors).
-    """
+    """Move all vectors together to lower |Psi - Psi'|^2, by L-BFGS (Burges' second phase); return them and the
+    iterations. At beta(z) the gradient with respect to z is that with beta fixed. Entries that are not `free` stay."""
     shape = Z.shape
     free = np.ones(shape, dtype=bool) if free is None else free
 

@@ -1,8 +1,7 @@
-"""Refined elements: the values of all elements are moved together, as Burges' second phase moves reduced-set vectors.
+"""Refined elements: all values are moved together by L-BFGS, as Burges' second phase moves reduced-set vectors.
 
-The masked machine f(x) = c + sum_j beta_j k(x, z_j) sees only the elements of z_j. L-BFGS moves their values to lower
-the squared distance to the full machine's decision values. The weights are eliminated: at their least-squares solution,
-the gradient with respect to the values is the same as with the weights held fixed.
+They lower the squared distance of f(x) = c + sum_j beta_j k(x, z_j) to the full machine's decision values. At their
+least-squares solution, the gradient with respect to the values is the same as with the weights beta held fixed.
 """
 
 import numpy as np
@@ -29,12 +28,8 @@ def refine_values(
     max_iter: int = STEPS,
     progress: Progress = silent,
 ) -> FloatArray:
-    """Return a copy of the basis vectors with the selected entries refined.
-
-    `X` (samples x features). `B` (basis x features). `columns`: the masked basis vectors. `targets` (samples x
-    outputs): decision values to match. `ridge`: of the weights, as in
-    :func:`~eigensieve.elements.expansion.solve_weights`.
-    """
+    """Return a copy of the basis vectors B with the entries of `columns` moved to match the targets (samples x
+    outputs)."""
     shape = ElementExpansion.build(kernel, B, columns, np.zeros((len(columns), 1)), np.zeros(1))
     problem = _Matching(shape, X, targets, ridge)
     unit = problem.features.std(axis=0)

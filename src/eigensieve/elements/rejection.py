@@ -11,15 +11,12 @@ from eigensieve._types import BoolArray, FloatArray, IntArray
 def rejection_threshold(
     positive_scores: FloatArray, max_false_negative_rate: float, confidence: float | None = None
 ) -> float:
-    """Return the largest threshold whose false-negative rate stays within the wanted one.
+    """Return the largest threshold, below which samples are rejected, within the false-negative rate.
 
-    Samples below the threshold are rejected. Let s_1 <= ... <= s_n be the scores of held-out positives, and s_(k+1) the
-    threshold: k of them are lost. No distribution is assumed.
-
-    Without `confidence` the rate holds on average over draws of the held-out positives: by exchangeability, a new
-    positive is rejected with probability at most (k + 1) / (n + 1). With it, the rate holds for this draw with that
-    probability: the bound is :func:`false_negative_bound`. With too few positives the threshold is -inf and nothing is
-    rejected. The average needs 1 / rate - 1 of them, the confidence log(1 - confidence) / log(1 - rate).
+    It is s_(k+1) of the sorted scores of n held-out positives, without an assumed distribution. Without `confidence`
+    the rate holds on average over draws: by exchangeability, a new positive is rejected with probability at most
+    (k + 1) / (n + 1), and 1 / rate - 1 positives are needed. With it, the rate holds for this draw with that
+    probability (:func:`false_negative_bound`); log(1 - confidence) / log(1 - rate) are needed. With fewer it is -inf.
     """
     scores = np.sort(np.asarray(positive_scores, dtype=np.float64))
     if confidence is None:
@@ -31,11 +28,9 @@ def rejection_threshold(
 
 
 def false_negative_bound(n_lost: IntArray | int, n_positives: int, confidence: float) -> FloatArray:
-    """Return the largest false-negative rate that agrees, at this confidence, with `n_lost` of the held-out positives.
-
-    It is Clopper and Pearson's upper limit, the quantile of the Beta distribution with parameters n_lost + 1 and
-    n_positives - n_lost, which is the distribution of the rate at the threshold s_(n_lost + 1).
-    """
+    """Return the largest false-negative rate that agrees with `n_lost` of the positives at this confidence: Clopper and
+    Pearson's limit, the quantile of Beta(n_lost + 1, n_positives - n_lost), which is the distribution of the rate at
+    the threshold s_(n_lost + 1)."""
     return np.asarray(beta.ppf(confidence, np.asarray(n_lost) + 1, n_positives - np.asarray(n_lost)))
 
 

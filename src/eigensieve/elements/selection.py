@@ -1,7 +1,4 @@
-"""The settings of a selection, and one entry to all searches and mask shapes.
-
-The searches are compiled, so they are imported when first used.
-"""
+"""The settings of a selection, and one entry to all searches and mask shapes, which are imported when first used."""
 
 from dataclasses import dataclass, field
 
@@ -43,10 +40,8 @@ class Plan:
         return max(self.least_samples, int(np.ceil(self.sample_fraction * n_samples)))
 
     def width(self, state: SelectionState, n_seen: int) -> float:
-        """Return the factor d / p on gamma: with it, a column that sees p of d features is as local as the full kernel.
-
-        It is 1 without `rescale` and for the linear kernel.
-        """
+        """Return the factor d / p on gamma that makes a column seeing p of d features as local as the full kernel. It
+        is 1 without `rescale` and for the linear kernel."""
         return state.B.shape[1] / n_seen if self.rescale and state.kernel.kind != LINEAR else 1.0
 
     def widths(self, state: SelectionState) -> tuple[float, ...]:
@@ -88,10 +83,8 @@ class Selection:
 
 
 def select(plan: Plan, state: SelectionState, alpha: FloatArray, rng: np.random.Generator) -> Selection:
-    """Select masked columns as planned.
-
-    `state`: without columns. `alpha` (basis x outputs): weights of the full machine; used by the feature shape.
-    """
+    """Select masked columns as planned. The feature shape uses alpha (basis x outputs), the weights of the full
+    machine."""
     from eigensieve.elements.shapes import select_basis, select_features, select_joint, select_prototypes
 
     prototypes: list[list[int]] = []

@@ -48,12 +48,8 @@ def select_basis(state: SelectionState, plan: Plan) -> SelectionState:
 def select_features(
     state: SelectionState, plan: Plan, alpha: FloatArray, rng: np.random.Generator
 ) -> tuple[list[Column], list[float]]:
-    """Add rows: features that every basis vector sees (equation 1). The weights alpha are kept during the search.
-
-    Fewer features give larger kernel values, so the masked sum is compared with the full one up to scale and offset.
-
-    `columns`: one per basis vector, all with the same features. `path`: relative error on the sample after each row.
-    """
+    """Add rows: features that every basis vector sees (equation 1), with alpha kept. Fewer features give larger kernel
+    values, so the masked sum is compared with the full one up to scale and offset."""
     n_basis, d = state.B.shape
     rows = draw_rows(state.X.shape[0], plan.sample_size(state.X.shape[0]), rng)
     X, B = state.X[rows].astype(np.float64), state.B.astype(np.float64)
@@ -81,11 +77,8 @@ def select_features(
 
 
 def select_joint(state: SelectionState, plan: Plan, rng: np.random.Generator) -> SelectionState:
-    """Grow a rank-1 mask: each step adds the row or the column with the larger gain per element.
-
-    The first element comes from the guided search. Candidates are compared on some samples. The result
-    is fitted on all.
-    """
+    """Grow a rank-1 mask from the guided search's first element: each step adds the row or column with the larger gain
+    per element. Candidates are compared on some samples. The result is fitted on all."""
     rows = draw_rows(state.X.shape[0], plan.sample_size(state.X.shape[0]), rng)
     one_element = replace(plan, n_elements=1, rescale=False, n_tries=1, tol=0.0, progress=silent)
     found = select_guided(state, one_element, rng)
@@ -129,12 +122,8 @@ def select_joint(state: SelectionState, plan: Plan, rng: np.random.Generator) ->
 def select_prototypes(
     state: SelectionState, plan: Plan, rng: np.random.Generator
 ) -> tuple[SelectionState, list[list[int]]]:
-    """Find r feature subsets, then basis vectors that each use one of them.
-
-    Every pair (basis vector, subset) is a candidate. The best is added until the budget is spent.
-
-    `prototypes`: the subsets that are used.
-    """
+    """Find r feature subsets, then add the best pair (basis vector, subset) until the budget is spent; return the
+    subsets used."""
     size = min(plan.prototype_size, state.B.shape[1])
     prototypes = _grown_prototypes(state, plan, size, rng)
     factor = plan.width(state, size)

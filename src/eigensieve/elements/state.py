@@ -33,14 +33,10 @@ class Column:
 class SelectionState:
     """Masked columns and the least-squares residual of the targets on them and a constant.
 
-    The targets T (samples x m) are the decision values K alpha (m = number of decision functions) or the
-    kernel matrix K itself. With Q an orthonormal basis of the constant and the columns, the residual is
-    R = T - Q Q'T, the error its squared norm. A new column is one Gram-Schmidt step, O(samples x columns).
-    A column that gains an element leaves the basis and comes back.
-
-    `X` (samples x features). `B` (basis x features): the basis (support) vectors. `targets` (samples x m).
-    `n_elements`: how many elements the mask holds. `finished`: true after a search that stopped because the gain died
-    out.
+    The targets T (samples x m) are the decision values K alpha (m = number of decision functions) or K itself. With Q
+    an orthonormal basis of the constant and the columns, the residual is R = T - Q Q'T, the error its squared norm. A
+    new column is one Gram-Schmidt step, O(samples x columns); a column that gains an element leaves the basis and comes
+    back. `finished` says that a search stopped because the gain died out.
     """
 
     def __init__(self, kernel: MaskedKernel, X: FloatArray, B: FloatArray, targets: FloatArray) -> None:
@@ -103,10 +99,8 @@ class SelectionState:
         return self.kernel.scaled(column.factor).finish(self.sums(column))
 
     def prefix_values(self, column: Column) -> FloatArray:
-        """Return the columns of the first, the first two, ... features, as rows, in single precision.
-
-        Single precision takes a third of the time and is good enough to compare candidates.
-        """
+        """Return the columns of the first, the first two, ... features, as rows, in single precision. Single precision
+        takes a third of the time and is good enough to compare candidates."""
         return self._prefix_values(column, self.XT32[column.features], self.B32)
 
     def _prefix_values(self, column: Column, rows: FloatArray, B: FloatArray) -> FloatArray:
@@ -114,10 +108,8 @@ class SelectionState:
         return self.kernel.scaled(column.factor).finish(_running_sums(terms))
 
     def add_column(self, basis: int, features: Sequence[int], factor: float = 1.0) -> bool:
-        """Add a new masked basis vector; the path gets one error per element.
-
-        Returns False and changes nothing if the column already lies in the span.
-        """
+        """Add a new masked basis vector; the path gets one error per element. Returns False and changes nothing if the
+        column already lies in the span."""
         column = Column(basis, factor, list(features))
         block = self._prefix_values(column, self.X[:, column.features].T.astype(np.float64), self.B).T
         scale = self.start_error if self.start_error > 0 else 1.0
@@ -130,10 +122,8 @@ class SelectionState:
         return self._take(column, self.values(column), len(column.features))
 
     def add_element(self, basis: int, feature: int, factor: float = 1.0) -> bool:
-        """Add one element of the mask: to the basis vector's column if it has one, else as a new column.
-
-        Returns False and changes nothing if the resulting column lies in the span of the others.
-        """
+        """Add one element of the mask: to the basis vector's column if it has one, else as a new column. Returns False
+        and changes nothing if the resulting column lies in the span of the others."""
         position = self.position(basis)
         if position < 0:
             return self.add_column(basis, [feature], factor)
@@ -204,10 +194,7 @@ def _running_sums(rows: FloatArray) -> FloatArray:
 
 
 class Trial:
-    """Candidate columns and their exact gains. The gains follow a growing state at the cost of what was added.
-
-    `block` (samples x candidates).
-    """
+    """Candidate columns and their exact gains, which follow a growing state at the cost of what was added."""
 
     def __init__(self, block: FloatArray) -> None:
         self.block = block

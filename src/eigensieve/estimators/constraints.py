@@ -55,9 +55,7 @@ def read_constraints(model: Any, usable: BoolArray) -> Constraints:
         raise ValueError(f"The 'exclude' parameter of {_name(model)} must leave a feature that varies. Take some out.")
     if costs is not None and (least := costs[keep].sum() if len(keep) else costs[free].min()) > limit:
         what = "the features in 'keep', which cost" if len(keep) else "the cheapest feature, which costs"
-        raise ValueError(
-            f"The 'max_cost' parameter of {_name(model)} must cover {what} {least:g}. Got {limit:g} instead."
-        )
+        raise ValueError(f"The 'max_cost' parameter of {_name(model)} must cover {what} {least:g}. Got {limit:g}.")
     return constraints
 
 

@@ -44,10 +44,8 @@ Matched = tuple[FloatArray, Selection, ElementExpansion]
 
 
 class ElementMachine(SmallMachine):
-    """A kernel machine f(x) = intercept + sum_j beta_j k(x * m_j, b_j * m_j) with few ones in the masks m_j.
-
-    The parameters are described in :class:`ElementSelectedSVC`. A subclass says what its labels are (`_goal`).
-    """
+    """A kernel machine f(x) = intercept + sum_j beta_j k(x * m_j, b_j * m_j) with few ones in the masks m_j. The
+    parameters are described in :class:`ElementSelectedSVC`. A subclass says what its labels are (`_goal`)."""
 
     _parameter_constraints: dict = {
         "estimator": [None, BaseEstimator],

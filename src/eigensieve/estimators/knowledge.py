@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.utils import check_array, check_consistent_length
+from sklearn.utils import check_array
 
 from eigensieve._sklearn import get_feature_names
 from eigensieve._types import Array, FloatArray, IntArray
@@ -35,24 +35,27 @@ def read_batches(estimator: BaseEstimator, main: DataMatrix, batches: Any) -> In
     return _read_groups(type(estimator).__name__, main, batches, "batch", "batches")
 
 
-def read_donors(estimator: BaseEstimator, main: DataMatrix, groups: Any) -> IntArray | None:
+def read_donors(estimator: BaseEstimator, main: DataMatrix, groups: Any, weights: Any = None) -> IntArray | None:
     """Return the number of each sample's group; None where every sample is a group of its own."""
     name = type(estimator).__name__
     numbers = _read_groups(name, main, groups, "group", "groups")
-    count = int(numbers.max()) + 1
+    count = len(np.unique(numbers if weights is None else numbers[weights > 0]))
     if count < _FEWEST_GROUPS:
         raise ValueError(
             f"The 'groups' parameter of {name}.fit must name at least {_FEWEST_GROUPS} groups, such as donors: what "
             f"one of them shows is no evidence. Got {count} instead. Leave it out to compare single samples."
         )
-    return None if count == len(numbers) else numbers
+    return None if numbers.max() + 1 == len(numbers) else numbers
 
 
 def read_weights(estimator: BaseEstimator, main: DataMatrix, sample_weight: Any) -> FloatArray:
     """Return the weight of every sample, not negative and some positive."""
     name = type(estimator).__name__
-    weights = np.asarray(as_values(sample_weight), dtype=np.float64).reshape(-1)
-    check_consistent_length(np.empty((main.n_samples, 0)), weights)
+    values = _per_sample(name, main, sample_weight, "sample_weight")
+    try:
+        weights = values.astype(np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"The 'sample_weight' parameter of {name}.fit must hold numbers: {error}.") from None
     if not np.isfinite(weights).all() or (weights < 0).any() or not weights.any():
         given = f"values from {weights.min():g} to {weights.max():g}" if weights.any() else "only zeros"
         raise ValueError(
@@ -62,15 +65,18 @@ def read_weights(estimator: BaseEstimator, main: DataMatrix, sample_weight: Any)
     return weights
 
 
-def _read_groups(name: str, main: DataMatrix, values: Any, one: str, parameter: str) -> IntArray:
+def _per_sample(name: str, main: DataMatrix, values: Any, parameter: str) -> Array:
     given = np.asarray(as_values(values))
-    if given.ndim != 1 and given.shape[1:] != (1,):
+    if given.shape not in ((main.n_samples,), (main.n_samples, 1)):
         raise ValueError(
-            f"The '{parameter}' parameter of {name}.fit must hold one value per sample. Got shape {given.shape} "
-            "instead. Join several columns to one first."
+            f"The '{parameter}' parameter of {name}.fit must hold one value per sample ({main.n_samples}). Got shape "
+            f"{given.shape} instead. Join several columns to one first."
         )
-    words = given.reshape(-1).astype(object)
-    check_consistent_length(np.empty((main.n_samples, 0)), words)
+    return given.reshape(-1)
+
+
+def _read_groups(name: str, main: DataMatrix, values: Any, one: str, parameter: str) -> IntArray:
+    words = _per_sample(name, main, values, parameter).astype(object)
     if missing_labels(words).any():
         raise ValueError(
             f"The '{parameter}' parameter of {name}.fit must name the {one} of every sample. Got missing values: give "

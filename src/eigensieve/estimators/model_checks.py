@@ -122,10 +122,8 @@ def _check_prototypes(value: Any, sizes: Sizes, where: str) -> None:
 
 
 def _check_foreign(model: Any, where: str) -> None:
-    """Check an estimator of scikit-learn: support vector machines, which libsvm walks through.
-
-    Its other estimators that skops loads compute with numpy. Trees, whose nodes are positions too, are not loaded.
-    """
+    """Check an estimator of scikit-learn: support vector machines, which libsvm walks through. Its other estimators
+    that skops loads compute with numpy. Trees, whose nodes are positions too, are not loaded."""
     if isinstance(model, _SVMS) and any(name.endswith("_") for name in vars(model)):  # fitted
         _check_svm(model, where)
     _check_inside((step for _, step in model.steps) if isinstance(model, Pipeline) else vars(model).values(), where)

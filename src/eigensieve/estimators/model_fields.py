@@ -39,10 +39,8 @@ def optional(field: Field) -> Field:
 def numbers(
     kinds: str, *shape: str | int, low: float = -_MOST, high: float | str = _MOST, container: Any = None
 ) -> Field:
-    """Return the check of an array, or of a plain number without `shape`.
-
-    `kinds` are letters of numpy's ``dtype.kind``. `high` may be the name of a size: values index an axis of this size.
-    """
+    """Return the check of an array, or of a plain number without `shape`. `kinds` are letters of numpy's
+    ``dtype.kind``. `high` may be the name of a size: values index an axis of this size."""
     wanted = container or (np.ndarray if shape else (bool, int, float, np.generic))
 
     def check(value: Any, sizes: Sizes, where: str) -> None:
@@ -87,11 +85,7 @@ def sparse(*shape: str) -> Field:
     return Field(check)
 
 
-def _check_text(value: Any, sizes: Sizes, where: str) -> None:
-    require(isinstance(value, str), f"{where} is not a string")
-
-
-TEXT = Field(_check_text)
+TEXT = Field(lambda value, sizes, where: require(isinstance(value, str), f"{where} is not a string"))
 FLAG = numbers("b")
 IGNORED = Field(lambda value, sizes, where: None, optional=True)
 """An attribute that scikit-learn keeps for itself."""

@@ -62,7 +62,7 @@ def score_panel(
     batches : array-like of shape (n_samples,), optional
         The batch of each sample. Differences between batches are removed first.
     groups : array-like of shape (n_samples,), optional
-        The donor of each sample. No sample is told by others of its own group, and standard errors are over groups.
+        The donor of each sample. No sample is predicted from others of its group, and standard errors are over groups.
     supervision : {"auto", "classes", "numbers", "ignore"}, default="auto"
         How y is used, as in :class:`SieveSelector`.
     n_random : int, default=199
@@ -84,7 +84,7 @@ def score_panel(
 
     Notes
     -----
-    Each sample's row of the structure V, or of y, is told by E, the mean of its 5 nearest other samples on the panel.
+    Each sample's row of the structure V, or of y, is predicted by E, the mean of its 5 nearest others on the panel.
     The score is
 
         R2 = 1 - sum (V - E diag(b))^2 / sum V^2,

@@ -136,11 +136,8 @@ def _checksums(archive: zipfile.ZipFile) -> dict[str, str]:
 
 
 def read_model_header(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """Return the header of a model file, without building anything from the file.
-
-    `header`: ``eigensieve`` (version that wrote it), ``format``, ``estimator``, ``written``, ``feature_names``,
-    ``selection`` and ``about``.
-    """
+    """Return the header of a model file without building anything: ``eigensieve`` (version), ``format``, ``estimator``,
+    ``written``, ``feature_names``, ``selection``, ``about``."""
     try:
         with zipfile.ZipFile(path) as archive:
             # Ours are stored without compression; a compressed member could unpack to any size.

@@ -325,7 +325,7 @@ class SieveSelector(BaseSelector):
                 "use_profiles=True does not go with batches, side or must_link: these are removed from standardised "
                 "features. Leave use_profiles out."
             )
-        donors = None if known.groups is None else read_donors(self, raw, known.groups)
+        donors = None if known.groups is None else read_donors(self, raw, known.groups, weights)
         if donors is not None and merged:  # each counts once, however many samples it gave
             weights = np.ones(raw.n_samples) if weights is None else weights
             weights = weights / np.maximum(np.bincount(donors, weights), np.finfo(np.float64).tiny)[donors]
@@ -336,6 +336,8 @@ class SieveSelector(BaseSelector):
             raw, target, unwanted = nodes.of_data(raw), nodes.of_target(target), nodes.of_unwanted(unwanted)
             target = None if target is None else check_weighted(target, name)
             cannot, donors = nodes.of_pairs(cannot), None if donors is None else donors[nodes.kept]
+        if target is not None and len(np.unique(target.columns[target.known], axis=0)) < 2:
+            raise ValueError(f"y of {name} must vary on the samples with a positive sample_weight. Raise some weights.")
         usable = self._check_some_vary(raw)
         problem = pose(
             raw,

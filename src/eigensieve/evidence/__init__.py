@@ -18,7 +18,7 @@ noise edge : the largest eigenvalue to expect of features without structure.
 excess : how much further than light-tailed features the eigenvalues of the data's own marginals reach.
 """
 
-from eigensieve.evidence.discoveries import Discoveries, discover, follow, step_up
+from eigensieve.evidence.discoveries import Discoveries, discover, follow
 from eigensieve.evidence.exchange import ANY, Exchange
 from eigensieve.evidence.noise_edges import (
     MAX_CLUSTERS,
@@ -27,7 +27,7 @@ from eigensieve.evidence.noise_edges import (
     permuted_excess,
     weighted_noise_edge,
 )
-from eigensieve.evidence.scores import agreement, agreement_p_values, null_agreement
+from eigensieve.evidence.scores import agreement, agreement_p_values, null_agreement, step_up
 from eigensieve.evidence.stability import STABLE, Stability, selection_stability
 from eigensieve.evidence.worth import (
     PanelComparison,

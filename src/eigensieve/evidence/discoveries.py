@@ -9,7 +9,7 @@ from eigensieve._progress import Progress, silent
 from eigensieve._types import Array
 from eigensieve.data import DataMatrix
 from eigensieve.evidence.exchange import ANY, Exchange
-from eigensieve.evidence.scores import NullSample
+from eigensieve.evidence.scores import NullSample, step_up
 
 N_FOLDS = 5
 
@@ -104,11 +104,3 @@ def follow(
     selected = np.zeros(views[0].n_features, dtype=bool)
     selected[candidates[step_up(p_values[candidates], fdr)]] = True
     return Discoveries(p_values, selected)
-
-
-def step_up(p_values: Array, fdr: float) -> Array:
-    """Benjamini and Hochberg's rule: the largest r with p_(r) <= fdr * r / n, and all p-values up to p_(r)."""
-    n = len(p_values)
-    ordered = np.sort(p_values)
-    passing = np.flatnonzero(ordered <= fdr * np.arange(1, n + 1) / max(1, n))
-    return p_values <= ordered[passing[-1]] if len(passing) else np.zeros(n, dtype=bool)

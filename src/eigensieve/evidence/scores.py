@@ -182,3 +182,11 @@ def tail_shares(scores: Array, null: Array) -> Array:
     ordered = np.sort(null)
     at_least = len(ordered) - np.searchsorted(ordered, scores, side="left")
     return (1.0 + at_least) / (1.0 + len(ordered))
+
+
+def step_up(p_values: Array, fdr: float) -> Array:
+    """Benjamini and Hochberg's rule: the largest r with p_(r) <= fdr * r / n, and all p-values up to p_(r)."""
+    n = len(p_values)
+    ordered = np.sort(p_values)
+    passing = np.flatnonzero(ordered <= fdr * np.arange(1, n + 1) / max(1, n))
+    return p_values <= ordered[passing[-1]] if len(passing) else np.zeros(n, dtype=bool)

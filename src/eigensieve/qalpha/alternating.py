@@ -21,11 +21,8 @@ Step = Callable[[Problem, FloatArray, FloatArray], tuple[FloatArray, float, Floa
 def alternate(
     problem: Problem, Q: FloatArray, settings: SolveSettings, checkpoint: Checkpoint | None = None, *, step: Step
 ) -> Result:
-    """Repeat ``weights, value, Q = step(problem, weights, Q)`` until weights and criterion settle.
-
-    Only steps that do not lower the criterion are accepted. The first that would lower it (by rounding) ends the
-    search.
-    """
+    """Repeat ``weights, value, Q = step(problem, weights, Q)`` until weights and criterion settle. Only steps that do
+    not lower the criterion are accepted. The first that would lower it (by rounding) ends the search."""
     first_pass = problem.n_passes
     weights = problem.starting_weights()
     history: list[float] = []
@@ -122,10 +119,8 @@ def _best_weights(problem: Problem, Q: FloatArray, guess: FloatArray) -> tuple[F
 
 
 class _Part(SymmetricOperator):
-    """The rows and columns of G for the features that may have weight.
-
-    The others have zeros in G. Where no weights raise the criterion above zero, they would be the best.
-    """
+    """The rows and columns of G for the features that may have weight. The others have zeros in G. Where no weights
+    raise the criterion above zero, they would be the best."""
 
     def __init__(self, G: SymmetricOperator, usable: BoolArray) -> None:
         super().__init__(int(np.count_nonzero(usable)))

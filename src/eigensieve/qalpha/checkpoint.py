@@ -1,11 +1,8 @@
 """Completed steps of a solve in a folder, so that an interrupted run continues where it stopped.
 
-A step is written beside the previous one and renamed when it is complete. The folder always holds one whole step: a
-crash, an interruption or a full disk costs at most the step that was being written.
-
-A step is used only if it belongs to the same problem: the same values in the data, the same knowledge, the same
-settings. Its files carry checksums. So a solve that begins with the folder of a finished one ends at once, with the
-result that it would have found again.
+A step is written beside the previous one and renamed when it is complete: a crash, an interruption or a full disk costs
+at most one step. A step has checksums and is used only for the same data, knowledge and settings. A solve that begins
+with the folder of a finished one ends at once, with the same result.
 """
 
 import hashlib
@@ -29,10 +26,8 @@ _SMALL = "small.npz"
 
 
 class Checkpoint:
-    """The last completed step of one solve, in a folder. The steps of another problem are refused.
-
-    `start` is the start of the search, if it does not follow from the problem: it was given, or drawn at random.
-    """
+    """The last completed step of one solve, in a folder. The steps of another problem are refused. `start` is the start
+    of the search, if it does not follow from the problem: it was given, or drawn at random."""
 
     def __init__(
         self, folder: str | os.PathLike[str], problem: Problem, settings: SolveSettings, start: FloatArray | None

@@ -21,12 +21,9 @@ _PATIENCE = 15  # steps with neither a larger criterion nor a smaller move of th
 
 
 class BlockGram(SymmetricOperator):
-    """G = sum_l G^ll - gamma sum_{g != h} G^gh, where w'G^gh w = |A^gh Q^gh|^2.
-
-    All Q^gh stand side by side as columns over all samples, zero outside class h. With Y = A Q, set to zero outside the
-    rows of class g, (G w)_i = sum over columns of sign (m_i'Y)(m_i'Q). This takes two passes for any number of blocks.
-    `rows` marks the samples of class g for each column of Q. `signs` is 1 for columns within a class, -gamma across.
-    """
+    """G = sum_l G^ll - gamma sum_{g != h} G^gh, where w'G^gh w = |A^gh Q^gh|^2; two passes for any number of blocks.
+    All Q^gh are columns over all samples, zero outside class h. With Y = A Q, zero outside the rows of class g
+    (`rows`), (G w)_i = sum over columns of sign (m_i'Y)(m_i'Q). `signs` is 1 within a class, -gamma across."""
 
     def __init__(
         self, affinity: Affinity, Q: FloatArray, rows: BoolArray, signs: FloatArray, penalty: PairPenalty | None = None
@@ -45,15 +42,12 @@ class BlockGram(SymmetricOperator):
 
 
 def solve_blocks(problem: Problem, codes: IntArray, settings: SolveSettings) -> Result:
-    """Alternate the leading eigenvector of G and one orthogonal iteration on every Q^gh.
+    """Alternate the leading eigenvector of G and one orthogonal iteration on every Q^gh, until weights move by `tol`.
 
-    The problem has the standard spectrum and the energy criterion; `n_clusters` leading eigenvectors of A(w) are
-    reported. The search has converged when the weights move by no more than `tol`.
-
-    Q^gh follows the leading directions of A^gh, although across classes the criterion would want the opposite. The
-    paper has it so ("Q^gh is computed using the current estimates"), and the value need not rise from step to step. The
-    weights may even wander for ever, and rounding then decides where. Such a search is ended, and the best weights that
-    it has seen are kept.
+    The `n_clusters` leading eigenvectors of A(w) are reported. As in the paper ("Q^gh is computed using the current
+    estimates"), Q^gh follows the leading directions of A^gh, although across classes the criterion would want the
+    opposite. So the value need not rise, and the weights may wander for ever, where rounding decides. Such a search is
+    ended, and the best weights that it has seen are kept.
     """
     first_pass = problem.n_passes
     Q, rows, columns, signs = _arrange(codes)

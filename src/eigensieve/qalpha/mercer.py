@@ -91,10 +91,8 @@ class FeatureKernel(Protocol):
 
 
 class ComputedKernel:
-    """V of a kernel function and standardised data. Any number of columns costs one pass.
-
-    `targets` (samples x targets) are vectors that the kernel maps like features; they come after the features.
-    """
+    """V of a kernel function and standardised data. Any number of columns costs one pass. `targets` (samples x targets)
+    are vectors that the kernel maps like features; they come after the features."""
 
     def __init__(self, data: DataMatrix, function: KernelFunction, targets: FloatArray | None = None) -> None:
         self.data = data
@@ -153,11 +151,8 @@ class UnitKernel:
 
 @dataclass(frozen=True)
 class Factor:
-    """A factor of V: mapped features in rows.
-
-    The error is trace(V - Phi Phi') / trace(V). V - Phi Phi' is positive semidefinite, so no eigenvalue and no entry of
-    V is off by more than this share of V's trace.
-    """
+    """A factor of V: mapped features in rows. The error is trace(V - Phi Phi') / trace(V). V - Phi Phi' is positive
+    semidefinite, so no eigenvalue and no entry of V is off by more than this share of V's trace."""
 
     phi: FloatArray
     error: float
@@ -254,12 +249,9 @@ def check_likeness(phi: FloatArray, span: FloatArray) -> None:
 
 
 def nystroem_factor(kernel: FeatureKernel, n_components: int, rng: np.random.Generator) -> Factor:
-    """Factor V approximately from `n_components` of its columns.
-
-    Randomly pivoted Cholesky in blocks: columns are drawn with probability proportional to the rest of the diagonal.
-    Phi Phi' is Nystroem's approximation for the columns drawn. It never exceeds V, and the rest of the diagonal sums to
-    the trace of the error.
-    """
+    """Factor V approximately from `n_components` of its columns. Randomly pivoted Cholesky in blocks: columns are drawn
+    with probability proportional to the rest of the diagonal. Phi Phi' is Nystroem's approximation for the columns
+    drawn. It never exceeds V, and the rest of the diagonal sums to the trace of the error."""
     n = kernel.n_features
     missing = kernel.diagonal().copy()
     total = float(missing.sum())

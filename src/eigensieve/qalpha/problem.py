@@ -85,12 +85,9 @@ class Problem:
         return np.column_stack([self.subtracted(unit) for unit in np.eye(self.n_features)])
 
     def refuse_vanishing(self, value: float, size: float, most: float, rounding: float) -> None:
-        """Raise if the best weights for an embedding have no affinity: the criterion is then negative for all others.
-
-        From there a search follows rounding. `value` is the criterion of the weights found, `size` that of its terms
-        there, `most` the largest size that the search has seen, and `rounding` the share of `most` that is only
-        rounding.
-        """
+        """Raise if the best weights for an embedding have no affinity: the criterion is negative for all others, and
+        a search follows rounding. `size` is that of the terms of the criterion `value`, `most` the largest seen, and
+        `rounding` a share of it."""
         if self.subtracts and size <= (_VANISHING if value <= 0 else max(_CANCELLED, rounding)) * most:
             raise VanishingCriterionError(
                 "The criterion is at most zero where the search has got to: whatever the weights, they have less "

@@ -59,9 +59,8 @@ class Search:
     def discover(self, fdr: float, progress: Progress) -> Discoveries:
         """Find the features that follow the structure; see :mod:`eigensieve.evidence.discoveries`.
 
-        A feature that takes no part gets the weight m_i' Q diag(lambda) Q' m_i, up to a factor. Features are therefore
-        compared with Q diag(lambda)^(1/2). If all samples have labels, features are compared with the labels: no
-        feature took part in these.
+        A feature that takes no part gets the weight m_i' Q diag(lambda) Q' m_i, up to a factor, so features are
+        compared with Q diag(lambda)^(1/2). If all samples have labels, features are compared with these.
         """
         centered = self.raw.standardized("center")
         limits: Any = {"fdr": fdr, "rng": self.settings.rng}

@@ -25,10 +25,8 @@ SOLVERS: dict[str, Callable[..., Result]] = {
 
 
 def solve(problem: Problem, settings: SolveSettings) -> Result:
-    """Solve a problem from one or several starts and return the result with the best criterion.
-
-    With a fixed embedding the weights have one maximum, and one start finds it.
-    """
+    """Solve a problem from one or several starts and return the result with the best criterion. With a fixed embedding
+    the weights have one maximum, and one start finds it."""
     first_pass = problem.n_passes
     counted = replace(
         settings, progress=lambda message: settings.progress(f"{message}, {problem.n_passes - first_pass} passes")

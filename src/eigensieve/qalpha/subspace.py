@@ -80,7 +80,7 @@ class _Solve:
             self.K = self.data.inner(self.B, self.KB)[:1]
         self.turn_B: FloatArray = np.ones((1, 1))
         self.turn_V: FloatArray = np.eye(self.k)
-        self.history = [self._value()]
+        self.history = [float(np.sum(self.LV[0][:, : self.k] ** 2) - self.K[0, 0])]
 
     def _restore(self) -> bool:
         """Continue from the last completed step, if there is one."""
@@ -112,7 +112,8 @@ class _Solve:
             most = max(most, terms)
             settled = abs(self.N[0, -1]) > 0.5 * float(np.sqrt(self.N[-1, -1]))  # in exact numbers w'r = 0
             if settled and not self.novel:
-                self._stay()
+                self.status = "precision"  # end at the current point: the rest of its residual is rounding
+                self.turn_B, self.turn_V = np.eye(len(self.N))[:, :1], np.eye(self.V.shape[1])[:, : self.k]
                 break
             value = self._improve(self.N[:-1, :-1] if settled else self.N)
             gain = value - history[-1]
@@ -138,15 +139,9 @@ class _Solve:
         weights = weights / np.linalg.norm(weights)
         return finish(self.problem, weights, Q, LQ, history, self.n_iter, self.first_pass, self.status)
 
-    def _value(self) -> float:
-        Y = self.LV[0][:, : self.k]
-        return float(np.sum(Y**2) - self.K[0, 0])
-
     def _expand(self) -> tuple[float, float]:
-        """Move to the point found, and add the residual directions: the one pass of a step.
-
-        Returns the residual |r| / |rho|, and the size of the terms whose difference rho is.
-        """
+        """Move to the point found, and add the residual directions: the one pass of a step. Returns the residual
+        |r| / |rho|, and the size of the terms whose difference rho is."""
         k, problem, affinity = self.k, self.problem, self.affinity
         turn_B, turn_V, subtracts = self.turn_B, self.turn_V, problem.subtracts
         LV = self.LV = _turned(self.LV, turn_B, turn_V)  # frees the larger one before the pass
@@ -216,10 +211,8 @@ class _Solve:
         return out
 
     def _improve(self, N: FloatArray) -> float:
-        """Solve the small problem: the best weights and embedding within the two subspaces.
-
-        N has the inner products of the basis weights that are used. The last is left out where it is only rounding.
-        """
+        """Solve the small problem: the best weights and embedding within the two subspaces. N has the inner products of
+        the basis weights that are used. The last is left out where it is only rounding."""
         k = self.k
         r, _, c = self.LV.shape
         S = np.empty((r, r, c, c))  # S[a, b, i, j] = <L(b_a) v_i, L(b_b) v_j>
@@ -249,11 +242,6 @@ class _Solve:
         self._remember(best_a, best)
         return value
 
-    def _stay(self) -> None:
-        """End at the current point: the rest of its residual is rounding."""
-        self.status = "precision"
-        self.turn_B, self.turn_V = np.eye(len(self.N))[:, :1], np.eye(self.V.shape[1])[:, : self.k]
-
     def _remember(self, a: FloatArray, C: FloatArray) -> None:
         """Coefficients of the next bases: the new point, and the direction it moved in."""
         moved = a.copy()
@@ -280,10 +268,8 @@ def _turned(LV: FloatArray, turn_B: FloatArray, turn_V: FloatArray) -> FloatArra
 
 
 def _reorthonormalised(V: FloatArray) -> FloatArray:
-    """Return an orthonormal basis of the columns of V, which are orthonormal up to small errors.
-
-    V (V'V)^(-1/2) by Cholesky's factor is then as accurate as a QR decomposition, and several times faster.
-    """
+    """Return an orthonormal basis of the columns of V, which are orthonormal up to small errors. V (V'V)^(-1/2) by
+    Cholesky's factor is then as accurate as a QR decomposition, and several times faster."""
     factor = np.linalg.cholesky(V.T @ V)
     return np.asarray(V @ np.linalg.inv(factor).T)
 

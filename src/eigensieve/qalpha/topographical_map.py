@@ -1,7 +1,5 @@
-"""The rounds of the topographical map (2004, section 4).
-
-Every round is a Q-alpha solution that is led away from the features which earlier rounds gave weight to.
-"""
+"""The rounds of the topographical map (2004, section 4), each led away from features that had weight in earlier
+ones."""
 
 from dataclasses import dataclass
 
@@ -34,11 +32,10 @@ def map_rounds(
     side_variances: FloatArray | None = None,
     labels: Labels | None = None,
 ) -> list[Round]:
-    """Run `n_rounds` rounds. D of a round is D of the round before plus the squares of its weights.
+    """Run `n_rounds` rounds. D of a round is D of the round before plus its squared weights, the largest of them 1.
 
-    `strength` is lambda in (D + lambda I)^-1 G. The squares of a round's weights are taken relative to the largest of
-    them, so the meaning of lambda does not depend on the number of features. D of side data is added in all rounds.
-    With labels every round has their embedding: the rounds find different features that tell the classes apart.
+    `strength` is lambda in (D + lambda I)^-1 G, whatever the number of features. D of side data is added in all rounds.
+    With labels every round has their embedding and finds different features that tell the classes apart.
     """
     D = np.zeros(problem.n_features) if side_variances is None else side_variances
     rounds: list[Round] = []
@@ -54,10 +51,9 @@ def map_rounds(
 def place_features(problem: Problem, Q: FloatArray, guess: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return the leading eigenvector of G for Q, and each feature's direction in the frame of the first two.
 
-    G is that of the data alone, without the inhibition of earlier rounds. A feature that serves both this solution and
-    an earlier one is relevant here, too, although the round was led away from it. The eigenvectors have the lengths of
-    classical scaling, the square roots of their eigenvalues. The sign of the second is free: the feature with the
-    largest part in it is put on the positive side.
+    G is that of the data without the inhibition of earlier rounds, so a feature may be relevant in several.
+    Eigenvectors have the lengths of classical scaling, the square roots of their eigenvalues. The largest part of the
+    second is positive.
     """
     values, vectors = leading_vectors(ProblemGram(problem, Q), problem.usable, 2, guess, 1e-6)
     frame = vectors * np.sqrt(np.maximum(values, 0.0))

@@ -20,14 +20,9 @@ _ITERATIONS = 2
 def principal_axes(
     data: DataMatrix, weights: FloatArray, count: int, *, exact: bool = False
 ) -> tuple[FloatArray, FloatArray]:
-    """Return the leading eigenvalues and eigenvectors of the affinity A = sum_i w_i m_i m_i'.
-
-    The answer does not depend on the order of samples or features, up to rounding: the start of the iteration is made
-    of columns of A and not of random numbers. This costs one pass for few samples.
-
-    `data`: standardised features. `weights`: non-negative. `count`: at most the number of samples. `exact`: compute all
-    eigenvectors of up to 2,000 samples, to the last digits. `values`: decreasing, not negative.
-    """
+    """Return the `count` largest eigenvalues, not negative, and eigenvectors of A = sum_i w_i m_i m_i', w >= 0. The
+    start is made of columns of A, so the order of samples or features changes only rounding. `exact` computes all
+    eigenvectors of up to 2,000 samples."""
     q = data.n_samples
     if q > _FORMED:
         values, vectors = affinity_eigenvectors(StandardAffinity(data), weights, count, rtol=1e-2, max_blocks=6)
@@ -61,10 +56,8 @@ def _iterated(
     columns: Callable[[IntArray], FloatArray],
     count: int,
 ) -> tuple[FloatArray, FloatArray]:
-    """Return leading eigenpairs by subspace iteration from a pivoted Cholesky factor.
-
-    The last product Y = A Q gives A about Y (Q'Y)^-1 Y', Nystroem's approximation, which is better than Q (Q'Y) Q'.
-    """
+    """Return leading eigenpairs by subspace iteration from a pivoted Cholesky factor. The last product Y = A Q gives A
+    about Y (Q'Y)^-1 Y', Nystroem's approximation, which is better than Q (Q'Y) Q'."""
     image: FloatArray = _start(diagonal, columns, min(len(diagonal), count + _EXTRA)).astype(np.float32)
     for _ in range(_ITERATIONS):
         Q = np.linalg.qr(image)[0]

@@ -43,11 +43,9 @@ class Interactions:
         return cls(Z / np.where(norms > 0, norms, 1.0), vectors[:, lengths > 1e-7], codes)
 
     def products(self) -> FloatArray:
-        """Return u_ij, the agreement of the product z_i z_j with the classes; on the diagonal that of the squares.
-
-        u_ij = (|T'p|^2 - sum_t p_t^2 |T_t|^2) / |p - mean(p)|^2 with p = z_i z_j: the share of the product's variance
-        that the classes explain over pairs of different samples. About 0 for noise.
-        """
+        """Return u_ij = (|T'p|^2 - sum_t p_t^2 |T_t|^2) / |p - mean(p)|^2, p = z_i z_j; squares on the diagonal. This
+        is the share of the product's variance that the classes explain over pairs of different samples, about 0 for
+        noise."""
         q, squares = len(self.Z), self.Z**2
         size = squares.T @ squares - (self.Z.T @ self.Z) ** 2 / q
         u = -squares.T @ (squares * np.sum(self.T**2, axis=1)[:, None])
@@ -59,10 +57,8 @@ class Interactions:
         return u
 
     def scores(self) -> FloatArray | None:
-        """Return v_i = max(u_i - l, 0) + sum_j max(u_ij - m, 0), or None if no product stands out.
-
-        l and m are the largest agreements to expect of noise.
-        """
+        """Return v_i = max(u_i - l, 0) + sum_j max(u_ij - m, 0), or None if no product stands out. l and m are the
+        largest agreements to expect of noise."""
         p = self.Z.shape[1]
         beyond = np.maximum(self.products() - self._limit(p * (p + 1) / 2), 0.0).sum(axis=1)
         return beyond + np.maximum(self._alone() - self._limit(p), 0.0) if beyond.any() else None
@@ -76,11 +72,9 @@ class Interactions:
         return float(chi2.isf(1.0 / n_tests, d) - d) / len(self.Z)
 
     def clearly_better(self) -> FloatArray | None:
-        """Return the scores by products if their picks classify left-out samples clearly better than those by labels.
-
-        5 neighbours and an RBF machine classify, with 5 and with 20 features. The mean gain per sample must exceed two
-        standard errors.
-        """
+        """Return the scores by products if their picks classify left-out samples clearly better than those by labels:
+        by 5 neighbours and an RBF machine, 5 and 20 features. The mean gain per sample must exceed two standard
+        errors."""
         scores = self.scores()
         if scores is None:
             return None
@@ -124,11 +118,8 @@ class Interactions:
 def read_interactions(
     data: DataMatrix, usable: BoolArray, T: FloatArray, codes: IntArray
 ) -> tuple[Interactions, IntArray] | None:
-    """Return the data of all pairs of features and its samples, or None if there are too many features.
-
-    `data`: centred columns of unit norm. `T` (samples x columns): orthonormal basis of the classes. `codes`: the class
-    of every sample.
-    """
+    """Return the data of all pairs of features, or None if there are too many features. T (samples x columns) is an
+    orthonormal basis of the classes `codes`."""
     rows = np.sort(np.random.default_rng(0).permutation(data.n_samples)[:_MOST_SAMPLES])
     features = np.flatnonzero(usable)
     work = len(rows) * float(len(features)) ** 2 * (T.shape[1] + 2)
@@ -140,11 +131,9 @@ def read_interactions(
 
 
 def interaction_p_values(read: Interactions, rate: float, rng: np.random.Generator, exchange: Exchange) -> FloatArray:
-    """Return 1/(B + 1) for features with a product that agrees with the classes more than any by chance, 1 for others.
-
-    The classes are permuted B times. The largest agreement of any product in any order is exceeded by
-    chance in 1 of B + 1 cases, so the p-values allow for the number of products. B follows from `rate`.
-    """
+    """Return 1/(B + 1) for features with a product that agrees with the classes more than any after B permutations,
+    else 1. Chance exceeds the largest agreement in 1 of B + 1 cases: the number of products is allowed for. B follows
+    from `rate`."""
     count = int(np.clip(np.ceil(1.0 / rate) - 1.0, *_ORDERS))
     copies = exchange.copies(read.T, count, rng)
     by_chance = max(float(replace(read, T=copies[:, copy]).products().max()) for copy in range(count))

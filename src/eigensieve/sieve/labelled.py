@@ -34,7 +34,7 @@ class TargetFit:
     # samples x columns: T on the samples with known y alone, 0 elsewhere. False discoveries are judged by it
     known: FloatArray
     square_share: float  # how much the squares of the features count
-    ridge: float = 1.0  # of the regression by which the pick tells what is explained
+    ridge: float = 1.0  # of the regression that says how much is explained
     # what the scores are made of; see :mod:`~eigensieve.sieve.interactions`
     source: Literal["labels", "products"] = "labels"
 
@@ -51,14 +51,11 @@ def fit_target(
     batches: FloatArray | None = None,
     donors: IntArray | None = None,
 ) -> TargetFit:
-    """Score every feature by its agreement with a target.
+    """Score every feature by u_i = m_i'(TT' - diag(TT'))m_i, T an orthonormal basis of the target.
 
-    u_i = m_i'(TT' - diag(TT'))m_i with T an orthonormal basis of the target. For numbers half the agreement of the
-    feature's square is added. If y is known for some samples only, the others are guessed first
-    (:func:`guessed_target`).
-
-    `data`: centred columns of unit norm. `batches` (samples x directions): orthonormal span of the batches. The part of
-    y within it does not count. `donors`: the donor of every sample; agreement is then over pairs of different donors.
+    For numbers half the agreement of the feature's square is added. Unknown y is guessed first
+    (:func:`guessed_target`). The part of y within the orthonormal `batches` does not count; with `donors` only pairs of
+    different donors do.
     """
     T = known = target.basis(batches, data.roots)
     if not target.complete:
@@ -78,11 +75,11 @@ def guessed_target(
     batches: FloatArray | None = None,
     donors: IntArray | None = None,
 ) -> FloatArray:
-    """Return T for all samples: what is known, and guesses by kernel ridge regression elsewhere.
+    """Return T for all samples: known y, and guesses by kernel ridge regression elsewhere.
 
-    Two rounds of: guess y from the samples' affinity A under the feature weights, F = A_l (A_ll + r I)^-1 Y; score the
-    features by the guesses; weight them by the positive scores. Guesses of classes are made probabilities. The columns
-    of T are scaled by how much of the guesses they carry.
+    Two rounds: guess y from the affinity A of the weighted features, F = A_l (A_ll + r I)^-1 Y; score the features by
+    the guesses; weight them by the positive scores. Guesses of classes are made probabilities. The columns of T are
+    scaled by how much of the guesses they carry.
     """
     here = np.flatnonzero(target.known)
     if len(here) > _MOST_LABELLED:
@@ -131,10 +128,8 @@ def _scaled_basis(columns: FloatArray, batches: FloatArray | None, roots: FloatA
 
 
 def shared_with_batches(target: Target, batches: FloatArray) -> tuple[float, float]:
-    """Return the smallest and largest squared canonical correlation of what y says with the batches.
-
-    1 means that a difference y makes is a difference between batches: nothing can tell them apart.
-    """
+    """Return the smallest and largest squared canonical correlation of y with the batches; at 1 nothing tells them
+    apart."""
     T = target.basis()
     among = batches[target.known]
     vectors, lengths, _ = np.linalg.svd(among - among.mean(axis=0), full_matrices=False)

@@ -32,14 +32,11 @@ class Layout:
 
 
 def weighted_layout(samples: Samples, weights: FloatArray) -> Layout:
-    """Place the samples along the leading directions of their weighted features.
+    """Place the samples along the leading directions of their features with weights w >= 0.
 
     With lambda_j and u_j the eigenpairs of A = sum_i w_i m_i m_i', coordinate j is u_j sqrt(log(1 + lambda_j / edge)),
-    where `edge` is the largest eigenvalue to expect of independent features. On sqrt(w_i)-scaled features direction j
-    would have length sqrt(lambda_j), and one large group of near-copies would decide which samples are close. Here
-    directions below the noise edge keep their proportions, and those above it hardly grow.
-
-    `weights`: non-negative.
+    where `edge` is the largest eigenvalue to expect of independent features. Length sqrt(lambda_j) would let one large
+    group of near-copies decide which samples are close. Here directions above the noise edge hardly grow.
     """
     weights = samples.allowed(weights)
     q = samples.data.n_samples
@@ -60,13 +57,9 @@ def weighted_layout(samples: Samples, weights: FloatArray) -> Layout:
 
 
 def relative_variances(stats: ColumnStats, usable: BoolArray, share: FloatArray, use: Use) -> FloatArray | None:
-    """Return the features' variances, in units of the largest, or None where scale does not count.
-
-    In wide data most features are noise. Those in the same unit that vary more carry more of the structure.
-
-    `stats`: of the values as they are. `share`: the share of each feature's variance that is not unwanted. `use`:
-    "auto" uses scale from 10 features per sample on.
-    """
+    """Return the features' variances without their unwanted part, in units of the largest, or None where scale does not
+    count. In wide data most features are noise, and those in the same unit that vary more carry more structure: "auto"
+    uses scale from 10 features per sample on."""
     places = np.flatnonzero(usable)
     if use is False or (use == "auto" and len(places) < SETTINGS.wide * stats.n_samples):
         return None
@@ -79,10 +72,8 @@ def relative_variances(stats: ColumnStats, usable: BoolArray, share: FloatArray,
 
 @dataclass(frozen=True)
 class Profiles:
-    """Samples compared by profiles: f_t = (g_ti b_i)_i at length 1, with g_ti = log(1 + x_ti / c).
-
-    c is a typical value (:func:`typical_value`), and b_i is large for rare features (:func:`rarities`).
-    """
+    """Samples compared by profiles: f_t = (g_ti b_i)_i at length 1, with g_ti = log(1 + x_ti / c). c is a typical value
+    (:func:`typical_value`), and b_i is large for rare features (:func:`rarities`)."""
 
     raw: DataMatrix  # the values x as they are
     weights: FloatArray | None = None  # of the samples
@@ -99,10 +90,7 @@ class Profiles:
         return logarithms(self.raw, self.factors)
 
     def layout(self, samples: Samples, usable: BoolArray) -> Layout:
-        """Place the samples by the principal directions of their centred profiles, as unit vectors.
-
-        `usable`: the features that profiles are made of.
-        """
+        """Place the samples by the principal directions of the centred profiles of usable features, as unit vectors."""
         logs, passes = self.logs, self.logs.n_passes
         rarity = np.where(usable, rarities(self._stats(logs)), 0.0)
         few = logs if samples.rows is None else logs.samples(samples.rows)
@@ -131,13 +119,9 @@ class Profiles:
 
 
 def sample_profiles(raw: DataMatrix, usable: BoolArray, use: Use, weights: FloatArray | None = None) -> Profiles | None:
-    """Return the profiles of the samples, or None if the data is not made of counts, texts or the like.
-
-    "auto" uses profiles if nothing is negative, at least half of the values are zero, and the features are in one
-    unit: their smallest values above zero, or their typical values, lie within a factor of 30.
-
-    `raw`: the values as they are.
-    """
+    """Return the profiles of the samples, or None if the raw data is not made of counts, texts or the like. "auto" uses
+    profiles if nothing is negative, at least half of the values are zero, and the features are in one unit: their
+    smallest values above zero, or their typical values, lie within a factor of 30."""
     places = np.flatnonzero(usable)
     if use is False or not len(places):
         return None
@@ -157,10 +141,8 @@ def sample_profiles(raw: DataMatrix, usable: BoolArray, use: Use, weights: Float
 
 
 def typical_value(stats: ColumnStats) -> float:
-    """Return c, the median over the features of sum x^2 / sum x: the value itself where a feature is c or 0.
-
-    It is in the unit of the data, so that profiles do not depend on the unit.
-    """
+    """Return c, the median over the features of sum x^2 / sum x: the value itself where a feature is c or 0. It is in
+    the unit of the data, so that profiles do not depend on the unit."""
     totals = stats.n_samples * stats.mean
     squares = stats.centered_norm**2 + stats.n_samples * stats.mean**2
     some = (totals > 0) & (squares > 0)
@@ -168,11 +150,8 @@ def typical_value(stats: ColumnStats) -> float:
 
 
 def rarities(stats: ColumnStats) -> FloatArray:
-    """Return b_i = 1 + log(1 / p_i), where p_i is the share of the samples that feature i effectively occurs in.
-
-    p_i = (sum g)^2 / (q sum g^2), which is the plain share if all values above zero are equal. This is the inverse
-    document frequency of text retrieval.
-    """
+    """Return b_i = 1 + log(1 / p_i), the inverse document frequency of text retrieval. p_i = (sum g)^2 / (q sum g^2) is
+    the share of samples that feature i effectively occurs in: the plain share if all values above zero are equal."""
     squares = stats.centered_norm**2 + stats.n_samples * stats.mean**2
     share = np.divide(stats.n_samples * stats.mean**2, squares, out=np.ones(len(squares)), where=squares > 0)
     return np.asarray(1.0 - np.log(np.clip(share, 1.0 / stats.n_samples, 1.0)))
@@ -185,10 +164,8 @@ def unit_rows(points: FloatArray) -> FloatArray:
 
 def _one_unit(some: FloatArray) -> bool:
     """Tell whether the smallest values above zero, or the typical values, of the features lie within a factor of 30.
-
-    Counts all have the smallest value 1, however large some of them are. If missing values were filled in by means,
-    the smallest values are arbitrary, and the typical ones are not.
-    """
+    The smallest count is 1. Where gaps were filled by means, the smallest values are arbitrary, and the typical ones
+    are not."""
     some = some[:, some.any(axis=0)].astype(np.float64)
     for values in (np.where(some > 0, some, np.inf).min(axis=0), np.sum(some**2, axis=0) / some.sum(axis=0)):
         low, high = np.quantile(values, [0.05, 0.95])

@@ -70,11 +70,8 @@ def distinct_samples(
     *,
     search: bool = True,
 ) -> Nodes:
-    """Find the samples that coincide in their values and in all that is known of them.
-
-    Integer weights are then the same as repeated samples. Data that is not in memory is not searched for samples that
-    coincide.
-    """
+    """Find samples that coincide in values and in all else known of them: integer weights are then repeated samples.
+    Only data in memory is searched."""
     own = np.arange(raw.n_samples)
     w = np.ones(len(own)) if weights is None else weights
     first = first_of_equals(raw) if search else own
@@ -93,7 +90,7 @@ def distinct_samples(
 
 
 def _columns(target: Target | None, unwanted: Unwanted, donors: IntArray | None) -> list[Array]:
-    """Return what is known of the samples, as columns."""
+    """Return all that is known of the samples, as columns."""
     parts = [] if target is None else [target.columns, target.known[:, None]]
     return [
         *parts,

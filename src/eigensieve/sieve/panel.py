@@ -19,21 +19,15 @@ _SIZES = (1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30, 40, 50, 60, 80, 100, 120,
 def growing_panels(
     Z: FloatArray, V: FloatArray, donors: IntArray | None = None, roots: FloatArray | None = None
 ) -> tuple[IntArray, FloatArray]:
-    """Return sizes, and how well that many features show the structure.
-
-    `Z` (samples x picked): the picked features, standardised, in the order of the pick. `V` (samples x columns): the
-    structure. `donors`: the donor of every sample, if some have several. `roots`: roots of the samples' weights, with
-    which the rows of Z and V are multiplied.
-    """
+    """Return sizes, and how well the first so many features of Z, in the order of the pick, show the structure V.
+    `roots` are roots of the samples' weights, with which the rows of Z and V are multiplied."""
     sizes = np.unique(np.minimum(_SIZES, Z.shape[1])) if Z.shape[1] else np.empty(0, dtype=int)
     return sizes, np.array([shown_by(Z[:, :size], V, donors, roots) for size in sizes])
 
 
 def shown_by(Z: FloatArray, V: FloatArray, donors: IntArray | None = None, roots: FloatArray | None = None) -> float:
-    """Return R2 of V from a panel's features, samples in a random order.
-
-    Where samples are equally near, the search takes the first. It must not follow the order in which they were given.
-    """
+    """Return R2 of V from a panel's features, samples in a random order. Where samples are equally near, the search
+    takes the first. It must not follow the order in which they were given."""
     mixed = np.random.default_rng(0).permutation(len(Z))
     Z, V, donors = Z[mixed], V[mixed], None if donors is None else donors[mixed]
     if roots is None:
@@ -48,11 +42,8 @@ def fewest(sizes: IntArray, shown: FloatArray) -> int:
 
 
 def _told_by_weight(points: FloatArray, V: FloatArray, donors: IntArray | None, weights: FloatArray) -> float:
-    """Return R2 of V, predicted for every sample by its 5 nearest others.
-
-    With E_t the mean of V over the nearest neighbours of sample t, and b_j >= 0 the factor that fits column j best,
-    R2 = 1 - |V - E diag(b)|^2 / |V|^2. It is 1 where neighbours agree, and about 0 where points say nothing of V.
-    """
+    """Return R2 = 1 - |V - E diag(b)|^2 / |V|^2, with E the means of V over the samples' 5 nearest others and b >= 0
+    the best factors. It is 1 where neighbours agree, and about 0 where points say nothing of V."""
     count = min(SETTINGS.neighbors, len(points) - 1)
     nearest = nearest_among(points, points, count) if donors is None else nearest_donors(points, donors, count)
     heard = np.where(nearest >= 0, weights[nearest], 0.0)

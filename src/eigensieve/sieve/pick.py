@@ -27,18 +27,13 @@ class Gain(Protocol):
 class Alignment:
     """Without labels: how similar the affinity of the panel is to the structure.
 
-    The picked features S make the affinity K_S = sum_{i in S} m_i m_i'. The worth of the panel is
+    The worth of a panel S is <K_S, T> / |K_S|, the alignment of K_S = sum_{i in S} m_i m_i' with T = V V' without its
+    diagonal, up to a constant. With the scores a_i = m_i'Tm_i and b_i = sum_{j in S} (m_i'm_j)^2, a further feature
+    makes it (sum_{j in S} a_j + a_i) / sqrt(|K_S|^2 + 2 b_i + 1): wanted are large a_i and small b_i.
 
-        <K_S, T> / |K_S|,   T = V V' without its diagonal,
-
-    the alignment of two matrices, up to a constant. With a_i = m_i'Tm_i and b_i = sum_{j in S} (m_i'm_j)^2, a further
-    feature makes it (sum_{j in S} a_j + a_i) / sqrt(|K_S|^2 + 2 b_i + 1). So a feature is wanted that follows the
-    structure (a_i) and is unlike those picked already (b_i).
-
-    `Z` (samples x features): columns of unit norm, or shorter. `scores`: a_i. `share`: s_i, the share of each feature's
-    variance that is not unwanted. In K_S feature i counts s_i, and its unwanted part 1 - s_i, which all features are
-    taken to share: |K_S|^2 = sum_ij s_i s_j (m_i'm_j)^2 + (sum_i (1 - s_i))^2. `energy`: |m_i|^2, below 1 for features
-    with missing values.
+    `share` is s_i, the part of a feature's variance that is not unwanted. Feature i counts s_i in K_S, and all are
+    taken to share the rest: |K_S|^2 = sum_ij s_i s_j (m_i'm_j)^2 + (sum_i (1 - s_i))^2. `energy` is |m_i|^2, below 1
+    where values are missing.
     """
 
     def __init__(self, Z: FloatArray, scores: FloatArray, share: FloatArray, energy: FloatArray | float = 1.0) -> None:
@@ -65,15 +60,9 @@ class Alignment:
 class Residual:
     """With labels: a feature's own agreement with the target times its agreement with the part not explained yet.
 
-    The worth of a further feature is max(u_i, 0) max(e_i, 0), where
-
-        e_i = m_i'(LL' - diag(LL'))m_i,   L = T - P(P'P + rI)^-1 P'T
-
-    is its agreement with the part of the target T that a ridge regression on the picked features P leaves.
-
-    `Z` (samples x features): centred columns of unit norm. `scores`: u_i. `target` (samples x columns): T.
-    `square_share`: the squares of the features count, too, with this factor, in e_i and in P. `squares` (samples x
-    features): those of Z by default. `ridge`: r.
+    The worth of a further feature is max(u_i, 0) max(e_i, 0). With L = T - P(P'P + rI)^-1 P'T, what a ridge regression
+    on the picked features P leaves of the target T, e_i = m_i'(LL' - diag(LL'))m_i. The squares of the features, those
+    of Z by default, count with the factor `square_share` in e_i and in P.
     """
 
     now = 0.0
@@ -133,10 +122,7 @@ class Constraints:
 
 
 class Panel:
-    """A growing panel that knows which features may still join it.
-
-    `features`: the features that are considered.
-    """
+    """A growing panel that knows which of the considered features may still join it."""
 
     def __init__(self, constraints: Constraints, features: IntArray) -> None:
         self.constraints, self.features = constraints, features
@@ -189,11 +175,9 @@ class Panel:
 
 
 def pick(panel: Panel, gain: Gain, count: int, first: BoolArray | None = None) -> IntArray:
-    """Grow the panel to `count` features and return them in order, the kept ones first.
-
-    `panel`: with features in the order of their scores. `gain`: of the first features of the panel. Once these are
-    picked, the others follow in their order. `first`: which features of the gain are picked before the others.
-    """
+    """Grow the panel to `count` features and return them in order, the kept ones first. The gain is of the panel's
+    first features, in the order of their scores; those in `first` come before the others. The rest follow in their
+    order."""
     for feature in panel.constraints.keep:
         position = int(np.flatnonzero(panel.features == feature)[0])
         panel.add(position)

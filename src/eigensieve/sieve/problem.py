@@ -61,7 +61,7 @@ class Problem:
         return self.constraints.free(self.usable)
 
     def with_constraints(self, constraints: Constraints) -> "Problem":
-        """Return the same problem with other constraints. What is known of the target stays known."""
+        """Return the same problem with other constraints. The known part of the target stays known."""
         other = copy(self)
         object.__setattr__(other, "constraints", constraints)
         return other
@@ -144,10 +144,8 @@ class Problem:
         return every if self.samples.rows is None else every.among(self.samples.rows)
 
     def pick(self, found: Found, candidates: IntArray, count: int) -> IntArray:
-        """Pick features by their gain, within the constraints; fewer if the constraints leave fewer.
-
-        Features that follow the structure no more than noise come after the others.
-        """
+        """Pick features by gain within the constraints; fewer if these leave fewer. Features no better than noise come
+        last."""
         share = self.cleaned.share
         features = candidates_in_order(found.scores * share, candidates, self.constraints)
         if not len(features) or not count:
@@ -211,10 +209,9 @@ def pose(
 ) -> Problem:
     """Remove unwanted variation and build the search problem.
 
-    `usable`: features that vary. `cannot` (pairs x 2): pairs of samples that cannot be linked. `use_scale`,
-    `use_profiles`: without a target: whether the features' variances are their first weights, and whether samples are
-    compared by profiles. The latter needs data without unwanted variation. `donors`: the donor of every sample, if some
-    have several. `weights`: of the samples, positive with mean 1. None if all are equal.
+    `cannot` (pairs x 2) are pairs of samples that cannot be linked. Without a target, `use_scale` makes the features'
+    variances their first weights, and `use_profiles` compares samples by profiles, which needs data without unwanted
+    variation. `weights` of the samples are positive with mean 1; None if all are equal.
     """
     unwanted = Unwanted() if unwanted is None else unwanted
     gaps = raw.shared.gaps

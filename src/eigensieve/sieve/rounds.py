@@ -35,9 +35,9 @@ class Rounds:
     def structure(self, active: BoolArray, progress: Progress = silent) -> tuple[FloatArray, Layout]:
         """Return V, the structure that the active features show, and its layout.
 
-        Samples are laid out by the features' first weights, all equal or by scale. Each round builds the local graph,
-        takes V from random walks along it, and weights the features by their scores. Where the leading eigenvalue does
-        not stand out of noise, the rounds start from screened features. One graph of profiles replaces the rounds.
+        Each round lays the samples out by the weights, builds the local graph, takes V from random walks along it, and
+        weights the features by their scores. Where the leading eigenvalue does not stand out of noise, the rounds start
+        from screened features. One graph of profiles replaces the rounds.
         """
         if self.profiles is not None:
             progress("comparing samples by profiles")
@@ -70,10 +70,8 @@ class Rounds:
         return self.samples.present * agreement(self.samples.data, V, self.samples.donors) + self.separation
 
     def narrow_scores(self, progress: Progress = silent) -> FloatArray:
-        """Return the score of every feature by the structure of the other features.
-
-        Among few features each is a large part of the structure, and noise would agree with itself.
-        """
+        """Return the score of every feature by the structure of the other features. Among few features each is a large
+        part of the structure, and noise would agree with itself."""
         scores = np.zeros(len(self.usable))
         for feature in np.flatnonzero(self.usable):
             others = self.usable.copy()
@@ -85,11 +83,8 @@ class Rounds:
 
 
 def separation(data: DataMatrix, pairs: IntArray) -> FloatArray:
-    """Return -m_i'Cm_i / |C| for every feature: how far it separates pairs of samples that cannot be linked.
-
-    C is the adjacency matrix of the pairs and |C| its largest eigenvalue. A feature with opposite values in every pair
-    scores at most 1, as one that follows V does; noise scores about 0.
-    """
+    """Return -m_i'Cm_i / |C|, C the adjacency matrix of pairs that cannot be linked and |C| its largest eigenvalue. A
+    feature with opposite values in every pair scores at most 1, as one that follows V does; noise scores about 0."""
     rows, columns = np.vstack([pairs, pairs[:, ::-1]]).T
     graph = coo_array((np.ones(len(rows)), (rows, columns)), shape=(data.n_samples, data.n_samples)).tocsr()
     largest = eigsh(graph, k=1, which="LA", v0=np.ones(data.n_samples), return_eigenvectors=False)[0]
@@ -100,10 +95,9 @@ def separation(data: DataMatrix, pairs: IntArray) -> FloatArray:
 def _screened(data: DataMatrix, weights: FloatArray) -> FloatArray:
     """Halve the features until 40 are left, keeping those most correlated with the features still in.
 
-    The score of feature i among the remaining features J is m_i' A_J m_i, the weighted sum of its squared correlations
-    with them. For noise it is about |J| / q with a standard deviation of sqrt(2 |J|) / q. The deviation falls with
-    every halving, while the share of a group of relevant features stays. So a group too small to show in the spectrum
-    of all features shows once enough noise is removed.
+    The score m_i' A_J m_i of feature i among the remaining features J is about |J| / q for noise, with a standard
+    deviation of sqrt(2 |J|) / q. The deviation falls with every halving, and the share of a relevant group stays. So a
+    group too small to show in the spectrum of all features shows in the end.
     """
     kept = np.flatnonzero(weights)
     Z = None

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from eigensieve._types import FloatArray, IntArray
-from eigensieve.data import Block, DataMatrix, share_present
+from eigensieve.data import DataMatrix, share_present
 from eigensieve.graphs import nearest_among
 from eigensieve.sieve.settings import SETTINGS
 from eigensieve.sieve.structure import centred
@@ -40,12 +40,8 @@ class Samples:
         return kept if kept.any() else varies.astype(np.float64)
 
     def extended(self, V: FloatArray, places: FloatArray) -> FloatArray:
-        """Carry the structure of the landmarks over to all samples.
-
-        A sample that is no landmark gets the mean of V over its 5 nearest landmarks (Nystroem's extension).
-
-        `V` (landmarks x columns). `places` (samples x coordinates): all samples as points of the layout.
-        """
+        """Carry the landmarks' V over to all samples: others get the mean of V over their 5 nearest landmarks in the
+        layout `places` (Nystroem's extension)."""
         assert self.rows is not None
         marks = places[self.rows]
         others = np.delete(np.arange(len(places)), self.rows)
@@ -57,10 +53,7 @@ class Samples:
 
 
 def compared_samples(data: DataMatrix, donors: IntArray | None = None) -> Samples:
-    """Choose the samples that are compared.
-
-    `data`: centred columns of unit norm.
-    """
+    """Choose the samples that are compared."""
     if data.n_samples <= SETTINGS.landmarks:
         return Samples(data, None, data, np.ones(data.n_features), share_present(data), donors)
     rows = landmark_rows(data)
@@ -78,24 +71,16 @@ def compared_samples(data: DataMatrix, donors: IntArray | None = None) -> Sample
 
 
 def landmark_rows(data: DataMatrix) -> IntArray:
-    """Return the landmarks: samples with many extreme values, and others at random; the same on every run.
-
-    A small group with features of its own has many values beyond three standard deviations. Drawn at random it would be
-    lost. A tenth of the landmarks is chosen for this number.
-    """
+    """Return the landmarks, the same on every run: a tenth by their number of values beyond three standard deviations,
+    so that small groups with features of their own are not lost, and others at random."""
     q = data.n_samples
     rare = round(SETTINGS.rare * SETTINGS.landmarks)
     limit = _EXTREME**2 / q if data.roots is None else (_EXTREME * data.roots[:, None]) ** 2 / q
-    counts = sum(data.map_blocks(lambda block: _beyond(block, limit)))
+    counts = sum(data.map_blocks(lambda block: np.count_nonzero(np.square(block.toarray()) > limit, axis=1)))
     mixed = np.random.default_rng(0).permutation(q)
     chosen = mixed[np.argsort(-np.asarray(counts)[mixed], kind="stable")[:rare]]
     others = mixed[~np.isin(mixed, chosen)][: SETTINGS.landmarks - rare]
     return np.sort(np.concatenate([chosen, others]))
-
-
-def _beyond(block: Block, limit: FloatArray | float) -> IntArray:
-    """Count, for every sample, the features of a block whose square is beyond a limit."""
-    return np.count_nonzero(np.square(block.toarray()) > limit, axis=1)
 
 
 def combined(data: DataMatrix, loadings: FloatArray) -> FloatArray:

@@ -15,15 +15,12 @@ def walks(
 ) -> FloatArray:
     """Return V, whose V V' says for every two samples how far they belong together.
 
-    Two samples belong together if random walks of six steps from both end in the same places. The walks follow the
-    graph of :func:`~eigensieve.graphs.local_graph`. With U and lambda the leading eigenvectors and eigenvalues of the
-    smoothed graph, the rows of U diag(lambda)^6 say where walks end. Directions that walks forget count little, so the
-    number of eigenvectors hardly matters.
+    Two samples do if random walks of six steps along :func:`~eigensieve.graphs.local_graph` end in the same places.
+    With U and lambda the leading eigenpairs of the smoothed graph, the rows of U diag(lambda)^6 say where walks end.
+    Directions that walks forget count little, so the number of eigenvectors hardly matters.
 
-    `points` (samples x coordinates): the layout of the samples. `balance`: power of the singular values. Large groups
-    have large ones. Below 1, small groups count more beside them. `donors`: the donor of every sample; neighbours are
-    then of other donors. `roots`: roots r of the samples' weights, of mean square 1. A walk goes to a neighbour in
-    proportion to its weight. The rows of V are then multiplied by r.
+    `balance` is a power of the singular values: below 1 small groups count more. With `donors` neighbours are of other
+    donors. A walk goes to a neighbour in proportion to its weight; `roots`, of mean square 1, multiply the rows of V.
     """
     q = len(points)
     graph = local_graph(points, min(SETTINGS.neighbors, q - 1), SETTINGS.around, donors)
@@ -42,11 +39,9 @@ def walks(
 
 
 def normalize_rows(rows: FloatArray, roots: FloatArray | None = None) -> FloatArray:
-    """Return the rows at equal length, so that samples count equally, then centred and scaled.
-
-    Rows are normalised as in spectral clustering (Ng, Jordan and Weiss 2002). Rows of zeros stay at zero before columns
-    are centred. The largest singular value of the result is 1, so a feature that follows V scores at most 1.
-    """
+    """Return the rows at equal length as in spectral clustering (Ng, Jordan and Weiss 2002), then centred and scaled.
+    Rows of zeros stay zero before centring. The largest singular value is 1, so a feature that follows V scores at most
+    1."""
     roots = np.ones(len(rows)) if roots is None else roots
     lengths = np.linalg.norm(rows, axis=1)
     typical = max(float(np.sqrt(np.mean((roots * lengths) ** 2))), np.finfo(np.float64).tiny)

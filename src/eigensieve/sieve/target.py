@@ -36,12 +36,9 @@ class Target:
         return np.where(self.known, self.columns.argmax(axis=1), -1) if self.kind == "classes" else None
 
     def basis(self, without: Array | None = None, roots: Array | None = None) -> Array:
-        """Return T: an orthonormal basis of the centred columns on the known samples, 0 elsewhere.
-
-        `without` (samples x directions): orthonormal directions, such as batches, that are taken off first: what y
-        shares with them is not counted. `roots`: roots of the samples' weights. The rows of `without` are multiplied by
-        them, and so are those of T.
-        """
+        """Return T: an orthonormal basis of the centred columns on the known samples, 0 elsewhere. The share of y in
+        the orthonormal directions `without`, such as batches, is not counted. `roots` of the samples' weights multiply
+        the rows of both."""
         r = None if roots is None else roots[self.known]
         here = centred = multiplied_rows(self.columns[self.known], r)
         if without is not None and without.shape[1]:
@@ -60,14 +57,12 @@ class Target:
 
 
 def read_target(y: Any, n_samples: int, owner: str, kind: Kind = "auto", weights: Array | None = None) -> Target:
-    """Read what the user says about the samples.
+    """Read y: classes of any type, numbers, or times to an event.
 
-    `y`: classes of any type, or numbers. None and NaN mark a sample without label, and so does -1 among whole numbers.
-    There are two exceptions: -1 and 1 alone are two values, and among numbers below -1 it is a number, too. A
-    structured array of (event, time), as in scikit-survival, holds times to an event, and so does a data frame with the
-    columns "event" and "time". `owner`: name of the estimator, for messages. `kind`: "auto" takes numbers with
-    fractions as numbers, everything else as classes; whole numbers of more than 20 distinct values, with fewer than 2.5
-    samples per value, are numbers too. `weights`: of the samples: how much each is at risk of an event.
+    None, NaN, and -1 among whole numbers mark a sample without label; but -1 and 1 alone are two values, and -1 is a
+    number among numbers below it. Arrays or data frames of "event" and "time" hold times. "auto" takes numbers with
+    fractions as numbers, and whole numbers of more than 20 distinct values with fewer than 2.5 samples per value;
+    everything else as classes. `weights` say how much each sample is at risk of an event.
     """
     check_consistent_length(np.empty((n_samples, 0)), np.asarray(y))
     y = event_and_time(y, owner)
@@ -189,10 +184,8 @@ def event_and_time(y: Any, owner: str) -> Any:
 
 
 def _survival(y: Array, owner: str, weights: Array) -> Target:
-    """Return the martingale residuals of the null Cox model: event minus cumulative hazard (Nelson and Aalen).
-
-    The score test of a Cox model with one feature m is the inner product of m with these residuals.
-    """
+    """Return the martingale residuals of the null Cox model: event minus cumulative hazard (Nelson and Aalen). The Cox
+    score test of a feature m is its inner product with them."""
     names = y.dtype.names or ()
     if len(names) != 2 or y.dtype[0].kind != "b" or y.dtype[1].kind not in "iuf":
         raise ValueError(

@@ -1,8 +1,7 @@
 """Unwanted variation: batches, side data and must-link pairs, taken off the data before anything is looked for.
 
-Three things can be known to be unwanted. Samples of different batches differ in ways that say nothing: the batch means
-are taken off every feature. Side data varies in unwanted ways: its leading directions are projected out of the feature
-space. Samples that must be linked differ in unwanted ways: so are the leading directions of their differences.
+The batch means are taken off every feature. The leading directions of side data, and of the differences between samples
+that must be linked, are projected out of the feature space.
 """
 
 from dataclasses import dataclass, replace
@@ -27,15 +26,14 @@ _MOST_DIFFERENCES = 1_000  # more of them are drawn from: their leading directio
 
 @dataclass(frozen=True)
 class Unwanted:
-    """What is known to be unwanted."""
+    """The known unwanted variation."""
 
     batches: Array | None = None  # number of the batch per sample
     side: DataMatrix | None = None  # raw side samples with the features of the data
     must: Array | None = None  # pairs x 2: pairs of samples that must be linked
     # directions of the side data, and of the pairs' differences, to project out: so many of each, or all there are
     n_directions: int | Literal["auto"] = "auto"
-    # samples x covariates: Numbers per sample, such as the depth of sequencing. What features share with them is taken
-    # off
+    # samples x covariates: numbers per sample, such as the depth of sequencing; taken off all features
     covariates: Array | None = None
 
     @property
@@ -72,8 +70,7 @@ class Cleaned:
 
     data: DataMatrix  # columns of unit norm, or zero where a feature was unwanted variation alone
     usable: Array  # features that still vary
-    # features x directions: V, orthonormal: what was projected out of the feature space. Empty without side data and
-    # pairs
+    # features x directions: V, orthonormal, projected out of the feature space. Empty without side data and pairs
     directions: Array
     # samples x batches - 1: U, orthonormal: the span of the centred batch indicators and covariates. Empty without them
     batches: Array
@@ -81,10 +78,7 @@ class Cleaned:
 
 
 def clean(data: DataMatrix, usable: Array, unwanted: Unwanted) -> Cleaned:
-    """Return the data with all unwanted variation taken off: first batches, then side data and pairs.
-
-    `data`: centred columns of unit norm.
-    """
+    """Return the centred data of unit norm with all unwanted variation taken off: batches, then side data and pairs."""
     directions = np.empty((data.n_features, 0))
     span: Array = np.empty((data.n_samples, 0))
     share: Array = np.ones(data.n_features)
@@ -108,9 +102,7 @@ def clean(data: DataMatrix, usable: Array, unwanted: Unwanted) -> Cleaned:
 
 def unwanted_directions(data: DataMatrix, unwanted: Unwanted) -> Array:
     """Return V (n_features, n_directions), orthonormal: the directions in which samples vary in unwanted ways.
-
-    Differences between batch means are among them, so that new samples need no batch to be cleaned.
-    """
+    Differences between batch means are among them, so that new samples need no batch to be cleaned."""
     found = [_of_side(data, unwanted), _of_pairs(data, unwanted)]
     if unwanted.by_sample:
         found.append(data.project(unwanted.span(data.n_samples, data.roots)).astype(np.float64))
@@ -158,10 +150,8 @@ def differences(pairs: Array, n_samples: int) -> csr_array:
 
 def _side_in_units(data: DataMatrix, side: DataMatrix) -> tuple[DataMatrix, Array]:
     """Return the side data, and what its columns are multiplied by to have the units of the standardised main data.
-
     Columns of extreme scale are multiplied by powers of two first, as those of the main data were. Side data whose
-    squares, in these units, cannot be computed with are refused.
-    """
+    squares, in these units, cannot be computed with are refused."""
     stats, exponents = side.stats(), data.shared.exponents
     scale, own = np.frexp(np.asarray(getattr(data, "base", data).scale, dtype=np.float64))
     own = own if exponents is None else own + exponents
@@ -191,10 +181,7 @@ def _side_in_units(data: DataMatrix, side: DataMatrix) -> tuple[DataMatrix, Arra
 def _number(
     eigenvalues: Array, energies: Array, dimensions: int, wanted: int | Literal["auto"], dtype: np.dtype[Any]
 ) -> int:
-    """How many directions to take out: as many as wanted, or those above the noise edge of independent features.
-
-    Eigenvalues that may be rounding are no directions.
-    """
+    """Return how many directions to take out: as wanted, or those above the noise edge; none that may be rounding."""
     floor = max(1e-10, 100 * float(np.finfo(dtype).eps)) * float(eigenvalues.max(initial=0.0))
     there = int(np.count_nonzero(eigenvalues > max(floor, np.finfo(np.float64).tiny)))
     if wanted != "auto":

@@ -60,7 +60,7 @@ def apply_model(
 
 
 def _open_model(path: str) -> tuple[Any, dict[str, Any]]:
-    """Load a model file, or say what is wrong with it."""
+    """Load a model file, or say how it is wrong."""
     from eigensieve.estimators import ModelFileError, load_model, read_model_header
 
     try:
@@ -81,11 +81,9 @@ def _as_in_the_fit(table: Any, header: dict[str, Any]) -> Any:
 
 
 def _columns(estimator: Any, table: Any, model: str, source: str) -> Any:
-    """Positions, in the table, of the features the model selected.
-
-    A model that knows names finds columns by name: their order and further columns do not matter. Otherwise columns are
-    found by position, and there must be as many as in the fit.
-    """
+    """Positions, in the table, of the features the model selected. A model that knows names finds columns by name:
+    their order and further columns do not matter. Otherwise columns are found by position, and there must be as many as
+    in the fit."""
     chosen = np.flatnonzero(estimator.get_support())
     names = getattr(estimator, "feature_names_in_", None)
     if names is None:

@@ -158,7 +158,7 @@ def compare_selectors(
 
 @dataclass(frozen=True)
 class _Task:
-    """What is compared on a table."""
+    """One comparison on one table."""
 
     methods: list[str]
     counts: list[int]

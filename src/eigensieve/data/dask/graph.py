@@ -1,8 +1,7 @@
 """The tasks of one pass as one Dask graph: put together by hand, run, and waited for.
 
-A pass is a handful of tasks. Made one by one as delayed objects, each would carry a graph of its own, and merging
-those takes the client longer than the smaller passes take the workers. A cluster without workers is an error, not an
-endless wait.
+Delayed objects would each carry a graph, and merging these takes the client longer than small passes take the workers.
+A cluster without workers is an error, not an endless wait.
 """
 
 import time

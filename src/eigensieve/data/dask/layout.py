@@ -1,8 +1,7 @@
 """How a Dask array is laid out: pieces, segments, the workers they are on, and feature arrays cut like them.
 
-Tasks and feature arrays are asked to stay beside their chunks. Dask weighs the time to move a chunk against the work
-that waits where it is, from guesses of both; a chunk of a hundred megabytes moved on a wrong guess costs more than the
-pass. It is only asked: tasks run elsewhere when the worker is gone.
+Tasks and feature arrays are asked to stay beside their chunks: Dask guesses when to move one, and a wrong guess costs
+more than the pass. It is only asked: tasks run elsewhere when the worker is gone.
 """
 
 from collections import Counter
@@ -114,11 +113,8 @@ def futures_in(X: Any) -> dict[Any, Any]:
 
 
 def homes(futures: Mapping[Any, Any], pieces: Sequence[Sequence[Any]]) -> list[str | None]:
-    """Return the worker that holds most chunks of each piece; None where there is none yet.
-
-    Several workers may hold equally many, because copies stay behind when chunks have been looked at elsewhere. Then
-    the one with the least to do is chosen: otherwise one worker might be given everything.
-    """
+    """Return the worker that holds most chunks of each piece; None where there is none yet. Of several with equally
+    many (copies stay behind), the one with the least to do is chosen: else one might be given everything."""
     if not futures:
         return [None] * len(pieces)
     holders = next(iter(futures.values())).client.who_has(list(futures.values()))
@@ -135,11 +131,9 @@ def homes(futures: Mapping[Any, Any], pieces: Sequence[Sequence[Any]]) -> list[s
 
 
 def segments_of(homes: Sequence[str | None], sizes: Sequence[float], threads: Mapping[str, int]) -> list[list[int]]:
-    """Put pieces that are on the same worker together, into as many segments as it has threads.
-
-    One more task costs the scheduler more than the arithmetic of a small piece. Pieces without a home stay alone, and
-    no segment is large: when its worker is lost, another must take all of it. `sizes` are the bytes of the pieces.
-    """
+    """Put pieces on the same worker together, into as many segments as it has threads: a task costs more than a small
+    piece. Pieces without a home stay alone. No segment is large: another worker may have to take all of it. `sizes` are
+    in bytes."""
     found = [[p] for p, home in enumerate(homes) if home is None]
     for worker in sorted({home for home in homes if home is not None}):
         mine = [p for p, home in enumerate(homes) if home == worker]

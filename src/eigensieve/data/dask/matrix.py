@@ -1,8 +1,7 @@
-"""Dask arrays and dataframes: every pass runs where the chunks are, only thin matrices travel.
+"""The data matrix of Dask collections, on the client.
 
-Feature arrays (weights, projections, statistics) are made on the workers and stay there. A pass sends the columns V
-and the block function, and brings back the sum of the backward products, added up on the workers. All of it is plain
-Dask tasks, so that results lost with a worker are computed again.
+A pass sends the columns V and the block function, and brings back the sum of the backward products, added up on the
+workers. All of it is plain Dask tasks, so that results lost with a worker are computed again.
 """
 
 import warnings
@@ -290,9 +289,7 @@ class DaskData(DataMatrix):
 
 class WorkerStats(ColumnStats):
     """Statistics of the columns. Flags are here; means and norms are brought from the workers, by name, when asked for.
-
-    `extreme` is for the type of the data.
-    """
+    `extreme` is for the type of the data."""
 
     _bring: Callable[[str], FloatArray]
     _extreme: BoolArray
@@ -365,9 +362,7 @@ def _from_dataframe(frame: Any) -> tuple[Any, Array]:
 
 def _common_type(kinds: set[Any]) -> np.dtype[Any] | None:
     """Return the type that columns of several types, or of types that may miss values, are cast to; None for one type.
-
-    Pandas would make objects of them.
-    """
+    Pandas would make objects of them."""
     plain = {kind for kind in kinds if isinstance(kind, np.dtype)}
     if len(kinds) == len(plain) == 1:
         return None

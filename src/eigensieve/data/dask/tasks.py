@@ -1,8 +1,5 @@
-"""The functions that run on the workers: they take chunks of the data and the feature arrays beside them.
-
-A task works on a segment: one piece or several that are on the same worker. The feature arrays of its pieces are one
-array, in the order of the pieces.
-"""
+"""The functions that run on the workers, for one segment: chunks of the data, and one feature array for all of its
+pieces."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -54,12 +51,8 @@ class Filled:
 
 @dataclass(frozen=True, eq=False)
 class Sum:
-    """A sum in float64 whose last bit does not depend on the order in which workers add.
-
-    Chunks are added up where they are, in an order that Dask chooses. A sum is kept as two numbers, the rounded sum and
-    what rounding took off (Knuth's two-sum), so that any order gives the same result when they are put together. A sum
-    is never changed in place, because a worker may keep it.
-    """
+    """A sum in float64 whose last bit does not depend on the order in which workers add: the rounded sum and what
+    rounding took off (Knuth's two-sum). It is never changed in place, because a worker may keep it."""
 
     high: FloatArray
     low: FloatArray

@@ -12,11 +12,8 @@ _SCAN = 1 << 22  # non-zeros read at once when features must be picked out of co
 
 
 class SparseSource(Source):
-    """Compressed columns (read along the features) or compressed rows (read along the samples).
-
-    `group` has the members ``data``, ``indices``, ``indptr``. Only the pointers, one per column or row, are held in
-    memory.
-    """
+    """Compressed columns (read along the features) or compressed rows (read along the samples). `group` has the members
+    ``data``, ``indices``, ``indptr``. Only the pointers, one per column or row, are held in memory."""
 
     def __init__(
         self,

@@ -9,11 +9,9 @@ from eigensieve.data.disk.sources import ALIVE, Source, Watch, show_bytes
 
 
 class ChunkedSource(Source):
-    """A chunked array, read along the axis that lets each chunk be read once per pass.
-
-    `chunks` is the shape of the stored chunks; None for contiguous storage. The data is read along the features where
-    all chunks of some features fit in `max_memory`, else along the samples.
-    """
+    """A chunked array, read along the axis that lets each chunk be read once per pass. `chunks` is the shape of the
+    stored chunks; None for contiguous storage. The data is read along the features where all chunks of some features
+    fit in `max_memory`, else along the samples."""
 
     def __init__(
         self,

@@ -1,8 +1,7 @@
 """Reads that bypass the operating system's cache of files.
 
-A file larger than memory is never found in that cache again. Reading through it means a copy of everything and the
-work of freeing memory: several times the cost of the transfer itself when rows of a matrix are read a few columns at a
-time.
+A file larger than memory is never found there again. Copying everything through it and freeing memory costs several
+times the transfer itself when rows of a matrix are read a few columns at a time.
 """
 
 import os
@@ -77,11 +76,8 @@ def aligned_memory(size: int) -> Array:
 
 
 def read_rows(path: Path, rows: Rows, memory: Array, dtype: Any) -> Array:
-    """Read rows into aligned memory and return them as a matrix there, with gaps between its rows.
-
-    Every row is read from the block it begins in to the block it ends in. In memory the rows are as far apart as in the
-    file, less a multiple of the block size. So their first entries are at equal distances, and nothing is moved.
-    """
+    """Read rows into aligned memory and return them as a matrix there, with gaps between its rows. Each is read in
+    whole blocks. Rows are as far apart as in the file, less a multiple of the block size, so nothing is moved."""
     lead = rows.first % BLOCK
     target = memory.data
 

@@ -1,7 +1,4 @@
-"""Arrays in .npy files and memory maps, read with plain file reads.
-
-A memory map of a file that shrinks kills the process (SIGBUS). A read that comes up short can be reported as an error.
-"""
+"""Arrays in .npy files and memory maps, read with plain reads: a mapped file that shrinks kills the process."""
 
 import os
 from mmap import ALLOCATIONGRANULARITY

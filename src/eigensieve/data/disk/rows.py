@@ -24,11 +24,8 @@ from eigensieve.data.threads import ordered_map
 
 
 class RowStreamedData(StreamedData):
-    """A stored matrix read in pieces of consecutive samples.
-
-    Passes that need whole features (`map_blocks`, `gram`) still read along the features, in pieces as wide as the
-    memory allows.
-    """
+    """A stored matrix read in pieces of consecutive samples. Passes that need whole features (`map_blocks`, `gram`)
+    still read along the features, in pieces as wide as the memory allows."""
 
     def __init__(self, source: Source, max_memory: int) -> None:
         super().__init__(source, max_memory)

@@ -54,10 +54,8 @@ class Source(ABC):
 
     @abstractmethod
     def columns(self, start: int, stop: int, buffer: Array | None = None) -> Any:
-        """Return features start..stop as (n_samples, stop - start): an array, or a sparse matrix.
-
-        `buffer` is memory that `memory` returned for as many features or more; an array may be placed in it.
-        """
+        """Return features start..stop as (n_samples, stop - start): an array, or a sparse matrix. `buffer` is memory
+        that `memory` returned for as many features or more; an array may be placed in it."""
 
     def rows(self, start: int, stop: int) -> Any:
         """Return samples start..stop as (stop - start, n_features); only for sources with `by_samples`."""
@@ -128,10 +126,8 @@ class DerivedSource(Source):
 
 
 class SampleSubset(DerivedSource):
-    """Some of the samples of another source, named in increasing order, for subsamples and folds.
-
-    Everything is read and the other samples are left out, so a pass takes as long as over the whole.
-    """
+    """Some of the samples of another source, named in increasing order, for subsamples and folds. Everything is read
+    and the other samples are left out, so a pass takes as long as over the whole."""
 
     def __init__(self, base: Source, rows: IntArray) -> None:
         super().__init__(base, f"{base.name} ({len(rows)} samples)", len(rows), base.dtype, base.itemsize)

@@ -18,15 +18,12 @@ _INNER = 4  # steps on the weights between two steps on the embedding
 
 
 def solve_anchored(problem: Problem, codes: IntArray, settings: SolveSettings) -> Result:
-    """Maximise the criterion over the weights and the unlabelled rows of Q.
+    """Maximise the criterion over the weights and the unlabelled rows of Q = [sqrt(s) C; sqrt(1 - s) U].
 
-    Q = [sqrt(s) C; sqrt(1 - s) U]. C spans the centred class indicators on the labelled rows. U is orthonormal and
-    free. s = 0.8 + 0.2 (labelled / samples) is the share of the labelled rows: the natural share, labelled / samples,
-    is too small for a handful of labels. With 9 or 15 labels of 150 samples, on data with two solutions, they would
-    change nothing. With all samples labelled this is the supervised problem.
-
-    trace(Q'L^2Q) is convex in Q, so it never falls when U becomes the polar factor of the unlabelled rows of L^2 Q. The
-    weights are improved by the usual solver with Q fixed.
+    C spans the centred class indicators on the labelled rows; U is orthonormal and free. The labelled rows' natural
+    share would make a handful of labels change nothing (9 or 15 of 150 samples, data with two solutions), so
+    s = 0.8 + 0.2 (labelled / samples). trace(Q'L^2Q) is convex in Q and never falls when U becomes the polar factor of
+    the unlabelled rows of L^2 Q. The weights are improved by the usual solver with Q fixed.
     """
     free = codes == UNLABELLED
     share = ANCHOR + (1 - ANCHOR) * float(np.mean(~free))

@@ -24,10 +24,9 @@ class Pairs:
 def read_pairs(cannot_link: Any, must_link: Any, n_samples: int, owner: str) -> Pairs | None:
     """Check the user's pairs and leave out repeated ones. Return None when there are none.
 
-    Pairs are indices (n_pairs, 2), or one group number per sample, -1 for none. Samples of the same group belong
-    together in `must_link`, samples of different groups belong apart in `cannot_link`. Only the second form can be
-    sliced by a cross-validation. Lists may not contradict each other, nor may a chain of must-link pairs join two
-    samples of a cannot-link pair.
+    Pairs are indices (n_pairs, 2), or one group number per sample, -1 for none, which a cross-validation can slice: the
+    same group belongs together in `must_link`, different groups belong apart in `cannot_link`. Neither lists nor chains
+    of must-link pairs may contradict a cannot-link pair.
     """
     if cannot_link is None and must_link is None:
         return None
@@ -116,10 +115,8 @@ def check_combination(
     labels: Labels | None,
     pairs: Pairs | None,
 ) -> None:
-    """Raise a ValueError when parameters of an estimator, labels and pairs exclude each other.
-
-    `supervision` is "span" or "blocks", and None without labels. The others are as the user gives them.
-    """
+    """Raise a ValueError when parameters of an estimator, labels and pairs exclude each other. `supervision` is "span"
+    or "blocks", and None without labels. The others are as the user gives them."""
     laplacian, auto = spectrum == "laplacian", solver == "auto"
     blocks = supervision == "blocks"
     few = labels is not None and not labels.complete

@@ -35,13 +35,9 @@ def read_labels(
     lone_samples: bool = False,
     instead: str = "use supervision='ignore'",
 ) -> Labels:
-    """Read labels of any kind. All estimators that number classes do it here.
-
-    None, NaN and -1 mark a sample without label; in arrays of objects they may stand beside strings. If -1 and 1 are
-    the only values, they are two classes. With ``some_unlabelled=False`` -1 is a class like any other, and None and NaN
-    are refused. With `lone_samples` a class may have one sample only. `instead` says in messages what to do without
-    classes.
-    """
+    """Read labels of any kind. All estimators that number classes do it here. None, NaN and -1 mark a sample without
+    label, but -1 and 1 alone are two classes. With ``some_unlabelled=False`` -1 is a class, and None and NaN are
+    refused. With `lone_samples` a class may have one sample. `instead` says in messages what to do without classes."""
     y = column_or_1d(as_values(y), warn=True)
     check_consistent_length(np.empty((n_samples, 0)), y)
     known = ~missing_labels(y)
@@ -118,10 +114,7 @@ def marked_labels(y: Array, known: Array) -> BoolArray:
 
 def class_span(codes: IntArray) -> FloatArray:
     """Orthonormal basis (samples, classes - 1) of the centred class indicators on the labelled rows, 0 elsewhere.
-
-    m'QQ'm is then the part of a feature's sum of squares that the classes explain. The basis is orthonormal, so a class
-    counts by the variance it explains, not by the length of its indicator. The sizes of two classes do not matter to Q.
-    """
+    m'QQ'm is the part of a feature's sum of squares that the classes explain, whatever their sizes."""
     known = codes != UNLABELLED
     indicators = (codes[known, None] == np.unique(codes[known])).astype(np.float64)
     indicators -= indicators.mean(axis=0)

@@ -1,12 +1,12 @@
 """The penalty for pairs of samples that are known to belong apart, or together (2004, section 5).
 
-A cannot-link pair (x, y) asks for a small (x'y)^2 = (sum_i w_i x_i y_i)^2 = w'Fw, F_rs = x_r y_r x_s y_s. A must-link
-pair asks for a large one. The criterion becomes w'(G - lambda B)w with
+A cannot-link pair (x, y) asks for a small (x'y)^2 = (sum_i w_i x_i y_i)^2 = w'Fw, F_rs = x_r y_r x_s y_s, a must-link
+pair for a large one. The criterion becomes w'(G - lambda B)w with
 
 B = (q^2 / 2) (mean of F over the cannot-link pairs - mean of F over the must-link pairs).
 
-The paper's B is the sum of F = (x*y)(x*y)' over the cannot-link pairs. Here the mean stands for all q^2 / 2 pairs of
-samples, so lambda does not depend on their number. One pair of q = 40 samples counts 800 times as much as printed.
+The paper's B is the sum over the cannot-link pairs. With the mean, lambda does not depend on their number: one pair of
+q = 40 samples counts 800 times as much as printed.
 """
 
 from typing import Any
@@ -19,11 +19,9 @@ from eigensieve.qalpha.knowledge.checks import Pairs
 
 
 class PairPenalty:
-    """lambda B, known by its products: two passes over the data, and memory for one number per pair.
-
-    With a_p = A(w)_xy for pair p and its coefficient c_p, (B w)_i = sum_p c_p a_p x_i y_i. `data` is standardised,
-    `strength` is lambda, and `scale` is s_i where weights of the form w = S b are sought.
-    """
+    """lambda B, known by its products: two passes over the data, and memory for one number per pair. With a_p = A(w)_xy
+    for pair p and its coefficient c_p, (B w)_i = sum_p c_p a_p x_i y_i. `data` is standardised, `strength` is lambda,
+    and `scale` is s_i where weights of the form w = S b are sought."""
 
     def __init__(self, data: DataMatrix, pairs: Pairs, strength: float, scale: FloatArray | None = None) -> None:
         self.data = data

@@ -1,7 +1,4 @@
-"""Build the problem for the solver from labels, pairs and side data, and turn its result into weights.
-
-Side data are samples that vary in ways that are not wanted (2004, section 3). They act by a scale per feature.
-"""
+"""Labels, pairs and side data (a scale per feature; 2004, section 3) in one problem, and its result as weights."""
 
 from dataclasses import dataclass, replace
 
@@ -33,11 +30,9 @@ class Knowledge:
 
 
 def side_variances(main: ColumnStats, side: ColumnStats, exponents: IntArray | None = None) -> FloatArray:
-    """Return D: each feature's variance over the side samples, in units of its variance over the main samples.
-
-    Features that are constant in the main data get 0. `exponents` are the powers of two by which the columns of the
-    main data were multiplied, if they were.
-    """
+    """Return D: each feature's variance over the side samples, in units of its variance over the main samples. Features
+    that are constant in the main data get 0. `exponents` are the powers of two by which the columns of the main data
+    were multiplied, if they were."""
     ratio = np.zeros(len(main.mean))
     deviation = side.centered_norm / np.sqrt(side.n_samples)
     with np.errstate(over="ignore", under="ignore"):
