@@ -33,7 +33,6 @@ from eigensieve.sieve import (
     Target,
     Unwanted,
     Use,
-    check_weighted,
     distinct_samples,
     pose,
     read_target,
@@ -334,7 +333,6 @@ class SieveSelector(BaseSelector):
         if not nodes.trivial:
             check_samples(self, (len(nodes.kept), raw.n_features), 4)
             raw, target, unwanted = nodes.of_data(raw), nodes.of_target(target), nodes.of_unwanted(unwanted)
-            target = None if target is None else check_weighted(target, name)
             cannot, donors = nodes.of_pairs(cannot), None if donors is None else donors[nodes.kept]
         if target is not None and len(np.unique(target.columns[target.known], axis=0)) < 2:
             raise ValueError(f"y of {name} must vary on the samples with a positive sample_weight. Raise some weights.")

@@ -36,5 +36,5 @@ from eigensieve.sieve.pick import Constraints, Panel
 from eigensieve.sieve.problem import Found, Problem, pose
 from eigensieve.sieve.rounds import Rounds
 from eigensieve.sieve.samples import Samples, compared_samples
-from eigensieve.sieve.target import Kind, Target, check_weighted, event_and_time, read_target
+from eigensieve.sieve.target import Kind, Target, event_and_time, read_target
 from eigensieve.sieve.unwanted import Unwanted, clean, unwanted_directions

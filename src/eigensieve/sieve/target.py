@@ -90,16 +90,6 @@ def read_target(y: Any, n_samples: int, owner: str, kind: Kind = "auto", weights
     return Target(np.where(known[:, None], columns, 0.0), known, "several")
 
 
-def check_weighted(target: Target, owner: str) -> Target:
-    """Return the target of the samples with a weight; raise if it does not vary among them."""
-    some = target.columns[target.known]
-    if not len(some) or not np.ptp(some, axis=0).any():
-        raise ValueError(
-            f"y of {owner} does not vary among the samples with a weight above 0. Give others a weight, or leave y out."
-        )
-    return target
-
-
 def _as_columns(y: Any, owner: str) -> Array:
     table = np.asarray(as_values(y))
     if table.dtype.kind == "S":
