@@ -15,7 +15,7 @@ from eigensieve.report.texts import methods_text
 from eigensieve.report.trust import trust_cards
 from eigensieve.report.views import Limits, heat_map, numbers, panel_view, redundancy, sample_view, topographical_map
 
-_PASSED = ("y", "batches", "groups", "side", "must_link", "cannot_link")  # arguments of fit among what is known
+_PASSED = ("y", "batches", "groups", "side", "must_link", "cannot_link")  # arguments of fit
 
 
 def summarize(
