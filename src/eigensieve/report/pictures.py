@@ -49,7 +49,7 @@ def ellipses(
         if chosen[i] and len(taken) < _LABELS and free:
             taken.append((x, y))
             name = names[i] if len(names[i]) <= 18 else names[i][:17] + "…"
-            labels.append(_text(min(max(x, 55.0), _WIDE - 55.0), y, name, "middle", "name"))
+            labels.append(_text(min(max(x, 55.0), _WIDE - 55.0), y, name, "middle", "name halo"))
     columns = ["feature", "direction_1", "direction_2", "relevance_1", "relevance_2", "selected"]
     rows = [[names[i], *centres[i], *sizes[i], chosen[i]] for i in order]
     return Picture("map", _svg(_WIDE, _HIGH, "Map of the features", [*shapes, *labels]), columns, rows)
