@@ -75,6 +75,9 @@ def test_from_drop_to_download(browser, address, tmp_path, width, dark):
         assert time.monotonic() < deadline, "the report is not shown"
         time.sleep(0.1)
     assert browser.run_in_frame("document.title") == "Features of genes.csv"
+    # the report is drawn for the width of the frame
+    drawn = browser.run_in_frame("document.querySelector('svg').viewBox.baseVal.width")
+    assert (drawn > 500) == (browser.run_in_frame("innerWidth") >= 760)
     # the report has no origin: its script could not reach the server's other addresses
     assert browser.run_in_frame("origin") == "null"
     assert browser.run_in_frame("fetch('../selection').then(() => 'read', () => 'refused')") == "refused"

@@ -154,6 +154,7 @@
     byId("copy").textContent = "Copy";
     const frame = byId("report");
     frame.hidden = !run.files.report;
+    frame.getBoundingClientRect();  // the report draws for the frame's width, so lay it out first
     if (run.files.report) frame.src = "files/report?at=" + Date.now();
   }
 
