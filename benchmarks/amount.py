@@ -105,7 +105,7 @@ def print_clusters(name: str, parallel: Parallel, first: int, draws: int) -> Non
 def print_cost(names: list[str], first: int, repeats: int) -> None:
     made = make_planted_clusters(100, 200_000, 200, dtype=np.float32, random_state=first)
     for name in SELECTORS:
-        fitted(name, made.X[:, :500], 0)  # compiles what is compiled
+        fitted(name, made.X[:, :500], 0)  # compiles the numba functions
     plain = _seconds("QAlphaSelector", made.X, repeats, n_features_to_select=100)
     print(
         "200,000 features x 100 samples, single precision: times QAlphaSelector(100), the automatic choice at most 10"

@@ -8,7 +8,7 @@ run, from Dask's own counters:
 messages
     `byte_count` of the streams between client, scheduler and workers, both ways: tasks and their states.
 results
-    What the workers' transfer logs say they sent to anyone but each other: what comes to the client.
+    The bytes that the workers' transfer logs say they sent to the client.
 between workers
     What the transfer logs say they sent to each other.
 

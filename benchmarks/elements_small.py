@@ -78,7 +78,7 @@ def largest(make: Callable[[int], str], budget: int, folder: Path, guess: int, t
             high = count
         if high - low <= max(1, count // 25):
             break
-        # In proportion, and never outside what is left.
+        # In proportion, and never beyond the remaining size.
         count = min(max(int(0.99 * count * budget / size), low + 1), high - 1)
     return best
 

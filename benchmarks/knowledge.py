@@ -11,7 +11,7 @@
 The labelled sets of the data folder are sorted by name. Those at even positions are for choosing, the others for
 reporting; ``--part`` says which. Their order is drawn once, ``--sets`` takes the first ones. Selection sees the
 training part only. Every table ends with the sieve's lead over each peer: mean over sets, standard error, and the p
-of a paired Wilcoxon test. Time ratios are over fits of the same run. ``--cache FOLDER`` keeps what is finished.
+of a paired Wilcoxon test. Time ratios are over fits of the same run. ``--cache FOLDER`` keeps finished parts.
 """
 
 import argparse

@@ -209,7 +209,7 @@ def pairs(args: argparse.Namespace) -> None:
 # ---- false discoveries
 
 Draw = tuple[np.ndarray, dict[str, Any], np.ndarray]
-"""X, what is known, and which features are relevant."""
+"""X, the knowledge, and which features are relevant."""
 
 
 def _classes(rng: np.random.Generator, strength: float) -> Draw:

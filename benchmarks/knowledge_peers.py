@@ -86,7 +86,7 @@ def mutual_information(X: np.ndarray, y: np.ndarray, count: int) -> np.ndarray:
 
 
 def mrmr(relevance: Callable[..., tuple[np.ndarray, np.ndarray]]) -> Peer:
-    """mRMR: the F statistic over the mean absolute correlation with what is picked; among the best 1,000 by F."""
+    """mRMR: the F statistic over the mean absolute correlation with the picked features; among the best 1,000 by F."""
 
     def select(X: np.ndarray, y: np.ndarray, count: int) -> np.ndarray:
         F = np.nan_to_num(relevance(X, y)[0], posinf=1e12)

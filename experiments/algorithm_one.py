@@ -14,7 +14,7 @@ _CANDIDATES, _SAMPLES, _CHUNK, _TRIES = 60, 0.1, 10, 3
 
 @dataclass
 class _Selected:
-    """What was selected so far.
+    """The selection so far.
 
     Attributes
     ----------

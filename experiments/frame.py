@@ -175,7 +175,7 @@ class Reading:
     Attributes
     ----------
     choice, reading : str
-        What is left open, and how it is read here; "(judged)" marks the reading that the verdicts use.
+        The settings a paper leaves open, and their reading here; "(judged)" marks the reading that the verdicts use.
     ours : str
         The figure under this reading.
     printed : str

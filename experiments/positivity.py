@@ -191,7 +191,7 @@ def conclude(results: Results) -> str:
 
 
 def open_choices(results: Results) -> list[Reading]:
-    """Return the effect of how the symmetric matrix is drawn, and of what is counted."""
+    """Return the effect of how the symmetric matrix is drawn, and of the quantity counted."""
     found = []
     for n, case in ((22, _SMALL_CASE), (500, _LARGE_CASE)):
         for name, values in (

@@ -27,7 +27,7 @@ def load_results(experiment: Experiment, folder: Path) -> Results:
 def run_experiment(
     experiment: Experiment, folder: Path, *, quick: bool = False, progress: Callable[[str], object] = lambda line: None
 ) -> Results:
-    """Run what is missing in the experiment's results file, and return all results.
+    """Run the missing parts of the experiment's results file, and return all results.
 
     Parameters
     ----------

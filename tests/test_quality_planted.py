@@ -1,4 +1,4 @@
-"""Planted labels on real columns: what is independent of the labels, and how selectors are judged."""
+"""Planted labels on real columns: which columns are independent of the labels, and how selectors are judged."""
 
 import json
 import subprocess

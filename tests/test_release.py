@@ -1,4 +1,4 @@
-"""What is released: the two archives, their metadata, the README as it is shown elsewhere, the workflow, the recipe."""
+"""The release: the two archives, their metadata, the README as it is shown elsewhere, the workflow, the recipe."""
 
 import re
 import subprocess

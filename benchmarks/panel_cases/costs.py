@@ -24,7 +24,7 @@ MOST = 3_000  # features of a set, drawn once
 
 
 def by_f_test(X: np.ndarray, y: np.ndarray, costs: np.ndarray, budget: float) -> np.ndarray:
-    """Greedy cost-benefit: features by F per cost while they fit in what is left."""
+    """Greedy cost-benefit: features by F per cost while they fit the remaining budget."""
     worth = np.nan_to_num(f_classif(X, y)[0]) / costs
     chosen: list[int] = []
     for feature in np.argsort(-worth, kind="stable"):

@@ -1,4 +1,4 @@
-"""Command line of the benchmark: run what is missing, print the tables, draw the pictures."""
+"""Command line of the benchmark: run the missing parts, print the tables, draw the pictures."""
 
 import argparse
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Run selectors on data sets into a results file; what is in the file already is not run again."""
+"""Run selectors on data sets into a results file; finished runs are skipped."""
 
 import time
 from collections.abc import Iterable

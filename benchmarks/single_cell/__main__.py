@@ -1,4 +1,4 @@
-"""Command line of the benchmark: run what is missing, print the tables."""
+"""Command line of the benchmark: run the missing parts, print the tables."""
 
 import argparse
 from pathlib import Path

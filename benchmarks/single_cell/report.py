@@ -1,4 +1,4 @@
-"""Tables of means over sets, and the verdicts on what was to be reached."""
+"""Tables of means over sets, and the verdicts on the targets."""
 
 from collections.abc import Iterable
 

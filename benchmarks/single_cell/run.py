@@ -1,4 +1,4 @@
-"""Run choosers on sets into a results file of JSON lines; what is in the file already is not run again."""
+"""Run choosers on sets into a results file of JSON lines; finished runs are skipped."""
 
 import json
 import time

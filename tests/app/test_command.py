@@ -1,4 +1,4 @@
-"""``eigensieve app`` as a command: what is missing or taken is told in one line."""
+"""``eigensieve app`` as a command: missing packages and taken ports are told in one line."""
 
 import socket
 import sys

@@ -1,4 +1,4 @@
-"""The page in a real browser, from dropping a table to downloading what was selected."""
+"""The page in a real browser, from dropping a table to downloading the selection."""
 
 import csv
 import json

@@ -281,7 +281,7 @@ print(json.dumps(found))
 def test_out_of_memory_says_so(tmp_path):
     """A table of 11.5 MB where the process may grow by less, so that reading fails, or by little more: the fit fails.
 
-    The small table comes first. It loads what is needed, and OpenBLAS takes its memory: without any, it waits for ever.
+    The small table comes first. It loads the libraries, and OpenBLAS takes its memory: without any, it waits for ever.
     """
     command = [sys.executable, "-c", _SHORT_OF_MEMORY, str(tmp_path)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=True)

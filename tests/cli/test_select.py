@@ -91,7 +91,7 @@ def test_standard_input_and_output(cli, table, monkeypatch):
     assert code == 0
     rows = list(csv.reader(io.StringIO(out)))
     assert len(rows) == 41 and set(RELEVANT) < set(rows[0])
-    assert "6 of 60 features" in err  # what is for people goes elsewhere
+    assert "6 of 60 features" in err  # messages for people go elsewhere
 
 
 def test_trace_ratio_with_labels_and_without(cli, table):

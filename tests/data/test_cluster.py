@@ -96,7 +96,7 @@ def by_columns(client: Any, X: np.ndarray) -> Any:
     return on_workers(X, (40, 30))
 
 
-@pytest.mark.filterwarnings("ignore:Running on a single-machine scheduler")  # what is asked for; Dask of 2024 warns
+@pytest.mark.filterwarnings("ignore:Running on a single-machine scheduler")  # intended here; Dask of 2024 warns
 def test_which_worker_adds_what_changes_no_bit(X: np.ndarray, by_columns: Any) -> None:
     assert len(as_data(by_columns).grid) == 2
     together = QAlphaSelector(RELEVANT, 2, tol=1e-6).fit(by_columns)

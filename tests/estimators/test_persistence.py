@@ -1,4 +1,4 @@
-"""Model files: what was saved comes back and says who wrote it; a bad file is refused before it is built."""
+"""Model files: a saved model comes back and names its writer; a bad file is refused before it is built."""
 
 import hashlib
 import io

@@ -1,4 +1,4 @@
-"""RejectionCascade: threshold, what reaches the full classifier, what is reported."""
+"""RejectionCascade: threshold, the share that reaches the full classifier, the report."""
 
 import numpy as np
 import pytest

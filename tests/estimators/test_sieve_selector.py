@@ -1,4 +1,4 @@
-"""SieveSelector faces scikit-learn, and finds what is planted."""
+"""SieveSelector in scikit-learn's tools, and on planted data."""
 
 import warnings
 

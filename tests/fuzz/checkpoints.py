@@ -34,7 +34,7 @@ def _data() -> np.ndarray:
 
 
 def _run(of: str, place: Path) -> np.ndarray:
-    """Run, with what is kept in a folder, and return the result."""
+    """Run with a checkpoint folder, and return the result."""
     if of == STABILITY:
         return selection_stability(
             VarianceThreshold(1.0), _data(), n_subsamples=3, results=place / "runs.npz"

@@ -1,6 +1,6 @@
 """Random fits of every estimator: any storage, any scale, with and without labels, side data and pairs.
 
-A fit must give exactly what was asked for, or be refused by an error of our own or of scikit-learn's validation.
+A fit must give exactly the number asked for, or be refused by an error of our own or of scikit-learn's validation.
 """
 
 import inspect

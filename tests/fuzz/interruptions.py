@@ -1,6 +1,6 @@
 """Commands that are ended by a signal at a random moment.
 
-Afterwards all outputs are there, whole, or none is; what was there before is there unless it was replaced; no hidden
+Afterwards all outputs are there, whole, or none is; older files are there unless they were replaced; no hidden
 folder is left; the exit code is the documented one of the signal, or 0; and what the last line says is true. The same
 command then succeeds in the same place.
 """
@@ -175,7 +175,7 @@ def _whole(command: str) -> tuple[dict[str, bytes], float]:
         import eigensieve.app.server  # noqa: F401
 
         return {}, _APP
-    # Forks find imported and compiled what has been used here. Polars is left out: its threads do not survive a fork.
+    # Forks find the modules imported and the functions compiled. Polars is left out: its threads do not survive a fork.
     with tempfile.TemporaryDirectory() as folder, redirect_stderr(io.StringIO()):
         parts = _arguments(command, Path(folder))
         for output in ("-w", "-o") if command in ("map", "apply", "compare", "score") else ("-w",):

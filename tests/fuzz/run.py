@@ -27,7 +27,7 @@ _ROUNDS = 20  # at most: the targets take turns, so that a run that is ended ear
 
 @dataclass
 class Tally:
-    """What came of the cases of one target."""
+    """The outcomes of one target."""
 
     cases: int = 0
     kinds: Counter[str] = field(default_factory=Counter)

@@ -1,4 +1,4 @@
-"""What is tried: each target has a module with ``draw``, ``check`` and ``simpler``."""
+"""The targets of the fuzzer: each has a module with ``draw``, ``check`` and ``simpler``."""
 
 import importlib
 import zlib

@@ -23,7 +23,7 @@ _LOADING = 30  # seconds more: compiled functions are loaded the first time
 _LIFE = 2000  # cases per process; what libraries keep for ever is not taken for the memory of one case
 
 Answer = tuple[str, float, float]
-"""What came of a case, seconds of processor time, megabytes that the process has grown by."""
+"""The outcome of a case, seconds of processor time, megabytes that the process has grown by."""
 
 
 class Worker:
@@ -144,7 +144,7 @@ def _limited(target: str, case: Any, small: float) -> Answer:
 
 
 def attempt(module: ModuleType | type, case: Any) -> str:
-    """Try one case here; return what came of it, beginning with "FAILED" if a promise was broken."""
+    """Try one case here; return the outcome, beginning with "FAILED" if a promise was broken."""
     try:
         return str(module.check(case))
     except MemoryError as error:

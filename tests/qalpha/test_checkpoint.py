@@ -40,7 +40,7 @@ def changed(X: np.ndarray, sample: int, feature: int) -> np.ndarray:
 
 Run = tuple[dict[str, Any], dict[str, Any]]
 
-# what differs, the settings and what fit is given in the first run, and what is different in the second
+# the difference, settings and fit parameters of the first run, and those of the second
 OTHERS: dict[str, tuple[str, Run, Run]] = {
     "labels": ("labels", ({}, {"X": X, "y": HALVES}), ({}, {"y": TURNS})),
     "no-labels": ("labels", ({"n_clusters": 1}, {"X": X, "y": HALVES}), ({}, {"y": None})),

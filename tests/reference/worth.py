@@ -17,7 +17,7 @@ def told(points: np.ndarray, V: np.ndarray, groups: np.ndarray, n_neighbors: int
 
 
 def r2(E: np.ndarray, V: np.ndarray) -> float:
-    """One minus what is left of V, with one best factor per column, at least 0."""
+    """One minus the unexplained share of V, with one best factor per column, at least 0."""
     left = 0.0
     for e, column in zip(E.T, V.T, strict=True):
         slope = max(0.0, float(e @ column / (e @ e)))
