@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from eigensieve._types import Array
+from eigensieve._types import Array, BoolArray
 from eigensieve._words import counted
 from eigensieve.cli.console import Console
 from eigensieve.cli.errors import InputProblem, UsageProblem, in_options
@@ -124,11 +124,15 @@ class Samples:
     def labels(self) -> Array | None:
         return self.apart.get("label")
 
-    @property
-    def label_name(self) -> str | None:
-        """What the table calls the labels; for times to an event the column of times."""
-        column = self.table.apart.get("time", self.table.apart.get("label"))
+    def name_of(self, role: str) -> str | None:
+        """What the table calls the labels, batches or donors; for times to an event the column of times."""
+        apart = self.table.apart
+        column = apart.get("time", apart.get(role)) if role == "label" else apart.get(role)
         return None if column is None else str(column.name)
+
+    def of_table(self, chosen: BoolArray) -> Any:
+        """Return some of the features as a table, with the values as they were read."""
+        return self.table.take(self.columns[chosen])
 
     @property
     def batches(self) -> Array | None:

@@ -15,10 +15,22 @@ from numpy.typing import ArrayLike
 from scipy.sparse import csr_matrix
 
 from eigensieve._files import staged
-from eigensieve.tables.columns import SAMPLE_WORDS, plain_word
-from eigensieve.tables.content import STDIN, Source, check_readable, is_stream, read_content, read_stream
 from eigensieve.tables.errors import DataError, out_of_memory
-from eigensieve.tables.formats import FORMATS, Format, ending_of, format_of, format_of_stream, function, named
+from eigensieve.tables.files import (
+    FORMATS,
+    STDIN,
+    Format,
+    Source,
+    check_readable,
+    ending_of,
+    format_of,
+    format_of_stream,
+    function,
+    is_stream,
+    named,
+    read_content,
+    read_stream,
+)
 from eigensieve.tables.grid import find_grid
 from eigensieve.tables.missing import named_gaps, numbers_among
 from eigensieve.tables.mixed import arranged
@@ -130,9 +142,7 @@ def read_table(
         table = _from_path(Path(path), format, request)
     else:
         table = read_with(_sheet(sheet), request, lambda rest: _from_path(Path(path), format, rest))
-    table = checked(arranged(_with_gaps(table, request), request), request.path)
-    _note_numbers_as_names(table, request)
-    return table
+    return checked(arranged(_with_gaps(table, request), request), request.path)
 
 
 def _sheet(path: str | PathLike[str]) -> Sheet:
@@ -157,16 +167,6 @@ def _sheet(path: str | PathLike[str]) -> Sheet:
     grid = find_grid(read_content(source), request, [])
     names = [name or "sample" for name in grid.names]
     return Sheet(f"the sheet '{file}'", dict(zip(names, grid.texts(range(len(names))), strict=True)))
-
-
-def _note_numbers_as_names(table: Table, request: Request) -> None:
-    """Note a first feature that numbers the samples, as its name says. Numbers are never taken as names unasked."""
-    name = table.feature_names[0]
-    if plain_word(name) not in SAMPLE_WORDS or name in request.keep or table.n_samples < 2:
-        return
-    values = table.X[:, 0] if isinstance(table.X, np.ndarray) else table.X[:, [0]].toarray()[:, 0]
-    if np.array_equal(values, np.round(values)) and len(np.unique(values)) == len(values):
-        table.notes.append(f"the first column, '{name}', holds distinct whole numbers and is used as a feature")
 
 
 def _with_gaps(table: Table, request: Request) -> Table:
