@@ -13,6 +13,7 @@ from eigensieve.plotting.axes import ModelDisplay, axes_or_new
 
 _SMALLEST = 0.006  # share of the axes' range: irrelevant features stay visible as dots
 _LARGEST = 0.13
+_MANY = 60  # ellipses of more features than this are smaller
 _NAME = 24  # characters of a name that are drawn
 _DISTANCES = (0, 8, 13, 20, 30, 42, 56, 72, 90)  # of a name from its feature, in points
 
@@ -105,7 +106,7 @@ class FeatureMapDisplay(ModelDisplay):
         """Widths and heights as shares of the axes' range; the most relevant feature of a round has the largest."""
         shown = np.maximum(self.relevance[:, rounds], 0.0)
         relative = shown / np.maximum(shown.max(axis=0), np.finfo(np.float64).tiny)
-        return np.maximum(_SMALLEST, _LARGEST * relative)
+        return np.maximum(_SMALLEST, _LARGEST * relative) * min(1.0, np.cbrt(_MANY / len(shown)))
 
     def _draw(self, ax: Any, places: FloatArray, sizes: FloatArray) -> list[Any]:
         """Draw large ellipses first, so that they hide no small ones."""

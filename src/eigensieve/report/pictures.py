@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 _WIDE, _HIGH = 560, 400
 _LABELS = 12
+_MANY = 60  # ellipses of more features than this are smaller
 _LEAST_PIXELS = 64
 
 
@@ -32,6 +33,7 @@ def ellipses(
     low = [min(point[axis] for point in centres) for axis in (0, 1)]
     span = [max(point[axis] for point in centres) - low[axis] or 1.0 for axis in (0, 1)]
     largest = max(max(size) for size in sizes) or 1.0
+    shrunk = min(1.0, (_MANY / len(names)) ** (1 / 3))
     order = sorted(range(len(names)), key=lambda i: -sizes[i][0] * sizes[i][1])
     shapes: list[str] = []
     labels: list[str] = []
@@ -39,7 +41,7 @@ def ellipses(
     for i in order:
         x = pad + (_WIDE - 2 * pad) * (centres[i][0] - low[0]) / span[0]
         y = _HIGH - pad - (_HIGH - 2 * pad) * (centres[i][1] - low[1]) / span[1]
-        rx, ry = (2.0 + 34.0 * size / largest for size in sizes[i])
+        rx, ry = (shrunk * (2.0 + 34.0 * size / largest) for size in sizes[i])
         kind = "ellipse chosen" if chosen[i] else "ellipse"
         shapes.append(f"<ellipse class='{kind}' cx='{x:.1f}' cy='{y:.1f}' rx='{rx:.1f}' ry='{ry:.1f}'>")
         shapes.append(f"<title>{html.escape(names[i])}</title></ellipse>")

@@ -12,6 +12,8 @@ from eigensieve._version import __version__
 from eigensieve.report.pictures import Picture
 from eigensieve.report.rendering import asset, fill_page
 
+_LINE = 24  # characters of a cell that stay on one line
+
 
 @dataclass(frozen=True)
 class Section:
@@ -49,13 +51,16 @@ def _section(section: Section) -> str:
         parts.append(f"<div class='plot fit'>{drawn}</div>")
     if section.rows:
         head = "".join(f"<th>{html.escape(column)}</th>" for column in section.columns)
-        body = "".join(
-            "<tr>" + "".join(f"<td class='wide'>{html.escape(str(cell))}</td>" for cell in row) + "</tr>"
-            for row in section.rows
-        )
+        body = "".join("<tr>" + "".join(_cell(str(value)) for value in row) + "</tr>" for row in section.rows)
         head = f"<thead><tr>{head}</tr></thead>" if any(section.columns) else ""
         parts.append(f"<div class='scroll sheet'><table>{head}<tbody>{body}</tbody></table></div>")
     return f"<section>{''.join(parts)}</section>"
+
+
+def _cell(text: str) -> str:
+    """Long text may wrap; numbers, alone or with their error, stay on one line."""
+    kind = " class='wide'" if len(text) > _LINE else ""
+    return f"<td{kind}>{html.escape(text)}</td>"
 
 
 def _with_downloads(picture: Picture) -> str:
