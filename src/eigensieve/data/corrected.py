@@ -12,8 +12,8 @@ from typing import Any, TypeVar
 import numpy as np
 
 from eigensieve._types import FloatArray, IntArray
-from eigensieve.data.blocks import Block, BlockFunction, Sweep
 from eigensieve.data.matrix import DataMatrix, DerivedData, SumFunction
+from eigensieve.data.passes import Block, BlockFunction, Sweep
 
 Result = TypeVar("Result")
 
@@ -126,7 +126,7 @@ class CorrectedData(DerivedData):
 
 @dataclass(eq=False)
 class CorrectedBlock:
-    """A block of M - K L': see :class:`~eigensieve.data.blocks.Block` for its methods."""
+    """A block of M - K L': see :class:`~eigensieve.data.passes.Block` for its methods."""
 
     block: Block
     K: FloatArray

@@ -18,10 +18,9 @@ from scipy.sparse import hstack, issparse, vstack
 
 from eigensieve._progress import Progress, silent
 from eigensieve._types import Array, BoolArray, FloatArray, IntArray
-from eigensieve.data.blocks import BackwardSum, Block, BlockFunction, Sweep, add_up, numbered
 from eigensieve.data.digest import digests_by_segments
+from eigensieve.data.passes import BackwardSum, Block, BlockFunction, Sweep, add_up, numbered, ordered_map
 from eigensieve.data.stats import BlockMoments, ColumnStats, Moments, joined_moments, standardization
-from eigensieve.data.threads import ordered_map
 
 if TYPE_CHECKING:
     from eigensieve.data.dense import StoredColumns

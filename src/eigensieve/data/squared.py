@@ -6,10 +6,10 @@ from typing import Any, TypeVar
 import numpy as np
 
 from eigensieve._types import BoolArray, FloatArray
-from eigensieve.data.blocks import Block
 from eigensieve.data.dense import DenseBlock
 from eigensieve.data.gaps import Gaps
 from eigensieve.data.matrix import DerivedData
+from eigensieve.data.passes import Block
 
 Result = TypeVar("Result")
 

@@ -11,9 +11,9 @@ import numpy as np
 from scipy.sparse import diags_array
 
 from eigensieve._types import FloatArray, IntArray
-from eigensieve.data.blocks import Block, BlockFunction, Sweep
 from eigensieve.data.dense import DenseData
 from eigensieve.data.matrix import DataMatrix, DerivedData, Shared
+from eigensieve.data.passes import Block, BlockFunction, Sweep
 from eigensieve.data.sparse import SparseData
 from eigensieve.data.stats import ColumnStats
 
@@ -120,7 +120,7 @@ class WeightedData(DerivedData):
 
 
 class WeightedBlock:
-    """A block of weighted data: see :class:`~eigensieve.data.blocks.Block` for its methods."""
+    """A block of weighted data: see :class:`~eigensieve.data.passes.Block` for its methods."""
 
     def __init__(self, block: Block, roots: FloatArray) -> None:
         self.of, self.roots = block, roots
