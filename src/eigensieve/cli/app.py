@@ -119,6 +119,7 @@ _heard: list[float] = []
 """When signals came that end the command. Further ones must not disturb its ending: for two seconds they do nothing."""
 
 _CLEANING = 2.0
+_AGAIN = 0.2  # seconds; shorter, and it may come before the thread that sends it is known to run
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -209,7 +210,7 @@ def _send_again(dropped: Any) -> None:
     if isinstance(error, Terminated | KeyboardInterrupt):
         number = int(error.code) - 128 if isinstance(error, Terminated) else int(signal.SIGINT)
         _heard.clear()
-        threading.Timer(0.01, os.kill, (os.getpid(), number)).start()
+        threading.Timer(_AGAIN, os.kill, (os.getpid(), number)).start()
     else:
         sys.__unraisablehook__(dropped)
 

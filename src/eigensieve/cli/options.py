@@ -39,19 +39,21 @@ class TableOptions:
     source: Annotated[str, typer.Argument(metavar="INPUT", help="A table, a 10x folder, or - for standard input.")]
     label: str | None = option("--label", "-l", metavar="COLUMN", help="Column with the samples' labels.")
     batch: str | None = option("--batch", metavar="COLUMN", help="Column with the samples' batches; never a feature.")
-    donors: str | None = option(
+    donor: str | None = option(
         "--donors", metavar="COLUMN", help="Column with the samples' donors, if they gave several."
     )
-    ident: str | None = option("--id", metavar="COLUMN", help="Column with the samples' names.")
+    id: str | None = option("--id", metavar="COLUMN", help="Column with the samples' names.")
     sheet: str | None = option(
         "--sheet",
         metavar="FILE",
         help="Table of the samples, by name; the columns of --label, --batch, --donors and others may be in it.",
     )
-    orientation: str = option(
+    samples: str = option(
         "--samples", help="Where the samples are: rows, columns, or auto to detect it.", default="auto"
     )
-    form: str | None = option("--format", help="Format of the input (csv, npy, h5ad, ...), if its name does not tell.")
+    format: str | None = option(
+        "--format", help="Format of the input (csv, npy, h5ad, ...), if its name does not tell."
+    )
     categories: str = _reading(
         "--categories", "What to do with text: leave-out, one-hot or error.", default="leave-out"
     )
@@ -70,7 +72,7 @@ class TableOptions:
     @property
     def roles(self) -> dict[str, str | None]:
         """The columns that are set apart from the features."""
-        return {"label": self.label, "batch": self.batch, "donors": self.donors}
+        return {"label": self.label, "batch": self.batch, "donors": self.donor}
 
     @property
     def inputs(self) -> tuple[str | None, ...]:

@@ -39,7 +39,7 @@ ending       the file's suffix in lower case, without ``.gz``
 from eigensieve.tables.errors import DataError
 from eigensieve.tables.files import FORMATS, format_of
 from eigensieve.tables.hdf5 import check_hdf5
-from eigensieve.tables.reading import check_marks, read_table, write_in_place, write_table, written_format
+from eigensieve.tables.reading import check_choices, read_table, write_in_place, write_table, written_format
 from eigensieve.tables.table import Column, Table, percent, unknown
 
 __all__ = [
@@ -47,8 +47,8 @@ __all__ = [
     "Column",
     "DataError",
     "Table",
+    "check_choices",
     "check_hdf5",
-    "check_marks",
     "format_of",
     "percent",
     "read_table",

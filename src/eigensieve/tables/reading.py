@@ -9,11 +9,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
+from typing import get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.sparse import csr_matrix
 
+from eigensieve._errors import wrong_parameter
 from eigensieve._files import staged
 from eigensieve.tables.errors import DataError, out_of_memory
 from eigensieve.tables.files import (
@@ -117,10 +119,7 @@ def read_table(
         its numbers, no such label, or no samples. The message is one line that names the file, the problem
         and the fix.
     """
-    _check("samples", samples, "'auto', 'rows' or 'columns'", samples in ("auto", "rows", "columns"))
-    _check("format", format, f"one of {', '.join(FORMATS)}", format is None or format in FORMATS)
-    known = categories in ("error", "leave-out", "one-hot")
-    _check("categories", categories, "'error', 'leave-out' or 'one-hot'", known)
+    check_choices(samples, format, categories, decimal, thousands)
     roles = {"label": label, "batch": batch, "donor": donor, "event": event, "time": time}
     request = Request(
         "standard input" if str(path) == STDIN else Path(path),
@@ -136,7 +135,6 @@ def read_table(
         header=header,
         comment=comment,
     )
-    check_marks(decimal, thousands)
     request.check_roles()
     if sheet is None:
         table = _from_path(Path(path), format, request)
@@ -213,20 +211,23 @@ def _labels_with_gaps(labels: np.ndarray, words: Sequence[str]) -> np.ndarray:
     return np.where(found, np.nan, labels) if found.any() else labels
 
 
-def check_marks(decimal: str | None, thousands: str | None) -> None:
-    """Raise ValueError for marks that cannot stand in numbers, or are the same."""
+def check_choices(
+    samples: str, format: str | None, categories: str, decimal: str | None, thousands: str | None
+) -> None:
+    """Raise ValueError for words that :func:`read_table` does not know, and for marks that cannot stand in numbers."""
+    for name, value, known in (
+        ("samples", samples, get_args(Samples)),
+        ("format", format, (None, *FORMATS)),
+        ("categories", categories, get_args(Categories)),
+    ):
+        if value not in known:
+            raise wrong_parameter(name, "read_table", f"be one of {', '.join(filter(None, known))}", repr(value))
     for name, mark in (("decimal", decimal), ("thousands", thousands)):
-        good = mark is None or (len(mark) == 1 and mark.isascii() and not mark.isalnum())
-        _check(name, mark, "one character such as ',' or '.'", good)
+        if mark is not None and not (len(mark) == 1 and mark.isascii() and not mark.isalnum()):
+            raise wrong_parameter(name, "read_table", "be one character such as ',' or '.'", repr(mark))
     if decimal is not None and decimal == thousands:
-        raise ValueError(
-            f"The 'thousands' parameter of read_table must differ from the decimal mark. Got {decimal!r} for both."
-        )
-
-
-def _check(name: str, value: str | None, wanted: str, good: bool) -> None:
-    if not good:
-        raise ValueError(f"The {name!r} parameter of read_table must be {wanted}. Got {value!r} instead.")
+        must = "differ from the decimal mark"
+        raise wrong_parameter("thousands", "read_table", must, f"{decimal!r} for both")
 
 
 def _from_path(file: Path, format: str | None, request: Request) -> Table:
