@@ -129,7 +129,7 @@ LINES = {
         2,
         "--side does nothing.*use --method sieve",
     ),
-    "orientation": (("inspect", "x.csv", "--samples", "diagonal"), 2, "must be auto, rows or columns"),
+    "orientation": (("inspect", "x.csv", "--samples", "diagonal"), 2, "--samples must be one of auto, rows, columns"),
     "json and data on stdout": (("select", "x.csv", "--json", "-o", "-"), 2, "Name a file"),
     "format": (("inspect", "x.csv", "--format", "xls"), 2, "--format must be one of"),
 }

@@ -100,7 +100,7 @@ def _step(T: np.ndarray, w: np.ndarray) -> tuple[tuple[np.ndarray, ...], np.ndar
 
 
 def test_blocks_add_and_show_the_same() -> None:
-    from eigensieve.data.blocks import BackwardSum
+    from eigensieve.data.passes import BackwardSum
 
     expected = dense()
     data = as_data(X).standardized("center")

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from scipy.sparse import random as sparse_random
 
-from eigensieve.data import as_data, dense, thin
-from eigensieve.data.dense import RawBlock
-from eigensieve.data.thin import (
+from eigensieve.data import as_data, dense
+from eigensieve.data.dense import (
+    RawBlock,
     _any_moments,
     contiguous_rows,
     dense_moments,
@@ -18,7 +18,7 @@ from eigensieve.data.thin import (
 
 @pytest.fixture(autouse=True)
 def any_size(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(thin, "_ENTRIES", 1)
+    monkeypatch.setattr(dense, "_ENTRIES", 1)
     monkeypatch.setattr(dense, "_COMPILED_DATA", 1)
 
 

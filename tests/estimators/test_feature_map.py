@@ -12,7 +12,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from eigensieve.datasets import make_two_solutions, make_weston_linear
-from eigensieve.estimators.feature_map import FeatureMap, _overlaps
+from eigensieve.estimators.feature_map import FeatureMap, overlaps
 from eigensieve.plotting.feature_map import FeatureMapDisplay
 
 pytestmark = [
@@ -164,5 +164,5 @@ def test_overlap_is_the_mean_squared_canonical_correlation():
     U = np.linalg.qr(U)[0]
     angle = 0.3
     turned = np.column_stack([np.cos(angle) * U[:, 0] + np.sin(angle) * U[:, 2], U[:, 3]])
-    found = _overlaps(np.stack([U[:, :2], turned, 5 * turned[:, ::-1] + 7]))
+    found = overlaps(np.stack([U[:, :2], turned, 5 * turned[:, ::-1] + 7]))
     np.testing.assert_allclose(found, [0, np.cos(angle) ** 2 / 2, 1], atol=1e-12)

@@ -8,7 +8,7 @@ import pytest
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
-from eigensieve.graphs import check_graph, degrees, knn, knn_graph, leading_eigenvectors, local_graph
+from eigensieve.graphs import check_graph, degrees, knn_graph, leading_eigenvectors, local_graph, nearest
 from reference import sieve as sieve_reference
 from reference import trace_ratio as reference
 from support.backends import IN_MEMORY, repeated
@@ -94,13 +94,13 @@ def test_approximate_neighbours_leave_out_oneself_and_what_was_not_found(X, monk
 
 def test_auto_is_approximate_above_the_limit_only(X, monkeypatch):
     asked = []
-    monkeypatch.setattr(knn, "EXACT_LIMIT", 59)
+    monkeypatch.setattr(nearest, "EXACT_LIMIT", 59)
     monkeypatch.setattr(
-        knn,
+        nearest,
         "_approximate_neighbours",
-        lambda X, k, random_state: asked.append(k) or knn._exact_neighbours(X, k),
+        lambda X, k, random_state: asked.append(k) or nearest._exact_neighbours(X, k),
     )
-    monkeypatch.setattr(knn, "find_spec", lambda name: object())
+    monkeypatch.setattr(nearest, "find_spec", lambda name: object())
     knn_graph(X, 5)
     assert asked == [5]
     knn_graph(X[:59], 5)
@@ -108,8 +108,8 @@ def test_auto_is_approximate_above_the_limit_only(X, monkeypatch):
 
 
 def test_auto_without_pynndescent_warns_and_stays_exact(X, monkeypatch):
-    monkeypatch.setattr(knn, "EXACT_LIMIT", 10)
-    monkeypatch.setattr(knn, "find_spec", lambda name: None)
+    monkeypatch.setattr(nearest, "EXACT_LIMIT", 10)
+    monkeypatch.setattr(nearest, "find_spec", lambda name: None)
     with pytest.warns(UserWarning, match=r"eigensieve\[neighbors\]"):
         graph = knn_graph(X, 5)
     assert abs(graph - knn_graph(X, 5, method="exact")).max() == 0

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from eigensieve.data import as_data, dense, thin
+from eigensieve.data import as_data, dense
 from eigensieve.data.dense import DenseData
 from eigensieve.operators import LaplacianAffinity, StandardAffinity
 from eigensieve.operators.steps import MOST_COLUMNS, ExpandStep, SpreadStep
@@ -15,7 +15,7 @@ TOLERANCE = {np.float32: 2e-4, np.float64: 1e-11}
 
 @pytest.fixture(autouse=True)
 def always_compiled(monkeypatch):
-    monkeypatch.setattr(thin, "_ENTRIES", 0)
+    monkeypatch.setattr(dense, "_ENTRIES", 0)
     monkeypatch.setattr(dense, "_COMPILED_DATA", 0)
     monkeypatch.setattr(DenseData, "block_size", lambda self: 500)
 

@@ -313,7 +313,7 @@ class TestErrors:
 
     def test_bad_arguments(self, tmp_path):
         path = put(tmp_path, "a\n1\n")
-        with pytest.raises(ValueError, match=r"'samples' .* must be 'auto', 'rows' or 'columns'. Got 'x'"):
+        with pytest.raises(ValueError, match=r"'samples' .* must be one of auto, rows, columns. Got 'x'"):
             read_table(path, samples="x")
         with pytest.raises(ValueError, match=r"'format' .* must be one of csv, .* Got 'x'"):
             read_table(path, format="x")

@@ -12,7 +12,7 @@ from scipy.io import mmwrite, savemat
 from scipy.sparse import csc_matrix, csr_matrix, issparse, random_array, save_npz
 
 from eigensieve.tables import FORMATS, Column, DataError, Table, format_of, read_table, write_table
-from eigensieve.tables.formats import ALL
+from eigensieve.tables.files import ALL
 
 X = np.round(np.random.default_rng(0).normal(size=(6, 5)), 3)
 S = csr_matrix(random_array((6, 5), density=0.5, random_state=np.random.default_rng(1), format="csr"))

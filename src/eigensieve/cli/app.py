@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import MISSING, fields, is_dataclass
 from functools import wraps
+from importlib import import_module
 from inspect import Parameter, signature
 from types import FrameType
 from typing import Annotated, Any, get_type_hints
@@ -30,20 +31,30 @@ from eigensieve.cli.outputs import PUBLISHED
 
 _CODES = "\n\n".join(f"{int(code)}  {code.meaning}" for code in ExitCode)
 
-app = typer.Typer(
-    name="eigensieve",
-    no_args_is_help=True,
-    add_completion=True,
-    rich_markup_mode="rich",
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-    epilog=f"[bold]Exit codes[/bold]\n\n{_CODES}",
-    help="Find the few features that matter in wide data, with or without labels.",
-)
-
 _CLICK_ERROR: type[Exception] = next(  # its home differs between versions of typer
     cls for cls in typer.BadParameter.__mro__ if cls.__name__ == "ClickException"
 )
+
+
+def _application(arguments: Sequence[str]) -> typer.Typer:
+    """Return the application with the command that is called; with all of them where none is, as for ``--help``."""
+    app = typer.Typer(
+        name="eigensieve",
+        no_args_is_help=True,
+        add_completion=True,
+        rich_markup_mode="rich",
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+        epilog=f"[bold]Exit codes[/bold]\n\n{_CODES}",
+        help="Find the few features that matter in wide data, with or without labels.",
+    )
+    app.callback()(_main)
+    for name in arguments[:1] if arguments and arguments[0] in COMMANDS else COMMANDS:
+        module = import_module(f"eigensieve.cli.commands.{name}")
+        title = "Examples" if len(module.EXAMPLES) > 1 else "Example"
+        epilog = "\n\n".join([f"[bold]{title}[/bold]", *module.EXAMPLES])
+        app.command(name=name, epilog=epilog)(_with_flat_options(getattr(module, COMMANDS[name])))
+    return app
 
 
 def _version(wanted: bool) -> None:
@@ -54,7 +65,6 @@ def _version(wanted: bool) -> None:
         raise typer.Exit()
 
 
-@app.callback()
 def _main(
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and stop.")
@@ -105,15 +115,11 @@ def _options(group: Any) -> list[Parameter]:
     ]
 
 
-for _name, (_function, _examples) in COMMANDS.items():
-    _title = "Examples" if len(_examples) > 1 else "Example"
-    app.command(name=_name, epilog="\n\n".join([f"[bold]{_title}[/bold]", *_examples]))(_with_flat_options(_function))
-
-
 _heard: list[float] = []
 """When signals came that end the command. Further ones must not disturb its ending: for two seconds they do nothing."""
 
 _CLEANING = 2.0
+_AGAIN = 0.2  # seconds; shorter, and it may come before the thread that sends it is known to run
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -138,7 +144,7 @@ def run(arguments: Sequence[str]) -> int:
 
 def _run(arguments: Sequence[str]) -> int:
     try:
-        outcome = app(args=list(arguments), prog_name="eigensieve", standalone_mode=False)
+        outcome = _application(arguments)(args=list(arguments), prog_name="eigensieve", standalone_mode=False)
         sys.stdout.flush()
         return _outcome(outcome)
     except typer.Exit as stop:
@@ -204,7 +210,7 @@ def _send_again(dropped: Any) -> None:
     if isinstance(error, Terminated | KeyboardInterrupt):
         number = int(error.code) - 128 if isinstance(error, Terminated) else int(signal.SIGINT)
         _heard.clear()
-        threading.Timer(0.01, os.kill, (os.getpid(), number)).start()
+        threading.Timer(_AGAIN, os.kill, (os.getpid(), number)).start()
     else:
         sys.__unraisablehook__(dropped)
 

@@ -84,7 +84,7 @@ FLAGS = (
         for method in METHODS.values()
         for option, parameter in method.options.items()
     }
-    | {name: f"--{name}" for name in ("shape", "categories", "decimal", "thousands")}
+    | {name: f"--{name}" for name in ("shape", "samples", "format", "categories", "decimal", "thousands")}
     | {
         "n_rounds": "--rounds",
         "n_elements": "--elements",

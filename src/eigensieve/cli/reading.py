@@ -7,38 +7,29 @@ from typing import Any
 
 import numpy as np
 
-from eigensieve._types import Array
+from eigensieve._types import Array, BoolArray, FloatArray, IntArray
 from eigensieve._words import counted
 from eigensieve.cli.console import Console
 from eigensieve.cli.errors import InputProblem, UsageProblem, in_options
 from eigensieve.cli.options import SampleOptions, TableOptions
 from eigensieve.data import DataMatrix, as_data
 
-CATEGORIES = ("leave-out", "one-hot", "error")
-_MOSTLY = 0.5  # share of missing values from which on a feature is left out
+_LEFT_OUT = {"auto": 0.5, "drop-features": 0.0}
+"""Share of missing values above which a feature is left out; with the other ways none is."""
+_ABOUT_THE_MAIN_TABLE = ("label", "batch", "donor", "event", "time", "sheet", "id", "format", "keep", "drop")
 MISSING = ("auto", "error", "mean", "median", "drop-features", "drop-samples")
-
-
-_READER = {"ident": "id", "orientation": "samples", "form": "format", "donors": "donor"}
-"""Field -> argument of ``read_table`` where their names differ: some would hide Python's own."""
 
 
 def read_table(wanted: TableOptions, console: Console) -> Any:
     """Read a table from a file, a 10x folder, or standard input."""
     from eigensieve import tables
 
-    if wanted.orientation not in ("auto", "rows", "columns"):
-        raise UsageProblem(f"--samples must be auto, rows or columns. Got '{wanted.orientation}' instead.")
-    if wanted.categories not in CATEGORIES:
-        raise UsageProblem(f"--categories must be one of {', '.join(CATEGORIES)}. Got '{wanted.categories}' instead.")
-    if wanted.form is not None and wanted.form not in tables.FORMATS:
-        raise UsageProblem(f"--format must be one of {', '.join(tables.FORMATS)}. Got '{wanted.form}' instead.")
     try:
-        tables.check_marks(wanted.decimal, wanted.thousands)
+        tables.check_choices(wanted.samples, wanted.format, wanted.categories, wanted.decimal, wanted.thousands)
     except ValueError as error:
         raise UsageProblem(in_options(str(error))) from error
     given = {name: value for name, value in vars(wanted).items() if name not in ("source", "missing")}
-    arguments = {_READER.get(name, name): value for name, value in given.items() if value is not None}
+    arguments = {name: value for name, value in given.items() if value is not None}
     with console.working(f"Reading {wanted.source}", wanted.source):
         return tables.read_table(wanted.source, **arguments)
 
@@ -93,18 +84,17 @@ def read_samples(wanted: SampleOptions, console: Console, *, notes: bool = False
 
 def read_side(source: str, reading: SampleOptions, main: "Samples", console: Console) -> Any:
     """Read side data as the main data was read, with the main data's columns in their order."""
-    unused: dict[str, Any] = dict.fromkeys((*reading.roles, "sheet", "ident", "form", "keep", "drop"))
+    unused: dict[str, Any] = {name: None for name in _ABOUT_THE_MAIN_TABLE if hasattr(reading, name)}
     wanted = replace(reading, source=source, **unused)
     side = read_samples(wanted, console)
     for sentence in side.prepared:
         console.note(f"side data: {sentence}")
-    columns = find_columns(side.features, main.features)
-    if columns.absent:
+    columns, absent = find_columns(side.features, main.features)
+    if absent:
         raise InputProblem(
-            f"The side data '{source}' lacks {len(columns.absent)} of the {len(main.features)} features "
-            f"({columns.some}). It must have the same columns as the input, with values in them."
+            f"The side data '{source}' lacks {absent}. It must have the same columns as the input, with values in them."
         )
-    return side.X[:, columns.found]
+    return side.X[:, columns]
 
 
 @dataclass(frozen=True)
@@ -124,11 +114,15 @@ class Samples:
     def labels(self) -> Array | None:
         return self.apart.get("label")
 
-    @property
-    def label_name(self) -> str | None:
-        """What the table calls the labels; for times to an event the column of times."""
-        column = self.table.apart.get("time", self.table.apart.get("label"))
+    def name_of(self, role: str) -> str | None:
+        """What the table calls the labels, batches or donors; for times to an event the column of times."""
+        apart = self.table.apart
+        column = apart.get("time", apart.get(role)) if role == "label" else apart.get(role)
         return None if column is None else str(column.name)
+
+    def of_table(self, chosen: BoolArray) -> Any:
+        """Return some of the features as a table, with the values as they were read."""
+        return self.table.take(self.columns[chosen])
 
     @property
     def batches(self) -> Array | None:
@@ -222,43 +216,61 @@ def _without_missing(samples: Samples, how: str, source: str, gaps: bool = False
     bad = np.flatnonzero(~samples.data.stats().finite)
     if not len(bad):
         return samples
-    if how == "auto":
-        return _left_open(samples, bad, source) if gaps else _filled_or_dropped(samples, bad, source)
+    block = dense(samples.X[:, bad])
+    holes, infinite = ~np.isfinite(block), np.isinf(block).any(axis=0)
     if how == "error":
         raise InputProblem(
             f"'{source}' has missing or infinite values in {len(bad)} of {len(samples.features)} columns "
-            f"({_some([samples.features[i] for i in bad.tolist()])}). "
+            f"({_some(samples, bad)}). "
             "Say what to do with them: --missing mean, median, drop-features or drop-samples."
         )
-    if how == "drop-features":
-        keep: Any = np.ones(len(samples.features), dtype=bool)
-        keep[bad] = False
-        if not keep.any():
-            raise InputProblem(
-                f"Every column of '{source}' has missing values, so --missing drop-features leaves nothing. "
-                "Use --missing mean or median."
-            )
-        return samples.keep_features(keep, f"{counted(len(bad), 'feature')} with missing values left out")
-    block = dense(samples.X[:, bad])
-    holes = ~np.isfinite(block)
+    if how == "auto" and infinite.any():
+        raise InputProblem(
+            f"'{source}' has infinite values in {int(infinite.sum())} columns ({_some(samples, bad[infinite])}). "
+            "Check them, or use --missing median, drop-features or drop-samples."
+        )
+    if how == "auto" and gaps:
+        what = f"{counted(int(holes.sum()), 'missing value')} in {counted(len(bad), 'feature')}"
+        return replace(samples, prepared=[*samples.prepared, f"{what} taken as no evidence (--missing changes this)"])
     if how == "drop-samples":
-        keep = ~holes.any(axis=1)
+        keep: BoolArray = np.logical_not(holes.any(axis=1))
         if not keep.any():
             raise InputProblem(
                 f"Every sample of '{source}' has a missing value, so --missing drop-samples leaves nothing. "
                 "Use --missing mean, median or drop-features."
             )
         return samples.keep_samples(keep, f"{counted(int((~keep).sum()), 'sample')} with missing values left out")
-    return _fill(samples, bad, block, holes, how, source)
+    drop = holes.mean(axis=0) > _LEFT_OUT.get(how, 1.0)
+    if drop.any():
+        samples = _without_features(samples, bad[drop], how, source)
+        bad, block, holes = bad[~drop] - np.searchsorted(bad[drop], bad[~drop]), block[:, ~drop], holes[:, ~drop]
+    return _filled(samples, bad, block, holes, "median" if how == "auto" else how, source) if len(bad) else samples
 
 
-def _fill(samples: Samples, bad: Array, block: Array, holes: Array, how: str, source: str) -> Samples:
+def _without_features(samples: Samples, bad: IntArray, how: str, source: str) -> Samples:
+    keep = np.ones(len(samples.features), dtype=bool)
+    keep[bad] = False
+    if how == "auto":
+        problem = f"Every column of '{source}' lacks most of its values. Check --na-values and --samples."
+        lacking = counted(len(bad), "feature that lacks most of its", "features that lack most of their")
+        sentence = f"{lacking} values left out (--missing changes this)"
+    else:
+        problem = (
+            f"Every column of '{source}' has missing values, so --missing drop-features leaves nothing. "
+            "Use --missing mean or median."
+        )
+        sentence = f"{counted(len(bad), 'feature')} with missing values left out"
+    if not keep.any():
+        raise InputProblem(problem)
+    return samples.keep_features(keep, sentence)
+
+
+def _filled(samples: Samples, bad: IntArray, block: FloatArray, holes: BoolArray, how: str, source: str) -> Samples:
     empty = holes.all(axis=0)
     if empty.any():
-        names = _some([samples.features[i] for i in bad[empty].tolist()])
         raise InputProblem(
-            f"'{source}' has columns without a single value ({names}), which --missing {how} cannot fill in. "
-            "Use --missing drop-features."
+            f"'{source}' has columns without a single value ({_some(samples, bad[empty])}), which --missing {how} "
+            "cannot fill in. Use --missing drop-features."
         )
     block = np.where(holes, np.nan, block)
     centre = np.nanmean(block, axis=0) if how == "mean" else np.nanmedian(block, axis=0)
@@ -269,46 +281,6 @@ def _fill(samples: Samples, bad: Array, block: Array, holes: Array, how: str, so
     gaps = counted(int(holes.sum()), "missing value")
     sentence = f"{gaps} in {counted(len(bad), 'feature')} filled in with the {how}"
     return replace(samples, X=X, prepared=[*samples.prepared, sentence])
-
-
-def _left_open(samples: Samples, bad: Array, source: str) -> Samples:
-    """Leave missing values as they are. Refuse infinity."""
-    block = _finite_or_missing(samples, bad, source)
-    gaps = counted(int(np.isnan(block).sum()), "missing value")
-    sentence = f"{gaps} in {counted(len(bad), 'feature')} taken as no evidence (--missing changes this)"
-    return replace(samples, prepared=[*samples.prepared, sentence])
-
-
-def _finite_or_missing(samples: Samples, bad: Array, source: str) -> Array:
-    """Return the columns that are not complete. Refuse infinity."""
-    block = dense(samples.X[:, bad])
-    infinite = np.isinf(block).any(axis=0)
-    if infinite.any():
-        names = _some([samples.features[i] for i in bad[infinite].tolist()])
-        raise InputProblem(
-            f"'{source}' has infinite values in {int(infinite.sum())} columns ({names}). Check them, or use "
-            "--missing median, drop-features or drop-samples."
-        )
-    return block
-
-
-def _filled_or_dropped(samples: Samples, bad: Array, source: str) -> Samples:
-    """Leave out features without most of their values, and fill in the others with the median. Refuse infinity."""
-    block = _finite_or_missing(samples, bad, source)
-    sparse = np.isnan(block).mean(axis=0) > _MOSTLY
-    if sparse.any():
-        keep = np.ones(len(samples.features), dtype=bool)
-        keep[bad[sparse]] = False
-        if not keep.any():
-            raise InputProblem(f"Every column of '{source}' lacks most of its values. Check --na-values and --samples.")
-        lacking = counted(int(sparse.sum()), "feature that lacks most of its", "features that lack most of their")
-        sentence = f"{lacking} values left out (--missing changes this)"
-        samples = samples.keep_features(keep, sentence)
-    rest = np.flatnonzero(~samples.data.stats().finite)
-    if not len(rest):
-        return samples
-    block = dense(samples.X[:, rest])
-    return _fill(samples, rest, block, np.isnan(block), "median", source)
 
 
 def labels_with(labels: Array, unlabelled: Any) -> Array:
@@ -329,23 +301,17 @@ def dense(X: Any) -> Array:
     return np.asarray(X.toarray() if hasattr(X, "toarray") else X, dtype=np.float64)
 
 
-@dataclass(frozen=True)
-class Columns:
-    """Where wanted features stand among others, and which are not there."""
-
-    found: list[int]
-    absent: list[str]
-
-    @property
-    def some(self) -> str:
-        return _some(self.absent)
-
-
-def find_columns(names: Sequence[str], wanted: Sequence[str]) -> Columns:
+def find_columns(names: Sequence[str], wanted: Sequence[str]) -> tuple[list[int], str]:
+    """Return where wanted features stand among others, and how many are not there: "2 of the 9 features ('a', 'b')"."""
     place = {str(name): i for i, name in enumerate(names)}
-    found = [place.get(str(name), -1) for name in wanted]
-    return Columns(found, [str(name) for name, i in zip(wanted, found, strict=True) if i < 0])
+    absent = [str(name) for name in wanted if str(name) not in place]
+    lacking = f"{len(absent)} of the {len(wanted)} features ({_listed(absent)})" if absent else ""
+    return [place.get(str(name), -1) for name in wanted], lacking
 
 
-def _some(names: Sequence[str]) -> str:
-    return ", ".join(repr(str(name)) for name in names[:3]) + (" ..." if len(names) > 3 else "")
+def _some(samples: Samples, columns: IntArray) -> str:
+    return _listed([str(samples.features[i]) for i in columns[:4].tolist()])
+
+
+def _listed(names: list[str]) -> str:
+    return ", ".join(map(repr, names[:3])) + (" ..." if len(names) > 3 else "")

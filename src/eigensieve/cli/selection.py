@@ -159,17 +159,15 @@ class Selection:
     @property
     def known(self) -> dict[str, Any]:
         """What was passed to ``fit`` besides the data, and what the table calls it."""
-        table = self.samples.table
-        donor = table.apart.get("donor")
-        names = {"batch_name": table.batch_name, "group_name": donor and donor.name}
-        names["y_name"] = self.samples.label_name
+        roles = (("y_name", "label"), ("batch_name", "batch"), ("group_name", "donor"))
+        names = {name: self.samples.name_of(role) for name, role in roles}
         return {"y": self.fitting.labels(self.samples), **names, **self.extra}
 
     @property
     def used_sentences(self) -> list[str]:
         """The same for people."""
         ignored = self.samples.labels is not None and not self.fitting.uses_label
-        name = self.samples.label_name
+        name = self.samples.name_of("label")
         return [*self.used["sentences"], *([f"did not use the labels of column '{name}'"] if ignored else [])]
 
     @cached_property
@@ -206,7 +204,7 @@ class Selection:
 
     def chosen_table(self) -> Any:
         """The selected columns of the input, in its own order and values."""
-        return self.samples.table.take(self.samples.columns[self.support])
+        return self.samples.of_table(self.support)
 
     def weights_table(self) -> dict[str, Any]:
         """All features, best first."""
@@ -290,7 +288,7 @@ class Selection:
             source={
                 "name": self.source,
                 "prepared": [*notes_of(table), *self.samples.prepared],
-                "labels": self.samples.label_name,
+                "labels": self.samples.name_of("label"),
                 "labels_used": self.used["labels"] is not None,
             },
             known=self.known,

@@ -7,20 +7,18 @@ Read in this order:
 
 - ``matrix.py``: the contract and the passes, written once.
 - ``kinds.py``: `as_data` chooses the backend.
-- ``blocks.py``: the interface of a block of features.
+- ``passes.py``: the interface of a block of features, sums over blocks, and ordered work on threads.
 - ``stats.py``: statistics per feature; centring and scaling.
-- ``dense.py``, ``sparse.py``: arrays in memory, and their blocks.
+- ``dense.py``, ``sparse.py``: arrays in memory, their blocks, and products of a block with a few vectors.
 - ``digest.py``: fingerprints of the values.
 - ``extremes.py``: columns of extreme scale.
 - ``gaps.py``: missing values.
-- ``thin.py``: products of dense columns with a few vectors, and their statistics.
-- ``threads.py``: ordered work on threads.
 - ``corrected.py``: data without known unwanted variation, on top of any backend.
 - ``counts.py``: the logarithms of counts, on top of any backend.
 - ``weighted.py``: samples with weights, on top of any backend.
 - ``squared.py``: the squares of the features, on top of any backend.
 
-Compiled loops stand beside the file that calls them (``thin.py`` and ``_thin_numba.py``).
+Compiled loops stand beside the file that calls them (``sparse.py`` and ``_sparse_numba.py``).
 
 Words for a part of the data; no others are used:
 
@@ -33,7 +31,6 @@ A feature array has one row per feature. A pass reads all of the data once. A sw
 forward from samples to features, and backward from features to samples.
 """
 
-from eigensieve.data.blocks import BackwardSum, Block
 from eigensieve.data.corrected import corrected_data, without_feature_directions, without_sample_directions
 from eigensieve.data.counts import are_amounts, are_counts, log_counts, logarithms
 from eigensieve.data.dense import StoredColumns
@@ -43,8 +40,8 @@ from eigensieve.data.extremes import multiplied, tamed
 from eigensieve.data.gaps import share_present, without_gaps
 from eigensieve.data.kinds import as_data, is_stored
 from eigensieve.data.matrix import DataMatrix
+from eigensieve.data.passes import BackwardSum, Block, one_blas_thread, ordered_map, thread_count
 from eigensieve.data.sparse import near_zero, without_repeats
 from eigensieve.data.squared import SquaredData, squares_of
 from eigensieve.data.stats import ColumnStats
-from eigensieve.data.threads import one_blas_thread, ordered_map, thread_count
 from eigensieve.data.weighted import first_of_equals, weighted_standard, weighted_stats

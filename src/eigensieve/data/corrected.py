@@ -5,17 +5,14 @@ of the feature space. Every product follows from one with M and one with K or L,
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
 from eigensieve._types import FloatArray, IntArray
-from eigensieve.data.blocks import Block, BlockFunction, Sweep
 from eigensieve.data.matrix import DataMatrix, DerivedData, SumFunction
-
-Result = TypeVar("Result")
+from eigensieve.data.passes import Block, BlockFunction, DerivedBlock, Sweep
 
 _GONE = 100  # a column of which less than this many roundings is left counts as explained away
 
@@ -74,15 +71,12 @@ class CorrectedData(DerivedData):
     def samples(self, rows: IntArray) -> "CorrectedData":
         return CorrectedData(self.base.samples(rows), self.K, self.L[rows])
 
-    def block(self, start: int, stop: int) -> Block:
-        return CorrectedBlock(self.base.block(start, stop), self.K[start:stop], self.L)
+    def derive(self) -> Callable[[Block], Block]:
+        return partial(CorrectedBlock, K=self.K, L=self.L)
 
     def take(self, indices: Any) -> FloatArray:
         wanted = np.arange(self.n_features)[indices]
         return self.base.take(wanted) - (self.L @ self.K[wanted].T).astype(self.dtype)
-
-    def map_blocks(self, fn: Callable[[Block], Result]) -> list[Result]:
-        return self.base.map_blocks(partial(_on_block, fn, self.K, self.L))
 
     def map_sums(self, V: FloatArray, weights: FloatArray, fn: SumFunction) -> FloatArray:
         K, turned, weighted = self.K, self.L.T @ V, weights[:, None] * self.L
@@ -114,68 +108,41 @@ class CorrectedData(DerivedData):
         cross = self.base.combine(weighted) @ self.L.T
         return self.base.gram(weights) - cross - cross.T + self.L @ (self.K.T @ weighted) @ self.L.T
 
-    def inner(self, A: FloatArray, B: FloatArray) -> FloatArray:
-        return self.base.inner(A, B)
 
-    def collect(self, A: FloatArray) -> FloatArray:
-        return self.base.collect(A)
+class CorrectedBlock(DerivedBlock):
+    """A block of M - K L': see :class:`~eigensieve.data.passes.Block` for its methods. K is that of all features."""
 
-    def place(self, A: FloatArray) -> FloatArray:
-        return self.base.place(A)
-
-
-@dataclass(eq=False)
-class CorrectedBlock:
-    """A block of M - K L': see :class:`~eigensieve.data.blocks.Block` for its methods."""
-
-    block: Block
-    K: FloatArray
-    L: FloatArray
-
-    def __post_init__(self) -> None:
-        self.start, self.stop = self.block.start, self.block.stop
+    def __init__(self, base: Block, K: FloatArray, L: FloatArray) -> None:
+        super().__init__(base)
+        self.K, self.L = K[base.start : base.stop], L
 
     def forward(self, V: FloatArray) -> FloatArray:
-        product = self.block.forward(V)
+        product = self.base.forward(V)
         return product - (self.K @ (self.L.T @ V)).astype(product.dtype)
 
     def back(self, W: FloatArray) -> FloatArray:
-        product = self.block.back(W)
+        product = self.base.back(W)
         return product - (self.L @ (self.K.T @ W)).astype(product.dtype)
-
-    def add_back(self, W: FloatArray, values: FloatArray, shift: FloatArray) -> None:
-        self.block.add_back(W, values, shift)
-        values -= self.L @ (self.K.T @ W)
 
     def gram(self, weights: FloatArray) -> FloatArray:
         weighted = weights[:, None] * self.K
-        cross = self.block.back(weighted) @ self.L.T
-        return self.block.gram(weights) - cross - cross.T + self.L @ (self.K.T @ weighted) @ self.L.T
+        cross = self.base.back(weighted) @ self.L.T
+        return self.base.gram(weights) - cross - cross.T + self.L @ (self.K.T @ weighted) @ self.L.T
 
     def quadratic(self, S: Any) -> FloatArray:
-        return self._corrected(self.block.quadratic(S), np.asarray(S @ self.L))
+        return self._corrected(self.base.quadratic(S), np.asarray(S @ self.L))
 
     def squares(self, weights: FloatArray) -> FloatArray:
-        return self._corrected(self.block.squares(weights), weights[:, None] * self.L)
+        return self._corrected(self.base.squares(weights), weights[:, None] * self.L)
 
     def _corrected(self, energy: FloatArray, SL: FloatArray) -> FloatArray:
         """m'Sm for m - L k, from m'Sm and S L."""
-        cross = self.block.forward(SL).astype(np.float64)
+        cross = self.base.forward(SL).astype(np.float64)
         return energy + np.sum((self.K @ (self.L.T @ SL) - 2.0 * cross) * self.K, axis=1)
 
     def toarray(self) -> FloatArray:
-        Z = self.block.toarray()
+        Z = self.base.toarray()
         return Z - (self.L @ self.K.T).astype(Z.dtype)
-
-    def grouped_sums(self, codes: IntArray, n_groups: int) -> tuple[FloatArray, FloatArray, FloatArray]:
-        Z = self.toarray()[codes >= 0].astype(np.float64)
-        groups = np.eye(n_groups)[codes[codes >= 0]]
-        return groups.T @ Z, np.sum(Z**2, axis=0), np.ones(Z.shape[1])
-
-
-def _on_block(fn: Callable[[Block], Result], K: FloatArray, L: FloatArray, block: Block) -> Result:
-    """Apply a function of corrected blocks to the block behind one."""
-    return fn(CorrectedBlock(block, K[block.start : block.stop], L))
 
 
 def _on_sweep(

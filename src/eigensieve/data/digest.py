@@ -6,22 +6,20 @@ odd and h is one-to-one. Parts of the samples are added up in any order.
 """
 
 import hashlib
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 
 from eigensieve._types import Array, IntArray
 
-if TYPE_CHECKING:
-    from eigensieve.data.matrix import DataMatrix
-
 _R = 0x9E3779B97F4A7C15  # odd, and 5 modulo 8: its powers have the longest period
 _WORD = 1 << 64
+_MIXERS = np.uint64(0xFF51AFD7ED558CCD), np.uint64(0xC4CEB9FE1A85EC53)  # of MurmurHash3's finaliser
+_SHIFT = np.uint64(33)
 
 
-def fingerprint(data: "DataMatrix") -> str:
-    """Return a fingerprint of all raw values with their places, the same for every kind of storage; one pass."""
+def fingerprint(data: Any) -> str:
+    """Return a fingerprint of all raw values of a data matrix with their places; one pass."""
     columns = np.ascontiguousarray(data.column_digests(), dtype="<u8")
     return hashlib.sha256(repr(data.shape).encode() + columns.tobytes()).hexdigest()
 
@@ -33,36 +31,22 @@ def place_values(first: int, last: int) -> IntArray:
     return np.multiply.accumulate(places)
 
 
-def digests_by_segments(raw: "DataMatrix") -> IntArray:
-    """Return the fingerprint of every column, segment by segment; one pass."""
-    places = place_values(0, raw.n_samples)
-
-    def segment(piece: "DataMatrix", offset: int, ranges: Sequence[tuple[int, int]]) -> IntArray:
-        return np.concatenate([piece.block_digests(start, stop, places) for start, stop in ranges])
-
-    return np.concatenate(list(raw.each_segment(segment)))
-
-
 def dense_digests(Z: Array, places: IntArray) -> IntArray:
     """Return the fingerprints of the columns of a dense block."""
-    from eigensieve.data._digest_numba import add_dense
-
-    out = np.zeros(Z.shape[1], dtype=np.uint64)
-    add_dense(np.ascontiguousarray(_bits(Z)), places, out)
-    return out
+    return np.sum(_mixed(Z) * places[:, None], axis=0, dtype=np.uint64)
 
 
 def sparse_digests(indptr: IntArray, indices: IntArray, values: Array, places: IntArray) -> IntArray:
     """Return the fingerprints of compressed columns; `indptr` may start anywhere in `indices`."""
-    from eigensieve.data._digest_numba import add_sparse
-
-    first, last = int(indptr[0]), int(indptr[-1])
-    out = np.zeros(len(indptr) - 1, dtype=np.uint64)
-    add_sparse(indptr - first, indices[first:last], _bits(values[first:last]), places, out)
-    return out
+    here = slice(int(indptr[0]), int(indptr[-1]))
+    sums = np.concatenate([np.zeros(1, np.uint64), np.cumsum(_mixed(values[here]) * places[indices[here]])])
+    return np.diff(sums[indptr - indptr[0]])
 
 
-def _bits(values: Array) -> IntArray:
-    """Return the bits of the values as float64; adding zero makes -0 and 0 the same."""
-    found: IntArray = (values.astype(np.float64) + 0.0).view(np.uint64)
-    return found
+def _mixed(values: Array) -> IntArray:
+    """Mix the bits of the values as float64, one to one; 0 stays 0, and so becomes -0."""
+    bits: IntArray = (values.astype(np.float64) + 0.0).view(np.uint64)
+    for factor in _MIXERS:
+        bits ^= bits >> _SHIFT
+        bits *= factor
+    return bits ^ (bits >> _SHIFT)

@@ -18,10 +18,9 @@ from scipy.sparse import hstack, issparse, vstack
 
 from eigensieve._progress import Progress, silent
 from eigensieve._types import Array, BoolArray, FloatArray, IntArray
-from eigensieve.data.blocks import BackwardSum, Block, BlockFunction, Sweep, add_up, numbered
-from eigensieve.data.digest import digests_by_segments
+from eigensieve.data.digest import place_values
+from eigensieve.data.passes import BackwardSum, Block, BlockFunction, Sweep, add_up, numbered, ordered_map
 from eigensieve.data.stats import BlockMoments, ColumnStats, Moments, joined_moments, standardization
-from eigensieve.data.threads import ordered_map
 
 if TYPE_CHECKING:
     from eigensieve.data.dense import StoredColumns
@@ -132,7 +131,12 @@ class DataMatrix(ABC):
 
     def column_digests(self) -> IntArray:
         """Return a 64-bit fingerprint of every raw column, the same for every kind of storage; one pass."""
-        return digests_by_segments(self.rescaled(None, None))
+        places = place_values(0, self.n_samples)
+
+        def segment(piece: DataMatrix, offset: int, ranges: Ranges) -> IntArray:
+            return np.concatenate([piece.block_digests(start, stop, places) for start, stop in ranges])
+
+        return np.concatenate(list(self.rescaled(None, None).each_segment(segment)))
 
     def standardized(self, normalize: str) -> "DataMatrix":
         """Return a view of the same data with implicit centring and scaling, as `standardization` says."""
@@ -336,6 +340,16 @@ class DerivedData(DataMatrix):
         super().__init__(base.n_samples, base.n_features, base.dtype)
         self.base, self.shared, self.roots = base, base.shared, base.roots
 
+    @abstractmethod
+    def derive(self) -> Callable[[Block], Block]:
+        """Return how a block of this data is made of one of the base; it may travel, so it must not hold the data."""
+
+    def block(self, start: int, stop: int) -> Block:
+        return self.derive()(self.base.block(start, stop))
+
+    def map_blocks(self, fn: Callable[[Block], Result]) -> list[Result]:
+        return self.base.map_blocks(partial(_on_derived, fn, self.derive()))
+
     def stats(self) -> ColumnStats:
         return self.base.stats()
 
@@ -344,6 +358,19 @@ class DerivedData(DataMatrix):
 
     def block_size(self) -> int:
         return self.base.block_size()
+
+    def inner(self, A: FloatArray, B: FloatArray) -> FloatArray:
+        return self.base.inner(A, B)
+
+    def collect(self, A: FloatArray) -> FloatArray:
+        return self.base.collect(A)
+
+    def place(self, A: FloatArray) -> FloatArray:
+        return self.base.place(A)
+
+
+def _on_derived(fn: Callable[[Block], Result], derive: Callable[[Block], Block], block: Block) -> Result:
+    return fn(derive(block))
 
 
 def joined(parts: Sequence[Any], axis: int) -> Any:

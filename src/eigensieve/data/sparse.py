@@ -10,10 +10,10 @@ import numpy as np
 from scipy.sparse import csc_array, issparse
 
 from eigensieve._types import Array, FloatArray, IntArray
-from eigensieve.data.blocks import Block
 from eigensieve.data.dense import FARTHEST, at, standardised
 from eigensieve.data.digest import sparse_digests
 from eigensieve.data.matrix import DataMatrix, Ranges, Shared
+from eigensieve.data.passes import Block
 from eigensieve.data.stats import BlockMoments
 
 _BLOCK_NONZEROS = 1 << 17

@@ -1,17 +1,16 @@
 """The squares of features: structure in the distance of a feature from its mean."""
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from functools import partial
+from typing import Any
 
 import numpy as np
 
 from eigensieve._types import BoolArray, FloatArray
-from eigensieve.data.blocks import Block
 from eigensieve.data.dense import DenseBlock
 from eigensieve.data.gaps import Gaps
 from eigensieve.data.matrix import DerivedData
-
-Result = TypeVar("Result")
+from eigensieve.data.passes import Block
 
 
 def squares_of(Z: FloatArray, present: BoolArray | None = None, roots: FloatArray | None = None) -> FloatArray:
@@ -36,25 +35,12 @@ def squares_of(Z: FloatArray, present: BoolArray | None = None, roots: FloatArra
 class SquaredData(DerivedData):
     """The squares of all features of standardised data, for scores and their null, dense one block at a time."""
 
-    def block(self, start: int, stop: int) -> Block:
-        return _squared(self.base.block(start, stop), self.shared.gaps, self.roots)
+    def derive(self) -> Callable[[Block], Block]:
+        return partial(_squared, gaps=self.shared.gaps, roots=self.roots)
 
     def take(self, indices: Any) -> FloatArray:
         gaps = self.shared.gaps
         return squares_of(self.base.take(indices), None if gaps is None else gaps.present(indices), self.roots)
-
-    def map_blocks(self, fn: Callable[[Block], Result]) -> list[Result]:
-        return self.base.map_blocks(_OnSquares(fn, self.shared.gaps, self.roots))
-
-
-class _OnSquares:
-    """A function of squared blocks as a function of the blocks behind them."""
-
-    def __init__(self, fn: Callable[[Block], Any], gaps: Gaps | None, roots: FloatArray | None) -> None:
-        self.fn, self.gaps, self.roots = fn, gaps, roots
-
-    def __call__(self, block: Block) -> Any:
-        return self.fn(_squared(block, self.gaps, self.roots))
 
 
 def _squared(block: Block, gaps: Gaps | None, roots: FloatArray | None) -> Block:

@@ -5,19 +5,18 @@ feature with columns that are multiplied by r alike, are then sums with the weig
 """
 
 from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from functools import partial
+from typing import Any
 
 import numpy as np
 from scipy.sparse import diags_array
 
 from eigensieve._types import FloatArray, IntArray
-from eigensieve.data.blocks import Block, BlockFunction, Sweep
 from eigensieve.data.dense import DenseData
 from eigensieve.data.matrix import DataMatrix, DerivedData, Shared
+from eigensieve.data.passes import Block, BlockFunction, DerivedBlock, Sweep
 from eigensieve.data.sparse import SparseData
 from eigensieve.data.stats import ColumnStats
-
-Result = TypeVar("Result")
 
 _CLOSE = 1e-9  # projections of equal samples differ by less than this share of the largest
 
@@ -89,15 +88,11 @@ class WeightedData(DerivedData):
     def samples(self, rows: IntArray) -> "WeightedData":
         return WeightedData(self.base.samples(rows), self.roots[rows])
 
-    def block(self, start: int, stop: int) -> Block:
-        return WeightedBlock(self.base.block(start, stop), self.roots)
+    def derive(self) -> Callable[[Block], Block]:
+        return partial(WeightedBlock, roots=self.roots)
 
     def take(self, indices: Any) -> FloatArray:
         return self.base.take(indices) * self.roots[:, None].astype(self.dtype)
-
-    def map_blocks(self, fn: Callable[[Block], Result]) -> list[Result]:
-        roots = self.roots
-        return self.base.map_blocks(lambda block: fn(WeightedBlock(block, roots)))
 
     def sweep(
         self, V: FloatArray | None, fn: BlockFunction, state: Sequence[FloatArray] = (), *, donate: bool = False
@@ -109,48 +104,31 @@ class WeightedData(DerivedData):
     def gram(self, weights: FloatArray) -> FloatArray:
         return self.base.gram(weights) * np.multiply.outer(self.roots, self.roots)
 
-    def inner(self, A: FloatArray, B: FloatArray) -> FloatArray:
-        return self.base.inner(A, B)
 
-    def collect(self, A: FloatArray) -> FloatArray:
-        return self.base.collect(A)
+class WeightedBlock(DerivedBlock):
+    """A block of weighted data: see :class:`~eigensieve.data.passes.Block` for its methods."""
 
-    def place(self, A: FloatArray) -> FloatArray:
-        return self.base.place(A)
-
-
-class WeightedBlock:
-    """A block of weighted data: see :class:`~eigensieve.data.blocks.Block` for its methods."""
-
-    def __init__(self, block: Block, roots: FloatArray) -> None:
-        self.of, self.roots = block, roots
-        self.start, self.stop = block.start, block.stop
+    def __init__(self, base: Block, roots: FloatArray) -> None:
+        super().__init__(base)
+        self.roots = roots
 
     def forward(self, V: FloatArray) -> FloatArray:
-        return self.of.forward(self.roots[:, None] * V)
+        return self.base.forward(self.roots[:, None] * V)
 
     def back(self, W: FloatArray) -> FloatArray:
-        return self.roots[:, None] * self.of.back(W)
-
-    def add_back(self, W: FloatArray, values: FloatArray, shift: FloatArray) -> None:
-        values += self.back(W)
+        return self.roots[:, None] * self.base.back(W)
 
     def gram(self, weights: FloatArray) -> FloatArray:
-        return self.of.gram(weights) * np.multiply.outer(self.roots, self.roots)
+        return self.base.gram(weights) * np.multiply.outer(self.roots, self.roots)
 
     def quadratic(self, S: Any) -> FloatArray:
         if isinstance(S, np.ndarray):
-            return self.of.quadratic(S * np.multiply.outer(self.roots, self.roots))
-        return self.of.quadratic((diags_array(self.roots) @ S @ diags_array(self.roots)).tocsr())
+            return self.base.quadratic(S * np.multiply.outer(self.roots, self.roots))
+        return self.base.quadratic((diags_array(self.roots) @ S @ diags_array(self.roots)).tocsr())
 
     def squares(self, weights: FloatArray) -> FloatArray:
-        return self.of.squares(weights * self.roots**2)
-
-    def grouped_sums(self, codes: IntArray, n_groups: int) -> tuple[FloatArray, FloatArray, FloatArray]:
-        Z = self.toarray()[codes >= 0].astype(np.float64)
-        groups = np.eye(n_groups)[codes[codes >= 0]]
-        return groups.T @ Z, np.sum(Z**2, axis=0), np.ones(Z.shape[1])
+        return self.base.squares(weights * self.roots**2)
 
     def toarray(self) -> FloatArray:
-        Z = self.of.toarray()
+        Z = self.base.toarray()
         return Z * self.roots[:, None].astype(Z.dtype)

@@ -15,7 +15,6 @@ from sklearn.utils import Bunch
 
 DATA_VARIABLE = "EIGENSIEVE_DATA"
 
-_CSR_PARTS = ("X_data", "X_indices", "X_indptr", "X_shape")
 _KEYS = ["name", "data", "target", "feature_names", "class_names", "image_shape", "image_order", "is_train"]
 _KEYS += ["categorical", "categories", "source"]
 _RENAMED = {"X": "data", "y": "target"}
@@ -46,14 +45,13 @@ def real_data_folder() -> Path:
                 "Set it to a folder that holds NAME.npz files."
             )
         return folder
-    repository = Path(__file__).resolve().parents[3]
-    folder = repository.parent / "shared" / "data"
-    if folder.is_dir():
-        return folder
-    raise FileNotFoundError(
-        f"No folder with real data sets is known. Set the environment variable {DATA_VARIABLE} to a folder "
-        f"that holds NAME.npz files, or get a public copy with eigensieve.datasets.fetch_real."
-    )
+    folder = Path(__file__).resolve().parents[4] / "shared" / "data"  # beside the repository
+    if not folder.is_dir():
+        raise FileNotFoundError(
+            f"No folder with real data sets is known. Set the environment variable {DATA_VARIABLE} to a folder "
+            f"that holds NAME.npz files, or get a public copy with eigensieve.datasets.fetch_real."
+        )
+    return folder
 
 
 def list_real() -> list[str]:
@@ -100,29 +98,22 @@ def load_real(name: str) -> Bunch:
             f"or point {DATA_VARIABLE} at another folder."
         )
     with np.load(path, allow_pickle=False) as stored:
-        entries: dict[str, Any] = {key: stored[key] for key in stored.files}
-    return _as_bunch(name, entries)
+        entries: dict[str, Any] = {
+            _RENAMED.get(key, key): value.item() if value.ndim == 0 else value for key, value in stored.items()
+        }
+    if "X_data" in entries:
+        parts = (entries.pop(f"X_{part}") for part in ("data", "indices", "indptr"))
+        entries["data"] = csr_matrix(tuple(parts), shape=tuple(entries.pop("X_shape").tolist()))
+        entries.pop("format", None)
+    texts = {key: [str(entry) for entry in entries[key]] for key in ("feature_names", "class_names") if key in entries}
+    bunch = real_bunch(**{"name": name, **entries, **texts})
+    if bunch.image_shape is not None:
+        bunch.image_shape = tuple(bunch.image_shape.tolist())
+    if bunch.categories is not None:
+        bunch.categories = json.loads(bunch.categories)
+    return bunch
 
 
 def real_bunch(**entries: Any) -> Bunch:
     """A Bunch with every key that :func:`load_real` documents, None where `entries` has no such key."""
     return Bunch(**{**dict.fromkeys(_KEYS), **entries})
-
-
-def _as_bunch(name: str, entries: dict[str, Any]) -> Bunch:
-    """Arrange the arrays of a file in a Bunch whose usual keys are always present."""
-    bunch = real_bunch(name=name)
-    if "X_data" in entries:
-        data, indices, indptr, shape = (entries.pop(part) for part in _CSR_PARTS)
-        entries.pop("format", None)
-        bunch.data = csr_matrix((data, indices, indptr), shape=(int(shape[0]), int(shape[1])))
-    for key, value in entries.items():
-        bunch[_RENAMED.get(key, key)] = value.item() if value.ndim == 0 else value
-    for key in ("feature_names", "class_names"):
-        if bunch[key] is not None:
-            bunch[key] = [str(entry) for entry in bunch[key]]
-    if bunch.image_shape is not None:
-        bunch.image_shape = tuple(int(size) for size in bunch.image_shape)
-    if bunch.categories is not None:
-        bunch.categories = json.loads(bunch.categories)
-    return bunch

@@ -12,9 +12,16 @@ from eigensieve._types import BoolArray, FloatArray, IntArray
 from eigensieve.estimators.base import AT_LEAST_ONE, POSITIVE, features_by_weight, progress_of, warn_user
 from eigensieve.estimators.knowledge import Known, read_side_variances
 from eigensieve.estimators.qalpha_base import BaseQAlpha, two_level_cut
-from eigensieve.qalpha import TAU, Problem, Round, check_start, map_rounds, spectrum_affinity
-
-_SAME = 0.8  # overlap of two rounds above which they show one structure
+from eigensieve.qalpha import (
+    SAME_STRUCTURE,
+    TAU,
+    Problem,
+    Round,
+    check_start,
+    map_rounds,
+    overlaps,
+    spectrum_affinity,
+)
 
 
 class FeatureMap(BaseQAlpha):
@@ -187,8 +194,8 @@ class FeatureMap(BaseQAlpha):
         self.embeddings_ = np.stack([each.result.embedding for each in rounds])
         self.objectives_ = np.array([each.result.objective for each in rounds])
         self.start_objectives_ = np.array([each.result.start_objectives for each in rounds])
-        self.overlaps_ = _overlaps(self.embeddings_)
-        self.same_structure_ = self.overlaps_ > _SAME
+        self.overlaps_ = overlaps(self.embeddings_)
+        self.same_structure_ = self.overlaps_ > SAME_STRUCTURE
         self.n_iter_ = sum(each.result.n_iter for each in rounds)
         self.converged_ = all(each.result.converged for each in rounds)
         self.rounds_ = np.where(self.support_, taken, -1)
@@ -252,13 +259,6 @@ class FeatureMap(BaseQAlpha):
     def _names(self) -> list[str]:
         names = getattr(self, "feature_names_in_", None)
         return [f"x{i}" for i in range(self.n_features_in_)] if names is None else [str(name) for name in names]
-
-
-def _overlaps(embeddings: FloatArray) -> FloatArray:
-    """Mean squared canonical correlation of every round's embedding with the nearest earlier one."""
-    bases = [np.linalg.qr(Q - Q.mean(axis=0))[0] for Q in embeddings]
-    shared = [[float(np.sum((P.T @ Q) ** 2)) / Q.shape[1] for P in bases[:i]] for i, Q in enumerate(bases)]
-    return np.array([max(each, default=0.0) for each in shared])
 
 
 def _take_in_turn(orders: list[IntArray], wanted: list[int] | None) -> tuple[IntArray, IntArray]:

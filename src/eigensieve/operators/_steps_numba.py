@@ -8,7 +8,7 @@ of them waits for the interpreter.
 import numpy as np
 
 from eigensieve._compiled import njit
-from eigensieve.data._thin_numba import across, along
+from eigensieve.data._dense_numba import across, along
 
 _FAST = {"contract", "reassoc", "nsz"}
 _ENTRIES = 1 << 20  # most entries of a tile: it stays in the shared cache

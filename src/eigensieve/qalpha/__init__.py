@@ -31,4 +31,4 @@ from eigensieve.qalpha.mercer import KERNELS, Factor, KernelSettings, check_like
 from eigensieve.qalpha.problem import TAU, Problem, Result, SolveSettings, spectrum_affinity
 from eigensieve.qalpha.search import Search
 from eigensieve.qalpha.solving import SOLVERS
-from eigensieve.qalpha.topographical_map import Round, map_rounds
+from eigensieve.qalpha.topographical_map import SAME_STRUCTURE, Round, map_rounds, overlaps

@@ -1,6 +1,7 @@
 """The rounds of the topographical map (2004, section 4), each led away from features that had weight in earlier
 ones."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,6 +11,9 @@ from eigensieve.qalpha.alternating import ProblemGram, leading_vectors
 from eigensieve.qalpha.knowledge.labels import Labels
 from eigensieve.qalpha.knowledge.steered import Knowledge, inhibition, solve_steered
 from eigensieve.qalpha.problem import Problem, Result, SolveSettings
+
+SAME_STRUCTURE = 0.8
+"""Overlap of two rounds above which they show one structure."""
 
 
 @dataclass(frozen=True)
@@ -61,3 +65,10 @@ def place_features(problem: Problem, Q: FloatArray, guess: FloatArray) -> tuple[
     second = frame[:, 1] if frame.shape[1] > 1 else np.zeros(len(frame))
     second = second * (1.0 if second[np.abs(second).argmax()] >= 0 else -1.0)
     return sign * vectors[:, 0], np.arctan2(second, sign * frame[:, 0])
+
+
+def overlaps(embeddings: Iterable[FloatArray]) -> FloatArray:
+    """Mean squared canonical correlation of every round's embedding with the nearest earlier one."""
+    bases = [np.linalg.qr(Q - Q.mean(axis=0))[0] for Q in embeddings]
+    shared = [[float(np.sum((P.T @ Q) ** 2)) / Q.shape[1] for P in bases[:i]] for i, Q in enumerate(bases)]
+    return np.array([max(each, default=0.0) for each in shared])

@@ -6,8 +6,7 @@ Read in this order:
 - ``fitted``: the attributes of a fitted selector, read in this one place
 - ``summary``: collects everything the page shows into one dict of plain JSON values
 - ``views``: the numbers behind the pictures (samples, heat map, redundancy, topographical map), and `Limits`
-- ``trust``: the cards that say how far to trust the selection
-- ``texts``: the paragraph for the methods section of a paper
+- ``texts``: the cards that say how far to trust the selection, and the paragraph for the methods section of a paper
 - ``rendering``: from the dict to HTML; it knows no model
 - ``sheets``: a page of tables and pictures for results that are no selection
 - ``pictures``: the pictures of these pages, with their figures

@@ -11,8 +11,7 @@ from eigensieve._version import __version__
 from eigensieve.estimators import Findings, check_data, constraint_cost, known_and_used
 from eigensieve.evidence import Stability
 from eigensieve.report.fitted import Fitted
-from eigensieve.report.texts import methods_text
-from eigensieve.report.trust import trust_cards
+from eigensieve.report.texts import methods_text, trust_cards
 from eigensieve.report.views import Limits, heat_map, numbers, panel_view, redundancy, sample_view, topographical_map
 
 _PASSED = ("y", "batches", "groups", "side", "must_link", "cannot_link")  # arguments of fit

@@ -1,7 +1,6 @@
 """The pictures of the report as plain numbers: samples, heat map, redundancy, topographical map."""
 
 import base64
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -9,13 +8,15 @@ from typing import Any
 import numpy as np
 
 from eigensieve._types import Array, FloatArray, IntArray
-from eigensieve.data import DataMatrix
+from eigensieve.data import DataMatrix, as_data
+from eigensieve.qalpha import SAME_STRUCTURE, TAU, Problem, SolveSettings, map_rounds, overlaps, spectrum_affinity
 from eigensieve.report.fitted import Fitted
 
 _COPY = 0.9
 _EFFECTIVE_FEATURES = 2_000
 _CLIP = 2.5
 _MAP_FEATURES = 5  # fewer make no map
+_MAP_DIRECTIONS = 2  # of a round, as in `FeatureMap`
 _MOST_GROUPS = 8
 _JUDGED = 1_000  # samples on which numbers of groups are compared
 _CLASSES = 20  # more different labels have no colours of their own
@@ -309,17 +310,18 @@ def topographical_map(data: DataMatrix, columns: IntArray, position: IntArray) -
     Shashua and Wolf 2004, section 4, on the given columns, none of them constant. None when there is nothing to show:
     too few columns or samples, or a second round that finds the structure of the first again.
     """
-    from eigensieve.estimators import FeatureMap
-
     if len(columns) < _MAP_FEATURES or data.n_samples < 4:
         return None
-    with warnings.catch_warnings():
-        # Warnings do not matter here: a little more convergence would look the same, and a useless round is not drawn.
-        warnings.simplefilter("ignore", UserWarning)
-        fitted = FeatureMap(n_rounds=2).fit(np.asarray(data.take(columns), dtype=np.float64))
-    if fitted.same_structure_[1]:
+    values = as_data(np.asarray(data.take(columns), dtype=np.float64)).standardized("center")
+    problem = Problem(
+        spectrum_affinity(values, "standard"), _MAP_DIRECTIONS, TAU["energy"], np.ones(len(columns), dtype=bool)
+    )
+    # No warning where a round has not converged: a little more convergence would look the same.
+    rounds = map_rounds(problem, SolveSettings(), n_rounds=2, strength=0.5)
+    if overlaps([each.result.embedding for each in rounds])[1] > SAME_STRUCTURE:
         return None
-    where, weights = fitted.coordinates_, np.abs(fitted.weights_)
+    where = np.column_stack([each.coordinates for each in rounds])
+    weights = np.abs(np.column_stack([each.result.weights for each in rounds]))
     return {
         "feature": [int(i) for i in position[columns]],
         "x": numbers(where[:, 0], 4),

@@ -10,10 +10,10 @@ table        `Table`, which every reader returns; `Request`, the settings of a r
 errors       `DataError`: the file, the problem, the fix
 missing      which texts mean "missing"
 labels       labels of samples, from texts to classes or numbers
-formats      the one table of formats: endings, first bytes, reader, writer
+files        the one table of formats (endings, first bytes, reader, writer), and the bytes of a file, a pipe or
+             standard input
 reading      `read_table` and `write_table`: look the format up, call its reader or writer
-content      bytes of a file, a compressed file, a pipe or standard input
-sheet        labels and batches from a sample sheet; `geo`: from the head of a GEO series matrix
+sheet        labels and batches from a sample sheet
 limits       how much memory a file may take
 columns      named columns of text, Parquet and Feather: which are names, labels, features; where the samples stand
 delimited    CSV and TSV: find the lines, then the header, then parse; and back, in the layout they came in
@@ -37,9 +37,9 @@ ending       the file's suffix in lower case, without ``.gz``
 """
 
 from eigensieve.tables.errors import DataError
-from eigensieve.tables.formats import FORMATS, format_of
+from eigensieve.tables.files import FORMATS, format_of
 from eigensieve.tables.hdf5 import check_hdf5
-from eigensieve.tables.reading import check_marks, read_table, write_in_place, write_table, written_format
+from eigensieve.tables.reading import check_choices, read_table, write_in_place, write_table, written_format
 from eigensieve.tables.table import Column, Table, percent, unknown
 
 __all__ = [
@@ -47,8 +47,8 @@ __all__ = [
     "Column",
     "DataError",
     "Table",
+    "check_choices",
     "check_hdf5",
-    "check_marks",
     "format_of",
     "percent",
     "read_table",

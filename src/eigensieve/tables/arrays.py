@@ -10,8 +10,8 @@ from typing import IO, Any
 import numpy as np
 from scipy.sparse import csc_matrix, csr_matrix
 
-from eigensieve.tables.content import Source
 from eigensieve.tables.errors import DataError, damaged, parsing, position
+from eigensieve.tables.files import Source
 from eigensieve.tables.limits import PER_FEATURE, PER_TEXT, claim
 from eigensieve.tables.matrix import as_matrix, check_length, check_sparse, matrix_table, only_matrix, refuse_names
 from eigensieve.tables.table import Column, Matrix, Request, Table, as_floats

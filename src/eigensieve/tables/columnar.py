@@ -11,9 +11,8 @@ import numpy as np
 
 from eigensieve._extras import require
 from eigensieve.tables.columns import table_of
-from eigensieve.tables.content import read_content
 from eigensieve.tables.errors import DataError, damaged, parsing, text_among_numbers, too_large
-from eigensieve.tables.formats import format_of
+from eigensieve.tables.files import format_of, read_content
 from eigensieve.tables.limits import PER_TEXT, claim
 from eigensieve.tables.table import Request, Table, refuse_duplicates
 

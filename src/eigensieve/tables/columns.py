@@ -5,6 +5,7 @@ from typing import Any, Literal, Protocol
 
 import numpy as np
 
+from eigensieve._types import FloatArray
 from eigensieve.tables.errors import DataError, position
 from eigensieve.tables.labels import as_labels
 from eigensieve.tables.table import Column, Request, Table, refuse_duplicates
@@ -73,6 +74,9 @@ def _samples_in_rows(columns: Columns, request: Request, text_columns: list[int]
     features = np.delete(np.arange(len(names)), taken)
     values, numeric = columns.numbers(features)
     text = features[~numeric].tolist()
+    first = next((names[column] for column in features[numeric]), "")
+    if _numbers_samples(first, values, request):
+        notes.append(f"the first column, '{first}', holds distinct whole numbers and is used as a feature")
     return Table(
         X=values,
         feature_names=names if numeric.all() and not taken else [names[column] for column in features[numeric]],
@@ -84,6 +88,14 @@ def _samples_in_rows(columns: Columns, request: Request, text_columns: list[int]
         text=dict(zip((names[column] for column in text), columns.texts(text), strict=True)),
         details=columns.details,
     )
+
+
+def _numbers_samples(name: str, values: FloatArray, request: Request) -> bool:
+    """Whether a first feature numbers the samples, as its name says. Numbers are never taken as names unasked."""
+    if plain_word(name) not in SAMPLE_WORDS or request.unused(name) or name in request.keep or len(values) < 2:
+        return False
+    first = values[:, 0]
+    return np.array_equal(first, np.round(first)) and len(np.unique(first)) == len(first)
 
 
 def _samples_in_columns(columns: Columns, request: Request, notes: list[str]) -> Table:

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from eigensieve._extras import require
-from eigensieve.tables.content import Source
 from eigensieve.tables.delimited import read_csv
 from eigensieve.tables.errors import DataError, damaged, listed
+from eigensieve.tables.files import Source
 from eigensieve.tables.limits import PER_TEXT, allowance, claim
 from eigensieve.tables.table import Request, Table
 

@@ -8,8 +8,8 @@ import numpy as np
 from scipy.sparse import csc_matrix
 
 from eigensieve._extras import require
-from eigensieve.tables.content import read_content
 from eigensieve.tables.errors import parsing, position
+from eigensieve.tables.files import read_content
 from eigensieve.tables.hdf5 import check_hdf5
 from eigensieve.tables.limits import claim
 from eigensieve.tables.mat5 import read_mat5

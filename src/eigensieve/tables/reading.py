@@ -9,16 +9,30 @@ from collections.abc import Sequence
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
+from typing import get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.sparse import csr_matrix
 
+from eigensieve._errors import wrong_parameter
 from eigensieve._files import staged
-from eigensieve.tables.columns import SAMPLE_WORDS, plain_word
-from eigensieve.tables.content import STDIN, Source, check_readable, is_stream, read_content, read_stream
 from eigensieve.tables.errors import DataError, out_of_memory
-from eigensieve.tables.formats import FORMATS, Format, ending_of, format_of, format_of_stream, function, named
+from eigensieve.tables.files import (
+    FORMATS,
+    STDIN,
+    Format,
+    Source,
+    check_readable,
+    ending_of,
+    format_of,
+    format_of_stream,
+    function,
+    is_stream,
+    named,
+    read_content,
+    read_stream,
+)
 from eigensieve.tables.grid import find_grid
 from eigensieve.tables.missing import named_gaps, numbers_among
 from eigensieve.tables.mixed import arranged
@@ -105,10 +119,7 @@ def read_table(
         its numbers, no such label, or no samples. The message is one line that names the file, the problem
         and the fix.
     """
-    _check("samples", samples, "'auto', 'rows' or 'columns'", samples in ("auto", "rows", "columns"))
-    _check("format", format, f"one of {', '.join(FORMATS)}", format is None or format in FORMATS)
-    known = categories in ("error", "leave-out", "one-hot")
-    _check("categories", categories, "'error', 'leave-out' or 'one-hot'", known)
+    check_choices(samples, format, categories, decimal, thousands)
     roles = {"label": label, "batch": batch, "donor": donor, "event": event, "time": time}
     request = Request(
         "standard input" if str(path) == STDIN else Path(path),
@@ -124,15 +135,12 @@ def read_table(
         header=header,
         comment=comment,
     )
-    check_marks(decimal, thousands)
     request.check_roles()
     if sheet is None:
         table = _from_path(Path(path), format, request)
     else:
         table = read_with(_sheet(sheet), request, lambda rest: _from_path(Path(path), format, rest))
-    table = checked(arranged(_with_gaps(table, request), request), request.path)
-    _note_numbers_as_names(table, request)
-    return table
+    return checked(arranged(_with_gaps(table, request), request), request.path)
 
 
 def _sheet(path: str | PathLike[str]) -> Sheet:
@@ -157,16 +165,6 @@ def _sheet(path: str | PathLike[str]) -> Sheet:
     grid = find_grid(read_content(source), request, [])
     names = [name or "sample" for name in grid.names]
     return Sheet(f"the sheet '{file}'", dict(zip(names, grid.texts(range(len(names))), strict=True)))
-
-
-def _note_numbers_as_names(table: Table, request: Request) -> None:
-    """Note a first feature that numbers the samples, as its name says. Numbers are never taken as names unasked."""
-    name = table.feature_names[0]
-    if plain_word(name) not in SAMPLE_WORDS or name in request.keep or table.n_samples < 2:
-        return
-    values = table.X[:, 0] if isinstance(table.X, np.ndarray) else table.X[:, [0]].toarray()[:, 0]
-    if np.array_equal(values, np.round(values)) and len(np.unique(values)) == len(values):
-        table.notes.append(f"the first column, '{name}', holds distinct whole numbers and is used as a feature")
 
 
 def _with_gaps(table: Table, request: Request) -> Table:
@@ -213,20 +211,23 @@ def _labels_with_gaps(labels: np.ndarray, words: Sequence[str]) -> np.ndarray:
     return np.where(found, np.nan, labels) if found.any() else labels
 
 
-def check_marks(decimal: str | None, thousands: str | None) -> None:
-    """Raise ValueError for marks that cannot stand in numbers, or are the same."""
+def check_choices(
+    samples: str, format: str | None, categories: str, decimal: str | None, thousands: str | None
+) -> None:
+    """Raise ValueError for words that :func:`read_table` does not know, and for marks that cannot stand in numbers."""
+    for name, value, known in (
+        ("samples", samples, get_args(Samples)),
+        ("format", format, (None, *FORMATS)),
+        ("categories", categories, get_args(Categories)),
+    ):
+        if value not in known:
+            raise wrong_parameter(name, "read_table", f"be one of {', '.join(filter(None, known))}", repr(value))
     for name, mark in (("decimal", decimal), ("thousands", thousands)):
-        good = mark is None or (len(mark) == 1 and mark.isascii() and not mark.isalnum())
-        _check(name, mark, "one character such as ',' or '.'", good)
+        if mark is not None and not (len(mark) == 1 and mark.isascii() and not mark.isalnum()):
+            raise wrong_parameter(name, "read_table", "be one character such as ',' or '.'", repr(mark))
     if decimal is not None and decimal == thousands:
-        raise ValueError(
-            f"The 'thousands' parameter of read_table must differ from the decimal mark. Got {decimal!r} for both."
-        )
-
-
-def _check(name: str, value: str | None, wanted: str, good: bool) -> None:
-    if not good:
-        raise ValueError(f"The {name!r} parameter of read_table must be {wanted}. Got {value!r} instead.")
+        must = "differ from the decimal mark"
+        raise wrong_parameter("thousands", "read_table", must, f"{decimal!r} for both")
 
 
 def _from_path(file: Path, format: str | None, request: Request) -> Table:

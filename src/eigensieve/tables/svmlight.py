@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 from scipy.sparse import csr_matrix
 
-from eigensieve.tables.content import Source, as_stream, open_for_writing
 from eigensieve.tables.errors import DataError, damaged, parsing, too_large
+from eigensieve.tables.files import Source, as_stream, open_for_writing
 from eigensieve.tables.limits import PER_FEATURE, claim
 from eigensieve.tables.table import Column, NumberedNames, Request, Table
 

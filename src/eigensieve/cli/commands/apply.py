@@ -93,10 +93,9 @@ def _columns(estimator: Any, table: Any, model: str, source: str) -> Any:
                 f"{table.n_features:,}. Give it the same columns."
             )
         return chosen
-    columns = find_columns(table.feature_names, [str(names[i]) for i in chosen])
-    if columns.absent:
+    columns, absent = find_columns(table.feature_names, [str(names[i]) for i in chosen])
+    if absent:
         raise ModelProblem(
-            f"'{source}' lacks {len(columns.absent)} of the {len(chosen)} features that the model '{model}' selected "
-            f"({columns.some}). Check the column names, or --samples."
+            f"'{source}' lacks {absent} that the model '{model}' selected. Check the column names, or --samples."
         )
-    return np.array(columns.found, dtype=np.intp)
+    return np.array(columns, dtype=np.intp)

@@ -95,7 +95,7 @@ def _fit(samples: Samples, options: FitOptions, console: Console, reading: Sampl
         fitted.fit(samples.data, y, **extra)
     if samples.has_names:
         fitted.feature_names_in_ = np.array([str(name) for name in samples.features], dtype=object)
-    return fitted, known_and_used(fitted, y=y, y_name=samples.table.label_name, **extra)
+    return fitted, known_and_used(fitted, y=y, y_name=samples.name_of("label"), **extra)
 
 
 def _columns(fitted: Any, names: Sequence[str]) -> dict[str, Any]:

@@ -8,14 +8,13 @@ import numpy as np
 import typer
 
 from eigensieve.cli.console import Console
-from eigensieve.cli.constraints import feature_places
 from eigensieve.cli.errors import InputProblem, UsageProblem
+from eigensieve.cli.knowledge import check_times, feature_places, with_times
 from eigensieve.cli.methods import DEFAULT_METHOD, METHODS
 from eigensieve.cli.options import Force, PrintOptions, Report, SafeNames, SampleOptions, Seed, TargetOptions
 from eigensieve.cli.outputs import Outputs, check_frame_name, save_frame
 from eigensieve.cli.reading import Samples, read_samples
 from eigensieve.cli.selection import Fitting
-from eigensieve.cli.survival import check_times, with_times
 
 EXAMPLES = (
     "eigensieve score genes.csv --panel published.txt",
@@ -141,7 +140,8 @@ def _page(found: Any, lines: list[list[str]], samples: Samples, reading: SampleO
     drawn = [(name, s.score, s.standard_error, s.best_score, s.random_scores.tolist()) for name, s in panels]
     text = "Large dot: the panel, ± 2 standard errors. Diamond: the best panel of its size. Small dots: random panels."
     facts = [f"Input: {reading.source}", f"{samples.X.shape[0]:,} samples, {samples.X.shape[1]:,} features"]
-    facts += [] if samples.label_name is None else [f"Label: {samples.label_name}"]
+    label = samples.name_of("label")
+    facts += [] if label is None else [f"Label: {label}"]
     facts += [f"Score: {_measure(found)}", *samples.prepared]
     sections = [
         Section("Panels", text=text, picture=beside_random(drawn, "score")),

@@ -7,8 +7,8 @@ from typing import Annotated, Any
 import typer
 
 from eigensieve.cli.console import Console
-from eigensieve.cli.constraints import NAMED, check_constraints, with_constraints
 from eigensieve.cli.errors import UsageProblem, input_errors
+from eigensieve.cli.knowledge import NAMED, check_times, read_pairs, with_constraints, with_times
 from eigensieve.cli.methods import DEFAULT_METHOD, METHODS
 from eigensieve.cli.options import (
     Force,
@@ -30,10 +30,8 @@ from eigensieve.cli.outputs import (
     save_model,
     save_table,
 )
-from eigensieve.cli.pairs import read_pairs
 from eigensieve.cli.reading import Samples, read_samples, read_side
 from eigensieve.cli.selection import Fitting, Selection, count_or_auto
-from eigensieve.cli.survival import check_times, with_times
 
 EXAMPLES = (
     "eigensieve select genes.csv -o chosen.csv --report report.html",
@@ -107,9 +105,9 @@ class FitOptions:
     max_per_group: int | None = _limits("--max-per-group", "Most features of one group, with --groups.", min=1)
     costs: str | None = _limits("--costs", "File with lines 'feature,cost': best value for the money.")
     max_cost: float | None = _limits("--max-cost", "Most that the selected features may cost together.", min=0)
-    stability: Annotated[
-        int, typer.Option("--stability", min=0, help="Repeat the selection on this many random halves of the samples.")
-    ] = 0
+    stability: int = option(
+        "--stability", min=0, help="Repeat the selection on this many random halves of the samples.", default=0
+    )
     seed: Seed = None
 
     @property
@@ -129,7 +127,11 @@ class FitOptions:
         given["clusters"] = count_or_auto(self.clusters, "--clusters")
         given["unwanted"] = count_or_auto(self.unwanted, "--unwanted")
         fitting = Fitting.of_options(self.method, given)
-        check_constraints(fitting.params)
+        for flag, needs in (("max_cost", "costs"), ("max_per_group", "groups")):
+            if given[flag] is not None and given[needs] is None:
+                raise UsageProblem(
+                    f"--{flag.replace('_', '-')} does nothing without --{needs}. Drop it, or give --{needs}."
+                )
         if label is None and fitting.method.needs_label(fitting.params):
             raise UsageProblem(
                 f"--method {self.method} needs labels here. Name their column with --label, or use --score laplacian."

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from eigensieve.data.dask.tasks import sum_up
-from eigensieve.data.threads import limited_blas
+from eigensieve.data.passes import limited_blas
 
 _FAN = 8  # terms that one task adds up, so that no worker needs them all
 _FEW = 4  # up to this many sums come to the client, and up to this many tasks get their own copy of a sent value

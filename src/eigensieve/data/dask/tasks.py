@@ -11,9 +11,9 @@ import numpy as np
 from scipy.sparse import vstack
 
 from eigensieve._types import FloatArray, IntArray
-from eigensieve.data.blocks import BlockFunction
 from eigensieve.data.kinds import as_data
 from eigensieve.data.matrix import DataMatrix
+from eigensieve.data.passes import BlockFunction
 from eigensieve.data.stats import Moments, Standard, joined_moments, standardization
 
 

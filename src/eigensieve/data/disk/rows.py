@@ -13,14 +13,13 @@ from typing import Any
 import numpy as np
 
 from eigensieve._types import FloatArray, IntArray
-from eigensieve.data.blocks import BlockFunction, Sweep, add_up
 from eigensieve.data.digest import place_values
 from eigensieve.data.disk.sources import ALIVE, Source, show_bytes
 from eigensieve.data.disk.stream import StreamedData
 from eigensieve.data.kinds import as_data
 from eigensieve.data.matrix import DataMatrix, SumFunction, joined
+from eigensieve.data.passes import BlockFunction, Sweep, add_up, ordered_map
 from eigensieve.data.stats import Moments
-from eigensieve.data.threads import ordered_map
 
 
 class RowStreamedData(StreamedData):

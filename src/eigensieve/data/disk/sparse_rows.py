@@ -13,7 +13,7 @@ from scipy.sparse import csr_array
 
 from eigensieve._types import FloatArray
 from eigensieve.data.disk.rows import RowStreamedData
-from eigensieve.data.threads import ordered_map
+from eigensieve.data.passes import ordered_map
 
 _SLICES = 8  # of each piece: fixed, so that sums do not depend on the number of threads
 _FARTHEST = 100.0  # standard deviations from zero to a mean: beyond, the corrections cost too many digits

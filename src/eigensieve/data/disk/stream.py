@@ -9,12 +9,11 @@ from typing import Any, TypeVar
 import numpy as np
 
 from eigensieve._types import Array, FloatArray, IntArray
-from eigensieve.data.blocks import Block, numbered
 from eigensieve.data.disk.sources import ALIVE, Source, chosen_samples, show_bytes
 from eigensieve.data.kinds import as_data
 from eigensieve.data.matrix import DataMatrix, Work
+from eigensieve.data.passes import Block, limited_blas, numbered, thread_count
 from eigensieve.data.stats import BlockMoments
-from eigensieve.data.threads import limited_blas, thread_count
 
 Result = TypeVar("Result")
 
