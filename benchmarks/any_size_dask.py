@@ -48,7 +48,9 @@ def make(n_features: int, n_samples: int, n_chunks: int) -> da.Array:
 
 
 def selector(max_iter: int = 200, n_clusters: int = K) -> QAlphaSelector:
-    return QAlphaSelector(1_000, n_clusters=n_clusters, max_iter=max_iter, tol=0.0 if max_iter < 200 else 5e-3)
+    return QAlphaSelector(
+        1_000, n_clusters=n_clusters, solver_options={"max_iter": max_iter, "tol": 0.0 if max_iter < 200 else 5e-3}
+    )
 
 
 def processor_seconds(client: Client) -> float:

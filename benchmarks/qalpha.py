@@ -45,7 +45,7 @@ def wide(repeats: int) -> None:
     verdict("wide: time / PCA(6, randomized)", times["eigensieve"] / times["pca"], 1.0)
     verdict("wide: extra memory / array", extra / X.nbytes, 0.5)
     print(f"     PCA: extra memory / array {extra_bytes(lambda: pca.fit(X)) / X.nbytes:.2f}x")
-    tight = QAlphaSelector(n // 100, K, tol=model.tol / 100, max_iter=500).fit(X)
+    tight = QAlphaSelector(n // 100, K, solver_options={"tol": 5e-5, "max_iter": 500}).fit(X)
     same = np.mean(tight.support_[model.get_support(indices=True)])
     verdict("wide: selected features equal to a 100x tighter run", same, 0.99, at_most=False, unit="")
     print(f"     steps {model.n_iter_} (tight: {tight.n_iter_}), passes {model.n_passes_} (tight: {tight.n_passes_})")
@@ -117,7 +117,7 @@ def naive(repeats: int) -> None:
     """The method as a user would write it with numpy, from the same start to the same change of weights."""
     for n in (500, 1000, 2000):
         X = planted(100, n).astype(np.float64)
-        model = QAlphaSelector(n // 100, K, tol=1e-6, max_iter=2000).fit(X)
+        model = QAlphaSelector(n // 100, K, solver_options={"tol": 1e-6, "max_iter": 2000}).fit(X)
         times = interleaved({"eigensieve": lambda m=model, X=X: m.fit(X)}, repeats)
         begin = time.perf_counter()
         weights = numpy_qalpha(X)
@@ -171,7 +171,10 @@ def starts(repeats: int) -> None:
     for n_samples in (100, 200):
         draws = [make_weston_linear(n_samples, random_state=seed) for seed in range(12)]
         for name, options in kinds.items():
-            models = [QAlphaSelector(6, 2, random_state=s, **options).fit(draw[0]) for s, draw in enumerate(draws)]
+            models = [
+                QAlphaSelector(6, 2, random_state=s, solver_options=options).fit(draw[0])
+                for s, draw in enumerate(draws)
+            ]
             first = np.mean([draw[2][model.selection_order_[0]] for model, draw in zip(models, draws, strict=True)])
             right = np.mean([draw[2][model.support_].mean() for model, draw in zip(models, draws, strict=True)])
             spread = np.mean([np.ptp(model.start_objectives_) / model.objective_ for model in models])

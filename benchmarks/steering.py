@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from eigensieve import QAlphaSelector
+from eigensieve.qalpha import PAIR_STRENGTH
 
 N_SAMPLES, REPEATS = 100, 3
 
@@ -33,7 +34,7 @@ def cases(X: np.ndarray, y: np.ndarray, side: np.ndarray, pairs: np.ndarray) -> 
         "side data": lambda: QAlphaSelector(50).fit(X, side=side),
         "labels + side data": lambda: QAlphaSelector(50).fit(X, y, side=side),
         "a few labels": lambda: QAlphaSelector(50).fit(X, few),
-        "pairs": lambda: QAlphaSelector(50, max_iter=30).fit(X, cannot_link=pairs),
+        "pairs": lambda: QAlphaSelector(50, solver_options={"max_iter": 30}).fit(X, cannot_link=pairs),
     }
 
 
@@ -56,7 +57,7 @@ def million_pairs(n_samples: int = 3000, n_features: int = 1000) -> str:
     half = n_samples // 2
     pairs = np.column_stack([rng.integers(0, half, 1_000_000), rng.integers(half, n_samples, 1_000_000)])
     start = time.perf_counter()
-    model = QAlphaSelector(20, pair_strength=0.05).fit(X, cannot_link=pairs)
+    model = QAlphaSelector(20, strength=0.05 / PAIR_STRENGTH).fit(X, cannot_link=pairs)
     seconds = time.perf_counter() - start
     return f"a million pairs, {n_samples:,} x {n_features:,}: {seconds:.1f} s, {model.n_passes_} passes"
 

@@ -13,7 +13,7 @@ from eigensieve import KernelQAlphaSelector, QAlphaSelector
 from eigensieve.datasets import make_hidden_signs
 
 X, _, relevant = make_hidden_signs(0.02, random_state=1)
-sections = KernelQAlphaSelector(12, kernel="sections", section_size=8, normalize="unit")
+sections = KernelQAlphaSelector(12, kernel="sections", normalize="unit")
 models = {"plain data": QAlphaSelector(12).fit(X), "section kernel": sections.fit(X)}
 
 figure, axes = plt.subplots(1, 2, figsize=(8, 3), layout="constrained")
@@ -27,9 +27,7 @@ for ax, (name, model) in zip(axes, models.items(), strict=True):
 # %%
 # The kernel matrix is features x features. For many features, some of its columns are enough.
 
-approximate = KernelQAlphaSelector(
-    12, kernel="sections", section_size=8, normalize="unit", n_components=50, random_state=0
-).fit(X)
+approximate = KernelQAlphaSelector(12, kernel="sections", normalize="unit", n_components=50, random_state=0).fit(X)
 print(
     f"50 columns: {relevant[approximate.get_support()].sum()} of 12 relevant; "
     f"left out of the kernel matrix: {approximate.approximation_error_:.1%} of its trace"

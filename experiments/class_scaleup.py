@@ -31,7 +31,7 @@ def run(case: str, number: int) -> dict[str, Any]:
     data = make_class_scaleup(int(nc), design=design, random_state=np.random.default_rng([number, int(nc)]))  # type: ignore[arg-type]
     X, count = shifted(data.X, number), int(data.relevant.sum())
     settings: dict[str, dict[str, Any]] = {name: {"n_clusters": k_of(int(nc))} for name, k_of in CHOICES.items()}
-    settings[_RANDOM] = {"n_clusters": int(nc), "init": "random", "random_state": number}
+    settings[_RANDOM] = {"n_clusters": int(nc), "solver_options": {"init": "random"}, "random_state": number}
     settings[_POWER] = {**settings[_RANDOM], "solver": "power"}
     found = {}
     for name, own in settings.items():

@@ -8,6 +8,7 @@ import numpy as np
 
 from eigensieve.datasets import load_real
 from eigensieve.estimators import QAlphaSelector
+from eigensieve.qalpha import SIDE_STRENGTH
 from experiments.common import standardised
 from experiments.frame import Array
 from experiments.oriented import directions
@@ -118,7 +119,7 @@ def wavelet_weights(faces: Faces, persons: Array, strength: float | None) -> Arr
     if strength is None:
         model = QAlphaSelector(1, n_clusters=PERSONS, normalize="center").fit(faces.wavelets[main])
     else:
-        model = QAlphaSelector(1, n_clusters=PERSONS, normalize="center", side_strength=strength)
+        model = QAlphaSelector(1, n_clusters=PERSONS, normalize="center", strength=SIDE_STRENGTH / strength)
         model.fit(faces.wavelets[main], side=faces.wavelets[side])
     return np.maximum(model.weights_, 0.0)
 

@@ -28,7 +28,7 @@ def run(case: str, number: int) -> dict[str, Any]:
     moved = shifted(X, number)
 
     def kernel(data: Array, normalize: Any) -> float:
-        model = KernelQAlphaSelector(n_clusters=3, kernel="sections", section_size=8, normalize=normalize)
+        model = KernelQAlphaSelector(n_clusters=3, kernel="sections", normalize=normalize)
         return _success(model.fit(data).weights_)
 
     def plain(data: Array, normalize: Any) -> float:

@@ -55,7 +55,7 @@ def weighted(main: Array, side: Array, n_classes: int) -> tuple[dict[str, Array]
     Z = standardised(main)
 
     def fitted(**settings: Any) -> Array:
-        model = QAlphaSelector(1, side_strength=0.1, **{"normalize": "center", **settings}).fit(main, side=side)
+        model = QAlphaSelector(1, **{"normalize": "center", **settings}).fit(main, side=side)
         return np.maximum(model.weights_, 0.0)
 
     alpha, uncentred = fitted(), fitted(normalize="unit")

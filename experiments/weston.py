@@ -88,7 +88,7 @@ def _choices(problem: str) -> dict[str, Callable[[Array, Array], Array]]:
         "Kolmogorov-Smirnov": best(_kolmogorov_smirnov),
         _WRAPPER: best(lambda X, y: radius_margin_scales(standardised(X), y, count, degree=1 + (problem != LINEAR))),
         _UNSUPERVISED: best(lambda X, y: _weights(X, y, supervision="ignore")),
-        _BLOCKS: best(lambda X, y: _weights(X, y, supervision="blocks")),
+        _BLOCKS: best(lambda X, y: _weights(X, y, criterion="blocks")),
         _SPAN: best(_weights),
         "FeatureMap, 2 rounds": lambda X, y: (
             FeatureMap(count, round_strength=0.1, normalize="center")
@@ -121,7 +121,7 @@ def run(case: str, number: int) -> dict[str, Any]:
         return {name: error(choose(train.X, train.y)) for name, choose in _choices(problem).items()}
     found = {}
     for normalize in NORMALIZATIONS:
-        for name, settings in ((_BLOCKS, {"supervision": "blocks"}), (_UNSUPERVISED, {"supervision": "ignore"})):
+        for name, settings in ((_BLOCKS, {"criterion": "blocks"}), (_UNSUPERVISED, {"supervision": "ignore"})):
             weights = _weights(train.X, train.y, normalize=normalize, **settings)
             for count in COUNTS[problem]:
                 found[f"{name}, {normalize}, {count}"] = error(largest(weights, count))

@@ -2,7 +2,13 @@
 
 from sklearn.base import _fit_context as fit_context
 from sklearn.utils import _safe_indexing as safe_indexing
-from sklearn.utils._param_validation import HasMethods, Interval, InvalidParameterError, StrOptions
+from sklearn.utils._param_validation import (
+    HasMethods,
+    Interval,
+    InvalidParameterError,
+    StrOptions,
+    validate_parameter_constraints,
+)
 from sklearn.utils.validation import _get_feature_names as get_feature_names
 from sklearn.utils.validation import _is_fitted as is_fitted
 from sklearn.utils.validation import _num_samples as num_samples
@@ -17,4 +23,5 @@ __all__ = [
     "is_fitted",
     "num_samples",
     "safe_indexing",
+    "validate_parameter_constraints",
 ]

@@ -311,9 +311,12 @@ def test_backed_and_dask_give_the_same_genes(adata: Any, tmp_path: Path) -> None
         ({"n_top_genes": "many"}, "'n_top_genes' .* at least 1, or 'auto'. Got 'many'"),
         ({"n_top_genes": 0.5}, "Got 0.5 instead"),
         ({"keep": ["nobody"]}, "'keep' parameter of select_genes must name columns of X. Got 'nobody'"),
-        ({"n_top_genes": 1, "keep": [1, 2]}, "2 features for n_features_to_select=1; raise the number"),
+        ({"n_top_genes": 1, "keep": [1, 2]}, "2 features for n_features_to_select=1 instead; raise the number"),
         ({"gene_groups": "pathway"}, r"column of adata.var, one of \[\], or hold one value per gene. Got 'pathway'"),
-        ({"n_top_genes": 5, "max_cost": 3.0}, "'max_cost' parameter of SieveSelector needs feature_costs"),
+        (
+            {"n_top_genes": 5, "max_cost": 3.0},
+            "'max_cost' parameter of SieveSelector must be None without feature_costs",
+        ),
     ],
 )
 def test_wrong_input_is_refused(adata: Any, settings: dict[str, Any], message: str) -> None:

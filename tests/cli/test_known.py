@@ -193,7 +193,7 @@ LINES = {
     "supervision of qalpha": (("--batch", "run", "--supervision", "span"), 2, "--supervision must be"),
     "directions of nothing": (("--batch", "run", "--unwanted", "2"), 2, "nothing without --side or --pairs"),
     "directions in words": (("--side", "x.csv", "--unwanted", "few"), 2, "--unwanted must be 'auto' or a whole"),
-    "strength of qalpha": (("--batch", "run", "--side-strength", "2"), 2, "--side-strength does nothing"),
+    "strength of qalpha": (("--batch", "run", "--strength", "2"), 2, "--strength does nothing"),
 }
 
 

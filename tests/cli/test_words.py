@@ -20,7 +20,7 @@ select t.csv --fdr 2
 select t.csv --clusters 0
 select t.csv --clusters 80 --label kind
 select t.csv --method qalpha --spectrum odd
-select t.csv --method qalpha --side-strength -1 --side t.csv
+select t.csv --method qalpha --strength -1 --side t.csv
 select t.csv --method qalpha --label g0
 select t.csv --method trace-ratio --score laplacian --neighbors 0
 select t.csv --method trace-ratio --score laplacian --neighbors 400
@@ -95,8 +95,8 @@ def test_seeds_are_whole_numbers_of_32_bits(command, cli, folder):
 
 def test_what_an_estimator_says_in_the_words_of_options():
     said = in_options(
-        "QAlphaSelector stopped after max_iter=200 steps before the weights settled to tol=0.001. "
-        "The ranking may still change: increase max_iter, or accept a larger tol."
+        "QAlphaSelector stopped after 200 steps, before the weights settled. "
+        "The ranking may still change: raise max_iter or tol in solver_options."
     )
-    assert said.startswith("The method stopped after 200 steps before the weights settled to 0.001. ")
+    assert said.startswith("The method stopped after 200 steps, before the weights settled. ")
     assert said.endswith("The ranking may still change.")

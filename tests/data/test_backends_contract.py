@@ -36,8 +36,8 @@ def X() -> np.ndarray:
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_every_backend_gives_the_same_weights(X: np.ndarray, backend: str) -> None:
     tol = tolerance(backend, double=1e-10, single=1e-5)
-    plain = QAlphaSelector(RELEVANT, 1, tol=tol).fit(X)
-    found = QAlphaSelector(RELEVANT, 1, tol=tol).fit(BACKENDS[backend](X))
+    plain = QAlphaSelector(RELEVANT, 1, solver_options={"tol": tol}).fit(X)
+    found = QAlphaSelector(RELEVANT, 1, solver_options={"tol": tol}).fit(BACKENDS[backend](X))
     np.testing.assert_allclose(found.weights_, plain.weights_, atol=tolerance(backend, double=1e-8, single=1e-4))
     np.testing.assert_array_equal(found.get_support(), plain.get_support())
     assert found.objective_ == pytest.approx(plain.objective_, rel=tolerance(backend, double=1e-10, single=1e-4))
@@ -48,7 +48,7 @@ def test_every_backend_gives_the_same_weights(X: np.ndarray, backend: str) -> No
 @pytest.mark.parametrize("settings", [{"spectrum": "laplacian"}, {"criterion": "gap"}, {"solver": "power"}], ids=str)
 def test_variants_need_nothing_else_of_a_backend(X: np.ndarray, backend: str, settings: dict[str, str]) -> None:
     X = np.abs(X)[:, :40]
-    limit = {"max_iter": 1} if "solver" in settings else {"tol": 1e-9}
+    limit = {"solver_options": {"max_iter": 1} if "solver" in settings else {"tol": 1e-9}}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         plain = QAlphaSelector(RELEVANT, 1, **limit, **settings).fit(X)
@@ -79,8 +79,8 @@ def test_what_the_user_knows_steers_stored_data_too(X: np.ndarray, backend: str)
         {"side": side},
         {"cannot_link": [[0, 1], [2, 5]]},
     ):
-        plain = QAlphaSelector(RELEVANT, 1, tol=1e-8).fit(X, **known)
-        found = QAlphaSelector(RELEVANT, 1, tol=1e-8).fit(BACKENDS[backend](X), **known)
+        plain = QAlphaSelector(RELEVANT, 1, solver_options={"tol": 1e-8}).fit(X, **known)
+        found = QAlphaSelector(RELEVANT, 1, solver_options={"tol": 1e-8}).fit(BACKENDS[backend](X), **known)
         np.testing.assert_allclose(found.weights_, plain.weights_, atol=1e-7)
 
 

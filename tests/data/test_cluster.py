@@ -80,7 +80,7 @@ def test_passes_run_where_the_chunks_are(client: Any) -> None:
     where = [(holders[key], bundle.home) for bundle in data.grid for group in bundle.raws for key in group]
     assert [held for held, _ in where] == [(home,) for _, home in where]
     assert len(where) == 8 and len(data.grid) == 2  # one task a thread
-    QAlphaSelector(5, 2, max_iter=5, tol=1.0).fit(X)
+    QAlphaSelector(5, 2, solver_options={"max_iter": 5, "tol": 1.0}).fit(X)
     assert client.who_has(X) == holders  # no chunk was copied to another worker
 
 
@@ -99,9 +99,9 @@ def by_columns(client: Any, X: np.ndarray) -> Any:
 @pytest.mark.filterwarnings("ignore:Running on a single-machine scheduler")  # intended here; Dask of 2024 warns
 def test_which_worker_adds_what_changes_no_bit(X: np.ndarray, by_columns: Any) -> None:
     assert len(as_data(by_columns).grid) == 2
-    together = QAlphaSelector(RELEVANT, 2, tol=1e-6).fit(by_columns)
+    together = QAlphaSelector(RELEVANT, 2, solver_options={"tol": 1e-6}).fit(by_columns)
     with dask.config.set(scheduler="synchronous"):
-        alone = QAlphaSelector(RELEVANT, 2, tol=1e-6).fit(da.from_array(X, chunks=(40, 30)))
+        alone = QAlphaSelector(RELEVANT, 2, solver_options={"tol": 1e-6}).fit(da.from_array(X, chunks=(40, 30)))
     np.testing.assert_array_equal(together.weights_, alone.weights_)
     assert together.n_passes_ == alone.n_passes_
 
@@ -169,7 +169,7 @@ def test_a_worker_lost_with_all_its_chunks_changes_nothing(X: np.ndarray, monkey
     ):
         made = da.from_array(X, chunks=(40, 30)).persist()
         distributed.wait(made)
-        undisturbed = QAlphaSelector(RELEVANT, 2, tol=1e-6).fit(made)
+        undisturbed = QAlphaSelector(RELEVANT, 2, solver_options={"tol": 1e-6}).fit(made)
 
         def wait(futures: list[Any]) -> None:
             if next(passes) == 6:
@@ -177,7 +177,7 @@ def test_a_worker_lost_with_all_its_chunks_changes_nothing(X: np.ndarray, monkey
             plain(futures)
 
         monkeypatch.setattr(waiting, "_wait", wait)
-        found = QAlphaSelector(RELEVANT, 2, tol=1e-6).fit(made)
+        found = QAlphaSelector(RELEVANT, 2, solver_options={"tol": 1e-6}).fit(made)
     assert next(passes) > 6
     np.testing.assert_array_equal(found.weights_, undisturbed.weights_)
 

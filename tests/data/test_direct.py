@@ -45,8 +45,10 @@ def test_a_fit_is_the_same_as_in_memory(folder: Path) -> None:
     np.save(folder / "X.npy", X)
     data = open_data(folder / "X.npy", max_memory="3MB")
     assert data.width < 3000
-    found = QAlphaSelector(10, tol=1e-10).fit(data)
-    np.testing.assert_allclose(found.weights_, QAlphaSelector(10, tol=1e-10).fit(X).weights_, atol=1e-8)
+    found = QAlphaSelector(10, solver_options={"tol": 1e-10}).fit(data)
+    np.testing.assert_allclose(
+        found.weights_, QAlphaSelector(10, solver_options={"tol": 1e-10}).fit(X).weights_, atol=1e-8
+    )
 
 
 def test_a_file_cut_off_is_an_error(folder: Path) -> None:

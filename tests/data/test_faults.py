@@ -36,7 +36,7 @@ def on_disk(X: np.ndarray, tmp_path: Path) -> Path:
 
 
 def selector(**settings: Any) -> QAlphaSelector:
-    return QAlphaSelector(8, 2, tol=1e-6, **settings)
+    return QAlphaSelector(8, 2, **{"solver_options": {"tol": 1e-6}, **settings})
 
 
 def interrupt(monkeypatch: pytest.MonkeyPatch, at: int) -> None:
@@ -77,18 +77,18 @@ def test_a_resumed_run_equals_the_uninterrupted_one(
 
 @pytest.mark.parametrize("solver", ["basic", "power", "ritz"])
 def test_the_papers_solvers_resume_too(X: np.ndarray, tmp_path: Path, solver: str) -> None:
-    settings: dict[str, Any] = {"solver": solver, "max_iter": 3}
+    settings: dict[str, Any] = {"solver": solver, "solver_options": {"tol": 1e-6, "max_iter": 3}}
     with pytest.warns(ConvergenceWarning):
         whole = selector(**settings).fit(X[:, :60])
     with pytest.warns(ConvergenceWarning):
-        selector(**{**settings, "max_iter": 2}).fit(X[:, :60], checkpoint=tmp_path)
+        selector(solver=solver, solver_options={"tol": 1e-6, "max_iter": 2}).fit(X[:, :60], checkpoint=tmp_path)
     with pytest.warns(ConvergenceWarning):
         resumed = selector(**settings).fit(X[:, :60], checkpoint=tmp_path)
     np.testing.assert_array_equal(resumed.weights_, whole.weights_)
 
 
 def test_restarts_are_resumed_one_by_one(X: np.ndarray, tmp_path: Path) -> None:
-    settings: dict[str, Any] = {"init": "random", "n_init": 3, "random_state": 0}
+    settings: dict[str, Any] = {"solver_options": {"init": "random", "n_init": 3, "tol": 1e-6}, "random_state": 0}
     whole = selector(**settings).fit(X)
     model = selector(**settings)
     with pytest.MonkeyPatch.context() as monkeypatch:

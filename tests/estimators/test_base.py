@@ -140,7 +140,10 @@ def test_a_selector_that_is_not_fitted_says_so():
 
 @pytest.mark.parametrize(
     ("model", "category"),
-    [(QAlphaSelector(2, 2, max_iter=1, tol=0), ConvergenceWarning), (TraceRatioSelector(20), UserWarning)],
+    [
+        (QAlphaSelector(2, 2, solver_options={"max_iter": 1, "tol": 0}), ConvergenceWarning),
+        (TraceRatioSelector(20), UserWarning),
+    ],
 )
 def test_a_warning_points_at_the_line_of_the_user(model, category, data):
     with warnings.catch_warnings(record=True) as caught:

@@ -141,9 +141,9 @@ def test_group_numbers_that_pair_nothing_are_noted(X) -> None:
 
 
 DRAWING = [
-    QAlphaSelector("auto", init="random"),
-    KernelQAlphaSelector(4, n_components=6, n_init=2),
-    FeatureMap(4, n_init=2),
+    QAlphaSelector("auto", solver_options={"init": "random"}),
+    KernelQAlphaSelector(4, n_components=6, solver_options={"n_init": 2}),
+    FeatureMap(4, solver_options={"n_init": 2}),
     SieveSelector(),
     TraceRatioSelector(4),
     estimator_class("ElementSelectedSVC")(n_elements=8),
@@ -174,10 +174,22 @@ def test_the_html_form_links_to_our_own_page(name) -> None:
 @pytest.mark.filterwarnings("ignore:FeatureMap found no other structure")
 @pytest.mark.parametrize("selector", [SieveSelector, QAlphaSelector, KernelQAlphaSelector, FeatureMap])
 def test_supervision_means_the_same_everywhere(selector, X) -> None:
-    """By default labels are used if they are there, and "ignore" leaves them out."""
+    """By default labels are used if they are there, "classes" takes them as such, and "ignore" leaves them out."""
     labels = np.random.default_rng(1).integers(0, 2, 60)
     default = selector(4).get_params()["supervision"]
     assert default == "auto"
-    ignored = selector(4, supervision="ignore").fit(X, labels)
+    ignored, used = selector(4, supervision="ignore").fit(X, labels), selector(4).fit(X, labels)
     np.testing.assert_array_equal(ignored.weights_, selector(4).fit(X).weights_)
-    assert np.abs(selector(4).fit(X, labels).weights_ - ignored.weights_).max() > 1e-3
+    assert np.abs(used.weights_ - ignored.weights_).max() > 1e-3
+    classes = selector(4, supervision="classes").fit(X, labels)
+    np.testing.assert_array_equal(classes.weights_, used.weights_)
+    np.testing.assert_array_equal(selector(4, supervision="classes").fit(X).weights_, ignored.weights_)
+    many = np.arange(60) // 2  # numbers to the sieve, and refused by those that take classes alone
+    if selector is SieveSelector:
+        numbers = selector(4, supervision="numbers").fit(X, many)
+        np.testing.assert_array_equal(selector(4).fit(X, many).weights_, numbers.weights_)
+        return
+    with pytest.raises(ValueError, match=r"Got whole numbers of 30 values instead. Use supervision='classes' if"):
+        selector(4).fit(X, many)
+    with pytest.raises(ValueError, match=r"'auto', 'classes' or 'ignore'. Got 'numbers' instead; use SieveSelector"):
+        selector(4, supervision="numbers").fit(X, many)

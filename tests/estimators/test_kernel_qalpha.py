@@ -6,9 +6,8 @@ import pytest
 import scipy.sparse as sp
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from eigensieve import QAlphaSelector
+from eigensieve import KernelQAlphaSelector, QAlphaSelector
 from eigensieve.datasets import make_hidden_signs
-from eigensieve.estimators.kernel_qalpha import KernelQAlphaSelector
 from reference.kernel import known_step, label_projections
 from reference.pairs import pair_matrix
 from reference.side import side_diagonal
@@ -35,7 +34,7 @@ def planted(seed=0):
 @pytest.mark.parametrize("container", [np.asarray, sp.csr_array])
 def test_a_linear_kernel_gives_the_weights_of_qalpha(normalize, container):
     X = planted()
-    precise = {"n_clusters": 2, "normalize": normalize, "tol": 1e-8, "max_iter": 2000}
+    precise = {"n_clusters": 2, "normalize": normalize, "solver_options": {"tol": 1e-8, "max_iter": 2000}}
     linear = KernelQAlphaSelector(8, kernel="linear", **precise).fit(container(X))
     plain = QAlphaSelector(8, **precise).fit(X)
     np.testing.assert_allclose(linear.weights_, plain.weights_, atol=1e-6)
@@ -47,9 +46,11 @@ def test_precomputed_is_the_same_as_computed():
     X = planted()
     M = (X - X.mean(0)) / np.linalg.norm(X - X.mean(0), axis=0)
     V = (M.T @ M) ** 2
-    computed = KernelQAlphaSelector(8, tol=1e-8, max_iter=2000).fit(X)
-    given = KernelQAlphaSelector(8, kernel="precomputed", tol=1e-8, max_iter=2000).fit(V)
-    called = KernelQAlphaSelector(8, kernel=lambda A, B: (A @ B.T) ** 2, tol=1e-8, max_iter=2000).fit(X)
+    computed = KernelQAlphaSelector(8, solver_options={"max_iter": 2000, "tol": 1e-8}).fit(X)
+    given = KernelQAlphaSelector(8, kernel="precomputed", solver_options={"max_iter": 2000, "tol": 1e-8}).fit(V)
+    called = KernelQAlphaSelector(
+        8, kernel=lambda A, B: (A @ B.T) ** 2, solver_options={"max_iter": 2000, "tol": 1e-8}
+    ).fit(X)
     np.testing.assert_allclose(given.weights_, computed.weights_, atol=1e-6)
     np.testing.assert_allclose(called.weights_, computed.weights_, atol=1e-6)
     assert given.transform(X).shape == (60, 8)
@@ -57,8 +58,10 @@ def test_precomputed_is_the_same_as_computed():
 
 def test_nystroem_with_all_columns_is_exact_and_with_few_reports_its_error():
     X = planted()
-    exact = KernelQAlphaSelector(8, tol=1e-8, max_iter=2000).fit(X)
-    whole = KernelQAlphaSelector(8, n_components=120, tol=1e-8, max_iter=2000, random_state=0).fit(X)
+    exact = KernelQAlphaSelector(8, solver_options={"max_iter": 2000, "tol": 1e-8}).fit(X)
+    whole = KernelQAlphaSelector(
+        8, n_components=120, solver_options={"max_iter": 2000, "tol": 1e-8}, random_state=0
+    ).fit(X)
     with pytest.warns(UserWarning, match="leaves out .* of its trace"):
         few = KernelQAlphaSelector(8, n_components=40, random_state=0).fit(X)
     assert exact.approximation_error_ == 0.0
@@ -95,7 +98,7 @@ WHICH = [(), ("side",), ("y",), ("cannot_link", "must_link"), ("y", "side", "can
 @pytest.mark.parametrize("which", WHICH)
 def test_the_linear_kernel_is_plain_q_alpha_with_all_that_is_known(criterion, which):
     X = planted()
-    settings = {"n_clusters": 2, "criterion": criterion, "tol": 1e-8, "max_iter": 2000}
+    settings = {"n_clusters": 2, "criterion": criterion, "solver_options": {"tol": 1e-8, "max_iter": 2000}}
     kernel = KernelQAlphaSelector(8, kernel="linear", **settings).fit(X, **knowledge(X, which))
     plain = QAlphaSelector(8, **settings).fit(X, **knowledge(X, which))
     np.testing.assert_allclose(kernel.weights_, plain.weights_, atol=1e-5)
@@ -114,7 +117,9 @@ def test_the_solution_stays_where_it_is_in_a_dense_transcription(criterion, whic
         return (A @ B.T) ** 2 if kernel == "poly" else np.exp(-((A[:, None] - B[None]) ** 2).sum(axis=2))
 
     known = knowledge(X, which)
-    model = KernelQAlphaSelector(8, n_clusters=2, kernel=kernel, criterion=criterion, tol=1e-8, max_iter=5000)
+    model = KernelQAlphaSelector(
+        8, n_clusters=2, kernel=kernel, criterion=criterion, solver_options={"max_iter": 5000, "tol": 1e-8}
+    )
     model.fit(X, **known)
     D = side_diagonal(X, known["side"]) + 0.1 if "side" in known else None
     pairs = [known.get(name, []) for name in ("cannot_link", "must_link")]
@@ -151,7 +156,9 @@ def test_what_is_said_about_samples_needs_the_data_not_only_their_kernel(said):
 
 def test_some_samples_without_label_are_refused():
     X = planted()
-    with pytest.raises(ValueError, match=r"a label for every sample. Got 10 of 60 .* Leave these samples out"):
+    with pytest.raises(
+        ValueError, match=r"a label for every sample. Got 10 samples without one instead; leave these samples out"
+    ):
         KernelQAlphaSelector().fit(X, np.repeat([0, 1, -1], [30, 20, 10]))
 
 
@@ -192,6 +199,9 @@ def test_a_kernel_matrix_too_large_for_memory():
         (KernelQAlphaSelector(kernel=lambda A, B: A), planted(), "must return one value for every pair"),
         (KernelQAlphaSelector(kernel="cosine"), planted(), "'kernel' parameter of KernelQAlphaSelector"),
         (KernelQAlphaSelector(), np.ones((4, 5)), "No feature varies"),
+        (KernelQAlphaSelector(kernel_params={"section_size": 4}), planted(), "hold only 'gamma', 'coef0', 'degree'"),
+        (KernelQAlphaSelector(kernel=np.dot, kernel_params={"gamma": 4}), planted(), "must be None here. Got 'gamma'"),
+        (KernelQAlphaSelector(kernel_params={"degree": 0}), planted(), "'degree' parameter of .* must be an int"),
     ],
 )
 def test_bad_input(model, X, match):

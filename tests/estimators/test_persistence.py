@@ -300,7 +300,7 @@ def test_an_added_part_is_refused(saved):
 
 
 def test_an_older_format_says_to_fit_again(saved):
-    rewrite(saved, lambda name, content: content.replace(b'"format": 2', b'"format": 1') if name == HEADER else content)
+    rewrite(saved, lambda name, content: content.replace(b'"format": 3', b'"format": 1') if name == HEADER else content)
     with pytest.raises(ModelFileError, match="older eigensieve"):
         load_model(saved)
 

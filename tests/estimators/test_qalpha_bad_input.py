@@ -108,14 +108,18 @@ def test_more_features_than_there_are(X: np.ndarray, count: int) -> None:
         ("criterion", "ratio"),
         ("normalize", "standard"),
         ("solver", "fast"),
-        ("init", "pca"),
-        ("n_init", 0),
-        ("max_iter", 0),
-        ("tol", -1.0),
+        ("strength", 0.0),
+        ("solver_options", 5),
     ],
 )
 def test_parameters_out_of_range(X: np.ndarray, name: str, value: object) -> None:
     fails(f"The '{name}' parameter of QAlphaSelector must be", X, **{name: value})
+
+
+@pytest.mark.parametrize(("name", "value"), [("init", "pca"), ("n_init", 0), ("max_iter", 0), ("tol", -1.0)])
+def test_options_of_the_solver_out_of_range(X: np.ndarray, name: str, value: object) -> None:
+    fails("'solver_options' parameter of QAlphaSelector must hold only 'n_init'", X, solver_options={"steps": 4})
+    fails(f"The '{name}' parameter of QAlphaSelector.solver_options must be", X, solver_options={name: value})
 
 
 def test_y_of_the_wrong_length(X: np.ndarray) -> None:
@@ -128,17 +132,27 @@ def test_laplacian_of_centred_data(X: np.ndarray) -> None:
 
 @pytest.mark.parametrize("shape", [(19, 2), (20, 3), (20,)])
 def test_start_of_the_wrong_shape(X: np.ndarray, shape: tuple[int, ...]) -> None:
-    fails(r"'init' parameter of QAlphaSelector must have shape \(20, 2\)", X, n_clusters=2, init=np.ones(shape))
+    fails(
+        r"'init' parameter of QAlphaSelector must have shape \(20, 2\)",
+        X,
+        n_clusters=2,
+        solver_options={"init": np.ones(shape)},
+    )
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, 1j, "a"])
 def test_start_that_is_not_finite(X: np.ndarray, value: object) -> None:
     init = np.full((20, 2), value)
-    fails(r"'init' parameter of QAlphaSelector must have .* finite numbers", X, n_clusters=2, init=init)
+    fails(
+        r"'init' parameter of QAlphaSelector must have .* finite numbers",
+        X,
+        n_clusters=2,
+        solver_options={"init": init},
+    )
 
 
 def test_start_with_dependent_columns(X: np.ndarray) -> None:
-    fails("independent columns", X, n_clusters=2, init=np.ones((20, 2)))
+    fails("independent columns", X, n_clusters=2, solver_options={"init": np.ones((20, 2))})
 
 
 def test_duplicated_features_share_their_weight(X: np.ndarray) -> None:
@@ -149,11 +163,15 @@ def test_duplicated_features_share_their_weight(X: np.ndarray) -> None:
 
 def test_features_from_tiny_to_huge(X: np.ndarray) -> None:
     scales = np.logspace(-300, 300, 12)
-    expected = QAlphaSelector(3, 2, tol=1e-10, max_iter=2000).fit(X)
-    found = QAlphaSelector(3, 2, tol=1e-10, max_iter=2000).fit(X * scales)
+    expected = QAlphaSelector(3, 2, solver_options={"max_iter": 2000, "tol": 1e-10}).fit(X)
+    found = QAlphaSelector(3, 2, solver_options={"max_iter": 2000, "tol": 1e-10}).fit(X * scales)
     np.testing.assert_allclose(found.weights_, expected.weights_, atol=1e-8)
     np.testing.assert_array_equal(found.support_, expected.support_)
-    fails("too large or too small for normalize='none'", X * scales, normalize="none")
+    fails(
+        "'normalize' parameter of .* must not be 'none' for features below",
+        X * scales,
+        normalize="none",
+    )
 
 
 @pytest.mark.parametrize("kind", [np.int8, np.uint16, np.int64, bool])

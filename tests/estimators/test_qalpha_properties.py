@@ -19,7 +19,7 @@ def example(seed: int) -> np.ndarray:
 
 
 def weights(X: np.ndarray, **options: object) -> np.ndarray:
-    return QAlphaSelector(5, 1, tol=1e-9, max_iter=2000, **options).fit(X).weights_
+    return QAlphaSelector(5, 1, solver_options={"max_iter": 2000, "tol": 1e-9}, **options).fit(X).weights_
 
 
 @SLOW

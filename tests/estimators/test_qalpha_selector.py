@@ -45,7 +45,7 @@ def planted() -> np.ndarray:
         QAlphaSelector(),
         QAlphaSelector(1, 2, criterion="gap"),
         QAlphaSelector(0.5, spectrum="laplacian"),
-        QAlphaSelector(solver="basic", init="random", random_state=0),
+        QAlphaSelector(solver="basic", solver_options={"init": "random"}, random_state=0),
     ]
 )
 def test_scikit_learn_contract(estimator, check) -> None:  # type: ignore[no-untyped-def]
@@ -64,7 +64,11 @@ def test_weights_equal_the_naive_reference(planted: np.ndarray, backend: str, sp
     alpha, _, _ = naive.basic(L, naive.start(L, 2), criterion, max_iter=3000)
     single = "float32" in backend
     model = QAlphaSelector(
-        RELEVANT, 2, spectrum=spectrum, criterion=criterion, tol=1e-5 if single else 1e-8, max_iter=3000
+        RELEVANT,
+        2,
+        spectrum=spectrum,
+        criterion=criterion,
+        solver_options={"max_iter": 3000, "tol": 1e-5 if single else 1e-8},
     ).fit(FEW[backend](X))
     np.testing.assert_allclose(model.weights_, alpha, atol=tolerance(backend, double=1e-6, single=1e-3))
 
@@ -113,7 +117,7 @@ def test_auto_on_noise_selects_nothing_and_says_so() -> None:
         {"normalize": "unit"},
         {"normalize": "none"},
         {"solver": "ritz"},
-        {"init": "random", "n_init": 2},
+        {"solver_options": {"init": "random", "n_init": 2}},
     ],
 )
 def test_auto_with_every_setting(planted: np.ndarray, settings: dict) -> None:
@@ -239,7 +243,7 @@ def test_pipeline_grid_search_and_column_transformer(planted: np.ndarray) -> Non
 
 
 def test_clone_and_repeat_give_the_same(planted: np.ndarray) -> None:
-    model = QAlphaSelector(5, 3, init="random", n_init=3, random_state=7)
+    model = QAlphaSelector(5, 3, solver_options={"init": "random", "n_init": 3}, random_state=7)
     first, second = clone(model).fit(planted), clone(model).fit(planted)
     np.testing.assert_array_equal(first.weights_, second.weights_)
     np.testing.assert_array_equal(first.ranking_, second.ranking_)
@@ -251,13 +255,13 @@ def test_default_start_needs_no_seed(planted: np.ndarray) -> None:
 
 def test_own_start(planted: np.ndarray) -> None:
     Q = np.linalg.qr(np.random.default_rng(1).standard_normal((60, 3)))[0]
-    model = QAlphaSelector(5, init=Q).fit(planted)
+    model = QAlphaSelector(5, solver_options={"init": Q}).fit(planted)
     assert model.n_clusters_ == 3
 
 
 def test_warns_when_stopped_early(planted: np.ndarray) -> None:
-    with pytest.warns(ConvergenceWarning, match="increase max_iter"):
-        model = QAlphaSelector(max_iter=1, tol=1e-10).fit(planted)
+    with pytest.warns(ConvergenceWarning, match="raise max_iter or tol in solver_options"):
+        model = QAlphaSelector(solver_options={"max_iter": 1, "tol": 1e-10}).fit(planted)
     assert not model.converged_
 
 

@@ -22,8 +22,8 @@ def routing():
 def test_side_data_through_a_pipeline(routing):
     data = make_two_solutions(random_state=0)
     side = np.random.default_rng(0).standard_normal((40, 20)) * np.where(np.arange(20) < 3, 5.0, 0.1)
-    selector = QAlphaSelector(6, n_clusters=2, tol=1e-7).set_fit_request(side=True)
-    direct = QAlphaSelector(6, n_clusters=2, tol=1e-7).fit(data.X, side=side)
+    selector = QAlphaSelector(6, n_clusters=2, solver_options={"tol": 1e-7}).set_fit_request(side=True)
+    direct = QAlphaSelector(6, n_clusters=2, solver_options={"tol": 1e-7}).fit(data.X, side=side)
     assert (direct.support_ != QAlphaSelector(6).fit(data.X).support_).any()
     piped = make_pipeline(selector).fit(data.X, side=side)
     np.testing.assert_array_equal(piped[-1].support_, direct.support_)
@@ -54,7 +54,7 @@ def test_a_pipeline_uses_labels_by_default():
 
 
 def test_clone_keeps_every_parameter():
-    model = QAlphaSelector(3, supervision="blocks", side_strength=0.5, pair_strength=1.0, n_init=3)
+    model = QAlphaSelector(3, criterion="blocks", strength=0.5, solver_options={"n_init": 3})
     assert clone(model).get_params() == model.get_params()
 
 
@@ -75,6 +75,6 @@ def test_interruption_leaves_the_estimator_as_it_was(monkeypatch):
 def test_progress_is_shown_for_every_kind_of_knowledge(capsys):
     data = make_two_solutions(random_state=0)
     few = np.where(np.arange(150) % 5 == 0, data.y[:, 1], -1)
-    for y, supervision in ((data.y[:, 1], "span"), (data.y[:, 1], "blocks"), (few, "span")):
-        QAlphaSelector(6, verbose=2, supervision=supervision).fit(data.X, y)
+    for y, criterion in ((data.y[:, 1], "energy"), (data.y[:, 1], "blocks"), (few, "energy")):
+        QAlphaSelector(6, verbose=2, criterion=criterion).fit(data.X, y)
         assert "step 1: criterion" in capsys.readouterr().err

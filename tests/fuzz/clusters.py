@@ -41,7 +41,7 @@ def check(spec: Spec) -> str:
     X, y = rng.standard_normal((60, 2000)), np.arange(60) % 2
     X[:30, :10] += 2.0
     known = {"y": y} if spec["labels"] else {}
-    expected = QAlphaSelector(10, 2, tol=1e-6).fit(X, **known).weights_
+    expected = QAlphaSelector(10, 2, solver_options={"tol": 1e-6}).fit(X, **known).weights_
     limit = "800MB" if spec["trouble"] == "little memory" else "auto"
     spill = {"distributed.worker.memory.spill": 0.02, "distributed.worker.memory.target": 0.01}
     with (
@@ -59,7 +59,7 @@ def check(spec: Spec) -> str:
         timer = threading.Timer(spec["after"], _trouble, (spec["trouble"], worker, cluster))
         timer.start()
         try:
-            found = QAlphaSelector(10, 2, tol=1e-6).fit(D, **known).weights_
+            found = QAlphaSelector(10, 2, solver_options={"tol": 1e-6}).fit(D, **known).weights_
         except RuntimeError as error:
             if spec["trouble"] == "dead scheduler" and "Dask" in str(error):
                 return f"refused: {error}"

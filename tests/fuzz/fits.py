@@ -44,9 +44,9 @@ _SETTINGS: dict[str, dict[str, tuple[Any, ...]]] = {
     "QAlphaSelector": {
         "n_clusters": ("auto", 1, 2, 3),
         "spectrum": ("standard", "standard", "laplacian"),
-        "criterion": ("energy", "energy", "gap"),
+        "criterion": ("energy", "energy", "gap", "blocks"),
         "normalize": ("auto", "auto", "center", "unit", "none"),
-        "supervision": ("auto", "auto", "blocks", "ignore"),
+        "supervision": ("auto", "auto", "classes", "ignore"),
         "solver": ("auto", "auto", "basic", "power", "ritz"),
         "init": ("eigen", "eigen", "random"),
         "n_init": (1, 1, 3),
@@ -54,14 +54,12 @@ _SETTINGS: dict[str, dict[str, tuple[Any, ...]]] = {
     "KernelQAlphaSelector": {
         "n_clusters": (1, 2, 3),
         "kernel": ("poly", "rbf", "linear", "sections"),
-        "spectrum": ("standard", "standard", "laplacian"),
         "normalize": ("auto", "center", "unit", "none"),
         "n_components": (None, 4),
     },
     "FeatureMap": {
         "n_rounds": (1, 2, 3),
         "n_clusters": (1, 2),
-        "spectrum": ("standard", "laplacian"),
         "criterion": ("energy", "energy", "gap"),
         "normalize": ("auto", "center", "unit", "none"),
         "supervision": ("auto", "ignore"),
@@ -225,6 +223,8 @@ def fit(spec: Spec) -> Any:
     """Return the fitted estimator."""
     cls = getattr(eigensieve, spec["estimator"])
     X, settings = given_data(spec), dict(spec["settings"])
+    if options := {name: settings.pop(name) for name in ("init", "n_init") if name in settings}:
+        settings["solver_options"] = options
     if spec["estimator"] in SELECTORS:
         settings["n_features_to_select"] = spec["count"]
     if "random_state" in cls().get_params():

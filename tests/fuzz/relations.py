@@ -183,11 +183,6 @@ ONLY = {
 _DRAWN = ('n_features_to_select="auto"', "copies are permuted by position: a feature at the limit may come or go")
 WITH_SETTING: dict[tuple[str, str], tuple[str, str]] = {
     ("QAlphaSelector", "offsets"): ('spectrum="laplacian"', "features are not centred"),
-    ("FeatureMap", "offsets"): ('spectrum="laplacian"', "features are not centred"),
-    ("FeatureMap", "every sample twice"): (
-        'spectrum="laplacian"',
-        "eigenvectors that tell copies apart join the others",
-    ),
     ("TraceRatioSelector", "every sample twice"): ('score="laplacian"', "copies are neighbours"),
     **{
         (name, f"{what} in another order"): _DRAWN
@@ -208,7 +203,6 @@ KNOWN: dict[str, tuple[str, ...]] = {
 SETTINGS: dict[str, tuple[dict[str, Any], ...]] = {
     "SieveSelector": ({}, {"n_features_to_select": "auto"}),
     "QAlphaSelector": ({}, {"spectrum": "laplacian"}, {"n_clusters": 2}, {"n_features_to_select": "auto"}),
-    "FeatureMap": ({}, {"spectrum": "laplacian"}),
     "TraceRatioSelector": ({}, {"score": "laplacian"}, {"level": "feature"}),
     "KernelQAlphaSelector": ({}, {"kernel": "rbf"}),
 }
@@ -289,7 +283,7 @@ def _model(spec: Spec) -> Any:
     if name in SELECTORS and "n_features_to_select" not in spec["settings"]:
         model.set_params(n_features_to_select=spec["n_features"] // 3)
     if name in SEARCHES:
-        model.set_params(tol=1e-8)
+        model.set_params(solver_options={"tol": 1e-8})
     if name.startswith("ElementSelected"):
         model.set_params(estimator=SVR() if name in REGRESSORS else SVC(), n_elements=20)
     if "random_state" in model.get_params() and name != "SieveSelector":

@@ -48,10 +48,10 @@ OTHERS: dict[str, tuple[str, Run, Run]] = {
     "shuffled-samples": ("data", ({}, {"X": X}), ({}, {"X": X[::-1].copy()})),
     "one-bit": ("data", ({}, {"X": X}), ({}, {"X": changed(X, 17, 3)})),
     "side": ("side data", ({}, {"X": X, "side": SIDE}), ({}, {"side": changed(SIDE, 3, 1) + 1e-9 * SIDE})),
-    "side-strength": ("side data", ({"side_strength": 0.1}, {"X": X, "side": SIDE}), ({"side_strength": 0.2}, {})),
+    "side-strength": ("side data", ({"strength": 1.0}, {"X": X, "side": SIDE}), ({"strength": 0.5}, {})),
     "pairs": ("pairs", ({}, {"X": X, "cannot_link": PAIRS}), ({}, {"cannot_link": PAIRS + 1})),
     "kind-of-pairs": ("pairs", ({}, {"X": X, "cannot_link": PAIRS}), ({}, {"cannot_link": None, "must_link": PAIRS})),
-    "pair-strength": ("pairs", ({"pair_strength": 2.0}, {"X": X, "cannot_link": PAIRS}), ({"pair_strength": 1.0}, {})),
+    "pair-strength": ("pairs", ({"strength": 1.0}, {"X": X, "cannot_link": PAIRS}), ({"strength": 0.5}, {})),
     "tol": ("tol", ({"tol": 1e-4}, {"X": X}), ({"tol": 1e-6}, {})),
     "solver": ("solver", ({"solver": "auto"}, {"X": X}), ({"solver": "ritz"}, {})),
     "start": ("start", ({"init": START}, {"X": X}), ({"init": START[::-1].copy()}, {})),
@@ -66,7 +66,9 @@ OTHERS: dict[str, tuple[str, Run, Run]] = {
 
 
 def fit(folder: Path, settings: dict[str, Any], given: dict[str, Any]) -> QAlphaSelector:
-    return QAlphaSelector(8, **{"n_clusters": 2, **settings}).fit(**given, checkpoint=folder)
+    options = {name: value for name, value in settings.items() if name in ("init", "max_iter", "tol")}
+    settings = {name: value for name, value in settings.items() if name not in options}
+    return QAlphaSelector(8, **{"n_clusters": 2, "solver_options": options, **settings}).fit(**given, checkpoint=folder)
 
 
 @pytest.mark.parametrize("case", OTHERS)
@@ -89,7 +91,7 @@ def test_a_finished_fit_is_recognised_and_said_so(tmp_path: Path, capsys: pytest
 
 
 def test_more_steps_may_be_allowed_but_not_fewer(tmp_path: Path) -> None:
-    whole = QAlphaSelector(8, 2, tol=1e-9).fit(X)
+    whole = QAlphaSelector(8, 2, solver_options={"tol": 1e-9}).fit(X)
     with pytest.warns(ConvergenceWarning):
         fit(tmp_path, {"tol": 1e-9, "max_iter": 4}, {"X": X})
     with pytest.raises(CheckpointError, match="it holds step 4, beyond max_iter=3"):

@@ -19,16 +19,16 @@ CANNOT = [[int(np.flatnonzero(Y == 0)[i]), int(np.flatnonzero(Y == 1)[i])] for i
 @pytest.mark.parametrize("side", [None, SIDE])
 @pytest.mark.parametrize("pairs", [None, CANNOT])
 def test_everything_combines_with_every_spectrum_and_criterion(spectrum, criterion, labels, side, pairs):
-    model = QAlphaSelector(5, spectrum=spectrum, criterion=criterion, tol=0.02, max_iter=500)
+    model = QAlphaSelector(5, spectrum=spectrum, criterion=criterion, solver_options={"max_iter": 500, "tol": 0.02})
     model.fit(DATA.X, labels, side=side, cannot_link=pairs)
     assert np.linalg.norm(model.weights_) == pytest.approx(1.0)
     assert model.support_.sum() == 5
 
 
 def test_blocks_combine_with_side_data_and_pairs():
-    plain = QAlphaSelector(1, supervision="blocks").fit(DATA.X, Y).weights_
+    plain = QAlphaSelector(1, criterion="blocks").fit(DATA.X, Y).weights_
     for known in ({"side": SIDE}, {"cannot_link": CANNOT}):
-        assert np.abs(QAlphaSelector(1, supervision="blocks").fit(DATA.X, Y, **known).weights_ - plain).max() > 1e-4
+        assert np.abs(QAlphaSelector(1, criterion="blocks").fit(DATA.X, Y, **known).weights_ - plain).max() > 1e-4
 
 
 def test_labels_with_side_data_are_the_generalised_eigenvector():
@@ -39,7 +39,7 @@ def test_labels_with_side_data_are_the_generalised_eigenvector():
     D = naive.side_diagonal(DATA.X, SIDE)
     values, vectors = np.linalg.eig(((M @ M.T) * (M @ Q @ Q.T @ M.T)) / (D + 0.1)[:, None])
     weights = np.real(vectors[:, np.argmax(np.real(values))])
-    found = QAlphaSelector(1, tol=1e-9, max_iter=1000).fit(DATA.X, Y, side=SIDE).weights_
+    found = QAlphaSelector(1, solver_options={"max_iter": 1000, "tol": 1e-9}).fit(DATA.X, Y, side=SIDE).weights_
     np.testing.assert_allclose(found, weights / np.linalg.norm(weights) * np.sign(weights.sum()), atol=1e-7)
 
 
@@ -47,12 +47,14 @@ def test_labels_with_side_data_are_the_generalised_eigenvector():
     ("options", "y", "match"),
     [
         ({"spectrum": "laplacian", "normalize": "center"}, None, "must not be 'center' with spectrum='laplacian'"),
-        ({"supervision": "blocks", "spectrum": "laplacian"}, Y, "has no Laplacian. Use supervision='span'"),
-        ({"supervision": "blocks", "criterion": "gap"}, Y, "subtracts the blocks across classes already"),
-        ({"supervision": "blocks", "solver": "ritz"}, Y, "which only its own solver does"),
-        ({"supervision": "blocks"}, FEW, "samples without label .* are in no block"),
+        ({"criterion": "blocks", "spectrum": "laplacian"}, Y, "has no Laplacian. Use criterion='energy'"),
+        ({"criterion": "blocks", "solver": "ritz"}, Y, "which only its own solver does"),
+        ({"criterion": "blocks"}, FEW, "samples without label .* are in no block"),
+        ({"criterion": "blocks"}, None, "without labels: it compares classes. Pass y"),
+        ({"criterion": "blocks", "supervision": "ignore"}, Y, "without labels: it compares classes. Pass y"),
         ({"solver": "power"}, FEW, "when some samples have no label"),
-        ({"supervision": "span"}, None, "requires y to be passed"),
+        ({"supervision": "numbers"}, Y, "must be 'auto', 'classes' or 'ignore'. Got 'numbers' .* use SieveSelector"),
+        ({}, np.arange(150) // 2, "Got whole numbers of 75 values .* supervision='classes' if they are classes"),
     ],
 )
 def test_what_makes_no_sense_is_refused_with_the_reason(options, y, match):

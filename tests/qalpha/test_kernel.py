@@ -5,19 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from eigensieve import KernelQAlphaSelector, QAlphaSelector
 from eigensieve.data import as_data
 from eigensieve.operators import StandardAffinity
-from eigensieve.qalpha.mercer import (
-    ComputedKernel,
-    GivenKernel,
-    KernelSettings,
-    exact_factor,
-    kernel_function,
-    nystroem_factor,
-)
-from eigensieve.qalpha.problem import Problem, SolveSettings
-from eigensieve.qalpha.solving import solve
+from eigensieve.qalpha import KernelSettings, Problem, SolveSettings, map_features, solve
 from reference import kernel as naive
 from reference.supervised import unit_rows
 
@@ -40,33 +30,37 @@ def dense_kernel(M, kernel, settings):
     return sum((part @ part.T) ** settings.degree for part in parts)
 
 
-SETTINGS = KernelSettings(degree=2, coef0=0.5, gamma=0.7, section_size=6)
+SETTINGS = KernelSettings(degree=2, coef0=0.5, gamma=0.7, section_size=6, normalize="none")
 
 
+def mapped(X, **settings):
+    return map_features(as_data(X), replace(SETTINGS, **settings), None, np.random.default_rng(0))
+
+
+@pytest.mark.parametrize("n_components", [None, 50])
 @pytest.mark.parametrize("kernel", ["linear", "poly", "rbf", "sections"])
-def test_kernels_are_the_formulas(kernel):
-    X = features()
-    data = as_data(X).standardized("center")
-    computed = ComputedKernel(data, kernel_function(replace(SETTINGS, kernel=kernel)))
-    V = dense_kernel(unit_rows(X), kernel, SETTINGS)
-    np.testing.assert_allclose(computed.columns(np.arange(50)), V, atol=1e-12)
-    np.testing.assert_allclose(computed.columns(np.array([3, 40])), V[:, [3, 40]], atol=1e-12)
-    np.testing.assert_allclose(computed.diagonal(), np.diag(V), atol=1e-12)
+def test_kernels_are_the_formulas(kernel, n_components):
+    """Mapped features have the kernel as inner products; Nystroem's approximation from all columns is exact."""
+    M = unit_rows(features())
+    V = dense_kernel(M, kernel, SETTINGS)
+    phi = mapped(M.T, kernel=kernel, n_components=n_components).phi
+    np.testing.assert_allclose(phi @ phi.T, V, atol=1e-10)
+    unit = mapped(features(), kernel=kernel, n_components=n_components, normalize="center").phi
+    size = np.sqrt(np.diag(V))
+    np.testing.assert_allclose(unit @ unit.T, V / np.outer(size, size), atol=1e-10)
 
 
 def test_a_callable_gets_features_in_rows():
-    X = features()
-    data = as_data(X).standardized("center")
-    given = ComputedKernel(data, kernel_function(replace(SETTINGS, kernel=lambda A, B: (A @ B.T) ** 3)))
-    M = unit_rows(X)
-    np.testing.assert_allclose(given.columns(np.arange(50)), (M @ M.T) ** 3, atol=1e-12)
+    M = unit_rows(features())
+    phi = mapped(M.T, kernel=lambda A, B: (A @ B.T) ** 3).phi
+    np.testing.assert_allclose(phi @ phi.T, (M @ M.T) ** 3, atol=1e-12)
 
 
 @pytest.mark.parametrize("kernel", ["linear", "poly", "rbf", "sections"])
 def test_weights_match_the_corrected_algorithm(kernel):
     V = dense_kernel(unit_rows(features()), kernel, SETTINGS)
     weights, value, _ = naive.kernel_q_alpha(V, naive.eigen_start(V, 2))
-    phi = exact_factor(GivenKernel(V)).phi
+    phi = mapped(V, kernel="precomputed").phi
     np.testing.assert_allclose(phi @ phi.T, V, atol=1e-10)
     problem = Problem(StandardAffinity(as_data(np.ascontiguousarray(phi.T))), 2, 0.0, np.ones(50, dtype=bool))
     result = solve(problem, SolveSettings(tol=1e-9, max_iter=3000))
@@ -88,7 +82,7 @@ def test_the_printed_update_would_not_move():
 @pytest.mark.parametrize("n_components", [1, 10, 30, 50])
 def test_nystroem_reports_its_error_exactly(n_components):
     V = dense_kernel(unit_rows(features()), "rbf", SETTINGS)
-    factor = nystroem_factor(GivenKernel(V), n_components, np.random.default_rng(0))
+    factor = mapped(V, kernel="precomputed", n_components=n_components)
     left_out = V - factor.phi @ factor.phi.T
     assert factor.phi.shape[1] <= n_components
     assert factor.error == pytest.approx(np.trace(left_out) / np.trace(V), abs=1e-9)
@@ -100,58 +94,20 @@ def test_nystroem_reports_its_error_exactly(n_components):
 
 
 def test_nystroem_is_exact_for_a_kernel_of_low_rank():
-    X = features(q=6, n=60)
-    kernel = ComputedKernel(as_data(X).standardized("center"), kernel_function(replace(SETTINGS, kernel="linear")))
-    factor = nystroem_factor(kernel, 20, np.random.default_rng(0))
+    factor = mapped(features(q=6, n=60), kernel="linear", normalize="center", n_components=20)
     assert factor.error < 1e-10
     assert factor.phi.shape[1] <= 8
 
 
-def test_an_indefinite_kernel_is_refused():
-    rng = np.random.default_rng(0)
-    V = rng.standard_normal((30, 30))
+@pytest.mark.parametrize("n_components", [None, 10])
+def test_an_indefinite_kernel_is_refused(n_components):
+    V = np.random.default_rng(0).standard_normal((30, 30))
     V = V + V.T
     np.fill_diagonal(V, 1.0)
     with pytest.raises(ValueError, match="must be positive semidefinite"):
-        exact_factor(GivenKernel(V))
-    with pytest.raises(ValueError, match="must be positive semidefinite"):
-        nystroem_factor(GivenKernel(V), 10, rng)
+        mapped(V, kernel="precomputed", n_components=n_components)
 
 
 def test_an_asymmetric_kernel_is_refused():
     with pytest.raises(ValueError, match="must be symmetric"):
-        exact_factor(GivenKernel(np.array([[1.0, 0.5], [0.0, 1.0]])))
-
-
-def test_the_laplacian_of_the_linear_kernel_is_that_of_the_data():
-    X = np.abs(np.random.default_rng(0).standard_normal((20, 15)))
-    settings = {"n_clusters": 2, "spectrum": "laplacian", "tol": 1e-9, "max_iter": 3000}
-    mapped = KernelQAlphaSelector(3, kernel="linear", **settings).fit(X)
-    plain = QAlphaSelector(3, **settings).fit(X)
-    np.testing.assert_allclose(mapped.weights_, plain.weights_, atol=1e-7)
-    assert mapped.objective_ == pytest.approx(plain.objective_, rel=1e-9)
-
-
-@pytest.mark.parametrize("options", [{"kernel": "poly"}, {"kernel": "poly", "degree": 3}, {"kernel": "sections"}])
-def test_the_laplacian_of_powers_is_that_of_the_products_of_samples(options):
-    X = np.abs(np.random.default_rng(1).standard_normal((12, 9)))
-    M = X / np.linalg.norm(X, axis=0)
-    parts = [M[:8], M[8:]] if options["kernel"] == "sections" else [M]
-    spell = {2: "ti,ui->tui", 3: "ti,ui,vi->tuvi"}[options.get("degree", 2)]
-    products = np.vstack([np.einsum(spell, *[part] * options.get("degree", 2)).reshape(-1, 9) for part in parts])
-    settings = {"n_clusters": 2, "spectrum": "laplacian", "tol": 1e-9, "max_iter": 3000}
-    model = KernelQAlphaSelector(3, **options, **settings).fit(X)
-    plain = QAlphaSelector(3, normalize="unit", **settings).fit(products)
-    np.testing.assert_allclose(model.weights_, plain.weights_, atol=1e-7)
-    V = sum((part.T @ part) ** options.get("degree", 2) for part in parts)
-    size = np.sqrt(np.diag(V))
-    np.testing.assert_allclose(model.mapped_features_ @ model.mapped_features_.T, V / np.outer(size, size), atol=1e-12)
-    values, vectors = np.linalg.eigh(model.G_)
-    np.testing.assert_allclose(np.abs(vectors[:, -1]), np.abs(model.weights_), atol=1e-6)
-    assert values[-1] == pytest.approx(model.objective_, rel=1e-8)
-
-
-@pytest.mark.parametrize("options", [{"kernel": "rbf"}, {"coef0": 1.0}, {"n_components": 5}, {"kernel": np.dot}])
-def test_kernels_without_coordinates_have_no_laplacian(options):
-    with pytest.raises(ValueError, match="must be 'standard', unless the kernel has coordinates"):
-        KernelQAlphaSelector(3, spectrum="laplacian", **options).fit(np.eye(6) + 1.0)
+        mapped(np.array([[1.0, 0.5], [0.0, 1.0]]), kernel="precomputed")

@@ -65,7 +65,7 @@ def test_two_rounds_find_the_two_solutions(seed):
 
 def test_the_first_round_of_the_gap_is_that_of_q_alpha():
     X = make_two_solutions(random_state=0).X
-    settings = {"n_clusters": 2, "criterion": "gap", "tol": 1e-9, "max_iter": 3000}
+    settings = {"n_clusters": 2, "criterion": "gap", "solver_options": {"tol": 1e-9, "max_iter": 3000}}
     mapped = FeatureMap(3, **settings).fit(X)
     plain = QAlphaSelector(3, **settings).fit(X)
     np.testing.assert_allclose(mapped.weights_[:, 0], plain.weights_, atol=1e-6)

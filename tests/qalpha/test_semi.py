@@ -21,7 +21,7 @@ def few(n_labels, seed):
 
 def test_the_embedding_is_the_indicators_on_labelled_rows():
     data, y = few(30, 0)
-    model = QAlphaSelector(1, tol=1e-6).fit(data.X, y)
+    model = QAlphaSelector(1, solver_options={"tol": 1e-6}).fit(data.X, y)
     Q = model.embedding_
     share = ANCHOR + (1 - ANCHOR) * 0.2
     np.testing.assert_allclose(Q.T @ Q, np.eye(2), atol=1e-10)
@@ -33,7 +33,7 @@ def test_the_embedding_is_the_indicators_on_labelled_rows():
 
 def test_the_result_is_a_local_maximum_of_the_dense_criterion():
     data, y = few(30, 1)
-    model = QAlphaSelector(1, tol=1e-7, max_iter=1000).fit(data.X, y)
+    model = QAlphaSelector(1, solver_options={"max_iter": 1000, "tol": 1e-7}).fit(data.X, y)
     known, share = y != -1, ANCHOR + (1 - ANCHOR) * 0.2
     C = naive.centred_indicators(y[known])
     turn = (C.T @ model.embedding_[known]) / np.sqrt(share)  # the result is rotated to its eigenvectors
@@ -52,7 +52,7 @@ def test_the_result_is_a_local_maximum_of_the_dense_criterion():
 
 def test_the_criterion_never_falls():
     data, y = few(15, 2)
-    history = QAlphaSelector(1, tol=1e-6).fit(data.X, y).objective_history_
+    history = QAlphaSelector(1, solver_options={"tol": 1e-6}).fit(data.X, y).objective_history_
     assert (np.diff(history) >= 0).all()
 
 
@@ -69,9 +69,9 @@ def test_fifteen_labels_of_150_steer_to_the_labelled_solution():
 def test_all_but_one_label_is_close_to_all_labels():
     data = make_two_solutions(random_state=3)
     y = data.y[:, 1].copy()
-    full = QAlphaSelector(1, tol=1e-6).fit(data.X, y).weights_
+    full = QAlphaSelector(1, solver_options={"tol": 1e-6}).fit(data.X, y).weights_
     y[0] = -1
-    np.testing.assert_allclose(QAlphaSelector(1, tol=1e-6).fit(data.X, y).weights_, full, atol=0.05)
+    np.testing.assert_allclose(QAlphaSelector(1, solver_options={"tol": 1e-6}).fit(data.X, y).weights_, full, atol=0.05)
 
 
 def test_one_label_a_class_is_enough():

@@ -23,7 +23,7 @@ def labelled(seed=0, n_classes=3, q=45, n=60):
 def test_span_is_the_leading_eigenvector_of_the_dense_matrix(n_classes):
     X, y = labelled(n_classes=n_classes)
     weights, value = naive.span_weights(X, y)
-    model = QAlphaSelector(1, tol=1e-9, max_iter=1000).fit(X, y)
+    model = QAlphaSelector(1, solver_options={"max_iter": 1000, "tol": 1e-9}).fit(X, y)
     np.testing.assert_allclose(model.weights_, weights, atol=1e-7)
     assert model.objective_ == pytest.approx(value, rel=1e-10)
     assert model.n_clusters_ == n_classes - 1
@@ -32,8 +32,8 @@ def test_span_is_the_leading_eigenvector_of_the_dense_matrix(n_classes):
 @pytest.mark.parametrize("solver", ["basic", "power", "ritz"])
 def test_all_solvers_agree_on_a_fixed_embedding(solver):
     X, y = labelled()
-    fast = QAlphaSelector(1, tol=1e-8, max_iter=1000).fit(X, y)
-    slow = QAlphaSelector(1, tol=1e-8, solver=solver).fit(X, y)
+    fast = QAlphaSelector(1, solver_options={"max_iter": 1000, "tol": 1e-8}).fit(X, y)
+    slow = QAlphaSelector(1, solver_options={"tol": 1e-8}, solver=solver).fit(X, y)
     np.testing.assert_allclose(slow.weights_, fast.weights_, atol=1e-6)
 
 
@@ -101,7 +101,7 @@ def test_blocks_match_the_transcription():
     X[:20, :4] += 4.0
     X[20:, 4:8] += 4.0
     weights, value = naive.block_weights(X, y)
-    model = QAlphaSelector(1, supervision="blocks", tol=1e-10, max_iter=500).fit(X, y)
+    model = QAlphaSelector(1, criterion="blocks", solver_options={"max_iter": 500, "tol": 1e-10}).fit(X, y)
     np.testing.assert_allclose(model.weights_, weights, atol=1e-5)
     assert model.objective_ == pytest.approx(value, rel=1e-6)
 

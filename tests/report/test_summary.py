@@ -326,7 +326,7 @@ def test_one_is_told_in_the_singular():
 
 def test_a_search_that_did_not_settle_is_told(selection):
     with pytest.warns(UserWarning, match="max_iter"):
-        model = QAlphaSelector(12, n_clusters=2, max_iter=1, tol=1e-12).fit(selection["X"])
+        model = QAlphaSelector(12, n_clusters=2, solver_options={"max_iter": 1, "tol": 1e-12}).fit(selection["X"])
     (card,) = [card for card in summarize(model, selection["X"], draw_map=False)["trust"] if card["label"] == "Search"]
     assert card["state"] == "warn" and "max_iter" in card["text"]
 

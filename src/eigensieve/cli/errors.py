@@ -132,13 +132,12 @@ def in_options(message: str) -> str:
     def flag(found: re.Match[str], value: str = "") -> str:
         known = FLAGS.get(found[1])
         if known is None:
-            return value if found[1] in ("max_iter", "tol") else found[0]
+            return found[0]
         return f"{known} {value}".rstrip()
 
     few = r"Found array with (\d+) (\w+)\(s\) \(shape=\(.*?\)\) while a minimum of (\d+) is required(?: by \w+)?\."
     message = re.sub(few, r"The table has too few \2s: \1, and \3 are the least.", message)
-    message = message.replace(": increase max_iter, or accept a larger tol.", ".")
-    message = re.sub(r"The '(\w+)' and '(\w+)' parameters of \w+", r"The '\1' parameter of X and '\2'", message)
+    message = message.replace(": raise max_iter or tol in solver_options.", ".")
     message = re.sub(r"The '(\w+)' parameter of \w+(?:\.fit)?", flag, message)
     message = re.sub(r"\b(and|with|in) '(keep|exclude)'", lambda found: f"{found[1]} {FLAGS[found[2]]}", message)
     setting = r"(?:\b[A-Z]\w+\()?\b(\w+)=(?:'([\w-]+)'|([\w.]*\w))\)?"

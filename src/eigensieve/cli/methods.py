@@ -56,10 +56,7 @@ METHODS = {
         "QAlphaSelector",
         _CALIBRATED
         | {"clusters": "n_clusters"}
-        | {
-            name: name
-            for name in ("criterion", "spectrum", "normalize", "supervision", "side_strength", "pair_strength")
-        },
+        | {name: name for name in ("criterion", "spectrum", "normalize", "supervision", "strength")},
         "the papers' weights: with or without labels, side data, pairs",
         uses_label=_not_ignored,
         knows=("side", "pairs"),

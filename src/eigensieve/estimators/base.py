@@ -2,7 +2,8 @@
 
 import sys
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import wraps
 from numbers import Integral, Real
 from typing import Any
 
@@ -12,11 +13,11 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import check_consistent_length, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from eigensieve._errors import wrong_parameter
 from eigensieve._progress import Progress, progress_for
 from eigensieve._sklearn import Interval, StrOptions
 from eigensieve._types import BoolArray, FloatArray, IntArray
 from eigensieve.data import DataMatrix, as_data, is_stored, tamed, without_gaps
-from eigensieve.estimators.fitting import all_or_nothing
 
 AUTO = StrOptions({"auto"})
 AT_LEAST_ONE = Interval(Integral, 1, None, closed="left")
@@ -204,6 +205,22 @@ def check_scale(estimator: BaseEstimator, data: DataMatrix) -> DataMatrix:
     return found
 
 
+def _all_or_nothing(fit: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a `fit` that leaves the estimator as it was when it is interrupted or fails."""
+
+    @wraps(fit)
+    def whole(self: BaseEstimator, *arguments: Any, **options: Any) -> Any:
+        before = dict(vars(self))
+        try:
+            return fit(self, *arguments, **options)
+        except BaseException:
+            vars(self).clear()
+            vars(self).update(before)
+            raise
+
+    return whole
+
+
 class Estimator(BaseEstimator):
     """Base of all estimators: `fit` is all or nothing, `random_state` may be a Generator, HTML links to our pages."""
 
@@ -215,10 +232,15 @@ class Estimator(BaseEstimator):
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         if "fit" in vars(cls):
-            cls.fit = all_or_nothing(cls.fit)
+            cls.fit = _all_or_nothing(cls.fit)
         if "_parameter_constraints" in vars(cls):
             shared = {name: rule for name, rule in _EVERYWHERE.items() if name in cls._get_param_names()}
             cls._parameter_constraints = {**cls._parameter_constraints, **shared}
+
+    def _wrong(self, parameter: str, must: str, got: object, fix: str = "") -> ValueError:
+        """Return the error for a parameter of the constructor, or of a method such as "fit", as in "fit.y"."""
+        method, _, name = parameter.rpartition(".")
+        return wrong_parameter(name, type(self).__name__ + f".{method}" * bool(method), must, got, fix)
 
 
 class BaseSelector(SelectorMixin, Estimator):

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator, clone
 
+from eigensieve._errors import wrong_parameter
 from eigensieve._types import BoolArray, FloatArray, IntArray
 from eigensieve._words import counted
 from eigensieve.data import DataMatrix
@@ -32,10 +33,8 @@ def read_constraints(model: Any, usable: BoolArray) -> Constraints:
     keep, exclude = feature_indices(model, "keep"), feature_indices(model, "exclude")
     both = np.intersect1d(keep, exclude)
     if len(both):
-        raise ValueError(
-            f"The 'keep' and 'exclude' parameters of {_name(model)} must not share features. Got "
-            f"{_called(model, both[0])} in both; take it out of one."
-        )
+        fix = "take it out of one"
+        raise model._wrong("keep", "not share features with 'exclude'", f"{_called(model, both[0])} in both", fix)
     excluded = None
     if len(exclude):
         excluded = np.zeros(len(usable), dtype=bool)
@@ -43,19 +42,17 @@ def read_constraints(model: Any, usable: BoolArray) -> Constraints:
     groups, costs = _groups(model, len(usable)), _costs(model, len(usable))
     if groups is not None and len(keep) and np.bincount(groups[keep]).max() > model.max_per_group:
         crowded = keep[groups[keep] == np.bincount(groups[keep]).argmax()]
-        raise ValueError(
-            f"The 'keep' parameter of {_name(model)} must not hold more than max_per_group={model.max_per_group} "
-            f"features of one group. Got {len(crowded)} of the group of {_called(model, crowded[0])}; raise "
-            "max_per_group."
-        )
+        must = f"not hold more than max_per_group={model.max_per_group} features of one group"
+        given = f"{len(crowded)} of the group of {_called(model, crowded[0])}"
+        raise model._wrong("keep", must, given, "raise max_per_group")
     limit = np.inf if model.max_cost is None else float(model.max_cost)
     constraints = Constraints(keep, excluded, groups, model.max_per_group, costs, limit)
     free = constraints.free(usable)
     if not free.any() and not len(keep):
-        raise ValueError(f"The 'exclude' parameter of {_name(model)} must leave a feature that varies. Take some out.")
+        raise model._wrong("exclude", "leave a feature that varies", "all of them", "take some out")
     if costs is not None and (least := costs[keep].sum() if len(keep) else costs[free].min()) > limit:
         what = "the features in 'keep', which cost" if len(keep) else "the cheapest feature, which costs"
-        raise ValueError(f"The 'max_cost' parameter of {_name(model)} must cover {what} {least:g}. Got {limit:g}.")
+        raise model._wrong("max_cost", f"cover {what} {least:g}", f"{limit:g}")
     return constraints
 
 
@@ -63,18 +60,16 @@ def check_room(model: Any, count: int | None, constraints: Constraints, usable: 
     """Refuse to keep more features than are selected, warn if too few are left; `count` is None for a word."""
     kept = len(constraints.keep)
     if count is not None and count < kept:
-        raise ValueError(
-            f"The 'keep' parameter of {_name(model)} must not name more features than are selected. Got {kept} "
-            f"features for n_features_to_select={model.n_features_to_select}; raise the number."
-        )
+        given = f"{kept} features for n_features_to_select={model.n_features_to_select}"
+        raise model._wrong("keep", "not name more features than are selected", given, "raise the number")
     may = constraints.free(usable)
     may[constraints.keep] = True
     groups = np.arange(len(may)) if constraints.groups is None else constraints.groups
     room = int(np.minimum(np.bincount(groups[may]), constraints.max_per_group).sum())
     if isinstance(model.n_features_to_select, Integral) and count is not None and room < count:
         warn_user(
-            f"{_name(model)}(n_features_to_select={model.n_features_to_select}) asks for {count} features, and the "
-            f"constraints leave {room}. All of these are selected."
+            f"{type(model).__name__}(n_features_to_select={model.n_features_to_select}) asks for {count} features, and "
+            f"the constraints leave {room}. All of these are selected."
         )
 
 
@@ -83,7 +78,8 @@ def feature_indices(model: BaseEstimator, parameter: str) -> IntArray:
     given = getattr(model, parameter)
     if given is None:
         return np.empty(0, dtype=np.intp)
-    return as_indices(given, model.n_features_in_, getattr(model, "feature_names_in_", None), parameter, _name(model))
+    names = getattr(model, "feature_names_in_", None)
+    return as_indices(given, model.n_features_in_, names, parameter, type(model).__name__)
 
 
 def as_indices(given: Any, n_features: int, names: Any, parameter: str, owner: str) -> IntArray:
@@ -100,32 +96,30 @@ def as_indices(given: Any, n_features: int, names: Any, parameter: str, owner: s
         For messages.
     """
     values = np.asarray(by_name(given, names))
-    start = f"The '{parameter}' parameter of {owner}"
+
+    def wrong(must: str, got: str, fix: str = "") -> ValueError:
+        return wrong_parameter(parameter, owner, must, got, fix)
+
     if values.ndim != 1:
-        raise ValueError(f"{start} must be a list of features. Got shape {values.shape} instead.")
+        raise wrong("be a list of features", f"shape {values.shape}")
     if values.dtype == bool:
         if len(values) != n_features:
-            raise ValueError(
-                f"{start} must have one entry per feature if it is a mask. Got {len(values)} entries for {n_features} "
-                "features."
-            )
+            raise wrong(f"have one entry per feature ({n_features}) if it is a mask", f"{len(values)} entries")
         return np.flatnonzero(values)
     if not len(values):
         return np.empty(0, dtype=np.intp)
     if values.dtype.kind in "iu":
         beyond = values[(values < -n_features) | (values >= n_features)]
         if len(beyond):
-            raise ValueError(f"{start} must hold column numbers below {n_features}. Got {beyond[0]} instead.")
+            raise wrong(f"hold column numbers below {n_features}", str(beyond[0]))
         return _without_repeats(values % n_features)
     if names is None:
-        raise ValueError(
-            f"{start} names features, and X has no column names. Pass a DataFrame, or give column numbers instead of "
-            f"{str(values[0])!r}."
-        )
+        fix = "pass X as a DataFrame to name features"
+        raise wrong("hold column numbers, because X has no column names", repr(str(values[0])), fix)
     places = {str(name): place for place, name in enumerate(names)}
     missing = [str(value) for value in values if str(value) not in places]
     if missing:
-        raise ValueError(f"{start} must name columns of X. Got {missing[0]!r}, which is not one of them.")
+        raise wrong("name columns of X", repr(missing[0]))
     return _without_repeats(np.array([places[str(value)] for value in values], dtype=np.intp))
 
 
@@ -211,10 +205,7 @@ def _groups(model: Any, n_features: int) -> IntArray | None:
         return None
     groups = np.asarray(as_values(by_name(model.feature_groups, getattr(model, "feature_names_in_", None))))
     if groups.shape != (n_features,):
-        raise ValueError(
-            f"The 'feature_groups' parameter of {_name(model)} must hold one label per feature ({n_features}). Got "
-            f"shape {groups.shape} instead."
-        )
+        raise model._wrong("feature_groups", f"hold one label per feature ({n_features})", f"shape {groups.shape}")
     codes, missing = np.unique(groups.astype(str), return_inverse=True)[1].reshape(-1), missing_labels(groups)
     codes[missing] = n_features + np.arange(np.count_nonzero(missing))
     return codes
@@ -223,31 +214,22 @@ def _groups(model: Any, n_features: int) -> IntArray | None:
 def _costs(model: Any, n_features: int) -> FloatArray | None:
     if model.feature_costs is None:
         if model.max_cost is not None:
-            raise ValueError(
-                f"The 'max_cost' parameter of {_name(model)} needs feature_costs. Give one cost per feature."
-            )
+            must = "be None without feature_costs"
+            raise model._wrong("max_cost", must, f"{model.max_cost:g}", "give one cost per feature")
         return None
     given = by_name(model.feature_costs, getattr(model, "feature_names_in_", None))
     try:
         costs = np.asarray(given, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise ValueError(f"The 'feature_costs' parameter of {_name(model)} must hold numbers: {error}.") from None
+        raise model._wrong("feature_costs", "hold numbers", f"other values ({error})") from None
     if costs.shape != (n_features,):
-        raise ValueError(
-            f"The 'feature_costs' parameter of {_name(model)} must hold one number per feature ({n_features}). Got "
-            f"shape {costs.shape} instead."
-        )
+        raise model._wrong("feature_costs", f"hold one number per feature ({n_features})", f"shape {costs.shape}")
     bad = np.flatnonzero(~(np.isfinite(costs) & (costs > 0)))
     if len(bad):
-        raise ValueError(
-            f"The 'feature_costs' parameter of {_name(model)} must hold positive numbers. Got {costs[bad[0]]:g} for "
-            f"{_called(model, bad[0])}; leave out features that cannot be bought with 'exclude'."
-        )
+        given = f"{costs[bad[0]]:g} for {_called(model, bad[0])}"
+        fix = "leave out features that cannot be bought with 'exclude'"
+        raise model._wrong("feature_costs", "hold positive numbers", given, fix)
     return costs
-
-
-def _name(model: Any) -> str:
-    return type(model).__name__
 
 
 def _called(model: Any, feature: int) -> str:

@@ -11,17 +11,19 @@ from eigensieve._sklearn import fit_context
 from eigensieve._types import BoolArray, FloatArray, IntArray
 from eigensieve.estimators.base import AT_LEAST_ONE, POSITIVE, features_by_weight, progress_of, warn_user
 from eigensieve.estimators.knowledge import Known, read_side_variances
-from eigensieve.estimators.qalpha_base import BaseQAlpha, two_level_cut
+from eigensieve.estimators.qalpha_base import BaseQAlpha, Options, two_level_cut
+from eigensieve.operators import StandardAffinity
 from eigensieve.qalpha import (
     SAME_STRUCTURE,
+    SIDE_STRENGTH,
     TAU,
     Problem,
     Round,
     check_start,
     map_rounds,
     overlaps,
-    spectrum_affinity,
 )
+from eigensieve.sieve import Kind
 
 
 class FeatureMap(BaseQAlpha):
@@ -46,15 +48,16 @@ class FeatureMap(BaseQAlpha):
     round_strength : float, default=0.5
         lambda in (D + lambda I)^-1 G, relative to the largest squared weight of a round: the smaller, the more earlier
         rounds are avoided. Very small values favour features that are relevant to nothing.
-    side_strength : float, default=0.1
-        For side data. Their variances, in units of the variances of X, are divided by this number, multiplied by
-        `round_strength` and added to D. The smaller, the more the side data counts.
-    supervision : {"auto", "span", "ignore"}, default="auto"
-        How y is used. ``"auto"``: as ``"span"`` if y is given. ``"ignore"``: not at all. ``"span"``: the embedding of
-        every round is the span of the class indicators, so that the rounds find different groups of features that tell
-        the classes apart.
-    spectrum, criterion, normalize, n_init, max_iter, tol, random_state, verbose
-        As in :class:`QAlphaSelector`, for every round.
+    strength : float, default=1.0
+        How much side data counts. Their variances, in units of the variances of X, are multiplied by
+        10 * strength * round_strength and added to D.
+    criterion : {"energy", "gap"}, default="energy"
+        As in :class:`QAlphaSelector`. With labels the embedding of every round is the span of the class indicators, so
+        that the rounds find different groups of features that tell the classes apart.
+    solver_options : dict or None, default=None
+        ``"n_init"``, ``"max_iter"`` and ``"tol"`` of :class:`QAlphaSelector`, for every round.
+    normalize, supervision, random_state, verbose
+        As in :class:`QAlphaSelector`.
 
     Attributes
     ----------
@@ -116,14 +119,11 @@ class FeatureMap(BaseQAlpha):
         n_clusters: int = 2,
         *,
         round_strength: float = 0.5,
-        side_strength: float = 0.1,
-        supervision: Literal["auto", "span", "ignore"] = "auto",
-        spectrum: Literal["standard", "laplacian"] = "standard",
         criterion: Literal["energy", "gap"] = "energy",
         normalize: Literal["auto", "center", "unit", "none"] = "auto",
-        n_init: int = 1,
-        max_iter: int = 200,
-        tol: float = 5e-3,
+        supervision: Kind = "auto",
+        strength: float = 1.0,
+        solver_options: Options | None = None,
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:
@@ -131,14 +131,11 @@ class FeatureMap(BaseQAlpha):
         self.n_rounds = n_rounds
         self.n_clusters = n_clusters
         self.round_strength = round_strength
-        self.side_strength = side_strength
-        self.supervision = supervision
-        self.spectrum = spectrum
         self.criterion = criterion
         self.normalize = normalize
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.tol = tol
+        self.supervision = supervision
+        self.strength = strength
+        self.solver_options = solver_options
         self.random_state = random_state
         self.verbose = verbose
 
@@ -150,27 +147,23 @@ class FeatureMap(BaseQAlpha):
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
             Samples in rows.
-        y : array-like of shape (n_samples,), optional
-            Class labels, numbers or strings. None, NaN and -1 mark samples without label; if -1 and 1 are the only
-            values, they are two classes. Used as `supervision` says.
-        side : array-like or sparse matrix of shape (n_side_samples, n_features), optional
-            Samples that vary only in ways that are not wanted; their variances count in every round.
+        y, side : optional
+            As in :meth:`QAlphaSelector.fit`. They count in every round.
 
         Returns
         -------
         self : FeatureMap
         """
-        normalize = self._normalization()
         raw = self._check_data(X, y)
         usable = self._check_some_vary(raw)
         count = self._count(usable)
-        self._check_range(raw, normalize)
+        self._check_range(raw)
         check_start(type(self).__name__, self.n_clusters, "eigen", raw.n_samples)
         labels = self._read_knowledge(raw, Known(y)).labels
         variances = None
         if side is not None:
-            variances = read_side_variances(self, raw, side) * (self.round_strength / self.side_strength)
-        affinity = spectrum_affinity(raw.standardized(normalize), self.spectrum)
+            variances = read_side_variances(self, raw, side) * (self.round_strength * self.strength / SIDE_STRENGTH)
+        affinity = StandardAffinity(raw.standardized(self._normalization()))
         rounds = map_rounds(
             Problem(affinity, int(self.n_clusters), TAU[self.criterion], usable),
             self._settings(progress_of(self)),
@@ -267,19 +260,16 @@ def _take_in_turn(orders: list[IntArray], wanted: list[int] | None) -> tuple[Int
     `wanted` says how far each round may go down its own order. All other features follow in the order of the first
     round. Returns all features in the order in which they are taken, and the round that took each; -1 where none did.
     """
-    n = len(orders[0])
-    limits = [n] * len(orders) if wanted is None else wanted
-    taken = np.full(n, -1)
+    taken = np.full(len(orders[0]), -1)
     order: list[int] = []
-    places = [0] * len(orders)
-    while any(place < limit for place, limit in zip(places, limits, strict=True)):
-        for number, mine in enumerate(orders):
-            while places[number] < limits[number]:
-                feature = int(mine[places[number]])
-                places[number] += 1
-                if taken[feature] < 0:
-                    taken[feature] = number
-                    order.append(feature)
-                    break
-    rest = [int(feature) for feature in orders[0] if taken[feature] < 0]
-    return np.array(order + rest), taken
+    waiting = [iter(mine[: None if wanted is None else wanted[number]]) for number, mine in enumerate(orders)]
+    found = True
+    while found:
+        found = False
+        for number, mine in enumerate(waiting):
+            feature = next((int(i) for i in mine if taken[i] < 0), None)
+            if feature is not None:
+                taken[feature] = number
+                order.append(feature)
+                found = True
+    return np.append(np.array(order, dtype=np.intp), orders[0][taken[orders[0]] < 0]), taken

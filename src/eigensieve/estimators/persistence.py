@@ -19,7 +19,7 @@ from eigensieve.estimators.model_checks import misfit
 from eigensieve.estimators.outcome import selected_features
 from eigensieve.estimators.registry import ESTIMATORS
 
-FORMAT = 2
+FORMAT = 3
 HEADER = "eigensieve.json"
 
 

@@ -6,14 +6,16 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from eigensieve._progress import Progress
-from eigensieve._sklearn import StrOptions
+from eigensieve._sklearn import StrOptions, validate_parameter_constraints
 from eigensieve._types import BoolArray, FloatArray
 from eigensieve.data import DataMatrix
 from eigensieve.estimators.base import AT_LEAST_ONE, COUNT, NOT_NEGATIVE, POSITIVE, BaseSelector, generator, warn_user
 from eigensieve.estimators.knowledge import Known, read_side_variances
 from eigensieve.qalpha import (
-    TAU,
+    PAIR_STRENGTH,
+    SIDE_STRENGTH,
     Knowledge,
+    Labels,
     Result,
     SolveSettings,
     check_combination,
@@ -21,7 +23,12 @@ from eigensieve.qalpha import (
     read_labels,
     read_pairs,
 )
+from eigensieve.sieve import read_target
 from eigensieve.theory import sparsity_gap
+
+Options = dict[str, Any]
+Rules = dict[str, list[Any]]
+SEARCH: Rules = {"n_init": [AT_LEAST_ONE], "max_iter": [AT_LEAST_ONE], "tol": [NOT_NEGATIVE]}
 
 
 class BaseQAlpha(BaseSelector):
@@ -30,91 +37,91 @@ class BaseQAlpha(BaseSelector):
     _parameter_constraints: dict = {
         "n_features_to_select": COUNT,
         "n_clusters": [AT_LEAST_ONE],
-        "spectrum": [StrOptions({"standard", "laplacian"})],
-        "criterion": [StrOptions(set(TAU))],
+        "criterion": [StrOptions({"energy", "gap"})],
         "normalize": [StrOptions({"auto", "center", "unit", "none"})],
-        "supervision": [StrOptions({"auto", "span", "ignore"})],
-        "n_init": [AT_LEAST_ONE],
-        "side_strength": [POSITIVE],
-        "max_iter": [AT_LEAST_ONE],
-        "tol": [NOT_NEGATIVE],
+        "supervision": [StrOptions({"auto", "classes", "numbers", "ignore"})],
+        "strength": [POSITIVE],
+        "solver_options": [dict, None],
     }
-
-    spectrum: str
     criterion: str
     normalize: str
     supervision: str
-    solver: str = "auto"
-    n_init: int
-    side_strength: float
-    max_iter: int
-    tol: float
+    strength: float
+    solver_options: Options | None
     random_state: Any
     negative_weight_fraction_: float
 
-    def _supervision(self, y: Any) -> str | None:
-        """How labels are used: "span", "blocks", or None for not at all."""
-        if self.supervision in ("span", "blocks") and y is None:
-            raise ValueError(
-                f"The 'supervision' parameter of {type(self).__name__} is {self.supervision!r}, which requires y to be "
-                "passed, but the target y is None. Pass y, or leave supervision at 'auto'."
-            )
+    def _rules(self) -> dict[str, Rules]:
+        """Return what the parameters that are dictionaries may hold."""
+        return {"solver_options": SEARCH}
+
+    def _validate_params(self) -> None:
+        super()._validate_params()
+        for parameter, allowed in self._rules().items():
+            given = getattr(self, parameter) or {}
+            if unknown := [name for name in given if name not in allowed]:
+                must = f"hold only {', '.join(map(repr, allowed))}" if allowed else "be None here"
+                raise self._wrong(parameter, must, repr(unknown[0]))
+            validate_parameter_constraints(allowed, given, caller_name=f"{type(self).__name__}.{parameter}")
+
+    def _labels(self, y: Any, n_samples: int) -> Labels | None:
+        """Return the classes that y holds, or None where there is no y or it is not used."""
+        name = type(self).__name__
+        if self.supervision == "numbers":
+            fix = "use SieveSelector for numbers, or cut them into classes"
+            raise self._wrong("supervision", "be 'auto', 'classes' or 'ignore'", "'numbers'", fix)
         if y is None or self.supervision == "ignore":
             return None
-        return "span" if self.supervision == "auto" else self.supervision
+        labels = read_labels(y, n_samples, name)
+        if self.supervision == "auto" and read_target(y, n_samples, name).kind != "classes":
+            raise ValueError(
+                f"{name} needs classes in y. Got whole numbers of {len(labels.classes)} values instead. Use "
+                "supervision='classes' if they are classes, SieveSelector if not, or supervision='ignore'."
+            )
+        return labels
 
-    def _normalization(self, supervision: str | None = None) -> str:
-        if self.normalize != "auto":
-            return self.normalize
-        return "unit" if self.spectrum == "laplacian" or supervision == "blocks" else "center"
+    def _normalization(self) -> str:
+        return "center" if self.normalize == "auto" else self.normalize
 
     def _read_knowledge(self, raw: DataMatrix, known: Known) -> Knowledge:
         """Read labels, pairs and side data, and refuse settings that do not go together."""
-        name, supervision = type(self).__name__, self._supervision(known.y)
-        labels = None if supervision is None else read_labels(known.y, raw.n_samples, name)
+        name = type(self).__name__
+        labels = self._labels(known.y, raw.n_samples)
         pairs = read_pairs(known.cannot_link, known.must_link, raw.n_samples, name)
         if pairs is None and (known.cannot_link is not None or known.must_link is not None):
             warn_user(f"The group numbers given to {name} pair no two of the {raw.n_samples} samples. It fits without.")
         check_combination(
             name,
-            spectrum=self.spectrum,
+            spectrum=getattr(self, "spectrum", "standard"),
             criterion=self.criterion,
-            normalize=self._normalization(supervision),
-            solver=self.solver,
-            supervision=supervision,
+            normalize=self._normalization(),
+            solver=getattr(self, "solver", "auto"),
             labels=labels,
             pairs=pairs,
         )
         scale = None
         if known.side is not None:
-            scale = inhibition(read_side_variances(self, raw, known.side), self.side_strength)
-        return Knowledge(labels, scale=scale, pairs=pairs, pair_strength=getattr(self, "pair_strength", 0.0))
+            scale = inhibition(read_side_variances(self, raw, known.side), SIDE_STRENGTH / self.strength)
+        blocks, pair_strength = self.criterion == "blocks", PAIR_STRENGTH * self.strength
+        return Knowledge(labels, blocks, scale, pairs, pair_strength)
 
     def _settings(self, progress: Progress, **others: Any) -> SolveSettings:
-        return SolveSettings(
-            solver=self.solver,
-            n_init=self.n_init,
-            max_iter=self.max_iter,
-            tol=self.tol,
-            rng=generator(self.random_state),
-            progress=progress,
-            **others,
-        )
+        options = self.solver_options or {}
+        return SolveSettings(**options, rng=generator(self.random_state), progress=progress, **others)
 
-    def _check_range(self, raw: DataMatrix, normalize: str) -> None:
-        """Refuse values whose fourth power overflows or vanishes: the criterion without normalisation."""
-        if normalize != "none":
-            return
-        limit = float(np.finfo(raw.dtype).max) ** 0.2
-        largest = float(raw.stats().norm.max())
-        if raw.shared.exponents is None and 1 / limit <= largest <= limit:
-            return
-        stated = "of extreme scale" if raw.shared.exponents is not None else f"of norm up to {largest:.1e}"
-        raise ValueError(
-            f"Input X has columns {stated}, too large or too small for normalize='none' in {raw.dtype} (the "
-            f"criterion is of fourth power; the limits are {1 / limit:.1e} and {limit:.1e}). Use normalize='center', "
-            "or rescale X."
-        )
+    def _check_range(self, raw: DataMatrix) -> None:
+        """Refuse data whose scale is part of the question and out of range."""
+        if self._normalization() == "none":
+            tamed = raw.shared.exponents is not None  # columns of extreme scale were multiplied
+            self._check_fourth_power(np.inf if tamed else float(raw.stats().norm.max()), raw.dtype, "columns")
+
+    def _check_fourth_power(self, largest: float, dtype: Any, what: str) -> None:
+        """Refuse features whose fourth power, as in the criterion, overflows or vanishes."""
+        limit = float(np.finfo(dtype).max) ** 0.2
+        if not 1 / limit <= largest <= limit:
+            limits = f"features below {1 / limit:.1e} or above {limit:.1e}, as the criterion is of fourth power"
+            must, fix = f"not be {self.normalize!r} for {limits}", "use 'center', or rescale X"
+            raise self._wrong("normalize", must, f"{what} of size {largest:.1e}", fix)
 
     def _learn_solution(self, result: Result, usable: BoolArray) -> None:
         """Set the attributes of one solve, once `support_` is there."""
@@ -129,8 +136,8 @@ class BaseQAlpha(BaseSelector):
         self.negative_weight_fraction_ = float(np.mean(weights[usable] < 0))
         if result.status == "wandering":
             warn_user(
-                f"The weights of {type(self).__name__} do not settle to tol={self.tol}: its steps go round without a "
-                f"larger criterion. The best weights of {result.n_iter} steps are kept. Use supervision='span'.",
+                f"The weights of {type(self).__name__} do not settle: its steps go round without a larger criterion. "
+                f"The best weights of {result.n_iter} steps are kept. Use criterion='energy'.",
                 ConvergenceWarning,
             )
         elif not result.converged:
@@ -138,8 +145,8 @@ class BaseQAlpha(BaseSelector):
 
     def _warn_not_converged(self, part: str = "") -> None:
         warn_user(
-            f"{type(self).__name__} stopped {part}after max_iter={self.max_iter} steps before the weights settled to "
-            f"tol={self.tol}. The ranking may still change: increase max_iter, or accept a larger tol.",
+            f"{type(self).__name__} stopped {part}after {SolveSettings(**(self.solver_options or {})).max_iter} steps, "
+            "before the weights settled. The ranking may still change: raise max_iter or tol in solver_options.",
             ConvergenceWarning,
         )
 

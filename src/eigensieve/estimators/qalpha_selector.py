@@ -1,6 +1,5 @@
 """QAlphaSelector: the papers' method as a scikit-learn selector."""
 
-from dataclasses import replace
 from numbers import Integral
 from os import PathLike
 from typing import Any, Literal, Self
@@ -8,12 +7,12 @@ from typing import Any, Literal, Self
 import numpy as np
 
 from eigensieve._sklearn import StrOptions, fit_context
-from eigensieve._types import FloatArray
-from eigensieve.estimators.base import AT_LEAST_ONE, AUTO, INSIDE_0_1, NOT_NEGATIVE, features_by_weight, progress_of
+from eigensieve.estimators.base import AT_LEAST_ONE, AUTO, INSIDE_0_1, features_by_weight, progress_of
 from eigensieve.estimators.knowledge import Known
-from eigensieve.estimators.qalpha_base import BaseQAlpha
+from eigensieve.estimators.qalpha_base import SEARCH, BaseQAlpha, Options, Rules
 from eigensieve.evidence import Discoveries
-from eigensieve.qalpha import SOLVERS, Knowledge, Result, Search, check_start
+from eigensieve.qalpha import SOLVERS, TAU, Knowledge, Result, Search, SolveSettings, check_start
+from eigensieve.sieve import Kind
 
 
 class QAlphaSelector(BaseQAlpha):
@@ -40,41 +39,38 @@ class QAlphaSelector(BaseQAlpha):
         number of classes minus 1.
     spectrum : {"standard", "laplacian"}, default="standard"
         Use the affinity A, or its Laplacian A - diag(A1) + dI.
-    criterion : {"energy", "gap"}, default="energy"
-        Maximise the sum of the k largest squared eigenvalues, or that minus the sum of all others. The gap is more
-        robust with many noise features, may give negative weights, and costs O(n_features * n_samples^2) per step.
+    criterion : {"energy", "gap", "blocks"}, default="energy"
+        ``"energy"``: the sum of the k largest squared eigenvalues. ``"gap"``: that minus the sum of all others. It is
+        more robust with many noise features, may give negative weights, and costs O(n_features * n_samples^2) per step.
+        With labels for all samples Q is the span of the centred class indicators, with some labels on the labelled
+        samples only. ``"blocks"`` is the papers' criterion for labels: the energy of two eigenvalues within each class
+        minus half the energy of one across every two classes (2005, section 3.1). It alone sees features whose
+        covariance differs from class to class, and it is worse for classes that differ in their means.
     normalize : {"auto", "center", "unit", "none"}, default="auto"
         ``"center"``: centred columns of unit norm. ``"unit"``: unit norm, not centred. ``"none"``: as they are.
         ``"auto"``: ``"center"`` for the standard spectrum, ``"unit"`` for the Laplacian (which centring would undo) and
-        for ``supervision="blocks"``.
-    supervision : {"auto", "span", "blocks", "ignore"}, default="auto"
-        How y is used. ``"auto"``: as ``"span"`` if y is given. ``"ignore"``: not at all, for example in a Pipeline
-        whose last step needs y. ``"span"``: Q is the span of the centred class indicators, and only the weights are
-        sought; if some labels are -1, this holds for the labelled samples. ``"blocks"``: the papers' criterion, the
-        energy of two eigenvalues within each class minus half the energy of one across every two classes (2005, section
-        3.1). It is the only form that sees features whose covariance differs from class to class, and it is worse for
-        classes that differ in their means.
+        for the blocks.
+    supervision : {"auto", "classes", "ignore"}, default="auto"
+        How y is used, as in :class:`SieveSelector`. ``"classes"`` takes it as classes. ``"auto"`` does so, too, and
+        refuses y that looks like numbers. ``"ignore"`` selects without y, for example inside a Pipeline that passes y
+        on. Numbers need a SieveSelector.
+    strength : float, default=1.0
+        How much side data and pairs count. The papers' lambda is 0.1 / strength in (D + lambda I)^-1 G, where D holds
+        the variances of the side data in units of the variances of X, and 2 * strength in G - lambda B. The paper's B
+        is the sum of (x*y)(x*y)' over the cannot-link pairs. Here B is q^2 / 2 times (its mean over the cannot-link
+        pairs minus its mean over the must-link pairs), q the number of samples: so lambda does not depend on the number
+        of pairs. One pair of 40 samples counts 800 times as much as printed.
     solver : {"auto", "basic", "power", "ritz"}, default="auto"
         ``"auto"`` improves weights and embedding together, with one pass over the data per step. The others are the
         papers' algorithms. They find the same maximum with many more passes.
-    init : {"eigen", "random"} or ndarray of shape (n_samples, n_clusters), default="eigen"
-        Starting embedding: leading eigenvectors of the equally weighted affinity, random directions, or the user's own.
-        One random start often ends in a poor local maximum. Not used with labels.
-    n_init : int, default=1
-        Number of starts: `init`, and random ones after it. The best criterion is kept, and `start_objectives_` shows
-        how far the others fall short. With labels there is one start.
-    side_strength : float, default=0.1
-        lambda in (D + lambda I)^-1 G, where D holds the variances of the side data in units of the variances of X. The
-        smaller, the more the side data counts.
-    pair_strength : float, default=2.0
-        lambda in G - lambda B. The paper's B is the sum of (x*y)(x*y)' over the cannot-link pairs. Here B is q^2 / 2
-        times (its mean over the cannot-link pairs minus its mean over the must-link pairs), q the number of samples: so
-        lambda does not depend on the number of pairs. One pair of 40 samples counts 800 times as much as printed.
-    max_iter : int, default=200
-        Largest number of steps of the solver.
-    tol : float, default=5e-3
-        The solver stops when the residual ``|G alpha - rho alpha| / rho`` of the weights is below `tol` and the
-        relative gain of the last step is below tol^2.
+    solver_options : dict or None, default=None
+        Where the search starts and ends. ``"init"``: the starting embedding, ``"eigen"`` for leading eigenvectors of
+        the equally weighted affinity (the default), ``"random"``, or an ndarray of shape (n_samples, n_clusters); one
+        random start often ends in a poor local maximum. ``"n_init"`` (1): number of starts, `init` and random ones
+        after it; the best criterion is kept, and `start_objectives_` shows how far the others fall short. With labels
+        there is one start. ``"max_iter"`` (200): most steps of a start. ``"tol"`` (5e-3): a start ends when the
+        residual ``|G alpha - rho alpha| / rho`` of the weights is below it and the last step gains less than its
+        square.
     fdr : float, default=0.1
         Expected fraction of false selections to allow when `n_features_to_select` is ``"auto"``.
     random_state : int, RandomState, Generator or None, default=None
@@ -107,7 +103,7 @@ class QAlphaSelector(BaseQAlpha):
     start_objectives_ : ndarray of shape (n_init,)
         The criterion reached from every start: their spread shows how much the start decides. NaN where it vanished.
     objective_history_ : ndarray
-        The criterion after each accepted step; never decreases (except for ``supervision="blocks"``).
+        The criterion after each accepted step; never decreases (except for ``criterion="blocks"``).
     n_iter_ : int
         Steps of the solver.
     n_passes_ : int
@@ -141,10 +137,9 @@ class QAlphaSelector(BaseQAlpha):
     _parameter_constraints: dict = {
         **BaseQAlpha._parameter_constraints,
         "n_clusters": [AUTO, AT_LEAST_ONE],
+        "spectrum": [StrOptions({"standard", "laplacian"})],
+        "criterion": [StrOptions(set(TAU))],
         "solver": [StrOptions(set(SOLVERS))],
-        "supervision": [StrOptions({"auto", "span", "blocks", "ignore"})],
-        "init": [StrOptions({"eigen", "random"}), np.ndarray],
-        "pair_strength": [NOT_NEGATIVE],
         "fdr": [INSIDE_0_1],
     }
 
@@ -154,16 +149,12 @@ class QAlphaSelector(BaseQAlpha):
         n_clusters: int | Literal["auto"] = "auto",
         *,
         spectrum: Literal["standard", "laplacian"] = "standard",
-        criterion: Literal["energy", "gap"] = "energy",
+        criterion: Literal["energy", "gap", "blocks"] = "energy",
         normalize: Literal["auto", "center", "unit", "none"] = "auto",
-        supervision: Literal["auto", "span", "blocks", "ignore"] = "auto",
+        supervision: Kind = "auto",
+        strength: float = 1.0,
         solver: Literal["auto", "basic", "power", "ritz"] = "auto",
-        init: FloatArray | Literal["eigen", "random"] = "eigen",
-        n_init: int = 1,
-        side_strength: float = 0.1,
-        pair_strength: float = 2.0,
-        max_iter: int = 200,
-        tol: float = 5e-3,
+        solver_options: Options | None = None,
         fdr: float = 0.1,
         random_state: Any = None,
         verbose: int = 0,
@@ -174,13 +165,9 @@ class QAlphaSelector(BaseQAlpha):
         self.criterion = criterion
         self.normalize = normalize
         self.supervision = supervision
+        self.strength = strength
         self.solver = solver
-        self.init = init
-        self.n_init = n_init
-        self.side_strength = side_strength
-        self.pair_strength = pair_strength
-        self.max_iter = max_iter
-        self.tol = tol
+        self.solver_options = solver_options
         self.fdr = fdr
         self.random_state = random_state
         self.verbose = verbose
@@ -217,7 +204,7 @@ class QAlphaSelector(BaseQAlpha):
             fit's weights again at once. If anything that the weights depend on differs (a value in the data, labels,
             side data, pairs, a setting), or if the folder is damaged, a `CheckpointError` says so; `max_iter` may be
             raised. This check reads the data once. Not possible with labels for some samples only, nor with
-            ``supervision="blocks"``. The folds of the automatic choice are fitted anew.
+            ``criterion="blocks"``. The folds of the automatic choice are fitted anew.
 
         Returns
         -------
@@ -225,37 +212,39 @@ class QAlphaSelector(BaseQAlpha):
         """
         known = Known(y, side=side, cannot_link=cannot_link, must_link=must_link)
         progress = progress_of(self)
-        supervision = self._supervision(known.y)
-        normalize = self._normalization(supervision)
+        normalize = self._normalization()
         raw = self._check_data(X, known.y)
         usable = self._check_some_vary(raw)
         count = self._count(usable)
-        self._check_range(raw, normalize)
-        knowledge = replace(self._read_knowledge(raw, known), blocks=supervision == "blocks")
-        self._check_checkpoint(checkpoint, knowledge)
-        check_start(type(self).__name__, self.n_clusters, self.init, raw.n_samples)
-        settings = self._settings(progress, init=self.init, checkpoint=checkpoint)
+        self._check_range(raw)
+        knowledge = self._read_knowledge(raw, known)
+        settings = self._settings(progress, solver=self.solver, checkpoint=checkpoint)
+        self._check_checkpoint(settings, knowledge)
+        check_start(type(self).__name__, self.n_clusters, settings.init, raw.n_samples)
         search = Search(raw, usable, normalize, knowledge, settings, self.n_clusters, self.spectrum, self.criterion)
         result = search.solve(usable)
         found = search.discover(self.fdr, progress) if count is None else None
         self._learn(result, search, count, found)
         return self
 
-    def _check_checkpoint(self, checkpoint: str | PathLike[str] | None, knowledge: Knowledge) -> None:
-        if checkpoint is None:
+    def _rules(self) -> dict[str, Rules]:
+        return {"solver_options": {**SEARCH, "init": [StrOptions({"eigen", "random"}), np.ndarray]}}
+
+    def _normalization(self) -> str:
+        uncentred = self.spectrum == "laplacian" or self.criterion == "blocks"
+        return "unit" if self.normalize == "auto" and uncentred else super()._normalization()
+
+    def _check_checkpoint(self, settings: SolveSettings, knowledge: Knowledge) -> None:
+        if settings.checkpoint is None:
             return
         labels = knowledge.labels
         if labels is not None and (knowledge.blocks or not labels.complete):
-            raise ValueError(
-                "The 'checkpoint' parameter of QAlphaSelector.fit must be None with labels for some samples only and "
-                f"with supervision='blocks': their steps cannot be resumed. Got {checkpoint!r} instead."
-            )
-        drawn = self.n_init > 1 or (isinstance(self.init, str) and self.init == "random")
+            must = "be None with labels for some samples only and with criterion='blocks': their steps are not kept"
+            raise self._wrong("fit.checkpoint", must, repr(settings.checkpoint))
+        drawn = settings.n_init > 1 or (isinstance(settings.init, str) and settings.init == "random")
         if drawn and not isinstance(self.random_state, Integral):
-            raise ValueError(
-                "The 'random_state' parameter of QAlphaSelector must be a number with random starts and a checkpoint: "
-                f"another call would start elsewhere and could not go on. Got {self.random_state!r} instead."
-            )
+            must = "be a number with random starts and a checkpoint, or another call would start elsewhere"
+            raise self._wrong("random_state", must, repr(self.random_state))
 
     def _learn(self, result: Result, search: Search, count: int | None, found: Discoveries | None) -> None:
         order = features_by_weight(result.weights, search.usable)

@@ -9,9 +9,8 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from eigensieve._sklearn import HasMethods, Interval, fit_context
-from eigensieve._types import FloatArray
 from eigensieve.data import is_stored
-from eigensieve.estimators.base import NOT_NEGATIVE, Estimator, all_or_nothing, check_stored
+from eigensieve.estimators.base import NOT_NEGATIVE, Estimator, check_stored
 from eigensieve.estimators.sieve_selector import SieveSelector
 
 
@@ -77,7 +76,6 @@ class WeightedFeatures(OneToOneFeatureMixin, TransformerMixin, Estimator):
         self.floor = floor
 
     @fit_context(prefer_skip_nested_validation=False)
-    @all_or_nothing
     def fit(self, X: Any, y: Any = None, **fit_params: Any) -> Self:
         """Fit the selector.
 
@@ -101,18 +99,14 @@ class WeightedFeatures(OneToOneFeatureMixin, TransformerMixin, Estimator):
             self.feature_names_in_ = selector.feature_names_in_
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
-        self.scale_ = self._scale(getattr(selector, "weights_", None))
-        return self
-
-    def _scale(self, weights: Any) -> FloatArray:
-        if np.ndim(weights) != 1:
-            raise ValueError(
-                "The 'selector' parameter of WeightedFeatures must learn one weight per feature (weights_). Got "
-                f"{type(self.selector_).__name__} instead; use SieveSelector or QAlphaSelector."
-            )
+        weights = np.asarray(getattr(selector, "weights_", 0.0))
+        if weights.ndim != 1:
+            must, fix = "learn one weight per feature (weights_)", "use SieveSelector or QAlphaSelector"
+            raise self._wrong("selector", must, type(selector).__name__, fix)
         alpha = np.maximum(weights, 0.0).astype(np.float64)
         share = alpha / (alpha.max() or 1.0)
-        return np.asarray((self.floor + (1.0 - self.floor) * share) ** self.power)
+        self.scale_ = (self.floor + (1.0 - self.floor) * share) ** self.power
+        return self
 
     def transform(self, X: Any) -> Any:
         """Return X with its features scaled; sparse stays sparse, stored data becomes an array in memory.

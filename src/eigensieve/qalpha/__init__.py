@@ -24,11 +24,26 @@ G : the features x features matrix whose leading eigenvector is w for a fixed Q.
 
 from eigensieve.qalpha.alternating import ProblemGram
 from eigensieve.qalpha.knowledge.checks import check_combination, check_pairs_against_labels, check_start, read_pairs
-from eigensieve.qalpha.knowledge.labels import UNLABELLED, Labels, as_values, marked_labels, missing_labels, read_labels
+from eigensieve.qalpha.knowledge.labels import (
+    UNLABELLED,
+    Labels,
+    as_values,
+    class_indicators,
+    marked_labels,
+    missing_labels,
+    read_labels,
+)
 from eigensieve.qalpha.knowledge.pairs import PairPenalty
-from eigensieve.qalpha.knowledge.steered import Knowledge, inhibition, side_variances, solve_steered
+from eigensieve.qalpha.knowledge.steered import (
+    PAIR_STRENGTH,
+    SIDE_STRENGTH,
+    Knowledge,
+    inhibition,
+    side_variances,
+    solve_steered,
+)
 from eigensieve.qalpha.mercer import KERNELS, Factor, KernelSettings, check_likeness, map_features
 from eigensieve.qalpha.problem import TAU, Problem, Result, SolveSettings, spectrum_affinity
 from eigensieve.qalpha.search import Search
-from eigensieve.qalpha.solving import SOLVERS
+from eigensieve.qalpha.solving import SOLVERS, solve
 from eigensieve.qalpha.topographical_map import SAME_STRUCTURE, Round, map_rounds, overlaps

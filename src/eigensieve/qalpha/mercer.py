@@ -8,145 +8,121 @@ be used, and the update of E, which the papers print as E R^-1, is the correct D
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol
 
 import numpy as np
 
+from eigensieve._errors import wrong_parameter
 from eigensieve._types import FloatArray, IntArray
 from eigensieve.data import DataMatrix
 
 _COPIES = 4  # arrays of the kernel's size that the exact factorisation holds at once
 _ALIKE = 1e-10  # features whose normalised kernel is below this for all pairs have nothing to do with each other
+_ELSE = "use normalize='center', a lower gamma or another kernel"
 _NEGATIVE = 1e-8  # eigenvalues below minus this share of the largest are not rounding
 
 
 KernelFunction = Callable[[FloatArray, FloatArray], FloatArray]
 
-KERNELS = ("linear", "poly", "rbf", "sections", "precomputed")
+KERNELS: dict[str, tuple[str, ...]] = {
+    "linear": (),
+    "poly": ("gamma", "coef0", "degree"),
+    "rbf": ("gamma",),
+    "sections": ("degree", "section_size"),
+    "precomputed": (),
+}
+"""The named kernels and their parameters."""
 
 
 @dataclass(frozen=True)
 class KernelSettings:
     """How features are mapped; see the parameters of :class:`KernelQAlphaSelector`."""
 
-    kernel: str | Callable[..., Any] = "poly"
+    kernel: str | KernelFunction = "poly"
+    normalize: str = "center"
+    n_components: int | None = None
     degree: int = 2
     coef0: float = 0.0
     gamma: float = 1.0
     section_size: int = 8
-    normalize: str = "center"
-    spectrum: str = "standard"
-    n_components: int | None = None
 
 
 def kernel_function(settings: KernelSettings) -> KernelFunction:
     """Return the kernel as a function of two sets of features, given as columns (samples x features)."""
-    kernel = settings.kernel
+    kernel, gamma, degree, size = settings.kernel, settings.gamma, settings.degree, settings.section_size
+
+    def called(A: FloatArray, B: FloatArray) -> FloatArray:
+        assert callable(kernel)
+        values, wanted = np.asarray(kernel(A.T, B.T), dtype=np.float64), (A.shape[1], B.shape[1])
+        if values.shape != wanted:
+            must = f"return one value for every pair of rows of its two arguments, shape {wanted}"
+            raise _wrong(must, f"shape {values.shape}")
+        return values
+
+    def gaussian(A: FloatArray, B: FloatArray) -> FloatArray:
+        squared = np.sum(A**2, axis=0)[:, None] + np.sum(B**2, axis=0)[None, :] - 2 * (A.T @ B)
+        return np.exp(-gamma * np.maximum(squared, 0.0))
+
+    def in_sections(A: FloatArray, B: FloatArray) -> FloatArray:
+        parts = [slice(start, start + size) for start in range(0, len(A), size)]
+        return np.sum([(A[here].T @ B[here]) ** degree for here in parts], axis=0)
+
     if callable(kernel):
-        given = kernel
-        return lambda A, B: _checked(given(A.T, B.T), A.shape[1], B.shape[1])
-    if kernel == "linear":
-        return lambda A, B: A.T @ B
-    if kernel == "poly":
-        return lambda A, B: (settings.gamma * (A.T @ B) + settings.coef0) ** settings.degree
-    if kernel == "rbf":
-        return lambda A, B: _gaussian(A, B, settings.gamma)
-    return lambda A, B: _sections(A, B, settings)
+        return called
+    return {
+        "linear": lambda A, B: A.T @ B,
+        "poly": lambda A, B: (gamma * (A.T @ B) + settings.coef0) ** degree,
+        "rbf": gaussian,
+        "sections": in_sections,
+    }[kernel]
 
 
-def _checked(values: Any, n_rows: int, n_columns: int) -> FloatArray:
-    values = np.asarray(values, dtype=np.float64)
-    if values.shape != (n_rows, n_columns):
-        raise ValueError(
-            "The 'kernel' function given to KernelQAlphaSelector must return one value for every pair of rows of its "
-            f"two arguments, shape {(n_rows, n_columns)}. Got shape {values.shape} instead."
-        )
-    return values
-
-
-def _gaussian(A: FloatArray, B: FloatArray, gamma: float) -> FloatArray:
-    squared = np.sum(A**2, axis=0)[:, None] + np.sum(B**2, axis=0)[None, :] - 2 * (A.T @ B)
-    return np.exp(-gamma * np.maximum(squared, 0.0))
-
-
-def _sections(A: FloatArray, B: FloatArray, settings: KernelSettings) -> FloatArray:
-    """Sum over sections of consecutive samples of (inner product within the section)^degree."""
-    total = np.zeros((A.shape[1], B.shape[1]))
-    for start in range(0, len(A), settings.section_size):
-        here = slice(start, start + settings.section_size)
-        total += (A[here].T @ B[here]) ** settings.degree
-    return total
-
-
-class FeatureKernel(Protocol):
+@dataclass(frozen=True)
+class FeatureKernel:
     """V, known by its diagonal and its columns."""
 
     n_features: int
+    diagonal: Callable[[], FloatArray]
+    columns: Callable[[IntArray], FloatArray]
 
-    def diagonal(self) -> FloatArray:
-        """Return V_ii."""
+    @classmethod
+    def given(cls, V: FloatArray) -> "FeatureKernel":
+        """V as the user gives it."""
+        V = np.asarray(V, dtype=np.float64)
+        return cls(len(V), lambda: np.diag(V).copy(), lambda indices: V[:, indices])
 
-    def columns(self, indices: IntArray) -> FloatArray:
-        """Return V[:, indices]."""
+    @classmethod
+    def computed(cls, data: DataMatrix, function: KernelFunction, targets: FloatArray | None = None) -> "FeatureKernel":
+        """V of a kernel function and standardised data. Any number of columns costs one pass. `targets` (samples x
+        targets) are vectors that the kernel maps like features; they come after the features."""
+        more = np.empty((data.n_samples, 0)) if targets is None else targets
 
+        def each(values: Callable[[FloatArray], FloatArray]) -> FloatArray:
+            blocks = data.map_blocks(lambda part: values(np.asarray(part.toarray(), dtype=np.float64)))
+            return np.concatenate([*blocks, values(more)] if more.size else blocks)
 
-class ComputedKernel:
-    """V of a kernel function and standardised data. Any number of columns costs one pass. `targets` (samples x targets)
-    are vectors that the kernel maps like features; they come after the features."""
-
-    def __init__(self, data: DataMatrix, function: KernelFunction, targets: FloatArray | None = None) -> None:
-        self.data = data
-        self.function = function
-        self.targets = np.empty((data.n_samples, 0)) if targets is None else targets
-        self.n_features = data.n_features + self.targets.shape[1]
-
-    def diagonal(self) -> FloatArray:
         def own(Z: FloatArray) -> FloatArray:
             small = [Z[:, i : i + 64] for i in range(0, Z.shape[1], 64)]
-            return np.concatenate([np.diag(self.function(group, group)) for group in small])
+            return np.concatenate([np.diag(function(group, group)) for group in small])
 
-        blocks = self.data.map_blocks(lambda part: own(np.asarray(part.toarray(), dtype=np.float64)))
-        return np.concatenate([*blocks, *([own(self.targets)] if self.targets.size else [])])
+        def columns(indices: IntArray) -> FloatArray:
+            features = indices < data.n_features
+            chosen = np.empty((data.n_samples, len(indices)))
+            chosen[:, features] = data.take(indices[features])
+            chosen[:, ~features] = more[:, indices[~features] - data.n_features]
+            return each(lambda Z: function(Z, chosen))
 
-    def columns(self, indices: IntArray) -> FloatArray:
-        features = indices < self.data.n_features
-        chosen = np.empty((self.data.n_samples, len(indices)))
-        chosen[:, features] = self.data.take(indices[features])
-        chosen[:, ~features] = self.targets[:, indices[~features] - self.data.n_features]
-        blocks = self.data.map_blocks(lambda part: self.function(np.asarray(part.toarray(), dtype=np.float64), chosen))
-        return np.concatenate([*blocks, *([self.function(self.targets, chosen)] if self.targets.size else [])])
+        return cls(data.n_features + more.shape[1], lambda: each(own), columns)
 
-
-class GivenKernel:
-    """V as the user gives it."""
-
-    def __init__(self, V: FloatArray) -> None:
-        self.V = V
-        self.n_features = len(V)
-
-    def diagonal(self) -> FloatArray:
-        return np.diag(self.V).astype(np.float64)
-
-    def columns(self, indices: IntArray) -> FloatArray:
-        return np.asarray(self.V[:, indices], dtype=np.float64)
-
-
-class UnitKernel:
-    """V_ij / sqrt(V_ii V_jj): mapped features of unit norm. Features that map to zero keep zero."""
-
-    def __init__(self, kernel: FeatureKernel) -> None:
-        self.kernel = kernel
-        self.n_features = kernel.n_features
-        squared = kernel.diagonal()
-        self.alive = squared > 1e-14 * max(float(squared.max()), 0.0)
-        self.scale = np.zeros(self.n_features)
-        np.divide(1.0, np.sqrt(np.abs(squared)), out=self.scale, where=self.alive)
-
-    def diagonal(self) -> FloatArray:
-        return self.alive.astype(np.float64)
-
-    def columns(self, indices: IntArray) -> FloatArray:
-        return self.scale[:, None] * self.kernel.columns(indices) * self.scale[indices]
+    def unit(self) -> "FeatureKernel":
+        """V_ij / sqrt(V_ii V_jj): mapped features of unit norm. Features that map to zero keep zero."""
+        squared = self.diagonal()
+        alive = squared > 1e-14 * max(float(squared.max()), 0.0)
+        scale = np.divide(1.0, np.sqrt(np.abs(squared)), out=np.zeros(self.n_features), where=alive)
+        return FeatureKernel(
+            self.n_features,
+            lambda: alive.astype(np.float64),
+            lambda indices: scale[:, None] * self.columns(indices) * scale[indices],
+        )
 
 
 @dataclass(frozen=True)
@@ -162,15 +138,13 @@ def map_features(
     raw: DataMatrix, settings: KernelSettings, indicators: FloatArray | None, rng: np.random.Generator
 ) -> Factor:
     """Return the mapped features of raw data, and the mapped class indicators after them."""
-    matrix: FeatureKernel
     if settings.kernel == "precomputed":
-        matrix = GivenKernel(np.asarray(raw.take(np.arange(raw.n_features)), dtype=np.float64))
+        matrix = FeatureKernel.given(raw.take(np.arange(raw.n_features)))
     else:
-        matrix = ComputedKernel(raw.standardized(settings.normalize), kernel_function(settings), indicators)
-    if settings.spectrum == "laplacian":
-        return monomial_factor(matrix, settings)
+        standard = raw.standardized(settings.normalize)
+        matrix = FeatureKernel.computed(standard, kernel_function(settings), indicators)
     with np.errstate(over="ignore", invalid="ignore"):
-        matrix = matrix if settings.normalize == "none" else UnitKernel(matrix)
+        matrix = matrix if settings.normalize == "none" else matrix.unit()
         if settings.n_components is None:
             return exact_factor(matrix)
         return nystroem_factor(matrix, settings.n_components, rng)
@@ -179,48 +153,17 @@ def map_features(
 def exact_factor(kernel: FeatureKernel) -> Factor:
     """Factor V by its eigenvectors. Raise if V is too large for memory or not positive semidefinite."""
     n = kernel.n_features
-    _check_memory(n**2, f"kernel matrix of {n:,} features")
+    _check_memory(n)
     V = kernel.columns(np.arange(n))
-    _check_symmetric(V)
+    gap = float(np.abs(V - V.T).max())
+    if not gap <= 1e-8 * float(np.abs(V).max()):
+        raise _wrong("be symmetric, k(a, b) = k(b, a)", f"values that differ by {gap:.3g}")
     _check_some_alike(V)
     values, vectors = np.linalg.eigh((V + V.T) / 2)
     if values[0] < -_NEGATIVE * max(values[-1], 0.0) or values[-1] <= 0:
-        raise _not_semidefinite(f"its eigenvalues go from {values[0]:.3g} to {values[-1]:.3g}")
+        raise _not_semidefinite(f"eigenvalues from {values[0]:.3g} to {values[-1]:.3g}")
     kept = values > 1e-14 * values[-1]
     return Factor(vectors[:, kept] * np.sqrt(values[kept]), 0.0)
-
-
-def monomial_factor(kernel: FeatureKernel, settings: KernelSettings) -> Factor:
-    """Map features to the kernel's own coordinates, samples or products of `degree` samples: a Laplacian needs them."""
-    name = settings.kernel
-    coordinates = name in ("linear", "sections") or (name == "poly" and not settings.coef0)
-    if not coordinates or settings.n_components is not None or not isinstance(kernel, ComputedKernel):
-        raise ValueError(
-            "The 'spectrum' parameter of KernelQAlphaSelector must be 'standard', unless the kernel has coordinates: "
-            "'linear', 'sections', or 'poly' with coef0=0, without n_components. A Laplacian depends on the "
-            "coordinates, and other kernels give inner products only. Use one of these kernels, or "
-            "spectrum='standard'."
-        )
-    n_samples, degree = kernel.data.n_samples, 1 if name == "linear" else settings.degree
-    step = settings.section_size if name == "sections" else n_samples
-    sections = [slice(start, start + step) for start in range(0, n_samples, step)]
-    _check_memory(kernel.n_features * len(sections) * min(step, n_samples) ** degree, "table of mapped features")
-    features = np.hstack([kernel.data.take(np.arange(kernel.data.n_features)), kernel.targets]).astype(np.float64)
-    phi = np.vstack([_products(features[rows], degree) for rows in sections]).T
-    if name == "poly":
-        phi *= settings.gamma ** (degree / 2)
-    if settings.normalize != "none":
-        size = np.linalg.norm(phi, axis=1, keepdims=True)
-        phi = np.divide(phi, size, out=np.zeros_like(phi), where=size > 0)
-    return Factor(phi, 0.0)
-
-
-def _products(columns: FloatArray, degree: int) -> FloatArray:
-    """Return the products of all `degree` rows, (rows^degree, columns): their inner products are powers."""
-    out = columns
-    for _ in range(degree - 1):
-        out = (out[:, None] * columns).reshape(-1, columns.shape[1])
-    return out
 
 
 def _check_some_alike(V: FloatArray) -> None:
@@ -230,22 +173,14 @@ def _check_some_alike(V: FloatArray) -> None:
     likeness = np.abs(V[np.ix_(alive, alive)]) / np.outer(size[alive], size[alive])
     np.fill_diagonal(likeness, 0.0)
     if len(likeness) > 1 and likeness.max() < _ALIKE:
-        raise ValueError(
-            "The kernel of KernelQAlphaSelector finds no two features alike: all normalised values k(i, j) are below "
-            f"{_ALIKE:g}, so that every choice is as good as any other. Use normalize='center', a lower gamma or "
-            "another kernel."
-        )
+        raise _wrong("find some features alike", f"normalised values below {_ALIKE:g} alone", _ELSE)
 
 
 def check_likeness(phi: FloatArray, span: FloatArray) -> None:
     """Refuse mapped features that have nothing to do with the span (of the classes) but rounding."""
     size = np.linalg.norm(phi, axis=1)
     if np.max(np.linalg.norm(phi @ span, axis=1)[size > 0] / size[size > 0], initial=0.0) < _ALIKE:
-        raise ValueError(
-            "The kernel of KernelQAlphaSelector finds no feature that is like the classes: all normalised values are "
-            f"below {_ALIKE:g}, so that every choice is as good as any other. Use normalize='center', or another "
-            "kernel."
-        )
+        raise _wrong("find some feature like the classes", f"normalised values below {_ALIKE:g} alone", _ELSE)
 
 
 def nystroem_factor(kernel: FeatureKernel, n_components: int, rng: np.random.Generator) -> Factor:
@@ -253,10 +188,10 @@ def nystroem_factor(kernel: FeatureKernel, n_components: int, rng: np.random.Gen
     with probability proportional to the rest of the diagonal. Phi Phi' is Nystroem's approximation for the columns
     drawn. It never exceeds V, and the rest of the diagonal sums to the trace of the error."""
     n = kernel.n_features
-    missing = kernel.diagonal().copy()
+    missing = kernel.diagonal()
     total = float(missing.sum())
     if missing.min() < -_NEGATIVE * abs(missing).max() or total <= 0:
-        raise _not_semidefinite(f"its diagonal goes down to {missing.min():.3g}")
+        raise _not_semidefinite(f"a diagonal that goes down to {missing.min():.3g}")
     phi = np.empty((n, 0))
     floor = 1e-12 * float(missing.max())
     while phi.shape[1] < min(n_components, n) and missing.max() > floor:
@@ -268,41 +203,33 @@ def nystroem_factor(kernel: FeatureKernel, n_components: int, rng: np.random.Gen
         core = residual[pivots]
         values, vectors = np.linalg.eigh((core + core.T) / 2)
         if values[0] < -_NEGATIVE * max(float(missing.max()), values[-1]) * len(pivots):
-            raise _not_semidefinite(f"a part of it has an eigenvalue of {values[0]:.3g}")
+            raise _not_semidefinite(f"a part with an eigenvalue of {values[0]:.3g}")
         kept = values > 1e-12 * values[-1]
         new = residual @ (vectors[:, kept] / np.sqrt(values[kept]))
         phi = np.hstack([phi, new])
         missing = missing - np.sum(new**2, axis=1)
         missing[pivots] = 0.0
         if missing.min() < -1e-6 * total / n:
-            raise _not_semidefinite(f"what its columns explain exceeds its diagonal by {-missing.min():.3g}")
+            raise _not_semidefinite(f"columns that explain {-missing.min():.3g} more than its diagonal")
     return Factor(phi, max(0.0, float(missing.sum())) / total)
 
 
-def _check_symmetric(V: FloatArray) -> None:
-    gap = float(np.abs(V - V.T).max())
-    if not gap <= 1e-8 * float(np.abs(V).max()):
-        raise ValueError(
-            "The kernel of KernelQAlphaSelector must be symmetric, k(a, b) = k(b, a). Got values that differ by "
-            f"{gap:.3g} instead."
-        )
-
-
 def _not_semidefinite(evidence: str) -> ValueError:
-    return ValueError(
-        "The kernel of KernelQAlphaSelector must be positive semidefinite, an inner product of mapped features: "
-        f"{evidence}. Use another kernel or other kernel parameters, or clip the negative eigenvalues of a "
-        "precomputed one."
-    )
+    fix = "use another kernel or other kernel_params, or clip the negative eigenvalues of a precomputed one"
+    return _wrong("be positive semidefinite, an inner product of mapped features", evidence, fix)
 
 
-def _check_memory(numbers: int, of_what: str) -> None:
-    need, available = _COPIES * 8 * numbers, _available_memory()
+def _wrong(must: str, got: str, fix: str = "") -> ValueError:
+    return wrong_parameter("kernel", "KernelQAlphaSelector", must, got, fix)
+
+
+def _check_memory(n: int) -> None:
+    need, available = _COPIES * 8 * n**2, _available_memory()
     if need > available:
         raise MemoryError(
-            f"The {of_what} takes {need / 2**30:,.1f} GB to factor, and {available / 2**30:,.1f} GB are free. Select "
-            "among fewer features, or, with spectrum='standard', set the 'n_components' parameter of "
-            "KernelQAlphaSelector (for example to 500) for Nystroem's approximation, whose error is reported."
+            f"The kernel matrix of {n:,} features takes {need / 2**30:,.1f} GB to factor, and "
+            f"{available / 2**30:,.1f} GB are free. Select among fewer features, or set the 'n_components' parameter "
+            "of KernelQAlphaSelector to 500, for example: Nystroem's approximation, whose error is reported."
         )
 
 

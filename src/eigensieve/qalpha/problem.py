@@ -17,7 +17,7 @@ Status = Literal["converged", "precision", "max_iter", "wandering"]
 """Precision: no further gain within the rounding of the data's type, as good as converged. Wandering: the steps of the
 papers' block criterion do not settle."""
 
-TAU = {"energy": 0.0, "gap": 0.5}
+TAU = {"energy": 0.0, "gap": 0.5, "blocks": 0.0}
 """Share of |L(w)|^2 each criterion subtracts: QQ' - tau I instead of QQ'."""
 
 

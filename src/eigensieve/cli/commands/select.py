@@ -45,7 +45,6 @@ _HOW_MANY = (
     "number, or a fraction of all."
 )
 _LEAST_TO_HALVE = 8  # samples of which halves are selected from
-_SUPERVISION = "sieve: auto, classes, numbers or ignore; qalpha: auto, span, blocks or ignore"
 _METHODS = "; ".join(f"{name} ({method.summary})" for name, method in METHODS.items())
 
 
@@ -74,10 +73,10 @@ class FitOptions:
     n_features: str | None = _method("--n-features", _HOW_MANY, "-n")
     clusters: str | None = _method("--clusters", "qalpha: how many clusters of samples: auto or a number.", "-k")
     fdr: float | None = _method("--fdr", "sieve, qalpha: share of false selections to allow with -n auto or fewest.")
-    criterion: str | None = _method("--criterion", "qalpha: what to maximise: energy or gap.")
+    criterion: str | None = _method("--criterion", "qalpha: what to maximise: energy, gap or, with labels, blocks.")
     spectrum: str | None = _method("--spectrum", "qalpha: which spectrum: standard or laplacian.")
     normalize: str | None = _method("--normalize", "qalpha: how to scale features: auto, center, unit or none.")
-    supervision: str | None = _method("--supervision", f"How labels are used. {_SUPERVISION}.")
+    supervision: str | None = _method("--supervision", "How labels are used: auto, classes, numbers (sieve) or ignore.")
     use_scale: bool | None = _method(
         "--use-scale/--ignore-scale",
         "sieve: whether features that vary more count more in finding neighbours; by default, the data decides.",
@@ -94,9 +93,8 @@ class FitOptions:
     unwanted: str | None = _side(
         "--unwanted", "sieve: how many directions of --side and of must pairs to remove: auto or a number."
     )
-    side_strength: float | None = _side("--side-strength", "qalpha: --side counts more when this is smaller.")
     pairs: str | None = _side("--pairs", "sieve, qalpha: file with lines 'sample,sample[,cannot|must]'.")
-    pair_strength: float | None = _side("--pair-strength", "qalpha: --pairs counts more when this is larger.")
+    strength: float | None = _side("--strength", "qalpha: how much --side and --pairs count; 1 is usual.")
     must_keep: str | None = _limits(
         "--must-keep", "Features that are selected in any case; the others complement them."
     )

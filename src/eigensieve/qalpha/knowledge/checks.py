@@ -111,28 +111,25 @@ def check_combination(
     criterion: str,
     normalize: str,
     solver: str,
-    supervision: str | None,
     labels: Labels | None,
     pairs: Pairs | None,
 ) -> None:
-    """Raise a ValueError when parameters of an estimator, labels and pairs exclude each other. `supervision` is "span"
-    or "blocks", and None without labels. The others are as the user gives them."""
-    laplacian, auto = spectrum == "laplacian", solver == "auto"
-    blocks = supervision == "blocks"
+    """Raise a ValueError when parameters of an estimator, labels and pairs exclude each other."""
+    laplacian, auto, blocks = spectrum == "laplacian", solver == "auto", criterion == "blocks"
     few = labels is not None and not labels.complete
-    span = "Use supervision='span', or the default."
+    energy = "Use criterion='energy'."
     refused = (
         (laplacian and normalize == "center", "normalize", "not be 'center' with spectrum='laplacian'",
          "centred features sum to zero, and the Laplacian would be the affinity plus a constant",
          "Use normalize='unit'."),
-        (blocks and laplacian, "spectrum", "be 'standard' with supervision='blocks'",
-         "a block between two classes has no Laplacian", span),
-        (blocks and criterion != "energy", "criterion", "be 'energy' with supervision='blocks'",
-         "the criterion subtracts the blocks across classes already", span),
-        (blocks and not auto, "solver", "be 'auto' with supervision='blocks'",
-         "the criterion takes a maximum within and a minimum across classes, which only its own solver does", span),
-        (blocks and few, "supervision", "be 'span' when some labels are missing",
-         "samples without label (-1) are in no block", "Use supervision='span'."),
+        (blocks and labels is None, "criterion", "not be 'blocks' without labels",
+         "it compares classes", "Pass y, or use criterion='energy'."),
+        (blocks and laplacian, "spectrum", "be 'standard' with criterion='blocks'",
+         "a block between two classes has no Laplacian", energy),
+        (blocks and not auto, "solver", "be 'auto' with criterion='blocks'",
+         "the criterion takes a maximum within and a minimum across classes, which only its own solver does", energy),
+        (blocks and few, "criterion", "not be 'blocks' when some labels are missing",
+         "samples without label (-1) are in no block", energy),
         (few and not auto, "solver", "be 'auto' when some samples have no label (-1)",
          "the papers' solvers move all rows of the embedding or none, not those of the unlabelled samples alone",
          "Use solver='auto'."),

@@ -116,10 +116,14 @@ def class_span(codes: IntArray) -> FloatArray:
     """Orthonormal basis (samples, classes - 1) of the centred class indicators on the labelled rows, 0 elsewhere.
     m'QQ'm is the part of a feature's sum of squares that the classes explain, whatever their sizes."""
     known = codes != UNLABELLED
-    indicators = (codes[known, None] == np.unique(codes[known])).astype(np.float64)
-    indicators -= indicators.mean(axis=0)
-    basis, _, _ = np.linalg.svd(indicators, full_matrices=False)
-    independent = basis[:, : indicators.shape[1] - 1]
-    span = np.zeros((len(codes), independent.shape[1]))
-    span[known] = independent
+    basis = np.linalg.svd(class_indicators(codes[known]), full_matrices=False)[0]
+    span = np.zeros((len(codes), basis.shape[1] - 1))
+    span[known] = basis[:, :-1]
     return span
+
+
+def class_indicators(codes: IntArray) -> FloatArray:
+    """The centred indicators of all classes, in columns of unit norm."""
+    indicators = (codes[:, None] == np.unique(codes)).astype(np.float64)
+    indicators -= indicators.mean(axis=0)
+    return indicators / np.linalg.norm(indicators, axis=0)

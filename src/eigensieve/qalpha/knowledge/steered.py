@@ -14,6 +14,9 @@ from eigensieve.qalpha.knowledge.pairs import PairPenalty
 from eigensieve.qalpha.problem import Problem, Result, SolveSettings
 from eigensieve.qalpha.solving import solve
 
+SIDE_STRENGTH, PAIR_STRENGTH = 0.1, 2.0
+"""lambda of side data, the smaller the stronger, and of pairs, the larger the stronger."""
+
 _LARGEST_RATIO = 1e100
 """Largest ratio of deviations that is used. Its square neither overflows nor, inverted, vanishes."""
 
