@@ -106,7 +106,7 @@ def load_real(name: str) -> Bunch:
         entries["data"] = csr_matrix(tuple(parts), shape=tuple(entries.pop("X_shape").tolist()))
         entries.pop("format", None)
     texts = {key: [str(entry) for entry in entries[key]] for key in ("feature_names", "class_names") if key in entries}
-    bunch = real_bunch(**{"name": name, **entries, **texts})
+    bunch = real_bunch(**({"name": name} | entries | texts))
     if bunch.image_shape is not None:
         bunch.image_shape = tuple(bunch.image_shape.tolist())
     if bunch.categories is not None:
