@@ -10,14 +10,8 @@ from sklearn.base import clone
 from sklearn.datasets import make_classification
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
-from eigensieve.estimators import (
-    ESTIMATORS,
-    QAlphaSelector,
-    TraceRatioSelector,
-    estimator_class,
-    fisher_score,
-    laplacian_score,
-)
+from eigensieve import QAlphaSelector, TraceRatioSelector, fisher_score, laplacian_score
+from eigensieve.estimators import ESTIMATORS, estimator_class
 from eigensieve.report import texts
 
 pytestmark = [
