@@ -3,8 +3,8 @@
 import socket
 import sys
 
+from eigensieve.cli import ExitCode
 from eigensieve.cli.app import run
-from eigensieve.cli.errors import ExitCode
 
 
 def test_a_port_that_is_taken_is_told(capsys):

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from cli.conftest import N_FEATURES, program, write_csv
-from eigensieve.cli.errors import ExitCode
+from eigensieve.cli import ExitCode
 
 SELECT = ("select", "--method", "qalpha")
 

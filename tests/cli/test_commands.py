@@ -16,8 +16,8 @@ from sklearn.model_selection import train_test_split
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
+from eigensieve import load_model
 from eigensieve.datasets import make_two_solutions
-from eigensieve.estimators.persistence import load_model
 
 
 @pytest.fixture

@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 
 from cli.conftest import program
+from eigensieve import save_model
 from eigensieve.cli import outputs
 from eigensieve.cli.app import run
 from eigensieve.cli.outputs import Outputs, signals_held, without_formulas
-from eigensieve.estimators import save_model
 from eigensieve.tables import Table, write_table
 
 SELECT = ("select", "--method", "trace-ratio", "--score", "laplacian", "--n-features", "5")

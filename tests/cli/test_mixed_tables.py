@@ -10,8 +10,8 @@ import pandas as pd
 import pytest
 import scipy.sparse
 
+from eigensieve import load_model
 from eigensieve.cli.errors import in_options
-from eigensieve.estimators.persistence import load_model
 
 
 @pytest.fixture

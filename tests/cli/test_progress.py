@@ -11,7 +11,7 @@ from eigensieve import QAlphaSelector, SieveSelector
 from eigensieve._progress import progress_to
 from eigensieve.cli.console import Console
 from eigensieve.cli.options import PrintOptions
-from eigensieve.data.matrix import DataMatrix
+from eigensieve.data import DataMatrix
 
 
 def test_a_fit_tells_its_progress_to_the_listener_and_prints_nothing(values, capsys):
@@ -64,7 +64,7 @@ def test_progress_can_be_plain_lines_for_programs(cli, table):
 
 
 def test_a_model_written_from_a_terminal_is_not_verbose(cli, table, tmp_path, monkeypatch):
-    from eigensieve.estimators import load_model
+    from eigensieve import load_model
 
     pytest.importorskip("skops", reason="model files need skops")
     monkeypatch.setenv("FORCE_COLOR", "1")

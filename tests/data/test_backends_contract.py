@@ -7,13 +7,12 @@ import pytest
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
-from eigensieve import QAlphaSelector, SieveSelector, TraceRatioSelector
-from eigensieve.data import as_data, open_data
+from eigensieve import QAlphaSelector, SieveSelector, TraceRatioSelector, open_data, selection_stability
+from eigensieve.data import as_data
 from eigensieve.data.dense import DenseData
 from eigensieve.data.disk.sources import ALIVE
 from eigensieve.data.kinds import stored_kind
 from eigensieve.data.sparse import SparseData
-from eigensieve.evidence.stability import selection_stability
 from support.backends import BACKENDS, DASK, ON_DISK, tolerance
 
 pytestmark = [

@@ -10,10 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from eigensieve import QAlphaSelector, SieveSelector, TraceRatioSelector
+from eigensieve import QAlphaSelector, SieveSelector, TraceRatioSelector, selection_stability
 from eigensieve.data import as_data
 from eigensieve.data.dask.tasks import Filled, results, sum_up, sums_from
-from eigensieve.evidence.stability import selection_stability
 
 dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")

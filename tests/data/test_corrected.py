@@ -3,13 +3,8 @@
 import numpy as np
 import pytest
 
-from eigensieve.data import as_data
-from eigensieve.data.corrected import (
-    CorrectedData,
-    corrected_data,
-    without_feature_directions,
-    without_sample_directions,
-)
+from eigensieve.data import as_data, corrected_data, without_feature_directions, without_sample_directions
+from eigensieve.data.corrected import CorrectedData
 from support.backends import BACKENDS, tolerance
 
 rng = np.random.default_rng(0)
@@ -100,7 +95,7 @@ def _step(T: np.ndarray, w: np.ndarray) -> tuple[tuple[np.ndarray, ...], np.ndar
 
 
 def test_blocks_add_and_show_the_same() -> None:
-    from eigensieve.data.passes import BackwardSum
+    from eigensieve.data import BackwardSum
 
     expected = dense()
     data = as_data(X).standardized("center")

@@ -5,8 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from eigensieve import QAlphaSelector
-from eigensieve.data import open_data
+from eigensieve import QAlphaSelector, open_data
 from eigensieve.data.disk import direct, npy
 from eigensieve.data.disk.npy import npy_source
 

@@ -12,8 +12,8 @@ import pytest
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
-from eigensieve import FeatureMap, KernelQAlphaSelector, QAlphaSelector, SieveSelector, TraceRatioSelector
-from eigensieve.data import as_data, open_data
+from eigensieve import FeatureMap, KernelQAlphaSelector, QAlphaSelector, SieveSelector, TraceRatioSelector, open_data
+from eigensieve.data import as_data
 from eigensieve.qalpha import subspace
 
 da = pytest.importorskip("dask.array")

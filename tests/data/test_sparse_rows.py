@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from eigensieve.data import as_data, open_data
+from eigensieve import open_data
+from eigensieve.data import as_data
 from eigensieve.data.disk.sparse_rows import SparseRowData
 
 anndata = pytest.importorskip("anndata")

@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 
-from eigensieve import QAlphaSelector, SieveSelector
+from eigensieve import QAlphaSelector, SieveSelector, open_data
 from eigensieve._progress import progress_to
-from eigensieve.data import open_data
 
 zarr = pytest.importorskip("zarr")
 

@@ -3,10 +3,9 @@
 import numpy as np
 import pytest
 
+from eigensieve.elements import RBF, MaskedKernel, Plan, SelectionState
 from eigensieve.elements.greedy import select_exact
-from eigensieve.elements.kernel import LINEAR, POLY, RBF, MaskedKernel
-from eigensieve.elements.selection import Plan
-from eigensieve.elements.state import SelectionState
+from eigensieve.elements.kernel import LINEAR, POLY
 from reference.elements import brute_force_greedy, masked_kernel, squared_error
 
 KERNELS = {

@@ -11,9 +11,8 @@ from sklearn.datasets import make_blobs, make_classification
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
-from eigensieve.elements import Interface
-from eigensieve.elements.export_c import expansion_to_c
-from eigensieve.estimators.element_svc import ElementSelectedSVC
+from eigensieve import ElementSelectedSVC
+from eigensieve.elements import Interface, expansion_to_c
 
 pytestmark = pytest.mark.skipif(
     subprocess.run(["sh", "-c", "command -v cc"], capture_output=True).returncode != 0, reason="no C compiler"

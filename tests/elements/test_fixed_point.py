@@ -11,7 +11,8 @@ from sklearn.metrics import roc_auc_score
 from sklearn.svm import SVC
 
 from eigensieve import ElementSelectedSVC, ElementSelectedSVR
-from eigensieve.elements.fixed_point import FAR, FixedPoint, powers
+from eigensieve.elements import FixedPoint
+from eigensieve.elements.fixed_point import FAR, powers
 
 LEVELS = {"int8": (ctypes.c_ubyte, 255), "int16": (ctypes.c_ushort, 16383)}
 STRICT = ["-std=c89", "-pedantic", "-Wall", "-Wextra", "-Werror", "-O2"]

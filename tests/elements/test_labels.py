@@ -10,21 +10,24 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss
 from sklearn.svm import SVC
 
-from eigensieve.elements import penalised
-from eigensieve.elements._labels_numba import best_bump, grow, most_promising, pack, single_gains, sums_in_bins
-from eigensieve.elements.expansion import FullExpansion
-from eigensieve.elements.guided import FeatureBins
-from eigensieve.elements.kernel import LINEAR, RBF, MaskedKernel
-from eigensieve.elements.labels import (
-    LabelSearch,
+from eigensieve.elements import (
+    LOGISTIC,
+    RBF,
+    FullExpansion,
+    Goal,
+    MaskedKernel,
+    Plan,
     as_columns,
-    bump_tables,
     fit_labels,
     held_out_size,
+    penalised,
 )
+from eigensieve.elements._labels_numba import best_bump, grow, most_promising, pack, single_gains, sums_in_bins
+from eigensieve.elements.guided import FeatureBins
+from eigensieve.elements.kernel import LINEAR
+from eigensieve.elements.labels import LabelSearch, bump_tables
 from eigensieve.elements.mixtures import KEPT, MIXTURES, SHARPNESS, most_telling, with_mixtures
-from eigensieve.elements.penalised import LOGISTIC, Goal, PenalisedFit, refine_penalised
-from eigensieve.elements.selection import Plan
+from eigensieve.elements.penalised import PenalisedFit, refine_penalised
 
 KERNEL = MaskedKernel(RBF, gamma=0.2)
 

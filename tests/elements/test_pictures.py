@@ -9,12 +9,8 @@ from sklearn.svm import SVC
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("Agg")
 
-from eigensieve.estimators.element_svc import ElementSelectedSVC  # noqa: E402
-from eigensieve.plotting.elements import (  # noqa: E402
-    ElementMaskDisplay,
-    ElementPathDisplay,
-    RejectionCurveDisplay,
-)
+from eigensieve import ElementSelectedSVC  # noqa: E402
+from eigensieve.plotting import ElementMaskDisplay, ElementPathDisplay, RejectionCurveDisplay  # noqa: E402
 
 
 @pytest.fixture(scope="module")

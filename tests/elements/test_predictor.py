@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 
-from eigensieve.elements.expansion import ElementExpansion
-from eigensieve.elements.kernel import LINEAR, POLY, RBF, MaskedKernel
-from eigensieve.elements.predictor import TablePredictor, TiledPredictor
+from eigensieve.elements import RBF, ElementExpansion, MaskedKernel, TablePredictor, TiledPredictor
+from eigensieve.elements.kernel import LINEAR, POLY
 
 N_FEATURES = 7
 KERNELS = {

@@ -6,10 +6,9 @@ from sklearn.datasets import make_classification
 from sklearn.svm import SVC
 
 from eigensieve import ElementSelectedSVC
-from eigensieve.elements.expansion import ElementExpansion
-from eigensieve.elements.kernel import LINEAR, POLY, RBF, MaskedKernel
-from eigensieve.elements.refine import _Matching, refine_values
-from eigensieve.elements.state import Column
+from eigensieve.elements import RBF, Column, ElementExpansion, MaskedKernel, refine_values
+from eigensieve.elements.kernel import LINEAR, POLY
+from eigensieve.elements.refine import _Matching
 
 KERNELS = {
     "rbf": MaskedKernel(RBF, gamma=0.3),

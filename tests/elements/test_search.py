@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
+from eigensieve.elements import RBF, MaskedKernel, Plan, SelectionState
 from eigensieve.elements.greedy import SampledData, select_exact, select_probabilistic, sketch
 from eigensieve.elements.guided import select_guided
-from eigensieve.elements.kernel import LINEAR, POLY, RBF, MaskedKernel
-from eigensieve.elements.selection import Plan
-from eigensieve.elements.state import SelectionState, Trial
+from eigensieve.elements.kernel import LINEAR, POLY
+from eigensieve.elements.state import Trial
 from reference.elements import squared_error
 
 KERNELS = {

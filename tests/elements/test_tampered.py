@@ -9,8 +9,8 @@ from sklearn.base import BaseEstimator
 from sklearn.svm import SVC
 
 from eigensieve import ElementSelectedSVC, ReducedSetSVC, load_model, save_model
+from eigensieve.estimators import ModelFileError
 from eigensieve.estimators.element_machine import ElementMachine
-from eigensieve.estimators.persistence import ModelFileError
 from eigensieve.estimators.small_machine import SmallMachine
 
 X = np.random.default_rng(0).standard_normal((80, 6))

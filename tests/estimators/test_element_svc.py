@@ -17,9 +17,8 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from eigensieve import ElementSelectedSVC, ReducedSetSVC
 from eigensieve.elements.expansion import summed_in_single_bound
-from eigensieve.estimators.element_svc import ElementSelectedSVC
-from eigensieve.estimators.reduced_set import ReducedSetSVC
 from reference.elements import brute_force_greedy, masked_kernel
 
 # Easy problems need fewer elements than the budget. The tests of that warning ask for it by name.

@@ -11,9 +11,10 @@ from sklearn.cluster import KMeans
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from eigensieve import FeatureMap
 from eigensieve.datasets import make_two_solutions, make_weston_linear
-from eigensieve.estimators.feature_map import FeatureMap, overlaps
-from eigensieve.plotting.feature_map import FeatureMapDisplay
+from eigensieve.estimators.feature_map import overlaps
+from eigensieve.plotting import FeatureMapDisplay
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore:FeatureMap found no other structure"),

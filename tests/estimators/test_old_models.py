@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 pytest.importorskip("skops", reason="model files need skops")
-from eigensieve.estimators import load_model, read_model_header
+from eigensieve import load_model
+from eigensieve.estimators import read_model_header
 from support.keep_model import KEPT, keep
 
 FILES = sorted(KEPT.glob("*.skops"))

@@ -19,17 +19,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
 import eigensieve
-from eigensieve import KernelQAlphaSelector, QAlphaSelector, SieveSelector, TraceRatioSelector
-from eigensieve.estimators.persistence import (
-    FORMAT,
-    HEADER,
-    ModelFileError,
-    load_model,
-    read_model_header,
-    save_model,
-    selected_features,
-)
-from eigensieve.estimators.registry import ESTIMATORS, estimator_class
+from eigensieve import KernelQAlphaSelector, QAlphaSelector, SieveSelector, TraceRatioSelector, load_model, save_model
+from eigensieve.estimators import ESTIMATORS, ModelFileError, estimator_class, read_model_header, selected_features
+from eigensieve.estimators.persistence import FORMAT, HEADER
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore:.* elements were found"),
@@ -204,10 +196,7 @@ def test_a_missing_file_is_a_missing_file(tmp_path):
 
 
 def estimators():
-    from eigensieve.estimators.element_svc import ElementSelectedSVC
-    from eigensieve.estimators.feature_map import FeatureMap
-    from eigensieve.estimators.reduced_set import ReducedSetSVC
-    from eigensieve.estimators.rejection_cascade import RejectionCascade
+    from eigensieve import ElementSelectedSVC, FeatureMap, ReducedSetSVC, RejectionCascade
 
     return [
         SieveSelector(5),

@@ -18,7 +18,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from eigensieve import QAlphaSelector, SieveSelector
 from eigensieve.datasets import make_planted_clusters
-from eigensieve.evidence.discoveries import Discoveries
+from eigensieve.evidence import Discoveries
 from reference import qalpha as naive
 from support.backends import FEW, IN_MEMORY, tolerance
 

@@ -6,9 +6,10 @@ from sklearn.datasets import make_classification
 from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from eigensieve.elements.kernel import LINEAR, POLY, RBF, MaskedKernel
-from eigensieve.elements.reduced import best_weights, construct_vectors, refine_vectors, select_vectors
-from eigensieve.estimators.reduced_set import ReducedSetSVC
+from eigensieve import ReducedSetSVC
+from eigensieve.elements import RBF, MaskedKernel, construct_vectors, refine_vectors, select_vectors
+from eigensieve.elements.kernel import LINEAR, POLY
+from eigensieve.elements.reduced import best_weights
 from reference.elements import reduced_set_error
 
 KERNELS = {

@@ -13,9 +13,8 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from eigensieve.elements.rejection import false_negative_bound, rejection_rates, rejection_threshold
-from eigensieve.estimators.element_svc import ElementSelectedSVC
-from eigensieve.estimators.rejection_cascade import RejectionCascade
+from eigensieve import ElementSelectedSVC, RejectionCascade
+from eigensieve.elements import false_negative_bound, rejection_rates, rejection_threshold
 
 
 @parametrize_with_checks([RejectionCascade(ElementSelectedSVC(n_elements=5, random_state=0), SVC(), random_state=0)])

@@ -16,7 +16,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from eigensieve.estimators.sieve_selector import SieveSelector
+from eigensieve import SieveSelector
 from support.backends import FEW
 
 pytestmark = [

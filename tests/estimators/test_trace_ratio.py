@@ -16,10 +16,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from eigensieve.datasets.real import list_real, load_real
+from eigensieve import TraceRatioSelector, fisher_score, laplacian_score, select_kernels
+from eigensieve.datasets import list_real, load_real
 from eigensieve.estimators import trace_ratio
-from eigensieve.estimators.trace_ratio import TraceRatioSelector
-from eigensieve.estimators.trace_ratio_scores import fisher_score, laplacian_score, select_kernels
 from eigensieve.graphs import knn_graph
 from reference import trace_ratio as reference
 from support.backends import IN_MEMORY

@@ -4,15 +4,19 @@ import numpy as np
 import pytest
 
 from eigensieve.data import as_data
-from eigensieve.evidence.discoveries import discover, follow
-from eigensieve.evidence.noise_edges import (
+from eigensieve.evidence import (
+    agreement,
     count_clusters,
     count_spikes,
-    equal_noise_edge,
+    discover,
+    follow,
+    null_agreement,
     permuted_excess,
+    step_up,
     weighted_noise_edge,
 )
-from eigensieve.evidence.scores import NullSample, agreement, null_agreement, step_up, tail_shares
+from eigensieve.evidence.noise_edges import equal_noise_edge
+from eigensieve.evidence.scores import NullSample, tail_shares
 from reference import sieve as naive
 from support.backends import FEW
 

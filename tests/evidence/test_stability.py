@@ -12,8 +12,8 @@ import pytest
 import scipy.sparse as sp
 from sklearn.feature_selection import SelectKBest, VarianceThreshold
 
-from eigensieve import CheckpointError, QAlphaSelector, open_data
-from eigensieve.evidence.stability import Stability, selection_stability
+from eigensieve import CheckpointError, QAlphaSelector, open_data, selection_stability
+from eigensieve.evidence import Stability
 
 X = np.random.default_rng(0).standard_normal((40, 12)) * np.linspace(0.9, 1.1, 12)
 
@@ -155,7 +155,7 @@ def test_stable_features_come_most_frequent_first() -> None:
 
 def test_picture() -> None:
     pytest.importorskip("matplotlib").use("Agg")
-    from eigensieve.plotting.stability import StabilityDisplay
+    from eigensieve.plotting import StabilityDisplay
 
     selections = np.array([[1, 0, 1], [1, 0, 1], [1, 1, 0]], dtype=bool)
     display = StabilityDisplay.from_stability(Stability(selections, np.array(["a", "b", "c"])))

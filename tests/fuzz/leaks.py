@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 import psutil
 
-from eigensieve import load_model, save_model
-from eigensieve.data import open_data
+from eigensieve import load_model, open_data, save_model
 from fuzz import relations
 from fuzz.targets import ESTIMATORS
 

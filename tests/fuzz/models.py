@@ -10,7 +10,8 @@ import numpy as np
 from sklearn.svm import SVC, SVR
 
 import eigensieve
-from eigensieve.estimators.persistence import ModelFileError, load_model, save_model
+from eigensieve import load_model, save_model
+from eigensieve.estimators import ModelFileError
 from fuzz.damage import damaged
 
 Spec = dict[str, Any]

@@ -16,7 +16,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from eigensieve.data import open_data
+from eigensieve import open_data
 from eigensieve.tables import DataError, read_table
 from fuzz.reader_damage import (
     Rng,

@@ -20,7 +20,9 @@ from sklearn.datasets import make_classification
 from sklearn.svm import SVC
 
 import eigensieve
-from eigensieve.estimators.persistence import HEADER, ModelFileError, load_model, save_model
+from eigensieve import load_model, save_model
+from eigensieve.estimators import ModelFileError
+from eigensieve.estimators.persistence import HEADER
 
 Spec = dict[str, Any]
 

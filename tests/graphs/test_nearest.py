@@ -5,7 +5,8 @@ import pytest
 from sklearn.neighbors import NearestNeighbors
 
 from eigensieve.graphs import nearest as module
-from eigensieve.graphs.nearest import nearest, nearest_among, smallest_first
+from eigensieve.graphs import nearest_among
+from eigensieve.graphs.nearest import nearest, smallest_first
 
 
 @pytest.fixture(params=["few", "many"])

@@ -38,8 +38,8 @@ def drawn_texts(figure):
 
 
 def test_odd_names_are_drawn_as_they_are():
-    from eigensieve.estimators.feature_map import FeatureMap
-    from eigensieve.evidence.stability import Stability
+    from eigensieve import FeatureMap
+    from eigensieve.evidence import Stability
 
     X = np.random.default_rng(0).standard_normal((30, 6))
     fitted = FeatureMap(3).fit(X)

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_wine
 
-from eigensieve.estimators.trace_ratio import TraceRatioSelector
-from eigensieve.plotting.path import TraceRatioPathDisplay
-from eigensieve.traceratio.path import trace_ratio_path
+from eigensieve import TraceRatioSelector
+from eigensieve.plotting import TraceRatioPathDisplay
+from eigensieve.traceratio import trace_ratio_path
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore:The features of X have unlike scales"),

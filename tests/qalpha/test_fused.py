@@ -5,10 +5,9 @@ import pytest
 
 from eigensieve.data import as_data, dense
 from eigensieve.data.dense import DenseData
-from eigensieve.operators import LaplacianAffinity, StandardAffinity
-from eigensieve.operators.steps import MOST_COLUMNS, ExpandStep, SpreadStep
-from eigensieve.qalpha.problem import Problem, SolveSettings
-from eigensieve.qalpha.solving import solve
+from eigensieve.operators import ExpandStep, LaplacianAffinity, SpreadStep, StandardAffinity
+from eigensieve.operators.steps import MOST_COLUMNS
+from eigensieve.qalpha import Problem, SolveSettings, solve
 
 TOLERANCE = {np.float32: 2e-4, np.float64: 1e-11}
 

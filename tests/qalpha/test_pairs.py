@@ -7,8 +7,8 @@ import scipy.sparse as sp
 from eigensieve import QAlphaSelector
 from eigensieve.data import as_data
 from eigensieve.datasets import make_two_solutions
-from eigensieve.qalpha.knowledge.checks import Pairs, read_pairs
-from eigensieve.qalpha.knowledge.pairs import PairPenalty
+from eigensieve.qalpha import PairPenalty, read_pairs
+from eigensieve.qalpha.knowledge.checks import Pairs
 from reference import pairs as naive
 from reference.supervised import leading, unit_rows
 

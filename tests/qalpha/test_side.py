@@ -7,9 +7,9 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 
-from eigensieve import QAlphaSelector
-from eigensieve.data import as_data, open_data
-from eigensieve.operators import LaplacianAffinity, StandardAffinity, check_symmetric_operator
+from eigensieve import QAlphaSelector, check_symmetric_operator, open_data
+from eigensieve.data import as_data
+from eigensieve.operators import LaplacianAffinity, StandardAffinity
 from eigensieve.qalpha import Problem, ProblemGram
 from reference import side as naive
 from reference.supervised import unit_rows

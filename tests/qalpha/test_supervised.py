@@ -3,11 +3,12 @@
 import numpy as np
 import pytest
 
-from eigensieve import QAlphaSelector
+from eigensieve import QAlphaSelector, check_symmetric_operator
 from eigensieve.data import as_data
-from eigensieve.operators import StandardAffinity, check_symmetric_operator
+from eigensieve.operators import StandardAffinity
+from eigensieve.qalpha import read_labels
 from eigensieve.qalpha.class_blocks import BlockGram, _arrange
-from eigensieve.qalpha.knowledge.labels import class_span, read_labels
+from eigensieve.qalpha.knowledge.labels import class_span
 from reference import supervised as naive
 
 

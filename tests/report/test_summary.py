@@ -191,7 +191,7 @@ def test_an_empty_selection_is_reported_as_such():
 
 
 def test_the_map_is_that_of_the_best_features(summary, selection):
-    from eigensieve.estimators.feature_map import FeatureMap
+    from eigensieve import FeatureMap
 
     fitted = FeatureMap().fit(selection["X"][:, np.argsort(selection["model"].ranking_)])
     drawn = summary["map"]
@@ -200,7 +200,7 @@ def test_the_map_is_that_of_the_best_features(summary, selection):
 
 
 def test_calibrated_selectors_show_null_quantiles():
-    from eigensieve.estimators.sieve_selector import SieveSelector
+    from eigensieve import SieveSelector
 
     rng = np.random.default_rng(0)
     X = rng.standard_normal((90, 100))
@@ -219,7 +219,7 @@ def test_calibrated_selectors_show_null_quantiles():
 
 
 def test_scores_without_an_embedding_and_with_infinities(selection):
-    from eigensieve.estimators.trace_ratio import TraceRatioSelector
+    from eigensieve import TraceRatioSelector
 
     X = selection["X"][:, :20].copy()
     y = np.repeat([0, 1], 30)

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from eigensieve import QAlphaSelector, SieveSelector, TraceRatioSelector, select_genes
+from eigensieve import QAlphaSelector, SieveSelector, TraceRatioSelector, fisher_score, laplacian_score, select_genes
 from eigensieve.data import as_data, share_present, without_gaps
-from eigensieve.estimators.trace_ratio_scores import fisher_score, laplacian_score
 from eigensieve.evidence import null_agreement
 
 

@@ -5,8 +5,8 @@ import pytest
 
 from eigensieve import SieveSelector
 from eigensieve.data import as_data
+from eigensieve.sieve import read_target
 from eigensieve.sieve.interactions import Interactions, read_interactions
-from eigensieve.sieve.target import read_target
 from reference import labelled as reference
 from support.backends import FEW
 

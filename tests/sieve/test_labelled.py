@@ -5,10 +5,9 @@ import pytest
 
 from eigensieve import SieveSelector
 from eigensieve.data import SquaredData, as_data
-from eigensieve.sieve import read_target
-from eigensieve.sieve.labelled import fit_target, guessed_target, shared_with_batches
+from eigensieve.sieve import Unwanted, read_target, shared_with_batches
+from eigensieve.sieve.labelled import fit_target, guessed_target
 from eigensieve.sieve.rounds import separation
-from eigensieve.sieve.unwanted import Unwanted
 from reference import labelled as reference
 from support.backends import FEW, tolerance
 

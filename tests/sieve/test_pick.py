@@ -7,7 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from eigensieve import SieveSelector
-from eigensieve.sieve.pick import Alignment, Constraints, Panel, Residual, pick
+from eigensieve.sieve import Constraints, Panel
+from eigensieve.sieve.pick import Alignment, Residual, pick
 from eigensieve.sieve.structure import normalize_rows
 from reference import labelled as reference
 from reference import sieve as naive

@@ -9,8 +9,8 @@ from sklearn.feature_extraction.text import TfidfTransformer
 
 from eigensieve import SieveSelector
 from eigensieve.data import as_data, logarithms
+from eigensieve.sieve import compared_samples
 from eigensieve.sieve.layouts import Layout, rarities, sample_profiles, typical_value
-from eigensieve.sieve.samples import compared_samples
 from eigensieve.sieve.settings import SETTINGS
 from support.backends import BACKENDS
 

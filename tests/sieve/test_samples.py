@@ -7,8 +7,9 @@ import pytest
 
 from eigensieve import SieveSelector
 from eigensieve.data import as_data, corrected_data, without_feature_directions
+from eigensieve.sieve import compared_samples
 from eigensieve.sieve import samples as module
-from eigensieve.sieve.samples import compared_samples, landmark_rows
+from eigensieve.sieve.samples import landmark_rows
 from eigensieve.sieve.settings import SETTINGS
 from reference import sieve as naive
 from support.backends import BACKENDS, tolerance

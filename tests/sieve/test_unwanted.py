@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from eigensieve.data import as_data
-from eigensieve.sieve.unwanted import Unwanted, clean
+from eigensieve.sieve import Unwanted, clean
 from support.backends import FEW, tolerance
 
 rng = np.random.default_rng(5)

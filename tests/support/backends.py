@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from eigensieve.data import open_data
+from eigensieve import open_data
 
 _numbers = count()
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from eigensieve.data import DataMatrix
 from eigensieve.operators import Affinity, LaplacianAffinity, StandardAffinity
-from eigensieve.qalpha.problem import Problem
+from eigensieve.qalpha import Problem
 
 
 @dataclass(frozen=True)

@@ -256,7 +256,7 @@ def test_the_unpacked_size_of_feather(compression, tmp_path):
 def test_hdf5_files_that_point_to_other_files_are_refused(kind, tmp_path):
     import h5py
 
-    from eigensieve.data import open_data
+    from eigensieve import open_data
 
     with h5py.File(tmp_path / "secret.h5", "w") as file:
         file["X"] = np.eye(4)
@@ -279,7 +279,7 @@ def test_hdf5_files_larger_than_what_they_store(tmp_path):
     """A chunk that was never written is no damage, also where a row of chunks does not fit into memory."""
     import h5py
 
-    from eigensieve.data import open_data
+    from eigensieve import open_data
     from eigensieve.tables import check_hdf5
 
     with h5py.File(tmp_path / "x.h5", "w") as file:
@@ -300,7 +300,7 @@ def test_deeply_nested_hdf5_groups_are_refused(tmp_path):
     """h5py's walk through 3,000 groups, each in the one before it, takes a minute."""
     import h5py
 
-    from eigensieve.data import open_data
+    from eigensieve import open_data
 
     with h5py.File(tmp_path / "x.h5", "w") as file:
         group = file

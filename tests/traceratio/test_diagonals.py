@@ -6,7 +6,8 @@ from scipy.sparse import csr_array, random_array
 from sklearn.feature_selection import f_classif
 
 from eigensieve.data import as_data
-from eigensieve.traceratio.pairs import FisherPair, GivenPair, LaplacianPair, MixedPair, diagonals, semi_supervised_pair
+from eigensieve.traceratio import FisherPair, GivenPair, LaplacianPair, diagonals, semi_supervised_pair
+from eigensieve.traceratio.pairs import MixedPair
 from reference import trace_ratio as reference
 from support.backends import BACKENDS, tolerance
 

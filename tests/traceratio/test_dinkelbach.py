@@ -6,16 +6,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from eigensieve.data import as_data
-from eigensieve.traceratio.dinkelbach import (
+from eigensieve.traceratio import (
+    FisherPair,
+    LaplacianPair,
     best_subset,
+    diagonals,
     feature_ranking,
     feature_scores,
     feature_subset,
-    merge_close,
-    top,
     usable_features,
 )
-from eigensieve.traceratio.pairs import FisherPair, LaplacianPair, diagonals
+from eigensieve.traceratio.dinkelbach import merge_close, top
 from reference import trace_ratio as reference
 
 

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from eigensieve.traceratio.dinkelbach import best_subset
-from eigensieve.traceratio.path import trace_ratio_path
+from eigensieve.traceratio import best_subset, trace_ratio_path
 
 
 def diagonals_of(kind, n, seed):
