@@ -15,6 +15,8 @@ from eigensieve._types import Array, BoolArray, FloatArray, IntArray
 from eigensieve.data import Block
 
 _PAIRS = 64  # pairs per sample up to which a sparse matrix of pairs is cheaper than one product per donor
+_FEW = 8  # samples of a donor, beyond two per column, up to which pairs are cheaper than products with V
+_ENTRIES = 2**15  # entries of such products that are made at a time
 
 
 @dataclass(frozen=True)
@@ -130,13 +132,22 @@ class OwnPairs:
 def own_pairs_of_copies(features: FloatArray, V: FloatArray, donors: IntArray) -> FloatArray:
     """Return the same for copies V of shape (n_samples, n_copies, n_columns): (n_features, n_copies)."""
     own = np.zeros((features.shape[1], V.shape[1]), dtype=V.dtype)
+    pairs = [np.empty((2, 0), dtype=np.intp)]
     for rows in donor_rows(donors):
-        some, copies = features[rows].T, V[rows]
-        if len(rows) < 2 * V.shape[2]:
-            s, t = np.triu_indices(len(rows))
-            inner = np.einsum("scd,tcd->stc", copies, copies, optimize=True)[s, t]
-            own += (some[:, s] * some[:, t]) @ (np.where(s == t, 1.0, 2.0).astype(V.dtype)[:, None] * inner)
-        else:
-            products = some @ copies.reshape(len(rows), -1)
-            own += np.square(products, out=products).reshape(-1, *copies.shape[1:]).sum(axis=2)
+        if len(rows) <= _FEW + 2 * V.shape[2]:
+            pairs.append(rows[np.array(np.triu_indices(len(rows)))])
+            continue
+        for column in range(V.shape[2]):
+            products = features[rows].T @ V[rows, :, column]
+            own += np.square(products, out=products)
+    s, t = np.hstack(pairs)
+    columns = np.ascontiguousarray(V.transpose(2, 0, 1))
+    size = max(1, _ENTRIES // max(own.shape))
+    for start in range(0, len(s), size):
+        one, other = s[start : start + size], t[start : start + size]
+        inner = np.zeros((len(one), own.shape[1]), dtype=V.dtype)
+        for column in columns:
+            inner += column[one] * column[other]
+        inner[one != other] *= 2.0
+        own += (features[one] * features[other]).T @ inner
     return own
