@@ -204,8 +204,8 @@ def _on_signal(number: int, frame: FrameType | None) -> None:
     if _heard and now - _heard[-1] < _CLEANING:
         return
     _heard.append(now)
-    ends = {signal.SIGINT: KeyboardInterrupt(), signal.SIGTERM: Terminated(ExitCode.TERMINATED)}
-    _ends.append(ends.get(number, Terminated(ExitCode.HANGUP)))
+    told = ExitCode.TERMINATED if number == signal.SIGTERM else ExitCode.HANGUP
+    _ends.append(KeyboardInterrupt() if number == signal.SIGINT else Terminated(told))
     raise _ends[-1]
 
 
