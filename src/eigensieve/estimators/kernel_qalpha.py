@@ -177,10 +177,6 @@ class KernelQAlphaSelector(BaseQAlpha):
         y, side, cannot_link, must_link : optional
             As in :meth:`QAlphaSelector.fit`, with labels for all samples. A precomputed kernel has no samples, so it
             takes none of them.
-
-        Returns
-        -------
-        self : KernelQAlphaSelector
         """
         known = Known(y, side=side, cannot_link=cannot_link, must_link=must_link)
         progress = progress_of(self)

@@ -118,10 +118,6 @@ class RejectionCascade(MetaEstimatorMixin, ClassifierMixin, Estimator):
             Samples in rows.
         y : array-like of shape (n_samples,)
             Two classes; the first is the one that is rejected.
-
-        Returns
-        -------
-        self : RejectionCascade
         """
         check_columns(X)
         X_valid, y = validate_data(self, X, y, dtype="numeric")

@@ -149,10 +149,6 @@ class SmallClassifier(ClassifierMixin, SmallMachine):
             The share of positive samples that may be lost.
         confidence : float, default=None
             Probability with which the rate holds for this very threshold. None: it holds on average.
-
-        Returns
-        -------
-        self : object
         """
         scores, positive = calibration_scores(self, X, y, max_false_negative_rate, confidence)
         # `predict` takes values above the threshold, a rejector also those at it.

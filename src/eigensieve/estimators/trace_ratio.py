@@ -206,10 +206,6 @@ class TraceRatioSelector(BaseSelector):
         y : array-like of shape (n_samples,), default=None
             Class labels; None, NaN and -1 mean unlabelled when ``score="semi-supervised"``. Ignored by the Laplacian
             score and when `within` is used instead of the labels.
-
-        Returns
-        -------
-        self : TraceRatioSelector
         """
         progress = progress_of(self)
         X, present = self._checked(X, reset=True)

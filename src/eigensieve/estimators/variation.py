@@ -77,10 +77,6 @@ class UnwantedVariationRemover(OneToOneFeatureMixin, TransformerMixin, Estimator
             Samples that vary in unwanted ways.
         must_link : array-like of shape (n_pairs, 2), optional
             Pairs of samples that belong together. The directions in which they differ are taken out.
-
-        Returns
-        -------
-        self : UnwantedVariationRemover
         """
         raw = self._checked(X, reset=True, min_samples=2)
         pairs = read_pairs(None, must_link, raw.n_samples, type(self).__name__)

@@ -87,10 +87,6 @@ class WeightedFeatures(OneToOneFeatureMixin, TransformerMixin, Estimator):
             Passed to the selector.
         **fit_params : dict
             Passed to the selector, for example `batches`.
-
-        Returns
-        -------
-        self : WeightedFeatures
         """
         selector = SieveSelector(1.0) if self.selector is None else clone(self.selector)
         self.selector_ = selector.fit(X, y, **fit_params)

@@ -39,10 +39,6 @@ class ModelDisplay(Display, ABC):
             Where to draw; None makes a figure.
         **kwargs
             Parameters of this class, in place of those that the estimator gives; all others are for :meth:`plot`.
-
-        Returns
-        -------
-        display : object
         """
         check_is_fitted(estimator)
         own = {name: kwargs.pop(name) for name in signature(cls).parameters if name in kwargs}
@@ -68,10 +64,6 @@ class PlainDisplay(Display, ABC):
             Where to draw; None makes a figure.
         **kwargs
             For the function of matplotlib that draws: ``imshow`` for images, ``barh`` for bars, ``plot`` for lines.
-
-        Returns
-        -------
-        self : object
         """
         self.ax_ = axes_or_new(ax)
         self._draw(self.ax_, **kwargs)

@@ -126,10 +126,6 @@ class RejectionCurveDisplay(PlainDisplay):
             Where to draw; None makes a figure.
         **kwargs
             For :meth:`plot`.
-
-        Returns
-        -------
-        display : RejectionCurveDisplay
         """
         scores = {}
         for name, estimator in estimators.items():
@@ -152,10 +148,6 @@ class RejectionCurveDisplay(PlainDisplay):
             Where to draw; None makes a figure.
         **kwargs
             For :meth:`plot`.
-
-        Returns
-        -------
-        display : RejectionCurveDisplay
         """
         curves = {}
         for name, values in scores.items():

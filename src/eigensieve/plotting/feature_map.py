@@ -67,10 +67,6 @@ class FeatureMapDisplay(ModelDisplay):
             How many features carry their names, the most relevant first.
         ax : matplotlib Axes, default=None
             Where to draw; None makes a figure.
-
-        Returns
-        -------
-        self : FeatureMapDisplay
         """
         available = self.relevance.shape[1]
         if len(rounds) != 2 or not all(0 <= number < available for number in rounds):

@@ -72,10 +72,6 @@ class WeightsDisplay(ModelDisplay):
             How many of the largest weights carry their names.
         line_kw : dict, optional
             For the curve's ``Axes.plot``.
-
-        Returns
-        -------
-        self : WeightsDisplay
         """
         ax = self.ax_ = axes_or_new(ax)
         finite = np.isfinite(self.weights)
