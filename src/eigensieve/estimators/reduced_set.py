@@ -75,7 +75,7 @@ class ReducedSetSVC(SmallClassifier):
 
     def __init__(
         self,
-        estimator: Any = None,
+        estimator: BaseEstimator | None = None,
         *,
         n_vectors: int = 10,
         method: Literal["construction", "selection"] = "construction",

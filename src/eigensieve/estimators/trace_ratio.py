@@ -7,6 +7,7 @@ from typing import Any, Literal, Self
 
 import numpy as np
 from scipy.sparse import csr_array
+from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from eigensieve._progress import Progress, silent
@@ -356,7 +357,7 @@ class TraceRatioSelector(BaseSelector):
             return GivenPair(graph, check_graph(self.between, X.shape[0], name="between", signed=True)), graph
         return LaplacianPair(graph), graph
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         score = vars(self)["score"]
         fisher_needs_y = score == "fisher" and self.within is None

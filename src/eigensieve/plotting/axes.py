@@ -4,6 +4,7 @@ from abc import ABC, abstractmethod
 from inspect import signature
 from typing import Any, Self
 
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from eigensieve._extras import require
@@ -28,7 +29,7 @@ class ModelDisplay(Display, ABC):
     """A picture of one fitted model."""
 
     @classmethod
-    def from_estimator(cls, estimator: Any, *, ax: Any = None, **kwargs: Any) -> Self:
+    def from_estimator(cls, estimator: BaseEstimator, *, ax: Any = None, **kwargs: Any) -> Self:
         """Draw a fitted estimator.
 
         Parameters
@@ -48,7 +49,7 @@ class ModelDisplay(Display, ABC):
 
     @staticmethod
     @abstractmethod
-    def _parameters_of(estimator: Any) -> dict[str, Any]:
+    def _parameters_of(estimator: BaseEstimator) -> dict[str, Any]:
         """Return the parameters of the display of a fitted estimator."""
 
 
