@@ -123,7 +123,8 @@ class WeightedFeatures(OneToOneFeatureMixin, TransformerMixin, Estimator):
             finite = "allow-nan" if get_tags(self).input_tags.allow_nan else True
             kinds = [np.float64, np.float32]
             formats = ("csr", "csc")
-            X = validate_data(self, X, reset=False, accept_sparse=formats, dtype=kinds, ensure_all_finite=finite)
+            with np.errstate(over="ignore", invalid="ignore"):  # scikit-learn adds the values up
+                X = validate_data(self, X, reset=False, accept_sparse=formats, dtype=kinds, ensure_all_finite=finite)
         scale = self.scale_.astype(X.dtype)
         return type(X)(X.multiply(scale)) if hasattr(X, "multiply") else X * scale
 
