@@ -19,7 +19,7 @@ class _Selected:
     Attributes
     ----------
     left : ndarray of shape (n_samples, n_basis)
-        What is left of K. Nothing is ever given back to it, as printed.
+        The rest of K. Nothing is given back to it, as printed.
     mask : dict of int to list of int
         Features in use per support vector.
     Q, R : ndarrays of shape (n_samples, len(mask)) and (len(mask), len(mask))
