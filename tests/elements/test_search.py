@@ -80,7 +80,7 @@ def test_probabilistic_with_all_candidates_and_samples_is_algorithm_one():
     rng = np.random.default_rng(0)
     X, alpha = rng.normal(size=(40, 4)), rng.normal(size=5)
     kernel = MaskedKernel(RBF, gamma=0.6)
-    state = PrintedState(kernel, X, X[:5].copy(), kernel.full(X, X[:5]))
+    state = PrintedState(kernel, X, X[:5].copy())
     plan = Plan(n_elements=8, rescale=False, n_candidates=20, sample_fraction=1.0, chunk_size=1, n_tries=1)
     found = select_probabilistic(state, plan, np.random.default_rng(0))
     M, _, path = algorithm_one(X, X[:5], alpha, 8, 0.6)

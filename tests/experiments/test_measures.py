@@ -28,6 +28,12 @@ def test_pair_accuracy_is_the_mean_of_two_rates():
     assert uci_side_data.pair_accuracy(y, clusters) == pytest.approx((np.mean(same) + np.mean(different)) / 2)
 
 
+@pytest.mark.parametrize("label", gene_outcomes.READINGS)
+def test_readings_of_gene_outcomes_rank_all_genes(label):
+    X, y = np.random.default_rng(0).normal(size=(20, 30)), np.repeat([-1, 1], 10)
+    assert sorted(gene_outcomes._q_alpha(X, y, **gene_outcomes.READINGS[label])) == list(range(30))
+
+
 def test_the_table_of_uci_sets_has_a_row_for_sets_without_printed_figures():
     row = {"case": "glass", "run": 0, **dict.fromkeys(uci_side_data.METHODS, 0.5)}
     lines = uci_side_data.table(Results([row])).splitlines()

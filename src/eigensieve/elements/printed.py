@@ -9,6 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from eigensieve._types import FloatArray, IntArray
+from eigensieve.elements.kernel import MaskedKernel
 from eigensieve.elements.state import COLLINEAR, SelectionState
 
 
@@ -16,6 +17,9 @@ class PrintedState(SelectionState):
     """The masked columns so far. `residual` and `targets` are both what is left of K."""
 
     n_constants = 0
+
+    def __init__(self, kernel: MaskedKernel, X: FloatArray, B: FloatArray) -> None:
+        super().__init__(kernel, X, B, kernel.full(X.astype(np.float64), B.astype(np.float64)))
 
     def _append(self, values: FloatArray) -> bool:
         added = super()._append(values)

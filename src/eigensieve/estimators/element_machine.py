@@ -171,9 +171,10 @@ class ElementMachine(SmallMachine):
                 f"shape={self.shape!r}, whose smallest mask has that many elements here. Got {self.n_elements} instead."
             )
         kernel, basis = machine.full.kernel, machine.full.basis
-        state = SelectionState(kernel, X, basis, machine.decisions)
         if match == "kernel":
-            state = PrintedState(kernel, X, basis, kernel.full(X.astype(np.float64), basis.astype(np.float64)))
+            state: SelectionState = PrintedState(kernel, X, basis)
+        else:
+            state = SelectionState(kernel, X, basis, machine.decisions)
         selection = select(plan, state, machine.full.alpha, generator(self.random_state))
         self._warn_if_short(selection, plan, n_basis)
         return selection
