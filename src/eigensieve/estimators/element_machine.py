@@ -74,7 +74,7 @@ class ElementMachine(SmallMachine):
 
     def __init__(
         self,
-        estimator: Any = None,
+        estimator: BaseEstimator | None = None,
         *,
         n_elements: int | Literal["auto"] = 200,
         match: Literal["auto", "labels", "decision", "kernel"] = "auto",

@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Any, Literal, Self
 
 import numpy as np
+from sklearn.utils import Tags
 
 from eigensieve._sklearn import StrOptions, whole_fit
 from eigensieve._types import Array, BoolArray, FloatArray
@@ -177,10 +178,6 @@ class KernelQAlphaSelector(BaseQAlpha):
         y, side, cannot_link, must_link : optional
             As in :meth:`QAlphaSelector.fit`, with labels for all samples. A precomputed kernel has no samples, so it
             takes none of them.
-
-        Returns
-        -------
-        self : KernelQAlphaSelector
         """
         known = Known(y, side=side, cannot_link=cannot_link, must_link=must_link)
         progress = progress_of(self)
@@ -264,7 +261,7 @@ class KernelQAlphaSelector(BaseQAlpha):
                 "kernel of lower rank."
             )
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = self._precomputed
         return tags
