@@ -38,10 +38,6 @@ class PanelScoresDisplay(Display):
             From :func:`eigensieve.score_panel`.
         ax : matplotlib Axes, default=None
             Where to draw; None makes a figure.
-
-        Returns
-        -------
-        display : PanelScoresDisplay
         """
         return cls(scores).plot(ax=ax)
 
@@ -52,10 +48,6 @@ class PanelScoresDisplay(Display):
         ----------
         ax : matplotlib Axes, default=None
             Where to draw; None makes a figure.
-
-        Returns
-        -------
-        display : PanelScoresDisplay
         """
         panels = self.scores.scores if isinstance(self.scores, PanelComparison) else {"panel": self.scores}
         rows = sorted(panels.items(), key=lambda item: item[1].score)
