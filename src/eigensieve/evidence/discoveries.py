@@ -49,9 +49,9 @@ def discover(
     permuted copies (:func:`~eigensieve.evidence.scores.null_agreement`), permuted as `exchange` allows. The p-value of
     a feature is the share of the fold's null scores that reach its own score. Benjamini and Yekutieli's rule then
     selects among all `tested` features (all usable ones by default): one threshold for all folds, so a feature is never
-    left out while another with a larger p-value is kept. A lone feature is not selected: a structure is what several
-    features share. Folds and copies are drawn in the `orders` of the samples and features, so that the result does not
-    depend on the order in which they are given.
+    left out while another with a larger p-value is kept. A lone feature is not selected: a structure needs several
+    features that share it. Folds and copies are drawn in the `orders` of the samples and features, so that the result
+    does not depend on the order in which they are given.
 
     Notes
     -----
