@@ -50,19 +50,19 @@ def _section(section: Section) -> str:
         drawn = section.picture if isinstance(section.picture, str) else _with_downloads(section.picture)
         parts.append(f"<div class='plot fit'>{drawn}</div>")
     if section.rows:
-        kinds = ["number" if all(_NUMBER.match(str(cell)) for cell in cells) else "" for cells in zip(*section.rows, strict=True)]
-        head = "".join(_cell("th", *pair) for pair in zip(section.columns, kinds, strict=True))
-        rows = ("".join(_cell("td", str(cell), kind) for cell, kind in zip(row, kinds, strict=True)) for row in section.rows)
-        body = "".join(f"<tr>{row}</tr>" for row in rows)
-        head = f"<thead><tr>{head}</tr></thead>" if any(section.columns) else ""
+        cells = [[str(cell) for cell in row] for row in section.rows]
+        kinds = ["number" if all(map(_NUMBER.match, column)) else "" for column in zip(*cells, strict=True)]
+        head = f"<thead>{_line('th', section.columns, kinds)}</thead>" if any(section.columns) else ""
+        body = "".join(_line("td", row, kinds) for row in cells)
         parts.append(f"<div class='scroll sheet'><table>{head}<tbody>{body}</tbody></table></div>")
     return f"<section>{''.join(parts)}</section>"
 
 
-def _cell(tag: str, text: str, kind: str) -> str:
-    """Long text may wrap; numbers, alone or with their error, stay on one line."""
-    kind = "wide" if len(text) > _LINE else kind
-    return f"<{tag} class='{kind}'>{html.escape(text)}</{tag}>"
+def _line(tag: str, texts: Sequence[str], kinds: list[str]) -> str:
+    """Return a row. Long text may wrap; numbers, alone or with their error, stay on one line."""
+    pairs = [(text, "wide" if len(text) > _LINE else kind) for text, kind in zip(texts, kinds, strict=True)]
+    cells = (f"<{tag} class='{kind}'>{html.escape(text)}</{tag}>" for text, kind in pairs)
+    return f"<tr>{''.join(cells)}</tr>"
 
 
 def _with_downloads(picture: Picture) -> str:
