@@ -91,7 +91,7 @@ class WeightedData(DerivedData):
     def derive(self) -> Callable[[Block], Block]:
         return partial(WeightedBlock, roots=self.roots)
 
-    def take(self, indices: Any) -> FloatArray:
+    def take(self, indices: IntArray | slice) -> FloatArray:
         return self.base.take(indices) * self.roots[:, None].astype(self.dtype)
 
     def sweep(

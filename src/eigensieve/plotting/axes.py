@@ -6,6 +6,7 @@ from itertools import product
 from typing import Any, Self
 
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from eigensieve._extras import require
@@ -68,10 +69,6 @@ class Display(ABC):
         **options
             The options that the class lists; where it lists none, those of the function of matplotlib that draws:
             ``imshow`` for images, ``barh`` for bars, ``plot`` for lines.
-
-        Returns
-        -------
-        self : object
         """
         if ax is None:  # the layout makes room for all labels
             ax = require("matplotlib.pyplot", extra="plot").subplots(layout="constrained", figsize=self._size())[1]
@@ -92,7 +89,7 @@ class ModelDisplay(Display):
     """A picture of one fitted model."""
 
     @classmethod
-    def from_estimator(cls, estimator: Any, *, ax: Any = None, **kwargs: Any) -> Self:
+    def from_estimator(cls, estimator: BaseEstimator, *, ax: Any = None, **kwargs: Any) -> Self:
         """Draw a fitted estimator.
 
         Parameters
@@ -103,10 +100,6 @@ class ModelDisplay(Display):
             Where to draw; None makes a figure.
         **kwargs
             Parameters of this class, in place of those that the estimator gives; all others are for :meth:`plot`.
-
-        Returns
-        -------
-        display : object
         """
         check_is_fitted(estimator)
         own = {name: kwargs.pop(name) for name in signature(cls).parameters if name in kwargs}
@@ -114,5 +107,5 @@ class ModelDisplay(Display):
 
     @staticmethod
     @abstractmethod
-    def _parameters_of(estimator: Any) -> dict[str, Any]:
+    def _parameters_of(estimator: BaseEstimator) -> dict[str, Any]:
         """Return the parameters of the display of a fitted estimator."""

@@ -4,6 +4,7 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from eigensieve._errors import wrong_parameter
 from eigensieve._extras import require
@@ -59,7 +60,7 @@ class FeatureMapDisplay(ModelDisplay):
         return 6.4, 6.0
 
     @staticmethod
-    def _parameters_of(estimator: Any) -> dict[str, Any]:
+    def _parameters_of(estimator: BaseEstimator) -> dict[str, Any]:
         names = ("coordinates", "relevance", "overlaps", "same_structure")
         return {**{name: getattr(estimator, f"{name}_") for name in names}, "feature_names": estimator._names()}
 

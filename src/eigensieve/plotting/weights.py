@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from eigensieve._types import BoolArray, FloatArray
 from eigensieve.estimators import Findings
@@ -64,7 +65,7 @@ class WeightsDisplay(ModelDisplay):
     ylabel: str = "weight"
 
     @staticmethod
-    def _parameters_of(estimator: Any) -> dict[str, Any]:
+    def _parameters_of(estimator: BaseEstimator) -> dict[str, Any]:
         found = Findings.of(estimator)
         shown = {"weights": found.weights, "support": found.support, "null_weight": found.null_weight}
         names = getattr(estimator, "feature_names_in_", None)

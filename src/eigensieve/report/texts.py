@@ -96,7 +96,7 @@ def _constraints(model: Fitted, found: ConstraintCost | None) -> Card | None:
     what = "labels" if model.led_by_labels else "structure"
     count, other = int(model.found.support.sum()), len(found.instead)
     text = (
-        f"With {' and '.join(found.words)}, the {counted(count, 'feature')} show the {what} with R² "
+        f"With {', '.join(found.words)}, the {counted(count, 'feature')} show the {what} with R² "
         f"{found.shown:.2f}. As many features without constraints show R² {found.free:.2f}; "
         f"{other} of them {'is another' if other == 1 else 'are others'}."
     )
