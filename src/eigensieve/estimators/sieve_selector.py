@@ -25,10 +25,10 @@ from eigensieve.estimators.base import (
 )
 from eigensieve.estimators.constraints import check_room, read_constraints
 from eigensieve.estimators.knowledge import Known, read_batches, read_donors, read_side, read_weights
+from eigensieve.estimators.target import Kind, read_target
 from eigensieve.qalpha import check_pairs_against_labels, read_pairs
 from eigensieve.sieve import (
     Found,
-    Kind,
     Nodes,
     Problem,
     Target,
@@ -36,7 +36,6 @@ from eigensieve.sieve import (
     Use,
     distinct_samples,
     pose,
-    read_target,
     shared_with_batches,
 )
 

@@ -4,7 +4,7 @@ Read in this order:
 
 problem.py : one selection, stage by stage.
 settings.py : the constants of the method.
-target.py : y as one orthonormal basis: classes, numbers, several targets.
+target.py : the target as one orthonormal basis.
 unwanted.py : batches, side data and linked pairs, removed from the data before anything else.
 nodes.py : the samples that differ, with weights.
 samples.py : the samples that are compared: all, or landmarks.
@@ -36,5 +36,5 @@ from eigensieve.sieve.pick import Constraints, Panel
 from eigensieve.sieve.problem import Found, Problem, pose
 from eigensieve.sieve.rounds import Rounds
 from eigensieve.sieve.samples import Samples, compared_samples
-from eigensieve.sieve.target import Kind, Target, event_and_time, read_target
+from eigensieve.sieve.target import Target
 from eigensieve.sieve.unwanted import Unwanted, clean, unwanted_directions
