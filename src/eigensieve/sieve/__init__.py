@@ -8,7 +8,6 @@ target.py : the target as one orthonormal basis.
 unwanted.py : batches, side data and linked pairs, removed from the data before anything else.
 nodes.py : the samples that differ, with weights.
 samples.py : the samples that are compared: all, or landmarks.
-coordinates.py : principal coordinates of the samples under feature weights.
 layouts.py : the samples as points, by weighted features or by profiles of counts.
 structure.py : V, which samples belong together: random walks along one local graph.
 rounds.py : weights -> layout -> structure -> scores -> weights.
@@ -27,7 +26,6 @@ profile : the logarithms of a sample's counts at length 1, rare features countin
 alignment : the cosine between the affinity of some features and V V'.
 """
 
-from eigensieve.sieve.coordinates import principal_axes
 from eigensieve.sieve.labelled import shared_with_batches
 from eigensieve.sieve.layouts import Use
 from eigensieve.sieve.nodes import Nodes, distinct_samples
