@@ -97,7 +97,7 @@ class KernelQAlphaSelector(BaseQAlpha):
     embedding_ : ndarray of shape (n_dimensions, n_clusters)
         Q: leading eigenvectors of the affinity in these coordinates; with labels, the span of the mapped classes.
     G_ : ndarray of shape (n_features, n_features)
-        The matrix of which the weights are the leading eigenvector: V * (P P') with the `projections_` P, or V * (2 P
+        The weights are its leading eigenvector: V * (P P') with the `projections_` P, or V * (2 P
         P' - V) for ``criterion="gap"``. With side data the weights are the leading eigenvector of (D + lambda I)^-1 G,
         with pairs that of G - lambda B. It is computed from `mapped_features_` whenever it is asked for.
     approximation_error_ : float

@@ -179,7 +179,7 @@ def _count_distinct(values: Any) -> int:
 
 
 def _in_words(used: dict[str, Any]) -> list[str]:
-    """Return what was used as parts of sentences, one for each thing."""
+    """Put `used` into words: one part of a sentence per entry."""
     parts = []
     if used["labels"] is not None:
         parts.append(_labels_in_words(used["labels"]))
