@@ -208,7 +208,7 @@ def read_labelled(wanted: SampleOptions, console: Console) -> "Samples":
 
 def is_number_target(labels: Array) -> bool:
     """Whether labels are a quantity, to be predicted as a number, and not classes."""
-    from eigensieve.sieve import read_target
+    from eigensieve.estimators import read_target
 
     return read_target(labels, len(labels), "the label").kind == "numbers"
 

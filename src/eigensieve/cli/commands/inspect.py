@@ -125,7 +125,7 @@ def _counts(values: Any, what: str) -> dict[str, Any]:
 
 def _use(table: Any) -> str:
     """What the sieve would take the labels for, or why it could not use them."""
-    from eigensieve.sieve import read_target
+    from eigensieve.estimators import read_target
 
     labels = labels_with(table.label, METHODS[DEFAULT_METHOD].unlabelled)
     try:
