@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from eigensieve._types import BoolArray, FloatArray, IntArray
-from eigensieve.data import DataMatrix, one_blas_thread, without_gaps
+from eigensieve.data import DataMatrix, one_blas_thread, value_orders, without_gaps
 from eigensieve.estimators import (
     Known,
     SieveSelector,
@@ -57,12 +57,11 @@ def choose(model: SieveSelector, data: DataMatrix, known: Known, *, amounts: boo
     donors = None if known.groups is None else read_donors(model, raw, known.groups)
     side = None if known.side is None else read_side(model, raw, known.side)
     progress = progress_of(model)
-    raw.report_to(progress)
     if raw.shared.gaps is not None and batches is not None:
         raw = without_gaps(raw, Unwanted(batches).span(raw.n_samples))
     cleaned = clean(raw.standardized("center"), usable, Unwanted(batches, side, covariates=known.covariates))
     spread = raw.stats().centered_norm * np.sqrt(cleaned.share)
-    samples = compared_samples(cleaned.data, donors)
+    samples = compared_samples(cleaned.data, donors, raw)
 
     def structure(active: BoolArray) -> FloatArray:
         places = np.flatnonzero(active)
@@ -84,6 +83,7 @@ def choose(model: SieveSelector, data: DataMatrix, known: Known, *, amounts: boo
             rng=generator(model.random_state),
             tested=candidates,
             exchange=Exchange(batches, donors),
+            orders=value_orders(raw),
             progress=progress,
         )
         candidates, count = follow.selected, follow.count + len(constraints.keep)

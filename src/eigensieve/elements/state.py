@@ -199,7 +199,7 @@ def _running_sums(rows: FloatArray) -> FloatArray:
 
 
 class Trial:
-    """Candidate columns and their exact gains, which follow a growing state at the cost of what was added."""
+    """Candidate columns and their exact gains, which follow a growing state at the cost of the new columns."""
 
     def __init__(self, block: FloatArray) -> None:
         self.block = block

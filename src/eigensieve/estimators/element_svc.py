@@ -62,7 +62,7 @@ class ElementSelectedSVC(SmallClassifier, ElementMachine):
         the samples, in chunks of ten (section 4.1). "exact" tries every element with every sample at every step and is
         for small problems.
     n_tries : int, default=3
-        "probabilistic": tries per chunk, of which the best is kept. "guided": support vectors grown per width and
+        "probabilistic": several tries per chunk; the best is kept. "guided": support vectors grown per width and
         choice.
     refine : bool or "auto", default="auto"
         Move the values of all chosen elements together at the end, a few steps. They are then no longer values of

@@ -22,6 +22,7 @@ from eigensieve.estimators.base import (
 )
 from eigensieve.estimators.knowledge import Known
 from eigensieve.estimators.qalpha_base import BaseQAlpha, Options, Rules, two_level_cut
+from eigensieve.estimators.target import Kind
 from eigensieve.operators import StandardAffinity
 from eigensieve.qalpha import (
     KERNELS,
@@ -38,7 +39,6 @@ from eigensieve.qalpha import (
     map_features,
     solve_steered,
 )
-from eigensieve.sieve import Kind
 
 _KERNEL_RULES: Rules = {
     "gamma": [POSITIVE],
@@ -97,7 +97,7 @@ class KernelQAlphaSelector(BaseQAlpha):
     embedding_ : ndarray of shape (n_dimensions, n_clusters)
         Q: leading eigenvectors of the affinity in these coordinates; with labels, the span of the mapped classes.
     G_ : ndarray of shape (n_features, n_features)
-        The matrix of which the weights are the leading eigenvector: V * (P P') with the `projections_` P, or V * (2 P
+        The weights are its leading eigenvector: V * (P P') with the `projections_` P, or V * (2 P
         P' - V) for ``criterion="gap"``. With side data the weights are the leading eigenvector of (D + lambda I)^-1 G,
         with pairs that of G - lambda B. It is computed from `mapped_features_` whenever it is asked for.
     approximation_error_ : float
