@@ -120,7 +120,7 @@ def _screened(samples: Samples, weights: FloatArray) -> FloatArray:
 
     The score m_i' A_J m_i of feature i among the remaining features J is about |J| / q for noise, with a standard
     deviation of sqrt(2 |J|) / q. The deviation falls with every halving, and the share of a relevant group stays. So a
-    group too small to show in the spectrum of all features shows in the end. Pairs of samples of one donor do not count.
+    group too small to show in the spectrum of all features shows in the end. Pairs within a donor do not count.
     """
     data, donors = samples.data, samples.donors
     kept = np.flatnonzero(weights)
