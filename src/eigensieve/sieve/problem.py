@@ -249,8 +249,9 @@ def pose(
     samples = compared_samples(cleaned.data, donors, raw)
     apart = separation(cleaned.data, cannot) if cannot is not None and len(cannot) else 0.0
     rounds = Rounds(samples, cleaned.usable, separation=apart)
-    if target is None:
-        use_profiles = False if unwanted.anything else use_profiles
-        rounds = rounds.compared_by(raw, stats, cleaned.share, use_scale, use_profiles, weights)
+    if target is None and not unwanted.anything and not (use_profiles == "auto" and use_scale is True):
+        rounds = rounds.with_profiles(raw, use_profiles, weights)
+    if target is None and rounds.profiles is None:
+        rounds = rounds.with_scale(stats, cleaned.share, use_scale)
     constraints = Constraints() if constraints is None else constraints
     return Problem(raw, cleaned, target, rounds, unwanted.batches, donors, constraints)

@@ -11,14 +11,7 @@ from eigensieve._progress import Progress, silent
 from eigensieve._types import BoolArray, FloatArray, IntArray
 from eigensieve.data import Block, ColumnStats, DataMatrix
 from eigensieve.evidence import agreement
-from eigensieve.sieve.layouts import (
-    Layout,
-    Profiles,
-    Use,
-    relative_variances,
-    sample_profiles,
-    weighted_layout,
-)
+from eigensieve.sieve.layouts import Layout, Profiles, Use, relative_variances, sample_profiles, weighted_layout
 from eigensieve.sieve.samples import Samples
 from eigensieve.sieve.settings import SETTINGS
 from eigensieve.sieve.structure import walks
@@ -39,21 +32,13 @@ class Rounds:
     separation: FloatArray | float = 0.0
     small_groups: bool = False  # whether small groups count more; always among landmarks
 
-    def compared_by(
-        self,
-        raw: DataMatrix,
-        stats: ColumnStats,
-        share: FloatArray,
-        use_scale: Use,
-        use_profiles: Use,
-        weights: FloatArray | None,
-    ) -> "Rounds":
-        """Return the rounds with profiles of the raw data, or with variances as first weights, where these serve."""
-        if not (use_profiles == "auto" and use_scale is True):
-            profiles = sample_profiles(raw, self.usable, use_profiles, weights)
-            if profiles is not None:
-                return replace(self, profiles=profiles)
-        return replace(self, variances=relative_variances(stats, self.usable, share, use_scale))
+    def with_profiles(self, raw: DataMatrix, use: Use, weights: FloatArray | None) -> "Rounds":
+        """Return the rounds with profiles of the raw data where these serve."""
+        return replace(self, profiles=sample_profiles(raw, self.usable, use, weights))
+
+    def with_scale(self, stats: ColumnStats, share: FloatArray, use: Use) -> "Rounds":
+        """Return the rounds with variances as first weights where these serve."""
+        return replace(self, variances=relative_variances(stats, self.usable, share, use))
 
     def structure(self, active: BoolArray, progress: Progress = silent) -> tuple[FloatArray, Layout]:
         """Return V, the structure that the active features show, and its layout.
