@@ -199,9 +199,8 @@ class Problem:
     def fewest(self, found: Found, candidates: IntArray) -> tuple[IntArray, IntArray, FloatArray]:
         """Pick the fewest features that show the structure. Returns them, and how much panels of growing size show."""
         order = self.pick(found, candidates, min(len(candidates) + len(self.constraints.keep), MOST_PICKED))
-        sizes, shown = growing_panels(
-            self.standing(order), found.structure, self.samples.donors, self.samples.data.roots
-        )
+        donors, roots = self.samples.donors, self.samples.data.roots
+        sizes, shown = growing_panels(self.standing(order), found.structure, donors, roots)
         return order[: max(fewest(sizes, shown), len(self.constraints.keep))], sizes, shown
 
     def null_scores(self, found: Found, rng: np.random.Generator) -> FloatArray:

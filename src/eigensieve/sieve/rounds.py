@@ -1,7 +1,7 @@
 """Scores without labels: weights -> layout -> structure -> scores -> weights."""
 
 from dataclasses import dataclass, replace
-from functools import partial
+from operator import methodcaller
 
 import numpy as np
 from scipy.sparse import coo_array, csr_array
@@ -9,7 +9,7 @@ from scipy.sparse.linalg import eigsh
 
 from eigensieve._progress import Progress, silent
 from eigensieve._types import BoolArray, FloatArray, IntArray
-from eigensieve.data import Block, ColumnStats, DataMatrix
+from eigensieve.data import ColumnStats, DataMatrix
 from eigensieve.evidence import agreement
 from eigensieve.sieve.layouts import Layout, Profiles, Use, relative_variances, sample_profiles, weighted_layout
 from eigensieve.sieve.samples import Samples
@@ -114,14 +114,10 @@ def _screened(data: DataMatrix, weights: FloatArray) -> FloatArray:
             Z = data.take(kept)
         if Z is None:
             A = data.gram(np.where(np.isin(np.arange(len(weights)), kept), weights, 0.0))
-            scores = np.concatenate(data.map_blocks(partial(_quadratic, A)))[kept]
+            scores = np.concatenate(data.map_blocks(methodcaller("quadratic", A)))[kept]
         else:
             Y = Z * np.sqrt(weights[kept]).astype(Z.dtype)
             scores = np.einsum("ti,ti->i", Z, (Y @ Y.T) @ Z)
         better = np.sort(np.argsort(-scores, kind="stable")[: max(SETTINGS.screened, len(kept) // 2)])
         kept, Z = kept[better], None if Z is None else Z[:, better]
     return np.where(np.isin(np.arange(len(weights)), kept), weights, 0.0)
-
-
-def _quadratic(A: FloatArray, block: Block) -> FloatArray:
-    return block.quadratic(A)
