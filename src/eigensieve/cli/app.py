@@ -80,8 +80,12 @@ def _with_flat_options(function: Callable[..., None]) -> Callable[..., None]:
     flat: list[Parameter] = []
     for parameter in signature(function, eval_str=True).parameters.values():
         if is_dataclass(parameter.annotation):
-            groups[parameter.name] = parameter.annotation
-            flat += _options(parameter.annotation)
+            group = groups[parameter.name] = parameter.annotation
+            hints = get_type_hints(group, include_extras=True)
+            for field in fields(group):
+                default = field.metadata.get("option", Parameter.empty if field.default is MISSING else field.default)
+                kind = Parameter.KEYWORD_ONLY
+                flat.append(Parameter(field.name, kind, default=default, annotation=hints[field.name]))
         else:
             flat.append(parameter.replace(kind=Parameter.KEYWORD_ONLY))
 
@@ -99,20 +103,6 @@ def _with_flat_options(function: Callable[..., None]) -> Callable[..., None]:
     call.__signature__ = signature(function).replace(parameters=flat)  # type: ignore[attr-defined]  # typer reads it
     call.__annotations__ = {parameter.name: parameter.annotation for parameter in flat}
     return call
-
-
-def _options(group: Any) -> list[Parameter]:
-    """The fields of a settings class as parameters."""
-    hints = get_type_hints(group, include_extras=True)
-    return [
-        Parameter(
-            field.name,
-            Parameter.KEYWORD_ONLY,
-            default=field.metadata.get("option", Parameter.empty if field.default is MISSING else field.default),
-            annotation=hints[field.name],
-        )
-        for field in fields(group)
-    ]
 
 
 _heard: list[float] = []
@@ -159,8 +149,12 @@ def _run(arguments: Sequence[str]) -> int:
         return ExitCode.OK
     except CommandError as problem:
         return _fail(one_line(problem), problem.code, problem)
-    except _CLICK_ERROR as problem:
-        return _fail_usage(problem)
+    except _CLICK_ERROR as problem:  # typer's own message with where to find help; there is none without a command
+        message = one_line(problem.format_message()).rstrip(".")  # type: ignore[attr-defined]
+        context = getattr(problem, "ctx", None)
+        command = context.command_path if context is not None else "eigensieve"
+        help = f"{message}. See '{command} --help'."
+        return _fail(help, ExitCode.USAGE, problem) if message else ExitCode.USAGE
     except ImportError as problem:
         if "pip install" not in str(problem):
             return _internal(problem)
@@ -226,14 +220,6 @@ def _fail_ended(end: BaseException) -> int:
     if not isinstance(end, Terminated):
         return _fail(_ended("Interrupted"), ExitCode.INTERRUPTED)
     return _fail(_ended("Terminated" if end.code == ExitCode.TERMINATED else "Hung up"), end.code)
-
-
-def _fail_usage(problem: Any) -> int:
-    """Print typer's own message in one line, with where to find help. Without a command there is the help only."""
-    context = getattr(problem, "ctx", None)
-    command = context.command_path if context is not None else "eigensieve"
-    message = one_line(problem.format_message()).rstrip(".")
-    return _fail(f"{message}. See '{command} --help'.", ExitCode.USAGE, problem) if message else ExitCode.USAGE
 
 
 def _internal(problem: BaseException) -> int:

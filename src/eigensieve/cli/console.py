@@ -97,16 +97,14 @@ class Console:
             table.add_row(*(Text(printable(cell)) for cell in row))
         self._out.print(table)
 
-    def places(self, written: dict[str, str]) -> None:
-        """Print where each output went."""
-        for role, place in written.items():
+    def finish(self, document: dict[str, Any], written: dict[str, str] | None = None) -> None:
+        """Print where each output went; or, for scripts, the JSON document."""
+        for role, place in (written or {}).items():
             if place != "-":
                 self.text(f"{role}: {place}")
-
-    def document(self, content: dict[str, Any]) -> None:
-        """Print the JSON document for scripts."""
         if self.as_json:
-            text = json.dumps(content, ensure_ascii=False, allow_nan=False, default=_plain)
+            content = document if written is None else document | {"outputs": written}
+            text = json.dumps(content, ensure_ascii=False, allow_nan=False, default=lambda value: value.tolist())
             # bytes of a file name that are not UTF-8 become JSON escapes, which can be turned back
             print(text.encode("utf-8", "backslashreplace").decode("utf-8"))
 
@@ -153,10 +151,3 @@ def _warnings_as_notes(console: Console) -> Iterator[None]:
         if ours and message not in seen:
             seen.add(message)
             console.note(in_options(message))
-
-
-def _plain(value: Any) -> Any:
-    """Return numpy scalars and arrays as what JSON knows."""
-    if hasattr(value, "tolist"):
-        return value.tolist()
-    raise TypeError(f"{type(value).__name__} is not JSON")

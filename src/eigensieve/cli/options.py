@@ -69,16 +69,6 @@ class TableOptions:
     )
     comment: str | None = _reading("--comment", "Skip lines of a text file that begin with this.", metavar="MARK")
 
-    @property
-    def roles(self) -> dict[str, str | None]:
-        """The columns that are set apart from the features."""
-        return {"label": self.label, "batch": self.batch, "donors": self.donor}
-
-    @property
-    def inputs(self) -> tuple[str | None, ...]:
-        """The files that are read."""
-        return self.source, self.sheet
-
 
 @dataclass(frozen=True, kw_only=True)
 class SampleOptions(TableOptions):
@@ -101,10 +91,6 @@ class TargetOptions(SampleOptions):
         "--event", metavar="COLUMN", help="Column with 1 where the event was seen, else 0; with --time."
     )
     time: str | None = option("--time", metavar="COLUMN", help="Column with the time to the event or last look.")
-
-    @property
-    def roles(self) -> dict[str, str | None]:
-        return {**super().roles, "event": self.event, "time": self.time}
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -124,14 +124,6 @@ class Samples:
         """Return some of the features as a table, with the values as they were read."""
         return self.table.take(self.columns[chosen])
 
-    @property
-    def batches(self) -> Array | None:
-        return self.apart.get("batch")
-
-    @property
-    def donors(self) -> Array | None:
-        return self.apart.get("donor")
-
     @cached_property
     def data(self) -> DataMatrix:
         """X as a data matrix. It remembers its column statistics, so that fit and report need not compute them."""

@@ -39,8 +39,9 @@ ending       the file's suffix in lower case, without ``.gz``
 from eigensieve.tables.errors import DataError
 from eigensieve.tables.files import FORMATS, format_of
 from eigensieve.tables.hdf5 import check_hdf5
+from eigensieve.tables.labels import unknown
 from eigensieve.tables.reading import check_choices, read_table, write_in_place, write_table, written_format
-from eigensieve.tables.table import Column, Table, percent, unknown
+from eigensieve.tables.table import Column, Table, percent
 
 __all__ = [
     "FORMATS",

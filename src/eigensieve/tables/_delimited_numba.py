@@ -11,7 +11,7 @@ import numpy as np
 
 from eigensieve._compiled import njit
 from eigensieve.tables.dialect import TRUTH_WORDS
-from eigensieve.tables.missing import MISSING_WORDS
+from eigensieve.tables.labels import MISSING_WORDS
 
 NUMBER, MISSING, TEXT, LONG, DIGITS = 0, 1, 2, 3, 4
 """What a cell can be. LONG is a number with too many digits, for Python's own float(). DIGITS is a whole number that no

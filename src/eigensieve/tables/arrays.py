@@ -10,11 +10,10 @@ from typing import IO, Any
 import numpy as np
 from scipy.sparse import csc_matrix, csr_matrix
 
-from eigensieve.tables.errors import DataError, damaged, parsing, position
+from eigensieve.tables.errors import PER_FEATURE, PER_TEXT, DataError, claim, damaged, parsing, position
 from eigensieve.tables.files import Source
-from eigensieve.tables.limits import PER_FEATURE, PER_TEXT, claim
-from eigensieve.tables.matrix import as_matrix, check_length, check_sparse, matrix_table, only_matrix, refuse_names
-from eigensieve.tables.table import Column, Matrix, Request, Table, as_floats
+from eigensieve.tables.matrix import as_matrix, check_sparse, matrix_table, only_matrix, refuse_names, with_arrays
+from eigensieve.tables.table import Matrix, Request, Table, as_floats
 
 _PARTS = ("data", "indices", "indptr", "shape")
 """Of a sparse matrix: with "X_" before their names, or as ``scipy.sparse.save_npz`` writes them."""
@@ -43,13 +42,8 @@ def read_npz(source: Source, request: Request) -> Table:
     table = matrix_table(X, request, rest.pop("feature_names", None))
     for role, name in request.named.items():
         position(name, list(rest), request.path, role, "array")
-        check_length(rest[name], table.n_samples, request.path, name)
-    return replace(
-        table,
-        sample_names=None if request.id is None else [str(entry) for entry in rest[request.id]],
-        apart={role: Column(name, rest[name]) for role, name in request.apart.items()},
-        details={"rest": {name: values for name, values in rest.items() if name not in request.named.values()}},
-    )
+    others = {name: values for name, values in rest.items() if name not in request.named.values()}
+    return replace(with_arrays(table, request, rest), details={"rest": others})
 
 
 def write_npy(path: Path, table: Table) -> None:

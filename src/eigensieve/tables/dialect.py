@@ -7,7 +7,7 @@ from itertools import pairwise
 from math import isnan
 
 from eigensieve.tables.columns import FEATURE_WORDS, SAMPLE_WORDS, plain_word
-from eigensieve.tables.missing import MISSING_WORDS
+from eigensieve.tables.labels import MISSING_WORDS
 from eigensieve.tables.table import Request
 
 DELIMITERS = ",\t;| "

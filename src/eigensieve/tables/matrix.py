@@ -1,5 +1,6 @@
 """A table around one matrix: what the formats share that store arrays and no columns."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -7,7 +8,7 @@ import numpy as np
 from scipy.sparse import csr_matrix, issparse
 
 from eigensieve.tables.errors import DataError, listed, parsing
-from eigensieve.tables.table import Matrix, NumberedNames, Request, Table, as_floats
+from eigensieve.tables.table import Column, Matrix, NumberedNames, Request, Table, as_floats
 
 
 def check_sparse(matrix: Any) -> None:
@@ -77,13 +78,19 @@ def only_matrix(matrices: list[str], path: str | Path) -> str:
     return matrices[0]
 
 
-def check_length(values: np.ndarray, n_samples: int, path: str | Path, name: str) -> None:
-    """Refuse an array that does not have one entry per sample."""
-    if values.shape != (n_samples,):
-        raise DataError(
-            f"'{path}': array '{name}' has shape {values.shape} where ({n_samples},) is needed. "
-            "Name an array with one entry per sample."
-        )
+def with_arrays(table: Table, request: Request, arrays: dict[str, np.ndarray]) -> Table:
+    """Return the table with its id, label and batch from arrays with one entry per sample."""
+    for name in request.named.values():
+        if arrays[name].shape != (table.n_samples,):
+            raise DataError(
+                f"'{request.path}': array '{name}' has shape {arrays[name].shape} where ({table.n_samples},) is "
+                "needed. Name an array with one entry per sample."
+            )
+    return replace(
+        table,
+        sample_names=None if request.id is None else [str(entry) for entry in arrays[request.id]],
+        apart={role: Column(name, arrays[name]) for role, name in request.apart.items()},
+    )
 
 
 def refuse_names(what: str, request: Request) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 
 from eigensieve.tables.dialect import Dialect, has_commas
 from eigensieve.tables.errors import DataError, listed, position, text_among_numbers
-from eigensieve.tables.missing import gaps
+from eigensieve.tables.labels import gaps
 from eigensieve.tables.table import Request, Table
 
 MOST_CATEGORIES = 50

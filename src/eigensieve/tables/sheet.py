@@ -7,8 +7,7 @@ from functools import cached_property
 from pathlib import Path
 
 from eigensieve.tables.errors import DataError, listed
-from eigensieve.tables.labels import as_labels
-from eigensieve.tables.table import Column, Request, Table
+from eigensieve.tables.table import Request, Table
 
 
 @dataclass(frozen=True)
@@ -60,11 +59,12 @@ def read_with(sheet: Sheet, request: Request, read: Callable[[Request], Table]) 
             raise DataError(f"'{request.path}' and {sheet.name} both have a column '{name}'. Rename one of them.")
     rows = sheet.rows(samples, request.path)
     _note(table, sheet, rows, ours)
-    values = {
-        role: as_labels(["" if row is None else sheet.columns[name][row] for row in map(rows.get, samples)], request)
+    places = [rows.get(sample) for sample in samples]
+    found = {
+        role: request.column(name, ["" if row is None else sheet.columns[name][row] for row in places])
         for role, name in ours.items()
     }
-    return replace(table, apart=table.apart | {role: Column(ours[role], cells) for role, cells in values.items()})
+    return replace(table, apart=table.apart | found)
 
 
 def _note(table: Table, sheet: Sheet, rows: dict[str, int], used: dict[str, str]) -> None:

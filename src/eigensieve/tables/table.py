@@ -1,22 +1,20 @@
 """A table of samples as the readers hand it over, and the error they raise."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from itertools import chain
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, overload
 
 import numpy as np
 from scipy.sparse import csr_matrix
 
-from eigensieve.tables.errors import DataError, listed, too_large
-from eigensieve.tables.missing import gaps
+from eigensieve.tables.errors import DataError, listed, refuse_duplicates, too_large
+from eigensieve.tables.labels import as_labels, gaps, unknown
 
 Samples = Literal["auto", "rows", "columns"]
 Categories = Literal["error", "leave-out", "one-hot"]
 Matrix = np.ndarray | csr_matrix
-Line = tuple[list[Any], np.ndarray, list[Any]]
 
 
 @dataclass(frozen=True)
@@ -52,6 +50,10 @@ class Request:
     def named(self) -> dict[str, str]:
         """The names that the caller gave, by role: those of `apart`, and "id"."""
         return self.apart if self.id is None else {"id": self.id, **self.apart}
+
+    def column(self, name: str, cells: Sequence[str]) -> "Column":
+        """The labels or batches that the cells of a column stand for."""
+        return Column(name, as_labels(cells, self.na_values, self.path))
 
     def names_any(self, cells: Sequence[str]) -> bool:
         """Whether one of the cells is the name of a column that the caller asked for."""
@@ -196,24 +198,6 @@ class Table:
         """Whether the file names its features."""
         return not isinstance(self.feature_names, NumberedNames)
 
-    def lines(self) -> tuple[list[str], Iterator[Line]]:
-        """Return the header of a text table in the file's orientation, and its lines: cells, numbers, cells."""
-        apart = self.columns_apart
-        if self.orientation == "columns":
-            header = [self.id_name or "", *self.sample_names_or_numbers]
-            labels: Iterator[Line] = (([name, *values], np.empty(0), []) for name, values in apart.items())
-            X = self.X if isinstance(self.X, np.ndarray) else self.X.tocsc()
-            values: Iterator[Line] = (
-                ([name], _line(X[:, [place]]), []) for place, name in enumerate(self.feature_names)
-            )
-            return header, chain(labels, values)
-        ids = self.sample_names
-        header = [*([] if ids is None else [self.id_name or "id"]), *self.feature_names, *apart]
-        numbers = range(self.n_samples)
-        before = ([] if ids is None else [ids[row]] for row in numbers)
-        after = ([values[row] for values in apart.values()] for row in numbers)
-        return header, zip(before, (_line(self.X[[row]]) for row in numbers), after, strict=True)
-
     def set_apart(self, role: str, name: str) -> "Table":
         """Return the table with a column that is no feature but has a role; the table itself without such a column.
 
@@ -256,10 +240,6 @@ class Table:
         )
 
 
-def _line(part: Any) -> np.ndarray:
-    return np.ravel(part if isinstance(part, np.ndarray) else part.toarray())
-
-
 def checked(table: Table, path: str | Path) -> Table:
     """Refuse tables no selection can work on, and note missing values."""
     if table.n_samples == 0:
@@ -267,7 +247,8 @@ def checked(table: Table, path: str | Path) -> Table:
     if table.n_features == 0:
         text = f" Its columns of text are {listed(list(table.text))}." if table.text else ""
         raise DataError(f"'{path}' has no numeric features.{text} Check the delimiter, and the label and id columns.")
-    refuse_duplicates(table.feature_names, path, "feature")
+    if table.has_names:
+        refuse_duplicates(table.feature_names, path, "feature")
     values = table.X if isinstance(table.X, np.ndarray) else table.X.data
     if values.dtype.kind == "f":
         rows = max(1, 2**22 // max(1, int(np.prod(values.shape[1:]))))
@@ -276,10 +257,10 @@ def checked(table: Table, path: str | Path) -> Table:
             total = table.n_samples * table.n_features
             table.notes.append(f"{missing:,} of {total:,} values are missing ({percent(missing / total)})")
     unlabelled = 0 if table.label is None else int(unknown(table.label).sum())
-    if unlabelled:
-        table.notes.append(
-            f"{unlabelled:,} of {table.n_samples:,} samples have no label{_words_for_missing(table.label)}"
-        )
+    if table.label is not None and unlabelled:
+        words = sorted(gaps(table.label.tolist()) - {""}) if table.label.dtype.kind == "U" else []
+        taken = f" ({listed(words)})" if words else ""
+        table.notes.append(f"{unlabelled:,} of {table.n_samples:,} samples have no label{taken}")
     without_batch = 0 if table.batch is None else int(unknown(table.batch).sum())
     if without_batch:
         raise DataError(
@@ -287,17 +268,6 @@ def checked(table: Table, path: str | Path) -> Table:
             "Fill it in, or give those samples a batch of their own."
         )
     return table
-
-
-def refuse_duplicates(names: Sequence[str], path: str | Path, what: str) -> None:
-    """Raise when a name occurs twice."""
-    if isinstance(names, NumberedNames) or len(set(names)) == len(names):
-        return
-    repeated = [name for name, count in Counter(names).items() if count > 1]
-    if repeated:
-        raise DataError(
-            f"'{path}' has duplicate {what} names: {listed(repeated)}. Give every {what} a name of its own."
-        )
 
 
 def as_floats(values: np.ndarray, path: str | Path = "the table") -> np.ndarray:
@@ -338,20 +308,3 @@ def make_unique(names: Sequence[str], notes: list[str]) -> list[str]:
 def percent(share: float) -> str:
     """A share in percent, with two digits that count."""
     return f"{100 * share:.0f} %" if share >= 0.1 else f"{100 * share:.2g} %"
-
-
-def _words_for_missing(labels: np.ndarray | None) -> str:
-    """The words that were taken for missing labels, quoted in brackets; nothing where their cells are empty."""
-    words = [] if labels is None or labels.dtype.kind != "U" else sorted(gaps(labels.tolist()) - {""})
-    return f" ({listed(words)})" if words else ""
-
-
-def unknown(labels: np.ndarray) -> np.ndarray:
-    """Which labels are missing: NaN, or among words a blank, "NA", "?" and the like (see :mod:`.missing`)."""
-    if labels.dtype.kind == "f":
-        return np.isnan(labels)
-    if labels.dtype.kind != "U":
-        return np.zeros(len(labels), dtype=bool)
-    texts = labels.tolist()
-    missing = gaps(texts)
-    return np.array([text in missing for text in texts], dtype=bool)

@@ -30,8 +30,7 @@ def apply_model(
     """Keep the features that a fitted model selected, in another table. Columns are found by their names."""
     check_table_name(output, reading.source)
     console = Console(printing, output)
-    with Outputs(force=force) as outputs:
-        outputs.check(output, inputs=(model, *reading.inputs))
+    with Outputs(output, inputs=(model, reading.source, reading.sheet), force=force) as outputs:
         estimator, header = _open_model(model)
         if not hasattr(estimator, "get_support"):
             raise ModelProblem(
@@ -45,18 +44,14 @@ def apply_model(
             outputs.write("table", output, lambda path: save_table(chosen, path, safe=safe_names), suffix=suffix)
         else:
             console.note(f"No table was written: the model '{model}' selected no features.")
-        outputs.commit()
     console.text(f"{chosen.n_features:,} of {table.n_features:,} features kept for {table.n_samples:,} samples")
-    console.places(outputs.written)
-    console.document(
-        {
-            "command": "apply",
-            "model": {key: header[key] for key in ("eigensieve", "estimator", "written")},
-            "samples": table.n_samples,
-            "features": [str(name) for name in chosen.feature_names],
-            "outputs": outputs.written,
-        }
-    )
+    document = {
+        "command": "apply",
+        "model": {key: header[key] for key in ("eigensieve", "estimator", "written")},
+        "samples": table.n_samples,
+        "features": [str(name) for name in chosen.feature_names],
+    }
+    console.finish(document, outputs.written)
 
 
 def _open_model(path: str) -> tuple[Any, dict[str, Any]]:

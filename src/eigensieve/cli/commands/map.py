@@ -58,8 +58,7 @@ def map_features(reading: SampleOptions, fit: FitOptions, writing: WriteOptions,
     _check_figure(writing.figure, fit.rounds)
     places = (writing.output, writing.figure, writing.model, writing.report)
     console = Console(printing, *places)
-    with Outputs(force=writing.force) as outputs:
-        outputs.check(*places, inputs=(*reading.inputs, fit.side))
+    with Outputs(*places, inputs=(reading.source, reading.sheet, fit.side), force=writing.force) as outputs:
         samples = read_samples(reading, console, notes=True)
         fitted, used = _fit(samples, fit, console, reading)
         columns = _columns(fitted, samples.features)
@@ -68,7 +67,6 @@ def map_features(reading: SampleOptions, fit: FitOptions, writing: WriteOptions,
         outputs.write("figure", writing.figure, lambda path: _draw(fitted, writing.names, path))
         outputs.write("model", writing.model, lambda path: save_model(fitted, path, input=reading.source))
         outputs.write_text("report", writing.report, lambda: _page(fitted, columns, used, reading.source, samples))
-        outputs.commit()
     _show(fitted, columns, used, console, outputs.written)
 
 
@@ -162,14 +160,11 @@ def _show(
     ]
     titles = [title.replace("_", " ") for title in shown]
     console.table("Taken from the rounds in turn", titles, rows[:20], right=titles[1:])
-    console.places(written)
-    console.document(
-        {
-            "command": "map",
-            "features": len(columns["feature"]),
-            "used": used,
-            "rounds": [[columns["feature"][i] for i in chosen if columns["round"][i] == number] for number in rounds],
-            "criteria": [float(value) for value in fitted.objectives_],
-            "outputs": written,
-        }
-    )
+    document = {
+        "command": "map",
+        "features": len(columns["feature"]),
+        "used": used,
+        "rounds": [[columns["feature"][i] for i in chosen if columns["round"][i] == number] for number in rounds],
+        "criteria": [float(value) for value in fitted.objectives_],
+    }
+    console.finish(document, written)

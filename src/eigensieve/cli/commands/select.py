@@ -44,6 +44,7 @@ _HOW_MANY = (
     "How many features: auto (all that are not noise), fewest (sieve: the fewest that show the same structure), a "
     "number, or a fraction of all."
 )
+_MANY = 200  # more features than a person looks through
 _LEAST_TO_HALVE = 8  # samples of which halves are selected from
 _METHODS = "; ".join(f"{name} ({method.summary})" for name, method in METHODS.items())
 
@@ -113,11 +114,9 @@ class FitOptions:
         """The files that are read; names of features are no files."""
         return self.side, self.pairs, self.must_keep, self.exclude, self.groups, self.costs
 
-    def fitting(
-        self, label: str | None, *, event: str | None = None, time: str | None = None, **roles: str | None
-    ) -> Fitting:
+    def fitting(self, reading: TargetOptions) -> Fitting:
         """The method with its parameters. Options that do not go together are refused before anything is read."""
-        others = {"method", "side", "pairs", "stability"}
+        label, others = reading.label, {"method", "side", "pairs", "stability"}
         given = {key: value for key, value in vars(self).items() if key not in others}
         given["scale"] = self.scale or None
         words = METHODS[self.method].words if self.method in METHODS else ("auto",)
@@ -136,7 +135,8 @@ class FitOptions:
             )
         if label is None and self.supervision not in (None, "auto", "ignore"):
             raise UsageProblem(f"--supervision {self.supervision} needs labels. Name their column with --label.")
-        for name, value in ({**roles, "event": event, "side": self.side, "pairs": self.pairs}).items():
+        known = {"batch": reading.batch, "donors": reading.donor, "event": reading.event}
+        for name, value in (known | {"side": self.side, "pairs": self.pairs}).items():
             if value is not None and name not in fitting.method.knows:
                 raise UsageProblem(
                     f"--{name} does nothing with --method {self.method}. Drop it, or use --method {DEFAULT_METHOD}."
@@ -177,17 +177,15 @@ def select_features(
     --batch and --donors are never features.
     """
     check_times(reading.event, reading.time, reading.label)
-    fitting = fit.fitting(**reading.roles)
+    fitting = fit.fitting(reading)
     check_table_name(writing.output, reading.source)
     check_frame_name(writing.weights)
     places = (writing.output, writing.weights, writing.model, writing.report, writing.selected)
     console = Console(printing, *places)
-    with Outputs(force=writing.force) as outputs:
-        outputs.check(*places, inputs=(*reading.inputs, *fit.inputs))
+    with Outputs(*places, inputs=(reading.source, reading.sheet, *fit.inputs), force=writing.force) as outputs:
         samples = with_times(read_samples(reading, console, notes=True, gaps=fitting.method.gaps))
         selection = _selection(fitting, samples, reading, fit, console)
         _write(selection, writing, outputs, console)
-        outputs.commit()
     _show(selection, console, top, outputs.written)
 
 
@@ -195,9 +193,9 @@ def _selection(
     fitting: Fitting, samples: Samples, reading: SampleOptions, options: FitOptions, console: Console
 ) -> Selection:
     """Read side data and pairs, fit, and repeat the fit on random halves where asked."""
-    extra: dict[str, Any] = {} if samples.batches is None else {"batches": samples.batches}
-    if samples.donors is not None:
-        extra["groups"] = samples.donors
+    extra: dict[str, Any] = {} if samples.apart.get("batch") is None else {"batches": samples.apart.get("batch")}
+    if samples.apart.get("donor") is not None:
+        extra["groups"] = samples.apart.get("donor")
     if options.side is not None:
         extra["side"] = read_side(options.side, reading, samples, console)
     if options.pairs is not None:
@@ -228,7 +226,7 @@ def _write(selection: Selection, wanted: WriteOptions, outputs: Outputs, console
         outputs.write(
             "table",
             wanted.output,
-            lambda path: save_table(selection.chosen_table(), path, safe=safe),
+            lambda path: save_table(selection.samples.of_table(selection.support), path, safe=safe),
             suffix=own_suffix(table),
         )
     outputs.write(
@@ -258,14 +256,14 @@ def _page(selection: Selection, console: Console) -> str:
 
 def _show(selection: Selection, console: Console, top: int, written: dict[str, str]) -> None:
     """Print the outcome for people, or as JSON."""
-    console.text(selection.headline)
-    for sentence in [*selection.samples.prepared, *selection.used_sentences, *selection.warnings]:
+    for sentence in selection.sentences:
         console.text(sentence)
     if selection.support.any():
         console.table(*selection.best(top), right=["weight", "rank", "null quantile", "selection frequency"])
-    if selection.many_by_default:
+    fitting = selection.fitting
+    asked = fitting.params.get("n_features_to_select", "auto")
+    if asked == "auto" and "fewest" in fitting.method.words and int(selection.support.sum()) > _MANY:
         console.text(
             "These are all that are not noise. --n-features fewest takes the fewest that show the same structure."
         )
-    console.places(written)
-    console.document(selection.document(written))
+    console.finish(selection.document(), written)
