@@ -179,6 +179,22 @@ def test_a_second_signal_does_not_disturb_the_ending(cli, table, monkeypatch, nu
     assert signal.getsignal(number) is before
 
 
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)])
+def test_a_signal_that_a_library_turns_into_its_own_error_is_told(cli, table, monkeypatch, number, code):
+    """As numpy does where its compiled code calls Python, for example to read the fields of a buffer."""
+
+    def read(*args, **kwargs):
+        try:
+            os.kill(os.getpid(), number)
+            time.sleep(30)
+        except BaseException as error:
+            raise ValueError("'T{d:val:q:i1:}' is not a valid PEP 3118 buffer format string") from error
+
+    monkeypatch.setattr("eigensieve.TraceRatioSelector.fit", read)
+    found, _, err = cli(*SELECT, table, "--label", "tissue")
+    assert found == code and "Nothing was written" in err and "PEP 3118" not in err, err
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_after_the_command_is_told(monkeypatch, capsys, number):
     def over(arguments):

@@ -262,7 +262,7 @@ def test_errors_speak_of_options(cli, cars):
     code, _, err = cli("inspect", cars, "--decimal", "ab")
     assert code == 2 and "--decimal must be one character" in err
     code, _, err = cli("inspect", cars, "--decimal", ",", "--thousands", ",")
-    assert code == 2 and "--thousands must differ from the decimal mark. Got ',' for both." in err
+    assert code == 2 and "--thousands must differ from the decimal mark ','. Got ',' instead." in err
     code, _, err = cli("select", cars, "--fdr", 3)
     assert code == 2 and "--fdr must be" in err
     for message in (err, in_options("n_features_to_select=5 asks"), in_options("Use score='laplacian' or scale=True.")):

@@ -37,7 +37,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "apply": ("apply", "{model}", "{table}", "--label", "y", "-o", "{out}/x.csv"),
     "compare": (*_COMPARE, "-n", "3", "--folds", "2", "-o", "{out}/x.csv", "-r", "{out}/r.html"),
     "score": ("score", "{table}", "--label", "y", "-p", "g0,g1", "-o", "{out}/x.csv", "-r", "{out}/r.html"),
-    "demo": ("demo", "--features", "60", "-o", "{out}/r.html"),
+    "demo": ("demo", "--features", "31", "-o", "{out}/r.html"),
     "inspect": ("inspect", "{table}", "--label", "y"),
     "app": ("app", "--no-browser"),
 }
@@ -60,9 +60,8 @@ def draw(rng: np.random.Generator, target: str) -> Spec:
         "moment": float(rng.random()),
         "twice": bool(rng.random() < 0.2),
         "existing": bool(rng.random() < 0.5),
-        "program": bool(
-            rng.random() < 0.03
-        ),  # which takes seconds to start, or a fork of this process, which has everything imported
+        # a new process, which takes seconds to start, or a fork of this one, which has everything imported
+        "program": bool(rng.random() < 0.03),
         "again": bool(rng.random() < 0.25) and command != "app",  # which ends with a signal only
     }
 
@@ -175,7 +174,8 @@ def _whole(command: str) -> tuple[dict[str, bytes], float]:
         import eigensieve.app.server  # noqa: F401
 
         return {}, _APP
-    # Forks find the modules imported and the functions compiled. Polars is left out: its threads do not survive a fork.
+    # Forks find the modules imported and the functions compiled. Polars is imported and not used: its threads do not
+    # survive a fork.
     with tempfile.TemporaryDirectory() as folder, redirect_stderr(io.StringIO()):
         parts = _arguments(command, Path(folder))
         for output in ("-w", "-o") if command in ("map", "apply", "compare", "score") else ("-w",):

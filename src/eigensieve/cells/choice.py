@@ -9,6 +9,7 @@ from eigensieve.data import DataMatrix, one_blas_thread, without_gaps
 from eigensieve.estimators import (
     Known,
     SieveSelector,
+    check_data,
     check_room,
     generator,
     progress_of,
@@ -48,7 +49,7 @@ def choose(model: SieveSelector, data: DataMatrix, known: Known, *, amounts: boo
     if known.y is not None:
         model._fit_known(data, known)
         return Choice(model.selection_order_, model.weights_, model.embedding_)
-    raw = model._check_data(data, min_samples=4)
+    raw = check_data(model, data, min_samples=4)
     usable = model._check_some_vary(raw)
     count, constraints = model._count(usable), read_constraints(model, usable)
     check_room(model, count, constraints, usable)

@@ -108,6 +108,9 @@ def _with_flat_options(function: Callable[..., None]) -> Callable[..., None]:
 _heard: list[float] = []
 """When signals came that end the command. Further ones must not disturb its ending: for two seconds they do nothing."""
 
+_ends: list[BaseException] = []
+"""What they raised. Libraries may answer with an error of their own, as numpy does where it calls Python from C."""
+
 _CLEANING = 2.0
 _AGAIN = 0.2  # seconds; shorter, and it may come before the thread that sends it is known to run
 
@@ -116,6 +119,7 @@ def run(arguments: Sequence[str]) -> int:
     """Run one command line and return its exit code; print at most one line about what went wrong."""
     PUBLISHED.clear()
     _heard.clear()
+    _ends.clear()
     open_closed_streams()
     previous, hook = _catch_signals(), sys.unraisablehook
     sys.unraisablehook = _send_again
@@ -147,30 +151,34 @@ def _run(arguments: Sequence[str]) -> int:
         # keep Python from complaining at exit that the reader of our output has gone (``| head``)
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return ExitCode.OK
-    except CommandError as problem:
+    except Exception as problem:
+        return _fail_ended(_ends[-1]) if _ends else _explained(problem)
+
+
+def _explained(problem: Exception) -> int:
+    """Print what a problem means for the user; return its exit code."""
+    if isinstance(problem, CommandError):
         return _fail(one_line(problem), problem.code, problem)
-    except _CLICK_ERROR as problem:  # typer's own message with where to find help; there is none without a command
+    if isinstance(problem, _CLICK_ERROR):  # typer's own message with where to find help; none without a command
         message = one_line(problem.format_message()).rstrip(".")  # type: ignore[attr-defined]
         context = getattr(problem, "ctx", None)
         command = context.command_path if context is not None else "eigensieve"
         help = f"{message}. See '{command} --help'."
         return _fail(help, ExitCode.USAGE, problem) if message else ExitCode.USAGE
-    except ImportError as problem:
-        if "pip install" not in str(problem):
-            return _internal(problem)
+    if isinstance(problem, ImportError) and "pip install" in str(problem):
         return _fail(one_line(problem), ExitCode.MISSING_PACKAGE, problem)
-    except MemoryError as problem:
+    if isinstance(problem, MemoryError):
         return _fail(out_of_memory(problem), ExitCode.INPUT, problem)
-    except OSError as problem:
-        if not disk_full(problem):
-            return _internal(problem)
+    if isinstance(problem, OSError) and disk_full(problem):
         already = f" Already written: {', '.join(PUBLISHED)}." if PUBLISHED else ""
         refused = explain_os_error(problem, problem.filename or "standard output", "writing")
         return _fail(refused + already, ExitCode.OUTPUT, problem)
-    except Exception as problem:
-        if "can't start new thread" in str(problem):
-            return _fail(out_of_memory("a thread cannot be started"), ExitCode.INPUT, problem)
-        return _internal(problem)
+    if "can't start new thread" in str(problem):
+        return _fail(out_of_memory("a thread cannot be started"), ExitCode.INPUT, problem)
+    text = (
+        f"Unexpected {type(problem).__name__}: {one_line(problem)}. Please report it; EIGENSIEVE_DEBUG=1 shows where."
+    )
+    return _fail(text, ExitCode.INTERNAL, problem)
 
 
 def _outcome(code: Any) -> int:
@@ -193,9 +201,9 @@ def _on_signal(number: int, frame: FrameType | None) -> None:
     if _heard and now - _heard[-1] < _CLEANING:
         return
     _heard.append(now)
-    if number == signal.SIGINT:
-        raise KeyboardInterrupt
-    raise Terminated(ExitCode.TERMINATED if number == signal.SIGTERM else ExitCode.HANGUP)
+    told = ExitCode.TERMINATED if number == signal.SIGTERM else ExitCode.HANGUP
+    _ends.append(KeyboardInterrupt() if number == signal.SIGINT else Terminated(told))
+    raise _ends[-1]
 
 
 def _send_again(dropped: Any) -> None:
@@ -220,12 +228,6 @@ def _fail_ended(end: BaseException) -> int:
     if not isinstance(end, Terminated):
         return _fail(_ended("Interrupted"), ExitCode.INTERRUPTED)
     return _fail(_ended("Terminated" if end.code == ExitCode.TERMINATED else "Hung up"), end.code)
-
-
-def _internal(problem: BaseException) -> int:
-    what = f"Unexpected {type(problem).__name__}: {one_line(problem)}"
-    text = f"{what}. Please report it; EIGENSIEVE_DEBUG=1 shows where."
-    return _fail(text, ExitCode.INTERNAL, problem)
 
 
 def _fail(message: str, code: ExitCode, problem: BaseException | None = None) -> int:

@@ -2,8 +2,7 @@
 
 import sys
 import warnings
-from collections.abc import Callable, Sequence
-from functools import wraps
+from collections.abc import Sequence
 from numbers import Integral, Real
 from typing import Any
 
@@ -205,34 +204,15 @@ def check_scale(estimator: BaseEstimator, data: DataMatrix) -> DataMatrix:
     return found
 
 
-def _all_or_nothing(fit: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a `fit` that leaves the estimator as it was when it is interrupted or fails."""
-
-    @wraps(fit)
-    def whole(self: BaseEstimator, *arguments: Any, **options: Any) -> Any:
-        before = dict(vars(self))
-        try:
-            return fit(self, *arguments, **options)
-        except BaseException:
-            vars(self).clear()
-            vars(self).update(before)
-            raise
-
-    return whole
-
-
 class Estimator(BaseEstimator):
-    """Base of all estimators: `fit` is all or nothing, `random_state` may be a Generator, HTML links to our pages."""
+    """Base of all estimators: `random_state` may be a Generator, and the HTML representation links to our pages."""
 
     _doc_link_module = "eigensieve"
     _doc_link_template = _PAGES
     _parameter_constraints: dict[str, list[Any]]
-    fit: Any
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        if "fit" in vars(cls):
-            cls.fit = _all_or_nothing(cls.fit)
         if "_parameter_constraints" in vars(cls):
             shared = {name: rule for name, rule in _EVERYWHERE.items() if name in cls._get_param_names()}
             cls._parameter_constraints = {**cls._parameter_constraints, **shared}
@@ -287,9 +267,6 @@ class BaseSelector(SelectorMixin, Estimator):
         tags.input_tags.sparse = True
         tags.input_tags.allow_nan = self._fills_gaps
         return tags
-
-    def _check_data(self, X: Any, y: Any = None, *, min_samples: int = 2) -> DataMatrix:
-        return check_data(self, X, y, min_samples=min_samples)
 
     def _check_some_vary(self, data: DataMatrix) -> BoolArray:
         """Return the mask of the features that vary. Raise when none does."""

@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from eigensieve._progress import progress_for
-from eigensieve._sklearn import Interval, StrOptions, fit_context
+from eigensieve._sklearn import Interval, StrOptions, whole_fit
 from eigensieve._types import FloatArray, IntArray
 from eigensieve.data import one_blas_thread
 from eigensieve.elements import (
@@ -89,7 +89,7 @@ class ElementMachine(SmallMachine):
         self.random_state = random_state
         self.verbose = verbose
 
-    @fit_context(prefer_skip_nested_validation=False)
+    @whole_fit
     def fit(self, X: Any, y: Any) -> Self:
         """Select the elements on (X, y).
 

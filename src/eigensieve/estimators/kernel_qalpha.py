@@ -6,13 +6,14 @@ from typing import Any, Literal, Self
 
 import numpy as np
 
-from eigensieve._sklearn import StrOptions, fit_context
+from eigensieve._sklearn import StrOptions, whole_fit
 from eigensieve._types import Array, BoolArray, FloatArray
 from eigensieve.data import DataMatrix, as_data
 from eigensieve.estimators.base import (
     AT_LEAST_ONE,
     NOT_NEGATIVE,
     POSITIVE,
+    check_data,
     features_by_weight,
     generator,
     progress_of,
@@ -165,7 +166,7 @@ class KernelQAlphaSelector(BaseQAlpha):
         problem = self._problem(self.mapped_features_, self.embedding_.shape[1], np.ones(self.n_features_in_, bool))
         return problem.unit * ProblemGram(problem, self.embedding_).to_dense()
 
-    @fit_context(prefer_skip_nested_validation=True)
+    @whole_fit
     def fit(self, X: Any, y: Any = None, *, side: Any = None, cannot_link: Any = None, must_link: Any = None) -> Self:
         """Learn the weights.
 
@@ -183,13 +184,13 @@ class KernelQAlphaSelector(BaseQAlpha):
         """
         known = Known(y, side=side, cannot_link=cannot_link, must_link=must_link)
         progress = progress_of(self)
-        raw = self._check_data(X, known.y)
+        raw = check_data(self, X, known.y)
         knowledge = self._read_knowledge(raw, known)
         labels, pairs, scale = knowledge.labels, knowledge.pairs, knowledge.scale
         usable = self._usable(raw)
         count = self._count(usable)
         progress(f"kernel of {raw.n_features} features")
-        kernel = KernelSettings(self.kernel, self._normalization(), self.n_components, **(self.kernel_params or {}))
+        kernel = KernelSettings(self.kernel, self._normalization, self.n_components, **(self.kernel_params or {}))
         indicators = None if labels is None else class_indicators(labels.codes)
         factor = map_features(raw, kernel, indicators, generator(self.random_state))
         phi = np.where(usable[:, None], factor.phi[: raw.n_features], 0.0)
@@ -211,9 +212,10 @@ class KernelQAlphaSelector(BaseQAlpha):
         affinity = StandardAffinity(as_data(np.ascontiguousarray(phi.T)))
         return Problem(affinity, n_clusters, TAU[self.criterion], usable)
 
-    def _rules(self) -> dict[str, Rules]:
+    def _validate_params(self) -> None:
+        super()._validate_params()
         names = KERNELS[self.kernel] if isinstance(self.kernel, str) else ()
-        return {**super()._rules(), "kernel_params": {name: _KERNEL_RULES[name] for name in names}}
+        self._check_options("kernel_params", {name: _KERNEL_RULES[name] for name in names})
 
     @property
     def _precomputed(self) -> bool:

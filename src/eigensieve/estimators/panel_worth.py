@@ -11,7 +11,7 @@ import numpy as np
 from eigensieve._progress import Progress, progress_for, silent
 from eigensieve._types import Array, FloatArray, IntArray
 from eigensieve.data import DataMatrix
-from eigensieve.estimators.base import generator
+from eigensieve.estimators.base import check_data, generator
 from eigensieve.estimators.constraints import as_indices
 from eigensieve.estimators.knowledge import Known
 from eigensieve.estimators.sieve_selector import SieveSelector
@@ -122,7 +122,7 @@ def score_panel(
     progress = progress_for("score_panel", verbose)
     model = SieveSelector(supervision=supervision, verbose=verbose)
     model._validate_params()
-    raw = model._check_data(X, y, min_samples=_LEAST)
+    raw = check_data(model, X, y, min_samples=_LEAST)
     columns = {name: _columns(model, panel, name) for name, panel in panels.items()}
     problem = model._problem(raw, Known(y, batches=batches, groups=groups), merged=False)[0]
     seed = int(generator(random_state).integers(2**32))

@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from eigensieve._progress import progress_for
-from eigensieve._sklearn import StrOptions, fit_context
+from eigensieve._sklearn import StrOptions, whole_fit
 from eigensieve._types import FloatArray
 from eigensieve.data import one_blas_thread
 from eigensieve.elements import RBF, FullExpansion, construct_vectors, refine_vectors, select_vectors, solve_weights
@@ -98,7 +98,7 @@ class ReducedSetSVC(SmallClassifier):
         self.random_state = random_state
         self.verbose = verbose
 
-    @fit_context(prefer_skip_nested_validation=False)
+    @whole_fit
     def fit(self, X: Any, y: Any) -> Self:
         """Find the vectors and solve their weights on (X, y).
 

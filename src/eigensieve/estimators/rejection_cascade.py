@@ -12,7 +12,7 @@ from sklearn.utils import Tags, check_array
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from eigensieve._sklearn import HasMethods, fit_context, is_fitted, safe_indexing
+from eigensieve._sklearn import HasMethods, is_fitted, safe_indexing, whole_fit
 from eigensieve._types import Array
 from eigensieve.elements import KIND_NAMES, FullExpansion, false_negative_bound, rejection_rates, rejection_threshold
 from eigensieve.estimators.base import INSIDE_0_1, Estimator, check_columns, scikit_state
@@ -108,7 +108,7 @@ class RejectionCascade(MetaEstimatorMixin, ClassifierMixin, Estimator):
         tags.classifier_tags.multi_class = False
         return tags
 
-    @fit_context(prefer_skip_nested_validation=False)
+    @whole_fit
     def fit(self, X: Any, y: Any) -> Self:
         """Fit the unfitted estimators and set the threshold on held-out samples.
 

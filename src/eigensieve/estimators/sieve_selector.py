@@ -7,7 +7,7 @@ from typing import Any, Literal, Self, cast
 import numpy as np
 
 from eigensieve._progress import Progress
-from eigensieve._sklearn import Interval, StrOptions, fit_context
+from eigensieve._sklearn import Interval, StrOptions, whole_fit
 from eigensieve._types import BoolArray, FloatArray, IntArray
 from eigensieve.data import DataMatrix
 from eigensieve.estimators.base import (
@@ -16,6 +16,7 @@ from eigensieve.estimators.base import (
     COUNT,
     INSIDE_0_1,
     BaseSelector,
+    check_data,
     check_samples,
     features_by_weight,
     generator,
@@ -217,7 +218,7 @@ class SieveSelector(BaseSelector):
         self.random_state = random_state
         self.verbose = verbose
 
-    @fit_context(prefer_skip_nested_validation=True)
+    @whole_fit
     def fit(
         self,
         X: Any,
@@ -272,7 +273,7 @@ class SieveSelector(BaseSelector):
         return self
 
     def _fit(self, X: Any, known: Known, progress: Progress) -> None:
-        raw = self._check_data(X, known.y, min_samples=4)
+        raw = check_data(self, X, known.y, min_samples=4)
         self._check_some_vary(raw)
         raw.report_to(progress)
         problem, nodes, usable = self._problem(raw, known)

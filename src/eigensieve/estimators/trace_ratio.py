@@ -10,7 +10,7 @@ from scipy.sparse import csr_array
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from eigensieve._progress import Progress, silent
-from eigensieve._sklearn import Interval, StrOptions, fit_context
+from eigensieve._sklearn import Interval, StrOptions, whole_fit
 from eigensieve._types import FloatArray
 from eigensieve.data import DataMatrix, as_data, is_stored
 from eigensieve.estimators.base import (
@@ -193,7 +193,7 @@ class TraceRatioSelector(BaseSelector):
         self.random_state = random_state
         self.verbose = verbose
 
-    @fit_context(prefer_skip_nested_validation=True)
+    @whole_fit
     def fit(self, X: Any, y: Any = None) -> Self:
         """Find the best subset.
 

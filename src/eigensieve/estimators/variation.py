@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.base import OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from eigensieve._sklearn import Interval, fit_context
+from eigensieve._sklearn import Interval, whole_fit
 from eigensieve._types import Array
 from eigensieve.data import DataMatrix
 from eigensieve.estimators.base import AUTO, Estimator, check_data, name_columns
@@ -61,7 +61,7 @@ class UnwantedVariationRemover(OneToOneFeatureMixin, TransformerMixin, Estimator
     def __init__(self, n_directions: int | Literal["auto"] = "auto") -> None:
         self.n_directions = n_directions
 
-    @fit_context(prefer_skip_nested_validation=True)
+    @whole_fit
     def fit(self, X: Any, y: Any = None, *, batches: Any = None, side: Any = None, must_link: Any = None) -> Self:
         """Learn the unwanted directions.
 

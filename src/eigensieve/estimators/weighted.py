@@ -8,7 +8,7 @@ from sklearn.base import OneToOneFeatureMixin, TransformerMixin, clone
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from eigensieve._sklearn import HasMethods, Interval, fit_context
+from eigensieve._sklearn import HasMethods, Interval, whole_fit
 from eigensieve.data import is_stored
 from eigensieve.estimators.base import NOT_NEGATIVE, Estimator, check_stored
 from eigensieve.estimators.sieve_selector import SieveSelector
@@ -75,7 +75,7 @@ class WeightedFeatures(OneToOneFeatureMixin, TransformerMixin, Estimator):
         self.power = power
         self.floor = floor
 
-    @fit_context(prefer_skip_nested_validation=False)
+    @whole_fit
     def fit(self, X: Any, y: Any = None, **fit_params: Any) -> Self:
         """Fit the selector.
 
