@@ -6,8 +6,7 @@ import numpy as np
 from scipy.sparse import issparse
 
 from eigensieve.data.dense import DenseData
-from eigensieve.data.disk.backed_sparse import sparse_source
-from eigensieve.data.disk.chunked import hdf5_source, zarr_source
+from eigensieve.data.disk.formats import hdf5_source, sparse_source, zarr_source
 from eigensieve.data.disk.npy import memmap_source
 from eigensieve.data.disk.sources import DEFAULT_MEMORY, Source, parse_bytes
 from eigensieve.data.matrix import DataMatrix
@@ -30,9 +29,10 @@ def as_data(X: Any, max_memory: int | None = None) -> DataMatrix:
         data.shared.names = np.asarray(X.var_names, dtype=object)
         return data
     if kind is not None:
-        found = _open_handle(X, kind, max_memory)
-        if found is not None:
-            return found
+        memory = parse_bytes(DEFAULT_MEMORY) if max_memory is None else max_memory
+        source = _source_of(X, kind, memory)
+        if source is not None:
+            return streamed(source, memory)
     if issparse(X):
         return SparseData(X)
     if isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind in "fiub":
@@ -64,26 +64,19 @@ def stored_kind(X: Any) -> str | None:
     return None
 
 
-def _open_handle(X: Any, kind: str, max_memory: int | None = None) -> DataMatrix | None:
-    """Return the data matrix for an open handle; None for a memory map that must be used as an array."""
-    memory = parse_bytes(DEFAULT_MEMORY) if max_memory is None else max_memory
-    source: Source | None
+def _source_of(X: Any, kind: str, memory: int) -> Source | None:
+    """Return the source behind an open handle; None for a memory map that must be used as an array."""
     if kind == "memmap":
-        source = memmap_source(X)
-    elif kind == "hdf5":
-        source = hdf5_source(X, memory)
-    elif kind == "zarr":
-        source = zarr_source(X, memory)
-    else:
-        path = X.group.file.filename
-        source = sparse_source(X.group, f"{path}:{X.group.name}", path)
-    return None if source is None else streamed(source, memory)
+        return memmap_source(X)
+    if kind != "backed sparse":
+        return hdf5_source(X, memory) if kind == "hdf5" else zarr_source(X, memory)
+    path = X.group.file.filename
+    return sparse_source(X.group, f"{path}:{X.group.name}", path)
 
 
 def streamed(source: Source, max_memory: int) -> DataMatrix:
     """Read a source along the axis that its layout favours."""
-    from eigensieve.data.disk.rows import RowStreamedData
-    from eigensieve.data.disk.sparse_rows import SparseRowData
+    from eigensieve.data.disk.rows import RowStreamedData, SparseRowData
     from eigensieve.data.disk.stream import StreamedData
 
     if min(source.shape) == 0:

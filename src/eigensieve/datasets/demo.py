@@ -4,7 +4,7 @@ import numpy as np
 from sklearn.utils import Bunch
 
 from eigensieve._errors import wrong_parameter
-from eigensieve.datasets.synthetic.result import features_at
+from eigensieve.datasets.synthetic import features_at
 
 
 def load_demo(n_features: int = 2000, *, random_state: int | np.random.Generator | None = 0) -> Bunch:

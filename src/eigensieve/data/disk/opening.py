@@ -8,10 +8,8 @@ import numpy as np
 
 from eigensieve._extras import require
 from eigensieve._types import Array
-from eigensieve.data.disk.backed_sparse import sparse_source
-from eigensieve.data.disk.chunked import hdf5_source, zarr_source
+from eigensieve.data.disk.formats import ParquetSource, hdf5_source, sparse_source, zarr_source
 from eigensieve.data.disk.npy import npy_source
-from eigensieve.data.disk.parquet import ParquetSource
 from eigensieve.data.disk.sources import DEFAULT_MEMORY, Source, parse_bytes
 from eigensieve.data.kinds import as_data, streamed
 from eigensieve.data.matrix import DataMatrix

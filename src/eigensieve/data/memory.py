@@ -1,9 +1,13 @@
-"""Missing values: a gap is no evidence. It is filled with the expected value, so that it counts as zero later.
+"""What only data in memory is put right for: missing values, columns of extreme scale, and equal samples.
 
-A feature is centred over its values, as in a copy whose gaps hold the mean. Permuted copies leave the gaps in place. A
-feature of which the share p is there has the squared norm p, not 1.
+A gap is no evidence. It is filled with the expected value, so that it counts as zero later. A feature is centred over
+its values, as in a copy whose gaps hold the mean. Permuted copies leave the gaps in place. A feature of which the share
+p is there has the squared norm p, not 1.
+
+Columns of extreme scale are multiplied by powers of two: no digit of a value changes, and products can be computed.
 """
 
+from copy import copy
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -11,8 +15,11 @@ import numpy as np
 from eigensieve._types import Array, BoolArray, FloatArray, IntArray
 from eigensieve.data.dense import DenseData
 from eigensieve.data.matrix import DataMatrix, Shared
+from eigensieve.data.sparse import SparseData
 
 _FEATURES = 1 << 10  # features filled at a time
+_MOST = 1000  # 2^1000 and its reciprocal can be represented
+_CLOSE = 1e-9  # projections of equal samples differ by less than this share of the largest
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,3 +86,63 @@ def _fill(
     fit = np.linalg.pinv(normal, rcond=1e-10, hermitian=True) @ (about.T @ design)[:, :, None]
     expected = middle + design @ fit[:, :, 0].T
     filled[:, lacking] = np.ldexp(np.where(there, values, expected), unit)
+
+
+def tamed(data: DataMatrix, extreme: BoolArray) -> DataMatrix | None:
+    """Return a copy of raw data in which the extreme columns have a plain scale; None if the data is not in memory. The
+    powers of two are ``shared.exponents`` of the copy."""
+    stats = data.stats()
+    # The power of two follows the larger of mean and spread, so that neither overflows.
+    size = np.maximum(np.abs(stats.mean), stats.centered_norm)
+    exponents = np.where(extreme, -np.frexp(np.where(extreme, size, 1.0))[1], 0)
+    exponents[extreme & ~np.isfinite(size)] = -_MOST
+    return multiplied(data, exponents)
+
+
+def multiplied(data: DataMatrix, exponents: IntArray) -> DataMatrix | None:
+    """Return a copy of raw data whose columns are multiplied by powers of two; None if the data is not in memory."""
+    found: DataMatrix
+    if not isinstance(data, (DenseData, SparseData)):
+        return None
+    if isinstance(data, DenseData):
+        found = DenseData(np.ldexp(data.X, exponents).astype(data.dtype, copy=False))
+    else:
+        found = copy(data)
+        found.values = np.ldexp(data.values.astype(data.dtype), np.repeat(exponents, np.diff(data.indptr)))
+    shared, gaps = data.shared, data.shared.gaps
+    if gaps is not None:
+        gaps = replace(gaps, X=np.ldexp(gaps.X, exponents))
+    found.shared = Shared(names=shared.names, progress=shared.progress, exponents=exponents, gaps=gaps)
+    return found
+
+
+def first_of_equals(data: DataMatrix) -> IntArray:
+    """Return, for every sample of data in memory, the first sample with the same values; itself elsewhere."""
+    own = np.arange(data.n_samples)
+    if not isinstance(data, DenseData | SparseData):
+        return own
+    view = data.rescaled(None, None)
+    view.shared = Shared()
+    R = np.random.default_rng(0).standard_normal((data.n_features, 2))
+    places = view.combine(R)
+    if data.shared.gaps is not None:
+        places = np.column_stack([places, np.isnan(data.shared.gaps.X) @ R])
+    order = np.argsort(places[:, 0], kind="stable")
+    limit = _CLOSE * max(float(np.abs(places[:, 0]).max()), np.finfo(np.float64).tiny)
+    near = np.concatenate([[False], np.diff(places[order, 0]) <= limit])
+    if not near.any():
+        return own
+    first = own.copy()
+    for run in np.split(order, np.flatnonzero(~near)[1:]):
+        if len(run) > 1:
+            first[run] = _firsts(view, np.sort(run))
+    return first
+
+
+def _firsts(data: DataMatrix, rows: IntArray) -> IntArray:
+    """Return the first of the given samples that is equal to each of them."""
+    few = data.samples(rows)
+    few.shared = Shared()
+    values = np.hstack(few.map_blocks(lambda block: np.asarray(block.toarray())))
+    _, first, back = np.unique(values, axis=0, return_index=True, return_inverse=True)
+    return rows[first[back.reshape(-1)]]

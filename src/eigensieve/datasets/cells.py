@@ -7,7 +7,7 @@ import numpy as np
 from scipy.sparse import csr_matrix, vstack
 
 from eigensieve._errors import wrong_parameter
-from eigensieve.datasets.synthetic.result import RandomState, check_range
+from eigensieve.datasets.synthetic import RandomState, check_range
 
 _AT_ONCE = 2**22  # rates that are held at a time
 
