@@ -17,7 +17,7 @@ from typing import Annotated, Any, get_type_hints
 import typer
 
 from eigensieve.cli.commands import COMMANDS
-from eigensieve.cli.console import open_closed_streams, printable
+from eigensieve.cli.console import CLOSED, printable
 from eigensieve.cli.errors import (
     CommandError,
     ExitCode,
@@ -120,7 +120,7 @@ def run(arguments: Sequence[str]) -> int:
     PUBLISHED.clear()
     _heard.clear()
     _ends.clear()
-    open_closed_streams()
+    _open_closed_streams()
     previous, hook = _catch_signals(), sys.unraisablehook
     sys.unraisablehook = _send_again
     try:
@@ -134,6 +134,19 @@ def run(arguments: Sequence[str]) -> int:
         for number, handler in previous.items():
             signal.signal(number, handler)
     return code
+
+
+def _open_closed_streams() -> None:
+    """Put the null device in place of standard streams that the caller closed (``>&-``). Python has None for them. The
+    next opened file would take their place and receive the printed text."""
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        if getattr(sys, name) is None:
+            null = os.open(os.devnull, os.O_RDWR)
+            if null != number:
+                os.dup2(null, number)
+                os.close(null)
+            setattr(sys, name, open(number, "w" if number else "r", encoding="utf-8", closefd=False))  # noqa: SIM115
+            CLOSED.add(name)
 
 
 def _run(arguments: Sequence[str]) -> int:

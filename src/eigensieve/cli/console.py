@@ -2,7 +2,6 @@
 
 import contextlib
 import json
-import os
 import re
 import sys
 import warnings
@@ -22,20 +21,8 @@ def printable(text: object) -> str:
     return _CONTROL.sub("\ufffd", str(text))
 
 
-def open_closed_streams() -> None:
-    """Put the null device in place of standard streams that the caller closed (``>&-``). Python has None for them. The
-    next opened file would take their place and receive the printed text."""
-    for number, name in enumerate(("stdin", "stdout", "stderr")):
-        if getattr(sys, name) is None:
-            null = os.open(os.devnull, os.O_RDWR)
-            if null != number:
-                os.dup2(null, number)
-                os.close(null)
-            setattr(sys, name, open(number, "w" if number else "r", encoding="utf-8", closefd=False))  # noqa: SIM115
-            _CLOSED.add(name)
-
-
-_CLOSED: set[str] = set()
+CLOSED: set[str] = set()
+"""The standard streams that the caller closed (``>&-``)."""
 
 
 class Console:
@@ -47,7 +34,7 @@ class Console:
 
         if printing.as_json and "-" in places:
             raise UsageProblem("--json prints to standard output, so no other output can be '-'. Name a file for it.")
-        if "stdout" in _CLOSED and (printing.as_json or "-" in places):
+        if "stdout" in CLOSED and (printing.as_json or "-" in places):
             raise OutputProblem("Standard output is closed, and a result goes there. Name a file for it with --output.")
         if places.count("-") > 1:
             raise UsageProblem("Two outputs cannot both go to standard output ('-'). Name a file for one of them.")

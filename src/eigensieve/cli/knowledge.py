@@ -1,9 +1,8 @@
-"""What the user knows besides the table, from names and files: constraints on features, pairs of samples, times."""
+"""What the user knows besides the table, from names and files: constraints on features, and pairs of samples."""
 
 import csv
 import os
 from collections import Counter
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +10,7 @@ import numpy as np
 
 from eigensieve._types import IntArray
 from eigensieve._words import counted
-from eigensieve.cli.errors import InputProblem, UsageProblem, input_errors
+from eigensieve.cli.errors import InputProblem, input_errors
 from eigensieve.cli.methods import Params
 from eigensieve.cli.reading import Samples
 
@@ -19,7 +18,6 @@ NAMED = {"keep": "--must-keep", "exclude": "--exclude"}
 TABLES = {"feature_groups": "--groups", "feature_costs": "--costs"}
 _HEADS = ("feature", "gene", "name")
 _KINDS = ("cannot", "must")
-_YES, _NO = ("1", "1.0", "true", "yes"), ("0", "0.0", "false", "no")
 
 
 def with_constraints(params: Params, samples: Samples) -> Params:
@@ -132,37 +130,3 @@ def read_pairs(path: str, samples: Samples) -> dict[str, IntArray]:
     if not any(links.values()):
         raise InputProblem(f"The pairs file '{path}' holds no pair of samples of the input. Check the names in it.")
     return {f"{kind}_link": np.array(pairs) for kind, pairs in links.items() if pairs}
-
-
-def with_times(samples: Samples) -> Samples:
-    """Return the samples with (event, time) as their label, without those whose event or time is not known."""
-    if "event" not in samples.apart:
-        return samples
-    from eigensieve.tables import unknown
-
-    columns = samples.table.apart
-    missing = unknown(samples.apart["event"]) | unknown(samples.apart["time"])
-    if missing.any():
-        samples = samples.keep_samples(~missing, f"{counted(int(missing.sum()), 'sample')} without a time left out")
-    time = samples.apart["time"]
-    bad = time if time.dtype.kind not in "iuf" else time[~np.isfinite(time) | (time < 0)]
-    if len(bad):
-        raise InputProblem(f"Column '{columns['time'].name}' (--time) must hold numbers from 0 on. Got '{bad[0]}'.")
-    words = [str(cell).strip().lower() for cell in samples.apart["event"].tolist()]
-    strange = [word for word in words if word not in (*_YES, *_NO)]
-    if strange:
-        raise InputProblem(
-            f"Column '{columns['event'].name}' (--event) must hold 1 where the event was seen and 0 where it was not "
-            f"(or true and false, yes and no). Got '{strange[0]}'."
-        )
-    event = [word in _YES for word in words]
-    y = np.array(list(zip(event, time, strict=True)), dtype=[("event", bool), ("time", float)])
-    return replace(samples, apart={**samples.apart, "label": y})
-
-
-def check_times(event: str | None, time: str | None, label: str | None) -> None:
-    """Refuse one of the two columns alone, and labels beside them."""
-    if (event is None) != (time is None):
-        raise UsageProblem("--event and --time go together: name both columns.")
-    if event is not None and label is not None:
-        raise UsageProblem("--label does nothing beside --event and --time, which are the target. Drop it, or them.")

@@ -48,6 +48,7 @@ _WHAT_TO_DO = {
     "the first line was taken for the header": "--no-header reads it as a sample",
 }
 """How a note of a table begins -> the option that changes what it says."""
+_YES, _NO = ("1", "1.0", "true", "yes"), ("0", "0.0", "false", "no")
 _FEW = 1_000  # columns among which a label is looked for by its name
 _LABEL_WORDS = ("class", "label", "target", "y", "outcome", "diagnosis", "species", "group", "response", "category")
 
@@ -79,7 +80,8 @@ def read_samples(wanted: SampleOptions, console: Console, *, notes: bool = False
     rows, columns = (np.arange(length) for length in table.X.shape)
     apart = {role: column.values for role, column in table.apart.items()}
     samples = Samples(table, table.X, table.feature_names, table.sample_names, apart, rows, columns)
-    return _without_missing(samples, wanted.missing, wanted.source, gaps and not hasattr(table.X, "tocsr"))
+    found = _without_missing(samples, wanted.missing, wanted.source, gaps and not hasattr(table.X, "tocsr"))
+    return _with_times(found) if "event" in apart else found
 
 
 def read_side(source: str, reading: SampleOptions, main: "Samples", console: Console) -> Any:
@@ -165,6 +167,38 @@ class Samples:
             columns=self.columns[kept],
             prepared=[*self.prepared, sentence],
         )
+
+
+def _with_times(samples: Samples) -> Samples:
+    """Return the samples with (event, time) as their label, without those whose event or time is not known."""
+    from eigensieve.tables import unknown
+
+    columns = samples.table.apart
+    missing = unknown(samples.apart["event"]) | unknown(samples.apart["time"])
+    if missing.any():
+        samples = samples.keep_samples(~missing, f"{counted(int(missing.sum()), 'sample')} without a time left out")
+    time = samples.apart["time"]
+    bad = time if time.dtype.kind not in "iuf" else time[~np.isfinite(time) | (time < 0)]
+    if len(bad):
+        raise InputProblem(f"Column '{columns['time'].name}' (--time) must hold numbers from 0 on. Got '{bad[0]}'.")
+    words = [str(cell).strip().lower() for cell in samples.apart["event"].tolist()]
+    strange = [word for word in words if word not in (*_YES, *_NO)]
+    if strange:
+        raise InputProblem(
+            f"Column '{columns['event'].name}' (--event) must hold 1 where the event was seen and 0 where it was not "
+            f"(or true and false, yes and no). Got '{strange[0]}'."
+        )
+    event = [word in _YES for word in words]
+    y = np.array(list(zip(event, time, strict=True)), dtype=[("event", bool), ("time", float)])
+    return replace(samples, apart={**samples.apart, "label": y})
+
+
+def check_times(event: str | None, time: str | None, label: str | None) -> None:
+    """Refuse one of the two columns alone, and labels beside them."""
+    if (event is None) != (time is None):
+        raise UsageProblem("--event and --time go together: name both columns.")
+    if event is not None and label is not None:
+        raise UsageProblem("--label does nothing beside --event and --time, which are the target. Drop it, or them.")
 
 
 def read_labelled(wanted: SampleOptions, console: Console) -> "Samples":

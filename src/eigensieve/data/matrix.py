@@ -120,6 +120,10 @@ class DataMatrix(ABC):
             self.shared.stats = self.moments().stats()
         return self.shared.stats
 
+    def extreme(self) -> BoolArray:
+        """Return which columns cannot be computed with as they are; see ``memory.py``."""
+        return self.stats().extreme(self.dtype)
+
     def moments(self) -> Moments:
         """Return the statistics of the raw columns in a form that can be merged with other samples'; one pass."""
 

@@ -133,16 +133,11 @@ def first_of_equals(data: DataMatrix) -> IntArray:
     if not near.any():
         return own
     first = own.copy()
-    for run in np.split(order, np.flatnonzero(~near)[1:]):
-        if len(run) > 1:
-            first[run] = _firsts(view, np.sort(run))
+    for rows in map(np.sort, np.split(order, np.flatnonzero(~near)[1:])):
+        if len(rows) > 1:
+            few = view.samples(rows)
+            few.shared = Shared()
+            values = np.hstack(few.map_blocks(lambda block: np.asarray(block.toarray())))
+            _, earliest, back = np.unique(values, axis=0, return_index=True, return_inverse=True)
+            first[rows] = rows[earliest[back.reshape(-1)]]
     return first
-
-
-def _firsts(data: DataMatrix, rows: IntArray) -> IntArray:
-    """Return the first of the given samples that is equal to each of them."""
-    few = data.samples(rows)
-    few.shared = Shared()
-    values = np.hstack(few.map_blocks(lambda block: np.asarray(block.toarray())))
-    _, first, back = np.unique(values, axis=0, return_index=True, return_inverse=True)
-    return rows[first[back.reshape(-1)]]

@@ -247,7 +247,7 @@ def checked(table: Table, path: str | Path) -> Table:
     if table.n_features == 0:
         text = f" Its columns of text are {listed(list(table.text))}." if table.text else ""
         raise DataError(f"'{path}' has no numeric features.{text} Check the delimiter, and the label and id columns.")
-    if table.has_names:
+    if table.has_names and len(set(table.feature_names)) < table.n_features:
         refuse_duplicates(table.feature_names, path, "feature")
     values = table.X if isinstance(table.X, np.ndarray) else table.X.data
     if values.dtype.kind == "f":

@@ -9,11 +9,11 @@ import typer
 
 from eigensieve.cli.console import Console
 from eigensieve.cli.errors import InputProblem, UsageProblem
-from eigensieve.cli.knowledge import check_times, feature_places, with_times
+from eigensieve.cli.knowledge import feature_places
 from eigensieve.cli.methods import DEFAULT_METHOD, METHODS
 from eigensieve.cli.options import Force, PrintOptions, Report, SafeNames, SampleOptions, Seed, TargetOptions
 from eigensieve.cli.outputs import Outputs, check_frame_name, save_frame
-from eigensieve.cli.reading import Samples, read_samples
+from eigensieve.cli.reading import Samples, check_times, read_samples
 from eigensieve.cli.selection import Fitting
 
 EXAMPLES = (
@@ -54,7 +54,7 @@ def score_panels(
     check_frame_name(output)
     console = Console(printing, output, report)
     with Outputs(output, report, inputs=(reading.source, reading.sheet, *panel), force=force) as outputs:
-        samples = with_times(read_samples(reading, console, notes=True, gaps=METHODS[DEFAULT_METHOD].gaps))
+        samples = read_samples(reading, console, notes=True, gaps=METHODS[DEFAULT_METHOD].gaps)
         for sentence in samples.prepared:
             console.note(sentence)
         found = _score(samples, panel, n_random, seed or 0, console, reading.source)

@@ -8,7 +8,7 @@ import typer
 
 from eigensieve.cli.console import Console
 from eigensieve.cli.errors import UsageProblem, input_errors
-from eigensieve.cli.knowledge import NAMED, check_times, read_pairs, with_constraints, with_times
+from eigensieve.cli.knowledge import NAMED, TABLES, read_pairs, with_constraints
 from eigensieve.cli.methods import DEFAULT_METHOD, METHODS
 from eigensieve.cli.options import (
     Force,
@@ -30,7 +30,7 @@ from eigensieve.cli.outputs import (
     save_model,
     save_table,
 )
-from eigensieve.cli.reading import Samples, read_samples, read_side
+from eigensieve.cli.reading import Samples, check_times, read_samples, read_side
 from eigensieve.cli.selection import Fitting, Selection, count_or_auto
 
 EXAMPLES = (
@@ -183,7 +183,7 @@ def select_features(
     places = (writing.output, writing.weights, writing.model, writing.report, writing.selected)
     console = Console(printing, *places)
     with Outputs(*places, inputs=(reading.source, reading.sheet, *fit.inputs), force=writing.force) as outputs:
-        samples = with_times(read_samples(reading, console, notes=True, gaps=fitting.method.gaps))
+        samples = read_samples(reading, console, notes=True, gaps=fitting.method.gaps)
         selection = _selection(fitting, samples, reading, fit, console)
         _write(selection, writing, outputs, console)
     _show(selection, console, top, outputs.written)
@@ -201,7 +201,8 @@ def _selection(
     if options.pairs is not None:
         with input_errors(options.pairs):
             extra |= read_pairs(options.pairs, samples)
-    fitting = replace(fitting, params=with_constraints(fitting.params, samples))
+    if not fitting.params.keys().isdisjoint((*NAMED, *TABLES)):
+        fitting = replace(fitting, params=with_constraints(fitting.params, samples))
     n_samples = samples.X.shape[0]
     if options.stability and n_samples < _LEAST_TO_HALVE:
         raise UsageProblem(

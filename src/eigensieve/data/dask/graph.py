@@ -61,8 +61,16 @@ class PassGraph:
 
     def run(self, wanted: Sequence[str], keep: Sequence[str] = ()) -> tuple[list[Any], list[Held]]:
         """Compute and return `wanted`; `keep` is computed too, but stays on the workers."""
-        results, held = _computed(_Tasks(self._graph(), [*wanted, *keep]), len(wanted))
-        return results, [Held(key, value) for key, value in zip(keep, held, strict=True)]
+        import dask
+
+        with limited_blas():
+            (values,) = dask.persist(_Tasks(self._graph(), [*wanted, *keep]), optimize_graph=False)
+            results, rest = values[: len(wanted)], values[len(wanted) :]
+            if results and hasattr(results[0], "client"):  # a future
+                _wait(results)
+                results = results[0].client.gather(results)
+        # an error in the rest shows in the pass that needs it
+        return list(results), [Held(key, value) for key, value in zip(keep, rest, strict=True)]
 
     def _argument(self, value: Any) -> Any:
         if isinstance(value, list):
@@ -125,27 +133,6 @@ class _Tasks:
         return get(*arguments, **settings)
 
 
-def _computed(tasks: Any, n_wanted: int) -> tuple[list[Any], list[Any]]:
-    """Compute tasks; return the first values, and handles on the others, which stay where they are."""
-    import dask
-
-    with limited_blas():
-        (held,) = dask.persist(tasks, optimize_graph=False)
-        wanted, rest = held[:n_wanted], held[n_wanted:]
-        if wanted and _is_future(wanted[0]):
-            _wait(wanted)
-            wanted = wanted[0].client.gather(wanted)
-    return list(wanted), list(rest)  # an error in the rest shows in the pass that needs it
-
-
-def _is_future(value: Any) -> bool:
-    try:
-        from distributed import Future
-    except ImportError:
-        return False
-    return isinstance(value, Future)
-
-
 def _wait(futures: list[Any]) -> None:
     """Wait until all futures are finished. Results that died with a worker are computed again."""
     from distributed import CancelledError, wait
@@ -169,8 +156,10 @@ def _wait(futures: list[Any]) -> None:
             raise RuntimeError(_GONE) from cancelled
         unfinished = [future for future in futures if future.status in ("pending", "lost")]
         lost = [future.key for future in unfinished if future.status == "lost"]
-        if lost and _forgotten(client, lost):
-            raise RuntimeError(_GONE)
+        if lost:  # the scheduler forgets tasks whose input cannot be computed again
+            states = client.sync(client.scheduler.get_task_status, keys=lost)
+            if any(state in (None, "lost", "forgotten") for state in states.values()):
+                raise RuntimeError(_GONE)
     for future in futures:
         if future.status == "cancelled":
             raise RuntimeError(_GONE)
@@ -183,12 +172,6 @@ def _wait(futures: list[Any]) -> None:
                     "call fit once more."
                 ) from error
             raise error
-
-
-def _forgotten(client: Any, keys: list[Any]) -> bool:
-    """Whether the scheduler has forgotten tasks: it does if their input cannot be computed again."""
-    states = client.sync(client.scheduler.get_task_status, keys=keys)
-    return any(state in (None, "lost", "forgotten") for state in states.values())
 
 
 _GONE = (

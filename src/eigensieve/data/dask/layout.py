@@ -64,7 +64,10 @@ def grid_of(X: Any, keys: Array, futures: Mapping[Any, Any]) -> list[Segment]:
     rows = list(_edges(X.chunks[0]))
     pieces: list[tuple[list[Any], list[Chunk]]] = []  # keys and places of the chunks of some features, samples in order
     for j, (first, last) in _edges(X.chunks[1]):
-        for start, stop in _cut_wide(first, last, len(rows)):
+        # where samples are spread over several chunks, wide chunks are cut into pieces
+        count = max(-(-(last - first) // _PIECE), min(len(rows), (last - first) // 1024), 1) if len(rows) > 1 else 1
+        edges = np.linspace(first, last, count + 1).round().astype(int).tolist()
+        for start, stop in pairwise(edges):
             columns = (start - first, stop - first)
             chunks = [Chunk(some, (start, stop), columns, last - first) for _, some in rows]
             pieces.append(([keys[i, j] for i, _ in rows], chunks))
@@ -92,15 +95,6 @@ def _edges(sizes: Sequence[int]) -> Iterator[tuple[int, tuple[int, int]]]:
     for number, (first, last) in enumerate(pairwise(edges.tolist())):
         if last > first:
             yield number, (first, last)
-
-
-def _cut_wide(first: int, last: int, n_row_chunks: int) -> list[tuple[int, int]]:
-    """Cut the features of a chunk into pieces where samples are spread over several chunks."""
-    if n_row_chunks == 1:
-        return [(first, last)]
-    count = max(-(-(last - first) // _PIECE), min(n_row_chunks, (last - first) // 1024), 1)
-    edges = np.linspace(first, last, count + 1).round().astype(int)
-    return [(int(start), int(stop)) for start, stop in pairwise(edges)]
 
 
 def futures_in(X: Any) -> dict[Any, Any]:

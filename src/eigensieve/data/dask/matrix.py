@@ -48,8 +48,8 @@ class DaskData(DataMatrix):
         self.grid = grid_of(X, keys, self.futures)
 
     def __reduce__(self) -> Any:
-        # a block function may hold this object, but the data must never travel with it
-        return _elsewhere, ()
+        # a block function may hold this object, but the data must never travel with it: workers get None
+        return type(None), ()
 
     # -- the interface of DataMatrix --------------------------------------------------------------------
 
@@ -356,19 +356,10 @@ def _from_dataframe(frame: Any) -> tuple[Any, Array]:
             "types instead; drop or encode them first."
         )
     names = np.asarray([str(name) for name in frame.columns], dtype=object)
-    common = _common_type(set(frame.dtypes))
-    return (frame if common is None else frame.astype(common)).to_dask_array(lengths=True), names
-
-
-def _common_type(kinds: set[Any]) -> np.dtype[Any] | None:
-    """Return the type that columns of several types, or of types that may miss values, are cast to; None for one type.
-    Pandas would make objects of them."""
+    kinds = set(frame.dtypes)
     plain = {kind for kind in kinds if isinstance(kind, np.dtype)}
-    if len(kinds) == len(plain) == 1:
-        return None
-    with_missing = [getattr(kind, "numpy_dtype", np.float64) for kind in kinds - plain]
-    return np.result_type(*plain, *with_missing, *([np.float32] if with_missing else []))
-
-
-def _elsewhere() -> None:
-    """Return None: a worker must not use the data matrix."""
+    if not len(kinds) == len(plain) == 1:
+        # pandas would make objects of columns of several types, or of types that may miss values
+        with_missing = [getattr(kind, "numpy_dtype", np.float64) for kind in kinds - plain]
+        frame = frame.astype(np.result_type(*plain, *with_missing, *([np.float32] if with_missing else [])))
+    return frame.to_dask_array(lengths=True), names

@@ -85,7 +85,8 @@ def read_rows(path: Path, rows: Rows, memory: Array, dtype: Any) -> Array:
         for row in some:
             position = rows.first + row * rows.step
             shift = position % BLOCK
-            _read(file, target[lead + row * rows.distance - shift :], position - shift, shift + rows.size)
+            part = target[lead + row * rows.distance - shift :]
+            fill(file, part[: -(-(shift + rows.size) // BLOCK) * BLOCK], position - shift, shift + rows.size, BLOCK)
 
     file = os.open(path, os.O_RDONLY | os.O_DIRECT)
     try:
@@ -101,12 +102,11 @@ def read_rows(path: Path, rows: Rows, memory: Array, dtype: Any) -> Array:
     return np.ndarray((rows.count, rows.size // size), dtype, target, lead, (rows.distance, size))
 
 
-def _read(file: int, target: memoryview, position: int, needed: int) -> None:
-    """Fill at least `needed` bytes of memory, in whole blocks."""
+def fill(file: int, target: memoryview, position: int, needed: int, step: int = 1) -> None:
+    """Fill at least `needed` bytes of memory, in whole steps; a short read is an error."""
     done = 0
-    whole = -(-needed // BLOCK) * BLOCK
     while done < needed:
-        count = os.preadv(file, [target[done:whole]], position + done)
+        count = os.preadv(file, [target[done:]], position + done)
         done += count
-        if count == 0 or (count % BLOCK and done < needed):
+        if count == 0 or (count % step and done < needed):
             raise EOFError(f"the file ends {needed - done} bytes before the data it announces")

@@ -1,6 +1,5 @@
 """Arrays in .npy files and memory maps, read with plain reads: a mapped file that shrinks kills the process."""
 
-import os
 from mmap import ALLOCATIONGRANULARITY
 from pathlib import Path
 from typing import Any
@@ -8,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from eigensieve._types import Array
-from eigensieve.data.disk.direct import BLOCK, Rows, aligned_memory, goes_around, read_rows
+from eigensieve.data.disk.direct import BLOCK, Rows, aligned_memory, fill, goes_around, read_rows
 from eigensieve.data.disk.sources import Source, Watch
 
 _SHORTEST = 16 * BLOCK  # shorter rows go through the cache: around it, whole blocks are read at both ends
@@ -48,7 +47,7 @@ class NpySource(Source):
             found = memory[: n_samples * count].reshape(rows.count, -1)
             with open(self.path, "rb", buffering=0) as file:
                 for row, target in enumerate(found):
-                    _read_into(file.fileno(), target, rows.first + row * rows.step)
+                    fill(file.fileno(), target.data.cast("B"), rows.first + row * rows.step, rows.size)
         return found.reshape((n_samples, count), order="F") if self.fortran else found
 
     def _rows(self, start: int, stop: int) -> Rows:
@@ -58,17 +57,6 @@ class NpySource(Source):
         if self.fortran:
             return Rows(self.offset + start * n_samples * size, 0, 1, (stop - start) * n_samples * size)
         return Rows(self.offset + start * size, n_features * size, n_samples, (stop - start) * size)
-
-
-def _read_into(file: int, target: Array, position: int) -> None:
-    """Fill a contiguous array from a file; a short read is an error."""
-    view = target.data.cast("B")
-    while len(view):
-        count = os.preadv(file, [view], position)
-        if count == 0:
-            raise EOFError(f"the file ends {len(view)} bytes before the data it announces")
-        view = view[count:]
-        position += count
 
 
 def npy_source(path: Path) -> NpySource:
