@@ -10,7 +10,7 @@ import numpy as np
 SELECTORS = ("SieveSelector", "QAlphaSelector", "KernelQAlphaSelector", "FeatureMap", "TraceRatioSelector")
 CLASSIFIERS = ("ElementSelectedSVC", "ReducedSetSVC", "RejectionCascade")
 REGRESSORS = ("ElementSelectedSVR",)
-TRANSFORMERS = ("UnwantedVariationRemover",)
+TRANSFORMERS = ("UnwantedVariationRemover", "WeightedFeatures")
 TEXTS = ("csv", "csv.gz", "svmlight", "mtx", "10x")
 BINARY = ("parquet", "feather", "npy", "npz", "mat", "mat 7.3", "h5ad", "xlsx")
 IN_PLACE = ("open npy", "open hdf5", "open h5ad", "open parquet", "open zarr")
@@ -24,13 +24,13 @@ ESTIMATORS = (*SELECTORS, *CLASSIFIERS, *REGRESSORS, *TRANSFORMERS)
 _MODULES = {
     **dict.fromkeys(ESTIMATORS, "fuzz.fits"),
     "models": "fuzz.models",
-    **dict.fromkeys((f"tampered {name}" for name in (*ESTIMATORS, "WeightedFeatures")), "fuzz.tampering"),
+    **dict.fromkeys((f"tampered {name}" for name in ESTIMATORS), "fuzz.tampering"),
     **dict.fromkeys((f"relation {name}" for name in ESTIMATORS), "fuzz.relations"),
     "checkpoints": "fuzz.checkpoints",
     **dict.fromkeys((f"interrupted {name}" for name in COMMANDS), "fuzz.interruptions"),
     **dict.fromkeys(TOGETHER, "fuzz.together"),
     **dict.fromkeys((f"exported {precision}" for precision in EXPORTS), "fuzz.exports"),
-    "leaks": "fuzz.leaks",
+    **dict.fromkeys((f"leaks {name}" for name in (*ESTIMATORS, "open_data")), "fuzz.leaks"),
     "terminal": "fuzz.terminal",
     "permuted": "fuzz.permuted",
     **dict.fromkeys((f"cluster, {trouble}" for trouble in TROUBLES), "fuzz.clusters"),
@@ -48,7 +48,7 @@ _SHARES = {
     "fuzz.interruptions": 0.05,
     "fuzz.together": 0.01,
     "fuzz.exports": 0.02,
-    "fuzz.leaks": 0.002,
+    "fuzz.leaks": 1e-4,
     "fuzz.terminal": 0.02,
     "fuzz.permuted": 0.02,
     "fuzz.clusters": 0.002,

@@ -275,7 +275,7 @@ def test_hdf5_files_that_point_to_other_files_are_refused(kind, tmp_path):
         open_data(tmp_path / "x.h5")
 
 
-def test_hdf5_files_larger_than_what_they_store(tmp_path):
+def test_an_hdf5_file_of_50_by_100_million_is_opened_or_refused_for_its_size(tmp_path):
     """A chunk that was never written is no damage, also where a row of chunks does not fit into memory."""
     import h5py
 

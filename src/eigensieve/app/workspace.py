@@ -107,7 +107,7 @@ class Workspace:
     async def receive(self, name: str, size: str | None, parts: AsyncIterator[bytes]) -> str:
         """Take a table in place of the one before, which is removed with its outputs; return its name.
 
-        `name` comes from the browser, and `size` is what it announces.
+        `name` and `size` come from the browser.
         """
         self._check_idle()
         if size is not None and (not size.isdecimal() or int(size) > self.max_bytes):

@@ -102,7 +102,7 @@ def select_genes(
     Returns
     -------
     genes : pandas.DataFrame or None
-        None when `inplace`. The columns, or else what is added to ``adata.var``:
+        None when `inplace`: the columns then stand in ``adata.var``. They are:
 
         ``highly_variable`` : bool, the selected genes;
         ``highly_variable_rank`` : float, from 0 for the best selected gene, missing for the others, as in scanpy;
@@ -228,7 +228,7 @@ def _check_amounts(X: Any, given: str) -> None:
 
 
 def _in_words(adata: Any, done: dict[str, Any]) -> str:
-    """Say how the values are read and what is taken off, from what is kept in ``adata.uns["hvg"]``."""
+    """Put ``adata.uns["hvg"]`` into words: how values are read, and which differences are removed."""
     parts = ["counts are log-normalised" if done["log_normalized"] else "values are taken as they are"]
     parts += ["what follows the library size is taken off"] if done["depth_removed"] else []
     parts += [f"differences between batches ({done['batch_key']}) are taken off"] if done["batch_key"] else []
@@ -278,7 +278,7 @@ def _warn_of_batches(adata: Any, V: Array) -> None:
 
 
 def _table(adata: Any, found: Choice, data: DataMatrix, batches: Array | None) -> Any:
-    """Return what was found, one row per gene, in scanpy's words."""
+    """Return the results, one row per gene, in scanpy's words."""
     import pandas as pd
 
     rank = np.full(adata.n_vars, np.nan)

@@ -175,7 +175,7 @@ class AdjustedData(DerivedData):
     def derive(self) -> Callable[[Block], Block]:
         return partial(AdjustedBlock, roots=self.roots, K=self.K, L=self.L)
 
-    def take(self, indices: Any) -> FloatArray:
+    def take(self, indices: IntArray | slice) -> FloatArray:
         wanted = np.arange(self.n_features)[indices]
         return _adjusted(self.base.take(wanted), self.roots, self.K[wanted], self.L)
 
@@ -306,7 +306,7 @@ class SquaredData(DerivedData):
     def derive(self) -> Callable[[Block], Block]:
         return partial(_squared, gaps=self.shared.gaps, roots=self.roots)
 
-    def take(self, indices: Any) -> FloatArray:
+    def take(self, indices: IntArray | slice) -> FloatArray:
         gaps = self.shared.gaps
         return squares_of(self.base.take(indices), None if gaps is None else gaps.present(indices), self.roots)
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
-from sklearn.utils import check_consistent_length, check_random_state
+from sklearn.utils import Tags, check_consistent_length, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from eigensieve._errors import wrong_parameter
@@ -89,7 +89,7 @@ def check_samples(estimator: BaseEstimator, shape: tuple[int, ...], min_samples:
         )
 
 
-def _check_same_features(estimator: Any, data: DataMatrix) -> None:
+def _check_same_features(estimator: BaseEstimator, data: DataMatrix) -> None:
     name = type(estimator).__name__
     if data.n_features != estimator.n_features_in_:
         raise ValueError(
@@ -262,7 +262,7 @@ class BaseSelector(SelectorMixin, Estimator):
         check_is_fitted(self, "support_")
         return self.support_
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.input_tags.allow_nan = self._fills_gaps

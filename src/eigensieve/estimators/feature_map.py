@@ -149,10 +149,6 @@ class FeatureMap(BaseQAlpha):
             Samples in rows.
         y, side : optional
             As in :meth:`QAlphaSelector.fit`. They count in every round.
-
-        Returns
-        -------
-        self : FeatureMap
         """
         raw = check_data(self, X, y)
         usable = self._check_some_vary(raw)

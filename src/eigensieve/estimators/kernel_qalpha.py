@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Any, Literal, Self
 
 import numpy as np
+from sklearn.utils import Tags
 
 from eigensieve._sklearn import StrOptions, whole_fit
 from eigensieve._types import Array, BoolArray, FloatArray
@@ -96,7 +97,7 @@ class KernelQAlphaSelector(BaseQAlpha):
     embedding_ : ndarray of shape (n_dimensions, n_clusters)
         Q: leading eigenvectors of the affinity in these coordinates; with labels, the span of the mapped classes.
     G_ : ndarray of shape (n_features, n_features)
-        The matrix of which the weights are the leading eigenvector: V * (P P') with the `projections_` P, or V * (2 P
+        The weights are its leading eigenvector: V * (P P') with the `projections_` P, or V * (2 P
         P' - V) for ``criterion="gap"``. With side data the weights are the leading eigenvector of (D + lambda I)^-1 G,
         with pairs that of G - lambda B. It is computed from `mapped_features_` whenever it is asked for.
     approximation_error_ : float
@@ -177,10 +178,6 @@ class KernelQAlphaSelector(BaseQAlpha):
         y, side, cannot_link, must_link : optional
             As in :meth:`QAlphaSelector.fit`, with labels for all samples. A precomputed kernel has no samples, so it
             takes none of them.
-
-        Returns
-        -------
-        self : KernelQAlphaSelector
         """
         known = Known(y, side=side, cannot_link=cannot_link, must_link=must_link)
         progress = progress_of(self)
@@ -264,7 +261,7 @@ class KernelQAlphaSelector(BaseQAlpha):
                 "kernel of lower rank."
             )
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = self._precomputed
         return tags

@@ -226,7 +226,7 @@ class _Judge:
 
     @cached_property
     def held_out(self) -> list[_Picks]:
-        """What is picked without the samples of each fold."""
+        """Features picked without the samples of each fold."""
         target, batches = self.problem.target, self.problem.batches
         donors = self.problem.samples.donors
         assert target is not None
@@ -249,7 +249,7 @@ class _Judge:
 
     @cached_property
     def picked(self) -> _Picks:
-        """What is picked on all samples."""
+        """Features picked on all samples."""
         self.progress("picking features")
         return self.picks(self.problem, self.found)
 

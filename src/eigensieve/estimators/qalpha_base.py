@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+from numpy.typing import DTypeLike
 from sklearn.exceptions import ConvergenceWarning
 
 from eigensieve._progress import Progress
@@ -118,7 +119,7 @@ class BaseQAlpha(BaseSelector):
             tamed = raw.shared.exponents is not None  # columns of extreme scale were multiplied
             self._check_fourth_power(np.inf if tamed else float(raw.stats().norm.max()), raw.dtype, "columns")
 
-    def _check_fourth_power(self, largest: float, dtype: Any, what: str) -> None:
+    def _check_fourth_power(self, largest: float, dtype: DTypeLike, what: str) -> None:
         """Refuse features whose fourth power, as in the criterion, overflows or vanishes."""
         limit = float(np.finfo(dtype).max) ** 0.2
         if not 1 / limit <= largest <= limit:

@@ -206,10 +206,6 @@ class QAlphaSelector(BaseQAlpha):
             side data, pairs, a setting), or if the folder is damaged, a `CheckpointError` says so; `max_iter` may be
             raised. This check reads the data once. Not possible with labels for some samples only, nor with
             ``criterion="blocks"``. The folds of the automatic choice are fitted anew.
-
-        Returns
-        -------
-        self : QAlphaSelector
         """
         known = Known(y, side=side, cannot_link=cannot_link, must_link=must_link)
         progress = progress_of(self)

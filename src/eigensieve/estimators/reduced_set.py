@@ -75,7 +75,7 @@ class ReducedSetSVC(SmallClassifier):
 
     def __init__(
         self,
-        estimator: Any = None,
+        estimator: BaseEstimator | None = None,
         *,
         n_vectors: int = 10,
         method: Literal["construction", "selection"] = "construction",
@@ -108,10 +108,6 @@ class ReducedSetSVC(SmallClassifier):
             Samples in rows.
         y : array-like of shape (n_samples,)
             Labels of the samples.
-
-        Returns
-        -------
-        self : ReducedSetSVC
         """
         X_valid, y = self._read(X, y)
         if self.method == "selection" and self.n_features_per_vector is not None:

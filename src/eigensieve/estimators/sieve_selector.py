@@ -259,10 +259,6 @@ class SieveSelector(BaseSelector):
             Pairs of samples that belong together: the directions in which they differ are projected out.
         cannot_link : array-like of shape (n_pairs, 2), optional
             Pairs of samples that belong apart: features that set them apart score higher.
-
-        Returns
-        -------
-        self : SieveSelector
         """
         return self._fit_known(
             X, Known(y, side, cannot_link, must_link, batches, groups=groups, sample_weight=sample_weight)

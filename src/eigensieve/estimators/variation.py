@@ -5,6 +5,7 @@ from typing import Any, Literal, Self
 
 import numpy as np
 from sklearn.base import OneToOneFeatureMixin, TransformerMixin
+from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from eigensieve._sklearn import Interval, whole_fit
@@ -77,10 +78,6 @@ class UnwantedVariationRemover(OneToOneFeatureMixin, TransformerMixin, Estimator
             Samples that vary in unwanted ways.
         must_link : array-like of shape (n_pairs, 2), optional
             Pairs of samples that belong together. The directions in which they differ are taken out.
-
-        Returns
-        -------
-        self : UnwantedVariationRemover
         """
         raw = self._checked(X, reset=True, min_samples=2)
         pairs = read_pairs(None, must_link, raw.n_samples, type(self).__name__)
@@ -128,7 +125,7 @@ class UnwantedVariationRemover(OneToOneFeatureMixin, TransformerMixin, Estimator
             )
         return raw
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags

@@ -48,8 +48,8 @@ def discover(
     permuted copies (:func:`~eigensieve.evidence.scores.null_agreement`), permuted as `exchange` allows. The p-value of
     a feature is the share of the fold's null scores that reach its own score. Benjamini and Yekutieli's rule then
     selects among all `tested` features (all usable ones by default): one threshold for all folds, so a feature is never
-    left out while another with a larger p-value is kept. A lone feature is not selected: a structure is what several
-    features share.
+    left out while another with a larger p-value is kept. A lone feature is not selected: a structure
+    needs several features that share it.
 
     Notes
     -----

@@ -1,6 +1,6 @@
 """How samples may trade places in permuted copies: within batches, and by donor where donors give several samples.
 
-Samples of one donor are not independent. The structure V is split into W, the mean of each donor, and R, what is left
+Samples of one donor are not independent. The structure V is split into W, the mean of each donor, and R, the rest
 of each sample. Copies permute W between donors and R within donors. With one sample per donor this is a permutation of
 samples. Where V does not vary within donors, such as one label per donor, whole donors are permuted.
 """

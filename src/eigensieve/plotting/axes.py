@@ -4,6 +4,7 @@ from abc import ABC, abstractmethod
 from inspect import signature
 from typing import Any, Self
 
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from eigensieve._extras import require
@@ -28,7 +29,7 @@ class ModelDisplay(Display, ABC):
     """A picture of one fitted model."""
 
     @classmethod
-    def from_estimator(cls, estimator: Any, *, ax: Any = None, **kwargs: Any) -> Self:
+    def from_estimator(cls, estimator: BaseEstimator, *, ax: Any = None, **kwargs: Any) -> Self:
         """Draw a fitted estimator.
 
         Parameters
@@ -39,10 +40,6 @@ class ModelDisplay(Display, ABC):
             Where to draw; None makes a figure.
         **kwargs
             Parameters of this class, in place of those that the estimator gives; all others are for :meth:`plot`.
-
-        Returns
-        -------
-        display : object
         """
         check_is_fitted(estimator)
         own = {name: kwargs.pop(name) for name in signature(cls).parameters if name in kwargs}
@@ -52,7 +49,7 @@ class ModelDisplay(Display, ABC):
 
     @staticmethod
     @abstractmethod
-    def _parameters_of(estimator: Any) -> dict[str, Any]:
+    def _parameters_of(estimator: BaseEstimator) -> dict[str, Any]:
         """Return the parameters of the display of a fitted estimator."""
 
 
@@ -68,10 +65,6 @@ class PlainDisplay(Display, ABC):
             Where to draw; None makes a figure.
         **kwargs
             For the function of matplotlib that draws: ``imshow`` for images, ``barh`` for bars, ``plot`` for lines.
-
-        Returns
-        -------
-        self : object
         """
         self.ax_ = axes_or_new(ax)
         self._draw(self.ax_, **kwargs)

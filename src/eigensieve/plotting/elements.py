@@ -5,6 +5,7 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.metrics import roc_auc_score
 from sklearn.utils.validation import check_is_fitted
 
@@ -44,7 +45,7 @@ class ElementMaskDisplay(PlainDisplay, ModelDisplay):
             )
 
     @staticmethod
-    def _parameters_of(estimator: Any) -> dict[str, Any]:
+    def _parameters_of(estimator: BaseEstimator) -> dict[str, Any]:
         counts = np.asarray(estimator.mask_.sum(axis=1)).ravel()
         return {"counts": counts, "feature_names": getattr(estimator, "feature_names_in_", None)}
 
@@ -82,7 +83,7 @@ class ElementPathDisplay(PlainDisplay, ModelDisplay):
     label: str | None = None
 
     @staticmethod
-    def _parameters_of(estimator: Any) -> dict[str, Any]:
+    def _parameters_of(estimator: BaseEstimator) -> dict[str, Any]:
         return {"path": estimator.path_}
 
     def _draw(self, ax: Any, **kwargs: Any) -> None:
@@ -126,10 +127,6 @@ class RejectionCurveDisplay(PlainDisplay):
             Where to draw; None makes a figure.
         **kwargs
             For :meth:`plot`.
-
-        Returns
-        -------
-        display : RejectionCurveDisplay
         """
         scores = {}
         for name, estimator in estimators.items():
@@ -152,10 +149,6 @@ class RejectionCurveDisplay(PlainDisplay):
             Where to draw; None makes a figure.
         **kwargs
             For :meth:`plot`.
-
-        Returns
-        -------
-        display : RejectionCurveDisplay
         """
         curves = {}
         for name, values in scores.items():

@@ -5,6 +5,7 @@ from itertools import product
 from typing import Any, Self
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from eigensieve._errors import wrong_parameter
 from eigensieve._extras import require
@@ -52,7 +53,7 @@ class FeatureMapDisplay(ModelDisplay):
     same_structure: BoolArray | None = None
 
     @staticmethod
-    def _parameters_of(estimator: Any) -> dict[str, Any]:
+    def _parameters_of(estimator: BaseEstimator) -> dict[str, Any]:
         names = ("coordinates", "relevance", "overlaps", "same_structure")
         return {**{name: getattr(estimator, f"{name}_") for name in names}, "feature_names": estimator._names()}
 
@@ -67,10 +68,6 @@ class FeatureMapDisplay(ModelDisplay):
             How many features carry their names, the most relevant first.
         ax : matplotlib Axes, default=None
             Where to draw; None makes a figure.
-
-        Returns
-        -------
-        self : FeatureMapDisplay
         """
         available = self.relevance.shape[1]
         if len(rounds) != 2 or not all(0 <= number < available for number in rounds):

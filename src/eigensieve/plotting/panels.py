@@ -38,10 +38,6 @@ class PanelScoresDisplay(Display):
             From :func:`eigensieve.score_panel`.
         ax : matplotlib Axes, default=None
             Where to draw; None makes a figure.
-
-        Returns
-        -------
-        display : PanelScoresDisplay
         """
         return cls(scores).plot(ax=ax)
 
@@ -52,10 +48,6 @@ class PanelScoresDisplay(Display):
         ----------
         ax : matplotlib Axes, default=None
             Where to draw; None makes a figure.
-
-        Returns
-        -------
-        display : PanelScoresDisplay
         """
         panels = self.scores.scores if isinstance(self.scores, PanelComparison) else {"panel": self.scores}
         rows = sorted(panels.items(), key=lambda item: item[1].score)
@@ -63,7 +55,7 @@ class PanelScoresDisplay(Display):
         ax = self.ax_ = axes_or_new(ax, layout="constrained", figsize=(7.2, 1.6 + 0.5 * len(rows)))
         draws = np.concatenate([score.random_scores for score in found])
         heights = np.repeat(places, [len(score.random_scores) for score in found])
-        # Deterministic, and even over the height of a row: what is drawn does not depend on a seed.
+        # Deterministic, and even over the height of a row: no seed changes the picture.
         spread = 0.5 * ((np.arange(len(draws)) * 0.618034) % 1.0 - 0.5)
         self.random_ = ax.scatter(draws, heights + spread, s=6, color="0.75", label="random panels")
         best = [score.best_score for score in found]

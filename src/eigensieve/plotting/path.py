@@ -51,10 +51,6 @@ class TraceRatioPathDisplay(ModelDisplay):
             Where to draw; None makes a figure.
         log : bool, default=True
             Logarithmic sizes, and logarithmic scores where they span more than a decade.
-
-        Returns
-        -------
-        display : TraceRatioPathDisplay
         """
         ax = self.ax_ = axes_or_new(ax, layout="constrained")
         path = self.path

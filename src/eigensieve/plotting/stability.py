@@ -40,10 +40,6 @@ class StabilityDisplay(Display):
             Where to draw; None makes a figure.
         **kwargs
             For :meth:`plot`.
-
-        Returns
-        -------
-        display : StabilityDisplay
         """
         return cls(stability).plot(ax=ax, **kwargs)
 
@@ -58,10 +54,6 @@ class StabilityDisplay(Display):
             Bars to draw at most.
         threshold : float, default=0.8
             Fraction of the subsamples from which a feature counts as stable, as in :meth:`Stability.stable`.
-
-        Returns
-        -------
-        display : StabilityDisplay
         """
         frequencies = self.stability.frequencies
         order = np.lexsort((np.arange(len(frequencies)), -frequencies))[:max_features]

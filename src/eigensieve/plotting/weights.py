@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from eigensieve._types import BoolArray, FloatArray
 from eigensieve.estimators import Findings
@@ -55,7 +56,7 @@ class WeightsDisplay(ModelDisplay):
     ylabel: str = "weight"
 
     @staticmethod
-    def _parameters_of(estimator: Any) -> dict[str, Any]:
+    def _parameters_of(estimator: BaseEstimator) -> dict[str, Any]:
         found = Findings.of(estimator)
         shown = {"weights": found.weights, "support": found.support, "null_weight": found.null_weight}
         names = getattr(estimator, "feature_names_in_", None)
@@ -72,10 +73,6 @@ class WeightsDisplay(ModelDisplay):
             How many of the largest weights carry their names.
         line_kw : dict, optional
             For the curve's ``Axes.plot``.
-
-        Returns
-        -------
-        self : WeightsDisplay
         """
         ax = self.ax_ = axes_or_new(ax)
         finite = np.isfinite(self.weights)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from eigensieve._types import Array
+from eigensieve._types import Array, DType
 from eigensieve.data.disk.direct import BLOCK, Rows, aligned_memory, fill, goes_around, read_rows
 from eigensieve.data.disk.sources import Source, Watch
 
@@ -18,7 +18,7 @@ class NpySource(Source):
 
     threads = 2
 
-    def __init__(self, path: Path, shape: tuple[int, int], dtype: Any, offset: int, fortran: bool) -> None:
+    def __init__(self, path: Path, shape: tuple[int, int], dtype: DType, offset: int, fortran: bool) -> None:
         super().__init__(str(path), shape, dtype)
         self.path = path
         self.offset = offset
