@@ -169,7 +169,6 @@ def _run(arguments: Sequence[str]) -> int:
 
 
 def _explained(problem: Exception) -> int:
-    """Print what a problem means for the user; return its exit code."""
     if isinstance(problem, CommandError):
         return _fail(one_line(problem), problem.code, problem)
     if isinstance(problem, _CLICK_ERROR):  # typer's own message with where to find help; none without a command

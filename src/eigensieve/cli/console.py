@@ -50,7 +50,6 @@ class Console:
         return not (self.quiet or self.as_json)
 
     def text(self, message: str = "", style: str | None = None) -> None:
-        """Print a line for people."""
         if self.for_people:
             self._out.print(printable(message), style=style, markup=False, soft_wrap=not self._out.is_terminal)
 

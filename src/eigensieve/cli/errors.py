@@ -110,7 +110,6 @@ def input_errors(path: object) -> Iterator[None]:
 
 
 def out_of_memory(error: BaseException | str, what: str = "") -> str:
-    """Say that there is not enough memory, and what to do."""
     detail = one_line(error).rstrip(".")
     return f"Not enough memory{what}{': ' if detail else ''}{detail}. Free some, or use fewer samples or features."
 
@@ -160,5 +159,4 @@ def _without_names(text: str) -> str:
 
 
 def one_line(error: BaseException | str) -> str:
-    """Return a message without its line breaks."""
     return " ".join(str(error).split())

@@ -100,7 +100,6 @@ class Measured:
     ms_per_1000: float  # time of `predict` in Python for 1,000 samples, the best of three
 
     def cells(self, *, quantity: bool) -> dict[str, str]:
-        """Return the cells of a table by their heads."""
         area = {"area under ROC curve": "" if self.area is None else f"{self.area:.4f}"}
         return {
             "machine": self.name,
@@ -113,7 +112,6 @@ class Measured:
 
 
 def measure(name: str, machine: Any, X: Any, y: Any) -> Measured:
-    """Return what a fitted machine reaches on held-out samples."""
     machine.predict(X[:2])  # compiled on first use
     times = []
     for _ in range(3):

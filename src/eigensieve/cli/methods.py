@@ -9,8 +9,6 @@ Params = dict[str, Any]
 
 @dataclass(frozen=True)
 class Method:
-    """One selector as the command line offers it."""
-
     estimator: str  # name of the class in eigensieve
     options: dict[str, str]  # command-line option (as a Python name) -> parameter of the estimator
     summary: str  # for the help

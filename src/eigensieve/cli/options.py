@@ -34,8 +34,6 @@ Model = Annotated[str | None, typer.Option("--model", "-m", help="Write the fitt
 
 @dataclass(frozen=True, kw_only=True)
 class TableOptions:
-    """Which table to read, and how."""
-
     source: Annotated[str, typer.Argument(metavar="INPUT", help="A table, a 10x folder, or - for standard input.")]
     label: str | None = option("--label", "-l", metavar="COLUMN", help="Column with the samples' labels.")
     batch: str | None = option("--batch", metavar="COLUMN", help="Column with the samples' batches; never a feature.")
@@ -72,8 +70,6 @@ class TableOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class SampleOptions(TableOptions):
-    """Which table to read, and what to do with its missing values before a fit."""
-
     missing: str = option(
         "--missing",
         help="What to do with missing values: auto (no evidence for sieve and trace-ratio; for others, leave out "
@@ -85,8 +81,6 @@ class SampleOptions(TableOptions):
 
 @dataclass(frozen=True, kw_only=True)
 class TargetOptions(SampleOptions):
-    """The same for commands that take times to an event in place of labels."""
-
     event: str | None = option(
         "--event", metavar="COLUMN", help="Column with 1 where the event was seen, else 0; with --time."
     )
@@ -95,8 +89,6 @@ class TargetOptions(SampleOptions):
 
 @dataclass(frozen=True, kw_only=True)
 class LabelledOptions(SampleOptions):
-    """The same for commands that need labels."""
-
     label: Annotated[
         str, typer.Option("--label", "-l", metavar="COLUMN", help="Column with the classes, or the number to predict.")
     ] = field()  # no default: the one of the class above is not inherited
@@ -104,8 +96,6 @@ class LabelledOptions(SampleOptions):
 
 @dataclass(frozen=True, kw_only=True)
 class PrintOptions:
-    """What to print."""
-
     quiet: bool = option("--quiet", "-q", help="Print nothing but errors.", default=False)
     as_json: bool = option("--json", help="Print one JSON document, for scripts.", default=False)
     lines: bool = option(

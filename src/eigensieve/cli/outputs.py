@@ -185,7 +185,6 @@ def _is_formula(text: str) -> bool:
 
 
 def save_model(model: Any, path: Path, **about: Any) -> None:
-    """Write a fitted model with the facts about its data."""
     from eigensieve import estimators
 
     # file names may hold bytes that are no text

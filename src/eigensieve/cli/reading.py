@@ -21,7 +21,6 @@ MISSING = ("auto", "error", "mean", "median", "drop-features", "drop-samples")
 
 
 def read_table(wanted: TableOptions, console: Console) -> Any:
-    """Read a table from a file, a 10x folder, or standard input."""
     from eigensieve import tables
 
     try:
@@ -101,8 +100,6 @@ def read_side(source: str, reading: SampleOptions, main: "Samples", console: Con
 
 @dataclass(frozen=True)
 class Samples:
-    """What of a table goes into a fit."""
-
     table: Any  # as it was read
     X: Any
     features: Sequence[str]
@@ -147,7 +144,6 @@ class Samples:
         return ["no label" if gap else str(label) for label, gap in zip(self.labels, missing, strict=True)]
 
     def keep_samples(self, mask: Array, sentence: str) -> "Samples":
-        """Return the samples where `mask` is true."""
         return replace(
             self,
             X=self.X[mask],
@@ -158,7 +154,6 @@ class Samples:
         )
 
     def keep_features(self, mask: Array, sentence: str) -> "Samples":
-        """Return the features where `mask` is true."""
         kept = np.flatnonzero(mask).tolist()
         return replace(
             self,

@@ -47,8 +47,6 @@ def count_or_auto(text: str | None, flag: str, *, words: tuple[str, ...] = ("aut
 
 @dataclass(frozen=True)
 class Fitting:
-    """A method with its parameters, ready to be fitted."""
-
     name: str  # of the method
     params: Params  # parameters of the estimator; the others keep their defaults
 
@@ -137,8 +135,6 @@ def _restricted(extra: dict[str, Any], rows: Array, n_samples: int) -> dict[str,
 
 @dataclass(frozen=True)
 class Selection:
-    """What a fitted method found."""
-
     source: str  # name of the input
     fitting: Fitting
     samples: Samples
@@ -162,7 +158,6 @@ class Selection:
 
     @cached_property
     def found(self) -> Any:
-        """What the estimator says about its features."""
         from eigensieve.estimators import Findings
 
         return Findings.of(self.estimator)
@@ -172,14 +167,12 @@ class Selection:
         return self.found.support
 
     def chosen(self) -> dict[str, Any]:
-        """The selected features as plain JSON."""
         from eigensieve.estimators import selected_features
 
         chosen = selected_features(self.estimator)
         return chosen | {"names": [str(self.samples.features[i]) for i in chosen["selected"]]}
 
     def weights_table(self) -> dict[str, Any]:
-        """All features, best first."""
         found = self.found
         order, null = found.order, found.null_quantiles
         columns = {

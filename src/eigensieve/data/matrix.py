@@ -316,7 +316,6 @@ class DataMatrix(ABC):
         return [ranges[first:last] for first, last in pairwise(edges)]
 
     def _ranges(self) -> Ranges:
-        """The blocks of all features."""
         size = max(1, min(self.block_size(), self.n_features))
         return [(start, min(start + size, self.n_features)) for start in range(0, self.n_features, size)]
 

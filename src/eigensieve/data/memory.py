@@ -24,24 +24,19 @@ _CLOSE = 1e-9  # projections of equal samples differ by less than this share of 
 
 @dataclass(frozen=True, eq=False)
 class Gaps:
-    """Where values are missing."""
-
     X: Array  # the values as they were given
     share: FloatArray  # of the samples that have a value, per feature
     rows: IntArray | None = None  # which samples of X the data holds; None for all
 
     def present(self, columns: Array | slice) -> BoolArray:
-        """Return which samples have a value in some features."""
         some = self.X[:, columns]
         return ~np.isnan(some if self.rows is None else some[self.rows])
 
     def among(self, rows: IntArray) -> "Gaps":
-        """Return the gaps of some samples."""
         return replace(self, rows=rows if self.rows is None else self.rows[rows])
 
 
 def share_present(data: DataMatrix) -> FloatArray:
-    """Return the share of the samples that have a value, per feature."""
     return np.ones(data.n_features) if data.shared.gaps is None else data.shared.gaps.share
 
 

@@ -36,7 +36,6 @@ class ColumnStats:
 
     @property
     def variance(self) -> FloatArray:
-        """Variance of the column (divided by the number of samples)."""
         return (self.centered_norm / np.sqrt(self.n_samples)) ** 2
 
     def extreme(self, dtype: DType) -> BoolArray:

@@ -35,7 +35,6 @@ class SyntheticData(NamedTuple):
 
 
 def features_at(positions: np.ndarray, n_features: int) -> np.ndarray:
-    """Mask of the features at `positions`."""
     mask = np.zeros(n_features, dtype=bool)
     mask[positions] = True
     return mask

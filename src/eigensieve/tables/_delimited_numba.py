@@ -132,21 +132,16 @@ def _lower(text, first, last):
 @njit(cache=True, nogil=True)
 def _word(text, first, last):
     """Tell what a cell that is no plain number is: missing, infinite, a truth value, or text."""
-    if last - first > 9:
-        return TEXT, np.nan
     signed = last - first > 1 and (text[first] == _MINUS or text[first] == _PLUS)
+    if last - first - signed > 8:
+        return TEXT, np.nan
+    packed = _lower(text, first + signed, last)
+    if packed in _INFINITE:
+        return NUMBER, -np.inf if text[first] == _MINUS else np.inf
     if signed:
-        packed = _lower(text, first + 1, last)
-        if packed in _INFINITE:
-            return NUMBER, -np.inf if text[first] == _MINUS else np.inf
         return TEXT, np.nan
-    if last - first > 8:
-        return TEXT, np.nan
-    packed = _lower(text, first, last)
     if packed in _MISSING:
         return MISSING, np.nan
-    if packed in _INFINITE:
-        return NUMBER, np.inf
     if packed == _TRUE:
         return NUMBER, 1.0
     if packed == _FALSE:

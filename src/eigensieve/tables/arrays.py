@@ -84,15 +84,11 @@ def _array(file: IO[bytes], request: Request) -> np.ndarray:
         claim(count * max(dtype.itemsize, PER_TEXT if dtype.kind in "SU" else 1), request.path, request.size)
         file.seek(0)
         values: np.ndarray = np.lib.format.read_array(file, allow_pickle=False)
-        if dtype.kind == "U" and not _are_characters(values):
-            raise damaged(request.path, "a NumPy file with valid texts")
+        if dtype.kind == "U":  # Python fails on numbers that stand for no character only when they are used
+            codes = np.frombuffer(values.tobytes(), dtype=np.dtype(np.uint32).newbyteorder(values.dtype.byteorder))
+            if np.any((codes > 0x10FFFF) | ((codes >= 0xD800) & (codes < 0xE000))):
+                raise damaged(request.path, "a NumPy file with valid texts")
     return values
-
-
-def _are_characters(texts: np.ndarray) -> bool:
-    """Whether all numbers that stand for characters do: Python fails on others only when they are used."""
-    codes = np.frombuffer(texts.tobytes(), dtype=np.dtype(np.uint32).newbyteorder(texts.dtype.byteorder))
-    return not np.any((codes > 0x10FFFF) | ((codes >= 0xD800) & (codes < 0xE000)))
 
 
 def _members(source: Source, request: Request) -> dict[str, np.ndarray]:

@@ -127,7 +127,11 @@ class Grid:
         ends = self.ends if rows is None else self.ends[rows]
         targets = np.full(len(self.names), -1, dtype=np.int64)
         targets[columns] = np.arange(len(columns))
-        self._check_size(begins, ends, len(columns))
+        length = int((ends - begins).sum())
+        if len(columns) and len(begins) * len(self.names) > length + len(begins):
+            # some line is too short: counting the cells finds it, without room for their values
+            self._block(begins, ends, np.full(len(self.names), -1), np.empty((len(begins), 0)), 0)
+        claim(8.0 * len(begins) * len(columns), self.request.path, self.request.size)
         values = np.empty((len(begins), len(columns)))
         average = max(1, int(ends[-1] - begins[0]) // len(begins))
         step = max(1, BLOCK_BYTES // average)
@@ -145,14 +149,6 @@ class Grid:
             if not self.request.unused(self.names[column]) and np.all(np.isnan(here) | (here == np.trunc(here))):
                 raise too_large(self.request.path, f" in column '{self.names[column]}'")
         return values, cells[cells[:, 4] == TEXT, :4]
-
-    def _check_size(self, begins: np.ndarray, ends: np.ndarray, n_columns: int) -> None:
-        """Refuse a matrix that does not fit, or that has more cells than there is text for."""
-        length = int((ends - begins).sum())
-        if n_columns and len(begins) * len(self.names) > length + len(begins):
-            # some line is too short: counting the cells finds it, without room for their values
-            self._block(begins, ends, np.full(len(self.names), -1), np.empty((len(begins), 0)), 0)
-        claim(8.0 * len(begins) * n_columns, self.request.path, self.request.size)
 
     def _block(
         self, begins: np.ndarray, ends: np.ndarray, targets: np.ndarray, values: np.ndarray, offset: int

@@ -17,7 +17,13 @@ from eigensieve.tables.files import Source, open_for_writing, read_content
 from eigensieve.tables.matrix import matrix_table, refuse_names
 from eigensieve.tables.table import Matrix, Request, Table, make_unique
 
-_SYMMETRIES = (b"general", b"symmetric", b"skew-symmetric", b"hermitian")
+_NUMBERS = (b"real", b"double", b"integer", b"unsigned-integer")
+_KNOWN = [
+    [b"%%matrixmarket", b"matrix", form, kind, symmetry]
+    for form, kinds in ((b"coordinate", (*_NUMBERS, b"pattern")), (b"array", _NUMBERS))
+    for kind in kinds
+    for symmetry in (b"general", b"symmetric", b"skew-symmetric", b"hermitian")
+]
 _FEATURES = ("features.tsv.gz", "features.tsv", "genes.tsv.gz", "genes.tsv")
 _BARCODES = ("barcodes.tsv.gz", "barcodes.tsv")
 _MATRIX = ("matrix.mtx.gz", "matrix.mtx")
@@ -140,7 +146,7 @@ def _header(content: Any, path: str | Path) -> _Header:
         place = end + 1
         if kinds is None:
             kinds = line.lower().split()
-            if kinds[:2] != [b"%%matrixmarket", b"matrix"] or not _known(kinds[2:]):
+            if kinds not in _KNOWN:
                 raise damaged(path, "a Matrix Market file of real numbers")
         elif line and not line.startswith(b"%"):
             sizes = line.split()
@@ -156,14 +162,6 @@ def _header(content: Any, path: str | Path) -> _Header:
             n_entries = int(sizes[2]) if form == b"coordinate" else stored
             return _Header(kinds[2:], (rows, columns), n_entries, place)
     raise damaged(path, "a Matrix Market file")
-
-
-def _known(kinds: list[bytes]) -> bool:
-    if len(kinds) != 3:
-        return False
-    form, kind, symmetry = kinds
-    numbers = (b"real", b"double", b"integer", b"unsigned-integer") + ((b"pattern",) if form == b"coordinate" else ())
-    return form in (b"coordinate", b"array") and kind in numbers and symmetry in _SYMMETRIES
 
 
 def _entries(

@@ -19,12 +19,14 @@ MOST_CATEGORIES = 50
 def arranged(table: Table, request: Request) -> Table:
     """Return the table with the columns asked for (`keep`, `drop`) and columns of text encoded (`categories`)."""
     numbers, text = _wanted(table, request)
-    table = replace(table, text=text)
     if len(numbers) < len(table.feature_names):
         table.notes.append(f"{len(numbers):,} of {len(table.feature_names):,} columns of numbers are used, as asked")
         table = table.take(np.array(numbers, dtype=np.intp))
-    table = _with_dates(table)
-    text = table.text
+    dates = {name: found for name, texts in text.items() if (found := as_dates(texts)) is not None}
+    for name, (_, meaning) in dates.items():
+        table.notes.append(f"column '{name}' holds dates and is used as a number: {meaning}")
+    text = {name: texts for name, texts in text.items() if name not in dates}
+    table = _with_columns(replace(table, text=text), list(dates), [values for values, _ in dates.values()])
     if not text:
         return table
     dialect: Dialect = table.details.get("dialect", Dialect())
@@ -59,15 +61,6 @@ def _wanted(table: Table, request: Request) -> tuple[Sequence[int], dict[str, li
         raise DataError(f"'{request.path}' has no column left: every one was dropped. Drop fewer.")
     numbers = [column for column, name in enumerate(features) if name in keep]
     return numbers, {name: texts for name, texts in table.text.items() if name in keep}
-
-
-def _with_dates(table: Table) -> Table:
-    """Turn columns of dates into numbers, and note it."""
-    dates = {name: found for name, texts in table.text.items() if (found := as_dates(texts)) is not None}
-    for name, (_, meaning) in dates.items():
-        table.notes.append(f"column '{name}' holds dates and is used as a number: {meaning}")
-    text = {name: texts for name, texts in table.text.items() if name not in dates}
-    return _with_columns(replace(table, text=text), list(dates), [values for values, _ in dates.values()])
 
 
 def _with_columns(table: Table, names: list[str], columns: list[np.ndarray]) -> Table:

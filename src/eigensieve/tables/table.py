@@ -41,15 +41,14 @@ class Request:
     # names of samples that are known from elsewhere. They tell where the samples stand.
     known_samples: frozenset[str] = frozenset()
     size: int = 0  # bytes of the file as it was handed in, still compressed
+    named: dict[str, str] = field(init=False)  # the names that the caller gave, by role: those of `apart`, and "id"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "named", self.apart if self.id is None else {"id": self.id, **self.apart})
 
     def unused(self, name: str) -> bool:
         """Whether the caller asked to leave this column out."""
         return name in self.drop or (bool(self.keep) and name not in self.keep)
-
-    @property
-    def named(self) -> dict[str, str]:
-        """The names that the caller gave, by role: those of `apart`, and "id"."""
-        return self.apart if self.id is None else {"id": self.id, **self.apart}
 
     def column(self, name: str, cells: Sequence[str]) -> "Column":
         """The labels or batches that the cells of a column stand for."""

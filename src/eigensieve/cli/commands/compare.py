@@ -28,8 +28,6 @@ Chooser = Callable[[Any, Array, Array | None, int, int], Array]
 
 
 def _with(name: str, **params: Any) -> Chooser:
-    """A chooser that fits one of our methods."""
-
     def choose(X: Any, y: Array, batches: Array | None, count: int, seed: int) -> Array:
         fitting = Fitting(name, {"n_features_to_select": count, **params})
         if "seed" in fitting.method.options:
@@ -82,8 +80,6 @@ _NEEDS_CLASSES = "qalpha-labels"
 
 @dataclass(frozen=True, kw_only=True)
 class CompareOptions:
-    """What to compare."""
-
     methods: str | None = option(
         "--methods", help=f"Comma separated, from: {', '.join(CHOOSERS)}.", show_default="all but qalpha-labels"
     )
@@ -154,8 +150,6 @@ def compare_selectors(
 
 @dataclass(frozen=True)
 class _Task:
-    """One comparison on one table."""
-
     methods: list[str]
     counts: list[int]
     y: Array
@@ -238,7 +232,6 @@ def _scores(X: Any, y: Array, train: Array, test: Array, columns: Array, seed: i
 
 
 def _mean(rows: list[dict[str, Any]], name: str, count: int) -> dict[str, Any]:
-    """Means of one selector over the folds."""
     mine = [row for row in rows if row["method"] == name and row["features"] == count]
     mean: dict[str, Any] = {"method": name, "sees": CHOOSERS[name][1], "features": count}
     for key in [key for key in ("accuracy_1nn", "r2", "nmi") if key in mine[0]]:

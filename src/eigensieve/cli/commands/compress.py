@@ -23,8 +23,6 @@ EXAMPLES = (
 
 @dataclass(frozen=True, kw_only=True)
 class MachineOptions:
-    """Which machine to make."""
-
     svm: str | None = option("--svm", help="A fitted SVC or SVR (skops file); without it one is trained on the input.")
     elements: int = option("--elements", "-e", min=1, help="Elements to keep.", default=200)
     match: str = option(
@@ -49,12 +47,10 @@ class MachineOptions:
 
     @property
     def aim(self) -> str:
-        """The match that --match stands for."""
         labels = self.svm is None and self.shape == "element"
         return self.match if self.match != "auto" else "labels" if labels else "decision"
 
     def small(self, full: Any, match: str, *, quantity: bool) -> Any:
-        """The machine with few elements, not fitted yet."""
         from eigensieve.estimators import ElementSelectedSVC, ElementSelectedSVR
 
         kind: Any = ElementSelectedSVR if quantity else ElementSelectedSVC
@@ -63,8 +59,6 @@ class MachineOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class WriteOptions:
-    """Outputs and their paths."""
-
     report: Report = None
     c_file: str | None = option("--c", help="Write the machine here, as one C file.")
     precision: str | None = option(
@@ -104,7 +98,6 @@ COMPARED = "Small machines on the held-out samples (times in Python, on this com
 
 
 def _made(samples: Samples, machine: MachineOptions, console: Console, source: str) -> "Compressed":
-    """Train, rewrite, compare."""
     from sklearn.preprocessing import StandardScaler
 
     y, seed = np.asarray(samples.labels), machine.seed or 0
@@ -193,8 +186,6 @@ AIMS = {"decision": "come closest to the full SVM", "labels": "predict the label
 
 @dataclass(frozen=True)
 class Compressed:
-    """The machine and its measurements."""
-
     small: Any
     full: Any
     scaler: Any
@@ -211,7 +202,6 @@ class Compressed:
 
     @cached_property
     def used(self) -> list[str]:
-        """Names of the features that are still read."""
         mask = np.asarray(abs(self.machine.mask_).sum(axis=1)).ravel()
         return [name for name, value in zip(self.names, mask, strict=True) if value]
 
@@ -221,7 +211,6 @@ class Compressed:
 
     @property
     def compared(self) -> tuple[list[str], list[list[str]]]:
-        """The heads and the rows of a table."""
         cells = [one.cells(quantity=self.quantity) for one in self.measured]
         return list(cells[0]), [list(one.values()) for one in cells]
 
@@ -246,7 +235,6 @@ class Compressed:
 
     @property
     def rows(self) -> list[tuple[str, str]]:
-        """The values kept, the aim, and the cost."""
         numbers, names = self.numbers, ", ".join(self.used[:8]) + (" ..." if len(self.used) > 8 else "")
         scaled = "standardised by the training samples" if self.scaler is not None else "taken as they are"
         rows = [

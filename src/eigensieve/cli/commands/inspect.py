@@ -93,7 +93,6 @@ def _preview(table: Any) -> dict[str, Any]:
 
 
 def _kinds(block: Any, holes: Any) -> dict[str, Any]:
-    """Sort the columns of a block by what their values are."""
     filled = np.where(holes, np.inf, block)
     low = filled.min(axis=0)
     high = np.where(holes, -np.inf, block).max(axis=0)

@@ -27,8 +27,6 @@ _SHOWN = 200  # features in the table of the report
 
 @dataclass(frozen=True, kw_only=True)
 class FitOptions:
-    """How to map."""
-
     rounds: int = option("--rounds", min=1, help="How many different structures to look for.", default=2)
     clusters: int = option("--clusters", "-k", min=1, help="Number of eigenvectors per round.", default=2)
     n_features: str = option("--n-features", "-n", help="How many: auto, a number, or a fraction.", default="auto")
@@ -37,8 +35,6 @@ class FitOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class WriteOptions:
-    """What to write, and where."""
-
     output: str | None = option("--output", "-o", help="Write weight and coordinate of every feature per round here.")
     figure: str | None = option("--figure", help="Draw the map here (.png, .svg or .pdf); needs two rounds.")
     report: Report = None

@@ -68,8 +68,6 @@ def _limits(flag: str, text: str, **details: Any) -> Any:
 
 @dataclass(frozen=True, kw_only=True)
 class FitOptions:
-    """How to select."""
-
     method: str = _method("--method", f"{_METHODS}.", autocompletion=_complete_method, default=DEFAULT_METHOD)
     n_features: str | None = _method("--n-features", _HOW_MANY, "-n")
     clusters: str | None = _method("--clusters", "qalpha: how many clusters of samples: auto or a number.", "-k")
@@ -148,8 +146,6 @@ class FitOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class WriteOptions:
-    """What to write, and where."""
-
     output: str | None = option(
         "--output", "-o", help="Write the selected columns here; the ending gives the format (- for stdout)."
     )
@@ -256,7 +252,6 @@ def _page(selection: Selection, console: Console) -> str:
 
 
 def _show(selection: Selection, console: Console, top: int, written: dict[str, str]) -> None:
-    """Print the outcome for people, or as JSON."""
     for sentence in selection.sentences:
         console.text(sentence)
     if selection.support.any():

@@ -41,7 +41,6 @@ class Rows:
 
 
 def memory_size() -> int:
-    """Bytes of memory this process may use."""
     size = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     try:
         return min(size, int(_LIMIT.read_text()))

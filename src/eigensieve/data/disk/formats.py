@@ -66,7 +66,6 @@ class ChunkedSource(Source):
 
 
 def hdf5_source(dataset: Any, max_memory: int, feature_names: Array | None = None) -> ChunkedSource:
-    """A source for an open h5py dataset."""
     path = dataset.file.filename
     return ChunkedSource(dataset, f"{path}:{dataset.name}", dataset.chunks, max_memory, path, feature_names)
 

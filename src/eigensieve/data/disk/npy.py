@@ -51,7 +51,6 @@ class NpySource(Source):
         return found.reshape((n_samples, count), order="F") if self.fortran else found
 
     def _rows(self, start: int, stop: int) -> Rows:
-        """Where the features are in the file."""
         n_samples, n_features = self.shape
         size = self.dtype.itemsize
         if self.fortran:

@@ -86,7 +86,6 @@ class StreamedData(DataMatrix):
         return self.source.nbytes * len(rows) / self.n_samples > self.max_memory / 2  # while it is put together: twice
 
     def _piece(self, start: int, stop: int) -> DataMatrix:
-        """Read some features on their own, outside of a pass."""
         return self._standardised(start, self._read(start, stop, None))
 
     def _standardised(self, start: int, raw: Any) -> DataMatrix:
