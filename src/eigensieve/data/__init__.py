@@ -6,7 +6,7 @@ The other packages work with a `DataMatrix` only and never ask where the data is
 Read in this order:
 
 - ``matrix.py``: the contract and the passes, written once.
-- ``kinds.py``: `as_data` chooses the backend.
+- ``kinds.py``: `as_data` chooses the backend, `open_data` that of a file.
 - ``passes.py``: the interface of a block of features, sums over blocks, and ordered work on threads.
 - ``stats.py``: statistics per feature; centring and scaling.
 - ``dense.py``, ``sparse.py``: arrays in memory, their blocks, and products of a block with a few vectors.
@@ -40,8 +40,7 @@ from eigensieve.data.adjusted import (
 from eigensieve.data.counts import are_amounts, are_counts, log_counts, logarithms
 from eigensieve.data.dense import StoredColumns
 from eigensieve.data.digest import fingerprint
-from eigensieve.data.disk.opening import open_data
-from eigensieve.data.kinds import as_data, is_stored
+from eigensieve.data.kinds import as_data, is_stored, open_data
 from eigensieve.data.matrix import DataMatrix
 from eigensieve.data.memory import first_of_equals, multiplied, share_present, tamed, without_gaps
 from eigensieve.data.passes import BackwardSum, Block, one_blas_thread, ordered_map, thread_count

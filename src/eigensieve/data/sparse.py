@@ -190,11 +190,7 @@ class SparseBlock:
 
     def quadratic(self, S: Any) -> FloatArray:
         raw = self._matrix()
-        product = S @ raw
-        if hasattr(product, "multiply"):
-            energy = np.asarray(product.multiply(raw).sum(axis=0)).reshape(-1)
-        else:
-            energy = np.asarray(raw.multiply(np.asarray(product)).sum(axis=0)).reshape(-1)
+        energy = np.asarray(raw.multiply(S @ raw).sum(axis=0)).reshape(-1)
         if self.center is not None:
             degree = np.asarray(S.sum(axis=1)).reshape(-1)
             cross = np.asarray(raw.T @ degree).reshape(-1)

@@ -5,11 +5,10 @@ the package. Files of the user's own tables are read by :mod:`eigensieve.tables`
 
 Reading order
 -------------
-synthetic  generators whose relevant features are known: planted clusters; `papers` has those of the papers, `cells`
-           counts of single cells
+synthetic  generators whose relevant features are known: planted clusters, single cells
+papers     the papers' generators
 demo       the demo's data: real measurements hidden among shuffled copies
-real       real sets in a folder that the environment variable ``EIGENSIEVE_DATA`` names
-openml     public copies of standard sets, from OpenML
+real       real sets in a folder that the environment variable ``EIGENSIEVE_DATA`` names, and public copies from OpenML
 
 Words
 -----

@@ -1,8 +1,4 @@
-from .cells import SingleCells as SingleCells
-from .cells import make_single_cells as make_single_cells
 from .demo import load_demo as load_demo
-from .openml import fetch_real as fetch_real
-from .openml import list_openml as list_openml
 from .papers import TwoSolutions as TwoSolutions
 from .papers import make_class_scaleup as make_class_scaleup
 from .papers import make_gene_expression as make_gene_expression
@@ -11,8 +7,12 @@ from .papers import make_two_solutions as make_two_solutions
 from .papers import make_weston_linear as make_weston_linear
 from .papers import make_weston_nonlinear as make_weston_nonlinear
 from .real import DATA_VARIABLE as DATA_VARIABLE
+from .real import fetch_real as fetch_real
+from .real import list_openml as list_openml
 from .real import list_real as list_real
 from .real import load_real as load_real
 from .real import real_data_folder as real_data_folder
+from .synthetic import SingleCells as SingleCells
 from .synthetic import SyntheticData as SyntheticData
 from .synthetic import make_planted_clusters as make_planted_clusters
+from .synthetic import make_single_cells as make_single_cells

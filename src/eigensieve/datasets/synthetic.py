@@ -1,15 +1,17 @@
-"""Synthetic data whose relevant features are known: what all generators return, and planted clusters.
+"""Synthetic data whose relevant features are known: planted clusters, and counts of single cells after Splatter.
 
 A generator returns a named tuple that begins with ``X, y, relevant``. The relevant features come first, as in the
 papers, except in ``make_planted_clusters`` and ``make_single_cells``.
 """
 
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from os import cpu_count
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import DTypeLike
+from scipy.sparse import csr_matrix, vstack
 
 from eigensieve._errors import wrong_parameter
 
@@ -48,6 +50,7 @@ def check_range(generator: str, **values: tuple[float, float] | tuple[float, flo
             raise wrong_parameter(name, generator, f"be {allowed}", repr(value))
 
 
+_AT_ONCE = 2**22  # rates of cells that are held at a time
 BLOCK_SIZE = 2**20
 """Values drawn from one stream of random numbers."""
 
@@ -127,3 +130,128 @@ def _noise(rng: np.random.Generator, n_samples: int, n_features: int, dtype: DTy
         for _ in threads.map(fill, starts, rng.spawn(len(starts))):
             pass
     return X
+
+
+class SingleCells(NamedTuple):
+    """Counts of single cells and how they were made.
+
+    Attributes
+    ----------
+    X : csr_matrix of shape (n_cells, n_genes)
+        Molecules per cell and gene, in float32.
+    y : ndarray of shape (n_cells,)
+        The type of each cell, or the branch that it is on. Types are numbered in the order of `group_shares`.
+    relevant : ndarray of bool of shape (n_genes,)
+        True for genes whose rate differs between types.
+    batches : ndarray of shape (n_cells,)
+        The batch of each cell, from 0.
+    position : ndarray of shape (n_cells,)
+        How far each cell is along its branch, from 0 to 1. 1 for all cells where types are groups.
+    """
+
+    X: csr_matrix
+    y: np.ndarray
+    relevant: np.ndarray
+    batches: np.ndarray
+    position: np.ndarray
+
+
+def make_single_cells(
+    n_cells: int = 500,
+    n_genes: int = 2000,
+    *,
+    group_shares: Sequence[float] = (0.4, 0.3, 0.3),
+    structure: Literal["groups", "branches"] = "groups",
+    n_batches: int = 1,
+    marker_share: float = 0.05,
+    marker_strength: float = 0.8,
+    batch_strength: float = 0.3,
+    depth: float = 2000.0,
+    depth_spread: float = 0.4,
+    dispersion: float = 0.1,
+    random_state: RandomState = None,
+) -> SingleCells:
+    """Draw counts of single cells whose types, batches and marker genes are known.
+
+    This is the model of Splatter (Zappia, Phipson and Oshlack 2017) with fewer settings. The mean of a gene is
+    Gamma(0.6, 1/0.3). A type multiplies the means of `marker_share` of the genes by exp(N(0, marker_strength^2)), and
+    a batch those of all genes by exp(N(0, batch_strength^2)). The means of a cell are scaled to its library size,
+    which is log-normal. The count is Poisson of the mean times Gamma noise of variance `dispersion`.
+
+    Parameters
+    ----------
+    n_cells, n_genes : int
+        Size of the table of counts.
+    group_shares : sequence of float
+        Expected share of the cells per type. They are divided by their sum. A small share makes a rare type.
+    structure : {"groups", "branches"}
+        Types are groups of like cells, or branches that all start from one state: a cell that is a part t of the way
+        along its branch has the type's factors to the power t.
+    n_batches : int
+        Each cell is in a random batch. With one batch there is no batch effect.
+    marker_share : float
+        Share of the genes that each type changes; drawn anew per type.
+    marker_strength, batch_strength : float
+        Standard deviations of the logarithms of the factors.
+    depth : float
+        Median number of molecules per cell.
+    depth_spread : float
+        Standard deviation of the logarithm of that number.
+    dispersion : float
+        Variance of a gene's true level in like cells, over the square of its mean. 0 leaves the Poisson noise alone.
+    random_state : int, numpy.random.Generator or None
+        Seed; the same seed gives the same cells.
+
+    Returns
+    -------
+    cells : SingleCells
+
+    Notes
+    -----
+    Cells are made little by little, so no dense matrix of all cells exists.
+
+    Examples
+    --------
+    >>> from eigensieve.datasets import make_single_cells
+    >>> cells = make_single_cells(300, 1000, group_shares=(0.5, 0.48, 0.02), n_batches=2, random_state=0)
+    >>> cells.X.shape, sorted(set(cells.y.tolist())), sorted(set(cells.batches.tolist()))
+    ((300, 1000), [0, 1, 2], [0, 1])
+    """
+    shares = np.asarray(group_shares, dtype=np.float64)
+    name = "make_single_cells"
+    check_range(
+        name,
+        n_cells=(n_cells, 1),
+        n_genes=(n_genes, 1),
+        n_batches=(n_batches, 1),
+        marker_share=(marker_share, 0, 1),
+        marker_strength=(marker_strength, 0),
+        batch_strength=(batch_strength, 0),
+        depth=(depth, 1),
+        depth_spread=(depth_spread, 0),
+        dispersion=(dispersion, 0),
+    )
+    if shares.ndim != 1 or not len(shares) or not (np.isfinite(shares).all() and (shares > 0).all()):
+        raise wrong_parameter("group_shares", name, "be one positive number per type", shares.tolist())
+    if structure not in ("groups", "branches"):
+        raise wrong_parameter("structure", name, "be 'groups' or 'branches'", repr(structure))
+    rng = np.random.default_rng(random_state)
+    means = np.log(rng.gamma(0.6, 1.0 / 0.3, n_genes) + np.finfo(np.float64).tiny)
+    markers = rng.random((len(shares), n_genes)) < marker_share
+    by_type = np.where(markers, rng.normal(0.0, marker_strength, markers.shape), 0.0)
+    by_batch = rng.normal(0.0, batch_strength, (n_batches, n_genes)) if n_batches > 1 else np.zeros((1, n_genes))
+    y = rng.choice(len(shares), n_cells, p=shares / shares.sum())
+    batches = rng.integers(0, n_batches, n_cells)
+    position = np.ones(n_cells) if structure == "groups" else rng.random(n_cells)
+    sizes = depth * np.exp(rng.normal(0.0, depth_spread, n_cells))
+    some = max(1, _AT_ONCE // n_genes)
+    parts = []
+    for start in range(0, n_cells, some):
+        here = slice(start, start + some)
+        rates = np.exp(means + position[here, None] * by_type[y[here]] + by_batch[batches[here]])
+        rates *= (sizes[here] / rates.sum(axis=1))[:, None]
+        if dispersion > 0:
+            rates *= rng.standard_gamma(1.0 / dispersion, rates.shape) * dispersion
+        parts.append(csr_matrix(rng.poisson(rates).astype(np.float32)))
+    X = csr_matrix(vstack(parts, format="csr"))
+    return SingleCells(X, y, np.asarray(markers.any(axis=0)), batches, position)

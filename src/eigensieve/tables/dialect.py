@@ -107,7 +107,8 @@ def find_header(dialect: Dialect, first: list[str], body: list[list[str]], reque
     columns.
     """
     if request.header is None:
-        header = _has_names(dialect, first, body) or request.names_any(first)
+        asked = {*request.named.values(), *request.keep, *request.drop}
+        header = _has_names(dialect, first, body) or not asked.isdisjoint(cell.strip() for cell in first)
         if not header and _has_numbers_as_names(dialect, first, body):
             return True, ["the first line was taken for the header, although it holds numbers"]
     else:

@@ -54,10 +54,6 @@ class Request:
         """The labels or batches that the cells of a column stand for."""
         return Column(name, as_labels(cells, self.na_values, self.path))
 
-    def names_any(self, cells: Sequence[str]) -> bool:
-        """Whether one of the cells is the name of a column that the caller asked for."""
-        return not {*self.named.values(), *self.keep, *self.drop}.isdisjoint(cell.strip() for cell in cells)
-
     def check_roles(self) -> None:
         """Refuse one column in two roles."""
         roles: dict[str, str] = {}

@@ -46,11 +46,8 @@ _HOW_MANY = (
 )
 _MANY = 200  # more features than a person looks through
 _LEAST_TO_HALVE = 8  # samples of which halves are selected from
-_METHODS = "; ".join(f"{name} ({method.summary})" for name, method in METHODS.items())
-
-
-def _complete_method(incomplete: str) -> list[tuple[str, str]]:
-    return [(name, method.summary) for name, method in METHODS.items() if name.startswith(incomplete)]
+_SUMMARIES = {name: method.summary for name, method in METHODS.items()}
+_METHODS = "; ".join(f"{name} ({summary})" for name, summary in _SUMMARIES.items())
 
 
 def _method(flag: str, text: str, *more: str, **details: Any) -> Any:
@@ -68,7 +65,9 @@ def _limits(flag: str, text: str, **details: Any) -> Any:
 
 @dataclass(frozen=True, kw_only=True)
 class FitOptions:
-    method: str = _method("--method", f"{_METHODS}.", autocompletion=_complete_method, default=DEFAULT_METHOD)
+    method: str = _method(
+        "--method", f"{_METHODS}.", autocompletion=lambda: [*_SUMMARIES.items()], default=DEFAULT_METHOD
+    )
     n_features: str | None = _method("--n-features", _HOW_MANY, "-n")
     clusters: str | None = _method("--clusters", "qalpha: how many clusters of samples: auto or a number.", "-k")
     fdr: float | None = _method("--fdr", "sieve, qalpha: share of false selections to allow with -n auto or fewest.")

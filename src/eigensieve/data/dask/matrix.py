@@ -111,7 +111,7 @@ class DaskData(DataMatrix):
             bits = [np.unpackbits(f[which], count=s.size) for f, s in zip(flags, self.grid, strict=True)]
             return joined(self.grid, bits, (self.n_features,), bool)
 
-        return WorkerStats(unpacked(0), unpacked(1), unpacked(2), self.n_samples, self._statistic)
+        return WorkerStats([unpacked(which) for which in range(3)], self.n_samples, self._statistic)
 
     def _statistic(self, name: str) -> FloatArray:
         """Bring a statistic of all features here."""
@@ -294,17 +294,9 @@ class WorkerStats(ColumnStats):
     _bring: Callable[[str], FloatArray]
     _extreme: BoolArray
 
-    def __init__(
-        self,
-        finite: BoolArray,
-        constant: BoolArray,
-        extreme: BoolArray,
-        n_samples: int,
-        bring: Callable[[str], FloatArray],
-    ) -> None:
-        known = {"finite": finite, "constant": constant, "_extreme": extreme, "n_samples": n_samples, "_bring": bring}
-        for name, value in known.items():
-            object.__setattr__(self, name, value)
+    def __init__(self, flags: Sequence[BoolArray], n_samples: int, bring: Callable[[str], FloatArray]) -> None:
+        known = dict(zip(("finite", "constant", "_extreme"), flags, strict=True))
+        vars(self).update(known, n_samples=n_samples, _bring=bring)
 
     def extreme(self, dtype: DType) -> BoolArray:
         return self._extreme

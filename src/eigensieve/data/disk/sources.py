@@ -85,12 +85,8 @@ class Watch:
         if not self.folder:
             status = self.path.stat()
             return 1, status.st_size, status.st_mtime_ns, status.st_ino
-        count = size = latest = 0
-        for folder, _, names in os.walk(self.path):
-            for name in names:
-                status = os.stat(os.path.join(folder, name))
-                count, size, latest = count + 1, size + status.st_size, max(latest, status.st_mtime_ns)
-        return count, size, latest, 0
+        found = [os.stat(os.path.join(folder, name)) for folder, _, names in os.walk(self.path) for name in names]
+        return len(found), sum(s.st_size for s in found), max((s.st_mtime_ns for s in found), default=0), 0
 
     def check(self) -> None:
         """Raise an OSError if the storage has changed."""
