@@ -12,7 +12,6 @@ import sys
 import tempfile
 import time
 import zipfile
-from collections.abc import Iterator
 from contextlib import redirect_stderr
 from functools import cache
 from pathlib import Path
@@ -66,10 +65,6 @@ def draw(rng: np.random.Generator, target: str) -> Spec:
     }
 
 
-def simpler(spec: Spec) -> Iterator[Spec]:
-    return iter(())  # the moment matters, and does not come twice
-
-
 @cache
 def _table() -> Path:
     rng = np.random.default_rng(0)
@@ -120,7 +115,7 @@ class _Child:
             self.pid = os.fork()
             if self.pid == 0:
                 tempfile.tempdir = str(out)
-                _be_the_command_line(parts, said)
+                be_the_command_line(parts, said)
 
     @property
     def code(self) -> int | None:
@@ -140,7 +135,8 @@ class _Child:
         return float(times.user + times.system)
 
 
-def _be_the_command_line(arguments: list[str], said: Path) -> None:
+def be_the_command_line(arguments: list[str], said: Path | None = None) -> None:
+    """Run a command in this process, a fork, and end it; `said` gets what the command says on standard error."""
     from eigensieve.cli import main
 
     code: Any = 1
@@ -148,8 +144,9 @@ def _be_the_command_line(arguments: list[str], said: Path) -> None:
         signal.setitimer(signal.ITIMER_PROF, 0)
         for name in SIGNALS[:3]:
             signal.signal(getattr(signal, name), signal.SIG_DFL)
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-        os.dup2(os.open(said, os.O_WRONLY | os.O_CREAT), 2)
+        if said is not None:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+            os.dup2(os.open(said, os.O_WRONLY | os.O_CREAT), 2)
         sys.stderr = os.fdopen(2, "w", closefd=False)
         sys.stdout = os.fdopen(1, "w", closefd=False)
         sys.argv = ["eigensieve", *arguments]

@@ -4,7 +4,6 @@ import gc
 import tempfile
 import threading
 import warnings
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -26,10 +25,6 @@ _MEGABYTES = 8.0
 
 def draw(rng: np.random.Generator, target: str) -> Spec:
     return {"estimator": target.removeprefix(PREFIX), "seed": int(rng.integers(2**31))}
-
-
-def simpler(spec: Spec) -> Iterator[Spec]:
-    return iter(())
 
 
 def check(spec: Spec) -> str:

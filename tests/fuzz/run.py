@@ -93,7 +93,7 @@ def kind(outcome: str) -> str:
 
 def shrunk(worker: Worker, target: str, case: Any, outcome: str, tries: int = 100) -> Any:
     """Return a simpler case that fails in the same way."""
-    found = True
+    found = hasattr(module_of(target), "simpler")
     while found:
         found = False
         for other in module_of(target).simpler(case):

@@ -75,10 +75,10 @@ def test_columns_are_standardised_after_a_correction(clustered: np.ndarray, few_
 def test_samples_with_many_extreme_values_are_landmarks(few_landmarks: int) -> None:
     X = np.random.default_rng(0).standard_normal((400, 100))
     X[[7, 300], :30] += 8.0
-    rows = landmark_rows(as_data(X).standardized("center"))
+    rows = landmark_rows(as_data(X).standardized("center"), as_data(X))
     assert {7, 300} <= set(rows.tolist())
     assert len(np.unique(rows)) == few_landmarks
-    np.testing.assert_array_equal(rows, landmark_rows(as_data(X).standardized("center")))
+    np.testing.assert_array_equal(rows, landmark_rows(as_data(X).standardized("center"), as_data(X)))
 
 
 def test_a_sample_at_the_place_of_a_landmark_gets_its_structure(clustered: np.ndarray, few_landmarks: int) -> None:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from eigensieve._types import BoolArray, FloatArray, IntArray
-from eigensieve.data import DataMatrix, one_blas_thread, without_gaps
+from eigensieve.data import DataMatrix, one_blas_thread, value_orders, without_gaps
 from eigensieve.estimators import (
     Known,
     SieveSelector,
@@ -62,7 +62,7 @@ def choose(model: SieveSelector, data: DataMatrix, known: Known, *, amounts: boo
         raw = without_gaps(raw, Unwanted(batches).span(raw.n_samples))
     cleaned = clean(raw.standardized("center"), usable, Unwanted(batches, side, covariates=known.covariates))
     spread = raw.stats().centered_norm * np.sqrt(cleaned.share)
-    samples = compared_samples(cleaned.data, donors)
+    samples = compared_samples(cleaned.data, donors, raw)
 
     def structure(active: BoolArray) -> FloatArray:
         places = np.flatnonzero(active)
@@ -84,6 +84,7 @@ def choose(model: SieveSelector, data: DataMatrix, known: Known, *, amounts: boo
             rng=generator(model.random_state),
             tested=candidates,
             exchange=Exchange(batches, donors),
+            orders=value_orders(raw),
             progress=progress,
         )
         candidates, count = follow.selected, follow.count + len(constraints.keep)

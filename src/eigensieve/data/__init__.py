@@ -39,7 +39,7 @@ from eigensieve.data.adjusted import (
 )
 from eigensieve.data.counts import are_amounts, are_counts, log_counts, logarithms
 from eigensieve.data.dense import StoredColumns
-from eigensieve.data.digest import fingerprint
+from eigensieve.data.digest import Orders, fingerprint, row_digests, value_orders
 from eigensieve.data.kinds import as_data, is_stored, open_data
 from eigensieve.data.matrix import DataMatrix
 from eigensieve.data.memory import first_of_equals, multiplied, share_present, tamed, without_gaps

@@ -25,6 +25,7 @@ class Exchange:
     donors: IntArray | None = None  # the donor of every sample, if any donor has more than one
     moving: BoolArray | None = None  # the samples that trade places; the others stay where they are
     roots: FloatArray | None = None  # of the samples' weights: they multiply the rows of V and stay in place
+    ranks: IntArray | None = None  # numbers in whose order random draws are made; None for the order given
 
     def among(self, rows: Array) -> "Exchange":
         """Return the same for some samples."""
@@ -32,7 +33,7 @@ class Exchange:
         def some(part: Any) -> Any:
             return None if part is None else part[rows]
 
-        return Exchange(some(self.batches), some(self.donors), some(self.moving), some(self.roots))
+        return Exchange(*map(some, (self.batches, self.donors, self.moving, self.roots, self.ranks)))
 
     def copies(self, V: FloatArray, count: int, rng: np.random.Generator) -> FloatArray:
         """Return V with its rows permuted, (n_samples, count, n_columns)."""
@@ -40,12 +41,12 @@ class Exchange:
             r = self.roots[:, None].astype(V.dtype)
             return replace(self, roots=None).copies(V / r, count, rng) * r[:, :, None]
         if self.moving is not None and not self.moving.all():
-            found, rest = np.repeat(V[:, None], count, axis=1), Exchange(self.batches, self.donors)
+            found, rest = np.repeat(V[:, None], count, axis=1), replace(self, moving=None)
             if self.moving.any():
                 found[self.moving] = rest.among(self.moving).copies(V[self.moving], count, rng)
             return found
         if self.donors is None:
-            return V[sample_orders(count, len(V), self.batches, rng)]
+            return V[self._orders(count, len(V), self.batches, rng)]
         donors = np.unique(self.donors, return_inverse=True)[1].reshape(-1)
         sums = np.stack([V[rows].sum(axis=0) for rows in donor_rows(donors)])
         W = sums / np.bincount(donors)[:, None].astype(V.dtype)
@@ -58,7 +59,7 @@ class Exchange:
             met[donors, batches] = True
             homes = np.unique(met, axis=0, return_inverse=True)[1].reshape(-1)
         between = W[sample_orders(count, len(W), homes, rng)][donors]
-        return between + R[sample_orders(count, len(V), places, rng)]
+        return between + R[self._orders(count, len(V), places, rng)]
 
     def orders(self, n_samples: int, count: int, rng: np.random.Generator) -> tuple[IntArray, IntArray]:
         """Return the samples by groups that trade places, and random orders of them, one per row; without donors."""
@@ -67,8 +68,17 @@ class Exchange:
             groups = np.unique(self.batches, return_inverse=True)[1].reshape(-1)
         if self.moving is not None:
             groups = np.where(self.moving, groups, groups.max() + 1 + np.arange(n_samples))
-        places = np.argsort(groups, kind="stable")
-        return places, sample_orders(count, n_samples, groups, rng)[places].T
+        places = np.lexsort((np.arange(n_samples) if self.ranks is None else self.ranks, groups))
+        return places, self._orders(count, n_samples, groups, rng)[places].T
+
+    def _orders(self, count: int, n_samples: int, groups: Array | None, rng: np.random.Generator) -> IntArray:
+        """Return random orders of the samples, one per column, drawn in the order of the ranks."""
+        if self.ranks is None:
+            return sample_orders(count, n_samples, groups, rng)
+        order = np.argsort(self.ranks, kind="stable")
+        found = np.empty((n_samples, count), dtype=np.intp)
+        found[order] = order[sample_orders(count, n_samples, None if groups is None else groups[order], rng)]
+        return found
 
     def whole_donors(self, features: FloatArray, V: FloatArray) -> "tuple[FloatArray, FloatArray, Exchange] | None":
         """Return features and V with one row per donor if V does not vary within donors, else None.

@@ -18,7 +18,7 @@ from eigensieve.sieve.pick import Alignment, Constraints, Panel, Residual, candi
 
 _MOST_WORK = 1e9  # multiplications for all products
 _MOST_FEATURES = 4  # per sample: among more features, products stand out by chance
-_MOST_SAMPLES = 1_000  # of more samples a fixed draw is compared
+_MOST_SAMPLES = 1_000  # that are compared
 _FEWEST_SAMPLES = 40  # fewer cannot tell one selection from another
 _TRIED = (5, 20)  # numbers of features with which left-out samples are classified
 _FOLDS = 5
@@ -116,11 +116,11 @@ class Interactions:
 
 
 def read_interactions(
-    data: DataMatrix, usable: BoolArray, T: FloatArray, codes: IntArray
+    data: DataMatrix, usable: BoolArray, T: FloatArray, codes: IntArray, order: IntArray
 ) -> tuple[Interactions, IntArray] | None:
     """Return the data of all pairs of features, or None if there are too many features. T (samples x columns) is an
-    orthonormal basis of the classes `codes`."""
-    rows = np.sort(np.random.default_rng(0).permutation(data.n_samples)[:_MOST_SAMPLES])
+    orthonormal basis of the classes `codes`. The samples are the first in `order`."""
+    rows = order[:_MOST_SAMPLES]
     features = np.flatnonzero(usable)
     work = len(rows) * float(len(features)) ** 2 * (T.shape[1] + 2)
     if data.shared.gaps is not None:  # products of features that miss different samples cannot be compared

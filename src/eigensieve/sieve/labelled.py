@@ -22,7 +22,7 @@ _ROUNDS = 2  # of guessing labels, scoring features by the guesses and weighting
 _RIDGE = 0.1  # of the guesses, in units of the mean squared length of a labelled sample
 _SHARPNESS = 8.0  # of the guesses' probabilities
 _FORMED = 1_000  # samples up to which the affinity is formed
-_MOST_LABELLED = 1_000  # labelled samples that guesses are made from; of more, a fixed random part
+_MOST_LABELLED = 1_000  # labelled samples that guesses are made from: the first in `order`
 
 
 @dataclass(frozen=True)
@@ -50,6 +50,7 @@ def fit_target(
     *,
     batches: FloatArray | None = None,
     donors: IntArray | None = None,
+    order: IntArray | None = None,
 ) -> TargetFit:
     """Score every feature by u_i = m_i'(TT' - diag(TT'))m_i, T an orthonormal basis of the target.
 
@@ -59,7 +60,7 @@ def fit_target(
     """
     T = known = target.basis(batches, data.roots)
     if not target.complete:
-        T = guessed_target(data, usable, target, batches, donors)
+        T = guessed_target(data, usable, target, batches, donors, order)
     share = SQUARES if target.kind == "numbers" else 0.0
     scores = agreement(data, T, donors)
     if share:
@@ -74,6 +75,7 @@ def guessed_target(
     target: Target,
     batches: FloatArray | None = None,
     donors: IntArray | None = None,
+    order: IntArray | None = None,
 ) -> FloatArray:
     """Return T for all samples: known y, and guesses by kernel ridge regression elsewhere.
 
@@ -81,9 +83,8 @@ def guessed_target(
     the guesses; weight them by the positive scores. Guesses of classes are made probabilities. The columns of T are
     scaled by how much of the guesses they carry.
     """
-    here = np.flatnonzero(target.known)
-    if len(here) > _MOST_LABELLED:
-        here = np.sort(np.random.default_rng(0).choice(here, _MOST_LABELLED, replace=False))
+    order = np.arange(data.n_samples) if order is None else order
+    here = order[target.known[order]][:_MOST_LABELLED]
     Y, r = target.columns[here], np.ones(data.n_samples) if data.roots is None else data.roots
     middle = np.average(Y, axis=0, weights=r[here] ** 2)
     weights = usable * share_present(data)
