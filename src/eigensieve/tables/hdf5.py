@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 
 from eigensieve._extras import require
+from eigensieve.tables.arrays import as_matrix
 from eigensieve.tables.errors import DataError, allowance, claim, damaged, parsing, position
-from eigensieve.tables.matrix import as_matrix
 from eigensieve.tables.table import Request, Table, make_unique
 
 _SURVEY = Path(__file__).with_name("_hdf5_survey.py")

@@ -15,10 +15,10 @@ import numpy as np
 from scipy.sparse import csc_matrix
 
 from eigensieve._extras import require
+from eigensieve.tables.arrays import as_matrix, check_sparse, matrix_table, only_matrix, with_arrays
 from eigensieve.tables.errors import PER_TEXT, allowance, claim, parsing, position
 from eigensieve.tables.files import read_content
 from eigensieve.tables.hdf5 import check_hdf5
-from eigensieve.tables.matrix import as_matrix, check_sparse, matrix_table, only_matrix, with_arrays
 from eigensieve.tables.table import Request, Table
 
 _MATRIX, _COMPRESSED = 14, 15

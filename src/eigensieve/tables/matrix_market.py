@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 from scipy.sparse import coo_matrix, csr_matrix, issparse
 
+from eigensieve.tables.arrays import matrix_table, refuse_names
 from eigensieve.tables.errors import PER_FEATURE, PER_TEXT, DataError, claim, damaged, too_large
 from eigensieve.tables.files import Source, open_for_writing, read_content
-from eigensieve.tables.matrix import matrix_table, refuse_names
 from eigensieve.tables.table import Matrix, Request, Table, make_unique
 
 _NUMBERS = (b"real", b"double", b"integer", b"unsigned-integer")
