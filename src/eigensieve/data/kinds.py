@@ -10,9 +10,16 @@ from scipy.sparse import issparse
 from eigensieve._extras import require
 from eigensieve._types import Array
 from eigensieve.data.dense import DenseData
-from eigensieve.data.disk.formats import ParquetSource, hdf5_source, sparse_source, zarr_source
 from eigensieve.data.disk.npy import memmap_source, npy_source
-from eigensieve.data.disk.sources import DEFAULT_MEMORY, Source, parse_bytes
+from eigensieve.data.disk.sources import (
+    DEFAULT_MEMORY,
+    ParquetSource,
+    Source,
+    hdf5_source,
+    parse_bytes,
+    sparse_source,
+    zarr_source,
+)
 from eigensieve.data.matrix import DataMatrix
 from eigensieve.data.sparse import SparseData
 

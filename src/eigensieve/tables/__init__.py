@@ -6,13 +6,12 @@ file endings up here.
 
 Reading order
 -------------
-table        `Table`, which every reader returns; `Request`, the settings of a reader
+table        `Table`, which every reader returns; `Request`, the settings of a reader; labels and batches from a sheet
 errors       `DataError`: the file, the problem, the fix; how much memory a file may take
 labels       which texts mean "missing"; labels of samples, from texts to classes or numbers
 files        the one table of formats (endings, first bytes, reader, writer), and the bytes of a file, a pipe or
              standard input
 reading      `read_table` and `write_table`: look the format up, call its reader or writer
-sheet        labels and batches from a sample sheet
 columns      named columns of text, Parquet and Feather: which are names, labels, features; where the samples stand
 delimited    CSV and TSV: find the lines, then the header, then parse; and back, in the layout they came in
 grid         the lines of a text file and their cells (`_delimited_numba`)

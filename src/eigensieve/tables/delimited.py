@@ -19,8 +19,7 @@ from eigensieve.tables.dialect import TAB_ENDINGS, Dialect
 from eigensieve.tables.errors import DataError
 from eigensieve.tables.files import Source, ending_of, open_for_writing, read_content
 from eigensieve.tables.grid import comment_among, find_grid
-from eigensieve.tables.sheet import Sheet, read_with
-from eigensieve.tables.table import Request, Table
+from eigensieve.tables.table import Request, Sheet, Table, read_with
 
 Line = tuple[list[Any], np.ndarray, list[Any]]
 _BEGIN, _END = b"!series_matrix_table_begin", b"!series_matrix_table_end"

@@ -33,7 +33,7 @@ def arranged(table: Table, request: Request) -> Table:
     if request.categories == "error":
         raise _refused(text, dialect, request)
     if request.categories == "one-hot":
-        return _encoded(table, request)
+        return _encoded(table)
     strays = {name: _number_words(texts, dialect.decimal) for name, texts in text.items()}
     words = [name for name, stray in strays.items() if not stray]
     if words:
@@ -80,7 +80,7 @@ def _refused(text: dict[str, list[str]], dialect: Dialect, request: Request) -> 
     return text_among_numbers(request.path, list(text), example)
 
 
-def _encoded(table: Table, request: Request) -> Table:
+def _encoded(table: Table) -> Table:
     """Add one column of 0 and 1 per category. A missing category has 0 everywhere."""
     names: list[str] = []
     columns: list[np.ndarray] = []

@@ -35,8 +35,7 @@ from eigensieve.tables.files import (
 from eigensieve.tables.grid import find_grid
 from eigensieve.tables.labels import named_gaps, numbers_among, without_gaps
 from eigensieve.tables.mixed import arranged
-from eigensieve.tables.sheet import Sheet, read_with
-from eigensieve.tables.table import Categories, Column, Request, Samples, Table, checked
+from eigensieve.tables.table import Categories, Column, Request, Samples, Sheet, Table, checked, read_with
 
 
 def read_table(

@@ -36,21 +36,18 @@ def _look_at(table: Any) -> dict[str, Any]:
 
     X, known = table.X, None if table.label is None else table.label[~unknown(table.label)]
     kinds = {"constant": 0, "binary": 0, "whole numbers": 0, "real numbers": 0}
-    n_missing, with_missing, samples_missing = 0, 0, np.zeros(table.n_samples, dtype=bool)
-    n_infinite, with_infinite = 0, 0
+    counts, samples_missing = np.zeros(4, dtype=int), np.zeros(table.n_samples, dtype=bool)
     constant: list[str] = []
     for start in range(0, table.n_features, _BLOCK):
         block = dense(X[:, start : start + _BLOCK])
         holes, infinite = np.isnan(block), np.isinf(block)
-        n_missing += int(holes.sum())
-        with_missing += int(holes.any(axis=0).sum())
+        counts += [holes.sum(), holes.any(axis=0).sum(), infinite.sum(), infinite.any(axis=0).sum()]
         samples_missing |= holes.any(axis=1)
-        n_infinite += int(infinite.sum())
-        with_infinite += int(infinite.any(axis=0).sum())
         for kind, mask in _kinds(block, holes | infinite).items():
             kinds[kind] += int(mask.sum())
             if kind == "constant" and len(constant) < 5:
                 constant += [str(table.feature_names[start + i]) for i in np.flatnonzero(mask)[:5]]
+    n_missing, with_missing, n_infinite, with_infinite = counts.tolist()
     return {
         "format": table.format,
         "samples": table.n_samples,

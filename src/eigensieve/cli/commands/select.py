@@ -106,11 +106,6 @@ class FitOptions:
     )
     seed: Seed = None
 
-    @property
-    def inputs(self) -> tuple[str | None, ...]:
-        """The files that are read; names of features are no files."""
-        return self.side, self.pairs, self.must_keep, self.exclude, self.groups, self.costs
-
     def fitting(self, reading: TargetOptions) -> Fitting:
         """The method with its parameters. Options that do not go together are refused before anything is read."""
         label, others = reading.label, {"method", "side", "pairs", "stability"}
@@ -176,8 +171,9 @@ def select_features(
     check_table_name(writing.output, reading.source)
     check_frame_name(writing.weights)
     places = (writing.output, writing.weights, writing.model, writing.report, writing.selected)
+    inputs = (reading.source, reading.sheet, fit.side, fit.pairs, fit.must_keep, fit.exclude, fit.groups, fit.costs)
     console = Console(printing, *places)
-    with Outputs(*places, inputs=(reading.source, reading.sheet, *fit.inputs), force=writing.force) as outputs:
+    with Outputs(*places, inputs=inputs, force=writing.force) as outputs:
         samples = read_samples(reading, console, notes=True, gaps=fitting.method.gaps)
         selection = _selection(fitting, samples, reading, fit, console)
         _write(selection, writing, outputs, console)
