@@ -112,25 +112,21 @@ class Measured:
 
 
 def measure(name: str, machine: Any, X: Any, y: Any) -> Measured:
+    from sklearn.metrics import roc_auc_score
+
     machine.predict(X[:2])  # compiled on first use
     times = []
     for _ in range(3):
         start = time.perf_counter()
         machine.predict(X)
         times.append(time.perf_counter() - start)
-    ms = 1e6 * min(times) / len(X)
-    return Measured(name, float(machine.score(X, y)), _area(machine, X, y), *size(machine, X.shape[1]), ms)
-
-
-def _area(machine: Any, X: Any, y: Any) -> float | None:
-    from sklearn.metrics import roc_auc_score
-
-    if not (hasattr(machine, "classes_") and hasattr(machine, "decision_function")):
-        return None
-    scores = np.asarray(machine.decision_function(X))
-    if scores.ndim == 1:
-        return float(roc_auc_score(y == machine.classes_[1], scores))
-    return float(np.mean([roc_auc_score(y == label, scores[:, k]) for k, label in enumerate(machine.classes_)]))
+    area, ms = None, 1e6 * min(times) / len(X)
+    if hasattr(machine, "classes_") and hasattr(machine, "decision_function"):
+        scores = np.asarray(machine.decision_function(X))
+        labels = machine.classes_ if scores.ndim == 2 else machine.classes_[1:]
+        columns = scores.reshape(len(X), -1).T
+        area = float(np.mean([roc_auc_score(y == label, one) for label, one in zip(labels, columns, strict=True)]))
+    return Measured(name, float(machine.score(X, y)), area, *size(machine, X.shape[1]), ms)
 
 
 def size(machine: Any, n_features: int) -> tuple[int, int]:

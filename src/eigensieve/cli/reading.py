@@ -153,16 +153,6 @@ class Samples:
             prepared=[*self.prepared, sentence],
         )
 
-    def keep_features(self, mask: Array, sentence: str) -> "Samples":
-        kept = np.flatnonzero(mask).tolist()
-        return replace(
-            self,
-            X=self.X[:, kept],
-            features=[self.features[i] for i in kept],
-            columns=self.columns[kept],
-            prepared=[*self.prepared, sentence],
-        )
-
 
 def _with_times(samples: Samples) -> Samples:
     """Return the samples with (event, time) as their label, without those whose event or time is not known."""
@@ -269,8 +259,7 @@ def _without_missing(samples: Samples, how: str, source: str, gaps: bool = False
 
 
 def _without_features(samples: Samples, bad: IntArray, how: str, source: str) -> Samples:
-    keep = np.ones(len(samples.features), dtype=bool)
-    keep[bad] = False
+    kept = np.delete(np.arange(len(samples.features)), bad).tolist()
     if how == "auto":
         problem = f"Every column of '{source}' lacks most of its values. Check --na-values and --samples."
         lacking = counted(len(bad), "feature that lacks most of its", "features that lack most of their")
@@ -281,9 +270,10 @@ def _without_features(samples: Samples, bad: IntArray, how: str, source: str) ->
             "Use --missing mean or median."
         )
         sentence = f"{counted(len(bad), 'feature')} with missing values left out"
-    if not keep.any():
+    if not kept:
         raise InputProblem(problem)
-    return samples.keep_features(keep, sentence)
+    features, prepared = [samples.features[i] for i in kept], [*samples.prepared, sentence]
+    return replace(samples, X=samples.X[:, kept], features=features, columns=samples.columns[kept], prepared=prepared)
 
 
 def _filled(samples: Samples, bad: IntArray, block: FloatArray, holes: BoolArray, how: str, source: str) -> Samples:

@@ -5,7 +5,7 @@ of K. Products over samples are then weighted sums. Batch means are of the form 
 out of the feature space. Every product follows from one with M and one with K or L, so sparse data is never densified.
 """
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, TypeVar
@@ -78,32 +78,6 @@ def weighted_standard(data: DataMatrix, stats: ColumnStats, weights: FloatArray)
     """Return weighted data whose columns are centred, with unit norm, by the statistics of :func:`weighted_stats`."""
     scale = np.divide(1.0, stats.centered_norm, out=np.zeros(data.n_features), where=~stats.constant)
     return AdjustedData(data.rescaled(stats.mean, scale, data.standardized("center").far), np.sqrt(weights))
-
-
-class DerivedBlock(ABC):
-    """A block computed from another one: what follows from its other products."""
-
-    def __init__(self, base: Block) -> None:
-        self.base = base
-        self.start, self.stop = base.start, base.stop
-
-    @abstractmethod
-    def back(self, W: FloatArray) -> FloatArray: ...
-
-    @abstractmethod
-    def toarray(self) -> FloatArray: ...
-
-    def add_back(self, W: FloatArray, values: FloatArray, shift: FloatArray) -> None:
-        values += self.back(W)
-
-    def gram(self, weights: FloatArray) -> FloatArray:
-        Z = self.toarray()
-        return (Z * weights) @ Z.T
-
-    def grouped_sums(self, codes: IntArray, n_groups: int) -> tuple[FloatArray, FloatArray, FloatArray]:
-        Z = self.toarray()[codes >= 0].astype(np.float64)
-        groups = np.eye(n_groups)[codes[codes >= 0]]
-        return groups.T @ Z, np.sum(Z**2, axis=0), np.ones(Z.shape[1])
 
 
 class DerivedData(DataMatrix):
@@ -222,11 +196,11 @@ class AdjustedData(DerivedData):
         return found - cross - cross.T + self.L @ (self.K.T @ weighted) @ self.L.T
 
 
-class AdjustedBlock(DerivedBlock):
+class AdjustedBlock:
     """A block of adjusted data: see :class:`~eigensieve.data.passes.Block` for its methods. `K` is of all features."""
 
     def __init__(self, base: Block, roots: FloatArray | None, K: FloatArray, L: FloatArray) -> None:
-        super().__init__(base)
+        self.base, self.start, self.stop = base, base.start, base.stop
         self.roots, self.K, self.L = roots, K[base.start : base.stop], L
 
     def forward(self, V: FloatArray) -> FloatArray:
@@ -236,6 +210,18 @@ class AdjustedBlock(DerivedBlock):
     def back(self, W: FloatArray) -> FloatArray:
         product = _times(self.roots, self.base.back(W))
         return product - (self.L @ (self.K.T @ W)).astype(product.dtype) if self.K.size else product
+
+    def add_back(self, W: FloatArray, values: FloatArray, shift: FloatArray) -> None:
+        values += self.back(W)
+
+    def gram(self, weights: FloatArray) -> FloatArray:
+        Z = self.toarray()
+        return (Z * weights) @ Z.T
+
+    def grouped_sums(self, codes: IntArray, n_groups: int) -> tuple[FloatArray, FloatArray, FloatArray]:
+        Z = self.toarray()[codes >= 0].astype(np.float64)
+        groups = np.eye(n_groups)[codes[codes >= 0]]
+        return groups.T @ Z, np.sum(Z**2, axis=0), np.ones(Z.shape[1])
 
     def quadratic(self, S: Any) -> FloatArray:
         inner = S

@@ -113,11 +113,7 @@ def _controller() -> ThreadpoolController:
     return ThreadpoolController()
 
 
-@cache
-def _processors() -> int:
-    return int(cpu_count())
-
-
+_processors = cache(cpu_count)
 _pool_size: ContextVar[int | None] = ContextVar("pool_size", default=None)
 
 

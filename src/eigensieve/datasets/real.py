@@ -179,7 +179,9 @@ def fetch_real(name: str, *, data_home: str | Path | None = None) -> Bunch:
             f"OpenML data set {data_id} should be '{name}' with shape {tuple(shape)} but has shape {data.shape}. "
             "Remove it from the cache and fetch again, or report that the public copy has changed."
         )
-    target, class_names = _encoded(fetched.target)
+    target, class_names = fetched.target, None
+    if not np.issubdtype(target.dtype, np.floating):  # the floats of a regression target stay as they are
+        class_names, target = np.unique(target.astype(str), return_inverse=True)
     categories: dict[Hashable, Any] = dict(fetched.get("categories") or {})
     feature_names = [str(feature) for feature in fetched.feature_names]
     return real_bunch(
@@ -187,16 +189,8 @@ def fetch_real(name: str, *, data_home: str | Path | None = None) -> Bunch:
         data=data,
         target=target,
         feature_names=feature_names,
-        class_names=class_names,
+        class_names=None if class_names is None else [str(name) for name in class_names],
         categorical=np.array([feature in categories for feature in feature_names]),
         categories=categories,
         source=f"openml:{data_id}",
     )
-
-
-def _encoded(target: np.ndarray) -> tuple[np.ndarray, list[str] | None]:
-    """Turn class names into integers; leave the floats of a regression target alone."""
-    if np.issubdtype(target.dtype, np.floating):
-        return target, None
-    class_names, codes = np.unique(target.astype(str), return_inverse=True)
-    return codes, [str(name) for name in class_names]

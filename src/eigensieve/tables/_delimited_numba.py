@@ -317,11 +317,6 @@ def _is_space(byte):
 
 
 @njit(cache=True, nogil=True)
-def _is_nan(text, first, last):
-    return last - first == 3 and text[first] | 32 == _N and text[last - 1] | 32 == _N
-
-
-@njit(cache=True, nogil=True)
 def parse_entries(text, place, indices, values, with_values, long):
     """Parse the entries that begin at a place. Return how many values have many digits, or BAD.
 
@@ -360,6 +355,11 @@ def parse_entries(text, place, indices, values, with_values, long):
                 if n_long < long.shape[0]:
                     long[n_long, 0], long[n_long, 1], long[n_long, 2] = entry, first, place
                 n_long += 1
-            elif kind not in (NUMBER, DIGITS) and not (kind == MISSING and _is_nan(text, first, place)):
+            elif kind == MISSING:
+                if (
+                    place - first != 3 or text[first] | 32 != _N or text[place - 1] | 32 != _N
+                ):  # another word than "nan"
+                    return BAD
+            elif kind == TEXT:
                 return BAD
         entry += 1

@@ -37,7 +37,11 @@ def apply_model(
                 f"'{model}' holds a {header['estimator']}, which selects no features. "
                 f"Give a model that 'eigensieve select --model' wrote."
             )
-        table = _as_in_the_fit(read_table(reading, console), header)
+        table = read_table(reading, console)
+        columns = header["about"].get("columns", {})  # what were labels and batches in the fit
+        for role, name in columns.items() if isinstance(columns, dict) else ():
+            if role not in table.apart:
+                table = table.set_apart(str(role), str(name))
         chosen = table.take(_columns(estimator, table, model, reading.source))
         if chosen.n_features:
             suffix = own_suffix(table)
@@ -64,15 +68,6 @@ def _open_model(path: str) -> tuple[Any, dict[str, Any]]:
         raise ModelProblem(str(error)) from error
     except (OSError, EOFError) as error:
         raise ModelProblem(explain_os_error(error, path, "reading")) from error
-
-
-def _as_in_the_fit(table: Any, header: dict[str, Any]) -> Any:
-    """Set the columns apart that were labels and batches in the fit, unless others are named for that."""
-    columns = header["about"].get("columns", {})
-    for role, name in columns.items() if isinstance(columns, dict) else ():
-        if role not in table.apart:
-            table = table.set_apart(str(role), str(name))
-    return table
 
 
 def _columns(estimator: Any, table: Any, model: str, source: str) -> Any:

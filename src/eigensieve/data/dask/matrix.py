@@ -15,8 +15,7 @@ import numpy as np
 from eigensieve._extras import require
 from eigensieve._types import Array, BoolArray, DType, FloatArray, IntArray
 from eigensieve.data.dask import tasks
-from eigensieve.data.dask.graph import Held, PassGraph
-from eigensieve.data.dask.layout import WorkerArray, WorkerProduct, futures_in, grid_of, joined
+from eigensieve.data.dask.graph import Held, PassGraph, WorkerArray, WorkerProduct, futures_in, grid_of, joined
 from eigensieve.data.dask.tasks import Filled, Job, results
 from eigensieve.data.matrix import DataMatrix, Work
 from eigensieve.data.passes import Block, BlockFunction, Sweep

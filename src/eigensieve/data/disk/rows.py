@@ -18,7 +18,7 @@ from scipy.sparse import csr_array
 from eigensieve._types import FloatArray, IntArray
 from eigensieve.data.digest import place_values
 from eigensieve.data.disk.sources import ALIVE, Source, show_bytes
-from eigensieve.data.disk.stream import StreamedData
+from eigensieve.data.disk.stream import StreamedData, fitting
 from eigensieve.data.kinds import as_data
 from eigensieve.data.matrix import DataMatrix, SumFunction, joined
 from eigensieve.data.passes import BlockFunction, Sweep, add_up, ordered_map
@@ -36,14 +36,12 @@ class RowStreamedData(StreamedData):
         super().__init__(source, max_memory)
         per_sample = max(1e-9, source.shape[1] * source.itemsize)
         height = int(max(1, min(max_memory / ALIVE / per_sample, source.shape[0])))
-        while height > 1 and source.largest(height) > max_memory / ALIVE:
-            height = (height + 1) // 2
-        if source.largest(height) > max_memory / ALIVE:
+        self.height = fitting(source, height, max_memory)
+        if source.largest(self.height) > max_memory / ALIVE:
             raise ValueError(
                 f"The 'max_memory' parameter of open_data must be at least {show_bytes(source.largest(1) * ALIVE)} "
                 f"for {source.name}, to hold {ALIVE} samples. Got {show_bytes(max_memory)} instead."
             )
-        self.height = height // source.step * source.step if height > source.step else height
 
     def take(self, indices: IntArray | slice) -> FloatArray:
         wanted = np.arange(self.n_features)[indices]
