@@ -195,6 +195,21 @@ def test_a_signal_that_a_library_turns_into_its_own_error_is_told(cli, table, mo
     assert found == code and "Nothing was written" in err and "PEP 3118" not in err, err
 
 
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)])
+def test_a_signal_waits_for_the_table_of_weights(cli, table, tmp_path, monkeypatch, number, code):
+    """An exception within polars is a panic: pages on standard error, and exit code 1."""
+    ended = []
+
+    def write(frame, file, **options):
+        os.kill(os.getpid(), number)
+        ended.append(time.sleep(0.05))
+
+    monkeypatch.setattr("polars.DataFrame.write_csv", write)
+    found, _, err = cli(*SELECT, table, "--label", "tissue", "--weights", tmp_path / "w.csv")
+    assert ended and found == code and "Nothing was written" in err, err
+    assert not list(tmp_path.glob("w.csv"))
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_after_the_command_is_told(monkeypatch, capsys, number):
     def over(arguments):

@@ -21,7 +21,7 @@ from reference import sieve as naive
 from support.backends import FEW
 
 
-def centred(X: np.ndarray):  # type: ignore[no-untyped-def]
+def centred(X: np.ndarray):
     return as_data(X).standardized("center")
 
 
@@ -70,7 +70,7 @@ def test_nothing_can_look_at_features_outside_the_restriction() -> None:
         np.testing.assert_array_equal(first.gram(np.ones(12)), second.gram(np.ones(12)))
 
 
-def greedy(data, active: np.ndarray) -> np.ndarray:  # type: ignore[no-untyped-def]
+def greedy(data, active: np.ndarray) -> np.ndarray:
     """The most adaptive fit there is: the two active features that are most alike."""
     inside = np.flatnonzero(active)
     Z = data.take(inside)

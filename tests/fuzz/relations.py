@@ -175,15 +175,9 @@ ONLY = {
 }
 """Relations about what only some estimators take."""
 
-_DRAWN = ('n_features_to_select="auto"', "copies are permuted by position: a feature at the limit may come or go")
 WITH_SETTING: dict[tuple[str, str], tuple[str, str]] = {
     ("QAlphaSelector", "offsets"): ('spectrum="laplacian"', "features are not centred"),
     ("TraceRatioSelector", "every sample twice"): ('score="laplacian"', "copies are neighbours"),
-    **{
-        (name, f"{what} in another order"): _DRAWN
-        for name in ("SieveSelector", "QAlphaSelector")
-        for what in ("samples", "features")
-    },
 }
 """Relations that hold but for one setting, and why."""
 IN_MEMORY_ONLY: dict[tuple[str, str], str] = {

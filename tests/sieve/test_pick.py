@@ -25,7 +25,7 @@ def _problem(seed: int = 0, n: int = 40) -> tuple[np.ndarray, np.ndarray, np.nda
     return Z, V, naive.agreement(Z.T, V)
 
 
-def _grow(Z: np.ndarray, scores: np.ndarray, count: int, constraints: Constraints, share: np.ndarray | None = None):  # type: ignore[no-untyped-def]
+def _grow(Z: np.ndarray, scores: np.ndarray, count: int, constraints: Constraints, share: np.ndarray | None = None):
     n = Z.shape[1]
     gain = Alignment(Z, scores, np.ones(n) if share is None else share)
     return pick(Panel(constraints, np.arange(n)), gain, count)

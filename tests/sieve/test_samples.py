@@ -118,3 +118,13 @@ def test_a_small_group_in_many_samples_is_found() -> None:
     X[np.ix_(members, np.arange(20))] += 5.0
     model = SieveSelector(20).fit(X)
     assert np.mean(model.selection_order_ < 20) >= 0.85
+
+
+@pytest.mark.parametrize(("own", "expected"), [(1.0, 11), (0.0, 47)])
+def test_samples_of_a_donor_count_as_far_as_they_differ(own: float, expected: int) -> None:
+    rng = np.random.default_rng(0)
+    donors = np.repeat(np.arange(12), 4)
+    X = own * rng.standard_normal((12, 4_000))[donors] + (1.0 - own) * rng.standard_normal((48, 4_000))
+    data = as_data(X).standardized("center")
+    assert abs(compared_samples(data, donors).dimensions - expected) <= 1
+    assert compared_samples(data).dimensions == 47

@@ -12,7 +12,7 @@ CODES = np.array([0, 1, 2, 0, 1, 2, 0, 1])
 
 
 def read(y: object, **kind: str) -> Target:
-    return read_target(y, len(y), "Selector", **kind)  # type: ignore[arg-type]
+    return read_target(y, len(y), "Selector", **kind)
 
 
 @pytest.mark.parametrize(

@@ -1,11 +1,13 @@
 """The samples that are compared: all of them or, of many, landmarks that stand for them. They are made once per fit."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from eigensieve._types import FloatArray, IntArray
 from eigensieve.data import DataMatrix, row_digests, share_present
+from eigensieve.evidence import OwnPairs
 from eigensieve.graphs import nearest_among
 from eigensieve.sieve.settings import SETTINGS
 from eigensieve.sieve.structure import centred
@@ -32,6 +34,23 @@ class Samples:
     def roots(self) -> FloatArray:
         """r of the compared samples: rows of `data` and of V are multiplied by the roots of the samples' weights."""
         return np.ones(self.data.n_samples) if self.data.roots is None else self.data.roots
+
+    @cached_property
+    def dimensions(self) -> int:
+        """Return how many independent samples there are, less one. Samples with a share rho of their features' variance
+        between donors are between all samples and as many as donors: 1 / d = rho / donors + (1 - rho) / samples."""
+        w = self.roots**2
+        samples = max(1, round(np.sum(w) ** 2 / np.sum(w**2)) - 1)
+        if self.donors is None:
+            return samples
+        numbers = np.unique(self.donors, return_inverse=True)[1].reshape(-1)
+        totals = np.bincount(numbers, weights=w)
+        between = OwnPairs((self.roots / np.sqrt(totals[numbers]))[:, None], numbers)
+        share = np.concatenate(self.data.map_blocks(between))[self.factor > 0].mean()
+        donors = max(1, round(np.sum(totals) ** 2 / np.sum(totals**2)) - 1)
+        chance = donors / samples
+        rho = float(np.clip((share - chance) / max(1.0 - chance, 1e-9), 0.0, 1.0))
+        return max(1, round(1.0 / (rho / donors + (1.0 - rho) / samples)))
 
     def allowed(self, weights: FloatArray) -> FloatArray:
         """Return the weights of features that vary among these samples, 0 for the others."""
