@@ -22,20 +22,25 @@ def check_hdf5(path: Path, *, in_place: bool = False) -> None:
     With `in_place` the arrays stay in the file, so they may be larger than the memory.
     """
     size = path.stat().st_size
-    command = [sys.executable, "-P", str(_SURVEY), str(path), str(size), str(math.inf if in_place else allowance(size))]
-    try:
-        done = subprocess.run(command, capture_output=True, timeout=_SECONDS + size / 10**7, check=False)
-    except subprocess.TimeoutExpired as error:
-        raise damaged(path, "an HDF5 file") from error
-    if done.returncode > 0:
-        raise RuntimeError(f"The check of '{path}' did not start: {done.stderr.decode(errors='replace')[-300:]}")
-    problem = done.stdout.decode("utf-8", "replace")
-    if done.returncode < 0 or problem.startswith("DAMAGED"):  # the survey crashed, or says so
-        raise damaged(path, "an HDF5 file") from OSError(problem)
+    problem = look_through(path, size, math.inf if in_place else allowance(size))
+    if problem is None or problem.startswith("DAMAGED"):
+        raise damaged(path, "an HDF5 file") from (None if problem is None else OSError(problem))
     if problem.startswith("ANNOUNCED"):
         claim(float(problem.split()[1]), path, size)
     if problem:
         raise DataError(f"'{path}' was not read: {problem}.")
+
+
+def look_through(path: Path, size: int, allowed: float) -> str | None:
+    """What the survey says: nothing where all is well; None where it crashed or did not end."""
+    command = [sys.executable, "-P", str(_SURVEY), str(path), str(size), str(allowed)]
+    try:
+        done = subprocess.run(command, capture_output=True, timeout=_SECONDS + size / 10**7, check=False)
+    except subprocess.TimeoutExpired:
+        return None
+    if done.returncode > 0:
+        raise RuntimeError(f"The check of '{path}' did not start: {done.stderr.decode(errors='replace')[-300:]}")
+    return done.stdout.decode("utf-8", "replace") if done.returncode == 0 else None
 
 
 def read_h5ad(path: Path, request: Request) -> Table:
