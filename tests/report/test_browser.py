@@ -26,6 +26,11 @@ def test_opens_without_a_complaint_and_without_sideways_scrolling(browser, page,
     assert browser.run("document.documentElement.scrollWidth") <= width
     background = browser.run("getComputedStyle(document.body).backgroundColor")
     assert (background == "rgb(20, 24, 23)") == dark
+    # pictures side by side begin and end at one height, and the whole table fits
+    tops = browser.run("[...document.querySelectorAll('.half:not([hidden]) .plot')].map(e => e.getBoundingClientRect())"
+                       ".map(b => [b.top, b.bottom])")  # fmt: skip
+    assert len({tuple(top) for top in tops}) == (2 if width == 1280 else 4)
+    assert browser.run("(e => e.scrollWidth <= e.clientWidth)(document.getElementById('table-box'))")
     for view in ("curve", "map", "heat", "samples", "redundancy"):
         assert browser.run(f"document.querySelectorAll('#{view} svg *').length") > 5
 
@@ -124,6 +129,9 @@ def test_an_empty_selection_opens(browser, tmp_path):
     browser.open(path)
     assert browser.complaints() == [] and browser.run("document.getElementById('heat').hidden") is True
     assert browser.run("document.getElementById('redundancy-section').hidden") is True
+    # the table shows what there is, and no card repeats that nothing was selected
+    assert browser.run("document.querySelectorAll('#features tbody tr').length") == 30
+    assert browser.run("document.querySelectorAll('.card').length") == 2
 
 
 OVERLAPS = """(() => {
@@ -219,16 +227,35 @@ def regression(tmp_path_factory):
     return path, summary, dose
 
 
+# the colour of every sample as red, green and blue, 0 to 255
+FILLS = """[...document.querySelectorAll('#samples .sample')].map(e => getComputedStyle(e).fill).map(
+  fill => fill.match(/[\\d.e-]+/g).slice(0, 3).map(part => fill.startsWith("color") ? 255 * part : +part))"""
+
+
+def contrast(*colours):
+    """The ratio of contrast of two colours by WCAG 2.1."""
+    light = []
+    for colour in colours:
+        parts = np.asarray(colour) / 255
+        linear = np.where(parts <= 0.04045, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4)
+        light.append(float(linear @ [0.2126, 0.7152, 0.0722]))
+    return (max(light) + 0.05) / (min(light) + 0.05)
+
+
 @pytest.mark.parametrize("dark", [False, True])
 @pytest.mark.parametrize("width", [500, 1280])
 def test_samples_are_coloured_by_the_number_to_predict(browser, regression, width, dark):
     path, summary, dose = regression
     browser.open(path, width=width, dark=dark)
     assert browser.complaints() == [] and browser.run(OVERLAPS) == []
-    fills = browser.run("[...document.querySelectorAll('#samples .sample')].map(e => e.getAttribute('fill'))")
-    assert {fills[i] for i in np.flatnonzero(np.isnan(dose))} == {"var(--rest)"}
-    # the ends of the scale are its first and last colour
-    assert fills[int(np.nanargmin(dose))] == "rgb(68,1,84)" and fills[int(np.nanargmax(dose))] == "rgb(253,231,37)"
+    fills = np.array(browser.run(FILLS))
+    known = np.flatnonzero(~np.isnan(dose))
+    ends = fills[[int(np.nanargmin(dose)), int(np.nanargmax(dose))]]
+    if dark:  # all can be seen: the least contrast that WCAG 2.1 (1.4.11) allows for what is drawn
+        assert min(contrast(fill, (27, 32, 31)) for fill in fills[known]) >= 3
+    else:  # the first and the last colour of viridis
+        np.testing.assert_allclose(ends, [(68, 1, 84), (253, 231, 37)], atol=1)
+    assert len({tuple(fills[i]) for i in np.flatnonzero(np.isnan(dose))}) == 1
     words = browser.run("[...document.querySelectorAll('#samples .legend text')].map(e => e.textContent)")
     low, high = (f"{value:.4g}" for value in (np.nanmin(dose), np.nanmax(dose)))
     assert words == [f"dose: {low} to {high}", "not known"]

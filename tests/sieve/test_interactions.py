@@ -5,7 +5,7 @@ import pytest
 
 from eigensieve import SieveSelector
 from eigensieve.data import as_data
-from eigensieve.sieve import read_target
+from eigensieve.estimators import read_target
 from eigensieve.sieve.interactions import Interactions, read_interactions
 from reference import labelled as reference
 from support.backends import FEW

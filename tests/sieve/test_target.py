@@ -5,7 +5,8 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from eigensieve.sieve import Target, read_target
+from eigensieve.estimators import read_target
+from eigensieve.sieve import Target
 from reference import labelled as reference
 
 CODES = np.array([0, 1, 2, 0, 1, 2, 0, 1])

@@ -151,7 +151,11 @@ class Workspace:
         if self._look is not None:
             await self._look.stop()
         look = self._look = Program(arguments, table.parent)
-        await look.run()
+        try:
+            await look.run()
+        except asyncio.CancelledError as error:  # the server ends
+            look.kill()
+            raise Refused("The page has ended.", 503) from error
         if look.state == "stopped":
             raise Refused("Another look at the table was asked for.", 409)
         if look.state == "failed":

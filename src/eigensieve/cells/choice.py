@@ -57,7 +57,6 @@ def choose(model: SieveSelector, data: DataMatrix, known: Known, *, amounts: boo
     donors = None if known.groups is None else read_donors(model, raw, known.groups)
     side = None if known.side is None else read_side(model, raw, known.side)
     progress = progress_of(model)
-    raw.report_to(progress)
     if raw.shared.gaps is not None and batches is not None:
         raw = without_gaps(raw, Unwanted(batches).span(raw.n_samples))
     cleaned = clean(raw.standardized("center"), usable, Unwanted(batches, side, covariates=known.covariates))

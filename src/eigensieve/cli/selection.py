@@ -28,6 +28,9 @@ _FIGURES = {
 """Attribute of an estimator -> name of a figure that says how far to trust the selection."""
 
 
+_HEADS = {"null_quantile": "above chance", "selection_frequency": "selected again"}  # where it is not the column's name
+
+
 def count_or_auto(text: str | None, flag: str, *, words: tuple[str, ...] = ("auto",)) -> Any:
     """Parse one of `words`, a whole number, or, for ``--n-features``, a fraction below 1."""
     if text is None or text in words:
@@ -222,7 +225,7 @@ class Selection:
         all_shown = len(rows) == sum(columns["selected"])
         return (
             "Selected features" if all_shown else f"Best {counted(len(rows), 'selected feature')}",
-            [key.replace("_", " ") for key in shown],
+            [_HEADS.get(key, key) for key in shown],
             [[_cell(columns[key][i]) for key in shown] for i in rows],
         )
 

@@ -43,24 +43,24 @@ def value_orders(data: Any) -> Orders:
     With h as above and g another mixing of bits, c_t = sum_i h(x_ti), then d_i = sum_t h(x_ti) g(c_t) and c_t = sum_i
     h(x_ti) g(d_i), modulo 2^64. The samples are in the order of c, the features in that of d.
     """
-    samples = row_digests(data)
-    features = np.concatenate(data.map_blocks(lambda block: _scrambled(samples) @ _known(data, block)))
+    samples, gaps = row_digests(data), data.shared.gaps
+    features = np.concatenate(data.map_blocks(lambda block: _scrambled(samples) @ _known(gaps, block)))
     codes = _scrambled(features)
-    samples = sum(data.map_blocks(lambda block: _known(data, block) @ codes[block.start : block.stop]))
+    samples = sum(data.map_blocks(lambda block: _known(gaps, block) @ codes[block.start : block.stop]))
     return Orders(np.argsort(samples, kind="stable"), np.argsort(features, kind="stable"))
 
 
 def row_digests(data: Any) -> IntArray:
     """Return sum_i h(x_ti) modulo 2^64 for every sample: the same for any order of the features."""
+    gaps = data.shared.gaps  # blocks may be read by other processes, which do not hold what the data share
     return np.sum(
-        data.map_blocks(lambda block: _known(data, block).sum(axis=1, dtype=np.uint64)), axis=0, dtype=np.uint64
+        data.map_blocks(lambda block: _known(gaps, block).sum(axis=1, dtype=np.uint64)), axis=0, dtype=np.uint64
     )
 
 
-def _known(data: Any, block: Any) -> IntArray:
+def _known(gaps: Any, block: Any) -> IntArray:
     """Return h of the values of a block of features, 0 where one is missing."""
     values = _mixed(block.toarray())
-    gaps = data.shared.gaps
     return values if gaps is None else values * gaps.present(slice(block.start, block.stop))
 
 

@@ -9,6 +9,7 @@ saves and loads fitted models. It holds no algorithm. Read the files in this ord
 ``constraints``         constraints on a selection, checked against the features of X
 ``panel_worth``         score_panel: the worth of a panel from any source
 ``knowledge``           what the user knows besides X; side data are read here
+``target``              how y is read
 ``qalpha_base``         the base of the three Q-alpha selectors
 ``qalpha_selector``     QAlphaSelector, the papers' method
 ``kernel_qalpha``       KernelQAlphaSelector: Q-alpha on features that a kernel maps to another space

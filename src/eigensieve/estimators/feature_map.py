@@ -12,6 +12,7 @@ from eigensieve._types import BoolArray, FloatArray, IntArray
 from eigensieve.estimators.base import AT_LEAST_ONE, POSITIVE, check_data, features_by_weight, progress_of, warn_user
 from eigensieve.estimators.knowledge import Known, read_side_variances
 from eigensieve.estimators.qalpha_base import BaseQAlpha, Options, two_level_cut
+from eigensieve.estimators.target import Kind
 from eigensieve.operators import StandardAffinity
 from eigensieve.qalpha import (
     SAME_STRUCTURE,
@@ -23,7 +24,6 @@ from eigensieve.qalpha import (
     map_rounds,
     overlaps,
 )
-from eigensieve.sieve import Kind
 
 
 class FeatureMap(BaseQAlpha):

@@ -22,6 +22,7 @@ from eigensieve.estimators.base import (
 )
 from eigensieve.estimators.knowledge import Known
 from eigensieve.estimators.qalpha_base import BaseQAlpha, Options, Rules, two_level_cut
+from eigensieve.estimators.target import Kind
 from eigensieve.operators import StandardAffinity
 from eigensieve.qalpha import (
     KERNELS,
@@ -38,7 +39,6 @@ from eigensieve.qalpha import (
     map_features,
     solve_steered,
 )
-from eigensieve.sieve import Kind
 
 _KERNEL_RULES: Rules = {
     "gamma": [POSITIVE],

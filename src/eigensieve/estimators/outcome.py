@@ -152,8 +152,8 @@ def known_and_used(
 
 def _labels(model: BaseEstimator, y: Any, name: str | None) -> dict[str, Any]:
     # Saving a model needs this file, and must not load the algorithms.
+    from eigensieve.estimators.target import read_target
     from eigensieve.qalpha import read_labels
-    from eigensieve.sieve import read_target
 
     owner, n_samples = type(model).__name__, len(y)
     kind: str = "classes"

@@ -15,6 +15,7 @@ from eigensieve.estimators.base import check_data, generator
 from eigensieve.estimators.constraints import as_indices
 from eigensieve.estimators.knowledge import Known
 from eigensieve.estimators.sieve_selector import SieveSelector
+from eigensieve.estimators.target import event_and_time
 from eigensieve.evidence import (
     PanelComparison,
     PanelScore,
@@ -26,7 +27,7 @@ from eigensieve.evidence import (
     superfluous,
     taken,
 )
-from eigensieve.sieve import Constraints, Found, Problem, Target, Unwanted, event_and_time, pose
+from eigensieve.sieve import Constraints, Found, Problem, Target, Unwanted, pose
 
 _NEXT = 3
 _LEAST, _MOST = 10, 1_000  # samples that tell each other

@@ -12,6 +12,7 @@ from eigensieve._types import BoolArray, FloatArray
 from eigensieve.data import DataMatrix
 from eigensieve.estimators.base import AT_LEAST_ONE, COUNT, NOT_NEGATIVE, POSITIVE, BaseSelector, generator, warn_user
 from eigensieve.estimators.knowledge import Known, read_side_variances
+from eigensieve.estimators.target import read_target
 from eigensieve.qalpha import (
     PAIR_STRENGTH,
     SIDE_STRENGTH,
@@ -24,7 +25,6 @@ from eigensieve.qalpha import (
     read_labels,
     read_pairs,
 )
-from eigensieve.sieve import read_target
 from eigensieve.theory import sparsity_gap
 
 Options = dict[str, Any]

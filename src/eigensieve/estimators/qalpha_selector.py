@@ -10,9 +10,9 @@ from eigensieve._sklearn import StrOptions, whole_fit
 from eigensieve.estimators.base import AT_LEAST_ONE, AUTO, INSIDE_0_1, check_data, features_by_weight, progress_of
 from eigensieve.estimators.knowledge import Known
 from eigensieve.estimators.qalpha_base import BaseQAlpha, Options
+from eigensieve.estimators.target import Kind
 from eigensieve.evidence import Discoveries
 from eigensieve.qalpha import SOLVERS, TAU, Knowledge, Result, Search, SolveSettings, check_start
-from eigensieve.sieve import Kind
 
 
 class QAlphaSelector(BaseQAlpha):

@@ -25,10 +25,10 @@ from eigensieve.estimators.base import (
 )
 from eigensieve.estimators.constraints import check_room, read_constraints
 from eigensieve.estimators.knowledge import Known, read_batches, read_donors, read_side, read_weights
+from eigensieve.estimators.target import Kind, read_target
 from eigensieve.qalpha import check_pairs_against_labels, read_pairs
 from eigensieve.sieve import (
     Found,
-    Kind,
     Nodes,
     Problem,
     Target,
@@ -36,7 +36,6 @@ from eigensieve.sieve import (
     Use,
     distinct_samples,
     pose,
-    read_target,
     shared_with_batches,
 )
 
@@ -271,7 +270,6 @@ class SieveSelector(BaseSelector):
     def _fit(self, X: Any, known: Known, progress: Progress) -> None:
         raw = check_data(self, X, known.y, min_samples=4)
         self._check_some_vary(raw)
-        raw.report_to(progress)
         problem, nodes, usable = self._problem(raw, known)
         count, kept = self._count(usable), len(problem.constraints.keep)
         check_room(self, count, problem.constraints, usable)
@@ -291,7 +289,7 @@ class SieveSelector(BaseSelector):
         else:
             progress(f"picking {count} features")
             order = problem.pick(found, np.flatnonzero(candidates), count)
-        self.n_passes_ = problem.cleaned.data.n_passes
+        self.n_passes_ = problem.n_passes
         if not nodes.trivial:
             found = replace(found, embedding=nodes.spread(found.embedding))
         self._learn(problem, found, order, usable)

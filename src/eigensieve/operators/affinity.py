@@ -106,11 +106,16 @@ class Affinity(ABC):
     def gradient(self, U: FloatArray, V: FloatArray) -> FloatArray:
         """Return <L_i, (UV' + VU')/2> for every feature; one pass."""
         columns, k, inner = np.hstack([U, V, self.companion(U, V)]), U.shape[1], float(np.sum(U * V))
-
-        def step(T: FloatArray, *constants: FloatArray) -> tuple[tuple[FloatArray], None, None]:
-            return (self.pull(T[:, :k], T[:, k : 2 * k], T[:, 2 * k :], constants, inner),), None, None
-
-        return self.data.collect(self.data.sweep(columns, step, self.constants).state[0])
+        found = self.data.sweep(
+            columns,
+            lambda T, *constants: (
+                (self.pull(T[:, :k], T[:, k : 2 * k], T[:, 2 * k :], constants, inner),),
+                None,
+                None,
+            ),
+            self.constants,
+        )
+        return self.data.collect(found.state[0])
 
     def frobenius(self, weights: FloatArray) -> FloatArray:
         """Return the gradient of |L(w)|_F^2 / 2, i.e. g_i = <L_i, L(w)>.

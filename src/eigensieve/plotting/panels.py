@@ -6,12 +6,14 @@ from typing import Any, Self
 import numpy as np
 
 from eigensieve.evidence import PanelComparison, PanelScore
-from eigensieve.plotting.axes import Display, axes_or_new
+from eigensieve.plotting.axes import Display
 
 
 @dataclass(eq=False, repr=False)
 class PanelScoresDisplay(Display):
     """What every panel shows, beside the sieve's pick of as many features and beside random panels.
+
+    One row per panel, the panel that shows most on top.
 
     Parameters
     ----------
@@ -39,20 +41,18 @@ class PanelScoresDisplay(Display):
         ax : matplotlib Axes, default=None
             Where to draw; None makes a figure.
         """
-        return cls(scores).plot(ax=ax)
+        return cls(scores).plot(ax)
 
-    def plot(self, *, ax: Any = None) -> Self:
-        """Draw one row per panel, the panel that shows most on top.
+    @property
+    def _panels(self) -> dict[str, PanelScore]:
+        return dict(self.scores.scores) if isinstance(self.scores, PanelComparison) else {"panel": self.scores}
 
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-            Where to draw; None makes a figure.
-        """
-        panels = self.scores.scores if isinstance(self.scores, PanelComparison) else {"panel": self.scores}
-        rows = sorted(panels.items(), key=lambda item: item[1].score)
+    def _size(self) -> tuple[float, float]:
+        return 7.2, 1.6 + 0.5 * len(self._panels)
+
+    def _draw(self, ax: Any) -> None:
+        rows = sorted(self._panels.items(), key=lambda item: item[1].score)
         found, places = [score for _, score in rows], np.arange(len(rows))
-        ax = self.ax_ = axes_or_new(ax, layout="constrained", figsize=(7.2, 1.6 + 0.5 * len(rows)))
         draws = np.concatenate([score.random_scores for score in found])
         heights = np.repeat(places, [len(score.random_scores) for score in found])
         # Deterministic, and even over the height of a row: no seed changes the picture.
@@ -70,4 +70,3 @@ class PanelScoresDisplay(Display):
         title = "concordance" if measure == "survival" else f"share of the {measure} shown (R2)"
         ax.set(xlabel=title, ylim=(-0.6, len(rows) - 0.4))
         ax.legend(loc="lower right", bbox_to_anchor=(1, 1), ncols=3, frameon=False, fontsize="small")
-        return self

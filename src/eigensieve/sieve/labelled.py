@@ -21,7 +21,6 @@ CENSORED_RIDGE = 10.0
 _ROUNDS = 2  # of guessing labels, scoring features by the guesses and weighting them by the scores
 _RIDGE = 0.1  # of the guesses, in units of the mean squared length of a labelled sample
 _SHARPNESS = 8.0  # of the guesses' probabilities
-_FORMED = 1_000  # samples up to which the affinity is formed
 _MOST_LABELLED = 1_000  # labelled samples that guesses are made from: the first in `order`
 
 
@@ -101,8 +100,6 @@ def guessed_target(
 
 def _affinity_columns(data: DataMatrix, weights: FloatArray, here: IntArray) -> FloatArray:
     """Return the columns of A = sum_i w_i m_i m_i' that belong to some samples."""
-    if data.n_samples <= _FORMED:
-        return data.gram(weights)[:, here]
     chosen = np.zeros((data.n_samples, len(here)))
     chosen[here, np.arange(len(here))] = 1.0
     return np.asarray(StandardAffinity(data).apply(weights, chosen))

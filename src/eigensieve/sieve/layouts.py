@@ -10,7 +10,7 @@ import numpy as np
 from eigensieve._types import BoolArray, FloatArray
 from eigensieve.data import ColumnStats, DataMatrix, logarithms, weighted_stats
 from eigensieve.evidence import weighted_noise_edge
-from eigensieve.sieve.coordinates import leading_axes, principal_axes
+from eigensieve.operators import leading_axes, principal_axes
 from eigensieve.sieve.samples import Samples, combined
 from eigensieve.sieve.settings import SETTINGS
 

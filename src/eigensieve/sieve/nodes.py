@@ -29,12 +29,8 @@ class Nodes:
     def of_data(self, raw: DataMatrix) -> DataMatrix:
         """Return the nodes' values, in memory."""
         found, shared = raw.samples(self.kept), raw.shared
-        found.shared.names, found.shared.progress, found.shared.exponents = (
-            shared.names,
-            shared.progress,
-            shared.exponents,
-        )
-        found.shared.passes = shared.passes
+        for name in ("names", "progress", "exponents", "passes"):
+            setattr(found.shared, name, getattr(shared, name))
         return found
 
     def of_target(self, target: Target | None) -> Target | None:

@@ -21,7 +21,7 @@ from eigensieve.data import (
 from eigensieve.evidence import Discoveries, Exchange, agreement_p_values, discover, follow, null_agreement, step_up
 from eigensieve.sieve.interactions import interaction_p_values, read_interactions
 from eigensieve.sieve.labelled import TargetFit, fit_target
-from eigensieve.sieve.layouts import Use, relative_variances, sample_profiles
+from eigensieve.sieve.layouts import Use
 from eigensieve.sieve.panel import MOST_PICKED, fewest, growing_panels
 from eigensieve.sieve.pick import Alignment, Constraints, Gain, Panel, Residual, candidates_in_order, n_considered, pick
 from eigensieve.sieve.rounds import Rounds, separation
@@ -59,6 +59,10 @@ class Problem:
     @property
     def usable(self) -> BoolArray:
         return self.cleaned.usable
+
+    @property
+    def n_passes(self) -> int:
+        return self.cleaned.data.n_passes
 
     @property
     def samples(self) -> Samples:
@@ -243,12 +247,10 @@ def pose(
     standard = raw.standardized("center") if weights is None else weighted_standard(raw, stats, weights)
     cleaned = clean(standard, usable, unwanted)
     samples = compared_samples(cleaned.data, donors, raw)
-    profiles = variances = None
-    if target is None and not unwanted.anything and not (use_profiles == "auto" and use_scale is True):
-        profiles = sample_profiles(raw, cleaned.usable, use_profiles, weights)
-    if target is None and profiles is None:
-        variances = relative_variances(stats, cleaned.usable, cleaned.share, use_scale)
     apart = separation(cleaned.data, cannot) if cannot is not None and len(cannot) else 0.0
-    rounds = Rounds(samples, cleaned.usable, variances, profiles, apart)
+    rounds = Rounds(samples, cleaned.usable, separation=apart)
+    if target is None:
+        use_profiles = False if unwanted.anything else use_profiles
+        rounds = rounds.compared_by(raw, stats, cleaned.share, use_scale, use_profiles, weights)
     constraints = Constraints() if constraints is None else constraints
     return Problem(raw, cleaned, target, rounds, unwanted.batches, donors, constraints)

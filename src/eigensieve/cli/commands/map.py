@@ -47,8 +47,8 @@ class WriteOptions:
 def map_features(reading: SampleOptions, fit: FitOptions, writing: WriteOptions, printing: PrintOptions) -> None:
     """Map the features: several rounds of Q-alpha, each of which looks for another structure of the data.
 
-    Every feature has a weight and a coordinate per round; with two rounds it is an ellipse in the plane. Labels, where
-    you give them, are the structure of the first round.
+    Every feature has a weight and a coordinate per round; with two rounds it is an ellipse in the plane. With labels
+    every round shows the labels, each by other features.
     """
     check_frame_name(writing.output)
     if writing.figure is not None:
@@ -124,6 +124,8 @@ def _page(fitted: Any, columns: dict[str, Any], used: dict[str, Any], source: st
         sections.append(Section("The first two rounds", text=text, picture=picture))
     elif len(overlaps) > 1:
         text = f"Round 2 shows the structure of round 1 again (overlap {overlaps[1]:.2f} of 1). No map is drawn."
+        if used["labels"]:
+            text = "Both rounds show the labels, by other features. On a map the features would lie on one line."
         sections.append(Section("One structure", text=text))
     heads, rows = _taken(columns)
     sections.append(Section("Features taken from the rounds in turn", heads, rows[:_SHOWN]))
@@ -139,7 +141,7 @@ def _taken(columns: dict[str, Any]) -> tuple[list[str], list[list[Any]]]:
         [columns["feature"][i], columns["round"][i], *(f"{columns[key][i]:.3g}" for key in weights)]
         for i in np.flatnonzero(columns["selected"])
     ]
-    return ["feature", "round", *(key.replace("_", " ") for key in weights)], rows
+    return ["feature", "round", *(key.replace("_", " in round ") for key in weights)], rows
 
 
 def _show(

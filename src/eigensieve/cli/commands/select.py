@@ -250,7 +250,7 @@ def _show(selection: Selection, console: Console, top: int, written: dict[str, s
     for sentence in selection.sentences:
         console.text(sentence)
     if selection.support.any():
-        console.table(*selection.best(top), right=["weight", "rank", "null quantile", "selection frequency"])
+        console.table(*selection.best(top), right=["weight", "rank", "above chance", "selected again"])
     fitting = selection.fitting
     asked = fitting.params.get("n_features_to_select", "auto")
     if asked == "auto" and "fewest" in fitting.method.words and int(selection.support.sum()) > _MANY:

@@ -8,6 +8,7 @@ such a file bypass the cache.
 import os
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from io import FileIO
 from mmap import ALLOCATIONGRANULARITY
 from pathlib import Path
 from typing import Any
@@ -79,7 +80,7 @@ class NpySource(Source):
             found = memory[: n_samples * count].reshape(rows.count, -1)
             with open(self.path, "rb", buffering=0) as file:
                 for row, target in enumerate(found):
-                    fill(file.fileno(), target.data.cast("B"), rows.first + row * rows.step, rows.size)
+                    _read_into(file, target, rows.first + row * rows.step)
         return found.reshape((n_samples, count), order="F") if self.fortran else found
 
     def _rows(self, start: int, stop: int) -> Rows:
@@ -88,6 +89,17 @@ class NpySource(Source):
         if self.fortran:
             return Rows(self.offset + start * n_samples * size, 0, 1, (stop - start) * n_samples * size)
         return Rows(self.offset + start * size, n_features * size, n_samples, (stop - start) * size)
+
+
+def _read_into(file: FileIO, target: Array, position: int) -> None:
+    """Fill a contiguous array from a file; a short read is an error."""
+    view = target.data.cast("B")
+    file.seek(position)
+    while len(view):
+        count = file.readinto(view)
+        if not count:
+            raise EOFError(f"the file ends {len(view)} bytes before the data it announces")
+        view = view[count:]
 
 
 def npy_source(path: Path) -> NpySource:
@@ -171,8 +183,7 @@ def read_rows(path: Path, rows: Rows, memory: Array, dtype: DType) -> Array:
         for row in some:
             position = rows.first + row * rows.step
             shift = position % BLOCK
-            part = target[lead + row * rows.distance - shift :]
-            fill(file, part[: -(-(shift + rows.size) // BLOCK) * BLOCK], position - shift, shift + rows.size, BLOCK)
+            _read(file, target[lead + row * rows.distance - shift :], position - shift, shift + rows.size)
 
     file = os.open(path, os.O_RDONLY | os.O_DIRECT)
     try:
@@ -188,11 +199,12 @@ def read_rows(path: Path, rows: Rows, memory: Array, dtype: DType) -> Array:
     return np.ndarray((rows.count, rows.size // size), dtype, target, lead, (rows.distance, size))
 
 
-def fill(file: int, target: memoryview, position: int, needed: int, step: int = 1) -> None:
-    """Fill at least `needed` bytes of memory, in whole steps; a short read is an error."""
+def _read(file: int, target: memoryview, position: int, needed: int) -> None:
+    """Fill at least `needed` bytes of memory, in whole blocks."""
     done = 0
+    whole = -(-needed // BLOCK) * BLOCK
     while done < needed:
-        count = os.preadv(file, [target[done:]], position + done)
+        count = os.preadv(file, [target[done:whole]], position + done)
         done += count
-        if count == 0 or (count % step and done < needed):
+        if count == 0 or (count % BLOCK and done < needed):
             raise EOFError(f"the file ends {needed - done} bytes before the data it announces")

@@ -1,4 +1,4 @@
-"""Principal coordinates of the samples under feature weights."""
+"""Principal axes of the samples under feature weights, as accurate as coordinates need them."""
 
 from collections.abc import Callable
 
@@ -6,8 +6,7 @@ import numpy as np
 
 from eigensieve._types import FloatArray, IntArray
 from eigensieve.data import DataMatrix
-from eigensieve.operators import StandardAffinity
-from eigensieve.operators import leading_eigenvectors as affinity_eigenvectors
+from eigensieve.operators.affinity import StandardAffinity, leading_eigenvectors
 
 _WHOLE = 300  # samples up to which all eigenvectors are computed, because some are not faster
 _FORMED = 2_000  # samples up to which the affinity may be formed
@@ -26,7 +25,7 @@ def principal_axes(
     eigenvectors of up to 2,000 samples."""
     q = data.n_samples
     if q > _FORMED:
-        values, vectors = affinity_eigenvectors(StandardAffinity(data), weights, count, rtol=1e-2, max_blocks=6)
+        values, vectors = leading_eigenvectors(StandardAffinity(data), weights, count, rtol=1e-2, max_blocks=6)
         return np.maximum(values, 0.0), vectors
     if exact:
         return _whole(data.gram(weights), count)
