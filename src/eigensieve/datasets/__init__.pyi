@@ -1,4 +1,3 @@
-from .demo import load_demo as load_demo
 from .papers import TwoSolutions as TwoSolutions
 from .papers import make_class_scaleup as make_class_scaleup
 from .papers import make_gene_expression as make_gene_expression
@@ -14,5 +13,6 @@ from .real import load_real as load_real
 from .real import real_data_folder as real_data_folder
 from .synthetic import SingleCells as SingleCells
 from .synthetic import SyntheticData as SyntheticData
+from .synthetic import load_demo as load_demo
 from .synthetic import make_planted_clusters as make_planted_clusters
 from .synthetic import make_single_cells as make_single_cells

@@ -163,18 +163,15 @@ def _has_numbers_as_names(dialect: Dialect, first: list[str], body: list[list[st
         return False
     if texts[0] == 0 and plain_word(names[0]) in FEATURE_WORDS | SAMPLE_WORDS:
         return True
-    return _stand_out(values, [[dialect.value(row[column]) for column in numbers] for row in rows])
-
-
-def _stand_out(values: list[float], below: list[list[float]]) -> bool:
-    """Whether numbers rise or fall throughout, and those below them are of another size or do not do the same."""
+    # the numbers rise or fall throughout, and those below them are of another size or do not do the same
+    under = [[dialect.value(row[column]) for column in numbers] for row in rows]
     order = _order(values)
     if order == 0 or len(values) < 3:
         return False
-    others = [value for row in below for value in row if not isnan(value)]
+    others = [value for row in under for value in row if not isnan(value)]
     if others and (min(values) > max(others) or max(values) < min(others)):
         return True
-    return len(values) >= FEW_NUMBERS and any(_order(row) != order for row in below)
+    return len(values) >= FEW_NUMBERS and any(_order(row) != order for row in under)
 
 
 def _order(values: list[float]) -> int:

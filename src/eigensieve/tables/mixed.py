@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 
 import numpy as np
 
+from eigensieve._words import counted
 from eigensieve.tables.dialect import Dialect, has_commas
 from eigensieve.tables.errors import DataError, listed, position, text_among_numbers
 from eigensieve.tables.labels import gaps
@@ -37,7 +38,7 @@ def arranged(table: Table, request: Request) -> Table:
     strays = {name: _number_words(texts, dialect.decimal) for name, texts in text.items()}
     words = [name for name, stray in strays.items() if not stray]
     if words:
-        table.notes.append(f"left out {_columns(len(words))} of text: {listed(words)}")
+        table.notes.append(f"left out {counted(len(words), 'column')} of text: {listed(words)}")
     for name, stray in strays.items():
         if stray and all(map(has_commas, stray)):
             table.notes.append(f"left out column '{name}', whose numbers have commas: {listed(stray, 3)}")
@@ -97,11 +98,13 @@ def _encoded(table: Table) -> Table:
         names += [f"{name}={category}" for category in categories]
         columns += [(values == category).astype(np.float64) for category in categories]
     if varied:
-        table.notes.append(f"left out {_columns(len(varied))} of text with too many values to encode: {listed(varied)}")
+        table.notes.append(
+            f"left out {counted(len(varied), 'column')} of text with too many values to encode: {listed(varied)}"
+        )
     if not columns:
         return table
     table.notes.append(
-        f"encoded {_columns(len(encoded))} of categories as {len(columns):,} of 0 and 1: {listed(encoded)}"
+        f"encoded {counted(len(encoded), 'column')} of categories as {len(columns):,} of 0 and 1: {listed(encoded)}"
     )
     return _with_columns(table, names, columns)
 
@@ -128,10 +131,6 @@ def _is_number(text: str) -> bool:
     except ValueError:
         return False
     return True
-
-
-def _columns(count: int) -> str:
-    return f"{count:,} column{'s' * (count != 1)}"
 
 
 _TIME = r"(?:[T ](?P<hour>\d\d?):(?P<minute>\d\d)(?::(?P<second>\d\d)(?:\.\d+)?)?(?:Z|\+00:?00)?)?"

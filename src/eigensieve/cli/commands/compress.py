@@ -88,7 +88,10 @@ def compress_svm(
         found = _made(samples, machine, console, reading.source)
         facts = [f"Input: {reading.source}", f"{samples.X.shape[0]:,} samples, {samples.X.shape[1]:,} features"]
         facts += [f"{'Target' if found.quantity else 'Label'}: {reading.label}", *samples.prepared]
-        _write(found, writing, outputs, reading.source, facts)
+        outputs.write_text("c", writing.c_file, lambda: found.c(writing.precision))
+        outputs.write("onnx", writing.onnx, lambda path: path.write_bytes(found.onnx().SerializeToString()))
+        outputs.write("model", writing.model, lambda path: save_model(found.model(), path, input=reading.source))
+        outputs.write_text("report", writing.report, lambda: _page(found, facts))
     name = type(found.small).__name__
     console.table(name, ["", ""], found.rows)
     heads, rows = found.compared
@@ -140,13 +143,6 @@ def _made(samples: Samples, machine: MachineOptions, console: Console, source: s
             measured += compare(full, train, test, seed, progress)
     names = [str(name) for name in samples.features]
     return Compressed(small, full, scaler, names, machine, measured, len(held_out), samples.has_names)
-
-
-def _write(found: "Compressed", wanted: WriteOptions, outputs: Outputs, source: str, facts: list[str]) -> None:
-    outputs.write_text("c", wanted.c_file, lambda: found.c(wanted.precision))
-    outputs.write("onnx", wanted.onnx, lambda path: path.write_bytes(found.onnx().SerializeToString()))
-    outputs.write("model", wanted.model, lambda path: save_model(found.model(), path, input=source))
-    outputs.write_text("report", wanted.report, lambda: _page(found, facts))
 
 
 def _page(found: "Compressed", facts: list[str]) -> str:
