@@ -83,7 +83,6 @@ def place_values(first: int, last: int) -> IntArray:
 
 
 def dense_digests(Z: Array, places: IntArray) -> IntArray:
-    """Return the fingerprints of the columns of a dense block."""
     return np.sum(_mixed(Z) * places[:, None], axis=0, dtype=np.uint64)
 
 
