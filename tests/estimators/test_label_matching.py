@@ -44,7 +44,8 @@ def test_it_is_as_good_as_the_machine_and_its_probabilities_are_honest(fitted):
     p = fitted.predict_proba(X)
     np.testing.assert_allclose(p.sum(axis=1), 1.0)
     seen, said = calibration_curve(y, p[:, 1], n_bins=5, strategy="quantile")
-    assert np.abs(seen - said).max() < 0.08
+    assert np.abs(seen - said).max() < 0.1
+    assert ((seen - said) * (seen - 0.5)).sum() > 0  # mixtures make them cautious, not too sure
     np.testing.assert_array_equal(fitted.predict(X), p[:, 1] > 0.5)
 
 
@@ -106,7 +107,17 @@ def test_a_fitted_machine_is_imitated_unless_the_labels_are_asked_for():
     svc = SVC().fit(X, y)
     for given in (svc, FrozenEstimator(svc)):
         assert ElementSelectedSVC(given, n_elements=5).fit(X, y).match_ == "decision"
-    assert ElementSelectedSVC(svc, match="labels", n_elements=5).fit(X, y).match_ == "labels"
+    plain, given = (ElementSelectedSVC(one, match="labels", n_elements=5, random_state=0) for one in (None, svc))
+    assert given.fit(X, y).match_ == "labels" and not hasattr(given, "estimator_")
+    np.testing.assert_array_equal(given.decision_function(X), plain.fit(X, y).decision_function(X))
+
+
+def test_what_an_earlier_fit_learned_is_forgotten():
+    X, y = moons(0, n=60)
+    model = ElementSelectedSVC(SVC(), match="decision", shape="prototypes", n_elements=40, random_state=0).fit(X, y)
+    assert hasattr(model, "estimator_") and hasattr(model, "prototypes_")
+    model.set_params(match="labels", shape="element", n_elements=5).fit(X, y)
+    assert not hasattr(model, "estimator_") and not hasattr(model, "prototypes_")
 
 
 def test_probabilities_cannot_be_calibrated_much_further():
