@@ -107,9 +107,18 @@ def test_a_fitted_machine_is_imitated_unless_the_labels_are_asked_for():
     svc = SVC().fit(X, y)
     for given in (svc, FrozenEstimator(svc)):
         assert ElementSelectedSVC(given, n_elements=5).fit(X, y).match_ == "decision"
-    plain, given = (ElementSelectedSVC(one, match="labels", n_elements=5, random_state=0) for one in (None, svc))
-    assert given.fit(X, y).match_ == "labels" and not hasattr(given, "estimator_")
-    np.testing.assert_array_equal(given.decision_function(X), plain.fit(X, y).decision_function(X))
+    assert ElementSelectedSVC(svc, match="labels", n_elements=5).fit(X, y).match_ == "labels"
+
+
+def test_a_machine_is_used_if_it_is_fitted_and_never_trained_for_the_labels():
+    X, y = moons(0, n=60)
+    models = {}
+    for name, one in (("none", None), ("unfitted", SVC(C=1e3)), ("fitted", SVC(C=1e3).fit(X, y))):
+        models[name] = ElementSelectedSVC(one, match="labels", n_elements=5, random_state=0).fit(X, y)
+        assert hasattr(models[name], "estimator_") == (name == "fitted")
+    values = {name: model.decision_function(X) for name, model in models.items()}
+    np.testing.assert_array_equal(values["none"], values["unfitted"])
+    assert not np.allclose(values["none"], values["fitted"])
 
 
 def test_what_an_earlier_fit_learned_is_forgotten():
@@ -144,4 +153,4 @@ def test_more_elements_are_not_worse(options):
         assert bool(caught) == (model.n_elements_ < n_elements), "an early stop warns"
         areas.append(roc_auc_score(y_test, model.decision_function(test)))
     # The standard error of either area is about 0.002 here.
-    assert areas[1] > areas[0] - 0.001
+    assert areas[1] > areas[0] - 0.002

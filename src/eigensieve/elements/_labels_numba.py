@@ -180,11 +180,11 @@ def most_promising(
 def grow(
     order: Array, edges: Array, tables: Array, joined: Array, low: Array, step: Array, X: Array, moments: Array,
     gammas: Array, gradient: Array, curvature: Array, ridge: np.float32, second: Array, promising: int,
-    widths: Array, features: Array, centres: Array, gains: Array,
+    widths: Array, features: Array, centres: Array, lengths: Array,
 ) -> None:  # fmt: skip
     """Grow bumps by one feature after the other, each time by the one with the largest gain. `features` and `centres`
-    (bumps x features) start with one column and are filled in, as is `gains` per size. Features come from `second`; the
-    most promising are tried."""
+    (bumps x features) start with one column and are filled in, as are the bumps' `lengths`. Features come from
+    `second`; the most promising are tried."""
     m, n = gradient.shape
     groups = (m + 5) // 4
     terms, sums = np.zeros((groups, n, 4), np.float32), np.empty((4 * groups, BINS), np.float32)
@@ -204,17 +204,47 @@ def grow(
                 parent[t] = exp_negative(-distance[t])
             terms_of(gradient, curvature, parent, terms)
             among = most_promising(X, moments, gradient, parent, second, features[s, :k], promising)
-            gains[s, k] = -_F(1.0)
+            best = -_F(1.0)
             for i in among:
                 sums_in_bins(order[i], edges[i], terms, sums)
                 gain, place = best_bump(tables[width, i], joined[width, i], sums, m, total, ridge, work)
-                if gain > gains[s, k]:
-                    gains[s, k] = gain
+                if gain > best:
+                    best, lengths[s] = gain, k + 1
                     features[s, k] = i
                     centres[s, k] = low[i] + step[i] * place
-            if gains[s, k] < _ZERO:
-                gains[s, k:] = _ZERO
+            if lengths[s] <= k:
                 break
+
+
+@njit(cache=True, nogil=True, fastmath=True)
+def pick(
+    gram: Array, pull: Array, lengths: Array, ridge: float, room: int, count: int, least: float, nearly: float
+) -> Array:
+    """Return candidates in the order of their gains, each beside those picked before: at most `count`, whose `lengths`
+    fit into the `room`, and which gain more than `least` and `nearly` times what the first gains. `gram` and `pull`,
+    the products of the candidates among themselves and with the gradient (candidates x outputs), are overwritten."""
+    chosen = np.empty(count, np.int64)
+    free = np.ones(len(gram), np.bool_)
+    for k in range(count):
+        best, top = -1, least
+        for c in range(len(gram)):
+            gain = (pull[c] ** 2).sum() / (max(gram[c, c], 0.0) + ridge)
+            if free[c] and lengths[c] <= room and gain > top:
+                best, top = c, gain
+        if best < 0:
+            return chosen[:k]
+        chosen[k], free[best] = best, False
+        room -= lengths[best]
+        if k == 0:
+            least = max(least, nearly * top)
+        along = gram[best] / (max(gram[best, best], 0.0) + ridge)
+        own, pulled = gram[best].copy(), pull[best].copy()
+        for c in range(len(gram)):
+            for q in range(pulled.size):
+                pull[c, q] -= along[c] * pulled[q]
+            for e in range(len(gram)):
+                gram[c, e] -= along[c] * own[e]
+    return chosen
 
 
 @njit(cache=True, nogil=True, fastmath=True)

@@ -19,9 +19,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from eigensieve._types import BoolArray, FloatArray, IntArray
-from eigensieve.elements._labels_numba import fill_tables, grow, mix, moments_of, most_promising, single_gains
+from eigensieve.elements._labels_numba import fill_tables, grow, mix, moments_of, most_promising, pick, single_gains
 from eigensieve.elements._penalised_numba import bump_columns
-from eigensieve.elements.expansion import ElementExpansion
+from eigensieve.elements.expansion import ElementExpansion, FullExpansion
 from eigensieve.elements.greedy import draw_rows
 from eigensieve.elements.guided import BINS, SCREENED, FeatureBins
 from eigensieve.elements.kernel import MaskedKernel
@@ -31,15 +31,21 @@ from eigensieve.elements.state import Column
 
 KEPT = 1024
 """Features that are read, at most: those on which targets depend most, by straight lines and parabolas."""
-MIXTURES = 800
+MIXTURES = 600
 """Mixtures of two samples that are added. Without them, elements fit the samples too closely."""
+SHARPNESS = 2.0
+"""Log-odds per unit of an SVM's decision value."""
 WIDTHS = 5
 PER_ROUND = 16
-"""Columns added per round, at most, with different first features."""
+"""Columns added per round, at most."""
+GROWN = 3
+"""Bumps on single features that a round grows by further features, per try (`Plan.n_tries`)."""
+"""Per column that a round may add, so many bumps on single features are compared."""
 BINS_PER_DEVIATION = 2
 """A bump's standard deviation is at least so many bins when bins are joined for it."""
-NEARLY = 0.1
-"""Beside the best column, a round adds those with at least this share of its gain."""
+NEARLY = 0.1, 0.5, 6000
+"""Beside the best column, a round adds those that gain at least a share of its gain when it is there: the number of
+samples over the last, between the two first. With few samples, gains differ by chance, and many are taken at once."""
 FIRST = 64
 """A round scores this many single features: those whose values and squares go most with the gradient."""
 PROMISING = 6
@@ -53,7 +59,7 @@ Fewer weights overfit less, so the ridge term of those that are kept is divided 
 """
 NARROWEST = 1e-15
 """Features with a smaller standard deviation are not read: gamma, one over its square, must fit single precision."""
-STEPS = 10
+STEPS = 8
 """Steps of the refinement. Beyond `LARGEST` elements there are fewer: so many values would overfit."""
 LARGEST = 400
 """The most elements that "auto" considers."""
@@ -70,43 +76,35 @@ class Bump:
     width: int
 
 
-@dataclass(frozen=True, eq=False)
-class Candidates:
-    """Bumps on several features. Each stands for all those that begin with the same features."""
-
-    widths: IntArray
-    features: IntArray  # bumps x longest, as centres and gains
-    centres: FloatArray
-    gains: FloatArray  # in column k, of the bump with the first k + 1 features; zero if it is there already
-
-
 class LabelSearch:
     """A machine that grows by rounds on the samples and on mixtures of two; its widths are factors on the gamma of an
     rbf kernel."""
 
     def __init__(
-        self, kernel: MaskedKernel, X: FloatArray, goal: Goal, plan: Plan, rng: np.random.Generator, n_mixtures: int = 0
-    ) -> None:
+        self, kernel: MaskedKernel, X: FloatArray, goal: Goal, plan: Plan, rng: np.random.Generator,
+        n_mixtures: int = 0, full: FullExpansion | None = None,
+    ) -> None:  # fmt: skip
         self.kernel, self.plan, self.rng = kernel, plan, rng
         self.n_features, self.seen = X.shape[1], most_telling(X, goal)
-        X = X if self.seen.size == X.shape[1] else X[:, self.seen]
-        self.middle = X.mean(axis=0, dtype=np.float64)
+        seen = X if self.seen.size == X.shape[1] else X[:, self.seen]
+        self.middle = seen.mean(axis=0, dtype=np.float64)
         n = len(X)
         self.X = np.empty((self.seen.size, n + n_mixtures), np.float32)  # enough about the mean
-        self.X[:, :n] = (X - self.middle).T
+        self.X[:, :n] = (seen - self.middle).T
         rows = self.X[:, :n]
         spread = np.sqrt(np.einsum("it,it->i", rows, rows) / n, dtype=np.float64)
         low, high = rows.min(axis=1).astype(np.float64), rows.max(axis=1).astype(np.float64)
         reach = np.maximum(np.abs(self.middle + low), np.abs(self.middle + high))
         live = spread > np.maximum(1e-7 * reach, NARROWEST)
         self.readable = np.flatnonzero(live)
-        self.goal = self._mixed(goal, n_mixtures)
+        self.goal = self._mixed(X, goal, n_mixtures, full) if n_mixtures else goal
         self.fit = PenalisedFit(self.goal)
+        self.nearly = float(np.clip(n / NEARLY[2], *NEARLY[:2]))
         self.columns: list[Bump] = []
         self.path: list[float] = []
         self.n_elements = 0
         self.rows = draw_rows(n + n_mixtures, SCREENED, rng)
-        self.part = self.X if self.rows.size == self.X.shape[1] else self.X[:, self.rows]
+        self.part = self.X if self.rows.size == self.X.shape[1] else self.X.take(self.rows, axis=1)
         self.low = np.maximum(low, -SPREAD * spread)
         self.step = np.where(high > low, np.minimum(high, SPREAD * spread) - self.low, 1.0) / BINS
         self.bins = FeatureBins(self.part, self.low, self.step)
@@ -115,14 +113,16 @@ class LabelSearch:
         self.factors = self._factors(spread[live])
         self.tables, self.joined = bump_tables(np.outer(kernel.gamma * self.factors, self.step**2))
 
-    def _mixed(self, goal: Goal, n_mixtures: int) -> Goal:
-        """Fill in the mixtures, and return the goal with their targets: the mixed targets of the two samples."""
-        if not n_mixtures:
-            return goal
-        one, other = self.rng.integers(len(goal.targets), size=(2, n_mixtures))
+    def _mixed(self, X: FloatArray, goal: Goal, n_mixtures: int, full: FullExpansion | None) -> Goal:
+        """Fill in the mixtures, and return the goal with their targets: the mixed targets of the two samples or, with a
+        full machine, the mean of these and of its probabilities, which know the space between samples."""
+        one, other = self.rng.integers(len(X), size=(2, n_mixtures))
         share = self.rng.uniform(size=(n_mixtures, 1))
         mix(self.X, one, other, share[:, 0].astype(np.float32))
         mixed = share * goal.targets[one] + (1.0 - share) * goal.targets[other]
+        if full is not None:
+            told = full.decision(share * X[one] + (1.0 - share) * X[other])
+            mixed = 0.5 * (mixed + goal.loss.mean(SHARPNESS * told))
         return replace(goal, targets=np.vstack([goal.targets, mixed]))
 
     def _factors(self, spread: FloatArray) -> FloatArray:
@@ -141,26 +141,22 @@ class LabelSearch:
             yield self
 
     def _round(self, per_round: int) -> bool:
-        found = self._candidates(per_round, *self._slopes())
+        gradient, curvature = self._slopes()
         least = 2.0 * self.plan.tol * self.fit.start * self.rows.size / self.X.shape[1]
-        chosen: list[Bump] = []
-        taken: set[int] = set()
+        bumps = self._candidates(per_round, gradient, curvature)
+        columns = self._columns(bumps)
+        part = columns if self.rows.size == self.X.shape[1] else columns.take(self.rows, axis=1)
+        weighed = part * curvature
+        means = weighed.sum(axis=1)
+        gram = weighed @ part.T - np.outer(means, means / curvature.sum())
         room = self.plan.n_elements - self.n_elements
-        for place in np.argsort(-found.gains, axis=None, kind="stable"):
-            row, last = divmod(int(place), found.gains.shape[1])
-            if len(chosen) == per_round or found.gains[row, last] <= least:
-                break
-            features = found.features[row, : last + 1].tolist()
-            if len(features) <= room and features[0] not in taken:
-                least = max(least, NEARLY * float(found.gains[row, last])) if not chosen else least
-                chosen.append(Bump(features, found.centres[row, : last + 1].tolist(), int(found.widths[row])))
-                taken.add(features[0])
-                room -= len(features)
-        if not chosen:
+        lengths = np.array([len(bump.features) for bump in bumps], dtype=np.int64)
+        chosen = pick(gram, part @ gradient.T, lengths, self.goal.ridge, room, per_round, least, self.nearly)
+        if not chosen.size:
             return False
-        self.columns += chosen
-        self.n_elements = self.plan.n_elements - room
-        self.fit.add(self._columns(chosen))
+        self.columns += [bumps[k] for k in chosen]
+        self.n_elements += int(lengths[chosen].sum())
+        self.fit.add(columns[chosen])
         self.fit.refit(1)
         return True
 
@@ -183,8 +179,8 @@ class LabelSearch:
         bump_columns(seen, starts, centres, gammas, sums, columns)
         return columns
 
-    def _candidates(self, per_round: int, gradient: FloatArray, curvature: FloatArray) -> Candidates:
-        """Return the best bumps on single features. Some of them, and some that are in use, are grown."""
+    def _candidates(self, per_round: int, gradient: FloatArray, curvature: FloatArray) -> list[Bump]:
+        """Return the best bumps on single features; some of them, and some that are in use, with further features."""
         everywhere = np.ones(curvature.size, np.float32)
         first = most_promising(
             self.part, self.moments, gradient, everywhere, self.readable, np.empty(0, np.int64), FIRST
@@ -193,30 +189,32 @@ class LabelSearch:
         ridge = np.float32(self.goal.ridge)
         bins = self.bins.order, self.bins.edges, self.tables, self.joined
         single_gains(*bins, first, gradient, curvature, ridge, gains, places)
-        # Chosen bumps have different first features, so a feature's best width is enough.
         width = gains.argmax(axis=0)
-        alone = gains[width, np.arange(first.size)]
-        best = largest(alone, 2 * per_round)
-        n_old = min(self.plan.n_tries, len(self.columns))
-        old = [self.columns[k] for k in self.rng.choice(len(self.columns), n_old, replace=False)] if n_old else []
-        n_grown = n_old + min(self.plan.n_tries, best.size)
+        best = largest(gains.max(axis=0), per_round)
+        i, width = first[best], width[best]
+        centres = self.low[i] + self.step[i] * places[width, best]
+        singles = [
+            Bump([feature], [centre], w)
+            for feature, centre, w in zip(i.tolist(), centres.tolist(), width.tolist(), strict=True)
+        ]
+        return singles + self._grown(singles[: GROWN * self.plan.n_tries], first, gradient, curvature)
+
+    def _grown(self, starts: list[Bump], among: IntArray, gradient: FloatArray, curvature: FloatArray) -> list[Bump]:
+        """Return the bumps that begin like the `starts` and see two, three, ... features."""
         longest = min(self.plan.grown_to, self.readable.size, self.plan.n_elements - self.n_elements)
-        shape = n_old + best.size, max(longest, 1)
-        found = Candidates(
-            np.append(np.array([bump.width for bump in old], dtype=np.int64), width[best]),
-            np.empty(shape, np.int64), np.empty(shape), np.zeros(shape, np.float32),
-        )  # fmt: skip
-        i = first[best]
-        found.features[:, 0] = np.append(np.array([bump.features[0] for bump in old], dtype=np.int64), i)
-        centres = self.low[i] + self.step[i] * places[width[best], best]
-        found.centres[:, 0] = np.append([bump.centres[0] for bump in old], centres)
-        found.gains[n_old:, 0] = alone[best]
-        some = slice(n_grown)
+        features, centres = np.zeros((len(starts), max(longest, 1)), np.int64), np.zeros((len(starts), max(longest, 1)))
+        features[:, 0], centres[:, 0] = [one.features[0] for one in starts], [one.centres[0] for one in starts]
+        lengths = np.ones(len(starts), np.int64)
         grow(
-            *bins, self.low, self.step, self.part, self.moments, self.kernel.gamma * self.factors, gradient, curvature,
-            ridge, first, PROMISING, found.widths[some], found.features[some], found.centres[some], found.gains[some],
+            self.bins.order, self.bins.edges, self.tables, self.joined, self.low, self.step, self.part, self.moments,
+            self.kernel.gamma * self.factors, gradient, curvature, np.float32(self.goal.ridge), among, PROMISING,
+            np.array([one.width for one in starts], dtype=np.int64), features, centres, lengths,
         )  # fmt: skip
-        return found
+        return [
+            Bump(features[s, :k].tolist(), centres[s, :k].tolist(), one.width)
+            for s, one in enumerate(starts)
+            for k in range(2, lengths[s] + 1)
+        ]
 
     def expansion(self) -> ElementExpansion:
         """Return the machine as it is now, on values about the mean of the features that are seen."""
@@ -271,11 +269,12 @@ def bump_tables(sharpness: FloatArray) -> tuple[FloatArray, IntArray]:
 
 
 def fit_labels(
-    kernel: MaskedKernel, X: FloatArray, goal: Goal, plan: Plan, rng: np.random.Generator, *, refine: bool
-) -> tuple[ElementExpansion, list[float]]:
+    kernel: MaskedKernel, X: FloatArray, goal: Goal, plan: Plan, rng: np.random.Generator,
+    full: FullExpansion | None = None, *, refine: bool,
+) -> tuple[ElementExpansion, list[float]]:  # fmt: skip
     """Return the machine and its path: the loss after each element, as a share of what a constant leaves. For classes,
-    mixtures are added."""
-    search = LabelSearch(kernel, X, goal, plan, rng, MIXTURES if goal.loss.classes else 0)
+    mixtures are added, on which a full machine helps if there is one."""
+    search = LabelSearch(kernel, X, goal, plan, rng, MIXTURES if goal.loss.classes else 0, full)
     for _ in search.rounds(PER_ROUND):
         pass
     goal = search.goal

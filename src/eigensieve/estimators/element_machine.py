@@ -108,14 +108,15 @@ class ElementMachine(SmallMachine):
         match = self._resolved_match()
         for name in ("estimator_", "prototypes_", "table_error_bound_"):  # of an earlier fit
             self.__dict__.pop(name, None)
-        if match == "labels":
-            self._given()  # raises for what is no machine
-        else:
+        machine = None
+        if match != "labels" or is_given(self.estimator):
             machine = self._resolve(X, X_valid, y)
+        else:
+            self._given()  # raises for what is no machine
         # The products are small: several BLAS threads would wait for each other.
         with one_blas_thread():
-            if match == "labels":
-                basis, selection, expansion = self._match_labels(X_valid, y)
+            if machine is None or match == "labels":
+                basis, selection, expansion = self._match_labels(machine, X_valid, y)
             else:
                 basis, selection, expansion = self._match_machine(machine, X_valid, match)
         self._expansion = expansion
@@ -126,10 +127,7 @@ class ElementMachine(SmallMachine):
         if isinstance(self._predictor, TablePredictor):
             self.table_error_bound_ = float(self._predictor.error_bound.max())
         self.match_ = match
-        if match == "labels":
-            self._learn_outputs(expansion.intercept, np.unique(y))
-        else:
-            self._learn_machine(machine, expansion.intercept)
+        self._learn_machine(machine, expansion.intercept, y)
         return self
 
     def _resolved_match(self) -> str:
@@ -169,7 +167,7 @@ class ElementMachine(SmallMachine):
         self._warn_if_short(selection, plan, n_basis)
         return selection
 
-    def _match_labels(self, X: FloatArray, y: Any) -> Matched:
+    def _match_labels(self, machine: KernelMachine | None, X: FloatArray, y: Any) -> Matched:
         self._check_label_options()
         goal = self._goal(y, 3.0 if self.ridge == "auto" else float(self.ridge) * len(y))
         rng = generator(self.random_state)
@@ -178,7 +176,8 @@ class ElementMachine(SmallMachine):
         plan = self._plan(LARGEST if self.n_elements == "auto" else self.n_elements)
         if self.n_elements == "auto":
             plan = self._plan(held_out_size(kernel, X, goal, plan, rng))
-        expansion, path = fit_labels(kernel, X, goal, plan, rng, refine=self.refine is not False)
+        full = None if machine is None else machine.full
+        expansion, path = fit_labels(kernel, X, goal, plan, rng, full, refine=self.refine is not False)
         basis, columns = as_columns(expansion)
         selection = Selection(columns, path)
         self._warn_if_short(selection, plan, len(basis))

@@ -36,17 +36,17 @@ class ElementSelectedSVC(SmallClassifier, ElementMachine):
     estimator : SVC, default=None
         The machine to rewrite, with kernel "rbf", "poly" or "linear". A fitted one is used as it is; wrap it in
         :class:`sklearn.frozen.FrozenEstimator` if `clone` must not forget the fit. An unfitted one is fitted first,
-        one-vs-rest if there are more than two classes. None means ``SVC(C=10)``. No machine is needed or trained if the
-        labels are matched.
+        one-vs-rest if there are more than two classes. None means ``SVC(C=10)``. If the labels are
+        matched, none is trained, and a fitted one helps with the mixtures.
     n_elements : int or "auto", default=200
         Entries of the mask to keep. If the mask has fewer, all are used and a warning says so. "auto" holds out a
         quarter of the samples. It takes the smallest number (up to 400) whose loss there is within one standard error
         of the smallest loss, and then fits on all samples. It needs the labels to be matched.
     match : {"auto", "labels", "decision", "kernel"}, default="auto"
         What the masked columns reproduce. "labels": the labels. Columns are added and all weights refitted to lower the
-        logistic loss. 800 mixtures of two samples each are fitted as well, with mixed labels. Columns are rbf, centres
-        and widths are free, and decision values are log-odds. Only for shape "element" and
-        search "guided". "decision": the decision values K alpha of the SVM. "kernel": its kernel matrix K, as in the
+        logistic loss. 600 mixtures of two samples each are fitted as well, with mixed labels; if a fitted SVM is given,
+        its probabilities are half of a mixture's target. Columns are rbf, centres and widths are free, and decision
+        values are log-odds. Only for shape "element" and search "guided". "decision": the decision values K alpha of the SVM. "kernel": its kernel matrix K, as in the
         paper's Algorithm 1. "auto": "decision" if `estimator` is fitted or the other options exclude the labels, else
         "labels".
     shape : {"element", "feature", "basis", "joint", "prototypes"}, default="element"
@@ -61,7 +61,7 @@ class ElementSelectedSVC(SmallClassifier, ElementMachine):
         for small problems.
     n_tries : int, default=3
         "probabilistic": tries per chunk, of which the best is kept. "guided": support vectors grown per width and
-        choice. If the labels are matched: new columns, and columns that are there, grown per round.
+        choice. If the labels are matched: a third of the columns that are grown per round.
     refine : bool or "auto", default="auto"
         Move the values of all chosen elements together at the end, a few steps. They are then no longer values of
         support vectors. Fewer elements give the same accuracy, and fitting takes longer. "auto" refines if the labels
@@ -107,7 +107,7 @@ class ElementSelectedSVC(SmallClassifier, ElementMachine):
     prototypes_ : list of list of int
         The feature subsets. Only for shape "prototypes".
     estimator_ : SVC or OneVsRestClassifier
-        The fitted machine; not if the labels are matched.
+        The fitted machine, if there is one.
     classes_, n_features_in_, feature_names_in_ : as in scikit-learn
 
     Examples

@@ -21,8 +21,8 @@ class ElementSelectedSVR(RegressorMixin, ElementMachine):
     Parameters
     ----------
     estimator : SVR, default=None
-        The machine to rewrite, as the SVC of :class:`ElementSelectedSVC`. None means ``SVR()``. No machine is needed or
-        trained if the targets are matched.
+        The machine to rewrite, as the SVC of :class:`ElementSelectedSVC`. None means ``SVR()``. If the targets are
+        matched, none is trained or used.
     match : {"auto", "labels", "decision", "kernel"}, default="auto"
         What the masked columns reproduce: the targets y themselves ("labels", by the squared error), the predictions of
         the machine, or its kernel matrix. "auto" as in :class:`ElementSelectedSVC`.
@@ -36,7 +36,7 @@ class ElementSelectedSVR(RegressorMixin, ElementMachine):
     path_ : ndarray
         Relative squared error after each addition.
     estimator_ : SVR
-        The fitted machine; not if the targets are matched.
+        The fitted machine, if there is one.
     n_features_in_, feature_names_in_ : as in scikit-learn
 
     Examples
@@ -60,10 +60,10 @@ class ElementSelectedSVR(RegressorMixin, ElementMachine):
     def _goal(self, y: FloatArray, ridge: float) -> Goal:
         return Goal(SQUARED, y[:, None], ridge)
 
-    def _match_labels(self, X: FloatArray, y: FloatArray) -> Matched:
+    def _match_labels(self, machine: KernelMachine | None, X: FloatArray, y: FloatArray) -> Matched:
         # In units of their spread: the ridge term then means the same for all targets.
         middle, unit = float(y.mean()), float(y.std()) or 1.0
-        basis, selection, expansion = super()._match_labels(X, (y - middle) / unit)
+        basis, selection, expansion = super()._match_labels(machine, X, (y - middle) / unit)
         return basis, selection, expansion.rescaled(unit, middle)
 
     def predict(self, X: Any) -> FloatArray:
