@@ -17,7 +17,7 @@ demo: $(READY)
 test: $(READY) lint
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n $(JOBS) --dist worksteal --cov --cov-report=term
 
-# The lowest versions that pyproject.toml allows. Newer versions of what these depend on warn; that is not looked at here.
+# The lowest versions that pyproject.toml allows. Newer versions of their dependencies warn; such warnings are ignored.
 LOWEST ?= $(VENV)-lowest
 test-lowest:
 	$(PYTHON) -m venv --clear $(LOWEST)

@@ -36,7 +36,7 @@ def make(n_features: int, n_samples: int, n_chunks: int) -> da.Array:
     """Noise with 1,000 features that tell two groups of samples apart, made chunk by chunk on the workers."""
     width = -(-n_features // n_chunks)
 
-    def chunk(block_info: dict) -> np.ndarray:  # type: ignore[type-arg]
+    def chunk(block_info: dict) -> np.ndarray:
         (first, last) = block_info[None]["array-location"][1]
         rng = np.random.default_rng(first)
         X = rng.standard_normal((n_samples, last - first), dtype=np.float32)

@@ -78,7 +78,7 @@ def fromfile_seconds(path: Path) -> float:
 
 
 def fit(path: str, max_memory: str, n_clusters: int, cached: bool, in_memory: bool) -> None:
-    """Fit once and print the figures as JSON; this is what the separate process does."""
+    """Fit once and print the figures as JSON; the separate process calls this."""
     from eigensieve import QAlphaSelector
     from eigensieve.data import open_data
     from eigensieve.data.disk import direct

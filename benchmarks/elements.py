@@ -33,9 +33,6 @@ def models(svc: SVC) -> dict[str, object]:
         made[f"{t} elements, labels"] = ElementSelectedSVC(svc, match="labels", n_elements=t, random_state=0)
     made["400 elements, patient"] = patient(svc)
     made["400, patient and refined"] = patient(svc, refine=True)
-    made["200 elements, paper"] = ElementSelectedSVC(
-        svc, n_elements=200, search="probabilistic", match="kernel", random_state=0
-    )
     made["200 in prototypes"] = ElementSelectedSVC(svc, n_elements=200, shape="prototypes", random_state=0)
     made["10 constructed"] = ReducedSetSVC(svc, n_vectors=10, random_state=0)
     made["10 constructed, unrefined"] = ReducedSetSVC(svc, n_vectors=10, refine=False, random_state=0)

@@ -1,6 +1,6 @@
 """What the sieve makes of knowledge, beside other ways to use it.
 
-    python benchmarks/knowledge.py labels       accuracy with features selected by classes, 8 or 15 peers
+    python benchmarks/knowledge.py labels       accuracy with features selected by classes, 8 or 17 peers
     python benchmarks/knowledge.py regression   R2 with features selected by numbers
     python benchmarks/knowledge.py few          2, 5 and 10 labels per class, the other samples without label
     python benchmarks/knowledge.py unwanted     shifted batches, changing light, four studies
@@ -146,7 +146,7 @@ def compare(
 
 
 def labels(args: argparse.Namespace) -> None:
-    names = set_names(args.part, args.cap)[: args.sets]
+    names = args.names or set_names(args.part, args.cap)[: args.sets]
     peers = CLASS_PEERS | (PACKAGE_PEERS if args.peers == "all" else {})
     methods = {OURS: sieve, **peers}
     folds = StratifiedKFold(args.folds, shuffle=True, random_state=0)
@@ -274,6 +274,7 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("what", choices=PARTS)
     parser.add_argument("--part", choices=["choose", "report", "all"], default="report")
+    parser.add_argument("--names", nargs="+", help="sets of the data folder for labels, in place of --part")
     parser.add_argument("--peers", choices=["own", "all"], default="own", help="all: those from packages as well")
     parser.add_argument("--folds", type=int, default=3)
     parser.add_argument("--cap", type=int, default=300, help="most samples of a set")

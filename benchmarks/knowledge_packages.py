@@ -1,11 +1,12 @@
 """Labelled peers from packages, and stability selection, for ``knowledge.py labels --peers all``.
 
-    pip install abess boruta lightgbm pyHSICLasso skglm skrebate
+    pip install abess boruta hidimstat knockpy lightgbm pyHSICLasso skglm skrebate
 
 Each is ``peer(X, y, count) -> indices, best first`` on standardised columns. Slow ones see the best features by F only.
 """
 
 import warnings
+from collections.abc import Callable
 from contextlib import redirect_stdout
 from io import StringIO
 
@@ -16,6 +17,7 @@ from sklearn.svm import LinearSVC
 from knowledge_peers import Peer, best_by_f, top
 
 _SCREENED = 1_000
+_COPIED = 300  # features of which knockoffs are made
 _HALVES = 30
 _PENALTIES = (0.01, 0.03, 0.1, 0.3)
 
@@ -85,6 +87,7 @@ def abess(X: np.ndarray, y: np.ndarray, count: int) -> np.ndarray:
     from abess import LogisticRegression, MultinomialRegression
 
     some = best_by_f(X, y, _SCREENED)
+    some = some[X[:, some].any(axis=0)]  # it refuses constant columns
     score = -np.arange(len(some)) / len(some)
     for size in (s for s in (5, 10, 20, 50, 100) if s <= min(count, len(y) - 2)):
         kind = LogisticRegression if y.max() == 1 else MultinomialRegression
@@ -107,6 +110,36 @@ def skglm(X: np.ndarray, y: np.ndarray, count: int) -> np.ndarray:
         if len(entered) >= count:
             break
     return np.array(list(dict.fromkeys([*some[list(entered)], *best_by_f(X, y, count)]))[:count])
+
+
+def knockoffs(importance: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> Peer:
+    """By the largest statistic over the classes, each against the rest; among the best 300 by F."""
+
+    def select(X: np.ndarray, y: np.ndarray, count: int) -> np.ndarray:
+        some = best_by_f(X, y, _COPIED)
+        classes = np.unique(y)[1:] if y.max() == 1 else np.unique(y)
+        statistics = [importance(X[:, some], (y == c).astype(float)) for c in classes]
+        return some[top(np.max(statistics, axis=0), count)]
+
+    return select
+
+
+def knockpy(X: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Gaussian knockoffs, differences of the lasso's coefficients."""
+    from knockpy import KnockoffFilter
+
+    np.random.seed(0)  # noqa: NPY002 - knockpy draws from the global generator
+    found = KnockoffFilter(ksampler="gaussian", fstat="lasso", knockoff_kwargs={"method": "equicorrelated"})
+    found.forward(X=X, y=y, fdr=0.1, shrinkage="ledoitwolf")
+    return np.asarray(found.W)
+
+
+def hidimstat(X: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Gaussian knockoffs, differences of the lasso's coefficients."""
+    from hidimstat import ModelXKnockoff
+
+    model = ModelXKnockoff(random_state=0)
+    return np.ravel(model.fit_importance(X, y))
 
 
 def multi_surf(X: np.ndarray, y: np.ndarray, count: int) -> np.ndarray:
@@ -134,4 +167,6 @@ PACKAGE_PEERS: dict[str, Peer] = {
     "abess": quiet(abess),
     "skglm": quiet(skglm),
     "MultiSURF": quiet(multi_surf),
+    "knockoffs (knockpy)": quiet(knockoffs(knockpy)),
+    "knockoffs (hidimstat)": quiet(knockoffs(hidimstat)),
 }

@@ -17,7 +17,7 @@ Read the files in this order:
 - ``trace_ratio_2008``: nie-2008
 - ``element_selection``: avidan
 - ``radius_margin``, ``gene_shaving``, ``oriented``, ``sufficient``: methods that the papers compare with
-- ``algorithm_one``, ``masked_svm``: element selection as printed, and its future work
+- ``masked_svm``: the future work of element selection
 
 Words: a *case* is a data set or a setting. A *run* is one draw or split of a case; its number is its seed. A *claim* is
 a sentence of a paper. It is made of *checks*.

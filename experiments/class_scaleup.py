@@ -27,8 +27,9 @@ _PARTS = ((2, 3, 4, 5), (6, 7, 8, 9, 10))
 
 def run(case: str, number: int) -> dict[str, Any]:
     """Return the sparsity gap and the share of relevant features found, per choice of k and start, for one draw."""
+    design: Any
     design, nc = case.split(", ")
-    data = make_class_scaleup(int(nc), design=design, random_state=np.random.default_rng([number, int(nc)]))  # type: ignore[arg-type]
+    data = make_class_scaleup(int(nc), design=design, random_state=np.random.default_rng([number, int(nc)]))
     X, count = shifted(data.X, number), int(data.relevant.sum())
     settings: dict[str, dict[str, Any]] = {name: {"n_clusters": k_of(int(nc))} for name, k_of in CHOICES.items()}
     settings[_RANDOM] = {"n_clusters": int(nc), "solver_options": {"init": "random"}, "random_state": number}

@@ -134,10 +134,14 @@ def selecting(faces: Faces, persons: Array) -> Makers:
     Z = standardised(faces.wavelets[np.isin(faces.y, persons[:-1])])
     weights = cache(partial(wavelet_weights, faces, persons))
     makers: Makers = {(ALL, ""): lambda: Z}
+
+    def weighted(strength: float | None, power: float) -> Array:
+        return np.asarray(Z * weights(strength) ** power)
+
     for power in POWERS:
-        makers[WITHOUT, f"power {power}"] = lambda power=power: Z * weights(None) ** power  # type: ignore[misc]
+        makers[WITHOUT, f"power {power}"] = partial(weighted, None, power)
         for strength in STRENGTHS:
-            makers[WITH, setting(strength, power)] = lambda s=strength, p=power: Z * weights(s) ** p  # type: ignore[misc]
+            makers[WITH, setting(strength, power)] = partial(weighted, strength, power)
     return makers
 
 
@@ -153,7 +157,7 @@ def combining(faces: Faces, persons: Array, removed: int | None = None, ridges: 
         for method, W in directions(own, faces.pixels[side] @ span, ridge, removed).items():
             for d in DIMENSIONS:
                 name = f"{d} dimensions" + (f", ridge {ridge}" if method == "OPCA" else "")
-                makers[method, name] = lambda W=W, d=d: own @ W[:, :d]  # type: ignore[misc]
+                makers[method, name] = partial(np.matmul, own, W[:, :d])
     return makers
 
 

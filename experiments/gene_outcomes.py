@@ -53,7 +53,7 @@ READINGS: dict[str, dict[str, Any]] = {
     "genes of norm 1, not centred": {"normalize": "unit"},
     "genes as measured": {"normalize": "none"},
     "k = 2": {"n_clusters": 2},
-    "random start": {"init": "random", "random_state": 0},
+    "random start": {"solver_options": {"init": "random"}, "random_state": 0},
 }
 """What the paper leaves open in Q-alpha itself; the printed k is 6."""
 

@@ -8,9 +8,12 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from types import FrameType
 from typing import Self
 
+import numpy as np
 import pytest
 
 import eigensieve
@@ -199,6 +202,37 @@ def test_an_install_without_sources_works(tmp_path: Path) -> None:
     )
     run = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert run.stdout.strip() == "[0, 1, 2, 3, 4]", run.stderr
+
+
+def calls_between_files(work: Callable[[], object]) -> set[tuple[str, str]]:
+    """Return all pairs of files of eigensieve of which the first calls a function of the second."""
+    pairs = set()
+
+    def note(frame: FrameType, event: str, _: object) -> None:
+        called, caller = frame.f_code.co_filename, frame.f_back
+        if event != "call" or not called.startswith(str(ROOT)) or frame.f_code.co_name.startswith("<"):
+            return  # a lambda belongs to the file that made it
+        while caller is not None and not caller.f_code.co_filename.startswith(str(ROOT)):
+            caller = caller.f_back
+        if caller is not None and caller.f_code.co_filename != called:
+            pairs.add((caller.f_code.co_filename, called))
+
+    sys.setprofile(note)
+    try:
+        work()
+    finally:
+        sys.setprofile(None)
+    return pairs
+
+
+@pytest.mark.parametrize("name", ["SieveSelector", "QAlphaSelector", "FeatureMap", "TraceRatioSelector"])
+def test_no_two_files_call_each_other_during_a_fit(name: str) -> None:
+    X = np.random.default_rng(0).standard_normal((60, 40))
+    y = np.arange(60) % 2
+    X[:, :5] += 3 * y[:, None]
+    model = getattr(eigensieve, name)(5).fit(X, y)  # imports what a fit needs
+    pairs = calls_between_files(lambda: model.fit(X, y))
+    assert pairs and not [pair for pair in pairs if pair[::-1] in pairs]
 
 
 def test_missing_extra_names_the_command() -> None:

@@ -25,7 +25,7 @@ def _own_set(folder: Path) -> str:
     return str(folder / "own.npz")
 
 
-def test_any_selector_runs_and_results_are_kept(quality: None, tmp_path: Path, capsys, monkeypatch) -> None:  # type: ignore[no-untyped-def]
+def test_any_selector_runs_and_results_are_kept(quality: None, tmp_path: Path, capsys, monkeypatch) -> None:
     from benchmarks.quality.__main__ import main
 
     texts = (

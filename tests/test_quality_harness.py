@@ -98,6 +98,6 @@ def test_sparse_sets_limits_and_the_wide_expression_group(
     assert len({row["digest"] for row in rows}) == 1
     printed = capsys.readouterr().out
     group = printed.partition("Wide expression")[2]
-    assert "2 sets, mean of 50" in printed
-    assert "1 sets, mean of 50" in group
+    assert "2 sets, features: 50." in printed
+    assert "1 sets, features: 50." in group
     assert (tmp_path / "r.csv").exists()

@@ -32,6 +32,18 @@ def test_the_catalogue_has_readers_addresses_and_digests() -> None:
         assert all(re.fullmatch(r"[0-9a-f]{64}", digest) for digest in digests)
 
 
+def test_every_second_gathered_set_by_name_was_chosen_on() -> None:
+    from benchmarks.quality.data import part_of
+    from benchmarks.quality.fetch import sources
+
+    page = (ROOT / "docs/measured/fresh-sets.md").read_text()
+    names = sorted(re.findall(r"^\| (\S+) \| \d+ x \d+", page, re.MULTILINE), key=str.lower)
+    assert len(names) == 165 and set(sources()) <= set(names)
+    assert {part_of(name) for name in names[::2]} == {"chosen-on"}
+    assert {part_of(f"folder/{name}.npz") for name in names[1::2]} == {"reported"}
+    assert [part_of(name) for name in ("BA", "USPS", "mine.npz")] == ["reported", "chosen-on", "files"]
+
+
 def test_text_files_are_read() -> None:
     from benchmarks.quality.readers import counts, genes, otus, series
 

@@ -36,6 +36,11 @@ REPORT = (
     "ovary_GSE30009",
     "ovary_TCGA_mirna",
     "tcga_sig_luad",
+    "breast_biospear",
+    "ovary_jointcox",
+    "metabric",
+    "rotterdam",
+    "support",
 )
 _BUNDLED = {
     "breast_GSE7390": "load_breast_cancer",

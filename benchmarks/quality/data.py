@@ -1,7 +1,8 @@
 """Labelled data sets by name, ready for selectors: dense float32, missing values filled in by the mean."""
 
+import csv
 import hashlib
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 
 import numpy as np
@@ -91,11 +92,17 @@ REPORTED = (
 PARTS = {"reported": REPORTED, "chosen-on": CHOSEN_ON}
 
 
+@cache
+def _gathered() -> dict[str, str]:
+    """The part of each set of docs/measured/fresh-sets.md: every second by name, without regard to case."""
+    with Path(__file__).with_name("gathered.tsv").open(newline="", encoding="utf-8") as stream:
+        return {row["name"]: row["part"] for row in csv.DictReader(stream, delimiter="\t")}
+
+
 def part_of(name: str) -> str:
-    """Return which part a set belongs to: sets read from files are a part of their own."""
-    if name.endswith(".npz"):
-        return "files"
-    return "chosen-on" if name in CHOSEN_ON else "reported"
+    """Return which part a set belongs to, by its name or that of its file. Files not known are a part of their own."""
+    known = dict.fromkeys(REPORTED, "reported") | dict.fromkeys(CHOSEN_ON, "chosen-on") | _gathered()
+    return known.get(Path(name).stem if name.endswith(".npz") else name, "files")
 
 
 EXPRESSION = (

@@ -14,6 +14,7 @@ from urllib.request import urlopen
 import numpy as np
 from scipy.sparse import csr_matrix, issparse
 
+from .data import part_of
 from .readers import READERS
 
 SOURCES = Path(__file__).with_name("sources.tsv")
@@ -86,6 +87,9 @@ def main() -> None:
     catalogue = sources()
     parser = argparse.ArgumentParser(prog="python -m benchmarks.quality.fetch", description=__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"all if none is named: {', '.join(catalogue)}")
+    parser.add_argument(
+        "--part", choices=["reported", "chosen-on"], help="only sets on which nothing was chosen, or was"
+    )
     parser.add_argument("--to", type=Path, required=True, help="folder for the files")
     arguments = parser.parse_args()
     unknown = set(arguments.names) - set(catalogue)
@@ -93,7 +97,8 @@ def main() -> None:
         parser.error(f"Not in the catalogue: {', '.join(sorted(unknown))}.")
     arguments.to.mkdir(parents=True, exist_ok=True)
     for name in arguments.names or catalogue:
-        print(fetch(catalogue[name], arguments.to), flush=True)
+        if arguments.part in (None, part_of(name)):
+            print(fetch(catalogue[name], arguments.to), flush=True)
 
 
 if __name__ == "__main__":

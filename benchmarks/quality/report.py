@@ -89,9 +89,8 @@ def _means(rows, selectors, ours):
     others = [j for j, name in enumerate(names) if name != ours]
     p = {m: dict(zip(others, holm(np.array([paired_p(per[m][:, mine], per[m][:, j]) for j in others])), strict=True))
          for m in ("accuracy", "nmi")}  # fmt: skip
-    lines = [
-        f"{len(data)} sets, mean of 50, 100 and 200 features. p: Wilcoxon's test over the sets, Holm's correction."
-    ]
+    counts = ", ".join(str(count) for count in HEADLINE if any(row["count"] == count for row in rows))
+    lines = [f"{len(data)} sets, features: {counts}. p: Wilcoxon's test over the sets, Holm's correction."]
     lines += ["", "| | " + " | ".join(METRICS.values()) + " | lead, accuracy | p | lead, NMI | p | s | MB | sets |"]
     lines += ["|---" * (len(METRICS) + 8) + "|"]
     for j in np.argsort(-np.nanmean(accuracy, axis=0)):
@@ -151,4 +150,4 @@ def _every_set(rows):
 
 def _title(name: str) -> str:
     """A set's name; of a file, its name without folder and ending."""
-    return Path(name).stem if part_of(name) == "files" else name
+    return Path(name).stem if name.endswith(".npz") else name

@@ -39,7 +39,7 @@ class Protocol:
     max_samples: int = 2_000
 
     def row(self, data: str, selector: str, count: int, seed: int) -> dict:
-        """The head of a row of the results: what it is about."""
+        """The head of a row of the results."""
         about = {"data": data, "selector": selector, "count": count, "seed": seed}
         return about | {"n_init": self.n_init, "max_samples": self.max_samples}
 

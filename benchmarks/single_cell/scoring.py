@@ -27,13 +27,21 @@ _NEIGHBORS = 15
 _MOST = 10.0  # scaled values are cut here, as in scanpy's tutorial
 
 
-def components(cells: Cells, genes: np.ndarray) -> np.ndarray:
-    """Return the principal components of the chosen genes, log-normalised and scaled."""
+def scaled(cells: Cells, genes: np.ndarray) -> np.ndarray:
+    """Return the chosen genes, log-normalised and scaled."""
     Z = np.asarray(cells.log[:, genes].todense(), dtype=np.float64)
     deviation = Z.std(axis=0)
-    Z = (Z - Z.mean(axis=0)) / np.where(deviation > 0, deviation, 1.0)
-    count = min(_COMPONENTS, min(Z.shape) - 1)
-    return PCA(count, svd_solver="arpack", random_state=0).fit_transform(np.minimum(Z, _MOST))
+    return np.minimum((Z - Z.mean(axis=0)) / np.where(deviation > 0, deviation, 1.0), _MOST)
+
+
+def pca(Z: np.ndarray) -> PCA:
+    return PCA(min(_COMPONENTS, min(Z.shape) - 1), svd_solver="arpack", random_state=0).fit(Z)
+
+
+def components(cells: Cells, genes: np.ndarray) -> np.ndarray:
+    """Return the principal components of the chosen genes."""
+    Z = scaled(cells, genes)
+    return pca(Z).transform(Z)
 
 
 def score(cells: Cells, genes: np.ndarray, seed: int = 0) -> dict[str, float]:

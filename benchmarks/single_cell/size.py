@@ -4,44 +4,142 @@
 the time of choosing 2,000 genes, in memory and backed by a file, over the time of PCA and neighbours of these genes in
 the same run, and the memory on top of the counts over that of the counts. ``--cells 3000 15000 --genes 9292`` times
 smaller ones; ``--turns`` repeats all of it. Growth is the time per cell of the last number of cells over the first.
+
+``--backed`` writes the counts to a file in parts and reads them from there only, so the cells need not fit into memory:
+``--backed --cells 10000 30000 100000 --genes 30000`` prints processor time and memory, the cost model (seconds and MB
+per million stored counts), what it says of 1,000,000 cells, and whether types of 1 in 5,000 cells are still found.
 """
 
 import argparse
 import statistics
 import sys
 import tempfile
+import time
 import warnings
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_matrix, vstack
+from sklearn.neighbors import NearestNeighbors
 
 from eigensieve import select_genes
 from eigensieve.datasets import make_single_cells
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from measure import extra_bytes, seconds, verdict
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+from benchmarks.measure import extra_bytes, seconds, verdict
+from benchmarks.single_cell.data import Cells, normalized
+from benchmarks.single_cell.scoring import components, majority
 
 N_CHOSEN = 2_000
 _SHARES = (0.25, 0.2, 0.15, 0.12, 0.1, 0.08, 0.05, 0.03, 0.015, 0.005)
+_RARE, _NONE = 1 / 5_000, 1e-9  # share of each of two more types with --backed
+_PLANNED = 1_000_000
 _LARGE = 100_000  # from here on the ratios have limits; below, fixed costs count and they are only printed
 _DIFFERENT = 20_000  # cells that are drawn; more are these again, with molecules lost at random
 
 
-def counts(n_cells: int, n_genes: int, density: float) -> csr_matrix:
-    """Return counts of which about `density` are not zero."""
+def parts(n_cells: int, n_genes: int, density: float, shares: tuple[float, ...] = _SHARES) -> Iterator[tuple]:
+    """Yield counts of which about `density` are not zero, and types, a part of the cells at a time."""
     depth = density * n_genes * 1.6
     few = min(n_cells, _DIFFERENT)
-    first = make_single_cells(few, n_genes, group_shares=_SHARES, depth=depth, dispersion=0.0, random_state=0).X
-    rng, parts = np.random.default_rng(1), []
+    first = make_single_cells(few, n_genes, group_shares=shares, depth=depth, dispersion=0.0, random_state=0)
+    rng = np.random.default_rng(1)
     for start in range(0, n_cells, few):
-        part = first[: n_cells - start].copy()
+        part = first.X[: n_cells - start].copy()
         if start:
             part.data = rng.binomial(part.data.astype(np.int64), 0.9).astype(np.float32)
             part.eliminate_zeros()
-        parts.append(part)
-    return csr_matrix(vstack(parts, format="csr")) if len(parts) > 1 else parts[0]
+        yield part, first.y[: n_cells - start]
+
+
+def counts(n_cells: int, n_genes: int, density: float) -> csr_matrix:
+    """Return counts of which about `density` are not zero."""
+    return csr_matrix(vstack([part for part, _ in parts(n_cells, n_genes, density)], format="csr"))
+
+
+def written(path: Path, n_cells: int, n_genes: int, density: float) -> tuple[np.ndarray, int]:
+    """Write counts to an h5ad file part by part; return the types and the number of stored counts."""
+    import anndata
+    import h5py
+    import pandas as pd
+
+    types, stored = [], 0
+    with h5py.File(path, "w") as file:
+        for turn, (part, y) in enumerate(parts(n_cells, n_genes, density, (*_SHARES, _NONE, _NONE))):
+            part, y = with_rare(part, y, density, turn)
+            if types:
+                anndata.io.sparse_dataset(file["X"]).append(part)
+            else:
+                part.indptr = part.indptr.astype(np.int64)  # 1,000,000 cells hold more than 2**31 counts
+                anndata.io.write_elem(file, "X", part)
+            types.append(y)
+            stored += part.nnz
+        for name, size in (("obs", n_cells), ("var", n_genes)):
+            anndata.io.write_elem(file, name, pd.DataFrame(index=np.arange(size).astype(str)))
+        file.attrs.update({"encoding-type": "anndata", "encoding-version": "0.1.0"})
+    return np.concatenate(types), stored
+
+
+def with_rare(part: csr_matrix, y: np.ndarray, density: float, turn: int) -> tuple[csr_matrix, np.ndarray]:
+    """Put cells of two rare types in place of the last ones; none of them is drawn twice."""
+    count = max(1, round(2 * _RARE * len(y)))
+    shares = (*[_NONE] * len(_SHARES), 1.0, 1.0)
+    # The seed fixes the types, the number of cells fixes the cells.
+    depth = density * part.shape[1] * 1.6
+    made = make_single_cells(
+        count * (turn + 1), part.shape[1], group_shares=shares, depth=depth, dispersion=0.0, random_state=0
+    )
+    kept = len(y) - count
+    return csr_matrix(vstack([part[:kept], made.X[-count:]])), np.concatenate([y[:kept], made.y[-count:]])
+
+
+def rare_found(path: Path, genes: np.ndarray, y: np.ndarray) -> float:
+    """The share of the rare types' cells whose 5 nearest cells say so, among these and 20,000 others."""
+    import anndata
+
+    rng = np.random.default_rng(0)
+    rare = y >= len(_SHARES)
+    rows = np.union1d(np.flatnonzero(rare), rng.permutation(len(y))[:_DIFFERENT])
+    X = normalized(csr_matrix(anndata.read_h5ad(path, backed="r")[rows].X[:]))
+    kinds = np.unique(y[rows], return_inverse=True)[1]
+    P = components(Cells("", X, X, False, kinds, None), genes)
+    near = NearestNeighbors(n_neighbors=5).fit(P).kneighbors(return_distance=False)
+    return float(np.mean((majority(kinds[near]) == kinds)[rare[rows]]))
+
+
+def measure_backed(n_cells: int, n_genes: int, density: float, folder: Path) -> tuple[float, float, float]:
+    """Print one size; return stored counts in millions, seconds of the processor, MB."""
+    import anndata
+
+    path, found = folder / f"{n_cells}.h5ad", {}
+    y, stored = written(path, n_cells, n_genes, density)
+
+    def choose() -> None:
+        begin = time.process_time()
+        adata = anndata.read_h5ad(path, backed="r")
+        found["genes"] = np.flatnonzero(select_genes(adata, N_CHOSEN, inplace=False)["highly_variable"])
+        adata.file.close()
+        found["seconds"] = time.process_time() - begin
+
+    memory = extra_bytes(choose) / 1e6
+    by_chance = np.random.default_rng(0).permutation(n_genes)[:N_CHOSEN]
+    shares = [rare_found(path, genes, y) for genes in (found["genes"], by_chance)]
+    path.unlink()
+    print(f"{n_cells:,} x {n_genes:,}, {stored / 1e6:.0f} million counts: {found['seconds']:.1f} s, {memory:.0f} MB")
+    rare = f"{np.sum(y >= len(_SHARES))} cells of rare types"
+    print(f"  {rare}: found {shares[0]:.2f}, with random genes {shares[1]:.2f}", flush=True)
+    return stored / 1e6, found["seconds"], memory
+
+
+def cost_model(rows: list[tuple[float, float, float]], per_cell: float) -> None:
+    """Print lines through seconds and MB, and what they say of 1,000,000 cells."""
+    sizes = np.array([row[0] for row in rows])
+    for column, unit in ((1, "s"), (2, "MB")):
+        slope, start = np.polyfit(sizes, [row[column] for row in rows], 1)
+        planned = start + slope * per_cell * _PLANNED / 1e6
+        print(f"{start:.1f} {unit} + {slope:.3f} {unit} per million counts; {_PLANNED:,} cells: {planned:,.0f} {unit}")
 
 
 def following(adata: Any) -> None:
@@ -106,12 +204,18 @@ def main() -> None:
     parser.add_argument("--genes", type=int, default=20_000)
     parser.add_argument("--density", type=float, default=0.05)
     parser.add_argument("--turns", type=int, default=1)
+    parser.add_argument("--backed", action="store_true", help="from a file only, with the cost model")
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")
     import anndata
 
     warm = anndata.AnnData(counts(2_500, 1_000, 0.1))  # compiles
     select_genes(warm, 100)
+    if arguments.backed:
+        sizes = (arguments.genes, arguments.density)
+        with tempfile.TemporaryDirectory() as folder:
+            rows = [measure_backed(n_cells, *sizes, Path(folder)) for n_cells in arguments.cells]
+        return cost_model(rows, rows[-1][0] * 1e6 / arguments.cells[-1]) if len(rows) > 1 else None
     following(warm)
     with tempfile.TemporaryDirectory() as folder:
         per_cell = [

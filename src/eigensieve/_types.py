@@ -14,5 +14,8 @@ IntArray = NDArray[np.integer[Any]]
 BoolArray = NDArray[np.bool_]
 """Masks."""
 
+DType = np.dtype[Any]
+"""Type of the numbers in an array."""
+
 Array = NDArray[Any]
 """Several kinds are allowed: numbers as the user stores them, names, raw memory."""

@@ -116,10 +116,6 @@ def irrelevant_weight_bound(X_irrelevant: ArrayLike, eigenvalue: float) -> float
         Their columns as the solver saw them, i.e. standardised (the papers' M_2, transposed).
     eigenvalue : float
         lambda: the leading eigenvalue of G, which is the criterion's value at the solution.
-
-    Returns
-    -------
-    bound : float
     """
     X = np.asarray(X_irrelevant, dtype=np.float64)
     rule = "The 'X_irrelevant' parameter of irrelevant_weight_bound must be a 2D array (samples x features)"
@@ -141,10 +137,6 @@ def expected_irrelevant_weight_bound(n_irrelevant: int, n_samples: int, eigenval
         n_2 and q.
     eigenvalue : float
         lambda: the leading eigenvalue of G.
-
-    Returns
-    -------
-    bound : float
     """
     _check(eigenvalue > 0, _EIGENVALUE, f"{eigenvalue!r}")
     return float(np.sqrt(n_irrelevant * wishart_moment(2, n_irrelevant, n_samples) / eigenvalue))
@@ -164,10 +156,6 @@ def wishart_moment(order: int, n_features: int, n_samples: int) -> float:
         k, at least 1.
     n_features, n_samples : int
         n and q.
-
-    Returns
-    -------
-    moment : float
     """
     sizes = (order, n_features, n_samples)
     _check(min(sizes) >= 1, "The parameters of wishart_moment must be at least 1", f"{sizes}")
@@ -208,10 +196,6 @@ def expected_triple_product(inner_product: float, n_samples: int, n_clusters: in
         a'b.
     n_samples, n_clusters : int
         q and k.
-
-    Returns
-    -------
-    mean : float
     """
     rule = "The 'n_clusters' parameter of expected_triple_product must be between 1 and n_samples"
     _check(1 <= n_clusters <= n_samples, rule, f"{n_clusters} and {n_samples}")
@@ -246,10 +230,6 @@ def positivity_probability(
         Number of random matrices.
     random_state : int, numpy.random.Generator or None
         Seed; the same seed gives the same result.
-
-    Returns
-    -------
-    probability : float
     """
     _check(
         n_features >= 1 and n_draws >= 1,
@@ -285,10 +265,6 @@ def leading_eigenvalue_estimate(G: ArrayLike) -> float:
     ----------
     G : array-like of shape (n_features, n_features)
         Its entries on and below the diagonal are taken as draws of one distribution.
-
-    Returns
-    -------
-    eigenvalue : float
     """
     matrix = np.asarray(G, dtype=np.float64)
     rule = "The 'G' parameter of leading_eigenvalue_estimate must be a square matrix with entries of positive mean"
@@ -313,10 +289,6 @@ def norm_tail_bound(squared_norm: float, n_features: int, *, largest: float, sec
         n: the length of g.
     largest, second_moment : float
         M: no entry exceeds it in absolute value; and E g_i^2, at most M^2.
-
-    Returns
-    -------
-    bound : float
     """
     _check(
         n_features >= 1 and 0 < second_moment <= largest**2,
@@ -343,10 +315,6 @@ def trace_bound(weights: ArrayLike, n_samples: int, *, radius: float = 1.0) -> f
         q.
     radius : float, default=1.0
         Largest norm of the functions.
-
-    Returns
-    -------
-    bound : float
     """
     alpha = np.abs(np.asarray(weights, dtype=np.float64))
     _check(

@@ -90,6 +90,22 @@ def test_from_drop_to_download(browser, address, tmp_path, width, dark):
     browser.screenshot(tmp_path / "page.png")
 
 
+def test_a_table_of_few_columns_is_selected_as_it_is(browser, address):
+    """The number that stands beside "exactly" never exceeds the columns: a form with such a number is not sent."""
+    browser.open(address)
+    drop(browser, "few.csv", csv_bytes(40, 7))
+    until(browser, READY)
+    assert browser.run("document.getElementById('number').value") == "7"
+    choose(browser, "donors", "run")
+    until(browser, "document.querySelectorAll('#preview th.known').length === 1 && " + READY)
+    assert "donors: run" in browser.run("document.getElementById('preview').textContent")
+    choose(browser, "donors", "")
+    until(browser, "document.querySelectorAll('#preview th.known').length === 0 && " + READY)
+    browser.run("document.getElementById('start').click()")
+    until(browser, "!document.getElementById('result').hidden")
+    assert "of 7 features selected from 40 samples" in browser.run("document.getElementById('result-text').textContent")
+
+
 def test_a_running_selection_can_be_watched_and_stopped(browser, address):
     browser.open(address)
     drop(browser, "wide.csv", csv_bytes(300, 300))

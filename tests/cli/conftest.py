@@ -60,5 +60,5 @@ def program(*arguments: object, **options: object) -> "subprocess.Popen[bytes]":
     return subprocess.Popen(
         [sys.executable, "-m", "eigensieve", *map(str, arguments)],
         env=environment,
-        **{**pipes, **options},  # type: ignore[call-overload]
+        **{**pipes, **options},
     )

@@ -72,7 +72,7 @@ def test_gaps_are_left_open_by_default(cli, given, tmp_path):
     assert code == 0, err
     document = json.loads(out)
     assert document["selected"] == SieveSelector(6).fit(X.to_numpy()).selection_order_.tolist()
-    assert any("taken as no evidence" in note for note in document["input"]["notes"])
+    assert any("count neither for nor against a feature" in note for note in document["input"]["notes"])
     assert pd.read_csv(tmp_path / "out.csv").isna().to_numpy().any()
     code, out, err = cli("select", path, "-n", 6, "--method", "qalpha", "--json")
     assert code == 0, err

@@ -41,9 +41,7 @@ def test_inspect_and_select_take_the_table_as_it_is(cli, cars):
     assert date in found["notes"]
     code, out, err = cli("select", cars, "-n", 2, "--json")
     assert code == 0 and "left out 2 columns of text" in err, err
-    assert any(
-        "2 missing values in 1 feature taken as no evidence" in note for note in json.loads(out)["input"]["notes"]
-    )
+    assert any("2 missing values in 1 feature left as they are" in note for note in json.loads(out)["input"]["notes"])
     code, out, err = cli("select", cars, "--categories", "one-hot", "-n", 8, "--json")
     assert code == 0 and "Origin=USA" in json.loads(out)["names"], err
 
@@ -151,7 +149,7 @@ def test_compress_says_what_it_kept_and_why(cli, cars, tmp_path):
     )
     assert code == 0, err
     for said in (re.sub(r"\s+", " ", out), (tmp_path / "r.html").read_text()):
-        assert re.search(r"\d+, those that predict the labels best \(--elements\)", said), said
+        assert re.search(r"\d+, those that predict the labels best", said), said
         assert re.search(r"[1-4] of 4: \w+", said) and "standardised by the training samples" in said
     out = cli("compress", cars, "--label", "Origin", "-e", 30, "--seed", 0, "--no-compare", "--no-scale")[1]
     assert "taken as they are" in out
@@ -262,7 +260,7 @@ def test_errors_speak_of_options(cli, cars):
     code, _, err = cli("inspect", cars, "--decimal", "ab")
     assert code == 2 and "--decimal must be one character" in err
     code, _, err = cli("inspect", cars, "--decimal", ",", "--thousands", ",")
-    assert code == 2 and "--thousands must differ from the decimal mark. Got ',' for both." in err
+    assert code == 2 and "--thousands must differ from the decimal mark ','. Got ',' instead." in err
     code, _, err = cli("select", cars, "--fdr", 3)
     assert code == 2 and "--fdr must be" in err
     for message in (err, in_options("n_features_to_select=5 asks"), in_options("Use score='laplacian' or scale=True.")):

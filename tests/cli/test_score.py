@@ -34,7 +34,7 @@ def test_a_panel_stands_beside_the_best_and_random_ones(cli, table, values, pane
 def test_the_table_on_the_terminal_says_what_to_do(cli, table, panels):
     code, out, _ = cli("score", table, "--drop", "tissue", *panels, "-p", "g3,g4")
     assert code == 0
-    assert "share of the structure" in out and "panel 3" in out and "best of its size" in out
+    assert "share of the structure" in out and "panel 3" in out and "sieve's pick" in out
     assert "noise: adds nothing: " in out and "add next: " in out
     assert any(words in out for words in ("shows most", "show most"))
     code, out, _ = cli("score", table, "--drop", "tissue", "-p", "g3,g4")

@@ -181,14 +181,14 @@ def test_open_data_takes_open_handles_too(X: np.ndarray, backend: str) -> None:
     np.testing.assert_allclose(open_data(made).take([3, 50]), X[:, [3, 50]])
 
 
-def test_memory_maps_of_part_of_a_file(X: np.ndarray, tmp_path) -> None:  # type: ignore[no-untyped-def]
+def test_memory_maps_of_part_of_a_file(X: np.ndarray, tmp_path) -> None:
     np.save(tmp_path / "X.npy", X)
     view = np.load(tmp_path / "X.npy", mmap_mode="r")
     for part in (view[5:20], view[::2], view[:, 3:40], view.T, np.load(tmp_path / "X.npy", mmap_mode="c")):
         np.testing.assert_array_equal(as_data(part).take([0, 2, 1]), np.asarray(part)[:, [0, 2, 1]])
 
 
-def test_anndata_backed_and_in_memory(X: np.ndarray, tmp_path) -> None:  # type: ignore[no-untyped-def]
+def test_anndata_backed_and_in_memory(X: np.ndarray, tmp_path) -> None:
     anndata = pytest.importorskip("anndata")
     from scipy.sparse import csc_matrix, csr_matrix
 
@@ -205,7 +205,7 @@ def test_anndata_backed_and_in_memory(X: np.ndarray, tmp_path) -> None:  # type:
         backed.file.close()
 
 
-def test_names_of_variables_beside_a_mask(X: np.ndarray, tmp_path) -> None:  # type: ignore[no-untyped-def]
+def test_names_of_variables_beside_a_mask(X: np.ndarray, tmp_path) -> None:
     """Of strings that may be missing, anndata 0.13 writes values and a mask."""
     h5py = pytest.importorskip("h5py")
     names = [f"gene{i}" for i in range(90)]

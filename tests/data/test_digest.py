@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from eigensieve.data import as_data, fingerprint
+from eigensieve.data import as_data, fingerprint, value_orders
 from support.backends import BACKENDS
 
 WORD = 2**64
@@ -47,3 +47,18 @@ def test_any_change_shows(X: np.ndarray) -> None:
     counts = np.arange(12.0).reshape(3, 4)
     others = [X, X[::-1], X[:, ::-1], swapped, bit, X[:-1], X[:, :-1], counts, counts.reshape(4, 3), counts[[1, 0, 2]]]
     assert len({fingerprint(as_data(np.ascontiguousarray(other))) for other in others}) == len(others)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_orders_move_with_samples_and_features(backend: str) -> None:
+    """Also where rows and columns hold the same values in other places, as in tables of zeros and ones."""
+    rng = np.random.default_rng(3)
+    for X in (
+        rng.standard_normal((30, 20)).astype(np.float32).astype(float),
+        (rng.random((40, 25)) < 0.4).astype(float),
+    ):
+        rows, columns = rng.permutation(len(X)), rng.permutation(X.shape[1])
+        first, other = value_orders(as_data(X)), value_orders(as_data(BACKENDS[backend](X[rows][:, columns])))
+        np.testing.assert_array_equal(rows[other.samples], first.samples)
+        np.testing.assert_array_equal(columns[other.features], first.features)
+        np.testing.assert_array_equal(first.samples[first.ranks()], np.arange(len(X)))

@@ -59,7 +59,7 @@ def test_statistics_find_every_bad_column(X: np.ndarray, backend: str) -> None:
 
 
 @pytest.mark.parametrize("make", [np.asarray, sp.csc_array], ids=["dense", "sparse"])
-def test_statistics_from_tiny_to_huge(make) -> None:  # type: ignore[no-untyped-def]
+def test_statistics_from_tiny_to_huge(make) -> None:
     base = np.random.default_rng(2).standard_normal((20, 3))
     scales = np.array([1e-300, 1.0, 1e300])
     data = as_data(make(base * scales))
@@ -96,9 +96,9 @@ def test_integer_and_boolean_data_give_the_same_products(kind: type) -> None:
 def test_floating_types_are_kept_and_nothing_is_copied() -> None:
     X = np.zeros((4, 6), dtype=np.float32)
     assert as_data(X).dtype == np.float32
-    assert np.shares_memory(as_data(X).X, X)  # type: ignore[attr-defined]
+    assert np.shares_memory(as_data(X).X, X)
     S = sp.csc_array(np.eye(4, 6))
-    assert np.shares_memory(as_data(S).values, S.data)  # type: ignore[attr-defined]
+    assert np.shares_memory(as_data(S).values, S.data)
 
 
 def test_results_do_not_depend_on_the_number_of_threads() -> None:

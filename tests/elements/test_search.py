@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from eigensieve.elements import RBF, MaskedKernel, Plan, SelectionState
+from eigensieve.elements import RBF, MaskedKernel, Plan, PrintedState, SelectionState
 from eigensieve.elements.greedy import SampledData, select_exact, select_probabilistic, sketch
 from eigensieve.elements.guided import select_guided
 from eigensieve.elements.kernel import LINEAR, POLY
 from eigensieve.elements.state import Trial
-from reference.elements import squared_error
+from reference.elements import algorithm_one, squared_error
 
 KERNELS = {
     "rbf": MaskedKernel(RBF, gamma=0.3),
@@ -74,6 +74,27 @@ def test_probabilistic_with_all_candidates_and_samples_starts_like_exact():
     plan = Plan(n_elements=1, rescale=False, n_candidates=36, sample_fraction=1.0, chunk_size=1, n_tries=1)
     found = select_probabilistic(state, plan, np.random.default_rng(0))
     assert (found.columns[0].basis, found.columns[0].features) == (best.columns[0].basis, best.columns[0].features)
+
+
+def test_probabilistic_with_all_candidates_and_samples_is_algorithm_one():
+    rng = np.random.default_rng(0)
+    X, alpha = rng.normal(size=(40, 4)), rng.normal(size=5)
+    kernel = MaskedKernel(RBF, gamma=0.6)
+    state = PrintedState(kernel, X, X[:5].copy())
+    plan = Plan(n_elements=8, rescale=False, n_candidates=20, sample_fraction=1.0, chunk_size=1, n_tries=1)
+    found = select_probabilistic(state, plan, np.random.default_rng(0))
+    M, _, path = algorithm_one(X, X[:5], alpha, 8, 0.6)
+    assert M.sum(axis=0).max() > 1  # some columns grew
+    assert {(i, c.basis) for c in found.columns for i in c.features} == set(zip(*np.nonzero(M), strict=True))
+    np.testing.assert_allclose(np.array(found.path) * state.start_error, path, rtol=1e-9)
+
+
+def test_algorithm_one_where_columns_depend_on_each_other_on_the_sample():
+    """Whole numbers repeat, and a tenth of the samples has fewer rows than there are columns."""
+    X = np.round(np.random.default_rng(16).normal(size=(34, 4)))
+    state = PrintedState(KERNELS["poly"], X, X[:20].copy())
+    found = probabilistic(state, 35)
+    assert found.n_elements > 20 and (np.diff(found.path) <= 1e-12).all()
 
 
 def test_more_tries_are_better_on_average():

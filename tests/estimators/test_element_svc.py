@@ -19,7 +19,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from eigensieve import ElementSelectedSVC, ReducedSetSVC
 from eigensieve.elements.expansion import summed_in_single_bound
-from reference.elements import brute_force_greedy, masked_kernel
+from reference.elements import algorithm_one, brute_force_greedy, masked_kernel
 
 # Easy problems need fewer elements than the budget. The tests of that warning ask for it by name.
 pytestmark = pytest.mark.filterwarnings("ignore:.* elements were found:UserWarning")
@@ -51,36 +51,28 @@ def three_classes():
     return StandardScaler().fit_transform(X), np.array(["ash", "elm", "oak"])[y]
 
 
+def naive_columns(model, X):
+    """The masked kernel's columns by basis vector, from the public attributes alone."""
+    svc, B, M = model.estimator_, model.support_vectors_, model.mask_.toarray().astype(bool)
+    return {
+        j: masked_kernel(X, B[[j]], M[:, [j]], svc.kernel, svc._gamma * model.widths_[j], svc.degree, svc.coef0)
+        for j in np.flatnonzero(M.any(axis=0))
+    }
+
+
 def naive_decision(model, X):
-    """Equation 5, from the public attributes alone."""
-    svc = model.estimator_
-    gamma = svc._gamma
-    total = np.tile(model.intercept_, (len(X), 1))
-    M = model.mask_.toarray().astype(bool)
-    for j in np.flatnonzero(M.any(axis=0)):
-        one = np.zeros_like(M)
-        one[:, j] = M[:, j]
-        column = masked_kernel(
-            X,
-            model.support_vectors_,
-            one,
-            svc.kernel,
-            gamma * model.widths_[j],
-            degree=svc.degree,
-            coef0=svc.coef0,
-        )
-        total += column * model.dual_coef_[:, j]
+    """Equation 5."""
+    total = model.intercept_ + sum(column * model.dual_coef_[:, j] for j, column in naive_columns(model, X).items())
     return total[:, 0] if total.shape[1] == 1 else total
 
 
 @pytest.mark.parametrize("kernel", list(KERNELS))
 @pytest.mark.parametrize("shape", ["element", "feature", "basis", "joint", "prototypes"])
-@pytest.mark.parametrize("match", ["decision", "kernel"])
-def test_decision_is_the_masked_expansion_for_every_shape(data, kernel, shape, match):
+def test_decision_is_the_masked_expansion_for_every_shape(data, kernel, shape):
     X, y = data
     svc = KERNELS[kernel]
     n_elements = {"feature": 1200, "basis": 120}.get(shape, 60)
-    model = ElementSelectedSVC(svc, n_elements=n_elements, shape=shape, match=match, random_state=0).fit(X, y)
+    model = ElementSelectedSVC(svc, n_elements=n_elements, shape=shape, match="decision", random_state=0).fit(X, y)
     np.testing.assert_allclose(model.decision_function(X), naive_decision(model, X), atol=1e-5)
     assert model.mask_.nnz == model.n_elements_ <= n_elements
     assert model.path_[-1] <= model.path_[0] <= 1 + 1e-12
@@ -108,19 +100,61 @@ def test_masks_have_the_shapes_they_are_named_after(data):
     assert 1 <= len(used) <= 4 and all(len(p) == 8 for p in used)
 
 
-@pytest.mark.parametrize("match", ["decision", "kernel"])
-def test_exact_search_equals_brute_force(match):
+@pytest.fixture
+def small():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(30, 4))
     y = (X[:, 0] * X[:, 1] + 0.3 * rng.normal(size=30) > 0).astype(int)
-    svc = SVC(gamma=0.6, C=2).fit(X, y)
-    model = ElementSelectedSVC(svc, n_elements=6, search="exact", match=match, tol=0).fit(X, y)
-    B = svc.support_vectors_
-    K = np.exp(-0.6 * ((X[:, None] - B) ** 2).sum(axis=2))
-    targets = K if match == "kernel" else svc.decision_function(X)
-    M, _, path = brute_force_greedy(X, B, targets, 6, "rbf", 0.6)
+    return X, y, SVC(gamma=0.6, C=2).fit(X, y)
+
+
+def test_exact_search_equals_brute_force(small):
+    X, y, svc = small
+    model = ElementSelectedSVC(svc, n_elements=6, search="exact", match="decision", tol=0).fit(X, y)
+    M, _, path = brute_force_greedy(X, svc.support_vectors_, svc.decision_function(X), 6, "rbf", 0.6)
     np.testing.assert_array_equal(model.mask_.toarray().astype(bool), M)
     np.testing.assert_allclose(model.path_, path, atol=1e-10)
+
+
+def test_kernel_matched_by_the_exact_search_is_algorithm_one_as_printed(small):
+    X, y, svc = small
+    model = ElementSelectedSVC(svc, n_elements=12, search="exact", match="kernel", tol=0).fit(X, y)
+    M, weights, path = algorithm_one(X, svc.support_vectors_, svc.dual_coef_[0], 12, 0.6)
+    assert M.sum(axis=0).max() > 1  # some columns grew
+    np.testing.assert_array_equal(model.mask_.toarray().astype(bool), M)
+    np.testing.assert_allclose(model.dual_coef_[0, M.any(axis=0)], weights, rtol=1e-7)
+    K = np.exp(-0.6 * ((X[:, None] - svc.support_vectors_) ** 2).sum(axis=2))
+    np.testing.assert_allclose(model.path_, path / (K**2).sum(), rtol=1e-9)
+    np.testing.assert_array_equal(model.intercept_, svc.intercept_)
+    np.testing.assert_allclose(model.decision_function(X), naive_decision(model, X), atol=1e-5)
+
+
+@pytest.mark.parametrize("kernel", list(KERNELS))
+def test_kernel_matched_by_the_probabilistic_search_ends_with_least_squares(data, kernel):
+    X, y = data
+    model = ElementSelectedSVC(
+        KERNELS[kernel], n_elements=40, search="probabilistic", match="kernel", random_state=0
+    ).fit(X, y)
+    design = np.hstack(list(naive_columns(model, X).values()))
+    left = model.estimator_.decision_function(X) - model.decision_function(X)
+    np.testing.assert_allclose(design.T @ left, 0.0, atol=1e-3)
+    assert model.mask_.nnz == model.n_elements_ <= 40 and (np.diff(model.path_) <= 1e-12).all()
+    assert model.score(X, y) > 0.7
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "fix"),
+    [
+        ("search", "guided", "probabilistic"),
+        ("shape", "basis", "element"),
+        ("refine", True, "auto"),
+        ("ridge", 0.1, "auto"),
+    ],
+)
+def test_options_that_algorithm_one_does_not_have(data, name, value, fix):
+    model = ElementSelectedSVC(match="kernel", **{"search": "exact", name: value})
+    with pytest.raises(ValueError, match=f"'{name}' .* for match='kernel'. Got .* Set {name}='{fix}', or match='dec"):
+        model.fit(*data)
 
 
 def test_fitted_estimator_is_used_as_it_is(data):

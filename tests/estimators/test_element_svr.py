@@ -38,7 +38,8 @@ def svr(friedman):
 @pytest.mark.parametrize("match", ["decision", "kernel", "labels"])
 def test_predictions_follow_from_the_public_attributes(match, friedman, svr):
     X, y, X_test, _ = friedman
-    model = ElementSelectedSVR(svr, n_elements=60, match=match, random_state=0).fit(X, y)
+    search = "probabilistic" if match == "kernel" else "guided"
+    model = ElementSelectedSVR(svr, n_elements=60, match=match, search=search, random_state=0).fit(X, y)
     gamma = 1.0 if match == "labels" else svr._gamma
     total = np.full(len(X_test), model.intercept_[0])
     for j in np.flatnonzero(model.widths_):

@@ -18,7 +18,7 @@ def X() -> np.ndarray:
 
 
 def fails(message: str, X: object, y: object = None, **parameters: object) -> None:
-    model = QAlphaSelector(**parameters)  # type: ignore[arg-type]
+    model = QAlphaSelector(**parameters)
     with pytest.raises((ValueError, TypeError), match=message):
         model.fit(X, y)
     assert not [name for name in vars(model) if name.endswith("_")], "a failed fit must leave nothing behind"
@@ -30,7 +30,7 @@ def test_text_columns() -> None:
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
 @pytest.mark.parametrize("make", [np.asarray, sp.csr_matrix], ids=["dense", "sparse"])
-def test_missing_and_infinite_values_name_their_columns(X: np.ndarray, bad: float, make) -> None:  # type: ignore[no-untyped-def]
+def test_missing_and_infinite_values_name_their_columns(X: np.ndarray, bad: float, make) -> None:
     X[3, 2] = bad
     fails(r"Input X contains NaN or infinity in 1 of 12 columns: 2\. .*SimpleImputer", make(X))
 

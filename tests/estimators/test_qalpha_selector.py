@@ -48,7 +48,7 @@ def planted() -> np.ndarray:
         QAlphaSelector(solver="basic", solver_options={"init": "random"}, random_state=0),
     ]
 )
-def test_scikit_learn_contract(estimator, check) -> None:  # type: ignore[no-untyped-def]
+def test_scikit_learn_contract(estimator, check) -> None:
     check(estimator)
 
 
@@ -164,7 +164,7 @@ def test_fits_of_the_folds_see_nothing_of_the_fold(
     changed = np.where(fold, rng.standard_normal(X.shape), X)
     seen = []
 
-    def once(data, usable, fit, **_):  # type: ignore[no-untyped-def]
+    def once(data, usable, fit, **_):
         seen.append(fit(usable & ~fold))
         return Discoveries(np.ones(n_features), ~fold)
 

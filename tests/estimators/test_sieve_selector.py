@@ -37,7 +37,7 @@ def planted() -> np.ndarray:
 
 @pytest.mark.filterwarnings("ignore:SieveSelector found no feature")
 @parametrize_with_checks([SieveSelector(0.5), SieveSelector()])
-def test_scikit_learn_contract(estimator, check) -> None:  # type: ignore[no-untyped-def]
+def test_scikit_learn_contract(estimator, check) -> None:
     check(estimator)
 
 

@@ -17,7 +17,7 @@ SIDE = 4.0 * rng.standard_normal((40, 2)) @ LIGHT + 0.5 * rng.standard_normal((4
 
 
 @parametrize_with_checks([UnwantedVariationRemover()])
-def test_scikit_learn_contract(estimator, check) -> None:  # type: ignore[no-untyped-def]
+def test_scikit_learn_contract(estimator, check) -> None:
     check(estimator)
 
 

@@ -22,7 +22,7 @@ NEW[:, :6] += X[:3, :6][np.arange(12) % 3]
 
 
 @parametrize_with_checks([WeightedFeatures()])
-def test_scikit_learn_contract(estimator, check) -> None:  # type: ignore[no-untyped-def]
+def test_scikit_learn_contract(estimator, check) -> None:
     check(estimator)
 
 
@@ -81,7 +81,7 @@ def test_new_samples_get_the_cluster_of_the_nearest_centroid() -> None:
     np.testing.assert_array_equal(model.predict(NEW), clusters[np.arange(12) % 3])
 
 
-def test_it_is_saved_and_loaded(tmp_path) -> None:  # type: ignore[no-untyped-def]
+def test_it_is_saved_and_loaded(tmp_path) -> None:
     model = WeightedFeatures(QAlphaSelector(4, 2), floor=0.2).fit(X)
     save_model(model, tmp_path / "weights.skops")
     np.testing.assert_array_equal(load_model(tmp_path / "weights.skops").transform(NEW), model.transform(NEW))

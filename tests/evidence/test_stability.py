@@ -37,7 +37,7 @@ def test_an_interrupted_run_goes_on(tmp_path: Path) -> None:
     class Stops(VarianceThreshold):
         calls = 0
 
-        def fit(self, X, y=None):  # type: ignore[no-untyped-def]
+        def fit(self, X, y=None):
             Stops.calls += 1
             if Stops.calls == 4:
                 raise KeyboardInterrupt
@@ -54,7 +54,7 @@ def test_an_interrupted_run_goes_on(tmp_path: Path) -> None:
 
 
 class TakesMore(SelectKBest):
-    def fit(self, X, y=None, more=None):  # type: ignore[no-untyped-def]
+    def fit(self, X, y=None, more=None):
         return super().fit(X, y)
 
 
@@ -167,7 +167,7 @@ def test_labels_and_what_else_belongs_to_the_samples_are_cut_with_them() -> None
     class Recorder(VarianceThreshold):
         seen: list = []
 
-        def fit(self, X, y=None, extra=None):  # type: ignore[no-untyped-def]
+        def fit(self, X, y=None, extra=None):
             Recorder.seen.append((X, y, extra))
             return super().fit(X)
 

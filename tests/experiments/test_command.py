@@ -1,4 +1,4 @@
-"""``python -m experiments``: names, the results folder, the page, and what is refused."""
+"""``python -m experiments``: names, the results folder, the page, and refusals."""
 
 import pytest
 

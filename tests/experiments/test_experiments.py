@@ -42,6 +42,16 @@ def tiny(name):
     return replace(experiment, quick={case: 1})
 
 
+def assert_same(row, kept):
+    """The kept results are those of the present code, up to the rounding of another machine."""
+    assert row.keys() == kept.keys()
+    for key, value in row.items():
+        if isinstance(value, str):
+            assert value == kept[key]
+        else:
+            np.testing.assert_allclose(value, kept[key], rtol=1e-3, atol=1e-3, err_msg=key)
+
+
 @pytest.mark.parametrize("name", EXPERIMENTS)
 def test_results_table_and_figure(name, tmp_path):
     experiment = tiny(name)
@@ -51,6 +61,8 @@ def test_results_table_and_figure(name, tmp_path):
     row = json.loads(line)
     assert (row["case"], row["run"]) == (case, 0) and len(row) > 2
     assert results.rows == [row]
+    (kept,) = (one for one in load_results(experiment, RAW).rows if (one["case"], one["run"]) == (case, 0))
+    assert_same(row, kept)
 
     def again(case, number):
         raise AssertionError("a run that is there must not be repeated")
@@ -83,6 +95,13 @@ def test_the_page_says_what_the_kept_results_give(name, monkeypatch):
     picture = f"images/reproduced-{name}.png"
     assert section(experiment, load_results(experiment, RAW), picture) in written
     assert (RAW.parent / picture).exists()
+
+
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_every_experiment_compares_readings(name):
+    found = EXPERIMENTS[name].readings(load_results(EXPERIMENTS[name], RAW))
+    choices = {each.choice: [other.reading for other in found if other.choice == each.choice] for each in found}
+    assert choices and all(len(set(names)) == len(names) >= 2 for names in choices.values())
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,6 @@ from sklearn.svm import SVC
 
 from eigensieve.datasets import make_weston_linear
 from experiments import element_selection, gene_outcomes, laplacian, sufficient, uci_side_data, weston
-from experiments.algorithm_one import PrintedElements, _Selected
 from experiments.face_features import Faces, haar, precision_index, tuned
 from experiments.frame import Results
 from experiments.gene_shaving import shaved_features
@@ -27,6 +26,12 @@ def test_pair_accuracy_is_the_mean_of_two_rates():
     same = [clusters[a] == clusters[b] for a, b in pairs if y[a] == y[b]]
     different = [clusters[a] != clusters[b] for a, b in pairs if y[a] != y[b]]
     assert uci_side_data.pair_accuracy(y, clusters) == pytest.approx((np.mean(same) + np.mean(different)) / 2)
+
+
+@pytest.mark.parametrize("label", gene_outcomes.READINGS)
+def test_readings_of_gene_outcomes_rank_all_genes(label):
+    X, y = np.random.default_rng(0).normal(size=(20, 30)), np.repeat([-1, 1], 10)
+    assert sorted(gene_outcomes._q_alpha(X, y, **gene_outcomes.READINGS[label])) == list(range(30))
 
 
 def test_the_table_of_uci_sets_has_a_row_for_sets_without_printed_figures():
@@ -189,56 +194,6 @@ def test_break_even_and_rejection_by_counting():
     found = element_selection._measures(scores, y)
     assert found["rejection"] == pytest.approx(27 / 50)  # one positive in 50 may be lost: threshold 26.5
     assert found["break-even"] == pytest.approx(0.24, abs=0.011)
-
-
-def _printed_machine(n_elements):
-    X, y = make_classification(200, 6, n_informative=4, random_state=0)
-    svc = SVC(C=1.0, gamma=0.2).fit(X, y)
-    model = PrintedElements(svc.support_vectors_, svc.dual_coef_[0], svc._gamma)
-    return X, svc, model.fit(X, n_elements, np.random.default_rng(0))
-
-
-def test_algorithm_one_as_printed_ends_with_least_squares():
-    X, svc, model = _printed_machine(60)
-    assert sum(map(len, model.mask.values())) == 60
-    column, rows = next(iter(model.mask.items()))
-    expected = rbf_kernel(X[:, rows], svc.support_vectors_[[column]][:, rows], gamma=0.2)[:, 0]
-    np.testing.assert_allclose(model._columns(X)[:, 0], expected)
-    full = svc.decision_function(X) - svc.intercept_
-    left = full - model.decision_function(X)
-    np.testing.assert_allclose(model._columns(X).T @ left, 0.0, atol=1e-6)
-    assert np.sum(left**2) < 0.5 * np.sum(full**2)
-
-
-def test_algorithm_one_as_printed_takes_the_candidate_that_leaves_least():
-    X, svc, model = _printed_machine(10)
-    K = rbf_kernel(X, svc.support_vectors_, gamma=0.2)
-    columns = {j: model._column(X, j, rows) for j, rows in model.mask.items()}
-
-    def left_over(K, columns):
-        design = np.array(list(columns.values())).T
-        return K - design @ np.linalg.lstsq(design, K, rcond=None)[0]
-
-    Q, R = np.linalg.qr(np.array(list(columns.values())).T)
-    state = _Selected(left_over(K, columns), Q, R, {j: list(rows) for j, rows in model.mask.items()})
-    rng = np.random.default_rng(1)
-    sample = rng.choice(len(X), 60, replace=False)
-    rows = rng.integers(0, 6, 30)
-    places = np.concatenate([rng.choice(list(model.mask), 15), rng.integers(0, len(svc.support_vectors_), 15)])
-    errors = {}
-    for row, j in zip(rows, places, strict=True):
-        if row not in model.mask.get(j, []):
-            tried = {**columns, j: model._column(X, j, [*model.mask.get(j, []), row])}
-            sampled = {key: values[sample] for key, values in tried.items()}
-            errors[row, j] = np.sum(left_over(state.left[sample], sampled) ** 2)
-    chosen = model._best(X[sample], state, sample, rows, places)
-    assert errors[chosen] == pytest.approx(min(errors.values()))
-    row, j = chosen
-    before = state.left.copy()
-    used = [*state.drop(j), row]
-    state.append(j, used, model._column(X, j, used))
-    expected = left_over(before, {**columns, j: model._column(X, j, used)})
-    np.testing.assert_allclose(state.left, expected, atol=1e-8)
 
 
 def _squared_hinge_loss(point, K, signs):

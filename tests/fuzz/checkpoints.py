@@ -1,7 +1,6 @@
 """Damaged checkpoint folders and stability files: each is refused with CheckpointError, or changes nothing."""
 
 import tempfile
-from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -10,7 +9,7 @@ import numpy as np
 from sklearn.feature_selection import VarianceThreshold
 
 from eigensieve import CheckpointError, QAlphaSelector, selection_stability
-from fuzz.damage import damaged
+from fuzz.reader_damage import damaged_binary
 
 Spec = dict[str, Any]
 
@@ -21,10 +20,6 @@ STABILITY = "stability"
 def draw(rng: np.random.Generator, target: str) -> Spec:
     kinds = (*SOLVERS, STABILITY)
     return {"of": kinds[int(rng.integers(len(kinds)))], "seed": int(rng.integers(2**31))}
-
-
-def simpler(spec: Spec) -> Iterator[Spec]:
-    return iter(())
 
 
 def _data() -> np.ndarray:
@@ -57,7 +52,7 @@ def check(spec: Spec) -> str:
     with tempfile.TemporaryDirectory() as folder:
         for name, content in files.items():
             (Path(folder) / name).parent.mkdir(parents=True, exist_ok=True)
-            (Path(folder) / name).write_bytes(damaged(rng, content) if name == hit else content)
+            (Path(folder) / name).write_bytes(damaged_binary(rng, content) if name == hit else content)
         try:
             found = _run(spec["of"], Path(folder))
         except CheckpointError as error:

@@ -5,7 +5,6 @@ import signal
 import threading
 import time
 import warnings
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -26,10 +25,6 @@ def draw(rng: np.random.Generator, target: str) -> Spec:
         "labels": bool(rng.random() < 0.3),
         "seed": int(rng.integers(2**31)),
     }
-
-
-def simpler(spec: Spec) -> Iterator[Spec]:
-    return iter(())
 
 
 def check(spec: Spec) -> str:

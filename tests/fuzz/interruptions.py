@@ -12,7 +12,6 @@ import sys
 import tempfile
 import time
 import zipfile
-from collections.abc import Iterator
 from contextlib import redirect_stderr
 from functools import cache
 from pathlib import Path
@@ -37,7 +36,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "apply": ("apply", "{model}", "{table}", "--label", "y", "-o", "{out}/x.csv"),
     "compare": (*_COMPARE, "-n", "3", "--folds", "2", "-o", "{out}/x.csv", "-r", "{out}/r.html"),
     "score": ("score", "{table}", "--label", "y", "-p", "g0,g1", "-o", "{out}/x.csv", "-r", "{out}/r.html"),
-    "demo": ("demo", "--features", "60", "-o", "{out}/r.html"),
+    "demo": ("demo", "--features", "31", "-o", "{out}/r.html"),
     "inspect": ("inspect", "{table}", "--label", "y"),
     "app": ("app", "--no-browser"),
 }
@@ -60,15 +59,10 @@ def draw(rng: np.random.Generator, target: str) -> Spec:
         "moment": float(rng.random()),
         "twice": bool(rng.random() < 0.2),
         "existing": bool(rng.random() < 0.5),
-        "program": bool(
-            rng.random() < 0.03
-        ),  # which takes seconds to start, or a fork of this process, which has everything imported
+        # a new process, which takes seconds to start, or a fork of this one, which has everything imported
+        "program": bool(rng.random() < 0.03),
         "again": bool(rng.random() < 0.25) and command != "app",  # which ends with a signal only
     }
-
-
-def simpler(spec: Spec) -> Iterator[Spec]:
-    return iter(())  # the moment matters, and does not come twice
 
 
 @cache
@@ -121,7 +115,7 @@ class _Child:
             self.pid = os.fork()
             if self.pid == 0:
                 tempfile.tempdir = str(out)
-                _be_the_command_line(parts, said)
+                be_the_command_line(parts, said)
 
     @property
     def code(self) -> int | None:
@@ -141,7 +135,8 @@ class _Child:
         return float(times.user + times.system)
 
 
-def _be_the_command_line(arguments: list[str], said: Path) -> None:
+def be_the_command_line(arguments: list[str], said: Path | None = None) -> None:
+    """Run a command in this process, a fork, and end it; `said` gets what the command says on standard error."""
     from eigensieve.cli import main
 
     code: Any = 1
@@ -149,8 +144,9 @@ def _be_the_command_line(arguments: list[str], said: Path) -> None:
         signal.setitimer(signal.ITIMER_PROF, 0)
         for name in SIGNALS[:3]:
             signal.signal(getattr(signal, name), signal.SIG_DFL)
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-        os.dup2(os.open(said, os.O_WRONLY | os.O_CREAT), 2)
+        if said is not None:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+            os.dup2(os.open(said, os.O_WRONLY | os.O_CREAT), 2)
         sys.stderr = os.fdopen(2, "w", closefd=False)
         sys.stdout = os.fdopen(1, "w", closefd=False)
         sys.argv = ["eigensieve", *arguments]
@@ -175,7 +171,8 @@ def _whole(command: str) -> tuple[dict[str, bytes], float]:
         import eigensieve.app.server  # noqa: F401
 
         return {}, _APP
-    # Forks find the modules imported and the functions compiled. Polars is left out: its threads do not survive a fork.
+    # Forks find the modules imported and the functions compiled. Polars is imported and not used: its threads do not
+    # survive a fork.
     with tempfile.TemporaryDirectory() as folder, redirect_stderr(io.StringIO()):
         parts = _arguments(command, Path(folder))
         for output in ("-w", "-o") if command in ("map", "apply", "compare", "score") else ("-w",):

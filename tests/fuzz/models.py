@@ -1,7 +1,6 @@
 """Damaged model files: each is refused with ModelFileError, or gives the same predictions as the sound file."""
 
 import tempfile
-from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,7 @@ from sklearn.svm import SVC, SVR
 import eigensieve
 from eigensieve import load_model, save_model
 from eigensieve.estimators import ModelFileError
-from fuzz.damage import damaged
+from fuzz.reader_damage import damaged_binary
 
 Spec = dict[str, Any]
 
@@ -28,10 +27,6 @@ NAMES = (
 
 def draw(rng: np.random.Generator, target: str) -> Spec:
     return {"estimator": NAMES[int(rng.integers(len(NAMES)))], "seed": int(rng.integers(2**31))}
-
-
-def simpler(spec: Spec) -> Iterator[Spec]:
-    return iter(())
 
 
 @cache
@@ -59,7 +54,7 @@ def check(spec: Spec) -> str:
     content, X, expected = _sound(spec["estimator"])
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "model.skops"
-        path.write_bytes(damaged(np.random.default_rng(spec["seed"]), content))
+        path.write_bytes(damaged_binary(np.random.default_rng(spec["seed"]), content))
         try:
             model = load_model(path)
         except ModelFileError as error:

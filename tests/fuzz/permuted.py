@@ -5,7 +5,6 @@ may select anything. A case fails if a rate of one in ten would give so many onl
 """
 
 import warnings
-from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
@@ -37,10 +36,6 @@ def draw(rng: np.random.Generator, target: str) -> Spec:
         "labels": bool(rng.random() < 0.5),
         "seed": int(rng.integers(2**31)),
     }
-
-
-def simpler(spec: Spec) -> Iterator[Spec]:
-    return iter(())
 
 
 @cache

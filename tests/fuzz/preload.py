@@ -10,6 +10,7 @@ from pathlib import Path
 import anndata  # noqa: F401
 import h5py  # noqa: F401
 import numpy as np
+import polars  # noqa: F401  only imported: the threads that its first use starts would not survive a fork
 import zarr  # noqa: F401
 
 import eigensieve.cli.app

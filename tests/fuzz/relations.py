@@ -1,12 +1,12 @@
 """Relations between two fits: data that mean the same must give the same answer.
 
-`RELATIONS` changes the data in a way that must not matter, fits again and compares. `EXCEPT` lists the relations that
-an estimator does not promise, and why; the page docs/trust.md shows this table.
+`RELATIONS` changes the data in a way that must not matter, fits again, often in another storage, and compares. `EXCEPT`
+lists the relations that an estimator does not promise, and why; the page docs/trust.md shows this table.
 """
 
 import threading
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -16,7 +16,7 @@ from threadpoolctl import threadpool_limits
 
 import eigensieve
 from fuzz.targets import CLASSIFIERS, ESTIMATORS, REGRESSORS, SELECTORS
-from support.backends import BACKENDS
+from support.backends import BACKENDS, IN_MEMORY
 
 Spec = dict[str, Any]
 
@@ -106,12 +106,7 @@ def _other_names_of_classes(case: Case, rng: np.random.Generator) -> Case:
 
 
 def _single_precision(case: Case, rng: np.random.Generator) -> Case:
-    return replace(case, storage="dense-float32", probe=case.probe.astype(np.float32))
-
-
-def _another_storage(case: Case, rng: np.random.Generator) -> Case:
-    names = [name for name in BACKENDS if "float32" not in name]
-    return replace(case, storage=names[int(rng.integers(len(names)))])
+    return replace(case, probe=case.probe.astype(np.float32))
 
 
 def _a_group_per_sample(case: Case, rng: np.random.Generator) -> Case:
@@ -139,7 +134,7 @@ RELATIONS: dict[str, Callable[[Case, np.random.Generator], Case]] = {
     "samples in another order": _samples_in_another_order,
     "features in another order": _features_in_another_order,
     "single precision": _single_precision,
-    "another storage": _another_storage,
+    "another storage": _nothing,
     "every sample twice": _every_sample_twice,
     "a constant feature": _a_constant_feature,
     "a copy of a feature": _a_copy_of_a_feature,
@@ -180,17 +175,15 @@ ONLY = {
 }
 """Relations about what only some estimators take."""
 
-_DRAWN = ('n_features_to_select="auto"', "copies are permuted by position: a feature at the limit may come or go")
 WITH_SETTING: dict[tuple[str, str], tuple[str, str]] = {
     ("QAlphaSelector", "offsets"): ('spectrum="laplacian"', "features are not centred"),
     ("TraceRatioSelector", "every sample twice"): ('score="laplacian"', "copies are neighbours"),
-    **{
-        (name, f"{what} in another order"): _DRAWN
-        for name in ("SieveSelector", "QAlphaSelector")
-        for what in ("samples", "features")
-    },
 }
 """Relations that hold but for one setting, and why."""
+IN_MEMORY_ONLY: dict[tuple[str, str], str] = {
+    (name, "every sample twice"): "samples that coincide are found in memory only"
+    for name in ("SieveSelector", "WeightedFeatures")
+}
 KNOWN: dict[str, tuple[str, ...]] = {
     "SieveSelector": ("nothing", "labels", "batches", "side", "pairs", "groups", "gaps"),
     "QAlphaSelector": ("nothing", "labels", "side", "pairs"),
@@ -198,6 +191,7 @@ KNOWN: dict[str, tuple[str, ...]] = {
     "KernelQAlphaSelector": ("nothing", "labels"),
     "TraceRatioSelector": ("labels", "labels", "gaps"),
     "UnwantedVariationRemover": ("batches", "side", "pairs"),
+    "WeightedFeatures": ("nothing", "labels", "batches"),
 }
 """What the estimators may be told; the others need labels."""
 SETTINGS: dict[str, tuple[dict[str, Any], ...]] = {
@@ -205,6 +199,7 @@ SETTINGS: dict[str, tuple[dict[str, Any], ...]] = {
     "QAlphaSelector": ({}, {"spectrum": "laplacian"}, {"n_clusters": 2}, {"n_features_to_select": "auto"}),
     "TraceRatioSelector": ({}, {"score": "laplacian"}, {"level": "feature"}),
     "KernelQAlphaSelector": ({}, {"kernel": "rbf"}),
+    "WeightedFeatures": ({"power": 1.0}, {"power": 1.0, "floor": 0.1}),
 }
 
 
@@ -221,6 +216,15 @@ def known_to(name: str, relation: str) -> list[str]:
     return [known for known in KNOWN.get(name, ("labels",)) if known != without]
 
 
+def storages_of(name: str, relation: str, known: str) -> list[str]:
+    """Return the storages of the second fit; the first one is of an array in memory."""
+    single = relation == "single precision"
+    if known == "gaps" or name in _MACHINES:
+        return ["dense-float32" if single else "dense"]
+    apart, names = relation == "another storage", IN_MEMORY if (name, relation) in IN_MEMORY_ONLY else BACKENDS
+    return [name for name in names if ("float32" in name) == single and not (apart and name == "dense")]
+
+
 def settings_of(name: str, relation: str) -> list[dict[str, Any]]:
     """Return the settings with which a relation is tried."""
     without = WITH_SETTING.get((name, relation), ("",))[0]
@@ -231,13 +235,23 @@ def settings_of(name: str, relation: str) -> list[dict[str, Any]]:
 def draw(rng: np.random.Generator, target: str) -> Spec:
     name = target.removeprefix(PREFIX)
     relations = promised(name)
-    relation = relations[int(rng.integers(len(relations)))]
-    known, settings = known_to(name, relation), settings_of(name, relation)
+    return drawn(rng, name, relations[int(rng.integers(len(relations)))])
+
+
+def drawn(rng: np.random.Generator, name: str, relation: str) -> Spec:
+    """Return a case of one relation; in half of them the second fit is of another storage."""
+
+    def one(choices: Sequence[Any]) -> Any:
+        return choices[int(rng.integers(len(choices)))]
+
+    known = one(known_to(name, relation))
+    storages = storages_of(name, relation, known)
     return {
         "estimator": name,
         "relation": relation,
-        "known": known[int(rng.integers(len(known)))],
-        "settings": settings[int(rng.integers(len(settings)))],
+        "known": known,
+        "storage": one(storages) if rng.random() < 0.5 else storages[0],
+        "settings": one(settings_of(name, relation)),
         "n_samples": int(rng.integers(36, 61)),
         "n_features": int(rng.integers(9, 25)),
         "seed": int(rng.integers(2**31)),
@@ -248,6 +262,9 @@ def simpler(spec: Spec) -> Iterator[Spec]:
     first = KNOWN.get(spec["estimator"], ("labels",))[0]
     if spec["known"] != first:
         yield {**spec, "known": first}
+    plain = storages_of(spec["estimator"], spec["relation"], spec["known"])[0]
+    if spec["storage"] != plain:
+        yield {**spec, "storage": plain}
 
 
 def case_of(spec: Spec) -> Case:
@@ -299,8 +316,8 @@ def fit(spec: Spec, case: Case) -> Any:
 
 def answer(model: Any, case: Case) -> np.ndarray:
     """Return the weights of features, cleaned samples, or what a machine makes of samples."""
-    for name in ("relevance_", "weights_", "scores_"):
-        if hasattr(model, name):
+    for name in ("relevance_", "weights_", "scores_", "scale_"):
+        if hasattr(model, name) and not hasattr(model, "directions_"):  # the scale of a remover is that of the data
             return case.back(np.asarray(getattr(model, name), dtype=float).T)
     if hasattr(model, "transform"):
         return case.back(np.asarray(model.transform(case.probe), dtype=float))
@@ -336,8 +353,9 @@ def check(spec: Spec) -> str:
 def _compare(spec: Spec) -> None:
     case, relation = case_of(spec), spec["relation"]
     other = RELATIONS[relation](case, np.random.default_rng(spec["seed"] + 1))
+    other = replace(other, storage=spec.get("storage", "dense"))
     if relation == "whole weights or repeated samples":
-        case = _repeated(other)
+        case = _repeated(replace(other, storage="dense"))
     with threadpool_limits(1, user_api="blas"):
         first = fit(spec, case)
     expected = answer(first, case)
@@ -366,6 +384,8 @@ def table() -> str:
             elif (name, relation) in WITH_SETTING:
                 setting, reason = WITH_SETTING[name, relation]
                 why.setdefault(reason, []).append(f"`{name}({setting})`")
+            if (name, relation) in IN_MEMORY_ONLY:
+                why.setdefault(IN_MEMORY_ONLY[name, relation], []).append(f"`{name}` on disk or Dask")
         said = "; ".join(f"{_several(names)}: {reason}" for reason, names in why.items())
         about = f" ({', '.join(f'`{name}`' for name in ONLY[relation])})" if relation in ONLY else ""
         lines.append(f"| {relation}{about} | {said} |")

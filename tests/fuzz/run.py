@@ -68,17 +68,17 @@ def _commit() -> str:
 def write_page(record: Path, page: Path) -> None:
     """Put the table of all runs of a record between the two marks of a page."""
     tallies: dict[tuple[str, int], Tally] = {}
-    commits: dict[tuple[str, int], str] = {}
+    commits: dict[tuple[str, int], dict[str, None]] = {}
     for line in record.read_text().splitlines():
         entry = json.loads(line)
         key = entry["target"], entry["seed"]
         tallies.setdefault(key, Tally()).join(entry)
-        commits[key] = entry["commit"]
+        commits.setdefault(key, {})[entry["commit"]] = None
     head = (
         "| target | cases | done | refused | broke a promise | slowest | memory | seed | commit |\n" + "|---" * 9 + "|"
     )
     order = sorted(tallies, key=lambda key: (list(TARGETS).index(key[0]), key[1]))
-    rows = [f"{' '.join(tallies[key].row(key[0]).split())} {key[1]} | {commits[key]} |" for key in order]
+    rows = [f"{' '.join(tallies[key].row(key[0]).split())} {key[1]} | {', '.join(commits[key])} |" for key in order]
     before, rest = page.read_text().split(_BEGIN)
     after = rest.split(_END)[1]
     page.write_text("\n".join([before + _BEGIN, "", head, *rows, "", _END + after]))
@@ -93,7 +93,7 @@ def kind(outcome: str) -> str:
 
 def shrunk(worker: Worker, target: str, case: Any, outcome: str, tries: int = 100) -> Any:
     """Return a simpler case that fails in the same way."""
-    found = True
+    found = hasattr(module_of(target), "simpler")
     while found:
         found = False
         for other in module_of(target).simpler(case):

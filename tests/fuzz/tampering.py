@@ -10,7 +10,6 @@ import json
 import tempfile
 import warnings
 import zipfile
-from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -59,10 +58,6 @@ FITS: dict[str, tuple[tuple[dict[str, Any], Any, dict[str, Any]], ...]] = {
 def draw(rng: np.random.Generator, target: str) -> Spec:
     name = target.removeprefix(PREFIX)
     return {"estimator": name, "fit": int(rng.integers(len(FITS[name]))), "seed": int(rng.integers(2**31))}
-
-
-def simpler(spec: Spec) -> Iterator[Spec]:
-    return iter(())
 
 
 @cache

@@ -3,14 +3,14 @@
 import os
 import pty
 import re
-import sys
 import tempfile
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+from fuzz.interruptions import be_the_command_line
 
 Spec = dict[str, Any]
 
@@ -48,10 +48,6 @@ def draw(rng: np.random.Generator, target: str) -> Spec:
     }
 
 
-def simpler(spec: Spec) -> Iterator[Spec]:
-    return iter(())
-
-
 def check(spec: Spec) -> str:
     word = WORDS[spec["word"]].replace("\x00", "")
     rng = np.random.default_rng(spec["seed"])
@@ -84,7 +80,8 @@ def _on_a_terminal(arguments: list[str]) -> str:
     """Run the command line on a terminal of its own; return everything that it wrote."""
     child, terminal = pty.fork()
     if child == 0:
-        _be_the_command_line(arguments)
+        os.environ["TERM"] = "xterm-256color"
+        be_the_command_line(arguments)
     shown, end = b"", time.monotonic() + 100
     while time.monotonic() < end:
         try:
@@ -97,22 +94,3 @@ def _on_a_terminal(arguments: list[str]) -> str:
     os.close(terminal)
     os.waitpid(child, 0)
     return shown.decode("utf-8", errors="replace")
-
-
-def _be_the_command_line(arguments: list[str]) -> None:
-    from eigensieve.cli import main
-
-    code: Any = 1
-    try:
-        os.environ["TERM"] = "xterm-256color"
-        sys.stdout = os.fdopen(1, "w", closefd=False)
-        sys.stderr = os.fdopen(2, "w", closefd=False)
-        sys.argv = ["eigensieve", *arguments]
-        main()
-        code = 0
-    except SystemExit as stop:
-        code = stop.code
-    finally:
-        sys.stdout.flush()
-        sys.stderr.flush()
-        os._exit(int(code or 0))

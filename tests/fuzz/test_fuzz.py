@@ -78,7 +78,13 @@ def test_cases_are_the_same_for_the_same_seed():
 
 
 def test_what_takes_longer_gets_fewer_cases():
-    shares = {"csv": 10_000, "QAlphaSelector": 5_000, "models": 2_000, "tampered FeatureMap": 1_000, "leaks": 20}
+    shares = {
+        "csv": 10_000,
+        "QAlphaSelector": 5_000,
+        "models": 2_000,
+        "tampered FeatureMap": 1_000,
+        "leaks FeatureMap": 1,
+    }
     assert {target: share(target, 10_000) for target in shares} == shares
     assert share("interrupted demo", 10_000) == 500
 

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from fuzz import relations
@@ -13,16 +14,7 @@ from fuzz.targets import ESTIMATORS
 )
 def test_data_that_mean_the_same_give_the_same_answer(estimator, relation):
     number = len(estimator) + list(relations.RELATIONS).index(relation)
-    known, settings = relations.known_to(estimator, relation), relations.settings_of(estimator, relation)
-    spec = {
-        "estimator": estimator,
-        "relation": relation,
-        "known": known[number % len(known)],
-        "settings": settings[0],
-        "n_samples": 36,
-        "n_features": 9,
-        "seed": number,
-    }
+    spec = relations.drawn(np.random.default_rng(number), estimator, relation)
     assert relations.check(spec) == "the same answer"
 
 

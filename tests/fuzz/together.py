@@ -1,15 +1,18 @@
 """Several processes at once: two that write the same files, forks after a fit, searches in parallel."""
 
 import os
+import subprocess
+import sys
 import tempfile
 import time
 import traceback
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from joblib import parallel_backend
 from sklearn.feature_selection import VarianceThreshold
 from sklearn.model_selection import GridSearchCV
@@ -18,7 +21,9 @@ from sklearn.pipeline import make_pipeline
 
 import eigensieve
 from eigensieve import CheckpointError, QAlphaSelector, load_model, save_model, selection_stability
+from eigensieve.tables import read_table
 from fuzz import relations
+from fuzz.interruptions import be_the_command_line
 
 Spec = dict[str, Any]
 
@@ -37,10 +42,6 @@ def draw(rng: np.random.Generator, target: str) -> Spec:
         "delay": float(rng.random() ** 2 * 0.05),
         "seed": int(rng.integers(2**31)),
     }
-
-
-def simpler(spec: Spec) -> Iterator[Spec]:
-    return iter(())
 
 
 def check(spec: Spec) -> str:
@@ -111,6 +112,61 @@ def _two_writers(spec: Spec, folder: Path) -> str:
     return "whole"
 
 
+def _two_outputs(spec: Spec, folder: Path) -> str:
+    """Write the same table and report with two commands, which choose another number of features: those of one."""
+    pd.DataFrame(_data(spec["seed"])).add_prefix("g").to_csv(folder / "table.csv", index=False)
+    out = folder / "out"
+    out.mkdir()
+
+    def select(n: int) -> None:
+        time.sleep(spec["delay"] * (n == 5))
+        parts = [
+            "select",
+            folder / "table.csv",
+            "--method",
+            "qalpha",
+            "-n",
+            n,
+            "-o",
+            out / "x.csv",
+            "-r",
+            out / "r.html",
+        ]
+        be_the_command_line([*map(str, parts), "-r", str(out / "r.html"), "--force"], folder / f"said {n}")
+
+    codes = _codes([_in_fork(lambda n=n: select(n)) for n in (3, 5)])
+    assert codes == [0, 0], [codes, *(file.read_text() for file in folder.glob("said*"))]
+    assert sorted(file.name for file in out.iterdir()) == ["r.html", "x.csv"], "something was left behind"
+    assert read_table(out / "x.csv").X.shape in ((30, 3), (30, 5)), "the table of both"
+    assert (out / "r.html").read_text().rstrip().endswith("</html>"), "the report is cut"
+    return "whole"
+
+
+def _two_caches(spec: Spec, folder: Path) -> str:
+    """Compile with two programs into one folder of numba's cache; a third one finds it. All compute the same, but for
+    rounding: what numba loads and what it has just compiled were seen to differ by 5e-7."""
+    code = (
+        "import numpy, eigensieve\n"
+        f"rng = numpy.random.default_rng({spec['seed']})\n"
+        "X, y = rng.standard_normal((40, 6)), numpy.arange(40) % 2\n"
+        "model = eigensieve.ElementSelectedSVC(n_elements=5, random_state=0).fit(X, y)\n"
+        "print(*model.decision_function(X))"
+    )
+    command = [sys.executable, "-W", "ignore", "-c", code]
+    own = {**os.environ, "NUMBA_CACHE_DIR": str(folder), "PYTHONPATH": os.pathsep.join(sys.path)}
+
+    def started() -> subprocess.Popen[str]:
+        return subprocess.Popen(command, env=own, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+    said = [program.communicate(timeout=2 * _PATIENCE) for program in (started(), started())]
+    said.append(started().communicate(timeout=_PATIENCE))
+    assert all(out and not err for out, err in said), said
+    first, *others = (np.array(out.split(), dtype=float) for out, _ in said)
+    for other in others:
+        np.testing.assert_allclose(other, first, rtol=0, atol=1e-4 * np.abs(first).max())
+    return "the same answer"
+
+
 def _two_checkpoints(spec: Spec, folder: Path) -> str:
     """Use one checkpoint folder, or one results file, from two processes: the right result, or an error."""
     X = _data(spec["seed"])
@@ -172,6 +228,8 @@ def _grid_search(spec: Spec, folder: Path) -> str:
 
 _KINDS: dict[str, Callable[[Spec, Path], str]] = {
     "two writers": _two_writers,
+    "two outputs": _two_outputs,
+    "two caches": _two_caches,
     "two checkpoints": _two_checkpoints,
     "fork after fit": _fork_after_fit,
     "grid search": _grid_search,

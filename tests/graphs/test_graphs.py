@@ -169,8 +169,9 @@ def test_a_graph_with_repeated_edges_is_summed_and_left_alone(kind):
 
 @pytest.mark.parametrize("n_samples", [40, 300])
 def test_leading_eigenvectors_equal_the_dense_ones(n_samples):
-    graph = knn_graph(np.random.default_rng(2).standard_normal((n_samples, 6)), 5)
-    values, vectors = leading_eigenvectors(graph, 4, smoothing=0.0)
+    points = np.random.default_rng(2).standard_normal((n_samples, 6))
+    graph = knn_graph(points, 5)
+    values, vectors = leading_eigenvectors(graph, 4, smoothing=0.0, start=points)
     d = graph.toarray().sum(axis=1)
     N = graph.toarray() / np.sqrt(np.outer(d, d))
     dense = np.linalg.eigvalsh(N)[::-1]
@@ -178,7 +179,7 @@ def test_leading_eigenvectors_equal_the_dense_ones(n_samples):
     np.testing.assert_allclose(N @ vectors, vectors * values, atol=1e-6)
     np.testing.assert_allclose(vectors.T @ vectors, np.eye(4), atol=1e-10)
     np.testing.assert_allclose(np.sqrt(d) @ vectors, 0, atol=1e-8)
-    again = leading_eigenvectors(graph, 4, smoothing=0.0)[1]
+    again = leading_eigenvectors(graph, 4, smoothing=0.0, start=points)[1]
     np.testing.assert_array_equal(vectors, again)
 
 
@@ -187,7 +188,7 @@ def test_components_are_told_apart_by_eigenvectors_of_value_one():
     X = np.vstack([rng.standard_normal((50, 3)) + 100 * c for c in range(3)])
     graph = knn_graph(X, 5)
     assert connected_components(graph)[0] == 3
-    values, vectors = leading_eigenvectors(graph, 3, smoothing=0.0)
+    values, vectors = leading_eigenvectors(graph, 3, smoothing=0.0, start=X)
     np.testing.assert_allclose(values[:2], 1.0, atol=1e-10)
     assert values[2] < 1 - 1e-4
     scaled = vectors[:, :2] / np.sqrt(degrees(graph))[:, None]
@@ -197,8 +198,9 @@ def test_components_are_told_apart_by_eigenvectors_of_value_one():
 
 @pytest.mark.parametrize("n_samples", [90, 420])
 def test_smoothing_mixes_in_the_complete_graph(n_samples):
-    graph = knn_graph(np.random.default_rng(2).standard_normal((n_samples, 6)), 5)
-    values, vectors = leading_eigenvectors(graph, 4, smoothing=0.3)
+    points = np.random.default_rng(2).standard_normal((n_samples, 6))
+    graph = knn_graph(points, 5)
+    values, vectors = leading_eigenvectors(graph, 4, smoothing=0.3, start=points)
     W = graph.toarray()
     c = 0.3 * W.sum(axis=1).mean()
     d = W.sum(axis=1) + c
@@ -209,7 +211,7 @@ def test_smoothing_mixes_in_the_complete_graph(n_samples):
 
 def test_lonely_samples_are_held_by_smoothing():
     A = sp.csr_array(np.array([[0, 1.0, 0], [1.0, 0, 0], [0, 0, 0]]))
-    values, vectors = leading_eigenvectors(A, 2, smoothing=0.3)
+    values, vectors = leading_eigenvectors(A, 2, smoothing=0.3, start=np.eye(3))
     assert np.isfinite(vectors).all() and values[0] < 1
 
 

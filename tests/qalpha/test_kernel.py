@@ -5,10 +5,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from eigensieve import QAlphaSelector
 from eigensieve.data import as_data
 from eigensieve.operators import StandardAffinity
 from eigensieve.qalpha import KernelSettings, Problem, SolveSettings, map_features, solve
 from reference import kernel as naive
+from reference import qalpha as plain
 from reference.supervised import unit_rows
 
 
@@ -77,6 +79,23 @@ def test_the_printed_update_would_not_move():
     angle = lambda A, B: np.linalg.svd(np.linalg.qr(A)[0].T @ np.linalg.qr(B)[0])[1].min()  # noqa: E731
     assert angle(E, stays) == pytest.approx(1.0)
     assert angle(E, moved) < 0.999
+
+
+@pytest.mark.parametrize("sections", [1, 3])
+def test_the_laplacian_of_a_kernel_is_that_of_the_products_of_samples(sections):
+    """Kernels that are powers have coordinates; on these `QAlphaSelector` is Q-alpha with the kernel's Laplacian."""
+    M = unit_rows(np.abs(features(q=12, n=9)))
+    parts = np.split(M, sections, axis=1)
+    products = np.hstack([np.einsum("it,iu->itu", part, part).reshape(9, -1) for part in parts])
+    settings = replace(SETTINGS, gamma=1.0, coef0=0.0, section_size=12 // sections)
+    V = dense_kernel(M, "sections", settings)
+    np.testing.assert_allclose(products @ products.T, V, atol=1e-12)
+    L = plain.terms(plain.standardise(products.T, "unit"), "laplacian")
+    alpha, _, history = plain.basic(L, plain.start(L, 2), "energy")
+    options = {"tol": 1e-9, "max_iter": 3000}
+    model = QAlphaSelector(3, 2, spectrum="laplacian", solver_options=options).fit(products.T)
+    np.testing.assert_allclose(model.weights_, alpha, atol=1e-6)
+    assert model.objective_ == pytest.approx(history[-1], rel=1e-8)
 
 
 @pytest.mark.parametrize("n_components", [1, 10, 30, 50])

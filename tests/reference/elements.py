@@ -49,6 +49,30 @@ def brute_force_greedy(X, B, targets, n_elements, kernel, gamma, degree=3, coef0
     return M, order, np.array(path)
 
 
+def algorithm_one(X, B, alpha, n_elements, gamma):
+    """Algorithm 1 as printed, for the RBF kernel. Returns the mask, the weights and |K|^2 left after each element.
+
+    `chooseNextBestElement` tries every element on every sample: what does the masked kernel matrix leave of K?
+    """
+    M = np.zeros((X.shape[1], B.shape[0]), dtype=bool)
+    K = masked_kernel(X, B, ~M, "rbf", gamma)
+    expected, path = K @ alpha, []
+    for _ in range(n_elements):
+        best = np.inf
+        for i, j in zip(*np.nonzero(~M), strict=True):
+            tried = M.copy()
+            tried[i, j] = True
+            reduced = masked_kernel(X, B, tried, "rbf", gamma)
+            error = ((K - reduced @ np.linalg.pinv(reduced) @ K) ** 2).sum()
+            if error < best * (1 - 1e-9):
+                best, choice = error, (i, j)
+        M[choice] = True
+        reduced = masked_kernel(X, B, M, "rbf", gamma)
+        K = K - reduced @ np.linalg.pinv(reduced) @ K
+        path.append((K**2).sum())
+    return M, np.linalg.pinv(reduced) @ expected, np.array(path)
+
+
 def reduced_set_error(alpha, B, beta, Z, gamma):
     """|Psi - Psi'|^2 in feature space for two RBF expansions (section 2.2)."""
 

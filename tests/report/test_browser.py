@@ -26,6 +26,11 @@ def test_opens_without_a_complaint_and_without_sideways_scrolling(browser, page,
     assert browser.run("document.documentElement.scrollWidth") <= width
     background = browser.run("getComputedStyle(document.body).backgroundColor")
     assert (background == "rgb(20, 24, 23)") == dark
+    # pictures side by side begin and end at one height, and the whole table fits
+    tops = browser.run("[...document.querySelectorAll('.half:not([hidden]) .plot')].map(e => e.getBoundingClientRect())"
+                       ".map(b => [b.top, b.bottom])")  # fmt: skip
+    assert len({tuple(top) for top in tops}) == (2 if width == 1280 else 4)
+    assert browser.run("(e => e.scrollWidth <= e.clientWidth)(document.getElementById('table-box'))")
     for view in ("curve", "map", "heat", "samples", "redundancy"):
         assert browser.run(f"document.querySelectorAll('#{view} svg *').length") > 5
 
@@ -124,6 +129,9 @@ def test_an_empty_selection_opens(browser, tmp_path):
     browser.open(path)
     assert browser.complaints() == [] and browser.run("document.getElementById('heat').hidden") is True
     assert browser.run("document.getElementById('redundancy-section').hidden") is True
+    # the table shows what there is, and no card repeats that nothing was selected
+    assert browser.run("document.querySelectorAll('#features tbody tr').length") == 30
+    assert browser.run("document.querySelectorAll('.card').length") == 2
 
 
 OVERLAPS = """(() => {
@@ -219,16 +227,35 @@ def regression(tmp_path_factory):
     return path, summary, dose
 
 
+# the colour of every sample as red, green and blue, 0 to 255
+FILLS = """[...document.querySelectorAll('#samples .sample')].map(e => getComputedStyle(e).fill).map(
+  fill => fill.match(/[\\d.e-]+/g).slice(0, 3).map(part => fill.startsWith("color") ? 255 * part : +part))"""
+
+
+def contrast(*colours):
+    """The ratio of contrast of two colours by WCAG 2.1."""
+    light = []
+    for colour in colours:
+        parts = np.asarray(colour) / 255
+        linear = np.where(parts <= 0.04045, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4)
+        light.append(float(linear @ [0.2126, 0.7152, 0.0722]))
+    return (max(light) + 0.05) / (min(light) + 0.05)
+
+
 @pytest.mark.parametrize("dark", [False, True])
 @pytest.mark.parametrize("width", [500, 1280])
 def test_samples_are_coloured_by_the_number_to_predict(browser, regression, width, dark):
     path, summary, dose = regression
     browser.open(path, width=width, dark=dark)
     assert browser.complaints() == [] and browser.run(OVERLAPS) == []
-    fills = browser.run("[...document.querySelectorAll('#samples .sample')].map(e => e.getAttribute('fill'))")
-    assert {fills[i] for i in np.flatnonzero(np.isnan(dose))} == {"var(--rest)"}
-    # the ends of the scale are its first and last colour
-    assert fills[int(np.nanargmin(dose))] == "rgb(68,1,84)" and fills[int(np.nanargmax(dose))] == "rgb(253,231,37)"
+    fills = np.array(browser.run(FILLS))
+    known = np.flatnonzero(~np.isnan(dose))
+    ends = fills[[int(np.nanargmin(dose)), int(np.nanargmax(dose))]]
+    if dark:  # all can be seen: the least contrast that WCAG 2.1 (1.4.11) allows for what is drawn
+        assert min(contrast(fill, (27, 32, 31)) for fill in fills[known]) >= 3
+    else:  # the first and the last colour of viridis
+        np.testing.assert_allclose(ends, [(68, 1, 84), (253, 231, 37)], atol=1)
+    assert len({tuple(fills[i]) for i in np.flatnonzero(np.isnan(dose))}) == 1
     words = browser.run("[...document.querySelectorAll('#samples .legend text')].map(e => e.textContent)")
     low, high = (f"{value:.4g}" for value in (np.nanmin(dose), np.nanmax(dose)))
     assert words == [f"dose: {low} to {high}", "not known"]
@@ -268,15 +295,22 @@ def test_every_picture_and_its_figures_can_be_saved(browser, regression, tmp_pat
 @pytest.mark.parametrize("width", [500, 1280])
 def test_a_sheet_shows_its_cells_and_its_pictures_whole(browser, tmp_path, width, dark):
     points = [("full SVM", 99_000.0, 0.95), ("compressed", 100.0, 0.93), ("60 trees of 4 leaves", 420.0, 0.93)]
-    page = sheet(
-        "A", [], [Section("B", ["", ""], [["name", "value"]], picture=size_against_score(points, 1, "accuracy"))]
-    )
+    compared = ["machine", "accuracy", "area under ROC curve", "numbers", "features", "ms per 1,000"]
+    row = ["300 elements, --match decision", "0.8867", "0.9839", "49,174", "64", "125.94"]
+    selectors = ["selector", "sees", "1-NN, 10", "1-NN, 50", "NMI, 10", "NMI, 50"]
+    sections = [
+        Section("B", ["", ""], [["name", "value"]], picture=size_against_score(points, 1, "accuracy")),
+        Section("C", compared, [row]),
+        Section("D", selectors, [["sieve-labels", "no labels", "0.904 ± 0.022", "0.955 ± 0.008", "0.778", "0.846"]]),
+    ]
+    page = sheet("A", [], sections)
     path = tmp_path / "sheet.html"
     path.write_text(page, encoding="utf-8")
     browser.open(path, width=width, dark=dark, ready="document.readyState === 'complete'")
     assert browser.complaints() == [] and browser.run(OVERLAPS) == []
     assert browser.run("document.documentElement.scrollWidth") <= width
     assert browser.run("[...document.querySelectorAll('td')].every(e => e.offsetWidth > 0)")
+    assert browser.run("[...document.querySelectorAll('.scroll')].every(e => e.scrollWidth <= e.clientWidth)")
     saved = browser.downloaded(
         "document.querySelector('.downloads a').click()", tmp_path, "eigensieve-size-and-accuracy.svg"
     )

@@ -98,9 +98,11 @@ def test_a_report_shows_itself_and_saves_itself(selection, tmp_path):
 
 
 def test_a_sheet_shows_tables_and_keeps_names_as_text():
-    page = sheet("<b>A</b>", ["Input: <x>"], [Section("Results", ["name", "value"], [["<i>", 1.5]], "One & two")])
+    section = Section("Results", ["name", "value"], [["<i>", 1.5]], "One & two")
+    page = sheet("<b>A</b>", ["input: <x> (--id names another)"], [section])
     assert "<b>A</b>" not in page and "<i>" not in page and "<x>" not in page
-    assert "&lt;b&gt;A&lt;/b&gt;" in page and "<td>&lt;i&gt;</td><td>1.5</td>" in page
+    assert "&lt;b&gt;A&lt;/b&gt;" in page and "&lt;i&gt;</td><td class='number'>1.5</td>" in page
+    assert "<li>Input: &lt;x&gt;</li>" in page  # with a capital letter, and without advice for the command line
     assert "One &amp; two" in page and "http" not in page.split("<style>")[1].split("</style>")[1]
 
 

@@ -5,7 +5,7 @@ import pytest
 
 from eigensieve import SieveSelector
 from eigensieve.data import as_data
-from eigensieve.sieve import read_target
+from eigensieve.estimators import read_target
 from eigensieve.sieve.interactions import Interactions, read_interactions
 from reference import labelled as reference
 from support.backends import FEW
@@ -103,4 +103,6 @@ def test_data_too_wide_for_all_pairs_are_left_to_the_labels() -> None:
     T = read_target(y, 200, "test").basis()
     for data, possible in ((X, True), (wide, False)):
         view = as_data(data).standardized("center")
-        assert (read_interactions(view, np.ones(data.shape[1], dtype=bool), T, y) is not None) == possible
+        assert (
+            read_interactions(view, np.ones(data.shape[1], dtype=bool), T, y, np.arange(200)) is not None
+        ) == possible

@@ -5,7 +5,8 @@ import pytest
 
 from eigensieve import SieveSelector
 from eigensieve.data import SquaredData, as_data
-from eigensieve.sieve import Unwanted, read_target, shared_with_batches
+from eigensieve.estimators import read_target, shared_with_batches
+from eigensieve.sieve import Unwanted
 from eigensieve.sieve.labelled import fit_target, guessed_target
 from eigensieve.sieve.rounds import separation
 from reference import labelled as reference
@@ -53,16 +54,6 @@ def test_guesses_are_those_of_the_transcription(backend: str) -> None:
     T = guessed_target(data, np.ones(60, dtype=bool), target)
     expected = reference.guessed(reference.standardised(X), np.flatnonzero(known), CODES)
     np.testing.assert_allclose(T @ T.T, expected @ expected.T, atol=tolerance(backend, double=1e-9, single=1e-3))
-
-
-def test_guesses_with_many_samples_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    known = np.arange(45) < 12
-    target = read_target(np.where(known, CODES, -1), 45, "test")
-    data, usable = as_data(X).standardized("center"), np.ones(60, dtype=bool)
-    few = guessed_target(data, usable, target)
-    monkeypatch.setattr("eigensieve.sieve.labelled._FORMED", 0)
-    many = guessed_target(data, usable, target)
-    np.testing.assert_allclose(many @ many.T, few @ few.T, atol=1e-10)
 
 
 def test_labels_of_shuffled_samples_guess_nothing_better(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,7 +5,8 @@ import pytest
 
 from eigensieve import SieveSelector
 from eigensieve.data import as_data
-from eigensieve.sieve import compared_samples, pose, principal_axes
+from eigensieve.operators import principal_axes
+from eigensieve.sieve import compared_samples, pose
 from eigensieve.sieve.layouts import relative_variances, weighted_layout
 from eigensieve.sieve.settings import SETTINGS
 from reference import sieve as naive

@@ -43,7 +43,7 @@ def naive_profiles(X: np.ndarray) -> np.ndarray:
     return F - F.mean(axis=0)
 
 
-def layout(X) -> Layout:  # type: ignore[no-untyped-def]
+def layout(X) -> Layout:
     raw = as_data(X)
     usable = ~raw.stats().constant
     found = sample_profiles(raw, usable, True)

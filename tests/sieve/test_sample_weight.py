@@ -112,10 +112,10 @@ def test_nodes_of_a_graph_with_mass() -> None:
     A += A.T
     mass = np.array([1.0, 2, 3, 1, 1, 2, 1, 1, 3, 1, 1, 2])
     weighted = csr_array(mass[:, None] * A * mass)
-    values, vectors = leading_eigenvectors(weighted, 4, smoothing=0.3, mass=mass)
+    values, vectors = leading_eigenvectors(weighted, 4, smoothing=0.3, start=A, mass=mass)
     each = np.repeat(np.arange(12), mass.astype(int))
     repeated = csr_array(A[np.ix_(each, each)])
-    expected, basis = leading_eigenvectors(repeated, 4, smoothing=0.3)
+    expected, basis = leading_eigenvectors(repeated, 4, smoothing=0.3, start=A[each])
     np.testing.assert_allclose(values, expected, atol=1e-10)
     spread = (vectors / np.sqrt(mass)[:, None])[each]
     np.testing.assert_allclose(spread @ spread.T, basis @ basis.T, atol=1e-8)

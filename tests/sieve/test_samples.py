@@ -75,10 +75,10 @@ def test_columns_are_standardised_after_a_correction(clustered: np.ndarray, few_
 def test_samples_with_many_extreme_values_are_landmarks(few_landmarks: int) -> None:
     X = np.random.default_rng(0).standard_normal((400, 100))
     X[[7, 300], :30] += 8.0
-    rows = landmark_rows(as_data(X).standardized("center"))
+    rows = landmark_rows(as_data(X).standardized("center"), as_data(X))
     assert {7, 300} <= set(rows.tolist())
     assert len(np.unique(rows)) == few_landmarks
-    np.testing.assert_array_equal(rows, landmark_rows(as_data(X).standardized("center")))
+    np.testing.assert_array_equal(rows, landmark_rows(as_data(X).standardized("center"), as_data(X)))
 
 
 def test_a_sample_at_the_place_of_a_landmark_gets_its_structure(clustered: np.ndarray, few_landmarks: int) -> None:
@@ -118,3 +118,13 @@ def test_a_small_group_in_many_samples_is_found() -> None:
     X[np.ix_(members, np.arange(20))] += 5.0
     model = SieveSelector(20).fit(X)
     assert np.mean(model.selection_order_ < 20) >= 0.85
+
+
+@pytest.mark.parametrize(("own", "expected"), [(1.0, 11), (0.0, 47)])
+def test_samples_of_a_donor_count_as_far_as_they_differ(own: float, expected: int) -> None:
+    rng = np.random.default_rng(0)
+    donors = np.repeat(np.arange(12), 4)
+    X = own * rng.standard_normal((12, 4_000))[donors] + (1.0 - own) * rng.standard_normal((48, 4_000))
+    data = as_data(X).standardized("center")
+    assert abs(compared_samples(data, donors).dimensions - expected) <= 1
+    assert compared_samples(data).dimensions == 47

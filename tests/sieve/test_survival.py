@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from eigensieve import SieveSelector, selection_stability
-from eigensieve.sieve import read_target
+from eigensieve.estimators import read_target
 from reference import labelled as reference
 from support.backends import BACKENDS, tolerance
 

@@ -5,14 +5,15 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from eigensieve.sieve import Target, read_target
+from eigensieve.estimators import read_target
+from eigensieve.sieve import Target
 from reference import labelled as reference
 
 CODES = np.array([0, 1, 2, 0, 1, 2, 0, 1])
 
 
 def read(y: object, **kind: str) -> Target:
-    return read_target(y, len(y), "Selector", **kind)  # type: ignore[arg-type]
+    return read_target(y, len(y), "Selector", **kind)
 
 
 @pytest.mark.parametrize(

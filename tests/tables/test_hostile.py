@@ -275,7 +275,7 @@ def test_hdf5_files_that_point_to_other_files_are_refused(kind, tmp_path):
         open_data(tmp_path / "x.h5")
 
 
-def test_hdf5_files_larger_than_what_they_store(tmp_path):
+def test_an_hdf5_file_of_50_by_100_million_is_opened_or_refused_for_its_size(tmp_path):
     """A chunk that was never written is no damage, also where a row of chunks does not fit into memory."""
     import h5py
 
@@ -294,6 +294,30 @@ def test_hdf5_files_larger_than_what_they_store(tmp_path):
     content[chunk.byte_offset + 20 : chunk.byte_offset + 40] = bytes(20)
     with pytest.raises(DataError, match="is damaged"):
         check_hdf5(written(tmp_path / "x.h5", bytes(content)), in_place=True)
+
+
+def test_hdf5_files_are_looked_through_again_when_they_change(tmp_path, monkeypatch):
+    import h5py
+
+    from eigensieve.tables import hdf5
+
+    path = tmp_path / "x.h5"
+    with h5py.File(path, "w") as file:
+        file["X"] = np.ones((3, 3))
+    looked: list[float] = []
+    look_through = hdf5.look_through
+    monkeypatch.setattr(hdf5, "look_through", lambda *given: looked.append(given[2]) or look_through(*given))
+    hdf5.check_hdf5(path), hdf5.check_hdf5(path)
+    assert len(looked) == 2  # a file that was just written may change within one tick of its clock
+    monkeypatch.setattr(hdf5, "_SETTLED", -1.0)
+    hdf5.check_hdf5(path, in_place=True), hdf5.check_hdf5(path, in_place=True)
+    assert looked[2:] == [np.inf]  # without a limit of memory; with one it is looked through again
+    hdf5.check_hdf5(path), hdf5.check_hdf5(path)
+    assert looked[3:] == looked[:1]
+    content = bytearray(path.read_bytes())
+    content[8:200] = bytes(192)
+    with pytest.raises(DataError, match="is damaged"):
+        hdf5.check_hdf5(written(path, bytes(content)))
 
 
 def test_deeply_nested_hdf5_groups_are_refused(tmp_path):

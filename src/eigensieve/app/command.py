@@ -4,7 +4,14 @@ import re
 from pathlib import Path
 from typing import Any
 
-READING = {"samples": "--samples", "label": "--label", "batch": "--batch", "id": "--id", "categories": "--categories"}
+READING = {
+    "samples": "--samples",
+    "label": "--label",
+    "batch": "--batch",
+    "donors": "--donors",
+    "id": "--id",
+    "categories": "--categories",
+}
 """Choices about how the table is read, and their options."""
 
 SELECTING = READING | {"missing": "--missing", "n_features": "--n-features", "stability": "--stability"}

@@ -107,7 +107,7 @@ class Workspace:
     async def receive(self, name: str, size: str | None, parts: AsyncIterator[bytes]) -> str:
         """Take a table in place of the one before, which is removed with its outputs; return its name.
 
-        `name` comes from the browser, and `size` is what it announces.
+        `name` and `size` come from the browser.
         """
         self._check_idle()
         if size is not None and (not size.isdecimal() or int(size) > self.max_bytes):
@@ -151,7 +151,11 @@ class Workspace:
         if self._look is not None:
             await self._look.stop()
         look = self._look = Program(arguments, table.parent)
-        await look.run()
+        try:
+            await look.run()
+        except asyncio.CancelledError as error:  # the server ends
+            look.kill()
+            raise Refused("The page has ended.", 503) from error
         if look.state == "stopped":
             raise Refused("Another look at the table was asked for.", 409)
         if look.state == "failed":

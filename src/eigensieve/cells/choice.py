@@ -5,10 +5,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from eigensieve._types import BoolArray, FloatArray, IntArray
-from eigensieve.data import DataMatrix, one_blas_thread, without_gaps
+from eigensieve.data import DataMatrix, one_blas_thread, value_orders, without_gaps
 from eigensieve.estimators import (
     Known,
     SieveSelector,
+    check_data,
     check_room,
     generator,
     progress_of,
@@ -48,7 +49,7 @@ def choose(model: SieveSelector, data: DataMatrix, known: Known, *, amounts: boo
     if known.y is not None:
         model._fit_known(data, known)
         return Choice(model.selection_order_, model.weights_, model.embedding_)
-    raw = model._check_data(data, min_samples=4)
+    raw = check_data(model, data, min_samples=4)
     usable = model._check_some_vary(raw)
     count, constraints = model._count(usable), read_constraints(model, usable)
     check_room(model, count, constraints, usable)
@@ -56,12 +57,11 @@ def choose(model: SieveSelector, data: DataMatrix, known: Known, *, amounts: boo
     donors = None if known.groups is None else read_donors(model, raw, known.groups)
     side = None if known.side is None else read_side(model, raw, known.side)
     progress = progress_of(model)
-    raw.report_to(progress)
     if raw.shared.gaps is not None and batches is not None:
         raw = without_gaps(raw, Unwanted(batches).span(raw.n_samples))
     cleaned = clean(raw.standardized("center"), usable, Unwanted(batches, side, covariates=known.covariates))
     spread = raw.stats().centered_norm * np.sqrt(cleaned.share)
-    samples = compared_samples(cleaned.data, donors)
+    samples = compared_samples(cleaned.data, donors, raw)
 
     def structure(active: BoolArray) -> FloatArray:
         places = np.flatnonzero(active)
@@ -83,6 +83,7 @@ def choose(model: SieveSelector, data: DataMatrix, known: Known, *, amounts: boo
             rng=generator(model.random_state),
             tested=candidates,
             exchange=Exchange(batches, donors),
+            orders=value_orders(raw),
             progress=progress,
         )
         candidates, count = follow.selected, follow.count + len(constraints.keep)

@@ -53,7 +53,9 @@ def _application(arguments: Sequence[str]) -> typer.Typer:
         module = import_module(f"eigensieve.cli.commands.{name}")
         title = "Examples" if len(module.EXAMPLES) > 1 else "Example"
         epilog = "\n\n".join([f"[bold]{title}[/bold]", *module.EXAMPLES])
-        app.command(name=name, epilog=epilog)(_with_flat_options(getattr(module, COMMANDS[name])))
+        function = getattr(module, COMMANDS[name])
+        paragraphs = (" ".join(part.split()) for part in function.__doc__.split("\n\n"))  # the terminal breaks lines
+        app.command(name=name, epilog=epilog, help="\n\n".join(paragraphs))(_with_flat_options(function))
     return app
 
 
@@ -118,6 +120,9 @@ def _options(group: Any) -> list[Parameter]:
 _heard: list[float] = []
 """When signals came that end the command. Further ones must not disturb its ending: for two seconds they do nothing."""
 
+_ends: list[BaseException] = []
+"""What they raised. Libraries may answer with an error of their own, as numpy does where it calls Python from C."""
+
 _CLEANING = 2.0
 _AGAIN = 0.2  # seconds; shorter, and it may come before the thread that sends it is known to run
 
@@ -126,6 +131,7 @@ def run(arguments: Sequence[str]) -> int:
     """Run one command line and return its exit code; print at most one line about what went wrong."""
     PUBLISHED.clear()
     _heard.clear()
+    _ends.clear()
     open_closed_streams()
     previous, hook = _catch_signals(), sys.unraisablehook
     sys.unraisablehook = _send_again
@@ -157,26 +163,27 @@ def _run(arguments: Sequence[str]) -> int:
         # keep Python from complaining at exit that the reader of our output has gone (``| head``)
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return ExitCode.OK
-    except CommandError as problem:
+    except Exception as problem:
+        return _fail_ended(_ends[-1]) if _ends else _explained(problem)
+
+
+def _explained(problem: Exception) -> int:
+    """Print what a problem means for the user; return its exit code."""
+    if isinstance(problem, CommandError):
         return _fail(one_line(problem), problem.code, problem)
-    except _CLICK_ERROR as problem:
+    if isinstance(problem, _CLICK_ERROR):
         return _fail_usage(problem)
-    except ImportError as problem:
-        if "pip install" not in str(problem):
-            return _internal(problem)
+    if isinstance(problem, ImportError) and "pip install" in str(problem):
         return _fail(one_line(problem), ExitCode.MISSING_PACKAGE, problem)
-    except MemoryError as problem:
+    if isinstance(problem, MemoryError):
         return _fail(out_of_memory(problem), ExitCode.INPUT, problem)
-    except OSError as problem:
-        if not disk_full(problem):
-            return _internal(problem)
+    if isinstance(problem, OSError) and disk_full(problem):
         already = f" Already written: {', '.join(PUBLISHED)}." if PUBLISHED else ""
         refused = explain_os_error(problem, problem.filename or "standard output", "writing")
         return _fail(refused + already, ExitCode.OUTPUT, problem)
-    except Exception as problem:
-        if "can't start new thread" in str(problem):
-            return _fail(out_of_memory("a thread cannot be started"), ExitCode.INPUT, problem)
-        return _internal(problem)
+    if "can't start new thread" in str(problem):
+        return _fail(out_of_memory("a thread cannot be started"), ExitCode.INPUT, problem)
+    return _internal(problem)
 
 
 def _outcome(code: Any) -> int:
@@ -199,9 +206,9 @@ def _on_signal(number: int, frame: FrameType | None) -> None:
     if _heard and now - _heard[-1] < _CLEANING:
         return
     _heard.append(now)
-    if number == signal.SIGINT:
-        raise KeyboardInterrupt
-    raise Terminated(ExitCode.TERMINATED if number == signal.SIGTERM else ExitCode.HANGUP)
+    told = ExitCode.TERMINATED if number == signal.SIGTERM else ExitCode.HANGUP
+    _ends.append(KeyboardInterrupt() if number == signal.SIGINT else Terminated(told))
+    raise _ends[-1]
 
 
 def _send_again(dropped: Any) -> None:

@@ -82,8 +82,8 @@ class Console:
         from rich.table import Table
         from rich.text import Text
 
-        shown = Text(printable(title))
-        table = Table(title=shown, title_justify="left", box=box.SIMPLE_HEAD, title_style="bold", pad_edge=False)
+        self._out.print(Text(printable(title), style="bold"))
+        table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
         table.show_header = any(columns)
         numeric = set(right)
         for column in columns:

@@ -1,5 +1,6 @@
 """Files that appear all together or not at all, and the formats of tables written."""
 
+import io
 import os
 import shutil
 import sys
@@ -225,13 +226,15 @@ def save_frame(columns: dict[str, Any], path: Path, *, safe: bool = False) -> No
     suffix = path.suffix.lower()
     if safe and suffix in (".csv", ".tsv"):
         columns = {name: without_formulas(values) for name, values in columns.items()}
-    frame = polars.DataFrame(columns)
-    with path.open("wb") as file:  # polars opens no file whose name is not UTF-8
+    out = io.BytesIO()
+    with signals_held():  # polars answers an exception within its compiled code with a panic, which prints pages
+        frame = polars.DataFrame(columns)
         if suffix == ".parquet":
-            frame.write_parquet(file)
+            frame.write_parquet(out)
         elif suffix == ".feather":
-            frame.write_ipc(file)
+            frame.write_ipc(out)
         elif suffix == ".json":
-            file.write(frame.write_json().encode("utf-8"))
+            out.write(frame.write_json().encode("utf-8"))
         else:
-            frame.write_csv(file, separator="\t" if suffix == ".tsv" else ",")
+            frame.write_csv(out, separator="\t" if suffix == ".tsv" else ",")
+    path.write_bytes(out.getvalue())  # polars opens no file whose name is not UTF-8

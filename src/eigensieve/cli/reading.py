@@ -17,6 +17,7 @@ from eigensieve.data import DataMatrix, as_data
 _LEFT_OUT = {"auto": 0.5, "drop-features": 0.0}
 """Share of missing values above which a feature is left out; with the other ways none is."""
 _ABOUT_THE_MAIN_TABLE = ("label", "batch", "donor", "event", "time", "sheet", "id", "format", "keep", "drop")
+_KEPT = "left as they are; they count neither for nor against a feature"
 MISSING = ("auto", "error", "mean", "median", "drop-features", "drop-samples")
 
 
@@ -207,7 +208,7 @@ def read_labelled(wanted: SampleOptions, console: Console) -> "Samples":
 
 def is_number_target(labels: Array) -> bool:
     """Whether labels are a quantity, to be predicted as a number, and not classes."""
-    from eigensieve.sieve import read_target
+    from eigensieve.estimators import read_target
 
     return read_target(labels, len(labels), "the label").kind == "numbers"
 
@@ -231,7 +232,7 @@ def _without_missing(samples: Samples, how: str, source: str, gaps: bool = False
         )
     if how == "auto" and gaps:
         what = f"{counted(int(holes.sum()), 'missing value')} in {counted(len(bad), 'feature')}"
-        return replace(samples, prepared=[*samples.prepared, f"{what} taken as no evidence (--missing changes this)"])
+        return replace(samples, prepared=[*samples.prepared, f"{what} {_KEPT} (--missing changes this)"])
     if how == "drop-samples":
         keep: BoolArray = np.logical_not(holes.any(axis=1))
         if not keep.any():

@@ -28,6 +28,7 @@ _FIGURES = {
 """Attribute of an estimator -> name of a figure that says how far to trust the selection."""
 
 
+_HEADS = {"null_quantile": "above chance", "selection_frequency": "selected again"}  # where it is not the column's name
 _MANY = 200  # more features than a person looks through
 
 
@@ -249,7 +250,7 @@ class Selection:
         all_shown = len(rows) == sum(columns["selected"])
         return (
             "Selected features" if all_shown else f"Best {counted(len(rows), 'selected feature')}",
-            [key.replace("_", " ") for key in shown],
+            [_HEADS.get(key, key) for key in shown],
             [[as_text(columns[key][i]) for key in shown] for i in rows],
         )
 

@@ -34,7 +34,7 @@ forward from samples to features, and backward from features to samples.
 from eigensieve.data.corrected import corrected_data, without_feature_directions, without_sample_directions
 from eigensieve.data.counts import are_amounts, are_counts, log_counts, logarithms
 from eigensieve.data.dense import StoredColumns
-from eigensieve.data.digest import fingerprint
+from eigensieve.data.digest import Orders, fingerprint, row_digests, value_orders
 from eigensieve.data.disk.opening import open_data
 from eigensieve.data.extremes import multiplied, tamed
 from eigensieve.data.gaps import share_present, without_gaps

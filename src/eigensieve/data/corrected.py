@@ -74,7 +74,7 @@ class CorrectedData(DerivedData):
     def derive(self) -> Callable[[Block], Block]:
         return partial(CorrectedBlock, K=self.K, L=self.L)
 
-    def take(self, indices: Any) -> FloatArray:
+    def take(self, indices: IntArray | slice) -> FloatArray:
         wanted = np.arange(self.n_features)[indices]
         return self.base.take(wanted) - (self.L @ self.K[wanted].T).astype(self.dtype)
 

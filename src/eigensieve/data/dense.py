@@ -6,9 +6,10 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.typing import DTypeLike
 from scipy.sparse import diags_array
 
-from eigensieve._types import Array, FloatArray, IntArray
+from eigensieve._types import Array, DType, FloatArray, IntArray
 from eigensieve.data.digest import dense_digests
 from eigensieve.data.matrix import DataMatrix
 from eigensieve.data.passes import Block
@@ -79,7 +80,7 @@ class DenseData(DataMatrix):
     def block_size(self) -> int:
         return max(64, _BLOCK_BYTES // (self.n_samples * self.dtype.itemsize))
 
-    def take(self, indices: Any) -> FloatArray:
+    def take(self, indices: IntArray | slice) -> FloatArray:
         # written to memory that is ours where there is some: the system clears fresh memory every time
         Z = self.X[:, indices]
         own = Z if Z.base is None and Z.dtype == self.dtype else None
@@ -95,7 +96,7 @@ def at(column: FloatArray | None, where: Any) -> FloatArray | None:
 
 
 def standardised(
-    Z: FloatArray, center: FloatArray | None, scale: FloatArray | None, dtype: Any, out: FloatArray | None = None
+    Z: FloatArray, center: FloatArray | None, scale: FloatArray | None, dtype: DType, out: FloatArray | None = None
 ) -> FloatArray:
     """Centre and scale dense columns. `out` may be Z itself."""
     if center is not None:
@@ -241,7 +242,7 @@ class RawBlock(DenseBlock):
 _kept = threading.local()
 
 
-def _scratch(name: str, shape: tuple[int, ...], dtype: Any) -> FloatArray:
+def _scratch(name: str, shape: tuple[int, ...], dtype: DTypeLike) -> FloatArray:
     """Return an array to write to, the same memory for every block of a thread: fresh memory is cleared every time."""
     size = int(np.prod(shape)) * np.dtype(dtype).itemsize
     buffer: Array | None = getattr(_kept, name, None)
@@ -263,7 +264,7 @@ def right_product(Z: FloatArray, C: FloatArray, compiled: bool = True) -> FloatA
     return Z @ C.T if found is None else found.T
 
 
-def _compiled_product(C: FloatArray, Z: FloatArray, compiled: bool, dtype: Any) -> FloatArray | None:
+def _compiled_product(C: FloatArray, Z: FloatArray, compiled: bool, dtype: DTypeLike) -> FloatArray | None:
     """Return C Z from a compiled loop, None where none applies; `dtype` is that of sums along contiguous memory."""
     few = len(C)
     if few in _ACROSS and (rows := contiguous_rows(Z, compiled)):

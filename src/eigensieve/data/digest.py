@@ -6,6 +6,7 @@ odd and h is one-to-one. Parts of the samples are added up in any order.
 """
 
 import hashlib
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,45 @@ def fingerprint(data: Any) -> str:
     """Return a fingerprint of all raw values of a data matrix with their places; one pass."""
     columns = np.ascontiguousarray(data.column_digests(), dtype="<u8")
     return hashlib.sha256(repr(data.shape).encode() + columns.tobytes()).hexdigest()
+
+
+@dataclass(frozen=True)
+class Orders:
+    """Orders of the samples and of the features that follow from their values, not from where they stand."""
+
+    samples: IntArray
+    features: IntArray
+
+    def ranks(self) -> IntArray:
+        """Return the place of every sample."""
+        return np.argsort(self.samples)
+
+
+def value_orders(data: Any) -> Orders:
+    """Return orders that move with the samples and the features of raw data, except among equal ones.
+
+    With h as above and g another mixing of bits, c_t = sum_i h(x_ti), then d_i = sum_t h(x_ti) g(c_t) and c_t = sum_i
+    h(x_ti) g(d_i), modulo 2^64. The samples are in the order of c, the features in that of d.
+    """
+    samples, gaps = row_digests(data), data.shared.gaps
+    features = np.concatenate(data.map_blocks(lambda block: _scrambled(samples) @ _known(gaps, block)))
+    codes = _scrambled(features)
+    samples = sum(data.map_blocks(lambda block: _known(gaps, block) @ codes[block.start : block.stop]))
+    return Orders(np.argsort(samples, kind="stable"), np.argsort(features, kind="stable"))
+
+
+def row_digests(data: Any) -> IntArray:
+    """Return sum_i h(x_ti) modulo 2^64 for every sample: the same for any order of the features."""
+    gaps = data.shared.gaps  # blocks may be read by other processes, which do not hold what the data share
+    return np.sum(
+        data.map_blocks(lambda block: _known(gaps, block).sum(axis=1, dtype=np.uint64)), axis=0, dtype=np.uint64
+    )
+
+
+def _known(gaps: Any, block: Any) -> IntArray:
+    """Return h of the values of a block of features, 0 where one is missing."""
+    values = _mixed(block.toarray())
+    return values if gaps is None else values * gaps.present(slice(block.start, block.stop))
 
 
 def place_values(first: int, last: int) -> IntArray:
@@ -45,8 +85,10 @@ def sparse_digests(indptr: IntArray, indices: IntArray, values: Array, places: I
 
 def _mixed(values: Array) -> IntArray:
     """Mix the bits of the values as float64, one to one; 0 stays 0, and so becomes -0."""
-    bits: IntArray = (values.astype(np.float64) + 0.0).view(np.uint64)
+    return _scrambled((values.astype(np.float64) + 0.0).view(np.uint64))
+
+
+def _scrambled(bits: IntArray) -> IntArray:
     for factor in _MIXERS:
-        bits ^= bits >> _SHIFT
-        bits *= factor
+        bits = (bits ^ (bits >> _SHIFT)) * factor
     return bits ^ (bits >> _SHIFT)

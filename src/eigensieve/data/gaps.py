@@ -12,7 +12,7 @@ from eigensieve._types import Array, BoolArray, FloatArray, IntArray
 from eigensieve.data.dense import DenseData
 from eigensieve.data.matrix import DataMatrix, Shared
 
-_FEATURES = 1 << 10  # features filled at a time
+_ENTRIES = 1 << 18  # values filled at a time
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,8 +49,9 @@ def without_gaps(data: DataMatrix, span: FloatArray | None = None, weights: Floa
     filled = data.X.copy() if known is None else data.X
     share = np.ones(data.n_features)
     design = np.ones((len(given), 1)) if span is None else np.column_stack([np.ones(len(given)), span])
-    for start in range(0, data.n_features, _FEATURES):
-        _fill(given, filled, share, design, weights, slice(start, start + _FEATURES))
+    size = max(1, _ENTRIES // len(given))
+    for start in range(0, data.n_features, size):
+        _fill(given, filled, share, design, weights, slice(start, start + size))
     found = DenseData(filled)
     found.shared = Shared(names=data.shared.names, progress=data.shared.progress, gaps=Gaps(given, share))
     found.shared.exponents = data.shared.exponents
@@ -61,21 +62,24 @@ def _fill(
     given: Array, filled: FloatArray, share: FloatArray, design: FloatArray, weights: FloatArray | None, here: slice
 ) -> None:
     """Fill the gaps of some features, and note the share of each that is there."""
-    lacking = here.start + np.flatnonzero(np.isnan(given[:, here]).any(axis=0))
+    gaps = np.isnan(given[:, here])
+    lacking = np.flatnonzero(gaps.any(axis=0))
     if not len(lacking):
         return
-    values = given[:, lacking].astype(np.float64)
-    there = ~np.isnan(values)
-    unit = np.frexp(np.abs(values).max(axis=0, initial=0.0, where=there))[1]
-    values = np.ldexp(values, -unit)  # sums of the largest numbers would overflow
-    counted = there.astype(np.float64) if weights is None else there * weights[:, None]
-    share[lacking] = counted.sum(axis=0) / (len(given) if weights is None else weights.sum())
-    middle = np.where(there, values, 0.0).sum(axis=0) / np.maximum(there.sum(axis=0), 1)
+    places, gaps = here.start + lacking, gaps[:, lacking]
+    values, there = given[:, places].astype(np.float64), ~gaps
+    values[gaps] = 0.0
+    counted = there if weights is None else there * weights[:, None]
+    share[places] = counted.sum(axis=0) / (len(given) if weights is None else weights.sum())
+    middle = (values / np.maximum(there.sum(axis=0), 1)).sum(axis=0)  # the sum of the largest numbers would overflow
+    if weights is None and design.shape[1] == 1:
+        filled[:, places] = np.where(gaps, middle, given[:, places])
+        return
+    unit = np.frexp(np.abs(values).max(axis=0))[1]
     with np.errstate(invalid="ignore"):  # infinity is refused later
-        about = np.where(there, values - middle, 0.0) * counted
+        about = np.ldexp(np.where(there, values - middle, 0.0), -unit) * counted
     k = design.shape[1]
     pairs = (design[:, :, None] * design[:, None, :]).reshape(len(design), k * k)
     normal = (counted.T @ pairs).reshape(-1, k, k)
     fit = np.linalg.pinv(normal, rcond=1e-10, hermitian=True) @ (about.T @ design)[:, :, None]
-    expected = middle + design @ fit[:, :, 0].T
-    filled[:, lacking] = np.ldexp(np.where(there, values, expected), unit)
+    filled[:, places] = np.where(gaps, middle + np.ldexp(design @ fit[:, :, 0].T, unit), given[:, places])

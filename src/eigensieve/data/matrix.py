@@ -17,7 +17,7 @@ import numpy as np
 from scipy.sparse import hstack, issparse, vstack
 
 from eigensieve._progress import Progress, silent
-from eigensieve._types import Array, BoolArray, FloatArray, IntArray
+from eigensieve._types import Array, BoolArray, DType, FloatArray, IntArray
 from eigensieve.data.digest import place_values
 from eigensieve.data.passes import BackwardSum, Block, BlockFunction, Sweep, add_up, numbered, ordered_map
 from eigensieve.data.stats import BlockMoments, ColumnStats, Moments, joined_moments, standardization
@@ -59,7 +59,7 @@ class DataMatrix(ABC):
 
     n_samples: int
     n_features: int
-    dtype: Any  # float32 or float64: the precision of products, the same as the input's where it is floating
+    dtype: DType  # float32 or float64: the precision of products, the same as the input's where it is floating
     n_segments: int = field(default=_SEGMENTS, init=False)  # of a pass; 1 runs it on the calling thread
     new_state: tuple[FloatArray, ...] | None = field(default=None, init=False)  # where a sweep writes its new state
     center: FloatArray | None = field(default=None, init=False)
@@ -83,7 +83,7 @@ class DataMatrix(ABC):
         """Return how many features make a good block."""
 
     @abstractmethod
-    def take(self, indices: Any) -> FloatArray:
+    def take(self, indices: IntArray | slice) -> FloatArray:
         """Return the named features, centred and scaled, as a dense (n_samples, len(indices)) array."""
 
     def block_digests(self, start: int, stop: int, places: IntArray) -> IntArray:

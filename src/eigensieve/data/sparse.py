@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 from scipy.sparse import csc_array, issparse
 
-from eigensieve._types import Array, FloatArray, IntArray
+from eigensieve._types import Array, DType, FloatArray, IntArray
 from eigensieve.data.dense import FARTHEST, at, standardised
 from eigensieve.data.digest import sparse_digests
 from eigensieve.data.matrix import DataMatrix, Ranges, Shared
@@ -115,10 +115,10 @@ class SparseData(DataMatrix):
         edges = np.searchsorted(cost, np.linspace(0, cost[-1], min(count, len(ranges)) + 1)[1:-1]) + 1
         return [ranges[first:last] for first, last in pairwise([0, *edges.tolist(), len(ranges)]) if last > first]
 
-    def take(self, indices: Any) -> FloatArray:
+    def take(self, indices: IntArray | slice) -> FloatArray:
         pointed = self.indices.astype(self.indptr.dtype, copy=False)
-        raw = csc_array((self.values, pointed, self.indptr), shape=(self.n_samples, self.n_features))[:, indices]
-        return standardised(raw.toarray(), at(self.center, indices), at(self.scale, indices), self.dtype)
+        whole: Any = csc_array((self.values, pointed, self.indptr), shape=(self.n_samples, self.n_features))
+        return standardised(whole[:, indices].toarray(), at(self.center, indices), at(self.scale, indices), self.dtype)
 
     def raw_samples(self, rows: IntArray, start: int, stop: int) -> Any:
         # scipy would copy all non-zeros on the way
@@ -147,7 +147,7 @@ class SparseBlock:
     n_samples: int
     center: FloatArray | None
     scale: FloatArray | None
-    dtype: Any  # of all results
+    dtype: DType  # of all results
 
     def forward(self, V: FloatArray) -> FloatArray:
         from eigensieve.data._sparse_numba import csc_forward, csc_forward_narrow

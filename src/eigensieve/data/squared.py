@@ -2,11 +2,10 @@
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 import numpy as np
 
-from eigensieve._types import BoolArray, FloatArray
+from eigensieve._types import BoolArray, FloatArray, IntArray
 from eigensieve.data.dense import DenseBlock
 from eigensieve.data.gaps import Gaps
 from eigensieve.data.matrix import DerivedData
@@ -38,7 +37,7 @@ class SquaredData(DerivedData):
     def derive(self) -> Callable[[Block], Block]:
         return partial(_squared, gaps=self.shared.gaps, roots=self.roots)
 
-    def take(self, indices: Any) -> FloatArray:
+    def take(self, indices: IntArray | slice) -> FloatArray:
         gaps = self.shared.gaps
         return squares_of(self.base.take(indices), None if gaps is None else gaps.present(indices), self.roots)
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from eigensieve._types import BoolArray, FloatArray
+from eigensieve._types import BoolArray, DType, FloatArray
 
 BlockMoments = tuple[FloatArray, FloatArray, BoolArray, BoolArray]
 """Mean, norm about the mean, finiteness and exact constancy of some features."""
@@ -39,7 +39,7 @@ class ColumnStats:
         """Variance of the column (divided by the number of samples)."""
         return (self.centered_norm / np.sqrt(self.n_samples)) ** 2
 
-    def extreme(self, dtype: Any) -> BoolArray:
+    def extreme(self, dtype: DType) -> BoolArray:
         """Return which columns vary so little or have values so large that products of them vanish or overflow."""
         limit = LIMITS[np.dtype(dtype)]
         return (self.norm > limit) | (~self.constant & (self.centered_norm < 1 / limit))
@@ -105,7 +105,7 @@ class Standard:
         return sum(column.nbytes for column in (self.center, self.scale, self.far) if column is not None)
 
 
-def standardization(stats: ColumnStats, normalize: str, dtype: Any) -> Standard:
+def standardization(stats: ColumnStats, normalize: str, dtype: DType) -> Standard:
     """Return the centring and scaling that `normalize` asks for; constant columns become exactly zero. ``"center"``:
     centred columns of unit norm; ``"unit"``: columns of unit norm, not centred; ``"none"``: as they are. The precision
     of products, `dtype`, decides how large values may be."""
@@ -122,7 +122,7 @@ def standardization(stats: ColumnStats, normalize: str, dtype: Any) -> Standard:
     return Standard(stats.mean if normalize == "center" else None, scale, far)
 
 
-def _distance_from_zero(stats: ColumnStats, dtype: Any, out: FloatArray) -> None:
+def _distance_from_zero(stats: ColumnStats, dtype: DType, out: FloatArray) -> None:
     """Count the standard deviations from zero to each column's mean; infinity where squares overflow or vanish."""
     largest = float(np.finfo(dtype).max) ** 0.4
     safe = (stats.norm < largest) & (stats.centered_norm > 1 / largest)

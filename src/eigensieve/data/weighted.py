@@ -13,6 +13,7 @@ from scipy.sparse import diags_array
 
 from eigensieve._types import FloatArray, IntArray
 from eigensieve.data.dense import DenseData
+from eigensieve.data.gaps import Gaps
 from eigensieve.data.matrix import DataMatrix, DerivedData, Shared
 from eigensieve.data.passes import Block, BlockFunction, DerivedBlock, Sweep
 from eigensieve.data.sparse import SparseData
@@ -47,27 +48,26 @@ def first_of_equals(data: DataMatrix) -> IntArray:
         return own
     view = data.rescaled(None, None)
     view.shared = Shared()
-    R = np.random.default_rng(0).standard_normal((data.n_features, 2))
-    places = view.combine(R)
-    if data.shared.gaps is not None:
-        places = np.column_stack([places, np.isnan(data.shared.gaps.X) @ R])
-    order = np.argsort(places[:, 0], kind="stable")
-    limit = _CLOSE * max(float(np.abs(places[:, 0]).max()), np.finfo(np.float64).tiny)
-    near = np.concatenate([[False], np.diff(places[order, 0]) <= limit])
+    places = view.combine(np.random.default_rng(0).standard_normal((data.n_features, 2)))[:, 0]
+    order = np.argsort(places, kind="stable")
+    limit = _CLOSE * max(float(np.abs(places).max()), np.finfo(np.float64).tiny)
+    near = np.concatenate([[False], np.diff(places[order]) <= limit])
     if not near.any():
         return own
     first = own.copy()
     for run in np.split(order, np.flatnonzero(~near)[1:]):
         if len(run) > 1:
-            first[run] = _firsts(view, np.sort(run))
+            first[run] = _firsts(view, np.sort(run), data.shared.gaps)
     return first
 
 
-def _firsts(data: DataMatrix, rows: IntArray) -> IntArray:
-    """Return the first of the given samples that is equal to each of them."""
+def _firsts(data: DataMatrix, rows: IntArray, gaps: Gaps | None) -> IntArray:
+    """Return the first of the given samples that is equal to each of them, gaps included."""
     few = data.samples(rows)
     few.shared = Shared()
     values = np.hstack(few.map_blocks(lambda block: np.asarray(block.toarray())))
+    if gaps is not None:
+        values = np.hstack([values, gaps.among(rows).present(slice(None))])
     _, first, back = np.unique(values, axis=0, return_index=True, return_inverse=True)
     return rows[first[back.reshape(-1)]]
 
@@ -91,7 +91,7 @@ class WeightedData(DerivedData):
     def derive(self) -> Callable[[Block], Block]:
         return partial(WeightedBlock, roots=self.roots)
 
-    def take(self, indices: Any) -> FloatArray:
+    def take(self, indices: IntArray | slice) -> FloatArray:
         return self.base.take(indices) * self.roots[:, None].astype(self.dtype)
 
     def sweep(

@@ -6,7 +6,7 @@ threshold of a rejector. It knows arrays only; the estimators with their checks 
 Read the files in this order:
 
 - ``kernel``: the masked kernel and its sum over features (``_kernel_numba``: the same for compiled loops)
-- ``state``: the columns selected so far, and the residual
+- ``state``: the columns selected so far, and the residual; ``printed``: the same for Algorithm 1 as printed
 - ``selection``: the settings of a selection, and the entry that picks the search
 - ``greedy``: the paper's two searches, exact and probabilistic; ``guided``: the search by histograms
 - ``shapes``: searches for masks of another shape (features, basis, joint, prototypes)
@@ -31,6 +31,7 @@ from eigensieve.elements.kernel import KIND_NAMES, RBF, MaskedKernel, check_kern
 from eigensieve.elements.labels import LARGEST, as_columns, fit_labels, held_out_size
 from eigensieve.elements.penalised import LOGISTIC, SQUARED, Goal
 from eigensieve.elements.predictor import Predictor, TablePredictor, TiledPredictor, single_is_enough
+from eigensieve.elements.printed import PrintedState
 from eigensieve.elements.reduced import construct_vectors, refine_vectors, select_vectors
 from eigensieve.elements.refine import refine_values
 from eigensieve.elements.rejection import false_negative_bound, rejection_rates, rejection_threshold

@@ -17,6 +17,7 @@ import numpy as np
 from eigensieve._types import FloatArray, IntArray
 from eigensieve.elements._greedy_numba import matching_gains
 from eigensieve.elements.kernel import MaskedKernel
+from eigensieve.elements.printed import PrintedState
 from eigensieve.elements.selection import Plan
 from eigensieve.elements.state import COLLINEAR, NOTHING, Column, SelectionState
 
@@ -141,9 +142,8 @@ class SampledData:
         return cls(rows, np.ascontiguousarray(state.XT32[:, rows]), state.B32)
 
     def residuals(self, residual: FloatArray) -> FloatArray:
-        """Return the residual on these samples, centred; each of its columns becomes a row."""
-        part = residual[self.rows]
-        return np.ascontiguousarray((part - part.mean(axis=0)).T, dtype=np.float32)
+        """Return these samples' residual, centred; each of its columns becomes a row."""
+        return np.ascontiguousarray((residual - residual.mean(axis=0)).T, dtype=np.float32)
 
     def sums(self, kernel: MaskedKernel, column: Column) -> FloatArray:
         """Return the column's sums over its features on these samples."""
@@ -190,26 +190,27 @@ def _best_of_random(state: SelectionState, plan: Plan, rng: np.random.Generator)
     """Return (basis, feature, factor) of the best of some random elements outside the mask."""
     sample = SampledData.draw(state, plan.sample_size(state.X.shape[0]), rng)
     n_basis, n_features = state.B.shape
-    new_widths = plan.widths(state)
     taken = {(column.basis, feature) for column in state.columns for feature in column.features}
-    free = n_basis * n_features - len(taken)
-    targets = sketch(state.targets, rng)
-    residual_of = {-1: sample.residuals(targets - state.Q @ (state.Q.T @ targets))}
+    wanted = min(plan.n_candidates, n_basis * n_features - len(taken))
+    candidates: dict[tuple[int, int], None] = {}  # a set in order
+    while len(candidates) < wanted:
+        element = int(rng.integers(n_basis)), int(rng.integers(n_features))
+        if element not in taken:
+            candidates[element] = None
+    if isinstance(state, PrintedState):
+        return (*state.best(sample.rows, list(candidates)), 1.0)
+    new_widths = plan.widths(state)
+    residual = state.residual[sample.rows]
+    residual_of = {-1: sample.residuals(residual)}
     sums_of = {-1: np.zeros(sample.rows.size, np.float32)}
     given_up = {-1: 0.0}
     best, choice = NOTHING * state.start_error / state.X.shape[0], None
-    seen: set[tuple[int, int]] = set()
-    while len(seen) < min(plan.n_candidates, free):
-        basis, feature = int(rng.integers(n_basis)), int(rng.integers(n_features))
-        if (basis, feature) in taken or (basis, feature) in seen:
-            continue
-        seen.add((basis, feature))
+    for basis, feature in candidates:
         position = state.position(basis)
         if position not in residual_of:
             direction = state.drop_direction(position)
-            lost = direction @ targets
-            residual = targets - state.Q @ (state.Q.T @ targets) + np.outer(direction, lost)
-            residual_of[position] = sample.residuals(residual)
+            lost = direction @ state.targets
+            residual_of[position] = sample.residuals(residual + np.outer(direction[sample.rows], lost))
             sums_of[position] = sample.sums(state.kernel, state.columns[position])
             given_up[position] = float(lost @ lost) / state.X.shape[0]
         for factor in new_widths if position < 0 else (state.columns[position].factor,):

@@ -133,7 +133,7 @@ def _shortlist(
 ) -> list[Column]:
     """Return the best first elements of each width, on different features, grown unless they are of the first width."""
     residual = sketch(state.residual, rng)
-    sampled_residuals = sample.residuals(residual)
+    sampled_residuals = sample.residuals(residual[sample.rows])
     longest = min(plan.grown_to, plan.n_elements - state.n_elements, state.B.shape[1])
     columns: list[Column] = []
     for (features, gains), factor in zip(screen.first_elements(state, residual, unused), screen.widths, strict=True):

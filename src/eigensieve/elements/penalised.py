@@ -48,7 +48,7 @@ class LogisticLoss:
         return np.maximum(mean * (1.0 - mean), least)
 
     def of_samples(self, scores: FloatArray, targets: FloatArray) -> FloatArray:
-        """Return minus the logarithm of the probability of what was seen."""
+        """Return minus the log-likelihood."""
         total = np.logaddexp(0.0, scores[:, 0]) if scores.shape[1] == 1 else logsumexp(scores, axis=1)
         return np.asarray(total - (targets * scores).sum(axis=1))
 

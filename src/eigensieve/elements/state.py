@@ -33,11 +33,13 @@ class Column:
 class SelectionState:
     """Masked columns and the least-squares residual of the targets on them and a constant.
 
-    The targets T (samples x m) are the decision values K alpha (m = number of decision functions) or K itself. With Q
-    an orthonormal basis of the constant and the columns, the residual is R = T - Q Q'T, the error its squared norm. A
-    new column is one Gram-Schmidt step, O(samples x columns); a column that gains an element leaves the basis and comes
+    The targets T (samples x m) are the decision values K alpha (m = number of decision functions). With Q an
+    orthonormal basis of the constant and the columns, the residual is R = T - Q Q'T, the error its squared norm. A new
+    column is one Gram-Schmidt step, O(samples x columns); a column that gains an element leaves the basis and comes
     back. `finished` says that a search stopped because the gain died out.
     """
+
+    n_constants = 1
 
     def __init__(self, kernel: MaskedKernel, X: FloatArray, B: FloatArray, targets: FloatArray) -> None:
         self.kernel = kernel
@@ -46,14 +48,14 @@ class SelectionState:
         self.XT32 = np.ascontiguousarray(X.T, dtype=np.float32)
         self.B32 = np.ascontiguousarray(B, dtype=np.float32)
         self.targets = np.asarray(targets, dtype=np.float64)
-        n = X.shape[0]
+        n, one = X.shape[0], self.n_constants
         self.columns: list[Column] = []
         self.path: list[float] = []
         self.n_elements = 0
         self.finished = False
-        self.Q = np.full((n, 1), 1.0 / np.sqrt(n), order="F")
-        self.R = np.array([[np.sqrt(n)]])
-        self.residual = self.targets - self.targets.mean(axis=0)
+        self.Q = np.full((n, one), 1.0 / np.sqrt(n), order="F")
+        self.R = np.full((one, one), np.sqrt(n))
+        self.residual = self.targets - one * self.targets.mean(axis=0)
         self.start_error = float((self.residual**2).sum())
         self._buffer = self.Q
 
@@ -64,12 +66,12 @@ class SelectionState:
 
     @property
     def relative_error(self) -> float:
-        """Error as a share of what a constant leaves."""
+        """Error as a share of the error without columns."""
         return self.error / self.start_error if self.start_error > 0 else 0.0
 
     def copy(self) -> "SelectionState":
         """Return an independent copy. The data and the old basis are shared; they are never overwritten."""
-        twin = object.__new__(SelectionState)
+        twin = object.__new__(type(self))
         twin.__dict__.update(self.__dict__)
         twin.columns = [column.copy() for column in self.columns]
         twin.path = list(self.path)
@@ -131,7 +133,7 @@ class SelectionState:
         old = self.columns[position]
         column = Column(old.basis, old.factor, [*old.features, feature])
         self.columns = self.columns[:position] + self.columns[position + 1 :]
-        self.Q, self.R = qr_delete(self.Q, self.R, position + 1, which="col")
+        self.Q, self.R = qr_delete(self.Q, self.R, position + self.n_constants, which="col")
         self._buffer = self.Q
         self.residual = self.targets - self.Q @ (self.Q.T @ self.targets)
         if not self._take(column, self.values(column), 1):
@@ -141,11 +143,14 @@ class SelectionState:
 
     def drop_direction(self, position: int) -> FloatArray:
         """Return the unit vector that the column at `position` alone adds to the span (its dual direction)."""
-        unit = np.zeros(self.R.shape[0])
-        unit[position + 1] = 1.0
-        coefficients = solve_triangular(self.R, unit, trans="T")
-        direction = self.Q @ coefficients
+        direction = self.Q @ self.dual(position)
         return direction / np.linalg.norm(direction)
+
+    def dual(self, position: int) -> FloatArray:
+        """Return the coordinates in Q of a vector orthogonal to all columns but the one at `position`."""
+        unit = np.zeros(self.R.shape[0])
+        unit[position + self.n_constants] = 1.0
+        return solve_triangular(self.R, unit, trans="T")
 
     def design(self, columns: Sequence[Column]) -> FloatArray:
         """Return the values of masked columns (samples x columns)."""
@@ -194,7 +199,7 @@ def _running_sums(rows: FloatArray) -> FloatArray:
 
 
 class Trial:
-    """Candidate columns and their exact gains, which follow a growing state at the cost of what was added."""
+    """Candidate columns and their exact gains, which follow a growing state at the cost of the new columns."""
 
     def __init__(self, block: FloatArray) -> None:
         self.block = block

@@ -4,11 +4,12 @@ The package checks the input, calls the packages below, sets the learned attribu
 saves and loads fitted models. It holds no algorithm. Read the files in this order:
 
 ``registry``            the one table of estimator classes
-``base``                what all share: input checks, warnings, `fit` whole or not at all; the base of the selectors
+``base``                what all share: input checks, warnings; the base of the selectors
 ``sieve_selector``      SieveSelector, the recommended selector: the shortest way from `fit` to the learned attributes
 ``constraints``         constraints on a selection, checked against the features of X
 ``panel_worth``         score_panel: the worth of a panel from any source
 ``knowledge``           what the user knows besides X; side data are read here
+``target``              how y is read
 ``qalpha_base``         the base of the three Q-alpha selectors
 ``qalpha_selector``     QAlphaSelector, the papers' method
 ``kernel_qalpha``       KernelQAlphaSelector: Q-alpha on features that a kernel maps to another space

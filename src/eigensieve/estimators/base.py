@@ -2,15 +2,14 @@
 
 import sys
 import warnings
-from collections.abc import Callable, Sequence
-from functools import wraps
+from collections.abc import Sequence
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
-from sklearn.utils import check_consistent_length, check_random_state
+from sklearn.utils import Tags, check_consistent_length, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from eigensieve._errors import wrong_parameter
@@ -90,7 +89,7 @@ def check_samples(estimator: BaseEstimator, shape: tuple[int, ...], min_samples:
         )
 
 
-def _check_same_features(estimator: Any, data: DataMatrix) -> None:
+def _check_same_features(estimator: BaseEstimator, data: DataMatrix) -> None:
     name = type(estimator).__name__
     if data.n_features != estimator.n_features_in_:
         raise ValueError(
@@ -150,17 +149,17 @@ def check_finite(estimator: BaseEstimator, data: DataMatrix, given: str = "X") -
     if len(bad):
         raise ValueError(
             f"Input {given} contains NaN or infinity in {len(bad)} of {data.n_features} columns: "
-            f"{name_columns(estimator, bad)}. {type(estimator).__name__} does not accept {_refused(estimator, given)}: "
+            f"{name_columns(estimator, bad)}. {type(estimator).__name__} does not accept {_refused(estimator, given)} "
             "fill them in first, for example with sklearn.impute.SimpleImputer in a Pipeline, or drop those columns."
         )
 
 
 def _refused(estimator: BaseEstimator, given: str) -> str:
     if given != "X":
-        return f"missing values or infinity in {given}"
+        return f"missing values or infinity in {given}:"
     if getattr(estimator, "_fills_gaps", False):
-        return "infinity at all, and missing values only in a dense array or data frame in memory"
-    return "missing values (SieveSelector and TraceRatioSelector do)"
+        return "infinity at all, and missing values only in a dense array or data frame in memory; load stored data, or"
+    return "missing values (SieveSelector and TraceRatioSelector do):"
 
 
 def check_data(
@@ -205,34 +204,15 @@ def check_scale(estimator: BaseEstimator, data: DataMatrix) -> DataMatrix:
     return found
 
 
-def _all_or_nothing(fit: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a `fit` that leaves the estimator as it was when it is interrupted or fails."""
-
-    @wraps(fit)
-    def whole(self: BaseEstimator, *arguments: Any, **options: Any) -> Any:
-        before = dict(vars(self))
-        try:
-            return fit(self, *arguments, **options)
-        except BaseException:
-            vars(self).clear()
-            vars(self).update(before)
-            raise
-
-    return whole
-
-
 class Estimator(BaseEstimator):
-    """Base of all estimators: `fit` is all or nothing, `random_state` may be a Generator, HTML links to our pages."""
+    """Base of all estimators: `random_state` may be a Generator, and the HTML representation links to our pages."""
 
     _doc_link_module = "eigensieve"
     _doc_link_template = _PAGES
     _parameter_constraints: dict[str, list[Any]]
-    fit: Any
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        if "fit" in vars(cls):
-            cls.fit = _all_or_nothing(cls.fit)
         if "_parameter_constraints" in vars(cls):
             shared = {name: rule for name, rule in _EVERYWHERE.items() if name in cls._get_param_names()}
             cls._parameter_constraints = {**cls._parameter_constraints, **shared}
@@ -282,14 +262,11 @@ class BaseSelector(SelectorMixin, Estimator):
         check_is_fitted(self, "support_")
         return self.support_
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.input_tags.allow_nan = self._fills_gaps
         return tags
-
-    def _check_data(self, X: Any, y: Any = None, *, min_samples: int = 2) -> DataMatrix:
-        return check_data(self, X, y, min_samples=min_samples)
 
     def _check_some_vary(self, data: DataMatrix) -> BoolArray:
         """Return the mask of the features that vary. Raise when none does."""

@@ -20,7 +20,7 @@ from eigensieve.sieve import Constraints, compared_samples, shown_by
 _NAMES = ("keep", "exclude", "feature_groups", "feature_costs", "max_cost")
 
 
-def read_constraints(model: Any, usable: BoolArray) -> Constraints:
+def read_constraints(model: BaseEstimator, usable: BoolArray) -> Constraints:
     """Return the constraints of a selector that has seen X.
 
     Parameters
@@ -56,7 +56,7 @@ def read_constraints(model: Any, usable: BoolArray) -> Constraints:
     return constraints
 
 
-def check_room(model: Any, count: int | None, constraints: Constraints, usable: BoolArray) -> None:
+def check_room(model: BaseEstimator, count: int | None, constraints: Constraints, usable: BoolArray) -> None:
     """Refuse to keep more features than are selected, warn if too few are left; `count` is None for a word."""
     kept = len(constraints.keep)
     if count is not None and count < kept:
@@ -151,7 +151,7 @@ class ConstraintCost:
     instead: IntArray
 
 
-def constraint_cost(model: Any, X: Any, data: DataMatrix, known: dict[str, Any]) -> ConstraintCost | None:
+def constraint_cost(model: BaseEstimator, X: Any, data: DataMatrix, known: dict[str, Any]) -> ConstraintCost | None:
     """Return what the constraints of a fitted selector cost.
 
     None if it has none, has selected nothing, or followed labels that are not given.
@@ -169,7 +169,8 @@ def constraint_cost(model: Any, X: Any, data: DataMatrix, known: dict[str, Any])
         return None
     if model.supervised_ and known.get("y") is None:
         return None
-    free = clone(model).set_params(**dict.fromkeys(_NAMES), n_features_to_select=int(model.support_.sum()), verbose=0)
+    free = clone(model).set_params(**dict.fromkeys(_NAMES), max_per_group=1, verbose=0)
+    free.set_params(n_features_to_select=int(model.support_.sum()))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # the fit with constraints has warned already
         panels = (model.selection_order_, free.fit(X, **known).selection_order_)
@@ -181,7 +182,7 @@ def constraint_cost(model: Any, X: Any, data: DataMatrix, known: dict[str, Any])
     return ConstraintCost(_in_words(model), here, there, np.setdiff1d(panels[1], panels[0]))
 
 
-def _in_words(model: Any) -> list[str]:
+def _in_words(model: BaseEstimator) -> list[str]:
     words = [
         f"{counted(len(feature_indices(model, name)), 'feature')} {verb}"
         for name, verb in (("keep", "kept"), ("exclude", "excluded"))
@@ -200,8 +201,11 @@ def _without_repeats(indices: IntArray) -> IntArray:
     return np.asarray(list(dict.fromkeys(indices.tolist())), dtype=np.intp)
 
 
-def _groups(model: Any, n_features: int) -> IntArray | None:
+def _groups(model: BaseEstimator, n_features: int) -> IntArray | None:
     if model.feature_groups is None:
+        if model.max_per_group != 1:
+            must, fix = "be 1 without feature_groups", "give one label per feature"
+            raise model._wrong("max_per_group", must, model.max_per_group, fix)
         return None
     groups = np.asarray(as_values(by_name(model.feature_groups, getattr(model, "feature_names_in_", None))))
     if groups.shape != (n_features,):
@@ -211,7 +215,7 @@ def _groups(model: Any, n_features: int) -> IntArray | None:
     return codes
 
 
-def _costs(model: Any, n_features: int) -> FloatArray | None:
+def _costs(model: BaseEstimator, n_features: int) -> FloatArray | None:
     if model.feature_costs is None:
         if model.max_cost is not None:
             must = "be None without feature_costs"
@@ -232,6 +236,6 @@ def _costs(model: Any, n_features: int) -> FloatArray | None:
     return costs
 
 
-def _called(model: Any, feature: int) -> str:
+def _called(model: BaseEstimator, feature: int) -> str:
     names = getattr(model, "feature_names_in_", None)
     return f"feature {feature}" if names is None else f"feature {str(names[feature])!r}"

@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from eigensieve._progress import progress_for
-from eigensieve._sklearn import Interval, StrOptions, fit_context
+from eigensieve._sklearn import Interval, StrOptions, whole_fit
 from eigensieve._types import FloatArray, IntArray
 from eigensieve.data import one_blas_thread
 from eigensieve.elements import (
@@ -23,6 +23,7 @@ from eigensieve.elements import (
     MaskedKernel,
     Plan,
     Predictor,
+    PrintedState,
     Selection,
     SelectionState,
     TablePredictor,
@@ -41,6 +42,17 @@ from eigensieve.estimators.small_machine import SmallMachine
 Precision = Literal["single", "double", "int8", "int16"]
 Matched = tuple[FloatArray, Selection, ElementExpansion]
 """Basis vectors, the masked columns of them that were selected, and the machine they make."""
+
+_OPTIONS: dict[str, dict[str, tuple[Any, ...]]] = {
+    "labels": {"shape": ("element",), "search": ("guided",)},
+    "kernel": {
+        "shape": ("element",),
+        "search": ("probabilistic", "exact"),
+        "refine": ("auto", False),
+        "ridge": ("auto",),
+    },
+}
+"""What other parameters may be, per match; Algorithm 1 has neither refinement nor ridge."""
 
 
 class ElementMachine(SmallMachine):
@@ -62,7 +74,7 @@ class ElementMachine(SmallMachine):
 
     def __init__(
         self,
-        estimator: Any = None,
+        estimator: BaseEstimator | None = None,
         *,
         n_elements: int | Literal["auto"] = 200,
         match: Literal["auto", "labels", "decision", "kernel"] = "auto",
@@ -89,7 +101,7 @@ class ElementMachine(SmallMachine):
         self.random_state = random_state
         self.verbose = verbose
 
-    @fit_context(prefer_skip_nested_validation=False)
+    @whole_fit
     def fit(self, X: Any, y: Any) -> Self:
         """Select the elements on (X, y).
 
@@ -106,6 +118,7 @@ class ElementMachine(SmallMachine):
         """
         X_valid, y = self._read(X, y)
         match = self._resolved_match()
+        self._check_options(match)
         for name in ("estimator_", "prototypes_", "table_error_bound_"):  # of an earlier fit
             self.__dict__.pop(name, None)
         machine = None
@@ -147,7 +160,11 @@ class ElementMachine(SmallMachine):
             progress = progress_for(type(self).__name__, self.verbose)
             basis = refine_values(machine.full.kernel, X, basis, columns, machine.decisions, ridge, progress=progress)
         design = SelectionState(machine.full.kernel, X, basis, machine.decisions).design(columns)
-        weights, intercept = solve_weights(design, machine.decisions, ridge)
+        if match == "kernel":
+            intercept = machine.full.intercept
+            weights = np.linalg.lstsq(design, machine.decisions - intercept, rcond=None)[0]
+        else:
+            weights, intercept = solve_weights(design, machine.decisions, ridge)
         return basis, selection, ElementExpansion.build(machine.full.kernel, basis, columns, weights, intercept)
 
     def _select(self, machine: KernelMachine, X: FloatArray, match: str) -> Selection:
@@ -159,16 +176,16 @@ class ElementMachine(SmallMachine):
                 f"The 'n_elements' parameter of {type(self).__name__} must be at least {smallest} for "
                 f"shape={self.shape!r}, whose smallest mask has that many elements here. Got {self.n_elements} instead."
             )
-        targets = machine.decisions
+        kernel, basis = machine.full.kernel, machine.full.basis
         if match == "kernel":
-            targets = machine.full.kernel.full(X.astype(np.float64), machine.full.basis.astype(np.float64))
-        state = SelectionState(machine.full.kernel, X, machine.full.basis, targets)
+            state: SelectionState = PrintedState(kernel, X, basis)
+        else:
+            state = SelectionState(kernel, X, basis, machine.decisions)
         selection = select(plan, state, machine.full.alpha, generator(self.random_state))
         self._warn_if_short(selection, plan, n_basis)
         return selection
 
     def _match_labels(self, machine: KernelMachine | None, X: FloatArray, y: Any) -> Matched:
-        self._check_label_options()
         goal = self._goal(y, 3.0 if self.ridge == "auto" else float(self.ridge) * len(y))
         rng = generator(self.random_state)
         # The widths are chosen by the features' spreads: they are the gammas themselves.
@@ -183,13 +200,14 @@ class ElementMachine(SmallMachine):
         self._warn_if_short(selection, plan, len(basis))
         return basis, selection, expansion
 
-    def _check_label_options(self) -> None:
-        """Raise a ValueError for options that do not go with ``match="labels"``."""
-        for name, value in (("shape", "element"), ("search", "guided")):
-            if getattr(self, name) != value:
+    def _check_options(self, match: str) -> None:
+        """Raise a ValueError for options that do not go with what is matched."""
+        for name, values in _OPTIONS.get(match, {}).items():
+            if getattr(self, name) not in values:
                 raise ValueError(
-                    f"The '{name}' parameter of {type(self).__name__} must be {value!r} for match='labels'. "
-                    f"Got {getattr(self, name)!r} instead. Set {name}={value!r}, or match='decision'."
+                    f"The '{name}' parameter of {type(self).__name__} must be {' or '.join(map(repr, values))} for "
+                    f"match={match!r}. Got {getattr(self, name)!r} instead. "
+                    f"Set {name}={values[0]!r}, or match='decision'."
                 )
 
     def _budget(self, match: str, n_basis: int, n_features: int) -> int:

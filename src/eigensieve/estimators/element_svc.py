@@ -46,9 +46,11 @@ class ElementSelectedSVC(SmallClassifier, ElementMachine):
         What the masked columns reproduce. "labels": the labels. Columns are added and all weights refitted to lower the
         logistic loss. 600 mixtures of two samples each are fitted as well, with mixed labels; if a fitted SVM is given,
         its probabilities are half of a mixture's target. Columns are rbf, centres and widths are free, and decision
-        values are log-odds. Only for shape "element" and search "guided". "decision": the decision values K alpha of the SVM. "kernel": its kernel matrix K, as in the
-        paper's Algorithm 1. "auto": "decision" if `estimator` is fitted or the other options exclude the labels, else
-        "labels".
+        values are log-odds. Only for shape "element" and search "guided". "decision": the decision values K alpha of
+        the SVM. "kernel": its kernel matrix K, by the paper's Algorithm 1 as printed: `intercept_` is the SVM's, the
+        weights have no ridge term, and every element takes what all columns explain out of K for good. Only for shape
+        "element" and search "probabilistic" or "exact". "auto": "decision" if `estimator` is fitted or the other
+        options exclude the labels, else "labels".
     shape : {"element", "feature", "basis", "joint", "prototypes"}, default="element"
         "element": any entries. "feature": the same features for all support vectors. "basis": whole support vectors.
         "joint": the same features for some support vectors (rank 1). "prototypes": each used support vector sees one of
@@ -60,7 +62,7 @@ class ElementSelectedSVC(SmallClassifier, ElementMachine):
         the samples, in chunks of ten (section 4.1). "exact" tries every element with every sample at every step and is
         for small problems.
     n_tries : int, default=3
-        "probabilistic": tries per chunk, of which the best is kept. "guided": support vectors grown per width and
+        "probabilistic": several tries per chunk; the best is kept. "guided": support vectors grown per width and
         choice. If the labels are matched: a third of the columns that are grown per round.
     refine : bool or "auto", default="auto"
         Move the values of all chosen elements together at the end, a few steps. They are then no longer values of
@@ -97,8 +99,9 @@ class ElementSelectedSVC(SmallClassifier, ElementMachine):
     n_elements_ : int
         Entries kept.
     path_ : ndarray
-        Relative squared error after each addition. If the labels are matched, the logistic loss of samples and mixtures
-        as a share of what a constant leaves, before weights are dropped and values refined.
+        Relative squared error after each addition; if K is matched, the share of its squares that is left. If the
+        labels are matched, the logistic loss of samples and mixtures as a share of what a constant leaves, before
+        weights are dropped and values refined.
     threshold_ : float
         Decision values above it are the second class; 0 until `calibrate` is called. Two classes only.
     table_error_bound_ : float

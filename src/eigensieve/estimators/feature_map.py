@@ -7,11 +7,12 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from eigensieve._extras import require
-from eigensieve._sklearn import fit_context
+from eigensieve._sklearn import whole_fit
 from eigensieve._types import BoolArray, FloatArray, IntArray
-from eigensieve.estimators.base import AT_LEAST_ONE, POSITIVE, features_by_weight, progress_of, warn_user
+from eigensieve.estimators.base import AT_LEAST_ONE, POSITIVE, check_data, features_by_weight, progress_of, warn_user
 from eigensieve.estimators.knowledge import Known, read_side_variances
 from eigensieve.estimators.qalpha_base import BaseQAlpha, Options, two_level_cut
+from eigensieve.estimators.target import Kind
 from eigensieve.operators import StandardAffinity
 from eigensieve.qalpha import (
     SAME_STRUCTURE,
@@ -23,7 +24,6 @@ from eigensieve.qalpha import (
     map_rounds,
     overlaps,
 )
-from eigensieve.sieve import Kind
 
 
 class FeatureMap(BaseQAlpha):
@@ -139,7 +139,7 @@ class FeatureMap(BaseQAlpha):
         self.random_state = random_state
         self.verbose = verbose
 
-    @fit_context(prefer_skip_nested_validation=True)
+    @whole_fit
     def fit(self, X: Any, y: Any = None, *, side: Any = None) -> Self:
         """Find the rounds.
 
@@ -149,12 +149,8 @@ class FeatureMap(BaseQAlpha):
             Samples in rows.
         y, side : optional
             As in :meth:`QAlphaSelector.fit`. They count in every round.
-
-        Returns
-        -------
-        self : FeatureMap
         """
-        raw = self._check_data(X, y)
+        raw = check_data(self, X, y)
         usable = self._check_some_vary(raw)
         count = self._count(usable)
         self._check_range(raw)
@@ -163,7 +159,7 @@ class FeatureMap(BaseQAlpha):
         variances = None
         if side is not None:
             variances = read_side_variances(self, raw, side) * (self.round_strength * self.strength / SIDE_STRENGTH)
-        affinity = StandardAffinity(raw.standardized(self._normalization()))
+        affinity = StandardAffinity(raw.standardized(self._normalization))
         rounds = map_rounds(
             Problem(affinity, int(self.n_clusters), TAU[self.criterion], usable),
             self._settings(progress_of(self)),

@@ -7,7 +7,7 @@ from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
 from sklearn.multiclass import OneVsRestClassifier
@@ -33,12 +33,12 @@ class KernelMachine:
         return self.on_training()
 
 
-def is_given(estimator: Any) -> bool:
+def is_given(estimator: BaseEstimator) -> bool:
     """Return whether a machine is handed over fitted, plain or inside `FrozenEstimator`."""
     return estimator is not None and (isinstance(estimator, FrozenEstimator) or is_fitted(estimator))
 
 
-def given_machine(estimator: Any, owner: str, kinds: tuple[Any, Any]) -> tuple[Any, bool]:
+def given_machine(estimator: BaseEstimator, owner: str, kinds: tuple[Any, Any]) -> tuple[Any, bool]:
     """Return the user's machine without `FrozenEstimator`, and whether it is fitted."""
     machine = estimator
     frozen = isinstance(machine, FrozenEstimator)
@@ -96,20 +96,20 @@ def _dense(vectors: Any) -> FloatArray:
     return np.asarray(vectors.toarray() if hasattr(vectors, "toarray") else vectors)
 
 
-def as_expansion(machine: Any) -> FullExpansion:
+def as_expansion(machine: BaseEstimator) -> FullExpansion:
     """Return a fitted machine of one output as plain arrays."""
     basis, alpha = _dense(machine.support_vectors_), _dense(machine.dual_coef_).reshape(1, -1).T
     return FullExpansion(MaskedKernel.from_svc(machine), basis, alpha, np.atleast_1d(machine.intercept_))
 
 
-def _single_output(machine: Any, classes: Array, X: FloatArray) -> KernelMachine:
+def _single_output(machine: BaseEstimator, classes: Array, X: FloatArray) -> KernelMachine:
     full = as_expansion(machine)
     if not len(full.basis):  # all targets lie within epsilon of a constant
         full = replace(full, basis=X[:1].astype(np.float64), alpha=np.zeros((1, 1)))
     return KernelMachine(machine, classes, full, partial(full.decision, X))
 
 
-def _from_one_vs_rest(machine: Any, X: FloatArray) -> KernelMachine:
+def _from_one_vs_rest(machine: BaseEstimator, X: FloatArray) -> KernelMachine:
     parts = machine.estimators_
     rows = np.unique(np.concatenate([part.support_ for part in parts]))
     alpha = np.zeros((rows.size, len(parts)))

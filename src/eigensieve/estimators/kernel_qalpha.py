@@ -5,14 +5,16 @@ from dataclasses import replace
 from typing import Any, Literal, Self
 
 import numpy as np
+from sklearn.utils import Tags
 
-from eigensieve._sklearn import StrOptions, fit_context
+from eigensieve._sklearn import StrOptions, whole_fit
 from eigensieve._types import Array, BoolArray, FloatArray
 from eigensieve.data import DataMatrix, as_data
 from eigensieve.estimators.base import (
     AT_LEAST_ONE,
     NOT_NEGATIVE,
     POSITIVE,
+    check_data,
     features_by_weight,
     generator,
     progress_of,
@@ -20,6 +22,7 @@ from eigensieve.estimators.base import (
 )
 from eigensieve.estimators.knowledge import Known
 from eigensieve.estimators.qalpha_base import BaseQAlpha, Options, Rules, two_level_cut
+from eigensieve.estimators.target import Kind
 from eigensieve.operators import StandardAffinity
 from eigensieve.qalpha import (
     KERNELS,
@@ -36,7 +39,6 @@ from eigensieve.qalpha import (
     map_features,
     solve_steered,
 )
-from eigensieve.sieve import Kind
 
 _KERNEL_RULES: Rules = {
     "gamma": [POSITIVE],
@@ -95,7 +97,7 @@ class KernelQAlphaSelector(BaseQAlpha):
     embedding_ : ndarray of shape (n_dimensions, n_clusters)
         Q: leading eigenvectors of the affinity in these coordinates; with labels, the span of the mapped classes.
     G_ : ndarray of shape (n_features, n_features)
-        The matrix of which the weights are the leading eigenvector: V * (P P') with the `projections_` P, or V * (2 P
+        The weights are its leading eigenvector: V * (P P') with the `projections_` P, or V * (2 P
         P' - V) for ``criterion="gap"``. With side data the weights are the leading eigenvector of (D + lambda I)^-1 G,
         with pairs that of G - lambda B. It is computed from `mapped_features_` whenever it is asked for.
     approximation_error_ : float
@@ -165,7 +167,7 @@ class KernelQAlphaSelector(BaseQAlpha):
         problem = self._problem(self.mapped_features_, self.embedding_.shape[1], np.ones(self.n_features_in_, bool))
         return problem.unit * ProblemGram(problem, self.embedding_).to_dense()
 
-    @fit_context(prefer_skip_nested_validation=True)
+    @whole_fit
     def fit(self, X: Any, y: Any = None, *, side: Any = None, cannot_link: Any = None, must_link: Any = None) -> Self:
         """Learn the weights.
 
@@ -176,20 +178,16 @@ class KernelQAlphaSelector(BaseQAlpha):
         y, side, cannot_link, must_link : optional
             As in :meth:`QAlphaSelector.fit`, with labels for all samples. A precomputed kernel has no samples, so it
             takes none of them.
-
-        Returns
-        -------
-        self : KernelQAlphaSelector
         """
         known = Known(y, side=side, cannot_link=cannot_link, must_link=must_link)
         progress = progress_of(self)
-        raw = self._check_data(X, known.y)
+        raw = check_data(self, X, known.y)
         knowledge = self._read_knowledge(raw, known)
         labels, pairs, scale = knowledge.labels, knowledge.pairs, knowledge.scale
         usable = self._usable(raw)
         count = self._count(usable)
         progress(f"kernel of {raw.n_features} features")
-        kernel = KernelSettings(self.kernel, self._normalization(), self.n_components, **(self.kernel_params or {}))
+        kernel = KernelSettings(self.kernel, self._normalization, self.n_components, **(self.kernel_params or {}))
         indicators = None if labels is None else class_indicators(labels.codes)
         factor = map_features(raw, kernel, indicators, generator(self.random_state))
         phi = np.where(usable[:, None], factor.phi[: raw.n_features], 0.0)
@@ -211,9 +209,10 @@ class KernelQAlphaSelector(BaseQAlpha):
         affinity = StandardAffinity(as_data(np.ascontiguousarray(phi.T)))
         return Problem(affinity, n_clusters, TAU[self.criterion], usable)
 
-    def _rules(self) -> dict[str, Rules]:
+    def _validate_params(self) -> None:
+        super()._validate_params()
         names = KERNELS[self.kernel] if isinstance(self.kernel, str) else ()
-        return {**super()._rules(), "kernel_params": {name: _KERNEL_RULES[name] for name in names}}
+        self._check_options("kernel_params", {name: _KERNEL_RULES[name] for name in names})
 
     @property
     def _precomputed(self) -> bool:
@@ -262,7 +261,7 @@ class KernelQAlphaSelector(BaseQAlpha):
                 "kernel of lower rank."
             )
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = self._precomputed
         return tags

@@ -38,7 +38,7 @@ Fields = dict[str, Field]
 _SVMS = (SVC, NuSVC, SVR, NuSVR)
 
 
-def misfit(model: Any) -> str | None:
+def misfit(model: BaseEstimator) -> str | None:
     """Return the fault of an estimator from a file, or None if all its parts fit together."""
     try:
         _check_estimator(model, "")
@@ -49,7 +49,7 @@ def misfit(model: Any) -> str | None:
     return None
 
 
-def _check_estimator(model: Any, where: str) -> None:
+def _check_estimator(model: BaseEstimator, where: str) -> None:
     """Check the settings and everything learned of an estimator, ours or scikit-learn's."""
     model._validate_params()
     name = type(model).__name__
@@ -121,7 +121,7 @@ def _check_prototypes(value: Any, sizes: Sizes, where: str) -> None:
         _FEATURE.check(feature, sizes, where)
 
 
-def _check_foreign(model: Any, where: str) -> None:
+def _check_foreign(model: BaseEstimator, where: str) -> None:
     """Check an estimator of scikit-learn: support vector machines, which libsvm walks through. Its other estimators
     that skops loads compute with numpy. Trees, whose nodes are positions too, are not loaded."""
     if isinstance(model, _SVMS) and any(name.endswith("_") for name in vars(model)):  # fitted
@@ -142,7 +142,7 @@ def _check_inside(values: Iterable[Any], where: str) -> None:
             _check_inside(np.ravel(value) if isinstance(value, np.ndarray) else value, where)
 
 
-def _check_svm(svm: Any, where: str) -> None:
+def _check_svm(svm: BaseEstimator, where: str) -> None:
     """Check the arrays that libsvm walks through."""
     sizes: Sizes = {"features": svm.n_features_in_}
     for name, field in _SVM.items():

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from eigensieve._types import Array
@@ -38,7 +39,7 @@ class Findings:
     null_weight: float | None
 
     @classmethod
-    def of(cls, model: Any) -> "Findings":
+    def of(cls, model: BaseEstimator) -> "Findings":
         """Return what a fitted selector found.
 
         Parameters
@@ -66,7 +67,7 @@ class Findings:
         )
 
 
-def selected_features(model: Any) -> dict[str, Any]:
+def selected_features(model: BaseEstimator) -> dict[str, Any]:
     """Return the selection of a fitted selector as plain JSON values.
 
     Parameters
@@ -100,7 +101,7 @@ def _finite(value: Any) -> float | None:
 
 
 def known_and_used(
-    model: Any,
+    model: BaseEstimator,
     *,
     y: Any = None,
     y_name: str | None = None,
@@ -149,10 +150,10 @@ def known_and_used(
     return used | {"sentences": _in_words(used)}
 
 
-def _labels(model: Any, y: Any, name: str | None) -> dict[str, Any]:
+def _labels(model: BaseEstimator, y: Any, name: str | None) -> dict[str, Any]:
     # Saving a model needs this file, and must not load the algorithms.
+    from eigensieve.estimators.target import read_target
     from eigensieve.qalpha import read_labels
-    from eigensieve.sieve import read_target
 
     owner, n_samples = type(model).__name__, len(y)
     kind: str = "classes"
@@ -178,7 +179,7 @@ def _count_distinct(values: Any) -> int:
 
 
 def _in_words(used: dict[str, Any]) -> list[str]:
-    """Return what was used as parts of sentences, one for each thing."""
+    """Put `used` into words: one part of a sentence per entry."""
     parts = []
     if used["labels"] is not None:
         parts.append(_labels_in_words(used["labels"]))

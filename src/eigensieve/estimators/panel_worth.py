@@ -11,10 +11,11 @@ import numpy as np
 from eigensieve._progress import Progress, progress_for, silent
 from eigensieve._types import Array, FloatArray, IntArray
 from eigensieve.data import DataMatrix
-from eigensieve.estimators.base import generator
+from eigensieve.estimators.base import check_data, generator
 from eigensieve.estimators.constraints import as_indices
 from eigensieve.estimators.knowledge import Known
 from eigensieve.estimators.sieve_selector import SieveSelector
+from eigensieve.estimators.target import event_and_time
 from eigensieve.evidence import (
     PanelComparison,
     PanelScore,
@@ -26,7 +27,7 @@ from eigensieve.evidence import (
     superfluous,
     taken,
 )
-from eigensieve.sieve import Constraints, Found, Problem, Target, Unwanted, event_and_time, pose
+from eigensieve.sieve import Constraints, Found, Problem, Target, Unwanted, pose
 
 _NEXT = 3
 _LEAST, _MOST = 10, 1_000  # samples that tell each other
@@ -122,7 +123,7 @@ def score_panel(
     progress = progress_for("score_panel", verbose)
     model = SieveSelector(supervision=supervision, verbose=verbose)
     model._validate_params()
-    raw = model._check_data(X, y, min_samples=_LEAST)
+    raw = check_data(model, X, y, min_samples=_LEAST)
     columns = {name: _columns(model, panel, name) for name, panel in panels.items()}
     problem = model._problem(raw, Known(y, batches=batches, groups=groups), merged=False)[0]
     seed = int(generator(random_state).integers(2**32))
@@ -226,7 +227,7 @@ class _Judge:
 
     @cached_property
     def held_out(self) -> list[_Picks]:
-        """What is picked without the samples of each fold."""
+        """Features picked without the samples of each fold."""
         target, batches = self.problem.target, self.problem.batches
         donors = self.problem.samples.donors
         assert target is not None
@@ -249,7 +250,7 @@ class _Judge:
 
     @cached_property
     def picked(self) -> _Picks:
-        """What is picked on all samples."""
+        """Features picked on all samples."""
         self.progress("picking features")
         return self.picks(self.problem, self.found)
 

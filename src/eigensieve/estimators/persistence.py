@@ -91,12 +91,12 @@ def save_model(model: BaseEstimator, path: str | os.PathLike[str], *, about: dic
             archive.writestr(HEADER, json.dumps(header, ensure_ascii=False))
 
 
-def _is_ours(model: Any) -> bool:
+def _is_ours(model: BaseEstimator) -> bool:
     last = model.steps[-1][1] if isinstance(model, Pipeline) else model
     return type(last).__name__ in ESTIMATORS
 
 
-def _stripped(step: Any) -> Any:
+def _stripped(step: BaseEstimator) -> Any:
     """Return a copy of an estimator, its paths as strings and without its metadata requests."""
     bare = copy(step)
     if not isinstance(step, BaseEstimator):  # a step of a Pipeline may be a word
@@ -119,7 +119,7 @@ def _loadable(value: Any) -> bytes | None:
     return None if set(sio.get_untrusted_types(data=content)) - _trusted_types() else content
 
 
-def _foreign_parts(model: Any, owner: str = "") -> list[str]:
+def _foreign_parts(model: BaseEstimator, owner: str = "") -> list[str]:
     """Name the parameters and attributes that cannot be written, with their types."""
     parts = {name: value for name, value in vars(model).items() if name != "steps"} | dict(getattr(model, "steps", []))
     found = []
@@ -231,7 +231,7 @@ _HELPER_TYPES = {
 """Plain containers of arrays that the estimators keep."""
 
 
-def _restore_names(model: Any, header: dict[str, Any], path: object) -> None:
+def _restore_names(model: BaseEstimator, header: dict[str, Any], path: object) -> None:
     names = header.get("feature_names")
     if names is None:
         return
@@ -241,6 +241,6 @@ def _restore_names(model: Any, header: dict[str, Any], path: object) -> None:
     _first_step(model).feature_names_in_ = np.array(names, dtype=object)
 
 
-def _first_step(model: Any) -> Any:
+def _first_step(model: BaseEstimator) -> Any:
     """What holds the names of the features: the estimator, or the first one of a Pipeline."""
     return model.steps[0][1] if hasattr(model, "steps") else model

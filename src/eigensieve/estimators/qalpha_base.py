@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+from numpy.typing import DTypeLike
 from sklearn.exceptions import ConvergenceWarning
 
 from eigensieve._progress import Progress
@@ -11,6 +12,7 @@ from eigensieve._types import BoolArray, FloatArray
 from eigensieve.data import DataMatrix
 from eigensieve.estimators.base import AT_LEAST_ONE, COUNT, NOT_NEGATIVE, POSITIVE, BaseSelector, generator, warn_user
 from eigensieve.estimators.knowledge import Known, read_side_variances
+from eigensieve.estimators.target import read_target
 from eigensieve.qalpha import (
     PAIR_STRENGTH,
     SIDE_STRENGTH,
@@ -23,12 +25,10 @@ from eigensieve.qalpha import (
     read_labels,
     read_pairs,
 )
-from eigensieve.sieve import read_target
 from eigensieve.theory import sparsity_gap
 
 Options = dict[str, Any]
 Rules = dict[str, list[Any]]
-SEARCH: Rules = {"n_init": [AT_LEAST_ONE], "max_iter": [AT_LEAST_ONE], "tol": [NOT_NEGATIVE]}
 
 
 class BaseQAlpha(BaseSelector):
@@ -43,6 +43,9 @@ class BaseQAlpha(BaseSelector):
         "strength": [POSITIVE],
         "solver_options": [dict, None],
     }
+    _search_rules: Rules = {"n_init": [AT_LEAST_ONE], "max_iter": [AT_LEAST_ONE], "tol": [NOT_NEGATIVE]}
+    spectrum = "standard"
+    solver = "auto"
     criterion: str
     normalize: str
     supervision: str
@@ -51,18 +54,17 @@ class BaseQAlpha(BaseSelector):
     random_state: Any
     negative_weight_fraction_: float
 
-    def _rules(self) -> dict[str, Rules]:
-        """Return what the parameters that are dictionaries may hold."""
-        return {"solver_options": SEARCH}
-
     def _validate_params(self) -> None:
         super()._validate_params()
-        for parameter, allowed in self._rules().items():
-            given = getattr(self, parameter) or {}
-            if unknown := [name for name in given if name not in allowed]:
-                must = f"hold only {', '.join(map(repr, allowed))}" if allowed else "be None here"
-                raise self._wrong(parameter, must, repr(unknown[0]))
-            validate_parameter_constraints(allowed, given, caller_name=f"{type(self).__name__}.{parameter}")
+        self._check_options("solver_options", self._search_rules)
+
+    def _check_options(self, parameter: str, allowed: Rules) -> None:
+        """Check a parameter that is a dictionary, or None."""
+        given = getattr(self, parameter) or {}
+        if unknown := [name for name in given if name not in allowed]:
+            must = f"hold only {', '.join(map(repr, allowed))}" if allowed else "be None here"
+            raise self._wrong(parameter, must, repr(unknown[0]))
+        validate_parameter_constraints(allowed, given, caller_name=f"{type(self).__name__}.{parameter}")
 
     def _labels(self, y: Any, n_samples: int) -> Labels | None:
         """Return the classes that y holds, or None where there is no y or it is not used."""
@@ -80,8 +82,10 @@ class BaseQAlpha(BaseSelector):
             )
         return labels
 
+    @property
     def _normalization(self) -> str:
-        return "center" if self.normalize == "auto" else self.normalize
+        uncentred = self.spectrum == "laplacian" or self.criterion == "blocks"
+        return ("unit" if uncentred else "center") if self.normalize == "auto" else self.normalize
 
     def _read_knowledge(self, raw: DataMatrix, known: Known) -> Knowledge:
         """Read labels, pairs and side data, and refuse settings that do not go together."""
@@ -92,10 +96,10 @@ class BaseQAlpha(BaseSelector):
             warn_user(f"The group numbers given to {name} pair no two of the {raw.n_samples} samples. It fits without.")
         check_combination(
             name,
-            spectrum=getattr(self, "spectrum", "standard"),
+            spectrum=self.spectrum,
             criterion=self.criterion,
-            normalize=self._normalization(),
-            solver=getattr(self, "solver", "auto"),
+            normalize=self._normalization,
+            solver=self.solver,
             labels=labels,
             pairs=pairs,
         )
@@ -111,11 +115,11 @@ class BaseQAlpha(BaseSelector):
 
     def _check_range(self, raw: DataMatrix) -> None:
         """Refuse data whose scale is part of the question and out of range."""
-        if self._normalization() == "none":
+        if self._normalization == "none":
             tamed = raw.shared.exponents is not None  # columns of extreme scale were multiplied
             self._check_fourth_power(np.inf if tamed else float(raw.stats().norm.max()), raw.dtype, "columns")
 
-    def _check_fourth_power(self, largest: float, dtype: Any, what: str) -> None:
+    def _check_fourth_power(self, largest: float, dtype: DTypeLike, what: str) -> None:
         """Refuse features whose fourth power, as in the criterion, overflows or vanishes."""
         limit = float(np.finfo(dtype).max) ** 0.2
         if not 1 / limit <= largest <= limit:

@@ -6,13 +6,13 @@ from typing import Any, Literal, Self
 
 import numpy as np
 
-from eigensieve._sklearn import StrOptions, fit_context
-from eigensieve.estimators.base import AT_LEAST_ONE, AUTO, INSIDE_0_1, features_by_weight, progress_of
+from eigensieve._sklearn import StrOptions, whole_fit
+from eigensieve.estimators.base import AT_LEAST_ONE, AUTO, INSIDE_0_1, check_data, features_by_weight, progress_of
 from eigensieve.estimators.knowledge import Known
-from eigensieve.estimators.qalpha_base import SEARCH, BaseQAlpha, Options, Rules
+from eigensieve.estimators.qalpha_base import BaseQAlpha, Options
+from eigensieve.estimators.target import Kind
 from eigensieve.evidence import Discoveries
 from eigensieve.qalpha import SOLVERS, TAU, Knowledge, Result, Search, SolveSettings, check_start
-from eigensieve.sieve import Kind
 
 
 class QAlphaSelector(BaseQAlpha):
@@ -142,6 +142,7 @@ class QAlphaSelector(BaseQAlpha):
         "solver": [StrOptions(set(SOLVERS))],
         "fdr": [INSIDE_0_1],
     }
+    _search_rules = {**BaseQAlpha._search_rules, "init": [StrOptions({"eigen", "random"}), np.ndarray]}
 
     def __init__(
         self,
@@ -172,7 +173,7 @@ class QAlphaSelector(BaseQAlpha):
         self.random_state = random_state
         self.verbose = verbose
 
-    @fit_context(prefer_skip_nested_validation=True)
+    @whole_fit
     def fit(
         self,
         X: Any,
@@ -205,15 +206,10 @@ class QAlphaSelector(BaseQAlpha):
             side data, pairs, a setting), or if the folder is damaged, a `CheckpointError` says so; `max_iter` may be
             raised. This check reads the data once. Not possible with labels for some samples only, nor with
             ``criterion="blocks"``. The folds of the automatic choice are fitted anew.
-
-        Returns
-        -------
-        self : QAlphaSelector
         """
         known = Known(y, side=side, cannot_link=cannot_link, must_link=must_link)
         progress = progress_of(self)
-        normalize = self._normalization()
-        raw = self._check_data(X, known.y)
+        raw = check_data(self, X, known.y)
         usable = self._check_some_vary(raw)
         count = self._count(usable)
         self._check_range(raw)
@@ -221,18 +217,13 @@ class QAlphaSelector(BaseQAlpha):
         settings = self._settings(progress, solver=self.solver, checkpoint=checkpoint)
         self._check_checkpoint(settings, knowledge)
         check_start(type(self).__name__, self.n_clusters, settings.init, raw.n_samples)
-        search = Search(raw, usable, normalize, knowledge, settings, self.n_clusters, self.spectrum, self.criterion)
+        search = Search(
+            raw, usable, self._normalization, knowledge, settings, self.n_clusters, self.spectrum, self.criterion
+        )
         result = search.solve(usable)
         found = search.discover(self.fdr, progress) if count is None else None
         self._learn(result, search, count, found)
         return self
-
-    def _rules(self) -> dict[str, Rules]:
-        return {"solver_options": {**SEARCH, "init": [StrOptions({"eigen", "random"}), np.ndarray]}}
-
-    def _normalization(self) -> str:
-        uncentred = self.spectrum == "laplacian" or self.criterion == "blocks"
-        return "unit" if self.normalize == "auto" and uncentred else super()._normalization()
 
     def _check_checkpoint(self, settings: SolveSettings, knowledge: Knowledge) -> None:
         if settings.checkpoint is None:

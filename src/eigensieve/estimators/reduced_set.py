@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from eigensieve._progress import progress_for
-from eigensieve._sklearn import StrOptions, fit_context
+from eigensieve._sklearn import StrOptions, whole_fit
 from eigensieve._types import FloatArray
 from eigensieve.data import one_blas_thread
 from eigensieve.elements import RBF, FullExpansion, construct_vectors, refine_vectors, select_vectors, solve_weights
@@ -75,7 +75,7 @@ class ReducedSetSVC(SmallClassifier):
 
     def __init__(
         self,
-        estimator: Any = None,
+        estimator: BaseEstimator | None = None,
         *,
         n_vectors: int = 10,
         method: Literal["construction", "selection"] = "construction",
@@ -98,7 +98,7 @@ class ReducedSetSVC(SmallClassifier):
         self.random_state = random_state
         self.verbose = verbose
 
-    @fit_context(prefer_skip_nested_validation=False)
+    @whole_fit
     def fit(self, X: Any, y: Any) -> Self:
         """Find the vectors and solve their weights on (X, y).
 
@@ -108,10 +108,6 @@ class ReducedSetSVC(SmallClassifier):
             Samples in rows.
         y : array-like of shape (n_samples,)
             Labels of the samples.
-
-        Returns
-        -------
-        self : ReducedSetSVC
         """
         X_valid, y = self._read(X, y)
         if self.method == "selection" and self.n_features_per_vector is not None:

@@ -4,7 +4,7 @@ import time
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import train_test_split
 from sklearn.svm import SVC
@@ -12,7 +12,7 @@ from sklearn.utils import Tags, check_array
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from eigensieve._sklearn import HasMethods, fit_context, is_fitted, safe_indexing
+from eigensieve._sklearn import HasMethods, is_fitted, safe_indexing, whole_fit
 from eigensieve._types import Array
 from eigensieve.elements import KIND_NAMES, FullExpansion, false_negative_bound, rejection_rates, rejection_threshold
 from eigensieve.estimators.base import INSIDE_0_1, Estimator, check_columns, scikit_state
@@ -86,8 +86,8 @@ class RejectionCascade(MetaEstimatorMixin, ClassifierMixin, Estimator):
 
     def __init__(
         self,
-        rejector: Any = None,
-        classifier: Any = None,
+        rejector: BaseEstimator | None = None,
+        classifier: BaseEstimator | None = None,
         max_false_negative_rate: float = 0.02,
         *,
         confidence: float | None = None,
@@ -108,7 +108,7 @@ class RejectionCascade(MetaEstimatorMixin, ClassifierMixin, Estimator):
         tags.classifier_tags.multi_class = False
         return tags
 
-    @fit_context(prefer_skip_nested_validation=False)
+    @whole_fit
     def fit(self, X: Any, y: Any) -> Self:
         """Fit the unfitted estimators and set the threshold on held-out samples.
 
@@ -118,10 +118,6 @@ class RejectionCascade(MetaEstimatorMixin, ClassifierMixin, Estimator):
             Samples in rows.
         y : array-like of shape (n_samples,)
             Two classes; the first is the one that is rejected.
-
-        Returns
-        -------
-        self : RejectionCascade
         """
         check_columns(X)
         X_valid, y = validate_data(self, X, y, dtype="numeric")
@@ -252,7 +248,7 @@ class RejectionCascade(MetaEstimatorMixin, ClassifierMixin, Estimator):
         }
 
 
-def _prepared(estimator: Any) -> tuple[Any, bool]:
+def _prepared(estimator: BaseEstimator) -> tuple[Any, bool]:
     """Return a fitted estimator as it is, or a fresh clone of an unfitted one, and whether it is fitted."""
     return (estimator, True) if is_fitted(estimator) else (clone(estimator), False)
 
@@ -262,7 +258,7 @@ def _named_or_valid(X: Any, X_valid: Array) -> Any:
     return X if hasattr(X, "columns") else X_valid
 
 
-def _as_expansion(classifier: Any) -> FullExpansion | None:
+def _as_expansion(classifier: BaseEstimator) -> FullExpansion | None:
     """Return a plain fitted SVC as matrix products, or None for any other classifier."""
     svc = _thawed(classifier)
     if not isinstance(svc, SVC) or svc.kernel not in KIND_NAMES or hasattr(svc.support_vectors_, "toarray"):
@@ -270,11 +266,11 @@ def _as_expansion(classifier: Any) -> FullExpansion | None:
     return as_expansion(svc)
 
 
-def _thawed(model: Any) -> Any:
+def _thawed(model: BaseEstimator) -> Any:
     return model.estimator if isinstance(model, FrozenEstimator) else model
 
 
-def _check_same_classes(rejector: Any, classifier: Any) -> None:
+def _check_same_classes(rejector: BaseEstimator, classifier: BaseEstimator) -> None:
     if not np.array_equal(rejector.classes_, classifier.classes_):
         raise ValueError(
             f"The rejector and the classifier must know the same two classes. Got {list(rejector.classes_)} and "
@@ -282,7 +278,7 @@ def _check_same_classes(rejector: Any, classifier: Any) -> None:
         )
 
 
-def _kernel_evaluations(model: Any) -> float:
+def _kernel_evaluations(model: BaseEstimator) -> float:
     """Return how many kernel values one sample costs; NaN for models without support vectors."""
     model = _thawed(model)
     if isinstance(model, ElementSelectedSVC):

@@ -7,8 +7,8 @@ from typing import Any, Literal, Self, cast
 import numpy as np
 
 from eigensieve._progress import Progress
-from eigensieve._sklearn import Interval, StrOptions, fit_context
-from eigensieve._types import BoolArray, FloatArray, IntArray
+from eigensieve._sklearn import Interval, StrOptions, whole_fit
+from eigensieve._types import BoolArray, IntArray
 from eigensieve.data import DataMatrix
 from eigensieve.estimators.base import (
     AT_LEAST_ONE,
@@ -16,30 +16,25 @@ from eigensieve.estimators.base import (
     COUNT,
     INSIDE_0_1,
     BaseSelector,
+    check_data,
     check_samples,
     features_by_weight,
     generator,
     progress_of,
-    warn_user,
 )
 from eigensieve.estimators.constraints import check_room, read_constraints
 from eigensieve.estimators.knowledge import Known, read_batches, read_donors, read_side, read_weights
+from eigensieve.estimators.target import Kind, check_confounding, read_target
 from eigensieve.qalpha import check_pairs_against_labels, read_pairs
 from eigensieve.sieve import (
     Found,
-    Kind,
     Nodes,
     Problem,
-    Target,
     Unwanted,
     Use,
     distinct_samples,
     pose,
-    read_target,
-    shared_with_batches,
 )
-
-_CONFOUNDED = 0.9  # squared canonical correlation of labels and batches from which on a warning is due
 
 
 class SieveSelector(BaseSelector):
@@ -217,7 +212,7 @@ class SieveSelector(BaseSelector):
         self.random_state = random_state
         self.verbose = verbose
 
-    @fit_context(prefer_skip_nested_validation=True)
+    @whole_fit
     def fit(
         self,
         X: Any,
@@ -258,10 +253,6 @@ class SieveSelector(BaseSelector):
             Pairs of samples that belong together: the directions in which they differ are projected out.
         cannot_link : array-like of shape (n_pairs, 2), optional
             Pairs of samples that belong apart: features that set them apart score higher.
-
-        Returns
-        -------
-        self : SieveSelector
         """
         return self._fit_known(
             X, Known(y, side, cannot_link, must_link, batches, groups=groups, sample_weight=sample_weight)
@@ -272,9 +263,8 @@ class SieveSelector(BaseSelector):
         return self
 
     def _fit(self, X: Any, known: Known, progress: Progress) -> None:
-        raw = self._check_data(X, known.y, min_samples=4)
+        raw = check_data(self, X, known.y, min_samples=4)
         self._check_some_vary(raw)
-        raw.report_to(progress)
         problem, nodes, usable = self._problem(raw, known)
         count, kept = self._count(usable), len(problem.constraints.keep)
         check_room(self, count, problem.constraints, usable)
@@ -294,7 +284,7 @@ class SieveSelector(BaseSelector):
         else:
             progress(f"picking {count} features")
             order = problem.pick(found, np.flatnonzero(candidates), count)
-        self.n_passes_ = problem.cleaned.data.n_passes
+        self.n_passes_ = problem.n_passes
         if not nodes.trivial:
             found = replace(found, embedding=nodes.spread(found.embedding))
         self._learn(problem, found, order, usable)
@@ -332,7 +322,8 @@ class SieveSelector(BaseSelector):
         cannot = None if pairs is None else pairs.cannot
         if not nodes.trivial:
             check_samples(self, (len(nodes.kept), raw.n_features), 4)
-            raw, target, unwanted = nodes.of_data(raw), nodes.of_target(target), nodes.of_unwanted(unwanted)
+            raw, unwanted = nodes.of_data(raw), nodes.of_unwanted(unwanted)
+            target = None if target is None else target.among(nodes.kept)
             cannot, donors = nodes.of_pairs(cannot), None if donors is None else donors[nodes.kept]
         if target is not None and len(np.unique(target.columns[target.known], axis=0)) < 2:
             raise ValueError(f"y of {name} must vary on the samples with a positive sample_weight. Raise some weights.")
@@ -351,22 +342,8 @@ class SieveSelector(BaseSelector):
         )
         if target is not None and unwanted.batches is not None:
             roots = problem.cleaned.data.roots
-            self._check_confounding(target, problem.cleaned.batches / (1.0 if roots is None else roots[:, None]))
+            check_confounding(target, problem.cleaned.batches / (1.0 if roots is None else roots[:, None]))
         return problem, nodes, usable
-
-    def _check_confounding(self, target: Target, batches: FloatArray) -> None:
-        """Refuse labels that the batches determine, and warn about those that they nearly determine."""
-        smallest, largest = shared_with_batches(target, batches)
-        if smallest > 1.0 - 1e-6:
-            raise ValueError(
-                "The 'batches' parameter of SieveSelector.fit coincides with y: every difference that y makes is a "
-                "difference between batches, so nothing can tell them apart. Leave out batches, or y."
-            )
-        if largest > _CONFOUNDED:
-            warn_user(
-                f"y and batches are confounded: the batches explain {largest:.0%} of a difference that y makes. What "
-                "is left after the batches are taken off says little about it. Read the selection with care."
-            )
 
     def _learn(self, problem: Problem, found: Found, order: IntArray, usable: BoolArray) -> None:
         rest = features_by_weight(found.scores, usable)

@@ -4,7 +4,7 @@ from abc import abstractmethod
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import ClassifierMixin, is_regressor
+from sklearn.base import BaseEstimator, ClassifierMixin, is_regressor
 from sklearn.svm import SVC, NuSVC
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
@@ -21,7 +21,7 @@ FLOATS = [np.float64, np.float32]
 class SmallMachine(Estimator):
     """A machine with values f(x). `fit` of a subclass begins with `_read` and ends with `_learn_machine`."""
 
-    estimator: Any
+    estimator: BaseEstimator
     _kinds: tuple[Any, Any]
     """The scikit-learn classes of the machine."""
     _usual: Any
@@ -150,10 +150,6 @@ class SmallClassifier(ClassifierMixin, SmallMachine):
             The share of positive samples that may be lost.
         confidence : float, default=None
             Probability with which the rate holds for this very threshold. None: it holds on average.
-
-        Returns
-        -------
-        self : object
         """
         scores, positive = calibration_scores(self, X, y, max_false_negative_rate, confidence)
         # `predict` takes values above the threshold, a rejector also those at it.
@@ -162,7 +158,7 @@ class SmallClassifier(ClassifierMixin, SmallMachine):
         return self
 
 
-def positive_scores(estimator: Any, X: Any) -> FloatArray:
+def positive_scores(estimator: BaseEstimator, X: Any) -> FloatArray:
     """Return one score per sample, larger for the second class."""
     if hasattr(estimator, "decision_function"):
         return np.asarray(estimator.decision_function(X), dtype=np.float64)
@@ -174,7 +170,7 @@ def positive_scores(estimator: Any, X: Any) -> FloatArray:
 
 
 def calibration_scores(
-    estimator: Any, X: Any, y: Any, max_false_negative_rate: float, confidence: float | None
+    estimator: BaseEstimator, X: Any, y: Any, max_false_negative_rate: float, confidence: float | None
 ) -> tuple[FloatArray, BoolArray]:
     """Return the scores, and which samples are of the second class. Raise when a class is missing."""
     check_is_fitted(estimator)

@@ -7,10 +7,11 @@ from typing import Any, Literal, Self
 
 import numpy as np
 from scipy.sparse import csr_array
+from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from eigensieve._progress import Progress, silent
-from eigensieve._sklearn import Interval, StrOptions, fit_context
+from eigensieve._sklearn import Interval, StrOptions, whole_fit
 from eigensieve._types import FloatArray
 from eigensieve.data import DataMatrix, as_data, is_stored
 from eigensieve.estimators.base import (
@@ -193,7 +194,7 @@ class TraceRatioSelector(BaseSelector):
         self.random_state = random_state
         self.verbose = verbose
 
-    @fit_context(prefer_skip_nested_validation=True)
+    @whole_fit
     def fit(self, X: Any, y: Any = None) -> Self:
         """Find the best subset.
 
@@ -206,10 +207,6 @@ class TraceRatioSelector(BaseSelector):
         y : array-like of shape (n_samples,), default=None
             Class labels; None, NaN and -1 mean unlabelled when ``score="semi-supervised"``. Ignored by the Laplacian
             score and when `within` is used instead of the labels.
-
-        Returns
-        -------
-        self : TraceRatioSelector
         """
         progress = progress_of(self)
         X, present = self._checked(X, reset=True)
@@ -360,7 +357,7 @@ class TraceRatioSelector(BaseSelector):
             return GivenPair(graph, check_graph(self.between, X.shape[0], name="between", signed=True)), graph
         return LaplacianPair(graph), graph
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         score = vars(self)["score"]
         fisher_needs_y = score == "fisher" and self.within is None

@@ -5,9 +5,10 @@ from typing import Any, Literal, Self
 
 import numpy as np
 from sklearn.base import OneToOneFeatureMixin, TransformerMixin
+from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from eigensieve._sklearn import Interval, fit_context
+from eigensieve._sklearn import Interval, whole_fit
 from eigensieve._types import Array
 from eigensieve.data import DataMatrix
 from eigensieve.estimators.base import AUTO, Estimator, check_data, name_columns
@@ -61,7 +62,7 @@ class UnwantedVariationRemover(OneToOneFeatureMixin, TransformerMixin, Estimator
     def __init__(self, n_directions: int | Literal["auto"] = "auto") -> None:
         self.n_directions = n_directions
 
-    @fit_context(prefer_skip_nested_validation=True)
+    @whole_fit
     def fit(self, X: Any, y: Any = None, *, batches: Any = None, side: Any = None, must_link: Any = None) -> Self:
         """Learn the unwanted directions.
 
@@ -77,10 +78,6 @@ class UnwantedVariationRemover(OneToOneFeatureMixin, TransformerMixin, Estimator
             Samples that vary in unwanted ways.
         must_link : array-like of shape (n_pairs, 2), optional
             Pairs of samples that belong together. The directions in which they differ are taken out.
-
-        Returns
-        -------
-        self : UnwantedVariationRemover
         """
         raw = self._checked(X, reset=True, min_samples=2)
         pairs = read_pairs(None, must_link, raw.n_samples, type(self).__name__)
@@ -128,7 +125,7 @@ class UnwantedVariationRemover(OneToOneFeatureMixin, TransformerMixin, Estimator
             )
         return raw
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags

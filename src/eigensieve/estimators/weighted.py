@@ -4,11 +4,11 @@ from numbers import Real
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import OneToOneFeatureMixin, TransformerMixin, clone
-from sklearn.utils import get_tags
+from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin, clone
+from sklearn.utils import Tags, get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from eigensieve._sklearn import HasMethods, Interval, fit_context
+from eigensieve._sklearn import HasMethods, Interval, whole_fit
 from eigensieve.data import is_stored
 from eigensieve.estimators.base import NOT_NEGATIVE, Estimator, check_stored
 from eigensieve.estimators.sieve_selector import SieveSelector
@@ -70,12 +70,12 @@ class WeightedFeatures(OneToOneFeatureMixin, TransformerMixin, Estimator):
         "floor": [Interval(Real, 0, 1, closed="both")],
     }
 
-    def __init__(self, selector: Any = None, *, power: float = 0.5, floor: float = 0.0) -> None:
+    def __init__(self, selector: BaseEstimator | None = None, *, power: float = 0.5, floor: float = 0.0) -> None:
         self.selector = selector
         self.power = power
         self.floor = floor
 
-    @fit_context(prefer_skip_nested_validation=False)
+    @whole_fit
     def fit(self, X: Any, y: Any = None, **fit_params: Any) -> Self:
         """Fit the selector.
 
@@ -87,10 +87,6 @@ class WeightedFeatures(OneToOneFeatureMixin, TransformerMixin, Estimator):
             Passed to the selector.
         **fit_params : dict
             Passed to the selector, for example `batches`.
-
-        Returns
-        -------
-        self : WeightedFeatures
         """
         selector = SieveSelector(1.0) if self.selector is None else clone(self.selector)
         self.selector_ = selector.fit(X, y, **fit_params)
@@ -127,11 +123,12 @@ class WeightedFeatures(OneToOneFeatureMixin, TransformerMixin, Estimator):
             finite = "allow-nan" if get_tags(self).input_tags.allow_nan else True
             kinds = [np.float64, np.float32]
             formats = ("csr", "csc")
-            X = validate_data(self, X, reset=False, accept_sparse=formats, dtype=kinds, ensure_all_finite=finite)
+            with np.errstate(over="ignore", invalid="ignore"):  # scikit-learn adds the values up
+                X = validate_data(self, X, reset=False, accept_sparse=formats, dtype=kinds, ensure_all_finite=finite)
         scale = self.scale_.astype(X.dtype)
         return type(X)(X.multiply(scale)) if hasattr(X, "multiply") else X * scale
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         inner = get_tags(SieveSelector() if self.selector is None else self.selector)
         tags.input_tags.sparse, tags.input_tags.allow_nan = inner.input_tags.sparse, inner.input_tags.allow_nan

@@ -19,7 +19,7 @@ excess : how much further than light-tailed features the eigenvalues of the data
 """
 
 from eigensieve.evidence.discoveries import Discoveries, discover, follow
-from eigensieve.evidence.exchange import ANY, Exchange
+from eigensieve.evidence.exchange import ANY, Exchange, OwnPairs
 from eigensieve.evidence.noise_edges import (
     MAX_CLUSTERS,
     count_clusters,

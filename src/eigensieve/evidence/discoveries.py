@@ -1,13 +1,13 @@
 """Which features follow a structure: discoveries at a false discovery rate, by cross-fitting and permuted copies."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from eigensieve._progress import Progress, silent
 from eigensieve._types import Array
-from eigensieve.data import DataMatrix
+from eigensieve.data import DataMatrix, Orders
 from eigensieve.evidence.exchange import ANY, Exchange
 from eigensieve.evidence.scores import NullSample, step_up
 
@@ -39,6 +39,7 @@ def discover(
     tested: Array | None = None,
     n_folds: int = N_FOLDS,
     exchange: Exchange = ANY,
+    orders: Orders | None = None,
     progress: Progress = silent,
 ) -> Discoveries:
     """Find the features that follow a structure which the *other* features show.
@@ -48,8 +49,9 @@ def discover(
     permuted copies (:func:`~eigensieve.evidence.scores.null_agreement`), permuted as `exchange` allows. The p-value of
     a feature is the share of the fold's null scores that reach its own score. Benjamini and Yekutieli's rule then
     selects among all `tested` features (all usable ones by default): one threshold for all folds, so a feature is never
-    left out while another with a larger p-value is kept. A lone feature is not selected: a structure is what several
-    features share.
+    left out while another with a larger p-value is kept. A lone feature is not selected: a structure needs several
+    features that share it. Folds and copies are drawn in the `orders` of the samples and features, so that the result
+    does not depend on the order in which they are given.
 
     Notes
     -----
@@ -66,7 +68,8 @@ def discover(
     and the n features together stay below `fdr` (Benjamini and Yekutieli 2001, theorem 1.3).
     """
     tested = usable if tested is None else tested
-    folds = np.array_split(rng.permutation(np.flatnonzero(tested)), n_folds)
+    order, exchange = _drawn_in(orders, tested, exchange)
+    folds = np.array_split(rng.permutation(order), n_folds)
     folds = [fold for fold in folds if len(fold)]
     p_values = np.ones(data.n_features)
     if len(folds) >= 2:
@@ -90,17 +93,26 @@ def follow(
     fdr: float,
     rng: np.random.Generator,
     exchange: Exchange = ANY,
+    orders: Orders | None = None,
 ) -> Discoveries:
     """Find the features that follow an embedding which was made without any of them, such as labels.
 
     `views` are the features, and other forms of them such as their squares. A feature is selected if one of its forms
     follows the embedding; its p-value is the smallest, times the number of forms (Bonferroni). Copies are permuted
-    as `exchange` allows.
+    as `exchange` allows, and drawn in the `orders` of the samples and features.
     """
-    candidates = rng.permutation(np.flatnonzero(usable))
+    order, exchange = _drawn_in(orders, usable, exchange)
+    candidates = rng.permutation(order)
     found = [NullSample(view, [candidates], exchange).p_values(embedding, 0, rng) for view in views]
     p_values = np.ones(views[0].n_features)
     p_values[candidates] = np.minimum(1.0, len(views) * np.min(found, axis=0))
     selected = np.zeros(views[0].n_features, dtype=bool)
     selected[candidates[step_up(p_values[candidates], fdr)]] = True
     return Discoveries(p_values, selected)
+
+
+def _drawn_in(orders: Orders | None, features: Array, exchange: Exchange) -> tuple[Array, Exchange]:
+    """Return the features, and the exchange of samples, in the orders that random draws follow."""
+    if orders is None:
+        return np.flatnonzero(features), exchange
+    return orders.features[features[orders.features]], replace(exchange, ranks=orders.ranks())

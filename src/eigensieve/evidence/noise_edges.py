@@ -9,7 +9,7 @@ import numpy as np
 from scipy.sparse.linalg import LinearOperator, eigsh
 
 from eigensieve._types import Array
-from eigensieve.data import DataMatrix
+from eigensieve.data import DataMatrix, Orders
 
 MAX_CLUSTERS = 10
 """Largest number of clusters that is read from the spectrum of equally weighted features."""
@@ -68,18 +68,18 @@ def equal_noise_edge(n_features: int, n_dimensions: int, excess: float = 1.0) ->
     return float(mean + excess * (((root_n + root_d) ** 2 + 2 * fluctuation) / n_dimensions - mean))
 
 
-def permuted_excess(data: DataMatrix, usable: Array) -> float:
+def permuted_excess(data: DataMatrix, usable: Array, orders: Orders) -> float:
     """Return how far the spectrum of permuted features reaches beyond its mean, relative to light-tailed features.
 
     Every feature of the centred data is permuted on its own: the same marginals, no dependence. Features with heavy
     tails, or that are zero in nearly all samples, pile up on single samples by chance and reach further than Marchenko
     and Pastur's law. The answer is taken from the largest of three copies of at most 2^19 entries. It is at least 1 and
-    the same on every run.
+    the same on every run, and for any order of samples and features: copies are drawn in the `orders` of their values.
     """
     rng = np.random.default_rng(0)
-    candidates = np.flatnonzero(usable)
+    candidates = orders.features[usable[orders.features]]
     room = min(len(candidates), max(2, _SAMPLE_ENTRIES // data.n_samples))
-    features = np.asarray(data.take(np.sort(rng.permutation(candidates)[:room])), dtype=np.float64)
+    features = np.asarray(data.take(candidates[:room]), dtype=np.float64)[orders.samples]
     dimensions = data.n_samples - 1
     if dimensions < 2 or room < 2:
         return 1.0

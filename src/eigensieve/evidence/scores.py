@@ -8,7 +8,7 @@ from scipy.stats import chi2
 
 from eigensieve._types import Array
 from eigensieve.data import DataMatrix
-from eigensieve.evidence.exchange import ANY, Exchange, OwnPairs, own_pairs_of_copies
+from eigensieve.evidence.exchange import ANY, Exchange, OwnPairs, own_pairs_of_copies, products_of_copies
 
 _BATCH_ENTRIES = 2**22  # entries of the products that are made at a time
 _NULL_SCORES = (40_000, 400_000)  # fewest null scores, for few and for many features
@@ -16,7 +16,7 @@ _NULL_PER_FEATURE = 100  # null scores between the two: a handful of features am
 _COPIES = (10, 1_000)  # fewest and most permuted copies of a feature
 _SAMPLE_ENTRIES = 2**22  # entries of the features that are taken into memory for the null
 _FEWER = 5  # times fewer null scores are made with donors or missing values
-_WITH_GAPS = 400  # most features with missing values that the null of a fold is made of
+_WITH_GAPS = 150  # most features with missing values that the null of a fold is made of
 _CARRIED = 0.98  # share of |V V'|^2 that a test looks at
 _FEWEST = 8  # fewest features that the null is made of, for any number of samples
 
@@ -106,15 +106,18 @@ def _null_with_gaps(
             one = features[there][:, [column]]
             scores[column] = null_agreement(one, V[there], n_copies, rng, exchange.among(there))
         return scores
-    leverage, r = np.sum(V**2, axis=1), 1.0 if exchange.roots is None else exchange.roots.astype(V.dtype)
-    places, orders = exchange.orders(len(V), n_copies, rng)
-    # To permute one feature takes less time than to permute V. All features share the orders; each leaves out its gaps.
+    r = np.ones((len(V), 1), dtype=V.dtype) if exchange.roots is None else exchange.roots[:, None].astype(V.dtype)
+    features, V = features * r, V / r
+    groups = exchange.groups(len(V))
+    stay = np.ones(len(V), dtype=bool)
+    stay[np.concatenate(groups)] = False
+    fixed = np.vstack([V[stay].T @ features[stay], np.sum(V[stay] ** 2, axis=1) @ np.square(features[stay])])
     for column in np.flatnonzero(~full):
-        there, plain = present[:, column], features[:, column] / r
-        copies = np.tile(plain, (n_copies, 1))
-        copies[:, places[there[places]]] = plain[orders[there[orders]].reshape(n_copies, -1)]
-        copies *= r
-        scores[column] = np.sum((copies @ V) ** 2, axis=1) - np.square(copies) @ leverage
+        sums = fixed[:, [column]]
+        for rows in groups:
+            there = rows[present[rows, column]]
+            sums = sums + products_of_copies(features[there, column], V[there], n_copies, rng)
+        scores[column] = np.sum(sums[:-1] ** 2, axis=0) - sums[-1]
     return scores
 
 

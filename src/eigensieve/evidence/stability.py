@@ -11,7 +11,7 @@ from typing import Any
 import joblib
 import numpy as np
 from joblib import Parallel, delayed
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import has_fit_parameter
 
@@ -65,7 +65,7 @@ class Stability:
 
 
 def selection_stability(
-    selector: Any,
+    selector: BaseEstimator,
     X: Any,
     y: Any = None,
     *,
@@ -202,12 +202,14 @@ def _names(X: Any) -> Array | None:
     return None if names is None else np.asarray(names, dtype=str)
 
 
-def _selected(selector: Any, X: Any, y: Any, rows: Array, known: dict[str, Any], run: int) -> tuple[int, Array]:
+def _selected(
+    selector: BaseEstimator, X: Any, y: Any, rows: Array, known: dict[str, Any], run: int
+) -> tuple[int, Array]:
     labels = None if y is None else safe_indexing(y, rows)
     return run, np.asarray(selector.fit(safe_indexing(X, rows), labels, **known).get_support(), dtype=bool)
 
 
-def _identity(selector: Any, X: Any, y: Any, known: dict[str, Any], size: int, random_state: int) -> str:
+def _identity(selector: BaseEstimator, X: Any, y: Any, known: dict[str, Any], size: int, random_state: int) -> str:
     """Return the settings that a results file must agree with. `known` are the `fit_params` of the first subsample."""
     settings = {
         "selector": type(selector).__name__,

@@ -33,19 +33,23 @@ class Yardstick:
     """For times to an event: pairs of samples whose first has its event while the second is without one."""
     groups: IntArray | None = None
     """Samples of one group, such as a donor, do not tell each other."""
+    weights: FloatArray | None = None
+    """Of the samples, for R2."""
 
     def parts(self, told: FloatArray) -> FloatArray:
         """Return what each sample adds to the score, given what the others tell of it."""
-        return r2_parts(told, self.columns) if self.later is None else concordance_parts(told[:, 0], self.later)
+        if self.later is not None:
+            return concordance_parts(told[:, 0], self.later)
+        r = 1.0 if self.weights is None else np.sqrt(self.weights)[:, None]
+        return r2_parts(told * r, self.columns * r)
 
     def told(self, points: FloatArray) -> FloatArray:
         """Return for every sample the mean of the columns over its nearest others on the features `points`."""
-        V, count = self.columns, min(NEIGHBORS, len(points) - 1)
-        if self.groups is None:
-            return np.asarray(V[nearest_among(points, points, count)].mean(axis=1))
-        nearest = nearest_donors(points, self.groups, count)
-        there = (nearest >= 0)[:, :, None]
-        return np.asarray(np.sum(V[nearest] * there, axis=1) / np.maximum(there.sum(axis=1), 1))
+        count, groups = min(NEIGHBORS, len(points) - 1), self.groups
+        nearest = nearest_among(points, points, count) if groups is None else nearest_donors(points, groups, count)
+        heard = np.where(nearest >= 0, 1.0 if self.weights is None else self.weights[nearest], 0.0)
+        sums = np.einsum("tn,tnj->tj", heard, self.columns[nearest])
+        return np.asarray(sums / np.maximum(heard.sum(axis=1), np.finfo(np.float64).tiny)[:, None])
 
     def shown(self, points: FloatArray) -> FloatArray:
         """Return the parts of the score of a panel with these features."""
@@ -93,9 +97,11 @@ def _ratio_parts(shown: FloatArray, whole: FloatArray) -> FloatArray:
     return np.asarray((shown - ratio * whole) / total + ratio / len(shown))
 
 
-def share_shown(points: FloatArray, V: FloatArray, donors: IntArray | None = None) -> float:
+def share_shown(
+    points: FloatArray, V: FloatArray, donors: IntArray | None = None, weights: FloatArray | None = None
+) -> float:
     """Return R2 of V, told of every sample by its 5 nearest others, one per donor if some donors have several."""
-    return float(Yardstick(V, groups=donors).shown(points).sum())
+    return float(Yardstick(V, groups=donors, weights=weights).shown(points).sum())
 
 
 def outlived(event: BoolArray, time: FloatArray) -> BoolArray:

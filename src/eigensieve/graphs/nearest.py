@@ -92,39 +92,47 @@ def nearest_donors(X: Array, donors: IntArray, n_neighbors: int, n_around: int |
     other donors.
     """
     numbers = np.unique(donors, return_inverse=True)[1].reshape(-1)
-    squared = cdist(X, X, "sqeuclidean")
+    order = np.argsort(numbers, kind="stable")
+    ends = np.cumsum(np.bincount(numbers))
+    squared = _squared_distances(X[order])
     if n_around is not None:
-        around = np.sqrt(_nearest_per_donor(squared, numbers, n_around)[1])
+        around = np.sqrt(_least_per_donor(squared, ends, n_around)[1])
         there = np.isfinite(around)
         mean = np.where(there, around, 0.0).sum(axis=1) / np.maximum(there.sum(axis=1), 1)
         if mean.any():
-            squared /= np.maximum(mean, _COPIES * mean.mean())
-    return _nearest_per_donor(squared, numbers, n_neighbors)[0]
+            squared /= np.maximum(mean, _COPIES * mean.mean())[:, None]
+    donor, least = _least_per_donor(squared, ends, n_neighbors)
+    first, last = np.append(0, ends)[donor], ends[donor] - 1
+    found = np.full(donor.shape, -1)
+    for step in range(int(np.diff(ends, prepend=0).max())):
+        rows = np.minimum(first + step, last)
+        same = (found < 0) & (squared[rows, np.arange(len(X))[:, None]] == least)
+        found[same] = rows[same]
+    neighbours = np.empty_like(found)
+    neighbours[order] = np.append(order, -1)[found]
+    return neighbours
 
 
-def _nearest_per_donor(squared: FloatArray, donors: IntArray, count: int) -> tuple[IntArray, FloatArray]:
-    """Return the nearest samples of other donors and their values; -1 and infinity where there are no more."""
-    n_donors = int(donors.max()) + 1
-    each = -(-count // max(1, n_donors - 1))
-    places = [_least(squared, np.flatnonzero(donors == donor), each) for donor in range(n_donors)]
-    found = np.hstack(places)
-    values = np.take_along_axis(squared, found, axis=1)
-    values[donors[found] == donors[:, None]] = np.inf
-    if found.shape[1] < count:
-        found = np.pad(found, ((0, 0), (0, count - found.shape[1])))
-        values = np.pad(values, ((0, 0), (0, count - values.shape[1])), constant_values=np.inf)
-    order = np.argsort(values, axis=1, kind="stable")[:, :count]
-    values = np.take_along_axis(values, order, axis=1)
-    return np.where(np.isfinite(values), np.take_along_axis(found, order, axis=1), -1), values
+def _squared_distances(X: Array) -> FloatArray:
+    Z = X - X.mean(axis=0, dtype=np.float64)
+    half = np.einsum("td,td->t", Z, Z) / 2.0
+    squared = Z @ (-2.0 * Z.T)
+    squared += 2.0 * half[:, None]
+    squared += 2.0 * half
+    return np.maximum(squared, 0.0, out=squared)
 
 
-def _least(squared: FloatArray, columns: IntArray, count: int) -> IntArray:
-    """Return the columns with the smallest values of every row, at most `count`."""
-    if len(columns) <= count:
-        return np.broadcast_to(columns, (len(squared), len(columns)))
-    if count == 1:
-        return columns[squared[:, columns].argmin(axis=1)][:, None]
-    return columns[np.argpartition(squared[:, columns], count - 1, axis=1)[:, :count]]
+def _least_per_donor(values: FloatArray, ends: IntArray, count: int) -> tuple[IntArray, FloatArray]:
+    """Return the least values of every column, from all donors but its own alike, and the donors they are from. Samples
+    stand by donor, and `ends` are the places behind each. Infinity stands where there are no more."""
+    each = -(-count // max(1, len(ends) - 1))
+    least = np.full((max(count, len(ends) * each), len(values)), np.inf)
+    for donor, (start, stop) in enumerate(zip(np.append(0, ends[:-1]), ends, strict=True)):
+        some, room = values[start:stop], least[donor * each : donor * each + min(each, stop - start)]
+        room[:] = some.min(axis=0) if each == 1 else np.sort(some, axis=0)[: len(room)]
+        room[:, start:stop] = np.inf
+    order = smallest_first(np.ascontiguousarray(least.T), count)
+    return np.minimum(order // each, len(ends) - 1), np.take_along_axis(least.T, order, axis=1)
 
 
 def _joined(neighbours: IntArray, values: FloatArray) -> csr_array:

@@ -24,7 +24,7 @@ def leading_eigenvectors(
     count: int,
     *,
     smoothing: float,
-    start: FloatArray | None = None,
+    start: FloatArray,
     mass: FloatArray | None = None,
 ) -> tuple[FloatArray, FloatArray]:
     """Return the largest eigenvalues and eigenvectors of the smoothed graph, without the trivial one.
@@ -44,8 +44,8 @@ def leading_eigenvectors(
         Below the number of samples.
     smoothing : float
         Weight of the complete graph that is mixed in, in mean degrees per sample. At 0 every sample needs an edge.
-    start : ndarray of shape (n_samples, n_columns), optional
-        Where the search starts for more than 300 samples, for example the points that the graph joins.
+    start : ndarray of shape (n_samples, n_columns)
+        The points that the graph joins. Their coordinates are where the search starts for more than 300 samples.
     mass : ndarray of shape (n_samples,), optional
         w, how many samples each node stands for: the matrix is (D + c diag(w))^(-1/2) (W + (c/sum(w)) ww')
         (D + c diag(w))^(-1/2), with c in mean degrees per unit of mass.
@@ -78,14 +78,15 @@ def leading_eigenvectors(
         # Eigenvalues lie in [-1, 1]: this puts the trivial one, 1, below all others.
         return scaled @ G + np.multiply.outer(complete, complete @ G) - 2.0 * np.multiply.outer(trivial, trivial @ G)
 
-    return _filtered(apply, _first_block(q, count + _EXTRA, start), count)
+    return _filtered(apply, _first_block(start, count + _EXTRA), count)
 
 
-def _first_block(n_samples: int, width: int, start: FloatArray | None) -> FloatArray:
-    """Return the start, completed by random columns; without a start, random columns."""
-    given = np.empty((n_samples, 0)) if start is None else start[:, :width]
-    further = np.random.default_rng(0).standard_normal((n_samples, width - given.shape[1]))
-    return np.hstack([given, further]).astype(np.float32)
+def _first_block(points: FloatArray, width: int) -> FloatArray:
+    """Return Chebyshev polynomials of the coordinates, those of degree 1 first: the same for any order of samples."""
+    points = points[:, np.abs(points).max(axis=0) > 0][:, :width]
+    angles = np.arccos(np.clip(points / np.abs(points).max(axis=0), -1.0, 1.0))
+    degrees = range(1, -(-width // angles.shape[1]) + 1)
+    return np.hstack([np.cos(degree * angles) for degree in degrees])[:, :width].astype(np.float32)
 
 
 def _filtered(apply: Callable[[FloatArray], FloatArray], G: FloatArray, count: int) -> tuple[FloatArray, FloatArray]:

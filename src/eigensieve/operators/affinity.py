@@ -12,7 +12,7 @@ import scipy.linalg
 
 from eigensieve._types import Array, FloatArray
 from eigensieve.data import DataMatrix, one_blas_thread
-from eigensieve.operators.steps import PullStep, SpreadStep
+from eigensieve.operators.steps import SpreadStep
 
 Constants = tuple[Array, ...]
 """Arrays with one entry per feature."""
@@ -105,8 +105,11 @@ class Affinity(ABC):
 
     def gradient(self, U: FloatArray, V: FloatArray) -> FloatArray:
         """Return <L_i, (UV' + VU')/2> for every feature; one pass."""
-        columns = np.hstack([U, V, self.companion(U, V)])
-        step = PullStep(self, U.shape[1], float(np.sum(U * V)))
+        columns, k, inner = np.hstack([U, V, self.companion(U, V)]), U.shape[1], float(np.sum(U * V))
+
+        def step(T: FloatArray, *constants: FloatArray) -> tuple[tuple[FloatArray], None, None]:
+            return (self.pull(T[:, :k], T[:, k : 2 * k], T[:, 2 * k :], constants, inner),), None, None
+
         return self.data.collect(self.data.sweep(columns, step, self.constants).state[0])
 
     def frobenius(self, weights: FloatArray) -> FloatArray:

@@ -21,21 +21,6 @@ MOST_COLUMNS = 50
 
 
 @dataclass(frozen=True, eq=False)
-class PullStep:
-    """The block function of a gradient: <L_i, (UV' + VU')/2> from the projections of U, V and their companion."""
-
-    affinity: Any
-    width: int
-    """Columns of U and of V."""
-    inner: float
-    """<U, V>."""
-
-    def __call__(self, T: FloatArray, *constants: FloatArray) -> Any:
-        k = self.width
-        return (self.affinity.pull(T[:, :k], T[:, k : 2 * k], T[:, 2 * k :], constants, self.inner),), None, None
-
-
-@dataclass(frozen=True, eq=False)
 class SpreadStep:
     """The block function of L(w) V: W = spread(w, M_b V), and the block's mass.
 

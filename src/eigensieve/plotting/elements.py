@@ -5,16 +5,17 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.metrics import roc_auc_score
 from sklearn.utils.validation import check_is_fitted
 
 from eigensieve._types import Array
 from eigensieve.estimators import positive_scores
-from eigensieve.plotting.axes import ModelDisplay, PlainDisplay
+from eigensieve.plotting.axes import Display, ModelDisplay
 
 
 @dataclass(eq=False, repr=False)
-class ElementMaskDisplay(PlainDisplay, ModelDisplay):
+class ElementMaskDisplay(ModelDisplay):
     """How often each feature is used by the masked support vectors, as an image or as bars.
 
     Parameters
@@ -44,7 +45,7 @@ class ElementMaskDisplay(PlainDisplay, ModelDisplay):
             )
 
     @staticmethod
-    def _parameters_of(estimator: Any) -> dict[str, Any]:
+    def _parameters_of(estimator: BaseEstimator) -> dict[str, Any]:
         counts = np.asarray(estimator.mask_.sum(axis=1)).ravel()
         return {"counts": counts, "feature_names": getattr(estimator, "feature_names_in_", None)}
 
@@ -62,7 +63,7 @@ class ElementMaskDisplay(PlainDisplay, ModelDisplay):
 
 
 @dataclass(eq=False, repr=False)
-class ElementPathDisplay(PlainDisplay, ModelDisplay):
+class ElementPathDisplay(ModelDisplay):
     """The relative error after each addition (the paper's figures 3 and 5, for the matched values).
 
     Parameters
@@ -82,7 +83,7 @@ class ElementPathDisplay(PlainDisplay, ModelDisplay):
     label: str | None = None
 
     @staticmethod
-    def _parameters_of(estimator: Any) -> dict[str, Any]:
+    def _parameters_of(estimator: BaseEstimator) -> dict[str, Any]:
         return {"path": estimator.path_}
 
     def _draw(self, ax: Any, **kwargs: Any) -> None:
@@ -93,7 +94,7 @@ class ElementPathDisplay(PlainDisplay, ModelDisplay):
 
 
 @dataclass(eq=False, repr=False)
-class RejectionCurveDisplay(PlainDisplay):
+class RejectionCurveDisplay(Display):
     """Negatives rejected against positives lost, one line per model (the paper's figures 2 and 4).
 
     The ROC curve seen from the rejector: x is the false-negative rate at a threshold and y the true-negative rate.
@@ -126,44 +127,16 @@ class RejectionCurveDisplay(PlainDisplay):
             Where to draw; None makes a figure.
         **kwargs
             For :meth:`plot`.
-
-        Returns
-        -------
-        display : RejectionCurveDisplay
-        """
-        scores = {}
-        for name, estimator in estimators.items():
-            check_is_fitted(estimator)
-            scores[name] = positive_scores(estimator, X)
-            positive = np.asarray(y) == estimator.classes_[1]
-        return cls.from_scores(scores, positive, ax=ax, **kwargs)
-
-    @classmethod
-    def from_scores(cls, scores: Mapping[str, Array], positive: Array, *, ax: Any = None, **kwargs: Any) -> Self:
-        """Draw one line per list of scores.
-
-        Parameters
-        ----------
-        scores : dict of str to ndarray of shape (n_samples,)
-            Scores by the name in the legend; samples with low scores are rejected.
-        positive : ndarray of bool of shape (n_samples,)
-            Marks the samples of the second class, which must not be lost.
-        ax : matplotlib Axes, default=None
-            Where to draw; None makes a figure.
-        **kwargs
-            For :meth:`plot`.
-
-        Returns
-        -------
-        display : RejectionCurveDisplay
         """
         curves = {}
-        for name, values in scores.items():
-            positives, negatives = np.sort(values[positive]), np.sort(values[~positive])
+        for name, estimator in estimators.items():
+            check_is_fitted(estimator)
+            scores, positive = positive_scores(estimator, X), np.asarray(y) == estimator.classes_[1]
+            positives, negatives = np.sort(scores[positive]), np.sort(scores[~positive])
             lost = np.arange(positives.size) / positives.size
             rejected = np.searchsorted(negatives, positives, side="left") / negatives.size
-            curves[name] = (lost, rejected, float(roc_auc_score(positive, values)))
-        return cls(curves).plot(ax=ax, **kwargs)
+            curves[name] = (lost, rejected, float(roc_auc_score(positive, scores)))
+        return cls(curves).plot(ax, **kwargs)
 
     def _draw(self, ax: Any, **kwargs: Any) -> None:
         self.lines_ = [

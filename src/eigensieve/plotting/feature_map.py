@@ -1,21 +1,19 @@
 """The topographical map as a picture: one ellipse per feature (2004, Fig. 2)."""
 
 from dataclasses import KW_ONLY, dataclass
-from itertools import product
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from eigensieve._errors import wrong_parameter
 from eigensieve._extras import require
 from eigensieve._types import BoolArray, FloatArray
-from eigensieve.plotting.axes import ModelDisplay, axes_or_new
+from eigensieve.plotting.axes import ModelDisplay, names_apart
 
 _SMALLEST = 0.006  # share of the axes' range: irrelevant features stay visible as dots
 _LARGEST = 0.13
 _MANY = 60  # ellipses of more features than this are smaller
-_NAME = 24  # characters of a name that are drawn
-_DISTANCES = (0, 8, 13, 20, 30, 42, 56, 72, 90)  # of a name from its feature, in points
 
 
 @dataclass(eq=False, repr=False)
@@ -35,6 +33,13 @@ class FeatureMapDisplay(ModelDisplay):
     same_structure : ndarray of bool of shape (n_rounds,), optional
         Rounds that show nothing new; the picture says so.
 
+    Other Parameters
+    ----------------
+    rounds : tuple of 2 ints, default=(0, 1)
+        Option of :meth:`plot`: the rounds on the two axes, from 0.
+    n_labels : int, default=20
+        Option of :meth:`plot`: how many features carry their names, the most relevant first.
+
     Attributes
     ----------
     ax_, figure_ : matplotlib Axes and Figure
@@ -51,45 +56,31 @@ class FeatureMapDisplay(ModelDisplay):
     overlaps: FloatArray | None = None
     same_structure: BoolArray | None = None
 
+    def _size(self) -> tuple[float, float]:
+        return 6.4, 6.0
+
     @staticmethod
-    def _parameters_of(estimator: Any) -> dict[str, Any]:
+    def _parameters_of(estimator: BaseEstimator) -> dict[str, Any]:
         names = ("coordinates", "relevance", "overlaps", "same_structure")
         return {**{name: getattr(estimator, f"{name}_") for name in names}, "feature_names": estimator._names()}
 
-    def plot(self, *, rounds: tuple[int, int] = (0, 1), n_labels: int = 20, ax: Any = None) -> Self:
-        """Draw.
-
-        Parameters
-        ----------
-        rounds : tuple of 2 ints, default=(0, 1)
-            The rounds on the two axes, from 0.
-        n_labels : int, default=20
-            How many features carry their names, the most relevant first.
-        ax : matplotlib Axes, default=None
-            Where to draw; None makes a figure.
-
-        Returns
-        -------
-        self : FeatureMapDisplay
-        """
+    def _draw(self, ax: Any, *, rounds: tuple[int, int] = (0, 1), n_labels: int = 20) -> None:
         available = self.relevance.shape[1]
         if len(rounds) != 2 or not all(0 <= number < available for number in rounds):
             must = f"be two numbers from 0 to {available - 1} (the map has {available} rounds)"
             raise wrong_parameter("rounds", "plot", must, repr(rounds))
         places = self.coordinates[:, list(rounds)]
-        ax = self.ax_ = axes_or_new(ax, figsize=(6.4, 6.0), layout="constrained")
         shares = self._shares(list(rounds))
         # An ellipse at c whose width is the share s of the range (-h, h) ends at |c| + s h. It must not exceed h.
         half = 1.02 * max(0.4, float((np.abs(places) / (1 - shares)).max()))
         sizes = 2 * half * shares
-        self.ellipses_ = self._draw(ax, places, sizes)
+        self.ellipses_ = self._draw_ellipses(ax, places, sizes)
         ax.set(xlim=(-half, half), ylim=(-half, half), aspect="equal", title=self._title(rounds))
         for axis, number, size in ((ax.xaxis, rounds[0] + 1, "width"), (ax.yaxis, rounds[1] + 1, "height")):
             axis.set_label_text(f"direction in round {number} (radians); {size}: relevance in round {number}")
         order = np.argsort(-shares.sum(axis=1), kind="stable")[:n_labels]
         large = shares[order].sum(axis=1) > 6 * _SMALLEST
-        self.names_ = _names_apart(ax, [self.feature_names[i] for i in order], places[order], inside=large)
-        return self
+        self.names_ = names_apart(ax, [self.feature_names[i] for i in order], places[order], inside=large)
 
     def _title(self, rounds: tuple[int, int]) -> str:
         """Say which of the drawn rounds show nothing new."""
@@ -108,7 +99,7 @@ class FeatureMapDisplay(ModelDisplay):
         relative = shown / np.maximum(shown.max(axis=0), np.finfo(np.float64).tiny)
         return np.maximum(_SMALLEST, _LARGEST * relative) * min(1.0, np.cbrt(_MANY / len(shown)))
 
-    def _draw(self, ax: Any, places: FloatArray, sizes: FloatArray) -> list[Any]:
+    def _draw_ellipses(self, ax: Any, places: FloatArray, sizes: FloatArray) -> list[Any]:
         """Draw large ellipses first, so that they hide no small ones."""
         Ellipse = require("matplotlib.patches", extra="plot").Ellipse
         style = {"facecolor": "C0", "alpha": 0.35, "edgecolor": "C0", "linewidth": 0.8}
@@ -116,37 +107,3 @@ class FeatureMapDisplay(ModelDisplay):
         for i in np.argsort(-sizes.prod(axis=1), kind="stable"):
             ax.add_patch(ellipses[i])
         return ellipses
-
-
-def _names_apart(ax: Any, names: list[str], places: FloatArray, inside: BoolArray) -> list[Any]:
-    """Write each name where it meets no other and stays in the axes: in its ellipse, or beside it with a line to it."""
-    Text = require("matplotlib.text", extra="plot").Text
-    ax.figure.draw_without_rendering()  # the layout decides where the axes are
-    renderer = ax.figure.canvas.get_renderer()
-    frame = ax.get_window_extent()
-    kept: list[Any] = []
-    taken: list[Any] = []
-    for name, place, in_ellipse in zip(names, places, inside, strict=True):
-        text = ax.annotate(
-            name if len(name) <= _NAME else f"{name[: _NAME - 1]}…",
-            place,
-            xytext=(0, 0),
-            textcoords="offset points",
-            ha="center",
-            va="center",
-            fontsize=8,
-            parse_math=False,  # a name is text: a dollar sign in it must not be interpreted
-            bbox={"facecolor": "white", "alpha": 0.65, "edgecolor": "none", "pad": 0.4},
-            arrowprops={"arrowstyle": "-", "color": "0.6", "linewidth": 0.6, "shrinkA": 0, "shrinkB": 0},
-        )
-        for distance, angle in product(_DISTANCES if in_ellipse else _DISTANCES[1:], range(90, 450, 30)):
-            text.set_position((1.6 * distance * np.cos(np.radians(angle)), distance * np.sin(np.radians(angle))))
-            text.update_positions(renderer)
-            box = Text.get_window_extent(text, renderer)  # of the name alone: the annotation's own includes the line
-            if frame.contains(box.x0, box.y0) and frame.contains(box.x1, box.y1) and not box.count_overlaps(taken):
-                taken.append(box)
-                kept.append(text)
-                break
-        else:
-            text.remove()
-    return kept

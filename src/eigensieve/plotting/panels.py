@@ -6,12 +6,14 @@ from typing import Any, Self
 import numpy as np
 
 from eigensieve.evidence import PanelComparison, PanelScore
-from eigensieve.plotting.axes import Display, axes_or_new
+from eigensieve.plotting.axes import Display
 
 
 @dataclass(eq=False, repr=False)
 class PanelScoresDisplay(Display):
     """What every panel shows, beside the sieve's pick of as many features and beside random panels.
+
+    One row per panel, the panel that shows most on top.
 
     Parameters
     ----------
@@ -38,32 +40,22 @@ class PanelScoresDisplay(Display):
             From :func:`eigensieve.score_panel`.
         ax : matplotlib Axes, default=None
             Where to draw; None makes a figure.
-
-        Returns
-        -------
-        display : PanelScoresDisplay
         """
-        return cls(scores).plot(ax=ax)
+        return cls(scores).plot(ax)
 
-    def plot(self, *, ax: Any = None) -> Self:
-        """Draw one row per panel, the panel that shows most on top.
+    @property
+    def _panels(self) -> dict[str, PanelScore]:
+        return dict(self.scores.scores) if isinstance(self.scores, PanelComparison) else {"panel": self.scores}
 
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-            Where to draw; None makes a figure.
+    def _size(self) -> tuple[float, float]:
+        return 7.2, 1.6 + 0.5 * len(self._panels)
 
-        Returns
-        -------
-        display : PanelScoresDisplay
-        """
-        panels = self.scores.scores if isinstance(self.scores, PanelComparison) else {"panel": self.scores}
-        rows = sorted(panels.items(), key=lambda item: item[1].score)
+    def _draw(self, ax: Any) -> None:
+        rows = sorted(self._panels.items(), key=lambda item: item[1].score)
         found, places = [score for _, score in rows], np.arange(len(rows))
-        ax = self.ax_ = axes_or_new(ax, layout="constrained", figsize=(7.2, 1.6 + 0.5 * len(rows)))
         draws = np.concatenate([score.random_scores for score in found])
         heights = np.repeat(places, [len(score.random_scores) for score in found])
-        # Deterministic, and even over the height of a row: what is drawn does not depend on a seed.
+        # Deterministic, and even over the height of a row: no seed changes the picture.
         spread = 0.5 * ((np.arange(len(draws)) * 0.618034) % 1.0 - 0.5)
         self.random_ = ax.scatter(draws, heights + spread, s=6, color="0.75", label="random panels")
         best = [score.best_score for score in found]
@@ -78,4 +70,3 @@ class PanelScoresDisplay(Display):
         title = "concordance" if measure == "survival" else f"share of the {measure} shown (R2)"
         ax.set(xlabel=title, ylim=(-0.6, len(rows) - 0.4))
         ax.legend(loc="lower right", bbox_to_anchor=(1, 1), ncols=3, frameon=False, fontsize="small")
-        return self

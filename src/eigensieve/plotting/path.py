@@ -1,12 +1,12 @@
 """The path of the trace ratio as a picture: optimal score against number of features."""
 
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
 from eigensieve.estimators import TraceRatioSelector
-from eigensieve.plotting.axes import ModelDisplay, axes_or_new
+from eigensieve.plotting.axes import ModelDisplay
 from eigensieve.traceratio import TraceRatioPath
 
 
@@ -22,6 +22,12 @@ class TraceRatioPathDisplay(ModelDisplay):
         From ``TraceRatioSelector.path()``.
     n_selected : int or None, default=None
         Size to mark; None marks the size ``path.choose()`` gives.
+
+    Other Parameters
+    ----------------
+    log : bool, default=True
+        Option of :meth:`plot`: logarithmic sizes, and logarithmic scores where they span more than a decade. Sizes with
+        an infinite score are left out and named at the axis.
 
     Attributes
     ----------
@@ -42,21 +48,7 @@ class TraceRatioPathDisplay(ModelDisplay):
     def _parameters_of(estimator: TraceRatioSelector) -> dict[str, Any]:
         return {"path": estimator.path(), "n_selected": int(estimator.support_.sum())}
 
-    def plot(self, ax: Any = None, *, log: bool = True) -> Self:
-        """Draw. Sizes whose score is infinite are left out and named in the axis label.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-            Where to draw; None makes a figure.
-        log : bool, default=True
-            Logarithmic sizes, and logarithmic scores where they span more than a decade.
-
-        Returns
-        -------
-        display : TraceRatioPathDisplay
-        """
-        ax = self.ax_ = axes_or_new(ax, layout="constrained")
+    def _draw(self, ax: Any, *, log: bool = True) -> None:
         path = self.path
         size = path.choose() if self.n_selected is None else self.n_selected
         finite = np.isfinite(path.scores)
@@ -70,6 +62,7 @@ class TraceRatioPathDisplay(ModelDisplay):
         (self.mark_,) = ax.plot([size] if inside else [], [height] if inside else [], "o", label=f"{size} selected")
         if log:
             ax.set_xscale("log")
+            ax.xaxis.set_major_formatter("{x:,.0f}")
             # Within one decade a logarithmic axis only makes the labels harder to read.
             if path.scores[finite].max(initial=0.0) > 10 * path.scores[finite].min(initial=np.inf):
                 ax.set_yscale("log")
@@ -77,4 +70,3 @@ class TraceRatioPathDisplay(ModelDisplay):
         note = f" (infinite up to {infinite})" if infinite else ""
         ax.set(xlabel=f"number of features{note}", ylabel="trace ratio of the subset")
         ax.legend()
-        return self

@@ -6,7 +6,7 @@ from typing import Any, Self
 import numpy as np
 
 from eigensieve.evidence import STABLE, Stability
-from eigensieve.plotting.axes import Display, axes_or_new
+from eigensieve.plotting.axes import Display
 
 
 @dataclass(eq=False, repr=False)
@@ -17,6 +17,14 @@ class StabilityDisplay(Display):
     ----------
     stability : Stability
         From :func:`eigensieve.selection_stability`.
+
+    Other Parameters
+    ----------------
+    max_features : int, default=40
+        Option of :meth:`plot`: bars to draw at most, the most frequent first.
+    threshold : float, default=0.8
+        Option of :meth:`plot`: fraction of the subsamples from which a feature counts as stable, as in
+        :meth:`Stability.stable`.
 
     Attributes
     ----------
@@ -29,7 +37,7 @@ class StabilityDisplay(Display):
     stability: Stability
 
     @classmethod
-    def from_stability(cls, stability: Stability, *, ax: Any = None, **kwargs: Any) -> Self:
+    def from_stability(cls, stability: Stability, *, ax: Any = None, **options: Any) -> Self:
         """Draw the frequencies.
 
         Parameters
@@ -38,36 +46,16 @@ class StabilityDisplay(Display):
             From :func:`eigensieve.selection_stability`.
         ax : matplotlib Axes, default=None
             Where to draw; None makes a figure.
-        **kwargs
+        **options
             For :meth:`plot`.
-
-        Returns
-        -------
-        display : StabilityDisplay
         """
-        return cls(stability).plot(ax=ax, **kwargs)
+        return cls(stability).plot(ax, **options)
 
-    def plot(self, *, ax: Any = None, max_features: int = 40, threshold: float = STABLE) -> Self:
-        """Draw one bar per feature, most frequent first.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-            Where to draw; None makes a figure.
-        max_features : int, default=40
-            Bars to draw at most.
-        threshold : float, default=0.8
-            Fraction of the subsamples from which a feature counts as stable, as in :meth:`Stability.stable`.
-
-        Returns
-        -------
-        display : StabilityDisplay
-        """
+    def _draw(self, ax: Any, *, max_features: int = 40, threshold: float = STABLE) -> None:
         frequencies = self.stability.frequencies
         order = np.lexsort((np.arange(len(frequencies)), -frequencies))[:max_features]
         names = self.stability.feature_names
         labels = [str(i) if names is None else str(names[i]) for i in order]
-        ax = self.ax_ = axes_or_new(ax, layout="constrained")
         n_stable = len(self.stability.stable(threshold))
         colors = np.where(frequencies[order] >= threshold, "C0", "0.75")
         self.bars_ = ax.bar(range(len(order)), frequencies[order], color=colors, label=f"stable: {n_stable} features")
@@ -78,4 +66,3 @@ class StabilityDisplay(Display):
             label.set_parse_math(False)  # a name is text: a dollar sign in it must not be interpreted
         ax.set(ylim=(0, 1), xlabel="feature", ylabel=f"fraction of {len(self.stability.selections)} subsamples")
         ax.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=2, frameon=False)
-        return self

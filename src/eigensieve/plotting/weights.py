@@ -2,13 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from eigensieve._types import BoolArray, FloatArray
 from eigensieve.estimators import Findings
-from eigensieve.plotting.axes import ModelDisplay, axes_or_new
+from eigensieve.plotting.axes import ModelDisplay, names_apart
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -30,6 +31,13 @@ class WeightsDisplay(ModelDisplay):
     ylabel : str, default="weight"
         Text at the vertical axis.
 
+    Other Parameters
+    ----------------
+    n_names : int, default=0
+        Option of :meth:`plot`: how many of the largest weights carry their names.
+    line_kw : dict, optional
+        Option of :meth:`plot`: for the curve's ``Axes.plot``.
+
     Attributes
     ----------
     ax_, figure_ : matplotlib Axes and Figure
@@ -37,6 +45,8 @@ class WeightsDisplay(ModelDisplay):
         The curve, and the selected features on it.
     cut_ : matplotlib Line2D or None
         The cut, where the selected features are the largest ones.
+    names_ : list of matplotlib Annotation
+        The names drawn. None overlaps another; a name without room is left out.
 
     Examples
     --------
@@ -55,29 +65,13 @@ class WeightsDisplay(ModelDisplay):
     ylabel: str = "weight"
 
     @staticmethod
-    def _parameters_of(estimator: Any) -> dict[str, Any]:
+    def _parameters_of(estimator: BaseEstimator) -> dict[str, Any]:
         found = Findings.of(estimator)
         shown = {"weights": found.weights, "support": found.support, "null_weight": found.null_weight}
         names = getattr(estimator, "feature_names_in_", None)
         return {**shown, "feature_names": names, "ylabel": found.weight_name}
 
-    def plot(self, ax: Any = None, *, n_names: int = 0, line_kw: dict[str, Any] | None = None) -> Self:
-        """Draw the display.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to draw; None makes a figure.
-        n_names : int, default=0
-            How many of the largest weights carry their names.
-        line_kw : dict, optional
-            For the curve's ``Axes.plot``.
-
-        Returns
-        -------
-        self : WeightsDisplay
-        """
-        ax = self.ax_ = axes_or_new(ax)
+    def _draw(self, ax: Any, *, n_names: int = 0, line_kw: dict[str, Any] | None = None) -> None:
         finite = np.isfinite(self.weights)
         shown = np.where(finite, self.weights, self.weights[finite].max() if finite.any() else 0.0)
         order = np.argsort(-shown, kind="stable")
@@ -90,12 +84,11 @@ class WeightsDisplay(ModelDisplay):
         if 0 < count < len(order) and chosen[:count].all():
             self.cut_ = ax.axvline(count + 0.5, color="#d9480f", linestyle="--", linewidth=1, label=f"cut at {count}")
         if self.null_weight is not None:
-            ax.axhline(self.null_weight, color="0.4", linestyle=":", linewidth=1, label="null")
+            ax.axhline(self.null_weight, color="0.4", linestyle=":", linewidth=1, label="hardly reached by chance")
         names = self.feature_names if self.feature_names is not None else ()
-        for i in range(min(n_names, len(names))):
-            # A name is text, not mathtext: a dollar sign in it must not be interpreted.
-            style = {"textcoords": "offset points", "fontsize": "x-small", "parse_math": False}
-            ax.annotate(str(names[order[i]]), (rank[i], shown[order[i]]), xytext=(5, 0), **style)
         ax.set(xscale="log", xlabel="rank", ylabel=self.ylabel)
+        ax.xaxis.set_major_formatter("{x:,.0f}")
         ax.legend()
-        return self
+        named = range(min(n_names, len(names)))
+        places = np.column_stack([rank, shown[order]])[: len(named)]
+        self.names_ = names_apart(ax, [str(names[order[i]]) for i in named], places, np.zeros(len(named), dtype=bool))

@@ -1,12 +1,11 @@
 """The papers' own algorithms (2005, sections 3 to 5): exact half-steps for weights and embedding in turn."""
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 from scipy.sparse.linalg import ArpackNoConvergence, eigsh
 
-from eigensieve._types import BoolArray, FloatArray
+from eigensieve._types import BoolArray, DType, FloatArray
 from eigensieve.operators import SymmetricOperator, leading_eigenvectors
 from eigensieve.qalpha.checkpoint import Checkpoint
 from eigensieve.qalpha.problem import Problem, Result, SolveSettings, Status, finish
@@ -142,7 +141,9 @@ class _Part(SymmetricOperator):
         return self.G.to_dense()[np.ix_(self.usable, self.usable)] if few else super().to_dense()
 
 
-def leading_vector(G: SymmetricOperator, usable: BoolArray, guess: FloatArray, dtype: Any) -> tuple[FloatArray, float]:
+def leading_vector(
+    G: SymmetricOperator, usable: BoolArray, guess: FloatArray, dtype: DType
+) -> tuple[FloatArray, float]:
     """Return the eigenvector of the largest eigenvalue and that eigenvalue, to the precision of the data's type."""
     try:
         values, vectors = leading_vectors(G, usable, 1, guess, float(np.finfo(dtype).eps) ** 0.75)

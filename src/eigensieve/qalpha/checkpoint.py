@@ -13,16 +13,18 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import joblib
 import numpy as np
 
 from eigensieve._files import PREFIX, CheckpointError, staged
-from eigensieve._types import Array, FloatArray
+from eigensieve._types import FloatArray
 from eigensieve.data import fingerprint
 from eigensieve.qalpha.problem import Problem, SolveSettings
 
-_FORMAT = 4  # version of the arrays that a step holds
+_FORMAT = 5  # version of the arrays that a step holds
 _RECORD = "problem.json"
 _SMALL = "small.npz"
+_LONGEST = 30  # characters of a value that a message shows; digests have more
 
 
 class Checkpoint:
@@ -97,8 +99,7 @@ class Checkpoint:
             known: Any = record.get(name)
             if known == value:
                 continue
-            digests = isinstance(value, str) and isinstance(known, str) and len(value) == len(known) == _DIGITS
-            shown = "other values" if digests else f"{known!r} there, {value!r} here"
+            shown = "other values" if len(str(value)) > _LONGEST else f"{known!r} there, {value!r} here"
             raise CheckpointError(
                 f"The 'checkpoint' folder {self.folder} belongs to another run: {name} differs ({shown}). "
                 "Name another folder, or delete this one to start afresh."
@@ -125,29 +126,13 @@ def _identity(problem: Problem, settings: SolveSettings, start: FloatArray | Non
         "solver": settings.solver,
         "tol": settings.tol,
         "data": fingerprint(data),
-        "side data": _of_arrays(problem.scale),
-        "normalization": _of_arrays(data.center, data.scale),
-        "usable features": _of_arrays(problem.usable),
-        "labels": _of_arrays(problem.fixed_embedding),
-        "pairs": None if penalty is None else _of_arrays(*penalty.parts),
-        "start": _of_arrays(start, problem.initial_weights),
+        "side data": joblib.hash(problem.scale),
+        "normalization": joblib.hash((data.center, data.scale)),
+        "usable features": joblib.hash(problem.usable),
+        "labels": joblib.hash(problem.fixed_embedding),
+        "pairs": joblib.hash(None if penalty is None else penalty.parts),
+        "start": joblib.hash((start, problem.initial_weights)),
     }
-
-
-def _of_arrays(*arrays: Array | None) -> str | None:
-    """Return a digest of some arrays, None if there is none."""
-    if all(array is None for array in arrays):
-        return None
-    total = hashlib.sha256()
-    for array in arrays:
-        if array is None:
-            total.update(b"none")
-        else:
-            total.update(f"{array.dtype.str}{array.shape}".encode() + np.ascontiguousarray(array).tobytes())
-    return total.hexdigest()
-
-
-_DIGITS = 2 * hashlib.sha256().digest_size
 
 
 def _checksum(path: Path) -> str:

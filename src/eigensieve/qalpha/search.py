@@ -8,7 +8,7 @@ import numpy as np
 
 from eigensieve._progress import Progress, silent
 from eigensieve._types import BoolArray, FloatArray
-from eigensieve.data import DataMatrix
+from eigensieve.data import DataMatrix, Orders, value_orders
 from eigensieve.evidence import MAX_CLUSTERS, Discoveries, count_clusters, discover, follow, permuted_excess
 from eigensieve.operators import Affinity, StandardAffinity, leading_eigenvectors
 from eigensieve.qalpha.knowledge.labels import class_span
@@ -38,9 +38,14 @@ class Search:
         return self.raw.standardized(self.normalize)
 
     @cached_property
+    def orders(self) -> Orders:
+        """The orders of samples and features in which random draws are made."""
+        return value_orders(self.raw)
+
+    @cached_property
     def excess(self) -> float:
         """Depends on the marginals alone, which permuting does not change: the folds share it."""
-        return permuted_excess(self.raw.standardized("center"), self.usable)
+        return permuted_excess(self.raw.standardized("center"), self.usable, self.orders)
 
     @property
     def follows_labels(self) -> bool:
@@ -63,7 +68,7 @@ class Search:
         compared with Q diag(lambda)^(1/2). If all samples have labels, features are compared with these.
         """
         centered = self.raw.standardized("center")
-        limits: Any = {"fdr": fdr, "rng": self.settings.rng}
+        limits: Any = {"fdr": fdr, "rng": self.settings.rng, "orders": self.orders}
         if self.follows_labels:
             assert self.knowledge.labels is not None
             return follow([centered], self.usable, class_span(self.knowledge.labels.codes), **limits)

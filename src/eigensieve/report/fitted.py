@@ -5,6 +5,7 @@ from inspect import signature
 from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from eigensieve._types import FloatArray
 from eigensieve.estimators import Findings
@@ -34,7 +35,7 @@ class Fitted:
     scored_by: str | None  # what the scores come from: "features", "profiles", "labels" or "products"
 
     @classmethod
-    def of(cls, model: Any) -> "Fitted":
+    def of(cls, model: BaseEstimator) -> "Fitted":
         def read(name: str, default: Any = None) -> Any:
             return getattr(model, name, default)
 
@@ -66,7 +67,7 @@ class Fitted:
         )
 
 
-def _settings(model: Any) -> list[str]:
+def _settings(model: BaseEstimator) -> list[str]:
     """Parameters that differ from their defaults, as text."""
     defaults = signature(type(model)).parameters
     changed = []

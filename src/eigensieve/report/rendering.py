@@ -5,11 +5,13 @@ import hashlib
 import html
 import json
 import re
+from collections.abc import Sequence
 from importlib.resources import files
 from typing import Any
 
 from eigensieve._words import counted
 
+_ADVICE = re.compile(r" \([^()]*--[a-z][^()]*\)")
 _SLOT = re.compile(r"\{\{(\w+)\}\}")
 
 
@@ -90,16 +92,20 @@ def _facts(summary: dict[str, Any]) -> str:
     if source["labels"] and summary["used"]["labels"] is None:
         use = "used for the selection" if source["labels_used"] else "not used for the selection"
         facts.append(f"Labels: {source['labels']} ({use})")
-    facts += [sentence[:1].upper() + sentence[1:] for sentence in summary["used"]["sentences"]]
-    facts += source["prepared"]
-    facts += [f"{summary['created']}", f"eigensieve {summary['version']}"]
-    return "".join(f"<li>{html.escape(fact)}</li>" for fact in facts)
+    facts += summary["used"]["sentences"]
+    return as_facts([*facts, *source["prepared"]], summary["created"], summary["version"])
+
+
+def as_facts(facts: Sequence[str], made: str, version: str) -> str:
+    """Return the items below the title, each with a capital letter. Advice about options is for the console."""
+    plain = [_ADVICE.sub("", fact) for fact in (*facts, f"Made {made} with eigensieve {version}")]
+    return "".join(f"<li>{html.escape(fact[:1].upper() + fact[1:])}</li>" for fact in plain)
 
 
 def _cards(cards: list[dict[str, str]]) -> str:
     words = {"good": "good", "note": "take note", "warn": "careful", "none": ""}
     return "".join(
-        f"<article class='card {html.escape(card['state'])}'><h3>{html.escape(card['label'])}"
+        f"<article class='card {html.escape(card['state'])}'><h3>{html.escape(card['label'])} "
         f"<span class='flag'>{words[card['state']]}</span></h3>"
         f"<p class='value'>{html.escape(card['value'])}</p><p>{html.escape(card['text'])}</p></article>"
         for card in cards

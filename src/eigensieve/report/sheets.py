@@ -4,14 +4,16 @@ import base64
 import csv
 import html
 import io
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from eigensieve._version import __version__
 from eigensieve.report.pictures import Picture
-from eigensieve.report.rendering import asset, fill_page
+from eigensieve.report.rendering import as_facts, asset, fill_page
 
+_NUMBER = re.compile(r"[-−]?[\d,.]+( ± [\d.]+)?$|$")
 _LINE = 24  # characters of a cell that stay on one line
 
 
@@ -28,15 +30,13 @@ class Section:
 
 def sheet(title: str, facts: Sequence[str], sections: Sequence[Section]) -> str:
     """Return one self-contained HTML page. The facts tell the data and how they were used, one sentence each."""
-    made = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
-    every = [*facts, made, f"eigensieve {__version__}"]
     return fill_page(
         "sheet.html",
         {
             "policy": "default-src 'none'; img-src data:; style-src 'unsafe-inline'",
             "title": html.escape(title),
             "style": asset("page.css"),
-            "facts": "".join(f"<li>{html.escape(fact)}</li>" for fact in every),
+            "facts": as_facts(facts, datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"), __version__),
             "sections": "".join(map(_section, sections)),
         },
     )
@@ -50,17 +50,19 @@ def _section(section: Section) -> str:
         drawn = section.picture if isinstance(section.picture, str) else _with_downloads(section.picture)
         parts.append(f"<div class='plot fit'>{drawn}</div>")
     if section.rows:
-        head = "".join(f"<th>{html.escape(column)}</th>" for column in section.columns)
-        body = "".join("<tr>" + "".join(_cell(str(value)) for value in row) + "</tr>" for row in section.rows)
-        head = f"<thead><tr>{head}</tr></thead>" if any(section.columns) else ""
+        cells = [[str(cell) for cell in row] for row in section.rows]
+        kinds = ["number" if all(map(_NUMBER.match, column)) else "" for column in zip(*cells, strict=True)]
+        head = f"<thead>{_line('th', section.columns, kinds)}</thead>" if any(section.columns) else ""
+        body = "".join(_line("td", row, kinds) for row in cells)
         parts.append(f"<div class='scroll sheet'><table>{head}<tbody>{body}</tbody></table></div>")
     return f"<section>{''.join(parts)}</section>"
 
 
-def _cell(text: str) -> str:
-    """Long text may wrap; numbers, alone or with their error, stay on one line."""
-    kind = " class='wide'" if len(text) > _LINE else ""
-    return f"<td{kind}>{html.escape(text)}</td>"
+def _line(tag: str, texts: Sequence[str], kinds: list[str]) -> str:
+    """Return a row. Long text may wrap; numbers, alone or with their error, stay on one line."""
+    pairs = [(text, "wide" if len(text) > _LINE else kind) for text, kind in zip(texts, kinds, strict=True)]
+    cells = (f"<{tag} class='{kind}'>{html.escape(text)}</{tag}>" for text, kind in pairs)
+    return f"<tr>{''.join(cells)}</tr>"
 
 
 def _with_downloads(picture: Picture) -> str:

@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from eigensieve._types import BoolArray, FloatArray, IntArray
 from eigensieve._version import __version__
@@ -18,7 +19,7 @@ _PASSED = ("y", "batches", "groups", "side", "must_link", "cannot_link")  # argu
 
 
 def summarize(
-    model: Any,
+    model: BaseEstimator,
     X: Any,
     *,
     feature_names: Sequence[str] | None = None,

@@ -96,12 +96,12 @@ def _constraints(model: Fitted, found: ConstraintCost | None) -> Card | None:
     what = "labels" if model.led_by_labels else "structure"
     count, other = int(model.found.support.sum()), len(found.instead)
     text = (
-        f"The selection was made with {', '.join(found.words)}. Its {counted(count, 'feature')} show the {what} with "
-        f"R² {found.shown:.2f}. Without constraints as many features show R² {found.free:.2f}; "
+        f"With {', '.join(found.words)}, the {counted(count, 'feature')} show the {what} with R² "
+        f"{found.shown:.2f}. As many features without constraints show R² {found.free:.2f}; "
         f"{other} of them {'is another' if other == 1 else 'are others'}."
     )
     state = "good" if found.shown >= 0.95 * found.free else "note"
-    return _card("What do the constraints cost?", f"R² {found.shown:.2f}, free {found.free:.2f}", state, text)
+    return _card("What do the constraints cost?", f"R² {found.shown:.2f}, not {found.free:.2f}", state, text)
 
 
 def _negative(model: Fitted) -> Card | None:
@@ -135,17 +135,17 @@ def _chance(model: Fitted) -> Card:
         share = float(np.mean(model.found.weights[support] > level))
         tail = 0.1 if model.fdr is None else model.fdr
         state = "good" if share >= 0.95 else "note" if share >= 0.6 else "warn"
-        text = f"So many of the selected features weigh more than all but {100 * tail:.3g} % of {copies}."
+        text = f"This share of the selected features weighs more than {100 * (1 - tail):.3g} % of {copies}."
         return _card(title, f"{100 * share:.0f} %", state, text)
     if quantiles is not None:
         return _card(title, "none selected", "warn", f"No feature stands out from {copies}.")
     return _card(title, "not measured", "none", f"The selected features were not compared with {copies}.")
 
 
-def _stability(support: BoolArray, stability: FloatArray | None) -> Card:
-    title = "Selected again?"
+def _stability(support: BoolArray, stability: FloatArray | None) -> Card | None:
     if not support.any():
-        return _card(title, "none selected", "none", "Nothing was selected.")
+        return None
+    title = "Selected again?"
     if stability is None:
         text = "The selection was not repeated on parts of the samples (--stability, or selection_stability)."
         return _card(title, "not measured", "none", text)
@@ -155,18 +155,19 @@ def _stability(support: BoolArray, stability: FloatArray | None) -> Card:
     return _card(title, f"{100 * mean:.0f} %", state, text)
 
 
-def _copies(redundancy: dict[str, Any] | None) -> Card:
-    title = "Do they repeat each other?"
+def _copies(redundancy: dict[str, Any] | None) -> Card | None:
     if redundancy is None:
-        return _card(title, "none selected", "none", "Nothing was selected.")
+        return None
+    title = "Do they repeat each other?"
     used, effective, copies = redundancy["used"], redundancy["effective"], redundancy["n_copies"]
     if used == 1:
         return _card(title, "1 of 1", "good", "One feature alone has no copies.")
     state = "good" if copies == 0 or effective / used >= 0.5 else "note"
-    near = "none are" if copies == 0 else f"{copies} pair{'s are' if copies > 1 else ' is'}"
+    near = "1 pair has" if copies == 1 else f"{copies or 'no'} pairs have"
+    limit = redundancy["threshold"]
     text = (
-        f"The {used} features carry as much as {effective:.1f} uncorrelated ones; {near} near-copies "
-        f"(correlation of at least {redundancy['threshold']} or at most −{redundancy['threshold']})."
+        f"The {used} features carry as much as {effective:.1f} uncorrelated ones; {near} a correlation of at least "
+        f"{limit}, or of at most −{limit}."
     )
     return _card(title, f"{effective:.1f} of {used}", state, text)
 

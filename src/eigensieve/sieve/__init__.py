@@ -4,11 +4,10 @@ Read in this order:
 
 problem.py : one selection, stage by stage.
 settings.py : the constants of the method.
-target.py : y as one orthonormal basis: classes, numbers, several targets.
+target.py : the target as one orthonormal basis.
 unwanted.py : batches, side data and linked pairs, removed from the data before anything else.
 nodes.py : the samples that differ, with weights.
 samples.py : the samples that are compared: all, or landmarks.
-coordinates.py : principal coordinates of the samples under feature weights.
 layouts.py : the samples as points, by weighted features or by profiles of counts.
 structure.py : V, which samples belong together: random walks along one local graph.
 rounds.py : weights -> layout -> structure -> scores -> weights.
@@ -27,8 +26,6 @@ profile : the logarithms of a sample's counts at length 1, rare features countin
 alignment : the cosine between the affinity of some features and V V'.
 """
 
-from eigensieve.sieve.coordinates import principal_axes
-from eigensieve.sieve.labelled import shared_with_batches
 from eigensieve.sieve.layouts import Use
 from eigensieve.sieve.nodes import Nodes, distinct_samples
 from eigensieve.sieve.panel import shown_by
@@ -36,5 +33,5 @@ from eigensieve.sieve.pick import Constraints, Panel
 from eigensieve.sieve.problem import Found, Problem, pose
 from eigensieve.sieve.rounds import Rounds
 from eigensieve.sieve.samples import Samples, compared_samples
-from eigensieve.sieve.target import Kind, Target, event_and_time, read_target
+from eigensieve.sieve.target import Target
 from eigensieve.sieve.unwanted import Unwanted, clean, unwanted_directions

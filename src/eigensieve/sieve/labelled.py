@@ -21,8 +21,7 @@ CENSORED_RIDGE = 10.0
 _ROUNDS = 2  # of guessing labels, scoring features by the guesses and weighting them by the scores
 _RIDGE = 0.1  # of the guesses, in units of the mean squared length of a labelled sample
 _SHARPNESS = 8.0  # of the guesses' probabilities
-_FORMED = 1_000  # samples up to which the affinity is formed
-_MOST_LABELLED = 1_000  # labelled samples that guesses are made from; of more, a fixed random part
+_MOST_LABELLED = 1_000  # labelled samples that guesses are made from: the first in `order`
 
 
 @dataclass(frozen=True)
@@ -50,6 +49,7 @@ def fit_target(
     *,
     batches: FloatArray | None = None,
     donors: IntArray | None = None,
+    order: IntArray | None = None,
 ) -> TargetFit:
     """Score every feature by u_i = m_i'(TT' - diag(TT'))m_i, T an orthonormal basis of the target.
 
@@ -59,7 +59,7 @@ def fit_target(
     """
     T = known = target.basis(batches, data.roots)
     if not target.complete:
-        T = guessed_target(data, usable, target, batches, donors)
+        T = guessed_target(data, usable, target, batches, donors, order)
     share = SQUARES if target.kind == "numbers" else 0.0
     scores = agreement(data, T, donors)
     if share:
@@ -74,6 +74,7 @@ def guessed_target(
     target: Target,
     batches: FloatArray | None = None,
     donors: IntArray | None = None,
+    order: IntArray | None = None,
 ) -> FloatArray:
     """Return T for all samples: known y, and guesses by kernel ridge regression elsewhere.
 
@@ -81,14 +82,15 @@ def guessed_target(
     the guesses; weight them by the positive scores. Guesses of classes are made probabilities. The columns of T are
     scaled by how much of the guesses they carry.
     """
-    here = np.flatnonzero(target.known)
-    if len(here) > _MOST_LABELLED:
-        here = np.sort(np.random.default_rng(0).choice(here, _MOST_LABELLED, replace=False))
+    order = np.arange(data.n_samples) if order is None else order
+    here = order[target.known[order]][:_MOST_LABELLED]
     Y, r = target.columns[here], np.ones(data.n_samples) if data.roots is None else data.roots
     middle = np.average(Y, axis=0, weights=r[here] ** 2)
     weights = usable * share_present(data)
+    chosen = np.zeros((data.n_samples, len(here)))
+    chosen[here, np.arange(len(here))] = 1.0
     for _ in range(_ROUNDS):
-        K = _affinity_columns(data, weights, here)
+        K = np.asarray(StandardAffinity(data).apply(weights, chosen))
         # Without any ridge the labelled samples are all zero under the weights: every guess is the mean then.
         ridge = _RIDGE * float(np.trace(K[here])) / len(here) or 1.0
         fit = np.linalg.solve(K[here] + ridge * np.eye(len(here)), (Y - middle) * r[here, None])
@@ -96,15 +98,6 @@ def guessed_target(
         scores = np.where(usable, np.maximum(agreement(data, T, donors), 0.0), 0.0) * share_present(data) ** 2
         weights = scores if scores.any() else weights
     return T
-
-
-def _affinity_columns(data: DataMatrix, weights: FloatArray, here: IntArray) -> FloatArray:
-    """Return the columns of A = sum_i w_i m_i m_i' that belong to some samples."""
-    if data.n_samples <= _FORMED:
-        return data.gram(weights)[:, here]
-    chosen = np.zeros((data.n_samples, len(here)))
-    chosen[here, np.arange(len(here))] = 1.0
-    return np.asarray(StandardAffinity(data).apply(weights, chosen))
 
 
 def _filled(target: Target, guesses: FloatArray) -> FloatArray:
@@ -125,14 +118,3 @@ def _scaled_basis(columns: FloatArray, batches: FloatArray | None, roots: FloatA
     vectors, lengths, _ = np.linalg.svd(columns, full_matrices=False)
     kept = lengths > 1e-6 * lengths[0]
     return np.asarray(vectors[:, kept] * (lengths[kept] / lengths[0]))
-
-
-def shared_with_batches(target: Target, batches: FloatArray) -> tuple[float, float]:
-    """Return the smallest and largest squared canonical correlation of y with the batches; at 1 nothing tells them
-    apart."""
-    T = target.basis()
-    among = batches[target.known]
-    vectors, lengths, _ = np.linalg.svd(among - among.mean(axis=0), full_matrices=False)
-    shares = np.linalg.svd(T[target.known].T @ vectors[:, lengths > 1e-8], compute_uv=False) ** 2
-    smallest = 0.0 if len(shares) < T.shape[1] else float(shares.min())
-    return smallest, float(shares.max(initial=0.0))

@@ -10,7 +10,7 @@ import numpy as np
 from eigensieve._types import BoolArray, FloatArray
 from eigensieve.data import ColumnStats, DataMatrix, logarithms, weighted_stats
 from eigensieve.evidence import weighted_noise_edge
-from eigensieve.sieve.coordinates import leading_axes, principal_axes
+from eigensieve.operators import leading_axes, principal_axes
 from eigensieve.sieve.samples import Samples, combined
 from eigensieve.sieve.settings import SETTINGS
 
@@ -42,8 +42,7 @@ def weighted_layout(samples: Samples, weights: FloatArray) -> Layout:
     q = samples.data.n_samples
     values, vectors = principal_axes(samples.data, weights, min(SETTINGS.coordinates, q - 1))
     roots = samples.roots[:, None]
-    dimensions = q - 1 if samples.data.roots is None else max(1, round(np.sum(roots**2) ** 2 / np.sum(roots**4)) - 1)
-    edge = weighted_noise_edge(weights, dimensions)
+    edge = weighted_noise_edge(weights, samples.dimensions)
     lengths = np.sqrt(np.log1p(values / edge))
 
     def places() -> FloatArray:

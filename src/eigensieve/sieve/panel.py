@@ -4,14 +4,9 @@ import numpy as np
 
 from eigensieve._types import FloatArray, IntArray
 from eigensieve.evidence import share_shown
-from eigensieve.graphs import nearest_among, nearest_donors
-from eigensieve.sieve.settings import SETTINGS
 
-MOST_PICKED = 300
-"""Largest panel that is measured."""
-
-ENOUGH = 0.95
-"""A panel is large enough when its R2 is at least this share of the largest R2."""
+MOST_PICKED = 300  # largest panel that is measured
+ENOUGH = 0.95  # a panel is large enough when its R2 is at least this share of the largest R2
 
 _SIZES = (1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30, 40, 50, 60, 80, 100, 120, 150, 200, 250, MOST_PICKED)
 
@@ -33,22 +28,9 @@ def shown_by(Z: FloatArray, V: FloatArray, donors: IntArray | None = None, roots
     if roots is None:
         return share_shown(Z, V, donors)
     r = roots[mixed, None]
-    return _told_by_weight(Z / r.astype(Z.dtype), V / r, donors, r[:, 0] ** 2)
+    return share_shown(Z / r.astype(Z.dtype), V / r, donors, r[:, 0] ** 2)
 
 
 def fewest(sizes: IntArray, shown: FloatArray) -> int:
     """Return the smallest size whose R2 is at least 95 % of the largest R2."""
     return int(sizes[int(np.argmax(shown >= ENOUGH * shown.max()))]) if len(sizes) else 0
-
-
-def _told_by_weight(points: FloatArray, V: FloatArray, donors: IntArray | None, weights: FloatArray) -> float:
-    """Return R2 = 1 - |V - E diag(b)|^2 / |V|^2, with E the means of V over the samples' 5 nearest others and b >= 0
-    the best factors. It is 1 where neighbours agree, and about 0 where points say nothing of V."""
-    count = min(SETTINGS.neighbors, len(points) - 1)
-    nearest = nearest_among(points, points, count) if donors is None else nearest_donors(points, donors, count)
-    heard = np.where(nearest >= 0, weights[nearest], 0.0)
-    E = np.einsum("tn,tnj->tj", heard, V[nearest]) / np.maximum(heard.sum(axis=1), np.finfo(np.float64).tiny)[:, None]
-    energy = weights @ E**2
-    # Neighbours that contradict a column show nothing of it.
-    told = np.maximum(weights @ (E * V), 0.0) ** 2 / np.maximum(energy, np.finfo(np.float64).tiny)
-    return float(told.sum() / np.sum(weights @ V**2))

@@ -9,11 +9,19 @@ import numpy as np
 
 from eigensieve._progress import Progress
 from eigensieve._types import BoolArray, FloatArray, IntArray
-from eigensieve.data import DataMatrix, SquaredData, weighted_standard, weighted_stats, without_gaps
+from eigensieve.data import (
+    DataMatrix,
+    Orders,
+    SquaredData,
+    value_orders,
+    weighted_standard,
+    weighted_stats,
+    without_gaps,
+)
 from eigensieve.evidence import Discoveries, Exchange, agreement_p_values, discover, follow, null_agreement, step_up
 from eigensieve.sieve.interactions import interaction_p_values, read_interactions
 from eigensieve.sieve.labelled import TargetFit, fit_target
-from eigensieve.sieve.layouts import Use, relative_variances, sample_profiles
+from eigensieve.sieve.layouts import Use
 from eigensieve.sieve.panel import MOST_PICKED, fewest, growing_panels
 from eigensieve.sieve.pick import Alignment, Constraints, Gain, Panel, Residual, candidates_in_order, n_considered, pick
 from eigensieve.sieve.rounds import Rounds, separation
@@ -39,6 +47,7 @@ class Found:
 class Problem:
     """Data without unwanted variation, with the target or the search for a structure."""
 
+    raw: DataMatrix
     cleaned: Cleaned
     target: Target | None  # none looks for the structure that the features show themselves
     rounds: Rounds  # the search for that structure
@@ -52,6 +61,10 @@ class Problem:
         return self.cleaned.usable
 
     @property
+    def n_passes(self) -> int:
+        return self.cleaned.data.n_passes
+
+    @property
     def samples(self) -> Samples:
         return self.rounds.samples
 
@@ -59,6 +72,12 @@ class Problem:
     def tested(self) -> BoolArray:
         """The features that may be chosen and are not kept in any case."""
         return self.constraints.free(self.usable)
+
+    @cached_property
+    def orders(self) -> Orders:
+        """The orders in which random draws are made: of the compared samples, with a target of all, and of features."""
+        rows = None if self.target is not None else self.samples.rows
+        return value_orders(self.raw if rows is None else self.raw.samples(rows))
 
     def with_constraints(self, constraints: Constraints) -> "Problem":
         """Return the same problem with other constraints. The known part of the target stays known."""
@@ -95,12 +114,13 @@ class Problem:
         """The target as structure, with scores by products of features where these are clearly better."""
         assert self.target is not None
         data = self.cleaned.data
-        fit = fit_target(data, self.usable, self.target, batches=self.cleaned.batches, donors=self.donors)
+        order = None if self.target.complete else self.orders.samples
+        fit = fit_target(data, self.usable, self.target, batches=self.cleaned.batches, donors=self.donors, order=order)
         codes = self.target.codes
         plain = self.donors is None and data.roots is None
         if codes is None or not plain or not self.target.complete or np.any(self.rounds.separation):
             return fit
-        read = read_interactions(data, self.usable, fit.target, codes)
+        read = read_interactions(data, self.usable, fit.target, codes, self.orders.samples)
         better = None if read is None else read[0].clearly_better()
         if better is None:
             return fit
@@ -120,19 +140,21 @@ class Problem:
                 tested=self.tested,
                 n_folds=SETTINGS.narrow if np.count_nonzero(self.tested) <= SETTINGS.narrow else SETTINGS.folds,
                 exchange=self._exchange,
+                orders=self.orders,
                 progress=progress,
             )
         fit, products = self.fitted, self.fitted.source == "products"
         rate = fdr / 2 if products else fdr
-        found = follow(fit.views(self.cleaned.data), self.tested, fit.known, fdr=rate, rng=rng, exchange=self._exchange)
+        views, exchange = fit.views(self.cleaned.data), self._exchange
+        found = follow(views, self.tested, fit.known, fdr=rate, rng=rng, exchange=exchange, orders=self.orders)
         if not products:
             return found
         progress("comparing products of features with permuted labels")
         assert self.target is not None and self.target.codes is not None
-        read = read_interactions(self.cleaned.data, self.usable, fit.target, self.target.codes)
+        read = read_interactions(self.cleaned.data, self.usable, fit.target, self.target.codes, self.orders.samples)
         assert read is not None
         p_values = np.ones(len(self.usable))
-        p_values[self.usable] = interaction_p_values(read[0], rate, rng, self._exchange.among(read[1]))
+        p_values[self.usable] = interaction_p_values(read[0], rate, rng, exchange.among(read[1]))
         return Discoveries(np.minimum(found.p_values, p_values), self.tested & (found.selected | (p_values <= rate)))
 
     @property
@@ -177,20 +199,23 @@ class Problem:
     def fewest(self, found: Found, candidates: IntArray) -> tuple[IntArray, IntArray, FloatArray]:
         """Pick the fewest features that show the structure. Returns them, and how much panels of growing size show."""
         order = self.pick(found, candidates, min(len(candidates) + len(self.constraints.keep), MOST_PICKED))
-        sizes, shown = growing_panels(
-            self.standing(order), found.structure, self.samples.donors, self.samples.data.roots
-        )
+        donors, roots = self.samples.donors, self.samples.data.roots
+        sizes, shown = growing_panels(self.standing(order), found.structure, donors, roots)
         return order[: max(fewest(sizes, shown), len(self.constraints.keep))], sizes, shown
 
     def null_scores(self, found: Found, rng: np.random.Generator) -> FloatArray:
-        """Return the scores of ten permuted copies of up to 200 features."""
+        """Return the scores of ten permuted copies of up to 200 features, from the largest to the smallest score."""
         labelled = self.target is not None
         data = self.cleaned.data if labelled else self.samples.data
         V = self.fitted.target if labelled else found.structure
-        some = np.sort(rng.permutation(np.flatnonzero(self.usable))[:200])
+        ranked = np.flatnonzero(self.usable)
+        ranked = ranked[np.lexsort((self.raw.stats().mean[ranked], -found.scores[ranked]))]
+        some = ranked[np.linspace(0, len(ranked) - 1, min(200, len(ranked))).astype(np.intp)]
+        Z = data.take(some)
+        exchange = replace(self._exchange, ranks=np.argsort(np.argsort(np.sum(Z**2, axis=1))))
         gaps = data.shared.gaps
         present = None if gaps is None else gaps.present(some)
-        null = null_agreement(data.take(some), V, 10, rng, self._exchange, present)
+        null = null_agreement(Z, V, 10, rng, exchange, present)
         return (self.samples.present[some, None] * null).ravel()
 
 
@@ -220,13 +245,12 @@ def pose(
     stats = raw.stats() if weights is None else weighted_stats(raw, weights)
     standard = raw.standardized("center") if weights is None else weighted_standard(raw, stats, weights)
     cleaned = clean(standard, usable, unwanted)
-    samples = compared_samples(cleaned.data, donors)
-    profiles = variances = None
-    if target is None and not unwanted.anything and not (use_profiles == "auto" and use_scale is True):
-        profiles = sample_profiles(raw, cleaned.usable, use_profiles, weights)
-    if target is None and profiles is None:
-        variances = relative_variances(stats, cleaned.usable, cleaned.share, use_scale)
+    samples = compared_samples(cleaned.data, donors, raw)
     apart = separation(cleaned.data, cannot) if cannot is not None and len(cannot) else 0.0
-    rounds = Rounds(samples, cleaned.usable, variances, profiles, apart)
+    rounds = Rounds(samples, cleaned.usable, separation=apart)
+    if target is None and not unwanted.anything and not (use_profiles == "auto" and use_scale is True):
+        rounds = rounds.with_profiles(raw, use_profiles, weights)
+    if target is None and rounds.profiles is None:
+        rounds = rounds.with_scale(stats, cleaned.share, use_scale)
     constraints = Constraints() if constraints is None else constraints
-    return Problem(cleaned, target, rounds, unwanted.batches, donors, constraints)
+    return Problem(raw, cleaned, target, rounds, unwanted.batches, donors, constraints)

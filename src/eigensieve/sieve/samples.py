@@ -1,11 +1,13 @@
 """The samples that are compared: all of them or, of many, landmarks that stand for them. They are made once per fit."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from eigensieve._types import FloatArray, IntArray
-from eigensieve.data import DataMatrix, share_present
+from eigensieve.data import DataMatrix, row_digests, share_present
+from eigensieve.evidence import OwnPairs
 from eigensieve.graphs import nearest_among
 from eigensieve.sieve.settings import SETTINGS
 from eigensieve.sieve.structure import centred
@@ -33,6 +35,23 @@ class Samples:
         """r of the compared samples: rows of `data` and of V are multiplied by the roots of the samples' weights."""
         return np.ones(self.data.n_samples) if self.data.roots is None else self.data.roots
 
+    @cached_property
+    def dimensions(self) -> int:
+        """Return how many independent samples there are, less one. Samples with a share rho of their features' variance
+        between donors are between all samples and as many as donors: 1 / d = rho / donors + (1 - rho) / samples."""
+        w = self.roots**2
+        samples = max(1, round(np.sum(w) ** 2 / np.sum(w**2)) - 1)
+        if self.donors is None:
+            return samples
+        numbers = np.unique(self.donors, return_inverse=True)[1].reshape(-1)
+        totals = np.bincount(numbers, weights=w)
+        between = OwnPairs((self.roots / np.sqrt(totals[numbers]))[:, None], numbers)
+        share = np.concatenate(self.data.map_blocks(between))[self.factor > 0].mean()
+        donors = max(1, round(np.sum(totals) ** 2 / np.sum(totals**2)) - 1)
+        chance = donors / samples
+        rho = float(np.clip((share - chance) / max(1.0 - chance, 1e-9), 0.0, 1.0))
+        return max(1, round(1.0 / (rho / donors + (1.0 - rho) / samples)))
+
     def allowed(self, weights: FloatArray) -> FloatArray:
         """Return the weights of features that vary among these samples, 0 for the others."""
         varies = self.factor > 0
@@ -52,11 +71,11 @@ class Samples:
         return centred(whole, every)
 
 
-def compared_samples(data: DataMatrix, donors: IntArray | None = None) -> Samples:
-    """Choose the samples that are compared."""
+def compared_samples(data: DataMatrix, donors: IntArray | None = None, raw: DataMatrix | None = None) -> Samples:
+    """Choose the samples that are compared. Landmarks follow from the `raw` values, which rounding does not change."""
     if data.n_samples <= SETTINGS.landmarks:
         return Samples(data, None, data, np.ones(data.n_features), share_present(data), donors)
-    rows = landmark_rows(data)
+    rows = landmark_rows(data, data if raw is None else raw)
     few = data.samples(rows)
     ones = np.ones(len(rows))
     energy = np.concatenate(few.map_blocks(lambda block: block.squares(ones)))
@@ -70,14 +89,14 @@ def compared_samples(data: DataMatrix, donors: IntArray | None = None) -> Sample
     )
 
 
-def landmark_rows(data: DataMatrix) -> IntArray:
+def landmark_rows(data: DataMatrix, raw: DataMatrix) -> IntArray:
     """Return the landmarks, the same on every run: a tenth by their number of values beyond three standard deviations,
-    so that small groups with features of their own are not lost, and others at random."""
+    so that small groups with features of their own are not lost, and others by a hash of their raw values."""
     q = data.n_samples
     rare = round(SETTINGS.rare * SETTINGS.landmarks)
     limit = _EXTREME**2 / q if data.roots is None else (_EXTREME * data.roots[:, None]) ** 2 / q
     counts = sum(data.map_blocks(lambda block: np.count_nonzero(np.square(block.toarray()) > limit, axis=1)))
-    mixed = np.random.default_rng(0).permutation(q)
+    mixed = np.argsort(row_digests(raw), kind="stable")
     chosen = mixed[np.argsort(-np.asarray(counts)[mixed], kind="stable")[:rare]]
     others = mixed[~np.isin(mixed, chosen)][: SETTINGS.landmarks - rare]
     return np.sort(np.concatenate([chosen, others]))

@@ -13,8 +13,7 @@ from scipy.sparse import coo_array, csr_array
 from eigensieve._types import Array
 from eigensieve.data import DataMatrix, multiplied, without_feature_directions, without_sample_directions
 from eigensieve.evidence import count_spikes
-from eigensieve.operators import StandardAffinity
-from eigensieve.sieve.coordinates import principal_axes
+from eigensieve.operators import StandardAffinity, principal_axes
 
 MAX_DIRECTIONS = 20
 """Directions of side data or of differences that are taken out at most where their number is found."""

@@ -3,6 +3,7 @@
 import math
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import numpy as np
@@ -16,21 +17,32 @@ from eigensieve.tables.table import Column, Request, Table, make_unique
 
 _SURVEY = Path(__file__).with_name("_hdf5_survey.py")
 _SECONDS = 60.0
+_SETTLED = 2.0  # seconds since the last change of a file from which its times tell one content from another
+_passed: dict[tuple[int, ...], float] = {}
+"""Files in which nothing was found, by device, number, size and times; with the memory that they were allowed."""
 
 
 def check_hdf5(path: Path, *, in_place: bool = False) -> None:
     """Refuse an HDF5 file that is damaged, points to other files, or announces more than it may take in memory.
 
-    With `in_place` the arrays stay in the file, so they may be larger than the memory.
+    With `in_place` the arrays stay in the file, so they may be larger than the memory. A file that has not changed
+    since it was found sound is not looked through again.
     """
-    size = path.stat().st_size
-    problem = look_through(path, size, math.inf if in_place else allowance(size))
+    state = path.stat()
+    size = state.st_size
+    allowed = math.inf if in_place else allowance(size)
+    version = (state.st_dev, state.st_ino, size, state.st_mtime_ns, state.st_ctime_ns)
+    if version in _passed and _passed[version] <= allowed:
+        return
+    problem = look_through(path, size, allowed)
     if problem is None or problem.startswith("DAMAGED"):
         raise damaged(path, "an HDF5 file") from (None if problem is None else OSError(problem))
     if problem.startswith("ANNOUNCED"):
         claim(float(problem.split()[1]), path, size)
     if problem:
         raise DataError(f"'{path}' was not read: {problem}.")
+    if time.time() - max(state.st_mtime, state.st_ctime) > _SETTLED:
+        _passed[version] = allowed
 
 
 def look_through(path: Path, size: int, allowed: float) -> str | None:

@@ -226,8 +226,7 @@ def check_choices(
         if mark is not None and not (len(mark) == 1 and mark.isascii() and not mark.isalnum()):
             raise wrong_parameter(name, "read_table", "be one character such as ',' or '.'", repr(mark))
     if decimal is not None and decimal == thousands:
-        must = "differ from the decimal mark"
-        raise wrong_parameter("thousands", "read_table", must, f"{decimal!r} for both")
+        raise wrong_parameter("thousands", "read_table", f"differ from the decimal mark {decimal!r}", repr(thousands))
 
 
 def _from_path(file: Path, format: str | None, request: Request) -> Table:

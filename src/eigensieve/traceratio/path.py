@@ -66,10 +66,6 @@ class TraceRatioPath:
         ----------
         min_score : float, default=None
             The score that the subset must still have.
-
-        Returns
-        -------
-        size : int
         """
         if min_score is not None:
             return max(int(np.count_nonzero(self.scores >= min_score)), 1)

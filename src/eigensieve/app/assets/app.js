@@ -46,6 +46,8 @@
   function taken(name) {
     byId("drop-text").textContent = name;
     byId("reading").reset();
+    byId("preview-box").hidden = true;  // of the table before
+    list("look-notes", []);
     watch({ selection: null });  // no table before this one
     look();
   }
@@ -83,7 +85,7 @@
     const table = byId("preview"), head = table.tHead, body = table.tBodies[0];
     byId("preview-box").hidden = false;
     head.textContent = body.textContent = "";
-    const known = [["label", found.label], ["batch", found.batch]].filter(([, value]) => value);
+    const known = [["label", found.label], ["batch", found.batch], ["donors", found.donors]].filter(([, value]) => value);
     const row = make(head, "tr");
     make(row, "th", "sample");
     known.forEach(([kind, value]) => make(row, "th", `${kind}: ${value.name}`, { class: "known" }));
@@ -98,6 +100,7 @@
     byId("columns").textContent = "";
     p.columns.forEach((name) => make(byId("columns"), "option", undefined, { value: name }));
     byId("number").max = found.features;
+    byId("number").value = Math.min(byId("number").value || 20, found.features);  // a larger one would keep the form from being sent
     byId("choose").hidden = false;
     byId("start").disabled = false;
   }

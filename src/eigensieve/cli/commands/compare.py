@@ -152,6 +152,7 @@ def compare_selectors(
         outputs.write_text("report", report, lambda: _page(reading, samples, task, titles, lines))
         outputs.commit()
     console.table(title, titles, lines, right)
+    console.text(_explained(task))
     console.places(outputs.written)
     console.document({"command": "compare", "results": means, "outputs": outputs.written})
 
@@ -191,8 +192,18 @@ def _page(reading: LabelledOptions, samples: Samples, task: _Task, titles: list[
         f"Label: {reading.label} ({'a quantity' if task.numbers else f'{len(np.unique(task.y))} classes'})",
         *samples.prepared,
     ]
-    text = "Mean over the folds. Features were chosen on the training folds only; a column's number is how many."
-    return sheet("Selectors compared", facts, [Section("Results", titles, lines, text)])
+    return sheet("Selectors compared", facts, [Section("Means over the folds", titles, lines, _explained(task))])
+
+
+def _explained(task: _Task) -> str:
+    """The columns of the table, for people."""
+    measures = (
+        "R2: how much of the number the 5 nearest training samples predict (1 is all of it)."
+        if task.numbers
+        else "1-NN: share of held-out samples with the label of the nearest training sample. NMI: how well k-means on "
+        "the training samples finds the classes (1 is all of them)."
+    )
+    return f"Selected on the training samples, so many features as the number in a head. {measures}"
 
 
 def _check_sizes(samples: Samples, task: _Task, folds: int, source: str) -> None:

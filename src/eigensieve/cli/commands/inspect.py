@@ -36,7 +36,7 @@ def _look_at(table: Any) -> dict[str, Any]:
     kinds = {"constant": 0, "binary": 0, "whole numbers": 0, "real numbers": 0}
     n_missing, with_missing, samples_missing = 0, 0, np.zeros(table.n_samples, dtype=bool)
     n_infinite, with_infinite = 0, 0
-    constant: list[str] = []
+    constant, donors = list[str](), table.apart.get("donor")
     for start in range(0, table.n_features, _BLOCK):
         block = dense(X[:, start : start + _BLOCK])
         holes, infinite = np.isnan(block), np.isinf(block)
@@ -65,6 +65,7 @@ def _look_at(table: Any) -> dict[str, Any]:
         "features_with_infinite": with_infinite,
         "label": _label(table),
         "batch": None if table.batch is None else {"name": table.batch_name} | _counts(table.batch, "batches"),
+        "donors": None if donors is None else {"name": donors.name} | _counts(donors.values, "donors"),
         "sample_names": table.id_name if table.orientation == "rows" else None,
         "feature_names": table.id_name if table.orientation == "columns" else None,
         "text_columns": list(table.text),
@@ -77,13 +78,16 @@ def _preview(table: Any) -> dict[str, Any]:
     """The first samples and features as they were understood, and the names of the first columns of all kinds."""
     corner = dense(table.X[:_PREVIEW, :_PREVIEW]).tolist()
     names = [str(name) for name in table.feature_names[:_NAMED]]
-    columns = [*(name for name in (table.id_name, table.label_name, table.batch_name) if name), *table.text, *names]
+    donors = table.apart.get("donor")
+    apart = (table.id_name, *(column.name for column in table.apart.values()))
+    columns = [*(str(name) for name in apart if name), *table.text, *names]
     return {
         "features": names[:_PREVIEW],
         "samples": None if table.sample_names is None else [str(name) for name in table.sample_names[:_PREVIEW]],
         "values": [[value if np.isfinite(value) else None for value in row] for row in corner],
         "label": None if table.label is None else [str(value) for value in table.label[:_PREVIEW]],
         "batch": None if table.batch is None else [str(value) for value in table.batch[:_PREVIEW]],
+        "donors": None if donors is None else [str(value) for value in donors.values[:_PREVIEW]],
         "columns": list(dict.fromkeys(columns)),
     }
 
@@ -121,7 +125,7 @@ def _counts(values: Any, what: str) -> dict[str, Any]:
 
 def _use(table: Any) -> str:
     """What the sieve would take the labels for, or why it could not use them."""
-    from eigensieve.sieve import read_target
+    from eigensieve.estimators import read_target
 
     labels = labels_with(table.label, METHODS[DEFAULT_METHOD].unlabelled)
     try:
@@ -139,10 +143,12 @@ def _plan(found: dict[str, Any]) -> list[str]:
             "drop-samples leaves them out"
         )
     if found["missing_values"]:
-        plan.append(
-            "select would leave out features that lack most of their values and fill the others with the median "
-            "(--missing changes this)"
+        how = (
+            "leave out features that lack most of their values and fill the others with the median"
+            if found["sparse"]
+            else "leave missing values as they are; they count neither for nor against a feature"
         )
+        plan.append(f"select would {how} (--missing changes this)")
     if found["types"]["constant"]:
         plan.append(f"{found['types']['constant']:,} constant features would never be selected")
     if found["features"] > 0 and found["types"]["constant"] == found["features"]:
@@ -153,6 +159,8 @@ def _plan(found: dict[str, Any]) -> list[str]:
         plan.append(_label_plan(found["label"], found["samples"]))
     if found["batch"] is not None:
         plan.append(f"differences between the {found['batch']['batches']} batches would be removed")
+    if found["donors"] is not None:
+        plan.append(f"samples of the same donor, of {found['donors']['donors']} donors, would not count as neighbours")
     usable = found["features"] - found["types"]["constant"]
     plan.append(f"select would choose among {usable:,} features")
     return plan
@@ -196,6 +204,8 @@ def _lines(found: dict[str, Any]) -> list[tuple[str, str]]:
     if found["batch"]:
         counts = ", ".join(f"{value} ({count:,})" for value, count in list(found["batch"]["counts"].items())[:8])
         lines.append(("batch", f"{found['batch']['name']}: {found['batch']['batches']:,} batches: {counts}"))
+    if found["donors"]:
+        lines.append(("donors", f"{found['donors']['name']}: {found['donors']['donors']:,} donors"))
     lines += [
         (what, f"column '{found[key]}'")
         for key, what in (("sample_names", "sample names"), ("feature_names", "feature names"))

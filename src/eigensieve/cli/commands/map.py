@@ -51,8 +51,8 @@ class WriteOptions:
 def map_features(reading: SampleOptions, fit: FitOptions, writing: WriteOptions, printing: PrintOptions) -> None:
     """Map the features: several rounds of Q-alpha, each of which looks for another structure of the data.
 
-    Every feature has a weight and a coordinate per round; with two rounds it is an ellipse in the plane. Labels, where
-    you give them, are the structure of the first round.
+    Every feature has a weight and a coordinate per round; with two rounds it is an ellipse in the plane. With labels
+    every round shows the labels, each by other features.
     """
     check_frame_name(writing.output)
     _check_figure(writing.figure, fit.rounds)
@@ -135,13 +135,15 @@ def _page(fitted: Any, columns: dict[str, Any], used: dict[str, Any], source: st
         sections.append(Section("The first two rounds", text=text, picture=picture))
     elif len(overlaps) > 1:
         text = f"Round 2 shows the structure of round 1 again (overlap {overlaps[1]:.2f} of 1). No map is drawn."
+        if used["labels"]:
+            text = "Both rounds show the labels, by other features. On a map the features would lie on one line."
         sections.append(Section("One structure", text=text))
     chosen = [i for i, selected in enumerate(columns["selected"]) if selected]
     weights = [key for key in columns if key.startswith("weight_")]
     rows = [
         [columns["feature"][i], columns["round"][i], *(f"{columns[key][i]:.3g}" for key in weights)] for i in chosen
     ]
-    heads = ["feature", "round", *(key.replace("_", " ") for key in weights)]
+    heads = ["feature", "round", *(key.replace("_", " in round ") for key in weights)]
     sections.append(Section("Features taken from the rounds in turn", heads, rows[:_SHOWN]))
     facts = [f"Input: {source}", f"{samples.X.shape[0]:,} samples, {samples.X.shape[1]:,} features"]
     facts += [*samples.prepared, *(f"The map {sentence}" for sentence in used["sentences"])]
@@ -160,7 +162,7 @@ def _show(
     rows = [
         [columns["feature"][i], columns["round"][i], *(f"{columns[key][i]:.3g}" for key in shown[2:])] for i in chosen
     ]
-    titles = [title.replace("_", " ") for title in shown]
+    titles = [title.replace("_", " in round ") for title in shown]
     console.table("Taken from the rounds in turn", titles, rows[:20], right=titles[1:])
     console.places(written)
     console.document(

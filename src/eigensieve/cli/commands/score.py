@@ -22,7 +22,7 @@ EXAMPLES = (
 )
 
 _NAMED = 10  # features that a sentence names; the table of --output names all
-_HEADS = ["panel", "features", "score", "best of its size", "random", "p", "with 3 more"]
+_HEADS = ["panel", "features", "score", "sieve's pick", "random", "p", "with 3 more"]
 _MEASURES = {
     "classes": "how well its 5 nearest samples on the panel tell a sample's class (R2)",
     "numbers": "how well its 5 nearest samples on the panel tell a sample's number (R2)",
@@ -47,8 +47,8 @@ def score_panels(
 ) -> None:
     """Score panels of features from any source: how much of the structure, or of the label, does each show?
 
-    A panel stands beside the best panel of its size (the sieve's pick) and beside random panels of its size. Features
-    that add nothing are named, and so are the three to add next. Several panels are compared.
+    A panel stands beside as many features picked by the sieve, and beside random panels of its size. Features that add
+    nothing are named, and so are the three to add next. Several panels are compared.
     """
     check_times(reading.event, reading.time, reading.label)
     check_frame_name(output)
@@ -121,10 +121,14 @@ def _sentences(found: Any) -> list[str]:
         f"{name}: adds nothing: {_listed(score.adds_nothing)}; add next: {_listed(score.next_features)}"
         for name, score in found.scores.items()
     ]
-    if len(found.scores) > 1:
-        clear = "shows most" if len(found.best) == 1 else "show most, and no clear difference is between them"
-        sentences.append(f"{', '.join(found.best)} {clear}")
-    return sentences
+    return [*sentences, _best(found)] if len(found.scores) > 1 else sentences
+
+
+def _best(found: Any) -> str:
+    if len(found.scores) == 1:
+        return ""
+    clear = "shows most" if len(found.best) == 1 else "show most, and no clear difference is between them"
+    return f"{', '.join(found.best)} {clear}"
 
 
 def _listed(names: Any) -> str:
@@ -138,14 +142,15 @@ def _page(found: Any, lines: list[list[str]], samples: Samples, reading: SampleO
     order = sorted(found.scores, key=lambda name: -found.scores[name].score)
     panels = [(name, found.scores[name]) for name in order]
     drawn = [(name, s.score, s.standard_error, s.best_score, s.random_scores.tolist()) for name, s in panels]
-    text = "Large dot: the panel, ± 2 standard errors. Diamond: the best panel of its size. Small dots: random panels."
+    text = "Large dot: the panel, ± 2 standard errors. Diamond: the sieve's pick of as many. Small dots: random panels."
     facts = [f"Input: {reading.source}", f"{samples.X.shape[0]:,} samples, {samples.X.shape[1]:,} features"]
     label = samples.name_of("label")
     facts += [] if label is None else [f"Label: {label}"]
     facts += [f"Score: {_measure(found)}", *samples.prepared]
+    advice = [[name, _listed(one.adds_nothing), _listed(one.next_features)] for name, one in found.scores.items()]
     sections = [
         Section("Panels", text=text, picture=beside_random(drawn, "score")),
         Section("Scores", _HEADS, lines),
-        Section("What to do", [""], [[sentence] for sentence in _sentences(found)]),
+        Section("What to do", ["panel", "adds nothing", "add next"], advice, _best(found)),
     ]
     return sheet("The worth of panels", facts, sections)

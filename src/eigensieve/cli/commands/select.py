@@ -262,7 +262,7 @@ def _show(selection: Selection, console: Console, top: int, written: dict[str, s
     for sentence in [*selection.samples.prepared, *selection.used_sentences, *selection.warnings]:
         console.text(sentence)
     if selection.support.any():
-        console.table(*selection.best(top), right=["weight", "rank", "null quantile", "selection frequency"])
+        console.table(*selection.best(top), right=["weight", "rank", "above chance", "selected again"])
     if selection.many_by_default:
         console.text(
             "These are all that are not noise. --n-features fewest takes the fewest that show the same structure."

@@ -12,8 +12,9 @@ from math import ceil
 from typing import Any
 
 import numpy as np
+from numpy.typing import DTypeLike
 
-from eigensieve._types import Array, FloatArray
+from eigensieve._types import Array, DType, FloatArray
 from eigensieve.data.dask.graph import Held
 from eigensieve.data.dask.tasks import Chunk, Filled
 
@@ -77,7 +78,7 @@ def grid_of(X: Any, keys: Array, futures: Mapping[Any, Any]) -> list[Segment]:
     return [Segment([pieces[p][0] for p in some], [pieces[p][1] for p in some], where[some[0]]) for some in together]
 
 
-def joined(grid: Sequence[Segment], arrays: Sequence[Array], shape: tuple[int, ...], dtype: Any) -> Array:
+def joined(grid: Sequence[Segment], arrays: Sequence[Array], shape: tuple[int, ...], dtype: DTypeLike) -> Array:
     """Return a feature array from those of the segments."""
     out = np.empty(shape, dtype)
     for segment, array in zip(grid, arrays, strict=True):
@@ -150,9 +151,9 @@ class WorkerArray:
 
     held: tuple[Held | Filled, ...]
     shape: tuple[int, ...]
-    dtype: Any
+    dtype: DType
 
-    def __array__(self, dtype: Any = None, copy: Any = None) -> FloatArray:
+    def __array__(self, dtype: DTypeLike | None = None, copy: Any = None) -> FloatArray:
         raise TypeError("This feature array lives on Dask workers; bring it here with data.collect(array).")
 
     def __matmul__(self, right: FloatArray) -> "WorkerProduct":

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from eigensieve._extras import require
-from eigensieve._types import Array, BoolArray, FloatArray, IntArray
+from eigensieve._types import Array, BoolArray, DType, FloatArray, IntArray
 from eigensieve.data.dask import tasks
 from eigensieve.data.dask.graph import Held, PassGraph
 from eigensieve.data.dask.layout import WorkerArray, WorkerProduct, futures_in, grid_of, joined
@@ -62,7 +62,7 @@ class DaskData(DataMatrix):
     def block_size(self) -> int:
         return max(last - first for segment in self.grid for first, last in segment.features)
 
-    def take(self, indices: Any) -> FloatArray:
+    def take(self, indices: IntArray | slice) -> FloatArray:
         wanted = np.arange(self.n_features)[indices]
         out = np.empty((self.n_samples, len(wanted)), dtype=self.dtype)
         graph = self._graph()
@@ -306,7 +306,7 @@ class WorkerStats(ColumnStats):
         for name, value in known.items():
             object.__setattr__(self, name, value)
 
-    def extreme(self, dtype: Any) -> BoolArray:
+    def extreme(self, dtype: DType) -> BoolArray:
         return self._extreme
 
     @cached_property

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import vstack
 
-from eigensieve._types import FloatArray, IntArray
+from eigensieve._types import DType, FloatArray, IntArray
 from eigensieve.data.kinds import as_data
 from eigensieve.data.matrix import DataMatrix
 from eigensieve.data.passes import BlockFunction
@@ -43,7 +43,7 @@ class Filled:
 
     value: float
     shape: tuple[int, ...]
-    dtype: Any
+    dtype: DType
 
     def array(self) -> FloatArray:
         return np.full(self.shape, self.value, self.dtype)
@@ -164,7 +164,7 @@ def as_standard(item: Any) -> Standard | None:
     return known
 
 
-def standard_of(found: Moments, normalize: str, dtype: Any) -> Standard:
+def standard_of(found: Moments, normalize: str, dtype: DType) -> Standard:
     return standardization(found.stats(), normalize, dtype)
 
 
@@ -245,7 +245,7 @@ def segment_moments(raws: Pieces, chunks: Pieces) -> Moments:
     return joined_moments(found[0].count, [(m.mean, m.centered_norm, m.finite, m.constant) for m in found])
 
 
-def flags_of(found: Moments, dtype: Any) -> tuple[IntArray, IntArray, IntArray]:
+def flags_of(found: Moments, dtype: DType) -> tuple[IntArray, IntArray, IntArray]:
     """Return finiteness, constancy and whether the scale is extreme, one bit per feature."""
     stats = found.stats()
     return np.packbits(stats.finite), np.packbits(stats.constant), np.packbits(stats.extreme(dtype))

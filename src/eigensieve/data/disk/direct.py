@@ -8,11 +8,10 @@ import os
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from eigensieve._types import Array
+from eigensieve._types import Array, DType
 
 BLOCK = 4096
 """Positions, lengths and memory of such reads are multiples of this number of bytes."""
@@ -75,7 +74,7 @@ def aligned_memory(size: int) -> Array:
     return memory[first : first + size]
 
 
-def read_rows(path: Path, rows: Rows, memory: Array, dtype: Any) -> Array:
+def read_rows(path: Path, rows: Rows, memory: Array, dtype: DType) -> Array:
     """Read rows into aligned memory and return them as a matrix there, with gaps between its rows. Each is read in
     whole blocks. Rows are as far apart as in the file, less a multiple of the block size, so nothing is moved."""
     lead = rows.first % BLOCK

@@ -1,13 +1,13 @@
 """Arrays in .npy files and memory maps, read with plain reads: a mapped file that shrinks kills the process."""
 
-import os
+from io import FileIO
 from mmap import ALLOCATIONGRANULARITY
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from eigensieve._types import Array
+from eigensieve._types import Array, DType
 from eigensieve.data.disk.direct import BLOCK, Rows, aligned_memory, goes_around, read_rows
 from eigensieve.data.disk.sources import Source, Watch
 
@@ -19,7 +19,7 @@ class NpySource(Source):
 
     threads = 2
 
-    def __init__(self, path: Path, shape: tuple[int, int], dtype: Any, offset: int, fortran: bool) -> None:
+    def __init__(self, path: Path, shape: tuple[int, int], dtype: DType, offset: int, fortran: bool) -> None:
         super().__init__(str(path), shape, dtype)
         self.path = path
         self.offset = offset
@@ -48,7 +48,7 @@ class NpySource(Source):
             found = memory[: n_samples * count].reshape(rows.count, -1)
             with open(self.path, "rb", buffering=0) as file:
                 for row, target in enumerate(found):
-                    _read_into(file.fileno(), target, rows.first + row * rows.step)
+                    _read_into(file, target, rows.first + row * rows.step)
         return found.reshape((n_samples, count), order="F") if self.fortran else found
 
     def _rows(self, start: int, stop: int) -> Rows:
@@ -60,15 +60,15 @@ class NpySource(Source):
         return Rows(self.offset + start * size, n_features * size, n_samples, (stop - start) * size)
 
 
-def _read_into(file: int, target: Array, position: int) -> None:
+def _read_into(file: FileIO, target: Array, position: int) -> None:
     """Fill a contiguous array from a file; a short read is an error."""
     view = target.data.cast("B")
+    file.seek(position)
     while len(view):
-        count = os.preadv(file, [view], position)
-        if count == 0:
+        count = file.readinto(view)
+        if not count:
             raise EOFError(f"the file ends {len(view)} bytes before the data it announces")
         view = view[count:]
-        position += count
 
 
 def npy_source(path: Path) -> NpySource:

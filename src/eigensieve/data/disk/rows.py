@@ -39,7 +39,7 @@ class RowStreamedData(StreamedData):
             )
         self.height = height // source.step * source.step if height > source.step else height
 
-    def take(self, indices: Any) -> FloatArray:
+    def take(self, indices: IntArray | slice) -> FloatArray:
         wanted = np.arange(self.n_features)[indices]
         out = np.empty((self.n_samples, len(wanted)), dtype=self.dtype)
         for first, last, piece in self._row_pieces():

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from eigensieve._types import Array, IntArray
 
@@ -29,7 +30,7 @@ class Source(ABC):
     feature_names: Array | None = None
     threads: int = 1  # how many reads may usefully run at the same time
 
-    def __init__(self, name: str, shape: tuple[int, int], dtype: Any, itemsize: float | None = None) -> None:
+    def __init__(self, name: str, shape: tuple[int, int], dtype: DTypeLike, itemsize: float | None = None) -> None:
         self.name = name
         self.shape = shape
         self.dtype = np.dtype(dtype)
@@ -112,7 +113,7 @@ class Watch:
 class DerivedSource(Source):
     """A source computed from another one."""
 
-    def __init__(self, base: Source, name: str, n_samples: int, dtype: Any, itemsize: float) -> None:
+    def __init__(self, base: Source, name: str, n_samples: int, dtype: DTypeLike, itemsize: float) -> None:
         super().__init__(name, (n_samples, base.shape[1]), dtype, itemsize)
         self.base = base
         self.step, self.by_samples, self.threads, self.sparse = base.step, base.by_samples, base.threads, base.sparse

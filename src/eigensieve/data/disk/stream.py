@@ -41,7 +41,7 @@ class StreamedData(DataMatrix):
     def block_size(self) -> int:
         return self.width
 
-    def take(self, indices: Any) -> FloatArray:
+    def take(self, indices: IntArray | slice) -> FloatArray:
         self.source.check()
         wanted = np.arange(self.n_features)[indices]
         order = np.argsort(wanted, kind="stable")

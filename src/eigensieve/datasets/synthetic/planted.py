@@ -2,9 +2,9 @@
 
 from concurrent.futures import ThreadPoolExecutor
 from os import cpu_count
-from typing import Any
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from eigensieve.datasets.synthetic.result import RandomState, SyntheticData, check_range, features_at
 
@@ -19,7 +19,7 @@ def make_planted_clusters(
     *,
     n_clusters: int = 3,
     center_scale: float = 1.5,
-    dtype: Any = np.float64,
+    dtype: DTypeLike = np.float64,
     random_state: RandomState = None,
 ) -> SyntheticData:
     """Plant clusters in a few features among pure noise.
@@ -74,7 +74,7 @@ def make_planted_clusters(
     return SyntheticData(X, y, features_at(columns, n_features))
 
 
-def _noise(rng: np.random.Generator, n_samples: int, n_features: int, dtype: Any) -> np.ndarray:
+def _noise(rng: np.random.Generator, n_samples: int, n_features: int, dtype: DTypeLike) -> np.ndarray:
     """Standard normal values, drawn in place; each block of rows has a random stream of its own."""
     X = np.empty((n_samples, n_features), dtype=dtype)
     rows = max(1, BLOCK_SIZE // n_features)

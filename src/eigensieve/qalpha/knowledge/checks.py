@@ -9,6 +9,7 @@ import numpy as np
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
+from eigensieve._errors import wrong_parameter
 from eigensieve._types import IntArray
 from eigensieve.qalpha.knowledge.labels import UNLABELLED, Labels
 
@@ -55,12 +56,11 @@ def _tidy(pairs: Any, name: str, n_samples: int, owner: str) -> IntArray:
         return np.empty((0, 2), dtype=np.int64)
     if given.dtype.kind in "iu" and given.shape == (n_samples,):
         return _pairs_of_groups(given, together=name == "must_link")
+    fit = f"{owner}.fit"
     if given.ndim != 2 or given.shape[1] != 2 or given.dtype.kind not in "iu":
-        raise ValueError(
-            f"The '{name}' parameter of {owner}.fit must be integer indices of samples with shape (n_pairs, 2), or one "
-            f"group number per sample with shape ({n_samples},). Got shape {given.shape} and type {given.dtype} "
-            "instead."
-        )
+        pairs_or_groups = f"with shape (n_pairs, 2), or one group number per sample with shape ({n_samples},)"
+        must, got = f"be integer indices of samples {pairs_or_groups}", f"shape {given.shape} and type {given.dtype}"
+        raise wrong_parameter(name, fit, must, got)
     if _cross_validated():
         raise ValueError(
             f"The '{name}' parameter of {owner}.fit holds pairs of indices, which a cross-validation cannot slice: "
@@ -68,16 +68,11 @@ def _tidy(pairs: Any, name: str, n_samples: int, owner: str) -> IntArray:
             "pairs."
         )
     if given.min() < 0 or given.max() >= n_samples:
-        raise ValueError(
-            f"The '{name}' parameter of {owner}.fit must hold indices from 0 to {n_samples - 1} (X has {n_samples} "
-            f"samples). Got indices from {given.min()} to {given.max()} instead."
-        )
-    if np.any(given[:, 0] == given[:, 1]):
-        where = int(np.flatnonzero(given[:, 0] == given[:, 1])[0])
-        raise ValueError(
-            f"The '{name}' parameter of {owner}.fit must pair different samples. "
-            f"Got sample {given[where, 0]} with itself (row {where}) instead."
-        )
+        must = f"hold indices from 0 to {n_samples - 1} (X has {n_samples} samples)"
+        raise wrong_parameter(name, fit, must, f"indices from {given.min()} to {given.max()}")
+    if len(same := np.flatnonzero(given[:, 0] == given[:, 1])):
+        got = f"sample {given[same[0], 0]} with itself (row {same[0]})"
+        raise wrong_parameter(name, fit, "pair different samples", got)
     low, high = given.min(axis=1).astype(np.int64), given.max(axis=1).astype(np.int64)
     code = np.unique(low * n_samples + high)
     return np.column_stack([code // n_samples, code % n_samples])
@@ -159,16 +154,14 @@ def check_pairs_against_labels(codes: IntArray, pairs: Pairs, owner: str) -> Non
 def check_start(owner: str, n_clusters: Any, init: Any, n_samples: int) -> None:
     """Raise a ValueError when the number of clusters, the start and the number of samples do not go together."""
     if n_clusters != "auto" and n_clusters > n_samples:
-        raise ValueError(
-            f"The 'n_clusters' parameter of {owner} must be at most the number of samples. "
-            f"Got n_clusters={n_clusters} for {n_samples} samples instead."
-        )
+        got = f"n_clusters={n_clusters} for {n_samples} samples"
+        raise wrong_parameter("n_clusters", owner, "be at most the number of samples", got)
     if isinstance(init, np.ndarray):
         k = "n_clusters" if n_clusters == "auto" else n_clusters
         right = init.ndim == 2 and len(init) == n_samples and k in ("n_clusters", init.shape[1])
         finite = init.dtype.kind in "fiub" and bool(np.isfinite(init).all())
         if not right or not finite or np.linalg.matrix_rank(init) < init.shape[1]:
-            raise ValueError(
-                f"The 'init' parameter of {owner} must have shape ({n_samples}, {k}), finite numbers and independent "
-                f"columns. Got shape {init.shape} and {'finite' if finite else 'other'} values instead."
+            must = f"have shape ({n_samples}, {k}), finite numbers and independent columns"
+            raise wrong_parameter(
+                "init", owner, must, f"shape {init.shape} and {'finite' if finite else 'other'} values"
             )

@@ -6,7 +6,9 @@
   const SVG = "http://www.w3.org/2000/svg";
   const PALETTE = ["#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#B8A900", "#7b61c9", "#8c6d5a", "#5f7a8a",
     "#a3386b", "#3d8f3d", "#c9752b", "#4a5fc1", "#9c9c2e", "#2aa7a7", "#b0527f", "#6f8f1f", "#7d4f9e", "#a8574b"];
-  const colour = (i) => PALETTE[i % PALETTE.length];
+  // Colours of data; a dark page mixes them with white, so that dark ones can be seen.
+  const lifted = (shade) => `color-mix(in srgb, ${shade}, white var(--lift))`;
+  const colour = (i) => lifted(PALETTE[i % PALETTE.length]);
   byId("views").hidden = false;
   const narrow = innerWidth < 760, PLOT = narrow ? 380 : 560;  // drawing units: text keeps a readable size on a phone
 
@@ -43,6 +45,9 @@
   }
   const format = (v) => v === null ? "–" : v === 0 ? "0" : Math.abs(v) >= 1e-3 && Math.abs(v) < 1e5 ? String(+v.toPrecision(4)) : v.toExponential(2);
   const many = (v) => v.toLocaleString("en");
+  const ruler = document.createElement("canvas").getContext("2d");
+  ruler.font = "10.5px system-ui, sans-serif";
+  const width = (text) => ruler.measureText(text).width;
   function bytes(text) {
     const raw = atob(text), out = new Uint8Array(raw.length);
     for (let i = 0; i < raw.length; i++) out[i] = raw.charCodeAt(i);
@@ -149,7 +154,8 @@
     }
     if (C.null !== null && C.null > low && C.null < high) {
       draw(svg, "line", { class: "axis", "stroke-dasharray": "2 3", x1: L, x2: W - R, y1: Y(C.null), y2: Y(C.null) });
-      draw(svg, "text", { class: "halo", x: L + 6, y: Y(C.null) - 5 }, "hardly reached by chance");
+      const cut = C.cut ? X(C.cut + 0.5) : W, right = cut < L + 150;  // beside the line of the cut
+      draw(svg, "text", { class: "halo", x: right ? W - R : L + 6, y: Y(C.null) - 5, "text-anchor": right ? "end" : "start" }, "hardly reached by chance");
     }
     const dots = [];
     C.rank.forEach((rank, i) => {
@@ -227,7 +233,7 @@
     }
     const shown = M.feature.length;
     byId("map-hint").textContent = "One ellipse per feature. Across: its direction and weight in round 1 of Q-alpha. Up: the same in round 2, which looks for another structure. " +
-      (shown < M.of_features ? `Shown are the ${many(shown)} best of ${many(M.of_features)} features.` : "All features.");
+      (shown < M.of_features ? `Shown are the ${many(shown)} best of ${many(M.of_features)} features.` : "");
     const W = PLOT, H = 330, L = 30, R = 12, T = 12, B = 32;
     const svg = draw(byId("map"), "svg", { viewBox: `0 0 ${W} ${H}`, role: "img", "aria-label": "Topographical map of the features" });
     const pad = (e) => { const p = 0.08 * (e[1] - e[0]) || 1; return [e[0] - p, e[1] + p]; };
@@ -238,20 +244,22 @@
     draw(svg, "text", { x: 0, y: 0, transform: `translate(16 ${(T + H - B) / 2}) rotate(-90)`, "text-anchor": "middle" }, "direction in round 2");
     const largest = Math.max(...M.rx, ...M.ry) || 1, size = (v) => 2 + 16 * v / largest;
     const order = M.feature.map((_, i) => i).sort((a, b) => M.rx[b] + M.ry[b] - M.rx[a] - M.ry[a]);
-    const dots = [], boxes = [];
+    const dots = [];
     for (const i of order) {
       const f = M.feature[i];
       const node = draw(svg, "ellipse", { class: "ellipse" + (F.selected[f] ? " chosen" : ""), cx: X(M.x[i]), cy: Y(M.y[i]), rx: size(M.rx[i]), ry: size(M.ry[i]) });
       node.dataset.feature = f;
-      dots.push({ node, feature: f, x: X(M.x[i]), y: Y(M.y[i]), reach: Math.max(0.6, size(Math.max(M.rx[i], M.ry[i])) / 14) });
+      dots.push({ node, feature: f, x: X(M.x[i]), y: Y(M.y[i]), rx: size(M.rx[i]), ry: size(M.ry[i]), reach: Math.max(0.6, size(Math.max(M.rx[i], M.ry[i])) / 14) });
     }
+    // A name stands in its ellipse or beside it, where it is inside the frame and meets no other name.
+    const boxes = [], free = (b) => b[0] >= L && b[2] <= W - R && b[1] >= T && b[3] <= H - B && !boxes.some((o) => b[0] < o[2] && b[2] > o[0] && b[1] < o[3] && b[3] > o[1]);
     const named = dots.slice(0, 60), texts = distinct(named.map((dot) => F.names[dot.feature]), 14);
-    for (const [at, dot] of named.entries()) {
-      const text = texts[at], wide = 7.2 * Array.from(text).length;
-      const box = [dot.x - wide / 2, dot.y - 8, dot.x + wide / 2, dot.y + 8];
-      if (box[0] < L || box[2] > W || boxes.some((b) => box[0] < b[2] && box[2] > b[0] && box[1] < b[3] && box[3] > b[1])) continue;
-      boxes.push(box);
-      dot.label = draw(svg, "text", { class: "name halo", x: dot.x, y: dot.y + 4, "text-anchor": "middle" }, text);
+    for (const [number, dot] of named.entries()) {
+      const half = width(texts[number]) / 2 + 2, over = dot.ry + 9, side = dot.rx + half + 2;
+      const place = [[0, 0], [0, over], [0, -over], [side, 0], [-side, 0]].map(([dx, dy]) => [dot.x + dx, dot.y + dy]).find(([x, y]) => free([x - half, y - 7, x + half, y + 7]));
+      if (!place) continue;
+      boxes.push([place[0] - half, place[1] - 7, place[0] + half, place[1] + 7]);
+      dot.label = draw(svg, "text", { class: "name halo", x: place[0], y: place[1] + 4, "text-anchor": "middle" }, texts[number]);
     }
     link(svg, W, dots);
     downloads("map", svg, () => [["feature", "direction_1", "direction_2", "weight_1", "weight_2"],
@@ -339,6 +347,9 @@
       if (byId("only-marked").checked) { refilter(); return; }
       for (const tr of byId("features").tBodies[0].rows) tr.classList.toggle("marked", marked.has(+tr.dataset.feature));
     });
+    const picked = F.weight.filter((_, i) => F.selected[i]);
+    if (picked.some((weight, i) => i && weight > picked[i - 1])) byId("table-hint").textContent = "The rank is the order of selection. A feature that repeats earlier ones comes later than its " + D.source.weight_name + " alone would put it.";
+    byId("only-selected").checked = D.counts.selected > 0;
     const rest = F.rest;
     if (rest.count) byId("rest").textContent = `The table holds the best ${many(N)} features. The other ${many(rest.count)}` +
       (rest.selected ? ` (${many(rest.selected)} of them selected)` : "") + ` have ${D.source.weight_name}s of at most ${format(rest.largest)}, ${format(rest.mean)} on average. The weights table (--weights) lists all features.`;
@@ -380,7 +391,7 @@
     if (value === null) return "var(--rest)";
     const at = (STOPS.length - 1) * Math.max(0, Math.min(1, (value - RANGE[0]) / (RANGE[1] - RANGE[0] || 1))), i = Math.min(STOPS.length - 2, Math.floor(at));
     const [low, high] = [STOPS[i], STOPS[i + 1]].map((stop) => [1, 3, 5].map((k) => parseInt(stop.slice(k, k + 2), 16)));
-    return "rgb(" + low.map((v, k) => Math.round(v + (high[k] - v) * (at - i))).join(",") + ")";
+    return lifted("rgb(" + low.map((v, k) => Math.round(v + (high[k] - v) * (at - i))).join(",") + ")");
   }
   // Entries below a picture, [text, colour] each; they wrap, and the picture grows. A target has one bar.
   function legend(svg, entries) {
@@ -398,7 +409,7 @@
     if (entries.length) svg.setAttribute("viewBox", `0 0 ${frame.width} ${y + 8}`);
   }
   const targetEntries = () => [[`${S.target_name}: ${format(RANGE[0])} to ${format(RANGE[1])}`, "target"]].concat(S.target.includes(null) ? [["not known", "var(--rest)"]] : []);
-  const labelEntries = (first) => S.label_names.map((name, c) => ["label " + name, colour(c + first)]);
+  const labelEntries = () => S.label_names.map((name, c) => ["label " + name, colour(c)]);
 
   // ---- every picture can be saved: as SVG in light colours, and the figures behind it as CSV
   const STYLES = ["fill", "fill-opacity", "stroke", "stroke-width", "stroke-dasharray", "stroke-linejoin", "paint-order", "opacity", "font-family", "font-size", "font-weight", "text-anchor", "image-rendering"];
@@ -414,7 +425,9 @@
     const originals = svg.querySelectorAll("*"), [, , wide, high] = svg.getAttribute("viewBox").split(" ");
     copy.querySelectorAll("*").forEach((node, i) => {
       const style = getComputedStyle(originals[i]);
-      node.setAttribute("style", STYLES.map((key) => `${key}:${style.getPropertyValue(key)}`).join(";"));
+      // programs that open the file know rgb(), and not color(), in which mixed colours are told
+      const value = (key) => style.getPropertyValue(key).replace(/color\(srgb ([\d.e-]+) ([\d.e-]+) ([\d.e-]+)\)/, (_, ...parts) => `rgb(${parts.slice(0, 3).map((part) => Math.round(255 * part)).join(",")})`);
+      node.setAttribute("style", STYLES.map((key) => `${key}:${value(key)}`).join(";"));
       if (node.tagName === "image") node.setAttribute("href", originals[i].getAttribute("href"));
       node.removeAttribute("class");
       node.removeAttribute("fill");
@@ -435,7 +448,8 @@
     make(line, "button", { type: "button" }, "figures (CSV)").addEventListener("click", () => save(name + ".csv", "text/csv", rows().map((row) => row.map(cell).join(",")).join("\n") + "\n"));
   }
   const byLabel = S.grouped_by === "label", byTarget = S.grouped_by === "target";
-  const clusterEntries = (n) => Array.from({ length: n }, (_, c) => [byLabel ? "label " + S.label_names[c] : `group ${c + 1}`, colour(c)]);
+  const group = (c) => colour(c + (S.label && !byLabel ? S.label_names.length : 0));  // labels have the first colours
+  const clusterEntries = (n) => Array.from({ length: n }, (_, c) => [byLabel ? "label " + S.label_names[c] : `group ${c + 1}`, group(c)]);
 
   function heat() {
     const H = D.heat;
@@ -445,9 +459,10 @@
     byId("heat-hint").textContent = `Standardised values, from −${H.clip} (blue) to ${H.clip} (orange) deviations. Samples are ordered ${order}, similar features stand side by side. ` +
       (H.tree.length ? "The tree joins features by their mean correlation. " : "") +
       (m < H.of_features ? `Shown are the ${many(m)} best of ${many(H.of_features)} selected features. ` : "") + (q < H.of_samples ? `${many(q)} of ${many(H.of_samples)} samples, evenly taken.` : "");
-    const tree = H.tree.length ? (narrow ? 34 : 60) : 0, L = (narrow ? 92 : 170) + tree, T = 4, R = 8, W = narrow ? 380 : 1100, rowHeight = Math.max(13, Math.min(22, 360 / m)), strip = 9;
+    const heads = distinct(H.features.map((f) => F.names[f]), narrow ? 20 : 30);
+    const tree = H.tree.length ? (narrow ? 34 : 60) : 0, L = Math.max(...heads.map(width)) + 12 + tree, T = 4, R = 8, W = narrow ? 380 : 1100, rowHeight = Math.max(13, Math.min(22, 360 / m)), strip = 9;
     // strips above the values: the groups, and the labels or the target where they are another thing
-    const strips = [S.n_clusters > 1 && H.clusters.map(colour), H.target && H.target.map(shade), H.label && !byLabel && H.label.map((c) => colour(c + S.n_clusters))].filter(Boolean);
+    const strips = [S.n_clusters > 1 && H.clusters.map(group), H.target && H.target.map(shade), H.label && !byLabel && H.label.map((c) => colour(c))].filter(Boolean);
     const top = T + strips.length * (strip + 2) + 2, height = top + m * rowHeight + 6, wide = W - L - R;
     const svg = draw(byId("heat"), "svg", { viewBox: `0 0 ${W} ${height}`, role: "img", "aria-label": "Heat map: features by samples" });
     strips.forEach((fills, row) => fills.forEach((fill, i) => draw(svg, "rect", { class: "strip", x: L + wide * i / q, y: T + row * (strip + 2), width: wide / q + 0.3, height: strip, fill })));
@@ -457,7 +472,6 @@
     for (let s = 0; s < q; s++) for (let f = 0; f < m; f++) turned[f * q + s] = flat[s * m + f];
     const picture = draw(svg, "image", { x: L, y: top, width: wide, height: m * rowHeight, preserveAspectRatio: "none", style: "image-rendering:pixelated" });
     image(q, m, turned, picture);
-    const heads = distinct(H.features.map((f) => F.names[f]), narrow ? 13 : 25);
     const tags = H.features.map((f, i) => {
       const tag = draw(svg, "text", { class: "tag", x: L - 6, y: top + rowHeight * (i + 0.5) + 3.5, "text-anchor": "end" }, heads[i]);
       tag.dataset.feature = f;
@@ -488,7 +502,7 @@
         if (markedSamples.has(s)) draw(marks, "rect", { class: "sample-mark", x: L + wide * i / q, y: T, width: Math.max(1, wide / q), height: top - T + m * rowHeight });
       });
     });
-    legend(svg, [...(S.n_clusters > 1 ? clusterEntries(S.n_clusters) : []), ...(H.target ? targetEntries() : []), ...(H.label && !byLabel ? labelEntries(S.n_clusters) : [])]);
+    legend(svg, [...(S.n_clusters > 1 ? clusterEntries(S.n_clusters) : []), ...(H.target ? targetEntries() : []), ...(H.label && !byLabel ? labelEntries() : [])]);
     const place = (s) => H.samples[s] < 0 ? "" : S.id[H.samples[s]];
     downloads("heat", svg, () => [["sample", "group", "label", "target", ...H.features.map((f) => F.names[f])],
       ...H.clusters.map((c, s) => [place(s), c + 1, H.label ? S.label_names[H.label[s]] : "", H.target ? H.target[s] : "",
@@ -497,15 +511,16 @@
 
   // ---- the samples in the plane
   function samples() {
-    const W = PLOT, H = narrow ? 320 : 380, pad = 18;
+    const beside = byId("redundancy").querySelector("svg");  // as high as its neighbour
+    const W = PLOT, H = narrow ? 320 : Math.max(380, beside ? beside.viewBox.baseVal.height - 24 : 0), pad = 18;
     const shown = S.x.length;
     byId("samples-hint").textContent = `By the ${S.axes}${S.target ? ", coloured by " + S.target_name : ""}. Drag to mark samples; they light up in the heat map. ` + (shown < S.total ? `${many(shown)} of ${many(S.total)} samples, evenly taken.` : "");
     const svg = draw(byId("samples"), "svg", { viewBox: `0 0 ${W} ${H}`, role: "img", "aria-label": "Embedding of the samples" });
     const [x0, x1] = extent(S.x), [y0, y1] = extent(S.y);
     const X = (v) => pad + (W - 2 * pad) * (v - x0) / (x1 - x0 || 1), Y = (v) => pad + (H - 2 * pad) * (y1 - v) / (y1 - y0 || 1);
-    const useLabel = S.label !== null, firstColour = byLabel ? 0 : S.n_clusters;
+    const useLabel = S.label !== null;
     const dots = S.x.map((x, i) => {
-      const cx = X(x), cy = Y(S.y[i]), fill = S.target ? shade(S.target[i]) : useLabel ? colour(S.label[i] + firstColour) : colour(S.cluster[i]);
+      const cx = X(x), cy = Y(S.y[i]), fill = S.target ? shade(S.target[i]) : useLabel ? colour(S.label[i]) : colour(S.cluster[i]);
       const node = draw(svg, "circle", { class: "sample", cx, cy, r: shown > 800 ? 3 : 5, fill, "fill-opacity": 0.82 });
       node.dataset.sample = i;
       return { node, i, x: cx, y: cy };
@@ -524,7 +539,7 @@
         (S.target ? "\n" + S.target_name + " " + (S.target[d.i] === null ? "not known" : format(S.target[d.i])) : "") : "";
     });
     watchers.push(() => { for (const d of dots) d.node.classList.toggle("marked", markedSamples.has(d.i)); });
-    legend(svg, S.target ? targetEntries() : useLabel ? labelEntries(firstColour) : S.n_clusters > 1 ? clusterEntries(S.n_clusters) : []);
+    legend(svg, S.target ? targetEntries() : useLabel ? labelEntries() : S.n_clusters > 1 ? clusterEntries(S.n_clusters) : []);
     downloads("samples", svg, () => [["sample", "x", "y", "group", "label", "target"],
       ...S.id.map((id, i) => [id, S.x[i], S.y[i], S.cluster[i] + 1, useLabel ? S.label_names[S.label[i]] : "", S.target ? S.target[i] : ""])]);
   }
@@ -534,15 +549,15 @@
     const R = D.redundancy, m = R ? R.features.length : 0;
     if (m < 2) { byId("redundancy-section").hidden = true; return; }
     byId("redundancy-hint").textContent = `Correlations of the selected features (blue −1, orange 1). The ${many(R.used)} carry as much as ${R.effective.toFixed(1)} uncorrelated ones; ` +
-      `${many(R.n_copies)} pair${R.n_copies === 1 ? "" : "s"} with |r| of at least ${R.threshold}. ` + (m < R.of_features ? `The ${many(m)} best of ${many(R.of_features)} are drawn. ` : "") +
+      `${R.n_copies ? many(R.n_copies) : "no"} pair${R.n_copies === 1 ? " has" : "s have"} |r| of at least ${R.threshold}. ` + (m < R.of_features ? `The ${many(m)} best of ${many(R.of_features)} are drawn. ` : "") +
       (R.used < R.of_features ? `Figures are for the best ${many(R.used)}.` : "");
-    const W = PLOT, L = narrow ? 92 : 112, T = 6, side = W - L - 8, size = side / m, height = T + side + 6;
+    const heads = distinct(R.features.map((f) => F.names[f]), narrow ? 16 : 20);
+    const W = PLOT, L = Math.max(...heads.map(width)) + 10, T = 6, side = W - L - 8, size = side / m, height = T + side + 6;
     const svg = draw(byId("redundancy"), "svg", { viewBox: `0 0 ${W} ${height}`, role: "img", "aria-label": "Correlation of the selected features" });
     const picture = draw(svg, "image", { x: L, y: T, width: side, height: side, preserveAspectRatio: "none", style: "image-rendering:pixelated" });
     const values = bytes(R.r);
     image(m, m, values, picture);
     const every = Math.max(1, Math.ceil(10 / size));
-    const heads = distinct(R.features.map((f) => F.names[f]), narrow ? 13 : 16);
     R.features.forEach((f, i) => { if (i % every === 0) draw(svg, "text", { class: "tag", x: L - 5, y: T + size * (i + 0.5) + 3.5, "text-anchor": "end" }, heads[i]); });
     const at = (event) => {
       const frame = svg.getBoundingClientRect();
@@ -568,6 +583,6 @@
     downloads("redundancy", svg, () => [["r", ...R.features.map((f) => F.names[f])], ...R.features.map((f, i) => [F.names[f], ...R.features.map((_, j) => +(values[i * m + j] / 127.5 - 1).toFixed(2))])]);
   }
 
-  curve(); panel(); map(); table(); heat(); samples(); correlations(); changed();
+  curve(); panel(); map(); table(); heat(); correlations(); samples(); changed();
   document.documentElement.dataset.ready = "yes";
 })();

@@ -1,4 +1,4 @@
-"""Principal coordinates of the samples under feature weights."""
+"""Principal axes of the samples under feature weights, as accurate as coordinates need them."""
 
 from collections.abc import Callable
 
@@ -6,8 +6,7 @@ import numpy as np
 
 from eigensieve._types import FloatArray, IntArray
 from eigensieve.data import DataMatrix
-from eigensieve.operators import StandardAffinity
-from eigensieve.operators import leading_eigenvectors as affinity_eigenvectors
+from eigensieve.operators.affinity import StandardAffinity, leading_eigenvectors
 
 _WHOLE = 300  # samples up to which all eigenvectors are computed, because some are not faster
 _FORMED = 2_000  # samples up to which the affinity may be formed
@@ -15,17 +14,18 @@ _IN_MEMORY = 2**23  # entries of the features with weight that are copied out
 _EXTRA = 10  # further directions, so that the last ones asked for are accurate
 _BLOCK = 20  # samples that enter the start at a time
 _ITERATIONS = 2
+_ROUNDING = 100.0  # times the rounding error of the affinity: shorter directions are not returned
 
 
 def principal_axes(
     data: DataMatrix, weights: FloatArray, count: int, *, exact: bool = False
 ) -> tuple[FloatArray, FloatArray]:
-    """Return the `count` largest eigenvalues, not negative, and eigenvectors of A = sum_i w_i m_i m_i', w >= 0. The
-    start is made of columns of A, so the order of samples or features changes only rounding. `exact` computes all
+    """Return the `count` largest eigenvalues and eigenvectors of A = sum_i w_i m_i m_i', w >= 0; of low rank, fewer.
+    The start is made of columns of A, so the order of samples or features changes only rounding. `exact` computes all
     eigenvectors of up to 2,000 samples."""
     q = data.n_samples
     if q > _FORMED:
-        values, vectors = affinity_eigenvectors(StandardAffinity(data), weights, count, rtol=1e-2, max_blocks=6)
+        values, vectors = leading_eigenvectors(StandardAffinity(data), weights, count, rtol=1e-2, max_blocks=6)
         return np.maximum(values, 0.0), vectors
     if exact:
         return _whole(data.gram(weights), count)
@@ -68,7 +68,9 @@ def _iterated(
     values, basis = np.linalg.eigh((inner + inner.T) / 2.0)
     kept = values > shift / 2.0
     vectors, lengths, _ = np.linalg.svd(Y @ (basis[:, kept] / np.sqrt(values[kept])), full_matrices=False)
-    return np.maximum(lengths[:count] ** 2 - shift, 0.0), vectors[:, :count]
+    found = lengths[:count] ** 2 - shift
+    real = found > _ROUNDING * shift
+    return found[real], vectors[:, :count][:, real]
 
 
 def _start(diagonal: FloatArray, columns: Callable[[IntArray], FloatArray], count: int) -> FloatArray:
