@@ -21,9 +21,11 @@ VECTORS = (5, 10, 50, 100)
 REJECTED = {"faces": 0.80, "vehicles": 0.70}
 _FULL, _TRAINED = "full SVM", "elements, mask in SVM training"
 _OURS, _PRINTED, _LABELS = "elements", "elements as printed", "elements, labels matched"
+_DRAWN = "elements, 60 candidates"
 _SEARCHES: dict[str, dict[str, Any]] = {
     _OURS: {"match": "decision"},
     _PRINTED: {"match": "kernel", "search": "probabilistic", "tol": 0.0},
+    _DRAWN: {"match": "decision", "search": "probabilistic", "tol": 0.0},
     _LABELS: {"match": "labels"},
 }
 _TABLE_SIZE = 16384
@@ -187,7 +189,7 @@ def conclude(results: Results) -> str:
     """Return the conclusion."""
     ours, printed, labels, trained = (
         " and ".join(mean(results.values(f"{name}, 200 {what}", "rejection")) for name in SETS)
-        for what in (*_SEARCHES, _TRAINED)
+        for what in (_OURS, _PRINTED, _LABELS, _TRAINED)
     )
     errors = " / ".join(mean(100 * results.values(f"faces, {n} elements", "break-even"), 1) for n in (5, 50, 250, 576))
     return (
@@ -204,6 +206,7 @@ def open_choices(results: Results) -> list[Reading]:
     machines = {
         "200 elements": "decision values matched (this library, judged in 1)",
         f"200 {_PRINTED}": "K matched (Algorithm 1 as printed, judged in 2)",
+        f"200 {_DRAWN}": "decision values matched, by the printed search (60 candidates)",
         f"200 {_LABELS}": "labels matched (this library)",
         f"200 {_TRAINED}": "labels matched while the SVM is trained (section 7)",
     }
@@ -212,7 +215,7 @@ def open_choices(results: Results) -> list[Reading]:
         for name, printed in REJECTED.items()
         for machine, label in machines.items()
         for each in reading(
-            f"target of the search, {name}",
+            f"target and search, {name}",
             label,
             results.values(f"{name}, {machine}", "rejection"),
             printed,
@@ -243,9 +246,7 @@ _MACHINES = (
     _FULL,
     *(f"{n} elements" for n in ELEMENTS),
     *(f"{n} vectors" for n in VECTORS),
-    f"200 {_PRINTED}",
-    f"200 {_LABELS}",
-    f"200 {_TRAINED}",
+    *(f"200 {what}" for what in (_PRINTED, _DRAWN, _LABELS, _TRAINED)),
 )
 _SHOWN = (_FULL, "200 elements", "400 elements", "576 elements", *(f"{n} vectors" for n in VECTORS), f"200 {_PRINTED}")
 _CASES = [f"{name}, {machine}" for name in SETS for machine in _MACHINES]

@@ -2,7 +2,6 @@
 
 import os
 import re
-import resource
 import signal
 import subprocess
 import sys
@@ -183,6 +182,7 @@ def test_an_output_that_cannot_be_made_leaves_the_others_unwritten(cli, table, t
 @pytest.mark.parametrize("role", ["-w", "-r"])
 def test_a_full_disk_leaves_nothing(table, tmp_path, role):
     """The system refuses files above 2 kB, as a full disk would: nothing is left, not even a hidden folder."""
+    resource = pytest.importorskip("resource", reason="limits of processes are those of POSIX")
     target = tmp_path / ("out" + {"-w": ".csv", "-r": ".html"}[role])
     before = sorted(tmp_path.iterdir())
     process = program(
@@ -200,6 +200,7 @@ def test_a_full_disk_leaves_nothing(table, tmp_path, role):
     assert sorted(tmp_path.iterdir()) == before
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of Unix")
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_an_interrupted_run_leaves_nothing(tmp_path, number, code):
     """A pipe that never ends keeps the program busy until the signal arrives."""

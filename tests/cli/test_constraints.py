@@ -28,6 +28,8 @@ def test_features_are_kept_and_excluded_by_names_or_files(cli, genes, tmp_path):
     found = chosen(cli, genes, "--must-keep", tmp_path / "keep.txt", "--exclude", f"{free[0]},{free[1]}")
     assert found[:2] == ["g20", "g21"]
     assert not set(free[:2]) & set(found)
+    (tmp_path / "keep.txt").write_text("g20, g21,\n")
+    assert chosen(cli, genes, "--must-keep", tmp_path / "keep.txt")[:2] == ["g20", "g21"]
 
 
 def test_groups_and_costs_come_from_files(cli, genes, tmp_path):

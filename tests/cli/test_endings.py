@@ -20,6 +20,8 @@ from eigensieve.cli.outputs import Outputs, signals_held, without_formulas
 from eigensieve.tables import Table, write_table
 
 SELECT = ("select", "--method", "trace-ratio", "--score", "laplacian", "--n-features", "5")
+SIGNALS = [(signal.SIGINT, 130), (signal.SIGTERM, 143), (getattr(signal, "SIGHUP", None), 129)]
+unix = pytest.mark.skipif(sys.platform == "win32", reason="signals of Unix")
 ENDINGS = [".csv", ".csv.gz", ".parquet", ".feather", ".npy", ".npz", ".mat", ".svm", ".mtx", ".h5ad"]
 
 
@@ -111,6 +113,7 @@ def heard():
         signal.signal(number, handler)
 
 
+@unix
 def test_signals_wait_until_all_outputs_are_there(tmp_path, monkeypatch):
     publish = outputs.StagedFile.publish
 
@@ -143,8 +146,8 @@ def test_a_signal_just_after_a_hidden_folder_was_made(tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="signals of Unix")
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)])
+@unix
+@pytest.mark.parametrize(("number", "code"), SIGNALS)
 def test_a_signal_within_a_destructor_is_not_lost(cli, table, monkeypatch, number, code):
     """Python drops exceptions of destructors; the command would go on and end with 0."""
 
@@ -166,7 +169,8 @@ def test_a_signal_within_a_destructor_is_not_lost(cli, table, monkeypatch, numbe
     assert found == code and "Nothing was written" in err and "Traceback" not in err, err
 
 
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)])
+@unix
+@pytest.mark.parametrize(("number", "code"), SIGNALS)
 def test_a_second_signal_does_not_disturb_the_ending(cli, table, monkeypatch, number, code):
     def again(how):
         os.kill(os.getpid(), number)
@@ -180,7 +184,8 @@ def test_a_second_signal_does_not_disturb_the_ending(cli, table, monkeypatch, nu
     assert signal.getsignal(number) is before
 
 
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)])
+@unix
+@pytest.mark.parametrize(("number", "code"), SIGNALS)
 def test_a_signal_that_a_library_turns_into_its_own_error_is_told(cli, table, monkeypatch, number, code):
     """As numpy does where its compiled code calls Python, for example to read the fields of a buffer."""
 
@@ -196,7 +201,8 @@ def test_a_signal_that_a_library_turns_into_its_own_error_is_told(cli, table, mo
     assert found == code and "Nothing was written" in err and "PEP 3118" not in err, err
 
 
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)])
+@unix
+@pytest.mark.parametrize(("number", "code"), SIGNALS)
 def test_a_signal_waits_for_the_table_of_weights(cli, table, tmp_path, monkeypatch, number, code):
     """An exception within polars is a panic: pages on standard error, and exit code 1."""
     ended = []
@@ -211,7 +217,8 @@ def test_a_signal_waits_for_the_table_of_weights(cli, table, tmp_path, monkeypat
     assert not list(tmp_path.glob("w.csv"))
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+@unix
+@pytest.mark.parametrize("number", [number for number, _ in SIGNALS])
 def test_a_signal_after_the_command_is_told(monkeypatch, capsys, number):
     def over(arguments):
         os.kill(os.getpid(), number)
@@ -270,7 +277,8 @@ def _device_link(path):
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the number of the device is Linux's")
 @pytest.mark.parametrize(
-    ("make", "kind"), [(os.mkfifo, stat.S_ISFIFO), (_null_device, stat.S_ISCHR), (_device_link, stat.S_ISCHR)]
+    ("make", "kind"),
+    [(getattr(os, "mkfifo", None), stat.S_ISFIFO), (_null_device, stat.S_ISCHR), (_device_link, stat.S_ISCHR)],
 )
 def test_force_never_replaces_a_device_or_pipe(cli, table, tmp_path, make, kind):
     make(tmp_path / "there.csv")

@@ -1,5 +1,6 @@
 """Errors and notes of the command line speak of options, of the label, of the table; never of Python's names."""
 
+import itertools
 import re
 
 import numpy as np
@@ -11,6 +12,17 @@ from eigensieve.cli.errors import in_options
 PYTHON = re.compile(
     r"\b(n_\w+|max_iter|tol|X|y|fit|\w+Selector|FeatureMap|SVC|SVR|ndarray|array|parameter|str|int|float)\b|\w=\S"
 )
+
+
+def test_help_fills_its_lines(cli):
+    """The lines of a docstring are not those of the terminal."""
+    code, out, _ = cli("select", "--help")
+    about = [line.strip() for line in out.split("Arguments")[0].splitlines()]
+    start = next(number for number, line in enumerate(about) if line.startswith("Reads CSV"))
+    lines, wide = about[start : about.index("", start)], max(map(len, out.splitlines()))
+    assert code == 0 and lines[-1].endswith("are never features.")
+    assert all(len(line) + 1 + len(after.split()[0]) > wide - 2 for line, after in itertools.pairwise(lines))
+
 
 WRONG = """
 select t.csv -n 0

@@ -1,7 +1,6 @@
 """A headless Chromium driven over its debugging pipe: no driver program, no extra package."""
 
 import base64
-import fcntl
 import json
 import os
 import select
@@ -43,6 +42,8 @@ class Chromium:
         self.folder = tempfile.mkdtemp(prefix="chromium-")
         command_read, self.command_write = os.pipe()
         self.answer_read, answer_write = os.pipe()
+        import fcntl  # not on Windows, where no such browser is found
+
         # The browser expects descriptors 3 and 4; high copies keep the two dup2 from treading on each other.
         reads, writes = (fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, 20) for fd in (command_read, answer_write))
         self.process = subprocess.Popen(

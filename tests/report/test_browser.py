@@ -295,15 +295,22 @@ def test_every_picture_and_its_figures_can_be_saved(browser, regression, tmp_pat
 @pytest.mark.parametrize("width", [500, 1280])
 def test_a_sheet_shows_its_cells_and_its_pictures_whole(browser, tmp_path, width, dark):
     points = [("full SVM", 99_000.0, 0.95), ("compressed", 100.0, 0.93), ("60 trees of 4 leaves", 420.0, 0.93)]
-    page = sheet(
-        "A", [], [Section("B", ["", ""], [["name", "value"]], picture=size_against_score(points, 1, "accuracy"))]
-    )
+    compared = ["machine", "accuracy", "area under ROC curve", "numbers", "features", "ms per 1,000"]
+    row = ["300 elements, --match decision", "0.8867", "0.9839", "49,174", "64", "125.94"]
+    selectors = ["selector", "sees", "1-NN, 10", "1-NN, 50", "NMI, 10", "NMI, 50"]
+    sections = [
+        Section("B", ["", ""], [["name", "value"]], picture=size_against_score(points, 1, "accuracy")),
+        Section("C", compared, [row]),
+        Section("D", selectors, [["sieve-labels", "no labels", "0.904 ± 0.022", "0.955 ± 0.008", "0.778", "0.846"]]),
+    ]
+    page = sheet("A", [], sections)
     path = tmp_path / "sheet.html"
     path.write_text(page, encoding="utf-8")
     browser.open(path, width=width, dark=dark, ready="document.readyState === 'complete'")
     assert browser.complaints() == [] and browser.run(OVERLAPS) == []
     assert browser.run("document.documentElement.scrollWidth") <= width
     assert browser.run("[...document.querySelectorAll('td')].every(e => e.offsetWidth > 0)")
+    assert browser.run("[...document.querySelectorAll('.scroll')].every(e => e.scrollWidth <= e.clientWidth)")
     saved = browser.downloaded(
         "document.querySelector('.downloads a').click()", tmp_path, "eigensieve-size-and-accuracy.svg"
     )

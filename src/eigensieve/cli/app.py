@@ -53,7 +53,9 @@ def _application(arguments: Sequence[str]) -> typer.Typer:
         module = import_module(f"eigensieve.cli.commands.{name}")
         title = "Examples" if len(module.EXAMPLES) > 1 else "Example"
         epilog = "\n\n".join([f"[bold]{title}[/bold]", *module.EXAMPLES])
-        app.command(name=name, epilog=epilog)(_with_flat_options(getattr(module, COMMANDS[name])))
+        function = getattr(module, COMMANDS[name])
+        paragraphs = (" ".join(part.split()) for part in function.__doc__.split("\n\n"))  # the terminal breaks lines
+        app.command(name=name, epilog=epilog, help="\n\n".join(paragraphs))(_with_flat_options(function))
     return app
 
 

@@ -42,13 +42,13 @@ def with_constraints(params: Params, samples: Samples) -> Params:
 
 
 def feature_places(text: str, samples: Samples, flag: str) -> list[int]:
-    """Return the column numbers of the features that a text or a file names."""
-    places = _places(samples)
-    names = text.split(",")
+    """Return the column numbers of the features that a text or a file names, with commas or on lines of their own."""
+    places, lines = _places(samples), [text]
     if os.path.isfile(text):  # a long list of names is no path
         with input_errors(text):
-            names = Path(text).read_text(encoding="utf-8-sig").splitlines()
-    names = [name.strip() for name in names if name.strip()]
+            lines = Path(text).read_text(encoding="utf-8-sig").splitlines()
+    parts = (part.strip() for line in lines for part in ([line] if line.strip() in places else line.split(",")))
+    names = [part for part in parts if part]
     if names and names[0].lower() in _HEADS and names[0] not in places:
         names = names[1:]
     return [_place(name, places, flag) for name in names]

@@ -86,7 +86,7 @@ class SampleOptions(TableOptions):
 
     missing: str = option(
         "--missing",
-        help="What to do with missing values: auto (no evidence for sieve and trace-ratio; for others, leave out "
+        help="What to do with missing values: auto (sieve and trace-ratio leave them; for others, leave out "
         "features that lack most values, fill the rest with the median), error, mean, median, drop-features or "
         "drop-samples.",
         default="auto",

@@ -32,15 +32,21 @@ class PrintedState(SelectionState):
         The paper does not say how candidates are compared; the printed loop goes on with these least squares. If there
         are no more samples than columns, all candidates are equal and the first is returned.
         """
-        left = self.residual[rows]
-        Q, R = np.linalg.qr(self.Q[rows])
-        own = Q @ _own_directions(R @ self.R)
+        left, seen = self.residual[rows], self.Q[rows]
+        sizes, V = np.linalg.eigh(seen.T @ seen)
+        V, sizes = V[:, sizes > COLLINEAR], np.sqrt(sizes[sizes > COLLINEAR])
+        Q = seen @ (V / sizes)  # orthonormal on these samples
         values = np.stack([self._column(rows, *candidate) for candidate in candidates], axis=1)
         outside, given_up = values - Q @ (Q.T @ values), np.zeros(len(candidates))
         for i, (basis, _) in enumerate(candidates):
             if (position := self.position(basis)) >= 0:  # the column as it is makes room for the longer one
-                outside[:, i] += own[:, position] * (own[:, position] @ values[:, i])
-                given_up[i] = np.sum((own[:, position] @ left) ** 2)
+                dual = self.dual(position)
+                own = V.T @ dual
+                if own @ own > (1.0 - COLLINEAR) * (dual @ dual):  # the other columns do not span it on these samples
+                    direction = Q @ (own / sizes)
+                    direction /= np.linalg.norm(direction)
+                    outside[:, i] += direction * (direction @ values[:, i])
+                    given_up[i] = np.sum((direction @ left) ** 2)
         squares = np.sum(outside**2, axis=0)
         free = squares > COLLINEAR * np.sum(values**2, axis=0)
         gains = np.sum((outside.T @ left) ** 2, axis=1) / np.where(free, squares, np.inf) - given_up
@@ -51,14 +57,3 @@ class PrintedState(SelectionState):
         features = [*(self.columns[position].features if position >= 0 else []), feature]
         terms = self.kernel.terms(self.X[rows][:, features], self.B[basis, features])
         return self.kernel.finish(terms.sum(axis=1, dtype=np.float64))
-
-
-def _own_directions(R: FloatArray) -> FloatArray:
-    """Return per column of R the unit vector of their span that is orthogonal to all other columns, in columns.
-
-    Zeros if there are more columns than rows: the others then span as much.
-    """
-    if R.shape[0] < R.shape[1]:
-        return np.zeros(R.shape)
-    dual = np.linalg.inv(R).T
-    return dual / np.linalg.norm(dual, axis=0)

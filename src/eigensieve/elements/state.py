@@ -143,11 +143,14 @@ class SelectionState:
 
     def drop_direction(self, position: int) -> FloatArray:
         """Return the unit vector that the column at `position` alone adds to the span (its dual direction)."""
+        direction = self.Q @ self.dual(position)
+        return direction / np.linalg.norm(direction)
+
+    def dual(self, position: int) -> FloatArray:
+        """Return the coordinates in Q of a vector orthogonal to all columns but the one at `position`."""
         unit = np.zeros(self.R.shape[0])
         unit[position + self.n_constants] = 1.0
-        coefficients = solve_triangular(self.R, unit, trans="T")
-        direction = self.Q @ coefficients
-        return direction / np.linalg.norm(direction)
+        return solve_triangular(self.R, unit, trans="T")
 
     def design(self, columns: Sequence[Column]) -> FloatArray:
         """Return the values of masked columns (samples x columns)."""

@@ -36,7 +36,7 @@ def ellipses(
     largest = max(max(size) for size in sizes) or 1.0
     shrunk = min(1.0, (_MANY / len(names)) ** (1 / 3))
     order = sorted(range(len(names)), key=lambda i: -sizes[i][0] * sizes[i][1])
-    shapes: list[str] = []
+    shapes: tuple[list[str], list[str]] = ([], [])  # those that are not chosen lie below
     labels: list[str] = []
     taken: list[tuple[float, float]] = []
     for i in order:
@@ -44,15 +44,21 @@ def ellipses(
         y = _HIGH - pad - (_HIGH - 2 * pad) * (centres[i][1] - low[1]) / span[1]
         rx, ry = (shrunk * (2.0 + 34.0 * size / largest) for size in sizes[i])
         kind = "ellipse chosen" if chosen[i] else "ellipse"
-        shapes.append(f"<ellipse class='{kind}' cx='{x:.1f}' cy='{y:.1f}' rx='{rx:.1f}' ry='{ry:.1f}'>")
-        shapes.append(f"<title>{html.escape(names[i])}</title></ellipse>")
+        place = f"cx='{x:.1f}' cy='{y:.1f}' rx='{rx:.1f}' ry='{ry:.1f}'"
+        shapes[chosen[i]].append(f"<ellipse class='{kind}' {place}><title>{html.escape(names[i])}</title></ellipse>")
         free = all(abs(x - other[0]) > 90 or abs(y - other[1]) > 13 for other in taken)
         if chosen[i] and len(taken) < _LABELS and free:
             taken.append((x, y))
             labels.append(_text(min(max(x, 55.0), _WIDE - 55.0), y, _cut(names[i], 18), "middle", "name halo"))
     columns = ["feature", "direction_1", "direction_2", "relevance_1", "relevance_2", "selected"]
     rows = [[names[i], *centres[i], *sizes[i], chosen[i]] for i in order]
-    return Picture("map", _svg(_WIDE, _HIGH, "Map of the features", [*shapes, *labels]), columns, rows)
+    axes = [
+        f"<path class='axis' d='M20 8V{_HIGH - 22}H{_WIDE - 8}'/>",
+        _text(_WIDE / 2, _HIGH - 8, "direction in round 1"),
+        _upright(12, "direction in round 2"),
+    ]
+    svg = _svg(_WIDE, _HIGH, "Map of the features", [*axes, *shapes[0], *shapes[1], *labels])
+    return Picture("map", svg, columns, rows)
 
 
 def size_against_score(points: Sequence[tuple[str, float, float]], chosen: int, score: str) -> Picture:
@@ -75,7 +81,7 @@ def size_against_score(points: Sequence[tuple[str, float, float]], chosen: int, 
         parts.append(_text(left - 6, y + 4, f"{value:g}", "end"))
     parts += [_text(at(power, least)[0], _HIGH - bottom + 16, f"{10**power:,}") for power in range(low, high + 1)]
     parts.append(_text((left + _WIDE) / 2, _HIGH - 8, "numbers stored"))
-    parts.append(f"<text transform='translate(12 {_HIGH / 2}) rotate(-90)' text-anchor='middle'>{score}</text>")
+    parts.append(_upright(12, score))
     places = [at(*pair) for pair in zip(exponents, scores, strict=True)]
     parts += _dots([name for name, _, _ in points], places, chosen, top - 18, _HIGH - bottom)
     rows = [[*point, number == chosen] for number, point in enumerate(points)]
@@ -186,6 +192,10 @@ def pixels(counts: Sequence[float], names: Sequence[str], shape: tuple[int, int]
 def _text(x: float, y: float, words: str, anchor: str = "middle", kind: str = "") -> str:
     named = f" class='{kind}'" if kind else ""
     return f"<text{named} x='{x:.1f}' y='{y:.1f}' text-anchor='{anchor}'>{html.escape(words)}</text>"
+
+
+def _upright(x: float, words: str) -> str:
+    return f"<text transform='translate({x} {_HIGH / 2}) rotate(-90)' text-anchor='middle'>{words}</text>"
 
 
 def _svg(width: float, height: float, about: str, parts: Sequence[str]) -> str:

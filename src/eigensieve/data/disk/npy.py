@@ -1,6 +1,6 @@
 """Arrays in .npy files and memory maps, read with plain reads: a mapped file that shrinks kills the process."""
 
-import os
+from io import FileIO
 from mmap import ALLOCATIONGRANULARITY
 from pathlib import Path
 from typing import Any
@@ -48,7 +48,7 @@ class NpySource(Source):
             found = memory[: n_samples * count].reshape(rows.count, -1)
             with open(self.path, "rb", buffering=0) as file:
                 for row, target in enumerate(found):
-                    _read_into(file.fileno(), target, rows.first + row * rows.step)
+                    _read_into(file, target, rows.first + row * rows.step)
         return found.reshape((n_samples, count), order="F") if self.fortran else found
 
     def _rows(self, start: int, stop: int) -> Rows:
@@ -60,15 +60,15 @@ class NpySource(Source):
         return Rows(self.offset + start * size, n_features * size, n_samples, (stop - start) * size)
 
 
-def _read_into(file: int, target: Array, position: int) -> None:
+def _read_into(file: FileIO, target: Array, position: int) -> None:
     """Fill a contiguous array from a file; a short read is an error."""
     view = target.data.cast("B")
+    file.seek(position)
     while len(view):
-        count = os.preadv(file, [view], position)
-        if count == 0:
+        count = file.readinto(view)
+        if not count:
             raise EOFError(f"the file ends {len(view)} bytes before the data it announces")
         view = view[count:]
-        position += count
 
 
 def npy_source(path: Path) -> NpySource:
