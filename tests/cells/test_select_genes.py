@@ -311,11 +311,19 @@ def test_backed_and_dask_give_the_same_genes(adata: Any, tmp_path: Path) -> None
         ({"n_top_genes": "many"}, "'n_top_genes' .* at least 1, or 'auto'. Got 'many'"),
         ({"n_top_genes": 0.5}, "Got 0.5 instead"),
         ({"keep": ["nobody"]}, "'keep' parameter of select_genes must name columns of X. Got 'nobody'"),
-        ({"n_top_genes": 1, "keep": [1, 2]}, "2 features for n_features_to_select=1 instead; raise the number"),
+        ({"n_top_genes": 1, "keep": [1, 2]}, "2 features for n_top_genes=1 instead; raise the number"),
         ({"gene_groups": "pathway"}, r"column of adata.var, one of \[\], or hold one value per gene. Got 'pathway'"),
         (
+            {"n_top_genes": 5, "max_per_group": 2},
+            "'max_per_group' parameter of select_genes must be 1 without gene_groups. Got 2",
+        ),
+        (
+            {"n_top_genes": 5, "gene_costs": [1.0]},
+            "'gene_costs' parameter of select_genes must hold one number per gene",
+        ),
+        (
             {"n_top_genes": 5, "max_cost": 3.0},
-            "'max_cost' parameter of SieveSelector must be None without feature_costs",
+            "'max_cost' parameter of select_genes must be None without gene_costs",
         ),
     ],
 )

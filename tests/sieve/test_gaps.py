@@ -10,6 +10,7 @@ from eigensieve import QAlphaSelector, SieveSelector, TraceRatioSelector, fisher
 from eigensieve.data import as_data, share_present, without_gaps
 from eigensieve.evidence import null_agreement
 from eigensieve.evidence.exchange import products_of_copies
+from support.backends import BACKENDS, DASK, ON_DISK
 
 
 def gapped(rate: float = 0.3, q: int = 60, n: int = 40, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -154,8 +155,9 @@ def test_what_is_refused() -> None:
     X, _ = gapped()
     with pytest.raises(ValueError, match="SieveSelector and TraceRatioSelector do"):
         QAlphaSelector(3).fit(X)
-    with pytest.raises(ValueError, match="only in a dense array"):
-        SieveSelector(3).fit(csr_array(X))
+    for kind in ("csr", *ON_DISK, *DASK):
+        with pytest.raises(ValueError, match="only in a dense array or data frame in memory; load stored"):
+            SieveSelector(3).fit(BACKENDS[kind](X))
     X[0, 0] = np.inf
     with pytest.raises(ValueError, match="infinity"):
         SieveSelector(3).fit(X)

@@ -5,8 +5,8 @@ import pytest
 
 from eigensieve import SieveSelector
 from eigensieve.data import SquaredData, as_data
-from eigensieve.estimators import read_target
-from eigensieve.sieve import Unwanted, shared_with_batches
+from eigensieve.estimators import read_target, shared_with_batches
+from eigensieve.sieve import Unwanted
 from eigensieve.sieve.labelled import fit_target, guessed_target
 from eigensieve.sieve.rounds import separation
 from reference import labelled as reference

@@ -188,6 +188,7 @@ def test_a_budget_in_place_of_a_number_goes_to_what_follows_the_structure() -> N
         ({"feature_groups": ["a"] * 60, "keep": [0, 1]}, "more than max_per_group=1 features of one group"),
         ({"feature_groups": ["a"]}, "one label per feature"),
         ({"max_cost": 3.0}, "must be None without feature_costs"),
+        ({"max_per_group": 2}, "must be 1 without feature_groups. Got 2 instead; give one label per feature"),
         ({"feature_costs": np.zeros(60), "max_cost": 3.0}, "positive numbers. Got 0 for feature 'g0'"),
         ({"feature_costs": np.ones(60), "max_cost": 1.0, "keep": [0, 1]}, "must cover the features in 'keep'"),
         ({"feature_costs": np.full(60, 2.0), "max_cost": 1.0}, "cheapest feature, which costs 2. Got 1"),

@@ -167,7 +167,7 @@ def select_genes(
     if side is not None and logged:
         _check_amounts(side, "side")
         side = log_counts(side)[0]
-    model = SieveSelector(
+    model = _Genes(
         n_top_genes,
         keep=_genes(adata, keep, "keep"),
         exclude=_genes(adata, exclude, "exclude"),
@@ -189,7 +189,7 @@ def select_genes(
     amounts = logged or are_amounts(X)
     found = choose(model, data, Known(labels, side, batches=batches, covariates=depth, groups=donors), amounts=amounts)
     if batch_key is None and labels_key is None:
-        _warn_of_batches(adata, found.embedding)
+        _warn_of_batches(adata, found.embedding, donor_key)
     genes = _table(adata, found, data, batches)
     if not inplace:
         return genes[genes["highly_variable"]] if subset else genes
@@ -202,6 +202,18 @@ def select_genes(
     if subset:
         adata._inplace_subset_var(genes["highly_variable"].to_numpy())
     return None
+
+
+class _Genes(SieveSelector):
+    """A selector that speaks of its parameters in the words of select_genes."""
+
+    def _wrong(self, parameter: str, must: str, got: object, fix: str = "") -> ValueError:
+        for word, ours in (("feature_", "gene_"), ("n_features_to_select", "n_top_genes"), ("feature", "gene")):
+            parameter, must, fix = (text.replace(word, ours) for text in (parameter, must, fix))
+        return wrong_parameter(parameter, _NAME, must, str(got).replace("n_features_to_select", "n_top_genes"), fix)
+
+
+_Genes.__name__ = _NAME  # messages begin with it
 
 
 def _check(adata: Any, n_top_genes: Any, layer: str | None, transform: str) -> None:
@@ -260,10 +272,10 @@ def _per_gene(adata: Any, given: Any, parameter: str) -> Any:
     return adata.var[given].to_numpy()
 
 
-def _warn_of_batches(adata: Any, V: Array) -> None:
+def _warn_of_batches(adata: Any, V: Array, donor_key: str | None) -> None:
     """Warn of columns of ``adata.obs`` that are called like batches and that the structure follows."""
     V = V - V.mean(axis=0)
-    for name in adata.obs:
+    for name in adata.obs.columns.drop(donor_key, errors="ignore"):
         codes, values = adata.obs[name].factorize(use_na_sentinel=False)
         if not any(word in str(name).lower() for word in _LIKE_BATCHES) or not 2 <= len(values) <= len(codes) // 4:
             continue

@@ -32,6 +32,7 @@ from .rejection_cascade import RejectionCascade as RejectionCascade
 from .sieve_selector import SieveSelector as SieveSelector
 from .small_machine import positive_scores as positive_scores
 from .target import read_target as read_target
+from .target import shared_with_batches as shared_with_batches
 from .trace_ratio import TraceRatioSelector as TraceRatioSelector
 from .trace_ratio_scores import fisher_score as fisher_score
 from .trace_ratio_scores import laplacian_score as laplacian_score

@@ -149,17 +149,17 @@ def check_finite(estimator: BaseEstimator, data: DataMatrix, given: str = "X") -
     if len(bad):
         raise ValueError(
             f"Input {given} contains NaN or infinity in {len(bad)} of {data.n_features} columns: "
-            f"{name_columns(estimator, bad)}. {type(estimator).__name__} does not accept {_refused(estimator, given)}: "
+            f"{name_columns(estimator, bad)}. {type(estimator).__name__} does not accept {_refused(estimator, given)} "
             "fill them in first, for example with sklearn.impute.SimpleImputer in a Pipeline, or drop those columns."
         )
 
 
 def _refused(estimator: BaseEstimator, given: str) -> str:
     if given != "X":
-        return f"missing values or infinity in {given}"
+        return f"missing values or infinity in {given}:"
     if getattr(estimator, "_fills_gaps", False):
-        return "infinity at all, and missing values only in a dense array or data frame in memory"
-    return "missing values (SieveSelector and TraceRatioSelector do)"
+        return "infinity at all, and missing values only in a dense array or data frame in memory; load stored data, or"
+    return "missing values (SieveSelector and TraceRatioSelector do):"
 
 
 def check_data(

@@ -169,7 +169,8 @@ def constraint_cost(model: BaseEstimator, X: Any, data: DataMatrix, known: dict[
         return None
     if model.supervised_ and known.get("y") is None:
         return None
-    free = clone(model).set_params(**dict.fromkeys(_NAMES), n_features_to_select=int(model.support_.sum()), verbose=0)
+    free = clone(model).set_params(**dict.fromkeys(_NAMES), max_per_group=1, verbose=0)
+    free.set_params(n_features_to_select=int(model.support_.sum()))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # the fit with constraints has warned already
         panels = (model.selection_order_, free.fit(X, **known).selection_order_)
@@ -202,6 +203,9 @@ def _without_repeats(indices: IntArray) -> IntArray:
 
 def _groups(model: BaseEstimator, n_features: int) -> IntArray | None:
     if model.feature_groups is None:
+        if model.max_per_group != 1:
+            must, fix = "be 1 without feature_groups", "give one label per feature"
+            raise model._wrong("max_per_group", must, model.max_per_group, fix)
         return None
     groups = np.asarray(as_values(by_name(model.feature_groups, getattr(model, "feature_names_in_", None))))
     if groups.shape != (n_features,):

@@ -8,7 +8,7 @@ import numpy as np
 
 from eigensieve._progress import Progress
 from eigensieve._sklearn import Interval, StrOptions, whole_fit
-from eigensieve._types import BoolArray, FloatArray, IntArray
+from eigensieve._types import BoolArray, IntArray
 from eigensieve.data import DataMatrix
 from eigensieve.estimators.base import (
     AT_LEAST_ONE,
@@ -21,25 +21,20 @@ from eigensieve.estimators.base import (
     features_by_weight,
     generator,
     progress_of,
-    warn_user,
 )
 from eigensieve.estimators.constraints import check_room, read_constraints
 from eigensieve.estimators.knowledge import Known, read_batches, read_donors, read_side, read_weights
-from eigensieve.estimators.target import Kind, read_target
+from eigensieve.estimators.target import Kind, check_confounding, read_target
 from eigensieve.qalpha import check_pairs_against_labels, read_pairs
 from eigensieve.sieve import (
     Found,
     Nodes,
     Problem,
-    Target,
     Unwanted,
     Use,
     distinct_samples,
     pose,
-    shared_with_batches,
 )
-
-_CONFOUNDED = 0.9  # squared canonical correlation of labels and batches from which on a warning is due
 
 
 class SieveSelector(BaseSelector):
@@ -327,7 +322,8 @@ class SieveSelector(BaseSelector):
         cannot = None if pairs is None else pairs.cannot
         if not nodes.trivial:
             check_samples(self, (len(nodes.kept), raw.n_features), 4)
-            raw, target, unwanted = nodes.of_data(raw), nodes.of_target(target), nodes.of_unwanted(unwanted)
+            raw, unwanted = nodes.of_data(raw), nodes.of_unwanted(unwanted)
+            target = None if target is None else target.among(nodes.kept)
             cannot, donors = nodes.of_pairs(cannot), None if donors is None else donors[nodes.kept]
         if target is not None and len(np.unique(target.columns[target.known], axis=0)) < 2:
             raise ValueError(f"y of {name} must vary on the samples with a positive sample_weight. Raise some weights.")
@@ -346,22 +342,8 @@ class SieveSelector(BaseSelector):
         )
         if target is not None and unwanted.batches is not None:
             roots = problem.cleaned.data.roots
-            self._check_confounding(target, problem.cleaned.batches / (1.0 if roots is None else roots[:, None]))
+            check_confounding(target, problem.cleaned.batches / (1.0 if roots is None else roots[:, None]))
         return problem, nodes, usable
-
-    def _check_confounding(self, target: Target, batches: FloatArray) -> None:
-        """Refuse labels that the batches determine, and warn about those that they nearly determine."""
-        smallest, largest = shared_with_batches(target, batches)
-        if smallest > 1.0 - 1e-6:
-            raise ValueError(
-                "The 'batches' parameter of SieveSelector.fit coincides with y: every difference that y makes is a "
-                "difference between batches, so nothing can tell them apart. Leave out batches, or y."
-            )
-        if largest > _CONFOUNDED:
-            warn_user(
-                f"y and batches are confounded: the batches explain {largest:.0%} of a difference that y makes. What "
-                "is left after the batches are taken off says little about it. Read the selection with care."
-            )
 
     def _learn(self, problem: Problem, found: Found, order: IntArray, usable: BoolArray) -> None:
         rest = features_by_weight(found.scores, usable)

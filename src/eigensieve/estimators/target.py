@@ -6,7 +6,8 @@ from typing import Any, Literal
 import numpy as np
 from sklearn.utils import check_consistent_length
 
-from eigensieve._types import Array
+from eigensieve._types import Array, FloatArray
+from eigensieve.estimators.base import warn_user
 from eigensieve.qalpha import UNLABELLED, as_values, marked_labels, missing_labels, read_labels
 from eigensieve.sieve import Target
 
@@ -14,6 +15,7 @@ Kind = Literal["auto", "classes", "numbers", "ignore"]
 
 _FEW_VALUES = 20  # whole numbers with no more distinct values than this are classes
 _SHARE = 0.4  # ... and so are those with fewer distinct values than this share of the samples
+_CONFOUNDED = 0.9  # squared canonical correlation of labels and batches from which on a warning is due
 
 
 def read_target(y: Any, n_samples: int, owner: str, kind: Kind = "auto", weights: Array | None = None) -> Target:
@@ -153,3 +155,29 @@ def _survival(y: Array, owner: str, weights: Array) -> Target:
     hazard = np.divide(events, at_risk, out=np.zeros(len(times)), where=at_risk > 0)
     residuals = event - np.cumsum(hazard)[places]
     return Target((residuals / residuals.std())[:, None], np.ones(len(y), dtype=bool), "survival")
+
+
+def check_confounding(target: Target, batches: FloatArray) -> None:
+    """Refuse labels that the batches determine, and warn about those that they nearly determine."""
+    smallest, largest = shared_with_batches(target, batches)
+    if smallest > 1.0 - 1e-6:
+        raise ValueError(
+            "The 'batches' parameter of SieveSelector.fit coincides with y: every difference that y makes is a "
+            "difference between batches, so nothing can tell them apart. Leave out batches, or y."
+        )
+    if largest > _CONFOUNDED:
+        warn_user(
+            f"y and batches are confounded: the batches explain {largest:.0%} of a difference that y makes. What "
+            "is left after the batches are taken off says little about it. Read the selection with care."
+        )
+
+
+def shared_with_batches(target: Target, batches: FloatArray) -> tuple[float, float]:
+    """Return the smallest and largest squared canonical correlation of y with the batches; at 1 nothing tells them
+    apart."""
+    T = target.basis()
+    among = batches[target.known]
+    vectors, lengths, _ = np.linalg.svd(among - among.mean(axis=0), full_matrices=False)
+    shares = np.linalg.svd(T[target.known].T @ vectors[:, lengths > 1e-8], compute_uv=False) ** 2
+    smallest = 0.0 if len(shares) < T.shape[1] else float(shares.min())
+    return smallest, float(shares.max(initial=0.0))

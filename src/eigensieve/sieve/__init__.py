@@ -26,7 +26,6 @@ profile : the logarithms of a sample's counts at length 1, rare features countin
 alignment : the cosine between the affinity of some features and V V'.
 """
 
-from eigensieve.sieve.labelled import shared_with_batches
 from eigensieve.sieve.layouts import Use
 from eigensieve.sieve.nodes import Nodes, distinct_samples
 from eigensieve.sieve.panel import shown_by

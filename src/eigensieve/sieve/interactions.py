@@ -14,7 +14,7 @@ from sklearn.svm import SVC
 from eigensieve._types import BoolArray, FloatArray, IntArray
 from eigensieve.data import DataMatrix, as_data, squares_of
 from eigensieve.evidence import Exchange, agreement
-from eigensieve.sieve.pick import Alignment, Constraints, Panel, Residual, candidates_in_order, pick
+from eigensieve.sieve.pick import Alignment, Constraints, Gain, Panel, Residual, pick
 
 _MOST_WORK = 1e9  # multiplications for all products
 _MOST_FEATURES = 4  # per sample: among more features, products stand out by chance
@@ -75,43 +75,29 @@ class Interactions:
         """Return the scores by products if their picks classify left-out samples clearly better than those by labels:
         by 5 neighbours and an RBF machine, 5 and 20 features. The mean gain per sample must exceed two standard
         errors."""
-        scores = self.scores()
-        if scores is None:
-            return None
-        gains = np.empty(0)
+        scores, gains = self.scores(), np.zeros(len(self.codes))
         order = np.lexsort((np.random.default_rng(0).random(len(self.codes)), self.codes))
         for fold in range(_FOLDS):
             seen = np.ones(len(self.codes), dtype=bool)
             seen[order[fold::_FOLDS]] = False
-            gains = np.append(gains, self._gains(seen))
+            some = Interactions.of(self.Z[seen], self.T[seen], self.codes[seen])
+            if scores is not None and (worth := some.scores()) is not None:
+                Z, own = some.Z, some._alone()
+                ones = np.ones(len(own))
+                gains[~seen] = self._hits(Alignment(Z, worth, ones), seen) - self._hits(Residual(Z, own, some.T), seen)
             if gains.sum() <= 0:
                 return None
         return scores if gains.mean() > _CLEARLY * gains.std() / np.sqrt(len(gains)) else None
 
-    def _gains(self, seen: BoolArray) -> FloatArray:
-        """Return how much more often products classify each left-out sample correctly."""
-        some = Interactions.of(self.Z[seen], self.T[seen], self.codes[seen])
-        scores = some.scores() if len(np.unique(some.codes)) > 1 else None
-        if scores is None:
-            return np.zeros(np.count_nonzero(~seen))
-        everything, none = np.arange(self.Z.shape[1]), Constraints()
-        hits = []
-        for worth in (scores, some._alone()):
-            features = candidates_in_order(worth, everything, none)
-            Z = some.Z[:, features]
-            ones = np.ones(len(features))
-            gain = Alignment(Z, worth[features], ones) if worth is scores else Residual(Z, worth[features], some.T)
-            hits.append(self._hits(pick(Panel(none, features), gain, min(_TRIED[-1], len(features))), seen))
-        return hits[0] - hits[1]
-
-    def _hits(self, picked: IntArray, seen: BoolArray) -> FloatArray:
-        hits = []
-        scaled = self.Z * np.sqrt(len(self.Z))
+    def _hits(self, gain: Gain, seen: BoolArray) -> FloatArray:
+        """Return how often each left-out sample is classified correctly by the features of largest gain."""
+        features = np.arange(self.Z.shape[1])
+        picked = pick(Panel(Constraints(), features), gain, min(_TRIED[-1], len(features)))
+        scaled, hits = self.Z * np.sqrt(len(self.Z)), []
         for count in _TRIED:
             A = scaled[:, picked[:count]]
             for machine in (KNeighborsClassifier(min(5, np.count_nonzero(seen))), SVC()):
-                guesses = machine.fit(A[seen], self.codes[seen]).predict(A[~seen])
-                hits.append(guesses == self.codes[~seen])
+                hits.append(machine.fit(A[seen], self.codes[seen]).predict(A[~seen]) == self.codes[~seen])
         return np.mean(hits, axis=0)
 
 

@@ -87,8 +87,10 @@ def guessed_target(
     Y, r = target.columns[here], np.ones(data.n_samples) if data.roots is None else data.roots
     middle = np.average(Y, axis=0, weights=r[here] ** 2)
     weights = usable * share_present(data)
+    chosen = np.zeros((data.n_samples, len(here)))
+    chosen[here, np.arange(len(here))] = 1.0
     for _ in range(_ROUNDS):
-        K = _affinity_columns(data, weights, here)
+        K = np.asarray(StandardAffinity(data).apply(weights, chosen))
         # Without any ridge the labelled samples are all zero under the weights: every guess is the mean then.
         ridge = _RIDGE * float(np.trace(K[here])) / len(here) or 1.0
         fit = np.linalg.solve(K[here] + ridge * np.eye(len(here)), (Y - middle) * r[here, None])
@@ -96,13 +98,6 @@ def guessed_target(
         scores = np.where(usable, np.maximum(agreement(data, T, donors), 0.0), 0.0) * share_present(data) ** 2
         weights = scores if scores.any() else weights
     return T
-
-
-def _affinity_columns(data: DataMatrix, weights: FloatArray, here: IntArray) -> FloatArray:
-    """Return the columns of A = sum_i w_i m_i m_i' that belong to some samples."""
-    chosen = np.zeros((data.n_samples, len(here)))
-    chosen[here, np.arange(len(here))] = 1.0
-    return np.asarray(StandardAffinity(data).apply(weights, chosen))
 
 
 def _filled(target: Target, guesses: FloatArray) -> FloatArray:
@@ -123,14 +118,3 @@ def _scaled_basis(columns: FloatArray, batches: FloatArray | None, roots: FloatA
     vectors, lengths, _ = np.linalg.svd(columns, full_matrices=False)
     kept = lengths > 1e-6 * lengths[0]
     return np.asarray(vectors[:, kept] * (lengths[kept] / lengths[0]))
-
-
-def shared_with_batches(target: Target, batches: FloatArray) -> tuple[float, float]:
-    """Return the smallest and largest squared canonical correlation of y with the batches; at 1 nothing tells them
-    apart."""
-    T = target.basis()
-    among = batches[target.known]
-    vectors, lengths, _ = np.linalg.svd(among - among.mean(axis=0), full_matrices=False)
-    shares = np.linalg.svd(T[target.known].T @ vectors[:, lengths > 1e-8], compute_uv=False) ** 2
-    smallest = 0.0 if len(shares) < T.shape[1] else float(shares.min())
-    return smallest, float(shares.max(initial=0.0))

@@ -33,9 +33,6 @@ class Nodes:
             setattr(found.shared, name, getattr(shared, name))
         return found
 
-    def of_target(self, target: Target | None) -> Target | None:
-        return None if target is None else target.among(self.kept)
-
     def of_unwanted(self, unwanted: Unwanted) -> Unwanted:
         batches, covariates, must = unwanted.batches, unwanted.covariates, unwanted.must
         return replace(
@@ -72,7 +69,9 @@ def distinct_samples(
     w = np.ones(len(own)) if weights is None else weights
     first = first_of_equals(raw) if search else own
     if (first != own).any():
-        parts = [first[:, None], *_columns(target, unwanted, donors)]
+        known = [unwanted.batches, unwanted.covariates, donors]
+        known += [] if target is None else [target.columns, target.known]
+        parts = [first[:, None], *(part.reshape(len(part), -1) for part in known if part is not None)]
         _, firsts, back = np.unique(np.hstack(parts), axis=0, return_index=True, return_inverse=True)
         first = firsts[back.reshape(-1)]
         first = first if len(np.unique(first[w > 0])) >= _FEWEST else own
@@ -83,12 +82,3 @@ def distinct_samples(
     place = np.where(w > 0, place[first], -1)
     found = total[kept] / total[kept].mean()
     return Nodes(kept, place, None if np.ptp(found) <= 1e-12 else found)
-
-
-def _columns(target: Target | None, unwanted: Unwanted, donors: IntArray | None) -> list[Array]:
-    """Return all that is known of the samples, as columns."""
-    parts = [] if target is None else [target.columns, target.known[:, None]]
-    return [
-        *parts,
-        *(part.reshape(len(part), -1) for part in (unwanted.batches, unwanted.covariates, donors) if part is not None),
-    ]

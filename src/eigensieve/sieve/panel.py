@@ -5,11 +5,8 @@ import numpy as np
 from eigensieve._types import FloatArray, IntArray
 from eigensieve.evidence import share_shown
 
-MOST_PICKED = 300
-"""Largest panel that is measured."""
-
-ENOUGH = 0.95
-"""A panel is large enough when its R2 is at least this share of the largest R2."""
+MOST_PICKED = 300  # largest panel that is measured
+ENOUGH = 0.95  # a panel is large enough when its R2 is at least this share of the largest R2
 
 _SIZES = (1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30, 40, 50, 60, 80, 100, 120, 150, 200, 250, MOST_PICKED)
 

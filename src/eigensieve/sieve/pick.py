@@ -1,27 +1,12 @@
 """The pick: features one by one, each by its gain beside those picked before, within the user's constraints."""
 
 from dataclasses import dataclass, field
-from typing import Protocol
 
 import numpy as np
 
 from eigensieve._types import BoolArray, FloatArray, IntArray
 from eigensieve.data import squares_of
 from eigensieve.sieve.settings import SETTINGS
-
-
-class Gain(Protocol):
-    """What further features are worth beside those taken already."""
-
-    def values(self) -> FloatArray:
-        """Return the worth of the panel with each further feature added; larger is better."""
-
-    @property
-    def now(self) -> float:
-        """The worth of the panel as it is."""
-
-    def take(self, column: int) -> None:
-        """Add a feature to the panel."""
 
 
 class Alignment:
@@ -45,12 +30,15 @@ class Alignment:
 
     @property
     def now(self) -> float:
+        """The worth of the panel as it is."""
         return self.inner / np.sqrt(self.squared) if self.squared > 0 else 0.0
 
     def values(self) -> FloatArray:
+        """Return the worth of the panel with each further feature added; larger is better."""
         return np.asarray((self.inner + self.a) / np.sqrt(self.squared + 2.0 * self.b + self.own))
 
     def take(self, column: int) -> None:
+        """Add a feature to the panel."""
         self.inner += float(self.a[column])
         self.squared += float(2.0 * self.b[column] + self.own[column])
         correlations = np.square((self.Z[:, column] @ self.Z).astype(np.float64))
@@ -100,6 +88,9 @@ class Residual:
             pivot = 1.0 + float(p @ solved)
             self.left -= np.outer(solved, p @ self.left) / pivot
             self.basis = np.vstack([self.basis, solved / np.sqrt(pivot)])
+
+
+Gain = Alignment | Residual
 
 
 @dataclass(frozen=True)

@@ -199,9 +199,8 @@ class Problem:
     def fewest(self, found: Found, candidates: IntArray) -> tuple[IntArray, IntArray, FloatArray]:
         """Pick the fewest features that show the structure. Returns them, and how much panels of growing size show."""
         order = self.pick(found, candidates, min(len(candidates) + len(self.constraints.keep), MOST_PICKED))
-        sizes, shown = growing_panels(
-            self.standing(order), found.structure, self.samples.donors, self.samples.data.roots
-        )
+        donors, roots = self.samples.donors, self.samples.data.roots
+        sizes, shown = growing_panels(self.standing(order), found.structure, donors, roots)
         return order[: max(fewest(sizes, shown), len(self.constraints.keep))], sizes, shown
 
     def null_scores(self, found: Found, rng: np.random.Generator) -> FloatArray:
@@ -249,8 +248,9 @@ def pose(
     samples = compared_samples(cleaned.data, donors, raw)
     apart = separation(cleaned.data, cannot) if cannot is not None and len(cannot) else 0.0
     rounds = Rounds(samples, cleaned.usable, separation=apart)
-    if target is None:
-        use_profiles = False if unwanted.anything else use_profiles
-        rounds = rounds.compared_by(raw, stats, cleaned.share, use_scale, use_profiles, weights)
+    if target is None and not unwanted.anything and not (use_profiles == "auto" and use_scale is True):
+        rounds = rounds.with_profiles(raw, use_profiles, weights)
+    if target is None and rounds.profiles is None:
+        rounds = rounds.with_scale(stats, cleaned.share, use_scale)
     constraints = Constraints() if constraints is None else constraints
     return Problem(raw, cleaned, target, rounds, unwanted.batches, donors, constraints)

@@ -1,7 +1,7 @@
 """Scores without labels: weights -> layout -> structure -> scores -> weights."""
 
 from dataclasses import dataclass, replace
-from functools import partial
+from operator import methodcaller
 
 import numpy as np
 from scipy.sparse import coo_array, csr_array
@@ -9,16 +9,9 @@ from scipy.sparse.linalg import eigsh
 
 from eigensieve._progress import Progress, silent
 from eigensieve._types import BoolArray, FloatArray, IntArray
-from eigensieve.data import Block, ColumnStats, DataMatrix
+from eigensieve.data import ColumnStats, DataMatrix
 from eigensieve.evidence import agreement
-from eigensieve.sieve.layouts import (
-    Layout,
-    Profiles,
-    Use,
-    relative_variances,
-    sample_profiles,
-    weighted_layout,
-)
+from eigensieve.sieve.layouts import Layout, Profiles, Use, relative_variances, sample_profiles, weighted_layout
 from eigensieve.sieve.samples import Samples
 from eigensieve.sieve.settings import SETTINGS
 from eigensieve.sieve.structure import walks
@@ -39,21 +32,13 @@ class Rounds:
     separation: FloatArray | float = 0.0
     small_groups: bool = False  # whether small groups count more; always among landmarks
 
-    def compared_by(
-        self,
-        raw: DataMatrix,
-        stats: ColumnStats,
-        share: FloatArray,
-        use_scale: Use,
-        use_profiles: Use,
-        weights: FloatArray | None,
-    ) -> "Rounds":
-        """Return the rounds with profiles of the raw data, or with variances as first weights, where these serve."""
-        if not (use_profiles == "auto" and use_scale is True):
-            profiles = sample_profiles(raw, self.usable, use_profiles, weights)
-            if profiles is not None:
-                return replace(self, profiles=profiles)
-        return replace(self, variances=relative_variances(stats, self.usable, share, use_scale))
+    def with_profiles(self, raw: DataMatrix, use: Use, weights: FloatArray | None) -> "Rounds":
+        """Return the rounds with profiles of the raw data where these serve."""
+        return replace(self, profiles=sample_profiles(raw, self.usable, use, weights))
+
+    def with_scale(self, stats: ColumnStats, share: FloatArray, use: Use) -> "Rounds":
+        """Return the rounds with variances as first weights where these serve."""
+        return replace(self, variances=relative_variances(stats, self.usable, share, use))
 
     def structure(self, active: BoolArray, progress: Progress = silent) -> tuple[FloatArray, Layout]:
         """Return V, the structure that the active features show, and its layout.
@@ -71,7 +56,7 @@ class Rounds:
         layout, further = weighted_layout(self.samples, factors), SETTINGS.rounds - 1
         if layout.spike < SETTINGS.spike and np.count_nonzero(factors) > SETTINGS.screened:
             progress("screening features")
-            layout, further = weighted_layout(self.samples, _screened(self.samples.data, factors)), SETTINGS.rounds
+            layout, further = weighted_layout(self.samples, _screened(self.samples, factors)), SETTINGS.rounds
         for step in range(further):
             progress(f"round {SETTINGS.rounds - further + step + 1} of {SETTINGS.rounds}")
             scores = np.where(active, np.maximum(self.scores(self._walks(layout)), 0.0), 0.0)
@@ -115,13 +100,14 @@ def separation(data: DataMatrix, pairs: IntArray) -> FloatArray:
     return np.concatenate(data.map_blocks(lambda block: block.quadratic(B)))
 
 
-def _screened(data: DataMatrix, weights: FloatArray) -> FloatArray:
+def _screened(samples: Samples, weights: FloatArray) -> FloatArray:
     """Halve the features until 40 are left, keeping those most correlated with the features still in.
 
     The score m_i' A_J m_i of feature i among the remaining features J is about |J| / q for noise, with a standard
     deviation of sqrt(2 |J|) / q. The deviation falls with every halving, and the share of a relevant group stays. So a
-    group too small to show in the spectrum of all features shows in the end.
+    group too small to show in the spectrum of all features shows in the end. Pairs within a donor do not count.
     """
+    data, donors = samples.data, samples.donors
     kept = np.flatnonzero(weights)
     Z = None
     while len(kept) > SETTINGS.screened:
@@ -129,14 +115,12 @@ def _screened(data: DataMatrix, weights: FloatArray) -> FloatArray:
             Z = data.take(kept)
         if Z is None:
             A = data.gram(np.where(np.isin(np.arange(len(weights)), kept), weights, 0.0))
-            scores = np.concatenate(data.map_blocks(partial(_quadratic, A)))[kept]
+            A = A if donors is None else np.where(donors[:, None] == donors, 0.0, A)
+            scores = np.concatenate(data.map_blocks(methodcaller("quadratic", A)))[kept]
         else:
             Y = Z * np.sqrt(weights[kept]).astype(Z.dtype)
-            scores = np.einsum("ti,ti->i", Z, (Y @ Y.T) @ Z)
+            A = Y @ Y.T if donors is None else np.where(donors[:, None] == donors, 0.0, Y @ Y.T)
+            scores = np.einsum("ti,ti->i", Z, A @ Z)
         better = np.sort(np.argsort(-scores, kind="stable")[: max(SETTINGS.screened, len(kept) // 2)])
         kept, Z = kept[better], None if Z is None else Z[:, better]
     return np.where(np.isin(np.arange(len(weights)), kept), weights, 0.0)
-
-
-def _quadratic(A: FloatArray, block: Block) -> FloatArray:
-    return block.quadratic(A)
