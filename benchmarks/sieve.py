@@ -75,6 +75,20 @@ def planted(seeds: range) -> None:
         show(f"Weston linear, {n_samples} samples", [precisions(one, 2) for one in made])
 
 
+def automatic(seeds: range) -> None:
+    print(f"SieveSelector() on planted data, features moved: power, share of false features; {len(seeds)} draws")
+    for n_samples, n, count in ((100, 1_000, 20), (60, 150, 10), (200, 5_000, 20)):
+        power, false = [], []
+        for s in seeds:
+            made = make_planted_clusters(n_samples, n, count, n_clusters=3, center_scale=1.5, random_state=s)
+            found = SieveSelector().fit(made.X + 10.0 * np.random.default_rng(s).standard_normal(n)).support_
+            power.append((found & made.relevant).sum() / count)
+            false.append((found & ~made.relevant).sum() / max(1, found.sum()))
+        print(f"  {count} of {n:,}, {n_samples} samples: {np.mean(power):.3f}, {np.mean(false):.3f}", flush=True)
+    noise = [SieveSelector().fit(np.random.default_rng(s).standard_normal((100, 1_000))).support_.sum() for s in seeds]
+    print(f"  noise, 100 x 1,000: {np.count_nonzero(noise)} of {len(seeds)} draws select something", flush=True)
+
+
 def cost(n_samples: int, n_features: int, repeats: int) -> None:
     X = np.random.default_rng(0).standard_normal((n_samples, n_features), dtype=np.float32)
     X[:, :50] += np.random.default_rng(1).normal(0, 1.5, (3, 50)).astype(np.float32)[np.arange(n_samples) % 3]
@@ -103,12 +117,15 @@ def main() -> None:
     parser.add_argument("--first-seed", type=int, default=7_000)
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--features", type=int, default=200_000)
-    parser.add_argument("--only", choices=["planted", "cost"])
+    parser.add_argument("--only", choices=["planted", "automatic", "cost"])
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")
-    if arguments.only != "cost":
-        planted(range(arguments.first_seed, arguments.first_seed + arguments.draws))
-    if arguments.only != "planted":
+    seeds = range(arguments.first_seed, arguments.first_seed + arguments.draws)
+    if arguments.only in (None, "planted"):
+        planted(seeds)
+    if arguments.only in (None, "automatic"):
+        automatic(seeds)
+    if arguments.only in (None, "cost"):
         cost(100, arguments.features, arguments.repeats)
 
 

@@ -12,8 +12,9 @@ from experiments.common import complete_set, markdown, mean, panels, standardise
 from experiments.frame import Array, Check, Claim, Experiment, Reading, Results, Side, above, figure, reading, statement
 from experiments.oriented import directions
 
-ALPHA, ROOT, FLOORED, AS_CLASSES, NORM_ONE, MIXED = (
-    f"Q-alpha SI, {how}" for how in ("alpha", "sqrt(alpha)", "floor", "k = classes", "norm 1", "alpha of norm 1")
+ALPHA, ROOT, FLOORED, AS_CLASSES, START, NORM_ONE, MIXED = (
+    f"Q-alpha SI, {how}"
+    for how in ("alpha", "sqrt(alpha)", "floor", "k = classes", "random start", "norm 1", "alpha of norm 1")
 )
 OURS = ROOT
 """Features times sqrt(alpha) have the inner products A_alpha: they are weighted as in the paper's algorithm."""
@@ -65,6 +66,7 @@ def weighted(main: Array, side: Array, n_classes: int) -> tuple[dict[str, Array]
         ROOT: Z * np.sqrt(alpha),
         FLOORED: Z * np.sqrt(FLOOR + (1 - FLOOR) * alpha / alpha.max()),
         AS_CLASSES: Z * np.sqrt(fitted(n_clusters=n_classes)),
+        START: Z * np.sqrt(fitted(n_clusters=n_classes, solver_options={"init": "random"}, random_state=0)),
         NORM_ONE: main / np.where(norms > 0, norms, np.inf) * np.sqrt(uncentred),
         MIXED: Z * np.sqrt(uncentred),
     }, alpha
@@ -188,6 +190,7 @@ def open_choices(results: Results) -> list[Reading]:
         ROOT: "features times sqrt(alpha) (judged)",
         FLOORED: "features times sqrt(0.1 + 0.9 alpha / max)",
         AS_CLASSES: "sqrt(alpha), k = number of classes",
+        START: "the same from a random start",
         NORM_ONE: "sqrt(alpha), features of norm 1 not centred (section 1.1)",
         MIXED: "standardised features times that sqrt(alpha)",
     }
@@ -196,7 +199,7 @@ def open_choices(results: Results) -> list[Reading]:
         for case, printed in PRINTED.items()
         for key, name in names.items()
         for each in reading(
-            f"{case}: weighting, centring, k", name, _accuracy(results, case, key), printed[OURS], 3, "at least"
+            f"{case}: weighting, centring, k, start", name, _accuracy(results, case, key), printed[OURS], 3, "at least"
         )
     ]
 

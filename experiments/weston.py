@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from functools import partial
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -172,17 +173,15 @@ def conclude(results: Results) -> str:
 def open_choices(results: Results) -> list[Reading]:
     """Return the errors per normalisation and number of features, beside the wrapper's."""
     found = []
-    for problem, case in _OPEN.items():
+    for (problem, case), method in product(_OPEN.items(), (_BLOCKS, _UNSUPERVISED)):
         wrapper = results.values(_case(problem, 100), _WRAPPER)
-        for normalize in NORMALIZATIONS:
-            for count in COUNTS[problem]:
-                errors = results.values(case, f"{_BLOCKS}, {normalize}, {count}")
-                judged = " (judged)" if normalize == "center" and count == CHOSEN[problem] else ""
-                for check in no_worse("", errors, wrapper[: len(errors)], _WRAPPER):
-                    name = f"{normalize}, {count}{judged}"
-                    against = f"as {check.against}"
-                    choice = f"{problem}, 100 points: `normalize`, features chosen"
-                    found.append(Reading(choice, name, mean_and_error(errors), against, check.holds))
+        choice = f"{problem}, 100 points, {method}: `normalize`, features chosen"
+        for normalize, count in product(NORMALIZATIONS, COUNTS[problem]):
+            errors = results.values(case, f"{method}, {normalize}, {count}")
+            judged = " (judged)" if normalize == "center" and count == CHOSEN[problem] else ""
+            for check in no_worse("", errors, wrapper[: len(errors)], _WRAPPER):
+                name, against = f"{normalize}, {count}{judged}", f"as {check.against}"
+                found.append(Reading(choice, name, mean_and_error(errors), against, check.holds))
     return found
 
 

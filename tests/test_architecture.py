@@ -227,7 +227,7 @@ def calls_between_files(work: Callable[[], object]) -> set[tuple[str, str]]:
 
 @pytest.mark.parametrize("name", ["SieveSelector", "QAlphaSelector", "FeatureMap", "TraceRatioSelector"])
 def test_no_two_files_call_each_other_during_a_fit(name: str) -> None:
-    X = np.random.default_rng(0).standard_normal((60, 40))
+    X = np.random.default_rng(0).standard_normal((60, 80))
     y = np.arange(60) % 2
     X[:, :5] += 3 * y[:, None]
     model = getattr(eigensieve, name)(5).fit(X, y)  # imports what a fit needs

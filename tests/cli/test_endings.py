@@ -128,7 +128,6 @@ def test_signals_wait_until_all_outputs_are_there(tmp_path, monkeypatch):
         with pytest.raises(KeyboardInterrupt), Outputs(force=False) as files:  # noqa: PT012
             for name in "ab":
                 files.write(name, str(tmp_path / name), lambda path: path.write_text("x"))
-            files.commit()
     finally:
         signal.signal(signal.SIGINT, before)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a", "b"] and len(outputs.PUBLISHED) == 2

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from eigensieve.data import as_data, corrected_data, without_feature_directions, without_sample_directions
-from eigensieve.data.corrected import CorrectedData
+from eigensieve.data.adjusted import AdjustedData
 from support.backends import BACKENDS, tolerance
 
 rng = np.random.default_rng(0)
@@ -31,7 +31,7 @@ def test_every_product_is_that_of_the_corrected_matrix(backend: str) -> None:
     expected = dense()
     data = as_data(BACKENDS[backend](X)).standardized("center")
     data = without_feature_directions(corrected_data(data, data.project(U), U)[0], V)[0]
-    assert isinstance(data, CorrectedData)
+    assert isinstance(data, AdjustedData)
     close = {"atol": tolerance(backend, double=1e-10, single=2e-5), "rtol": 1e-5}
     W, w = rng.standard_normal((40, 3)), rng.uniform(0, 1, 40)
     np.testing.assert_allclose(data.take(slice(None)), expected, **close)

@@ -62,3 +62,16 @@ def test_orders_move_with_samples_and_features(backend: str) -> None:
         np.testing.assert_array_equal(rows[other.samples], first.samples)
         np.testing.assert_array_equal(columns[other.features], first.features)
         np.testing.assert_array_equal(first.samples[first.ranks()], np.arange(len(X)))
+
+
+def test_orders_stay_in_other_units_and_beside_constants() -> None:
+    rng = np.random.default_rng(4)
+    for X in (rng.standard_normal((30, 20)), rng.poisson(2.0, (40, 25)).astype(float)):
+        first = value_orders(as_data(X))
+        moved = X * 10.0 ** rng.uniform(-3, 3, X.shape[1]) + rng.uniform(-5, 5, X.shape[1])
+        for other in (moved, np.insert(X, 7, 3.0, axis=1), X.astype(np.float32)):
+            orders = value_orders(as_data(other))
+            features = orders.features[orders.features != 7] if other.shape[1] > X.shape[1] else orders.features
+            places = features - (features > 7) if other.shape[1] > X.shape[1] else features
+            np.testing.assert_array_equal(orders.samples, first.samples)
+            np.testing.assert_array_equal(places, first.features)

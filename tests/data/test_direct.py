@@ -6,17 +6,17 @@ import numpy as np
 import pytest
 
 from eigensieve import QAlphaSelector, open_data
-from eigensieve.data.disk import direct, npy
+from eigensieve.data.disk import npy
 from eigensieve.data.disk.npy import npy_source
 
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder whose files are all too large for memory, and whose file system can read around the cache."""
-    monkeypatch.setattr(direct, "memory_size", lambda: 0)
+    monkeypatch.setattr(npy, "memory_size", lambda: 0)
     monkeypatch.setattr(npy, "_SHORTEST", 1)
     (tmp_path / "probe").write_bytes(bytes(8192))
-    if not direct.goes_around(tmp_path / "probe", 8192):
+    if not npy.goes_around(tmp_path / "probe", 8192):
         pytest.skip("this file system cannot read around the cache")
     return tmp_path
 

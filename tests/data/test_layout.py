@@ -2,7 +2,7 @@
 
 from types import SimpleNamespace
 
-from eigensieve.data.dask.layout import homes, segments_of
+from eigensieve.data.dask.graph import homes, segments_of
 
 
 def homes_of(holders: dict[str, tuple[str, ...]]) -> list[str | None]:

@@ -8,7 +8,7 @@ import scipy.sparse as sp
 
 from eigensieve import open_data
 from eigensieve.data import as_data
-from eigensieve.data.disk.sparse_rows import SparseRowData
+from eigensieve.data.disk.rows import SparseRowData
 
 anndata = pytest.importorskip("anndata")
 rng = np.random.default_rng(0)

@@ -62,7 +62,7 @@ class TestPlantedClusters:
         assert X.dtype == np.float32
 
     def test_blocks_differ_and_have_unit_variance(self, monkeypatch):
-        monkeypatch.setattr("eigensieve.datasets.synthetic.planted.BLOCK_SIZE", 1000)
+        monkeypatch.setattr("eigensieve.datasets.synthetic.BLOCK_SIZE", 1000)
         X = make_planted_clusters(50, 1000, 0, random_state=0).X
         correlation = np.corrcoef(X) - np.eye(50)
         assert np.abs(correlation).max() < 6 / np.sqrt(1000)

@@ -89,6 +89,14 @@ def test_probabilistic_with_all_candidates_and_samples_is_algorithm_one():
     np.testing.assert_allclose(np.array(found.path) * state.start_error, path, rtol=1e-9)
 
 
+def test_algorithm_one_where_columns_depend_on_each_other_on_the_sample():
+    """Whole numbers repeat, and a tenth of the samples has fewer rows than there are columns."""
+    X = np.round(np.random.default_rng(16).normal(size=(34, 4)))
+    state = PrintedState(KERNELS["poly"], X, X[:20].copy())
+    found = probabilistic(state, 35)
+    assert found.n_elements > 20 and (np.diff(found.path) <= 1e-12).all()
+
+
 def test_more_tries_are_better_on_average():
     few = [probabilistic(state_for(KERNELS["rbf"]), 15, seed, n_tries=1).relative_error for seed in range(3)]
     many = [probabilistic(state_for(KERNELS["rbf"]), 15, seed, n_tries=5).relative_error for seed in range(3)]

@@ -185,12 +185,12 @@ IN_MEMORY_ONLY: dict[tuple[str, str], str] = {
     for name in ("SieveSelector", "WeightedFeatures")
 }
 KNOWN: dict[str, tuple[str, ...]] = {
-    "SieveSelector": ("nothing", "labels", "batches", "side", "pairs", "groups", "gaps"),
-    "QAlphaSelector": ("nothing", "labels", "side", "pairs"),
+    "SieveSelector": ("nothing", "labels", "numbers", "batches", "side", "pairs", "links", "groups", "gaps"),
+    "QAlphaSelector": ("nothing", "labels", "side", "pairs", "links"),
     "FeatureMap": ("nothing", "labels", "side"),
-    "KernelQAlphaSelector": ("nothing", "labels"),
+    "KernelQAlphaSelector": ("nothing", "labels", "side", "pairs", "links"),
     "TraceRatioSelector": ("labels", "labels", "gaps"),
-    "UnwantedVariationRemover": ("batches", "side", "pairs"),
+    "UnwantedVariationRemover": ("batches", "side", "links"),
     "WeightedFeatures": ("nothing", "labels", "batches"),
 }
 """What the estimators may be told; the others need labels."""
@@ -279,7 +279,9 @@ def case_of(spec: Spec) -> Case:
     if known == "labels" or (known == "gaps" and name == "TraceRatioSelector"):
         y = X[:, 0] if name in REGRESSORS else (groups > 0).astype(int) if name in CLASSIFIERS else groups
     more = {}
-    if known == "batches":
+    if known == "numbers":
+        y = groups + rng.standard_normal(n)
+    elif known == "batches":
         more["batches"] = rng.integers(0, 2, n)
     elif known == "groups":
         more["groups"] = rng.integers(0, n // 3, n)
@@ -287,10 +289,10 @@ def case_of(spec: Spec) -> Case:
         X[rng.random(X.shape) < 0.1] = np.nan
     elif known == "side":
         more["side"] = rng.standard_normal((12, d)) + rng.standard_normal((12, 1)) * rng.standard_normal(d)
-    elif known == "pairs":
-        word = "must_link" if name == "UnwantedVariationRemover" else "cannot_link"
+    elif known in ("pairs", "links"):
         i, j = np.flatnonzero(groups == 0), np.flatnonzero(groups == 1)
-        more[word] = np.column_stack([i[:3], i[3:6] if word == "must_link" else j[:3]])
+        links = known == "links"
+        more["must_link" if links else "cannot_link"] = np.column_stack([i[:3], i[3:6] if links else j[:3]])
     return Case(X, y, X[: n // 2] + 0.1 * rng.standard_normal((n // 2, d)), more)
 
 

@@ -114,7 +114,7 @@ def test_the_limit_is_raised_by_the_variable_that_the_message_names(tmp_path, mo
 
 
 def test_what_does_not_fit_into_memory_says_so(tmp_path, monkeypatch):
-    monkeypatch.setattr("eigensieve.tables.limits._available", lambda: 10_000)
+    monkeypatch.setattr("eigensieve.tables.errors._available", lambda: 10_000)
     np.save(tmp_path / "x.npy", np.zeros((100, 100)))
     refused(tmp_path / "x.npy", r"needs 0.0 GB of memory, and 0.0 GB are free.*open_data")
 

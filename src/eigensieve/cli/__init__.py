@@ -10,7 +10,7 @@ Read in this order:
 - ``knowledge``: constraints on features, pairs of samples and times to an event, from names and files
 - ``methods``: the selectors by their names on the command line
 - ``selection``: fitting a method, and what came of it (tables, figures, report)
-- ``machines``: the machines that ``compress`` makes; ``comparison``: other small machines beside them
+- ``machines``: the machines that ``compress`` makes, and other small machines beside them
 - ``outputs``: files that appear all together or not at all
 - ``console``: the printed text, for people, pipes and scripts
 

@@ -17,7 +17,7 @@ from typing import Annotated, Any, get_type_hints
 import typer
 
 from eigensieve.cli.commands import COMMANDS
-from eigensieve.cli.console import open_closed_streams, printable
+from eigensieve.cli.console import CLOSED, printable
 from eigensieve.cli.errors import (
     CommandError,
     ExitCode,
@@ -82,8 +82,12 @@ def _with_flat_options(function: Callable[..., None]) -> Callable[..., None]:
     flat: list[Parameter] = []
     for parameter in signature(function, eval_str=True).parameters.values():
         if is_dataclass(parameter.annotation):
-            groups[parameter.name] = parameter.annotation
-            flat += _options(parameter.annotation)
+            group = groups[parameter.name] = parameter.annotation
+            hints = get_type_hints(group, include_extras=True)
+            for field in fields(group):
+                default = field.metadata.get("option", Parameter.empty if field.default is MISSING else field.default)
+                kind = Parameter.KEYWORD_ONLY
+                flat.append(Parameter(field.name, kind, default=default, annotation=hints[field.name]))
         else:
             flat.append(parameter.replace(kind=Parameter.KEYWORD_ONLY))
 
@@ -103,20 +107,6 @@ def _with_flat_options(function: Callable[..., None]) -> Callable[..., None]:
     return call
 
 
-def _options(group: Any) -> list[Parameter]:
-    """The fields of a settings class as parameters."""
-    hints = get_type_hints(group, include_extras=True)
-    return [
-        Parameter(
-            field.name,
-            Parameter.KEYWORD_ONLY,
-            default=field.metadata.get("option", Parameter.empty if field.default is MISSING else field.default),
-            annotation=hints[field.name],
-        )
-        for field in fields(group)
-    ]
-
-
 _heard: list[float] = []
 """When signals came that end the command. Further ones must not disturb its ending: for two seconds they do nothing."""
 
@@ -132,7 +122,7 @@ def run(arguments: Sequence[str]) -> int:
     PUBLISHED.clear()
     _heard.clear()
     _ends.clear()
-    open_closed_streams()
+    _open_closed_streams()
     previous, hook = _catch_signals(), sys.unraisablehook
     sys.unraisablehook = _send_again
     try:
@@ -146,6 +136,19 @@ def run(arguments: Sequence[str]) -> int:
         for number, handler in previous.items():
             signal.signal(number, handler)
     return code
+
+
+def _open_closed_streams() -> None:
+    """Put the null device in place of standard streams that the caller closed (``>&-``). Python has None for them. The
+    next opened file would take their place and receive the printed text."""
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        if getattr(sys, name) is None:
+            null = os.open(os.devnull, os.O_RDWR)
+            if null != number:
+                os.dup2(null, number)
+                os.close(null)
+            setattr(sys, name, open(number, "w" if number else "r", encoding="utf-8", closefd=False))  # noqa: SIM115
+            CLOSED.add(name)
 
 
 def _run(arguments: Sequence[str]) -> int:
@@ -168,11 +171,14 @@ def _run(arguments: Sequence[str]) -> int:
 
 
 def _explained(problem: Exception) -> int:
-    """Print what a problem means for the user; return its exit code."""
     if isinstance(problem, CommandError):
         return _fail(one_line(problem), problem.code, problem)
-    if isinstance(problem, _CLICK_ERROR):
-        return _fail_usage(problem)
+    if isinstance(problem, _CLICK_ERROR):  # typer's own message with where to find help; none without a command
+        message = one_line(problem.format_message()).rstrip(".")  # type: ignore[attr-defined]
+        context = getattr(problem, "ctx", None)
+        command = context.command_path if context is not None else "eigensieve"
+        help = f"{message}. See '{command} --help'."
+        return _fail(help, ExitCode.USAGE, problem) if message else ExitCode.USAGE
     if isinstance(problem, ImportError) and "pip install" in str(problem):
         return _fail(one_line(problem), ExitCode.MISSING_PACKAGE, problem)
     if isinstance(problem, MemoryError):
@@ -183,7 +189,10 @@ def _explained(problem: Exception) -> int:
         return _fail(refused + already, ExitCode.OUTPUT, problem)
     if "can't start new thread" in str(problem):
         return _fail(out_of_memory("a thread cannot be started"), ExitCode.INPUT, problem)
-    return _internal(problem)
+    text = (
+        f"Unexpected {type(problem).__name__}: {one_line(problem)}. Please report it; EIGENSIEVE_DEBUG=1 shows where."
+    )
+    return _fail(text, ExitCode.INTERNAL, problem)
 
 
 def _outcome(code: Any) -> int:
@@ -233,20 +242,6 @@ def _fail_ended(end: BaseException) -> int:
     if not isinstance(end, Terminated):
         return _fail(_ended("Interrupted"), ExitCode.INTERRUPTED)
     return _fail(_ended("Terminated" if end.code == ExitCode.TERMINATED else "Hung up"), end.code)
-
-
-def _fail_usage(problem: Any) -> int:
-    """Print typer's own message in one line, with where to find help. Without a command there is the help only."""
-    context = getattr(problem, "ctx", None)
-    command = context.command_path if context is not None else "eigensieve"
-    message = one_line(problem.format_message()).rstrip(".")
-    return _fail(f"{message}. See '{command} --help'.", ExitCode.USAGE, problem) if message else ExitCode.USAGE
-
-
-def _internal(problem: BaseException) -> int:
-    what = f"Unexpected {type(problem).__name__}: {one_line(problem)}"
-    text = f"{what}. Please report it; EIGENSIEVE_DEBUG=1 shows where."
-    return _fail(text, ExitCode.INTERNAL, problem)
 
 
 def _fail(message: str, code: ExitCode, problem: BaseException | None = None) -> int:

@@ -2,7 +2,6 @@
 
 import contextlib
 import json
-import os
 import re
 import sys
 import warnings
@@ -22,20 +21,8 @@ def printable(text: object) -> str:
     return _CONTROL.sub("\ufffd", str(text))
 
 
-def open_closed_streams() -> None:
-    """Put the null device in place of standard streams that the caller closed (``>&-``). Python has None for them. The
-    next opened file would take their place and receive the printed text."""
-    for number, name in enumerate(("stdin", "stdout", "stderr")):
-        if getattr(sys, name) is None:
-            null = os.open(os.devnull, os.O_RDWR)
-            if null != number:
-                os.dup2(null, number)
-                os.close(null)
-            setattr(sys, name, open(number, "w" if number else "r", encoding="utf-8", closefd=False))  # noqa: SIM115
-            _CLOSED.add(name)
-
-
-_CLOSED: set[str] = set()
+CLOSED: set[str] = set()
+"""The standard streams that the caller closed (``>&-``)."""
 
 
 class Console:
@@ -47,7 +34,7 @@ class Console:
 
         if printing.as_json and "-" in places:
             raise UsageProblem("--json prints to standard output, so no other output can be '-'. Name a file for it.")
-        if "stdout" in _CLOSED and (printing.as_json or "-" in places):
+        if "stdout" in CLOSED and (printing.as_json or "-" in places):
             raise OutputProblem("Standard output is closed, and a result goes there. Name a file for it with --output.")
         if places.count("-") > 1:
             raise UsageProblem("Two outputs cannot both go to standard output ('-'). Name a file for one of them.")
@@ -63,7 +50,6 @@ class Console:
         return not (self.quiet or self.as_json)
 
     def text(self, message: str = "", style: str | None = None) -> None:
-        """Print a line for people."""
         if self.for_people:
             self._out.print(printable(message), style=style, markup=False, soft_wrap=not self._out.is_terminal)
 
@@ -97,16 +83,14 @@ class Console:
             table.add_row(*(Text(printable(cell)) for cell in row))
         self._out.print(table)
 
-    def places(self, written: dict[str, str]) -> None:
-        """Print where each output went."""
-        for role, place in written.items():
+    def finish(self, document: dict[str, Any], written: dict[str, str] | None = None) -> None:
+        """Print where each output went; or, for scripts, the JSON document."""
+        for role, place in (written or {}).items():
             if place != "-":
                 self.text(f"{role}: {place}")
-
-    def document(self, content: dict[str, Any]) -> None:
-        """Print the JSON document for scripts."""
         if self.as_json:
-            text = json.dumps(content, ensure_ascii=False, allow_nan=False, default=_plain)
+            content = document if written is None else document | {"outputs": written}
+            text = json.dumps(content, ensure_ascii=False, allow_nan=False, default=lambda value: value.tolist())
             # bytes of a file name that are not UTF-8 become JSON escapes, which can be turned back
             print(text.encode("utf-8", "backslashreplace").decode("utf-8"))
 
@@ -153,10 +137,3 @@ def _warnings_as_notes(console: Console) -> Iterator[None]:
         if ours and message not in seen:
             seen.add(message)
             console.note(in_options(message))
-
-
-def _plain(value: Any) -> Any:
-    """Return numpy scalars and arrays as what JSON knows."""
-    if hasattr(value, "tolist"):
-        return value.tolist()
-    raise TypeError(f"{type(value).__name__} is not JSON")

@@ -39,26 +39,18 @@ class CommandError(Exception):
 
 
 class UsageProblem(CommandError):
-    """The command line itself is wrong."""
-
     code = ExitCode.USAGE
 
 
 class InputProblem(CommandError):
-    """A file handed in is missing, damaged or unsuitable."""
-
     code = ExitCode.INPUT
 
 
 class OutputProblem(CommandError):
-    """A result cannot be written."""
-
     code = ExitCode.OUTPUT
 
 
 class ModelProblem(CommandError):
-    """A model file cannot be used."""
-
     code = ExitCode.MODEL
 
 
@@ -118,7 +110,6 @@ def input_errors(path: object) -> Iterator[None]:
 
 
 def out_of_memory(error: BaseException | str, what: str = "") -> str:
-    """Say that there is not enough memory, and what to do."""
     detail = one_line(error).rstrip(".")
     return f"Not enough memory{what}{': ' if detail else ''}{detail}. Free some, or use fewer samples or features."
 
@@ -130,10 +121,7 @@ def in_options(message: str) -> str:
     """Say what an estimator says about its parameters in the words of the command line. Quoted names stay."""
 
     def flag(found: re.Match[str], value: str = "") -> str:
-        known = FLAGS.get(found[1])
-        if known is None:
-            return found[0]
-        return f"{known} {value}".rstrip()
+        return f"{FLAGS[found[1]]} {value}".rstrip() if found[1] in FLAGS else found[0]
 
     few = r"Found array with (\d+) (\w+)\(s\) \(shape=\(.*?\)\) while a minimum of (\d+) is required(?: by \w+)?\."
     message = re.sub(few, r"The table has too few \2s: \1, and \3 are the least.", message)
@@ -171,5 +159,4 @@ def _without_names(text: str) -> str:
 
 
 def one_line(error: BaseException | str) -> str:
-    """Return a message without its line breaks."""
     return " ".join(str(error).split())

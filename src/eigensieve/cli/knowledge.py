@@ -1,17 +1,16 @@
-"""What the user knows besides the table, from names and files: constraints on features, pairs of samples, times."""
+"""What the user knows besides the table, from names and files: constraints on features, and pairs of samples."""
 
 import csv
 import os
 from collections import Counter
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from eigensieve._types import BoolArray, IntArray
+from eigensieve._types import IntArray
 from eigensieve._words import counted
-from eigensieve.cli.errors import InputProblem, UsageProblem, input_errors
+from eigensieve.cli.errors import InputProblem, input_errors
 from eigensieve.cli.methods import Params
 from eigensieve.cli.reading import Samples
 
@@ -19,7 +18,6 @@ NAMED = {"keep": "--must-keep", "exclude": "--exclude"}
 TABLES = {"feature_groups": "--groups", "feature_costs": "--costs"}
 _HEADS = ("feature", "gene", "name")
 _KINDS = ("cannot", "must")
-_YES, _NO = ("1", "1.0", "true", "yes"), ("0", "0.0", "false", "no")
 
 
 def with_constraints(params: Params, samples: Samples) -> Params:
@@ -122,56 +120,13 @@ def read_pairs(path: str, samples: Samples) -> dict[str, IntArray]:
         if first is not None and second is not None and kind in (None, *_KINDS):
             links[kind or "cannot"].append((first, second))
         elif number > 1 or kind in _KINDS or first is not None or second is not None:
-            raise _bad_pair(path, number, row, first, second)
+            where = f"Line {number} of the pairs file '{path}'"
+            if first is not None and second is not None:
+                raise InputProblem(f"{where} says '{row[2].strip()}'. The third column must be 'cannot' or 'must'.")
+            raise InputProblem(
+                f"{where} names '{row[0 if first is None else 1].strip()}', which is no sample of the input. Use the "
+                "samples' names, or row numbers from 0 when they have none."
+            )
     if not any(links.values()):
         raise InputProblem(f"The pairs file '{path}' holds no pair of samples of the input. Check the names in it.")
     return {f"{kind}_link": np.array(pairs) for kind, pairs in links.items() if pairs}
-
-
-def _bad_pair(path: str, number: int, row: list[str], first: int | None, second: int | None) -> InputProblem:
-    where = f"Line {number} of the pairs file '{path}'"
-    if first is None or second is None:
-        unknown = row[0 if first is None else 1].strip()
-        return InputProblem(
-            f"{where} names '{unknown}', which is no sample of the input. Use the samples' names, or row numbers from "
-            "0 when they have none."
-        )
-    return InputProblem(f"{where} says '{row[2].strip()}'. The third column must be 'cannot' or 'must'.")
-
-
-def with_times(samples: Samples) -> Samples:
-    """Return the samples with (event, time) as their label, without those whose event or time is not known."""
-    if "event" not in samples.apart:
-        return samples
-    from eigensieve.tables import unknown
-
-    columns = samples.table.apart
-    missing = unknown(samples.apart["event"]) | unknown(samples.apart["time"])
-    if missing.any():
-        samples = samples.keep_samples(~missing, f"{counted(int(missing.sum()), 'sample')} without a time left out")
-    time = samples.apart["time"]
-    bad = time if time.dtype.kind not in "iuf" else time[~np.isfinite(time) | (time < 0)]
-    if len(bad):
-        raise InputProblem(f"Column '{columns['time'].name}' (--time) must hold numbers from 0 on. Got '{bad[0]}'.")
-    event = _events(samples.apart["event"].tolist(), columns["event"].name)
-    y = np.array(list(zip(event, time, strict=True)), dtype=[("event", bool), ("time", float)])
-    return replace(samples, apart={**samples.apart, "label": y})
-
-
-def _events(cells: list[Any], name: str) -> BoolArray:
-    words = [str(cell).strip().lower() for cell in cells]
-    strange = [word for word in words if word not in (*_YES, *_NO)]
-    if strange:
-        raise InputProblem(
-            f"Column '{name}' (--event) must hold 1 where the event was seen and 0 where it was not (or true and "
-            f"false, yes and no). Got '{strange[0]}'."
-        )
-    return np.array([word in _YES for word in words], dtype=bool)
-
-
-def check_times(event: str | None, time: str | None, label: str | None) -> None:
-    """Refuse one of the two columns alone, and labels beside them."""
-    if (event is None) != (time is None):
-        raise UsageProblem("--event and --time go together: name both columns.")
-    if event is not None and label is not None:
-        raise UsageProblem("--label does nothing beside --event and --time, which are the target. Drop it, or them.")

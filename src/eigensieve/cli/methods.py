@@ -9,8 +9,6 @@ Params = dict[str, Any]
 
 @dataclass(frozen=True)
 class Method:
-    """One selector as the command line offers it."""
-
     estimator: str  # name of the class in eigensieve
     options: dict[str, str]  # command-line option (as a Python name) -> parameter of the estimator
     summary: str  # for the help
@@ -35,16 +33,19 @@ def _not_ignored(params: Params) -> bool:
     return bool(params.get("supervision", "auto") != "ignore")
 
 
+def _same(*names: str) -> dict[str, str]:
+    """Options that are called like their parameters."""
+    return dict(zip(names, names, strict=True))
+
+
 _CALIBRATED = _COMMON | {"fdr": "fdr", "seed": "random_state"}
 
 METHODS = {
     "sieve": Method(
         "SieveSelector",
         _CALIBRATED
-        | {"supervision": "supervision", "unwanted": "n_directions"}
-        | {"use_scale": "use_scale", "use_profiles": "use_profiles", "must_keep": "keep", "exclude": "exclude"}
-        | {"groups": "feature_groups", "max_per_group": "max_per_group", "costs": "feature_costs"}
-        | {"max_cost": "max_cost"},
+        | {"unwanted": "n_directions", "must_keep": "keep", "groups": "feature_groups", "costs": "feature_costs"}
+        | _same("supervision", "use_scale", "use_profiles", "exclude", "max_per_group", "max_cost"),
         "recommended: with or without labels, nothing to tune",
         uses_label=_not_ignored,
         knows=("batch", "donors", "event", "side", "pairs"),
@@ -56,14 +57,14 @@ METHODS = {
         "QAlphaSelector",
         _CALIBRATED
         | {"clusters": "n_clusters"}
-        | {name: name for name in ("criterion", "spectrum", "normalize", "supervision", "strength")},
+        | _same("criterion", "spectrum", "normalize", "supervision", "strength"),
         "the papers' weights: with or without labels, side data, pairs",
         uses_label=_not_ignored,
         knows=("side", "pairs"),
     ),
     "trace-ratio": Method(
         "TraceRatioSelector",
-        _COMMON | {"score": "score", "level": "level", "neighbors": "n_neighbors", "scale": "scale"},
+        _COMMON | {"neighbors": "n_neighbors"} | _same("score", "level", "scale"),
         "the exact best subset: Fisher score with labels, Laplacian score without",
         needs_label=lambda params: params.get("score", "fisher") != "laplacian",
         uses_label=lambda params: params.get("score", "fisher") != "laplacian",
@@ -81,16 +82,8 @@ FLAGS = (
         for method in METHODS.values()
         for option, parameter in method.options.items()
     }
-    | {name: f"--{name}" for name in ("shape", "samples", "format", "categories", "decimal", "thousands")}
-    | {
-        "n_rounds": "--rounds",
-        "n_elements": "--elements",
-        "batches": "--batch",
-        "groups": "--donors",
-        "side": "--side",
-        "must_link": "--pairs",
-        "cannot_link": "--pairs",
-        "C": "--penalty",
-    }
+    | {name: f"--{name}" for name in ("shape", "samples", "format", "categories", "decimal", "thousands", "side")}
+    | {"n_rounds": "--rounds", "n_elements": "--elements", "batches": "--batch", "groups": "--donors"}
+    | {"must_link": "--pairs", "cannot_link": "--pairs", "C": "--penalty"}
 )
 """Parameter of an estimator or of its ``fit`` -> the command-line option that sets it."""

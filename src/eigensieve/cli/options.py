@@ -34,8 +34,6 @@ Model = Annotated[str | None, typer.Option("--model", "-m", help="Write the fitt
 
 @dataclass(frozen=True, kw_only=True)
 class TableOptions:
-    """Which table to read, and how."""
-
     source: Annotated[str, typer.Argument(metavar="INPUT", help="A table, a 10x folder, or - for standard input.")]
     label: str | None = option("--label", "-l", metavar="COLUMN", help="Column with the samples' labels.")
     batch: str | None = option("--batch", metavar="COLUMN", help="Column with the samples' batches; never a feature.")
@@ -69,21 +67,9 @@ class TableOptions:
     )
     comment: str | None = _reading("--comment", "Skip lines of a text file that begin with this.", metavar="MARK")
 
-    @property
-    def roles(self) -> dict[str, str | None]:
-        """The columns that are set apart from the features."""
-        return {"label": self.label, "batch": self.batch, "donors": self.donor}
-
-    @property
-    def inputs(self) -> tuple[str | None, ...]:
-        """The files that are read."""
-        return self.source, self.sheet
-
 
 @dataclass(frozen=True, kw_only=True)
 class SampleOptions(TableOptions):
-    """Which table to read, and what to do with its missing values before a fit."""
-
     missing: str = option(
         "--missing",
         help="What to do with missing values: auto (sieve and trace-ratio leave them; for others, leave out "
@@ -95,22 +81,14 @@ class SampleOptions(TableOptions):
 
 @dataclass(frozen=True, kw_only=True)
 class TargetOptions(SampleOptions):
-    """The same for commands that take times to an event in place of labels."""
-
     event: str | None = option(
         "--event", metavar="COLUMN", help="Column with 1 where the event was seen, else 0; with --time."
     )
     time: str | None = option("--time", metavar="COLUMN", help="Column with the time to the event or last look.")
 
-    @property
-    def roles(self) -> dict[str, str | None]:
-        return {**super().roles, "event": self.event, "time": self.time}
-
 
 @dataclass(frozen=True, kw_only=True)
 class LabelledOptions(SampleOptions):
-    """The same for commands that need labels."""
-
     label: Annotated[
         str, typer.Option("--label", "-l", metavar="COLUMN", help="Column with the classes, or the number to predict.")
     ] = field()  # no default: the one of the class above is not inherited
@@ -118,8 +96,6 @@ class LabelledOptions(SampleOptions):
 
 @dataclass(frozen=True, kw_only=True)
 class PrintOptions:
-    """What to print."""
-
     quiet: bool = option("--quiet", "-q", help="Print nothing but errors.", default=False)
     as_json: bool = option("--json", help="Print one JSON document, for scripts.", default=False)
     lines: bool = option(

@@ -18,6 +18,7 @@ from eigensieve.cli.console import printable
 from eigensieve.cli.errors import OutputProblem, UsageProblem, disk_full, explain_os_error, one_line
 
 STDOUT = "-"
+_OF_10X = {"matrix.mtx", "features.tsv", "genes.tsv", "barcodes.tsv"}
 PUBLISHED: list[str] = []
 """What the running command has written so far. A message about its end must not deny it."""
 
@@ -25,12 +26,22 @@ PUBLISHED: list[str] = []
 class Outputs:
     """Stage every output of a command in a hidden folder beside its place, and move all of them there at the end. A
     command that fails, is interrupted or runs out of disk leaves no output. Existing files are replaced only with
-    `force`."""
+    `force`. Places that could not be written at the end, and the inputs themselves, are refused before any work is
+    done."""
 
-    def __init__(self, *, force: bool) -> None:
-        self.force = force
+    def __init__(self, *places: str | None, inputs: Sequence[str | None] = (), force: bool) -> None:
         self._staged: list[tuple[str, StagedFile]] = []  # place, file
         self.written: dict[str, str] = {}
+        given = [place for place in places if place is not None]
+        resolved = [STDOUT if place == STDOUT else str(Path(place).resolve()) for place in given]
+        for number, (place, key) in enumerate(zip(given, resolved, strict=True)):
+            if key in resolved[:number]:
+                raise OutputProblem(f"Two outputs go to '{place}'. Give each its own file.")
+            if place != STDOUT:
+                _check_place(Path(place), force)
+                for source in inputs:
+                    if source is not None and _same_place(place, source):
+                        raise OutputProblem(f"Output '{place}' would replace the input '{source}'. Name another file.")
 
     def __enter__(self) -> "Outputs":
         return self
@@ -38,41 +49,13 @@ class Outputs:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        with signals_held():
-            for _, file in self._staged:
-                file.discard()
-
-    def check(self, *places: str | None, inputs: Sequence[str | None] = ()) -> None:
-        """Refuse, before any work is done, places that could not be written at the end, and the inputs themselves."""
-        seen: dict[str, str] = {}
-        for place in places:
-            if place is None:
-                continue
-            key = STDOUT if place == STDOUT else str(Path(place).resolve())
-            if key in seen:
-                raise OutputProblem(f"Two outputs go to '{place}'. Give each its own file.")
-            seen[key] = place
-            if place != STDOUT:
-                self._check_place(Path(place))
-                for source in inputs:
-                    if source is not None and _same_place(place, source):
-                        raise OutputProblem(f"Output '{place}' would replace the input '{source}'. Name another file.")
-
-    def _check_place(self, path: Path) -> None:
-        parent = path.parent
-        if not parent.is_dir():
-            raise OutputProblem(f"The folder '{parent}' of output '{path}' does not exist. Create it first.")
-        if path.is_dir() and not _replaceable_folder(path):
-            raise OutputProblem(f"Output '{path}' is a folder. Name a file.")
-        if is_special(path):
-            raise OutputProblem(
-                f"Output '{path}' is a device, pipe or socket, which is never replaced. "
-                "Name a file, or - for standard output."
-            )
-        if os.path.lexists(path) and not self.force:
-            raise OutputProblem(f"Output '{path}' exists already. Use --force to replace it, or another name.")
-        if not os.access(parent, os.W_OK | os.X_OK):
-            raise OutputProblem(f"No permission to write in the folder '{parent}'. Choose another place.")
+        try:
+            if kind is None:
+                self._commit()
+        finally:
+            with signals_held():
+                for _, file in self._staged:
+                    file.discard()
 
     def write(self, role: str, place: str | None, writer: Callable[[Path], object], *, suffix: str = "") -> None:
         """Let `writer` make the file for `place`, where one is given, at the path that it is given. `role` names it in
@@ -84,10 +67,8 @@ class Outputs:
                 file = StagedFile(Path(tempfile.gettempdir()) / f"stdout{suffix}" if place == STDOUT else place)
                 self._staged.append((place, file))
             writer(file.path)
-        except OSError as error:
-            raise OutputProblem(explain_os_error(error, place, "writing")) from error
         except Exception as error:
-            if disk_full(error):
+            if isinstance(error, OSError) or disk_full(error):
                 raise OutputProblem(explain_os_error(error, place, "writing")) from error
             from eigensieve.tables import DataError
 
@@ -100,12 +81,17 @@ class Outputs:
         """As :meth:`write`, for a text that is made only where a place is given."""
         self.write(role, place, lambda path: path.write_text(make(), encoding="utf-8", errors="replace"), suffix=suffix)
 
-    def commit(self) -> None:
+    def _commit(self) -> None:
         """Move every staged file to its place; signals wait until all are there. Standard output comes last."""
         with signals_held():
             for place, file in self._staged:
                 if place != STDOUT:
-                    self._publish(place, file)
+                    try:
+                        file.publish(flush=True)
+                    except OSError as error:
+                        already = f" Already written: {', '.join(PUBLISHED)}." if PUBLISHED else ""
+                        raise OutputProblem(explain_os_error(error, place, "writing") + already) from error
+                    PUBLISHED.append(f"'{place}'")
         for place, file in self._staged:
             if place == STDOUT:
                 PUBLISHED.append("standard output, perhaps not to its end")
@@ -118,13 +104,23 @@ class Outputs:
                 except OSError as error:
                     raise OutputProblem(explain_os_error(error, place, "writing")) from error
 
-    def _publish(self, place: str, file: StagedFile) -> None:
-        try:
-            file.publish(flush=True)
-        except OSError as error:
-            already = f" Already written: {', '.join(PUBLISHED)}." if PUBLISHED else ""
-            raise OutputProblem(explain_os_error(error, place, "writing") + already) from error
-        PUBLISHED.append(f"'{place}'")
+
+def _check_place(path: Path, force: bool) -> None:
+    parent = path.parent
+    if not parent.is_dir():
+        raise OutputProblem(f"The folder '{parent}' of output '{path}' does not exist. Create it first.")
+    # a folder is replaced only where it holds nothing but the files of a 10x Matrix Market folder
+    if path.is_dir() and not {entry.name.removesuffix(".gz") for entry in path.iterdir()} <= _OF_10X:
+        raise OutputProblem(f"Output '{path}' is a folder. Name a file.")
+    if is_special(path):
+        raise OutputProblem(
+            f"Output '{path}' is a device, pipe or socket, which is never replaced. "
+            "Name a file, or - for standard output."
+        )
+    if os.path.lexists(path) and not force:
+        raise OutputProblem(f"Output '{path}' exists already. Use --force to replace it, or another name.")
+    if not os.access(parent, os.W_OK | os.X_OK):
+        raise OutputProblem(f"No permission to write in the folder '{parent}'. Choose another place.")
 
 
 def _same_place(place: str, source: str) -> bool:
@@ -132,12 +128,6 @@ def _same_place(place: str, source: str) -> bool:
     if not (os.path.exists(place) and os.path.exists(source)):
         return False
     return os.path.samefile(place, source) or (os.path.isdir(source) and os.path.samefile(Path(place).parent, source))
-
-
-def _replaceable_folder(path: Path) -> bool:
-    """A folder is replaced only where it holds nothing but the files of a 10x Matrix Market folder."""
-    names = {entry.name.removesuffix(".gz") for entry in path.iterdir()}
-    return names <= {"matrix.mtx", "features.tsv", "genes.tsv", "barcodes.tsv"}
 
 
 def check_table_name(place: str | None, source: str) -> None:
@@ -181,27 +171,21 @@ def save_table(table: Any, path: Path, *, safe: bool = False) -> None:
 
 def without_formulas(values: Any) -> Any:
     """Put an apostrophe before every text that a spreadsheet would take for a formula; numbers stay as they are."""
-    texts = [value if isinstance(value, str) else None for value in values]
-    if not any(text is not None and _is_formula(text) for text in texts):
+    found = [isinstance(value, str) and _is_formula(value) for value in values]
+    if not any(found):
         return values
-    return [
-        value if text is None or not _is_formula(text) else f"'{text}"
-        for value, text in zip(values, texts, strict=True)
-    ]
+    return [f"'{value}" if formula else value for value, formula in zip(values, found, strict=True)]
 
 
 def _is_formula(text: str) -> bool:
-    if not text.startswith(("=", "+", "-", "@", "\t", "\r")):
-        return False
     try:
         float(text)
     except ValueError:
-        return True
+        return text.startswith(("=", "+", "-", "@", "\t", "\r"))
     return False
 
 
 def save_model(model: Any, path: Path, **about: Any) -> None:
-    """Write a fitted model with the facts about its data."""
     from eigensieve import estimators
 
     # file names may hold bytes that are no text

@@ -22,7 +22,6 @@ MISSING = ("auto", "error", "mean", "median", "drop-features", "drop-samples")
 
 
 def read_table(wanted: TableOptions, console: Console) -> Any:
-    """Read a table from a file, a 10x folder, or standard input."""
     from eigensieve import tables
 
     try:
@@ -49,6 +48,7 @@ _WHAT_TO_DO = {
     "the first line was taken for the header": "--no-header reads it as a sample",
 }
 """How a note of a table begins -> the option that changes what it says."""
+_YES, _NO = ("1", "1.0", "true", "yes"), ("0", "0.0", "false", "no")
 _FEW = 1_000  # columns among which a label is looked for by its name
 _LABEL_WORDS = ("class", "label", "target", "y", "outcome", "diagnosis", "species", "group", "response", "category")
 
@@ -80,7 +80,8 @@ def read_samples(wanted: SampleOptions, console: Console, *, notes: bool = False
     rows, columns = (np.arange(length) for length in table.X.shape)
     apart = {role: column.values for role, column in table.apart.items()}
     samples = Samples(table, table.X, table.feature_names, table.sample_names, apart, rows, columns)
-    return _without_missing(samples, wanted.missing, wanted.source, gaps and not hasattr(table.X, "tocsr"))
+    found = _without_missing(samples, wanted.missing, wanted.source, gaps and not hasattr(table.X, "tocsr"))
+    return _with_times(found) if "event" in apart else found
 
 
 def read_side(source: str, reading: SampleOptions, main: "Samples", console: Console) -> Any:
@@ -100,8 +101,6 @@ def read_side(source: str, reading: SampleOptions, main: "Samples", console: Con
 
 @dataclass(frozen=True)
 class Samples:
-    """What of a table goes into a fit."""
-
     table: Any  # as it was read
     X: Any
     features: Sequence[str]
@@ -125,14 +124,6 @@ class Samples:
         """Return some of the features as a table, with the values as they were read."""
         return self.table.take(self.columns[chosen])
 
-    @property
-    def batches(self) -> Array | None:
-        return self.apart.get("batch")
-
-    @property
-    def donors(self) -> Array | None:
-        return self.apart.get("donor")
-
     @cached_property
     def data(self) -> DataMatrix:
         """X as a data matrix. It remembers its column statistics, so that fit and report need not compute them."""
@@ -154,7 +145,6 @@ class Samples:
         return ["no label" if gap else str(label) for label, gap in zip(self.labels, missing, strict=True)]
 
     def keep_samples(self, mask: Array, sentence: str) -> "Samples":
-        """Return the samples where `mask` is true."""
         return replace(
             self,
             X=self.X[mask],
@@ -164,16 +154,37 @@ class Samples:
             prepared=[*self.prepared, sentence],
         )
 
-    def keep_features(self, mask: Array, sentence: str) -> "Samples":
-        """Return the features where `mask` is true."""
-        kept = np.flatnonzero(mask).tolist()
-        return replace(
-            self,
-            X=self.X[:, kept],
-            features=[self.features[i] for i in kept],
-            columns=self.columns[kept],
-            prepared=[*self.prepared, sentence],
+
+def _with_times(samples: Samples) -> Samples:
+    """Return the samples with (event, time) as their label, without those whose event or time is not known."""
+    from eigensieve.tables import unknown
+
+    columns = samples.table.apart
+    missing = unknown(samples.apart["event"]) | unknown(samples.apart["time"])
+    if missing.any():
+        samples = samples.keep_samples(~missing, f"{counted(int(missing.sum()), 'sample')} without a time left out")
+    time = samples.apart["time"]
+    bad = time if time.dtype.kind not in "iuf" else time[~np.isfinite(time) | (time < 0)]
+    if len(bad):
+        raise InputProblem(f"Column '{columns['time'].name}' (--time) must hold numbers from 0 on. Got '{bad[0]}'.")
+    words = [str(cell).strip().lower() for cell in samples.apart["event"].tolist()]
+    strange = [word for word in words if word not in (*_YES, *_NO)]
+    if strange:
+        raise InputProblem(
+            f"Column '{columns['event'].name}' (--event) must hold 1 where the event was seen and 0 where it was not "
+            f"(or true and false, yes and no). Got '{strange[0]}'."
         )
+    event = [word in _YES for word in words]
+    y = np.array(list(zip(event, time, strict=True)), dtype=[("event", bool), ("time", float)])
+    return replace(samples, apart={**samples.apart, "label": y})
+
+
+def check_times(event: str | None, time: str | None, label: str | None) -> None:
+    """Refuse one of the two columns alone, and labels beside them."""
+    if (event is None) != (time is None):
+        raise UsageProblem("--event and --time go together: name both columns.")
+    if event is not None and label is not None:
+        raise UsageProblem("--label does nothing beside --event and --time, which are the target. Drop it, or them.")
 
 
 def read_labelled(wanted: SampleOptions, console: Console) -> "Samples":
@@ -249,8 +260,7 @@ def _without_missing(samples: Samples, how: str, source: str, gaps: bool = False
 
 
 def _without_features(samples: Samples, bad: IntArray, how: str, source: str) -> Samples:
-    keep = np.ones(len(samples.features), dtype=bool)
-    keep[bad] = False
+    kept = np.delete(np.arange(len(samples.features)), bad).tolist()
     if how == "auto":
         problem = f"Every column of '{source}' lacks most of its values. Check --na-values and --samples."
         lacking = counted(len(bad), "feature that lacks most of its", "features that lack most of their")
@@ -261,9 +271,10 @@ def _without_features(samples: Samples, bad: IntArray, how: str, source: str) ->
             "Use --missing mean or median."
         )
         sentence = f"{counted(len(bad), 'feature')} with missing values left out"
-    if not keep.any():
+    if not kept:
         raise InputProblem(problem)
-    return samples.keep_features(keep, sentence)
+    features, prepared = [samples.features[i] for i in kept], [*samples.prepared, sentence]
+    return replace(samples, X=samples.X[:, kept], features=features, columns=samples.columns[kept], prepared=prepared)
 
 
 def _filled(samples: Samples, bad: IntArray, block: FloatArray, holes: BoolArray, how: str, source: str) -> Samples:

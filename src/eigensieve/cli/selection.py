@@ -29,7 +29,6 @@ _FIGURES = {
 
 
 _HEADS = {"null_quantile": "above chance", "selection_frequency": "selected again"}  # where it is not the column's name
-_MANY = 200  # more features than a person looks through
 
 
 def count_or_auto(text: str | None, flag: str, *, words: tuple[str, ...] = ("auto",)) -> Any:
@@ -51,8 +50,6 @@ def count_or_auto(text: str | None, flag: str, *, words: tuple[str, ...] = ("aut
 
 @dataclass(frozen=True)
 class Fitting:
-    """A method with its parameters, ready to be fitted."""
-
     name: str  # of the method
     params: Params  # parameters of the estimator; the others keep their defaults
 
@@ -141,8 +138,6 @@ def _restricted(extra: dict[str, Any], rows: Array, n_samples: int) -> dict[str,
 
 @dataclass(frozen=True)
 class Selection:
-    """What a fitted method found."""
-
     source: str  # name of the input
     fitting: Fitting
     samples: Samples
@@ -164,16 +159,8 @@ class Selection:
         names = {name: self.samples.name_of(role) for name, role in roles}
         return {"y": self.fitting.labels(self.samples), **names, **self.extra}
 
-    @property
-    def used_sentences(self) -> list[str]:
-        """The same for people."""
-        ignored = self.samples.labels is not None and not self.fitting.uses_label
-        name = self.samples.name_of("label")
-        return [*self.used["sentences"], *([f"did not use the labels of column '{name}'"] if ignored else [])]
-
     @cached_property
     def found(self) -> Any:
-        """What the estimator says about its features."""
         from eigensieve.estimators import Findings
 
         return Findings.of(self.estimator)
@@ -182,33 +169,13 @@ class Selection:
     def support(self) -> Array:
         return self.found.support
 
-    @property
-    def headline(self) -> str:
-        n_samples, n_features = self.samples.X.shape
-        return (
-            f"{int(self.support.sum()):,} of {n_features:,} features selected from {n_samples:,} samples "
-            f"with {type(self.estimator).__name__}"
-        )
-
-    @property
-    def many_by_default(self) -> bool:
-        """Whether many features were selected, nobody said how many, and the method could look for the fewest."""
-        asked = self.fitting.params.get("n_features_to_select", "auto")
-        return asked == "auto" and "fewest" in self.fitting.method.words and int(self.support.sum()) > _MANY
-
     def chosen(self) -> dict[str, Any]:
-        """The selected features as plain JSON."""
         from eigensieve.estimators import selected_features
 
         chosen = selected_features(self.estimator)
         return chosen | {"names": [str(self.samples.features[i]) for i in chosen["selected"]]}
 
-    def chosen_table(self) -> Any:
-        """The selected columns of the input, in its own order and values."""
-        return self.samples.of_table(self.support)
-
     def weights_table(self) -> dict[str, Any]:
-        """All features, best first."""
         found = self.found
         order, null = found.order, found.null_quantiles
         columns = {
@@ -232,9 +199,17 @@ class Selection:
         return {name: _json_number(value) for name, value in found.items()}
 
     @property
-    def warnings(self) -> list[str]:
-        """How far to trust the selection, as far as a person can act on it."""
-        figures, sentences = self.figures(), []
+    def sentences(self) -> list[str]:
+        """What was done and used, and how far to trust the selection, as far as a person can act on it."""
+        figures, (n_samples, n_features) = self.figures(), self.samples.X.shape
+        sentences = [
+            f"{int(self.support.sum()):,} of {n_features:,} features selected from {n_samples:,} samples "
+            f"with {type(self.estimator).__name__}",
+            *self.samples.prepared,
+            *self.used["sentences"],
+        ]
+        if self.samples.labels is not None and not self.fitting.uses_label:
+            sentences.append(f"did not use the labels of column '{self.samples.name_of('label')}'")
         if figures.get("converged") is False:
             sentences.append("the search ended before it settled: the last features chosen may be others")
         if "stability" in figures:
@@ -251,33 +226,34 @@ class Selection:
         return (
             "Selected features" if all_shown else f"Best {counted(len(rows), 'selected feature')}",
             [_HEADS.get(key, key) for key in shown],
-            [[as_text(columns[key][i]) for key in shown] for i in rows],
+            [[_cell(columns[key][i]) for key in shown] for i in rows],
         )
 
-    def document(self, written: dict[str, str]) -> dict[str, Any]:
+    @property
+    def notes(self) -> list[str]:
+        return [*notes_of(self.samples.table), *self.samples.prepared]
+
+    def document(self) -> dict[str, Any]:
         from eigensieve._version import __version__
 
-        table = self.samples.table
         return {
             "eigensieve": __version__,
             "command": "select",
             "input": {
                 "name": self.source,
-                "format": table.format,
+                "format": self.samples.table.format,
                 "samples": int(self.samples.X.shape[0]),
                 "features": int(self.samples.X.shape[1]),
-                "notes": [*notes_of(table), *self.samples.prepared],
+                "notes": self.notes,
             },
             "method": self.fitting.name,
             "labels_used": self.used["labels"] is not None,
             "used": self.used,
             "diagnostics": self.figures(),
             **self.chosen(),
-            "outputs": written,
         }
 
     def report(self) -> str:
-        table = self.samples.table
         return report_page(
             self.estimator,
             self.samples.data,
@@ -288,7 +264,7 @@ class Selection:
             title=f"Features of {Path(self.source).name}" if self.source != "-" else "Selected features",
             source={
                 "name": self.source,
-                "prepared": [*notes_of(table), *self.samples.prepared],
+                "prepared": self.notes,
                 "labels": self.samples.name_of("label"),
                 "labels_used": self.used["labels"] is not None,
             },
@@ -303,10 +279,7 @@ def report_page(model: Any, data: Any, **details: Any) -> str:
     return render(summarize(model, data, **details))
 
 
-def as_text(value: Any) -> str:
-    """A figure as people read it."""
-    if isinstance(value, bool | np.bool_):
-        return "yes" if value else "no"
+def _cell(value: Any) -> str:
     return f"{value:.4g}" if isinstance(value, float | np.floating) else str(value)
 
 

@@ -6,17 +6,14 @@ The other packages work with a `DataMatrix` only and never ask where the data is
 Read in this order:
 
 - ``matrix.py``: the contract and the passes, written once.
-- ``kinds.py``: `as_data` chooses the backend.
+- ``kinds.py``: `as_data` chooses the backend, `open_data` that of a file.
 - ``passes.py``: the interface of a block of features, sums over blocks, and ordered work on threads.
 - ``stats.py``: statistics per feature; centring and scaling.
 - ``dense.py``, ``sparse.py``: arrays in memory, their blocks, and products of a block with a few vectors.
 - ``digest.py``: fingerprints of the values.
-- ``extremes.py``: columns of extreme scale.
-- ``gaps.py``: missing values.
-- ``corrected.py``: data without known unwanted variation, on top of any backend.
+- ``memory.py``: missing values, columns of extreme scale and equal samples, of data in memory.
+- ``adjusted.py``: samples with weights, data without known unwanted variation, squares, on top of any backend.
 - ``counts.py``: the logarithms of counts, on top of any backend.
-- ``weighted.py``: samples with weights, on top of any backend.
-- ``squared.py``: the squares of the features, on top of any backend.
 
 Compiled loops stand beside the file that calls them (``sparse.py`` and ``_sparse_numba.py``).
 
@@ -31,17 +28,21 @@ A feature array has one row per feature. A pass reads all of the data once. A sw
 forward from samples to features, and backward from features to samples.
 """
 
-from eigensieve.data.corrected import corrected_data, without_feature_directions, without_sample_directions
+from eigensieve.data.adjusted import (
+    SquaredData,
+    corrected_data,
+    squares_of,
+    weighted_standard,
+    weighted_stats,
+    without_feature_directions,
+    without_sample_directions,
+)
 from eigensieve.data.counts import are_amounts, are_counts, log_counts, logarithms
 from eigensieve.data.dense import StoredColumns
 from eigensieve.data.digest import Orders, fingerprint, row_digests, value_orders
-from eigensieve.data.disk.opening import open_data
-from eigensieve.data.extremes import multiplied, tamed
-from eigensieve.data.gaps import share_present, without_gaps
-from eigensieve.data.kinds import as_data, is_stored
+from eigensieve.data.kinds import as_data, is_stored, open_data
 from eigensieve.data.matrix import DataMatrix
+from eigensieve.data.memory import first_of_equals, multiplied, share_present, tamed, without_gaps
 from eigensieve.data.passes import BackwardSum, Block, one_blas_thread, ordered_map, thread_count
 from eigensieve.data.sparse import near_zero, without_repeats
-from eigensieve.data.squared import SquaredData, squares_of
 from eigensieve.data.stats import ColumnStats
-from eigensieve.data.weighted import first_of_equals, weighted_standard, weighted_stats

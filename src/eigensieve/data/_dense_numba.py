@@ -27,8 +27,8 @@ def across(C, flat, stride, height, width, out):
             out[j, i] = 0.0
     for low in range(0, width, _ACROSS):
         high = min(low + _ACROSS, width)
-        t = 0
-        while t + 4 <= height:
+        whole = height - height % 4
+        for t in range(0, whole, 4):
             first, last = t * stride + low, t * stride + high
             z0, z1 = flat[first:last], flat[first + stride : last + stride]
             z2, z3 = flat[first + 2 * stride : last + 2 * stride], flat[first + 3 * stride : last + 3 * stride]
@@ -46,14 +46,12 @@ def across(C, flat, stride, height, width, out):
                 a0, a1, a2, a3 = C[j, t], C[j, t + 1], C[j, t + 2], C[j, t + 3]
                 for i in range(high - low):
                     p[i] += a0 * z0[i] + a1 * z1[i] + a2 * z2[i] + a3 * z3[i]
-            t += 4
-        while t < height:
+        for t in range(whole, height):
             z0 = flat[t * stride + low : t * stride + high]
             for j in range(few):
                 p, a0 = out[j, low:high], C[j, t]
                 for i in range(high - low):
                     p[i] += a0 * z0[i]
-            t += 1
 
 
 @njit(cache=True, nogil=True, fastmath=_FAST)
@@ -64,8 +62,8 @@ def along(flat, stride, height, width, C, out):
     zero = flat.dtype.type(0)
     for low in range(0, width, _ALONG):
         high = min(low + _ALONG, width)
-        t = 0
-        while t + 4 <= height:
+        whole = height - height % 4
+        for t in range(0, whole, 4):
             first, last = t * stride + low, t * stride + high
             z0, z1 = flat[first:last], flat[first + stride : last + stride]
             z2, z3 = flat[first + 2 * stride : last + 2 * stride], flat[first + 3 * stride : last + 3 * stride]
@@ -104,8 +102,7 @@ def along(flat, stride, height, width, C, out):
                 out[t + 1, j] += a1
                 out[t + 2, j] += a2
                 out[t + 3, j] += a3
-            t += 4
-        while t < height:
+        for t in range(whole, height):
             z0 = flat[t * stride + low : t * stride + high]
             for j in range(few):
                 p = C[j, low:high]
@@ -113,7 +110,6 @@ def along(flat, stride, height, width, C, out):
                 for i in range(high - low):
                     a0 += z0[i] * p[i]
                 out[t, j] += a0
-            t += 1
 
 
 @njit(cache=True, nogil=True, fastmath=_FAST)

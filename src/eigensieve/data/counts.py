@@ -29,14 +29,11 @@ def are_amounts(X: Any) -> bool:
 
 
 def _looked_at(X: Any) -> FloatArray:
-    if not hasattr(X, "tocsr"):
-        return _some_values(as_data(X))
-    values = without_repeats(X).data
-    return np.asarray(values[:: max(1, len(values) // _LOOKED_AT)])
-
-
-def _some_values(data: DataMatrix) -> FloatArray:
-    """Return the values of some features, or of some samples where these are cheaper to read."""
+    """Return some values: of some features, or of some samples where these are cheaper to read."""
+    if hasattr(X, "tocsr"):
+        values = without_repeats(X).data
+        return np.asarray(values[:: max(1, len(values) // _LOOKED_AT)])
+    data = as_data(X)
     source = getattr(data, "source", None)
     if not isinstance(source, Source) or not source.by_samples:
         return np.asarray(data.take(_spread(*data.shape)))

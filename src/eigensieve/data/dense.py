@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike
-from scipy.sparse import diags_array
 
 from eigensieve._types import Array, DType, FloatArray, IntArray
 from eigensieve.data.digest import dense_digests
@@ -53,8 +52,8 @@ class DenseData(DataMatrix):
     def block(self, start: int, stop: int) -> Block:
         here = slice(start, stop)
         if self.scale is None or not self._as_stored(here):
-            return DenseBlock(start, stop, self.take(here), self._compiled)
-        return RawBlock(start, stop, self.X[:, here], at(self.center, here), self.scale[here], self._compiled)
+            return DenseBlock(start, stop, self.take(here), compiled=self._compiled)
+        return DenseBlock(start, stop, self.X[:, here], at(self.center, here), self.scale[here], self._compiled)
 
     def stored(self, start: int, stop: int) -> StoredColumns | None:
         here = slice(start, stop)
@@ -106,31 +105,56 @@ def standardised(
     return Z.astype(dtype, copy=False)
 
 
-@dataclass(eq=False)
 class DenseBlock:
-    """A block held as a dense array that is centred and scaled already."""
+    """A block of dense columns as they are stored, centred and scaled implicitly. No copy is made: with centres c and
+    scales s, M_b V = s * (X_b'V - c 1'V) and M_b'W = X_b (s * W) - 1 (c * s)'W. Columns whose mean is far from zero
+    compared with their spread come standardised, without centres and scales."""
 
-    start: int
-    stop: int
-    Z: FloatArray  # samples x features
-    compiled: bool = True  # False where the data is so small that compiling loops would take longer than they save
+    def __init__(
+        self,
+        start: int,
+        stop: int,
+        raw: Array,
+        center: FloatArray | None = None,
+        scale: FloatArray | None = None,
+        compiled: bool = True,  # False where the data is so small that compiling loops would take longer than they save
+    ) -> None:
+        self.start, self.stop, self.compiled = start, stop, compiled
+        self.raw, self.center, self.scale = raw, center, scale
+
+    @cached_property
+    def Z(self) -> FloatArray:
+        """The standardised columns (samples x features)."""
+        return standardised(self.raw, self.center, self.scale, self.raw.dtype)
 
     def forward(self, V: FloatArray) -> FloatArray:
-        return left_product(V.T.astype(self.Z.dtype, copy=False), self.Z, self.compiled).T
+        dtype = self.raw.dtype
+        # (V'X)' instead of X'V: the wide side of the product runs along contiguous memory
+        projections = left_product(np.ascontiguousarray(V.T, dtype=dtype), self.raw, self.compiled)
+        if self.center is not None:
+            sums = V.sum(axis=0, dtype=np.float64).astype(dtype)
+            projections -= np.multiply.outer(sums, self.center.astype(dtype, copy=False))
+        if self.scale is not None:
+            projections *= self.scale.astype(dtype, copy=False)
+        return projections.T
 
     def back(self, W: FloatArray) -> FloatArray:
-        return right_product(self.Z, W.T.astype(self.Z.dtype, copy=False), self.compiled)
+        dtype = self.raw.dtype
+        if self.scale is None:
+            rows = np.ascontiguousarray(W.T, dtype=dtype)
+        else:
+            rows = np.multiply(W.T, self.scale.astype(dtype, copy=False), order="C", dtype=dtype, casting="same_kind")
+        product = right_product(self.raw, rows, self.compiled)
+        if self.center is not None:
+            product -= (rows.astype(np.float64, copy=False) @ self.center).astype(product.dtype, copy=False)
+        return product
 
     def add_back(self, W: FloatArray, values: FloatArray, shift: FloatArray) -> None:
         np.add(values, self.back(W), out=values)
 
-    def gram(self, weights: FloatArray) -> FloatArray:
-        scaled = self.Z * weights.astype(self.Z.dtype, copy=False)
-        return scaled @ self.Z.T
-
     def quadratic(self, S: Any) -> FloatArray:
         if isinstance(S, np.ndarray):
-            return np.einsum("tb,tb->b", self.Z, S @ self.Z, dtype=np.float64)
+            return self._dense_quadratic(S)
         if not self.compiled:
             # row by row, so that copies of a column stay equal wherever they are in the block
             product = S.astype(np.float64, copy=False) @ self.Z
@@ -142,70 +166,20 @@ class DenseBlock:
         dense_quadratic(np.ascontiguousarray(self.Z), rows.indptr, rows.indices, rows.data, out)
         return out
 
-    def squares(self, weights: FloatArray) -> FloatArray:
-        return self.quadratic(diags_array(weights).tocsr())
-
-    def grouped_sums(self, codes: IntArray, n_groups: int) -> tuple[FloatArray, FloatArray, FloatArray]:
-        from eigensieve.data._dense_numba import dense_grouped_sums
-
-        # Offset: a sample's own values, so that large means cancel before anything is squared.
-        offset = self.Z[np.argmax(codes >= 0)].astype(np.float64)
-        sums, squares = np.zeros((n_groups, len(offset))), np.zeros(len(offset))
-        dense_grouped_sums(np.ascontiguousarray(self.Z), codes, offset, sums, squares)
-        return sums, squares, np.ones(len(offset))
-
-    def toarray(self) -> FloatArray:
-        return self.Z
-
-
-class RawBlock(DenseBlock):
-    """A block held as stored, for columns whose mean is near zero compared with their spread (else `DenseBlock`). No
-    copy is made: with centres c and scales s, M_b V = s * (X_b'V - c 1'V) and M_b'W = X_b (s * W) - 1 (c * s)'W."""
-
-    def __init__(
-        self, start: int, stop: int, raw: Array, center: FloatArray | None, scale: FloatArray, compiled: bool
-    ) -> None:
-        self.start, self.stop, self.compiled = start, stop, compiled
-        self.raw, self.center, self.scale = raw, center, scale
-
-    @cached_property
-    def Z(self) -> FloatArray:  # type: ignore[override]  # computed when first used; an attribute in the base
-        return standardised(self.raw, self.center, self.scale, self.raw.dtype)
-
-    def forward(self, V: FloatArray) -> FloatArray:
-        dtype = self.raw.dtype
-        # (V'X)' instead of X'V: the wide side of the product runs along contiguous memory
-        projections = left_product(np.ascontiguousarray(V.T, dtype=dtype), self.raw, self.compiled)
-        if self.center is not None:
-            sums = V.sum(axis=0, dtype=np.float64).astype(dtype)
-            projections -= np.multiply.outer(sums, self.center.astype(dtype, copy=False))
-        projections *= self.scale.astype(dtype, copy=False)
-        return projections.T
-
-    def back(self, W: FloatArray) -> FloatArray:
-        dtype = self.raw.dtype
-        rows = np.multiply(W.T, self.scale.astype(dtype, copy=False), order="C", dtype=dtype, casting="same_kind")
-        product = right_product(self.raw, rows, self.compiled)
-        if self.center is not None:
-            product -= (rows.astype(np.float64, copy=False) @ self.center).astype(product.dtype, copy=False)
-        return product
-
-    def quadratic(self, S: Any) -> FloatArray:
+    def _dense_quadratic(self, S: FloatArray) -> FloatArray:
         rows = contiguous_rows(self.raw, self.compiled)
-        if rows is None or not isinstance(S, np.ndarray):
-            return super().quadratic(S)
+        if rows is None:
+            return np.einsum("tb,tb->b", self.Z, S @ self.Z, dtype=np.float64)
         from eigensieve.data._dense_numba import column_dots
 
-        product = np.matmul(
-            S.astype(self.raw.dtype, copy=False), self.raw, out=_scratch("scaled", self.raw.shape, self.raw.dtype)
-        )
+        scratch = _scratch("scaled", self.raw.shape, self.raw.dtype)
         energy = np.empty(self.raw.shape[1])
-        column_dots(*rows, product, energy)
+        column_dots(*rows, np.matmul(S.astype(self.raw.dtype, copy=False), self.raw, out=scratch), energy)
         if self.center is not None:
             degrees = S.sum(axis=1, dtype=np.float64)
             cross = degrees.astype(self.raw.dtype) @ self.raw
             energy += self.center * (self.center * degrees.sum() - 2.0 * cross)
-        return energy * self.scale**2
+        return energy if self.scale is None else energy * self.scale**2
 
     def squares(self, weights: FloatArray) -> FloatArray:
         weights = np.asarray(weights, dtype=np.float64)
@@ -213,11 +187,11 @@ class RawBlock(DenseBlock):
         if self.center is not None:
             # sum w (x - c)^2; c is at most a few standard deviations, so that little cancels
             squares += self.center * (self.center * weights.sum() - 2.0 * values)
-        return squares * self.scale**2
+        return squares if self.scale is None else squares * self.scale**2
 
     def gram(self, weights: FloatArray) -> FloatArray:
         dtype = self.raw.dtype
-        weights = np.asarray(weights, dtype=np.float64) * self.scale**2
+        weights = np.asarray(weights, dtype=np.float64) * (1.0 if self.scale is None else self.scale**2)
         raw, center = self.raw, self.center
         carrying = np.flatnonzero(weights)
         if len(carrying) < _CARRYING * len(weights):
@@ -237,6 +211,18 @@ class RawBlock(DenseBlock):
         shift = raw @ (weights * center).astype(dtype)
         shift = shift.astype(np.float64) - float(weights @ center**2) / 2
         return product - np.add.outer(shift, shift, out=_scratch("shift", square, np.float64))
+
+    def grouped_sums(self, codes: IntArray, n_groups: int) -> tuple[FloatArray, FloatArray, FloatArray]:
+        from eigensieve.data._dense_numba import dense_grouped_sums
+
+        # Offset: a sample's own values, so that large means cancel before anything is squared.
+        offset = self.Z[np.argmax(codes >= 0)].astype(np.float64)
+        sums, squares = np.zeros((n_groups, len(offset))), np.zeros(len(offset))
+        dense_grouped_sums(np.ascontiguousarray(self.Z), codes, offset, sums, squares)
+        return sums, squares, np.ones(len(offset))
+
+    def toarray(self) -> FloatArray:
+        return self.Z
 
 
 _kept = threading.local()
@@ -312,26 +298,23 @@ def weighted_moments(weights: FloatArray, Z: FloatArray, compiled: bool = True) 
 def dense_moments(Z: FloatArray, compiled: bool = True) -> BlockMoments:
     """Return mean, norm about the mean, finiteness and exact constancy of the columns of a dense block."""
     rows = contiguous_rows(Z, compiled)
-    return (None if rows is None else _ordinary_moments(*rows)) or _any_moments(Z)
-
-
-def _ordinary_moments(flat: FloatArray, stride: int, height: int, width: int) -> BlockMoments | None:
-    """The same in one compiled loop; None where a value is not finite, or its square overflows or vanishes."""
+    if rows is None:
+        return _any_moments(Z)
     from eigensieve.data._dense_numba import column_moments
 
-    low, high = np.empty((2, width), dtype=flat.dtype)
-    mean, squares = np.empty((2, width))
-    column_moments(flat, stride, height, width, low, high, mean, squares)
+    low, high = np.empty((2, Z.shape[1]), dtype=Z.dtype)
+    mean, squares = np.empty((2, Z.shape[1]))
+    column_moments(*rows, low, high, mean, squares)
     biggest = np.maximum(np.abs(high), np.abs(low)).astype(np.float64)
     if not np.isfinite(mean).all() or ((biggest != 0) & ((biggest > _SAFE) | (biggest < 1 / _SAFE))).any():
-        return None
+        return _any_moments(Z)
     constant = high == low
     norm = np.where(constant, 0.0, np.sqrt(squares))
-    return np.where(constant, low, mean), norm, np.ones(width, dtype=bool), constant
+    return np.where(constant, low, mean), norm, np.ones(Z.shape[1], dtype=bool), constant
 
 
 def _any_moments(Z: FloatArray) -> BlockMoments:
-    """The same for any values."""
+    """The same for values that are not finite, or whose squares overflow or vanish, and for small blocks."""
     high = Z.max(axis=0)
     low = Z.min(axis=0)
     constant = high == low

@@ -17,6 +17,7 @@ _R = 0x9E3779B97F4A7C15  # odd, and 5 modulo 8: its powers have the longest peri
 _WORD = 1 << 64
 _MIXERS = np.uint64(0xFF51AFD7ED558CCD), np.uint64(0xC4CEB9FE1A85EC53)  # of MurmurHash3's finaliser
 _SHIFT = np.uint64(33)
+_STEPS = 8.1377  # levels per standard deviation; few values of tables of whole numbers lie between two of them
 
 
 def fingerprint(data: Any) -> str:
@@ -40,28 +41,38 @@ class Orders:
 def value_orders(data: Any) -> Orders:
     """Return orders that move with the samples and the features of raw data, except among equal ones.
 
-    With h as above and g another mixing of bits, c_t = sum_i h(x_ti), then d_i = sum_t h(x_ti) g(c_t) and c_t = sum_i
-    h(x_ti) g(d_i), modulo 2^64. The samples are in the order of c, the features in that of d.
+    With q_ti = h(8.1 (x_ti - mean_i) / sd_i rounded) and g another mixing of bits, c_t = sum_i q_ti, then d_i = sum_t
+    q_ti g(c_t) and c_t = sum_i q_ti g(d_i), modulo 2^64. The samples are in the order of c, the features in that of d.
+    Rounding lets units, offsets and features that do not vary leave the orders as they are.
     """
-    samples, gaps = row_digests(data), data.shared.gaps
-    features = np.concatenate(data.map_blocks(lambda block: _scrambled(samples) @ _known(gaps, block)))
+    levels = _Levels(data)
+    samples = row_digests(data)
+    features = np.concatenate(data.map_blocks(lambda block: _scrambled(samples) @ levels.of(block)))
     codes = _scrambled(features)
-    samples = sum(data.map_blocks(lambda block: _known(gaps, block) @ codes[block.start : block.stop]))
+    samples = sum(data.map_blocks(lambda block: levels.of(block) @ codes[block.start : block.stop]))
     return Orders(np.argsort(samples, kind="stable"), np.argsort(features, kind="stable"))
 
 
 def row_digests(data: Any) -> IntArray:
-    """Return sum_i h(x_ti) modulo 2^64 for every sample: the same for any order of the features."""
-    gaps = data.shared.gaps  # blocks may be read by other processes, which do not hold what the data share
-    return np.sum(
-        data.map_blocks(lambda block: _known(gaps, block).sum(axis=1, dtype=np.uint64)), axis=0, dtype=np.uint64
-    )
+    """Return c_t = sum_i q_ti modulo 2^64 for every sample: the same for any order and units of the features."""
+    levels = _Levels(data)
+    return np.sum(data.map_blocks(lambda block: levels.of(block).sum(axis=1, dtype=np.uint64)), axis=0, dtype=np.uint64)
 
 
-def _known(gaps: Any, block: Any) -> IntArray:
-    """Return h of the values of a block of features, 0 where one is missing."""
-    values = _mixed(block.toarray())
-    return values if gaps is None else values * gaps.present(slice(block.start, block.stop))
+class _Levels:
+    """q of raw values, 0 where one is missing. Blocks may be read by other processes, which do not hold what the data
+    share."""
+
+    def __init__(self, data: Any) -> None:
+        stats = data.stats()
+        self.gaps, self.mean = data.shared.gaps, np.asarray(stats.mean)
+        sd = np.asarray(stats.centered_norm) / np.sqrt(data.n_samples)
+        self.steps = np.divide(_STEPS, sd, out=np.zeros(data.n_features), where=~stats.constant)
+
+    def of(self, block: Any) -> IntArray:
+        place = slice(block.start, block.stop)
+        values = _mixed(np.rint((block.toarray() - self.mean[place]) * self.steps[place]))
+        return values if self.gaps is None else values * self.gaps.present(place)
 
 
 def place_values(first: int, last: int) -> IntArray:
@@ -72,7 +83,6 @@ def place_values(first: int, last: int) -> IntArray:
 
 
 def dense_digests(Z: Array, places: IntArray) -> IntArray:
-    """Return the fingerprints of the columns of a dense block."""
     return np.sum(_mixed(Z) * places[:, None], axis=0, dtype=np.uint64)
 
 

@@ -1,15 +1,25 @@
-"""Which kind of data an object is, and the data matrix for it. No other code asks."""
+"""Which kind of data an object is, or a file by its suffix, and the data matrix for it. No other code asks."""
 
+import os
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from scipy.sparse import issparse
 
+from eigensieve._extras import require
+from eigensieve._types import Array
 from eigensieve.data.dense import DenseData
-from eigensieve.data.disk.backed_sparse import sparse_source
-from eigensieve.data.disk.chunked import hdf5_source, zarr_source
-from eigensieve.data.disk.npy import memmap_source
-from eigensieve.data.disk.sources import DEFAULT_MEMORY, Source, parse_bytes
+from eigensieve.data.disk.npy import memmap_source, npy_source
+from eigensieve.data.disk.sources import (
+    DEFAULT_MEMORY,
+    ParquetSource,
+    Source,
+    hdf5_source,
+    parse_bytes,
+    sparse_source,
+    zarr_source,
+)
 from eigensieve.data.matrix import DataMatrix
 from eigensieve.data.sparse import SparseData
 
@@ -30,9 +40,10 @@ def as_data(X: Any, max_memory: int | None = None) -> DataMatrix:
         data.shared.names = np.asarray(X.var_names, dtype=object)
         return data
     if kind is not None:
-        found = _open_handle(X, kind, max_memory)
-        if found is not None:
-            return found
+        memory = parse_bytes(DEFAULT_MEMORY) if max_memory is None else max_memory
+        source = _source_of(X, kind, memory)
+        if source is not None:
+            return streamed(source, memory)
     if issparse(X):
         return SparseData(X)
     if isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind in "fiub":
@@ -64,26 +75,19 @@ def stored_kind(X: Any) -> str | None:
     return None
 
 
-def _open_handle(X: Any, kind: str, max_memory: int | None = None) -> DataMatrix | None:
-    """Return the data matrix for an open handle; None for a memory map that must be used as an array."""
-    memory = parse_bytes(DEFAULT_MEMORY) if max_memory is None else max_memory
-    source: Source | None
+def _source_of(X: Any, kind: str, memory: int) -> Source | None:
+    """Return the source behind an open handle; None for a memory map that must be used as an array."""
     if kind == "memmap":
-        source = memmap_source(X)
-    elif kind == "hdf5":
-        source = hdf5_source(X, memory)
-    elif kind == "zarr":
-        source = zarr_source(X, memory)
-    else:
-        path = X.group.file.filename
-        source = sparse_source(X.group, f"{path}:{X.group.name}", path)
-    return None if source is None else streamed(source, memory)
+        return memmap_source(X)
+    if kind != "backed sparse":
+        return hdf5_source(X, memory) if kind == "hdf5" else zarr_source(X, memory)
+    path = X.group.file.filename
+    return sparse_source(X.group, f"{path}:{X.group.name}", path)
 
 
 def streamed(source: Source, max_memory: int) -> DataMatrix:
     """Read a source along the axis that its layout favours."""
-    from eigensieve.data.disk.rows import RowStreamedData
-    from eigensieve.data.disk.sparse_rows import SparseRowData
+    from eigensieve.data.disk.rows import RowStreamedData, SparseRowData
     from eigensieve.data.disk.stream import StreamedData
 
     if min(source.shape) == 0:
@@ -91,3 +95,131 @@ def streamed(source: Source, max_memory: int) -> DataMatrix:
     if not source.by_samples:
         return StreamedData(source, max_memory)
     return (SparseRowData if source.sparse else RowStreamedData)(source, max_memory)
+
+
+def open_data(source: Any, *, max_memory: float | str = DEFAULT_MEMORY, dataset: str | None = None) -> DataMatrix:
+    """Open data that stays where it is, for the `fit` of any selector.
+
+    Parameters
+    ----------
+    source : path or object
+        A path ending in ``.npy``, ``.h5`` / ``.hdf5``, ``.zarr``, ``.h5ad`` or ``.parquet``; or an open
+        `numpy.memmap`, `h5py.Dataset`, `zarr.Array`, `AnnData`, Dask array or Dask dataframe. Samples in
+        rows, features in columns.
+    max_memory : int or str, default="1GB"
+        Bytes that data read from disk may take at any time, for example ``"500MB"``. The selectors' arrays per
+        feature (a few dozen bytes, see the guide) come on top. Dask manages its own memory and ignores this.
+    dataset : str, optional
+        Which array of an HDF5 file or Zarr group; needed when there is more than one. For ``.h5ad`` the
+        default is ``X``, and ``"layers/counts"`` names a layer.
+
+    Returns
+    -------
+    data : DataMatrix
+        Knows its `shape`, `dtype` and `feature_names`, and is accepted wherever a selector takes X.
+
+    Examples
+    --------
+    >>> import numpy as np, tempfile, os
+    >>> from eigensieve import QAlphaSelector
+    >>> from eigensieve.data import open_data
+    >>> X = np.random.default_rng(0).standard_normal((60, 200))
+    >>> X[:30, :8] += 3.0
+    >>> path = os.path.join(tempfile.mkdtemp(), "X.npy")
+    >>> np.save(path, X)
+    >>> QAlphaSelector(8).fit(open_data(path, max_memory="10MB")).get_support(indices=True)
+    array([0, 1, 2, 3, 4, 5, 6, 7])
+    """
+    memory = parse_bytes(max_memory)
+    if isinstance(source, str | os.PathLike):
+        return streamed(_open_path(Path(source), memory, dataset), memory)
+    if dataset is not None:
+        raise ValueError(
+            "The 'dataset' parameter of open_data must be None unless a path is given. "
+            f"Got {dataset!r} for {type(source).__name__} instead."
+        )
+    return as_data(source, memory)
+
+
+def _open_path(path: Path, max_memory: int, dataset: str | None) -> Source:
+    from eigensieve.tables import format_of
+
+    if not path.exists():
+        raise FileNotFoundError(f"There is no file {path}. Check the path.")
+    format = format_of(path, in_place=True).name
+    if format in ("npy", "parquet") and dataset is not None:
+        raise ValueError(
+            f"The 'dataset' parameter of open_data must be None for {path.suffix} files, which hold one matrix. "
+            f"Got {dataset!r} instead."
+        )
+    if format == "npy":
+        return npy_source(path)
+    if format == "parquet":
+        return ParquetSource(path)
+    if format == "zarr":
+        return _open_zarr(path, max_memory, dataset)
+    return _open_hdf5(path, max_memory, dataset or ("X" if format == "h5ad" else None))
+
+
+def _open_hdf5(path: Path, max_memory: int, dataset: str | None) -> Source:
+    from eigensieve.tables import DataError, check_hdf5
+
+    h5py = require("h5py", extra="disk")
+    try:
+        check_hdf5(path, in_place=True)
+    except DataError as error:
+        raise OSError(f"{path} cannot be opened as HDF5: {error} It may be truncated or not an HDF5 file.") from error
+    try:
+        file = h5py.File(path, "r")
+        matrices: list[str] = []
+        if dataset is None:
+            file.visititems(lambda name, item: matrices.append(name) if getattr(item, "ndim", 0) == 2 else None)
+        found = file[_choose(path, dataset, matrices, file)]
+        names = _var_names(file, found)
+        if isinstance(found, h5py.Group):
+            return sparse_source(found, f"{path}:{found.name}", path, names)
+        return hdf5_source(found, max_memory, names)
+    except (RuntimeError, KeyError, TypeError, IndexError, UnicodeError) as error:  # h5py's, and parts that are missing
+        raise OSError(f"{path} cannot be read as HDF5: {error}. It may be truncated; write it again.") from error
+
+
+def _open_zarr(path: Path, max_memory: int, dataset: str | None) -> Source:
+    zarr = require("zarr", extra="disk")
+    try:
+        found = zarr.open(path, mode="r")
+    except Exception as error:  # damaged metadata raises exceptions of many kinds
+        raise OSError(f"{path} cannot be opened as Zarr: {error}. It may be incomplete; write it again.") from error
+    if hasattr(found, "shape"):
+        return zarr_source(found, max_memory)
+    if dataset is None and "X" in found:
+        dataset = "X"
+    matrices = [name for name, item in found.arrays() if item.ndim == 2]
+    member = found[_choose(path, dataset, matrices, found)]
+    if not hasattr(member, "shape"):
+        return sparse_source(member, f"{path}/{dataset}", path)
+    return zarr_source(member, max_memory)
+
+
+def _choose(path: Path, dataset: str | None, matrices: list[str], holder: Any) -> str:
+    """Return the name of the array to read; an error lists those in the file."""
+    if dataset is None and len(matrices) == 1:
+        return matrices[0]
+    if dataset is not None and dataset in holder:
+        return dataset
+    shown = ", ".join(repr(name) for name in matrices[:8]) or ", ".join(repr(name) for name in list(holder)[:8])
+    raise ValueError(
+        f"The 'dataset' parameter of open_data must name one matrix of {path}, which holds {shown}. "
+        f"Got {dataset!r} instead."
+    )
+
+
+def _var_names(file: Any, found: Any) -> Array | None:
+    """Names of the variables where the file is an AnnData file and `found` has one column each."""
+    if "var" not in file or "_index" not in getattr(file["var"], "attrs", {}):
+        return None
+    names = file["var"][file["var"].attrs["_index"]]
+    if hasattr(names, "keys"):  # anndata 0.13 on pandas 3: values beside a mask of those that are missing
+        names = names["values"]
+    names = np.asarray(names.asstr()[:] if hasattr(names, "asstr") else names[:], dtype=object)
+    columns = found.shape[1] if hasattr(found, "shape") else found.attrs["shape"][1]
+    return names if len(names) == columns else None

@@ -24,7 +24,7 @@ from eigensieve.data.stats import BlockMoments, ColumnStats, Moments, joined_mom
 
 if TYPE_CHECKING:
     from eigensieve.data.dense import StoredColumns
-    from eigensieve.data.gaps import Gaps
+    from eigensieve.data.memory import Gaps
 
 Result = TypeVar("Result")
 Ranges = Sequence[tuple[int, int]]
@@ -47,7 +47,7 @@ class Shared:
     names: Array | None = None
     progress: Progress = silent
     exponents: IntArray | None = None
-    """The powers of two by which the columns were multiplied, if they were; see ``extremes.py``."""
+    """The powers of two by which the columns were multiplied, if they were; see ``memory.py``."""
     gaps: "Gaps | None" = None
     kept: dict[str, Any] = field(default_factory=dict)
     """Objects that a backend keeps from pass to pass."""
@@ -119,6 +119,10 @@ class DataMatrix(ABC):
         if self.shared.stats is None:
             self.shared.stats = self.moments().stats()
         return self.shared.stats
+
+    def extreme(self) -> BoolArray:
+        """Return which columns cannot be computed with as they are; see ``memory.py``."""
+        return self.stats().extreme(self.dtype)
 
     def moments(self) -> Moments:
         """Return the statistics of the raw columns in a form that can be merged with other samples'; one pass."""
@@ -312,7 +316,6 @@ class DataMatrix(ABC):
         return [ranges[first:last] for first, last in pairwise(edges)]
 
     def _ranges(self) -> Ranges:
-        """The blocks of all features."""
         size = max(1, min(self.block_size(), self.n_features))
         return [(start, min(start + size, self.n_features)) for start in range(0, self.n_features, size)]
 
@@ -331,46 +334,6 @@ class DataMatrix(ABC):
             match = next((i for i, old in enumerate(spare) if old.shape == shape and old.dtype == example.dtype), None)
             outputs.append(np.empty(shape, example.dtype) if match is None else spare.pop(match))
         return tuple(outputs)
-
-
-class DerivedData(DataMatrix):
-    """Data computed from the blocks of other data; one count of passes, one set of raw statistics, one progress."""
-
-    def __init__(self, base: DataMatrix) -> None:
-        super().__init__(base.n_samples, base.n_features, base.dtype)
-        self.base, self.shared, self.roots = base, base.shared, base.roots
-
-    @abstractmethod
-    def derive(self) -> Callable[[Block], Block]:
-        """Return how a block of this data is made of one of the base; it may travel, so it must not hold the data."""
-
-    def block(self, start: int, stop: int) -> Block:
-        return self.derive()(self.base.block(start, stop))
-
-    def map_blocks(self, fn: Callable[[Block], Result]) -> list[Result]:
-        return self.base.map_blocks(partial(_on_derived, fn, self.derive()))
-
-    def stats(self) -> ColumnStats:
-        return self.base.stats()
-
-    def block_moments(self, start: int, stop: int) -> BlockMoments:
-        return self.base.block_moments(start, stop)
-
-    def block_size(self) -> int:
-        return self.base.block_size()
-
-    def inner(self, A: FloatArray, B: FloatArray) -> FloatArray:
-        return self.base.inner(A, B)
-
-    def collect(self, A: FloatArray) -> FloatArray:
-        return self.base.collect(A)
-
-    def place(self, A: FloatArray) -> FloatArray:
-        return self.base.place(A)
-
-
-def _on_derived(fn: Callable[[Block], Result], derive: Callable[[Block], Block], block: Block) -> Result:
-    return fn(derive(block))
 
 
 def joined(parts: Sequence[Any], axis: int) -> Any:

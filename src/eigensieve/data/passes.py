@@ -3,7 +3,6 @@
 A block holds the rows m_i of M (features x samples) with start <= i < stop. Inside each thread the BLAS uses one.
 """
 
-from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -54,28 +53,6 @@ class Block(Protocol):
 
     def toarray(self) -> FloatArray:
         """Return M_b' as a dense array (samples x features of the block)."""
-
-
-class DerivedBlock(ABC):
-    """A block computed from another one: what follows from its other products."""
-
-    def __init__(self, base: Block) -> None:
-        self.base = base
-        self.start, self.stop = base.start, base.stop
-
-    def add_back(self, W: FloatArray, values: FloatArray, shift: FloatArray) -> None:
-        values += self.back(W)
-
-    def grouped_sums(self, codes: IntArray, n_groups: int) -> tuple[FloatArray, FloatArray, FloatArray]:
-        Z = self.toarray()[codes >= 0].astype(np.float64)
-        groups = np.eye(n_groups)[codes[codes >= 0]]
-        return groups.T @ Z, np.sum(Z**2, axis=0), np.ones(Z.shape[1])
-
-    @abstractmethod
-    def back(self, W: FloatArray) -> FloatArray: ...
-
-    @abstractmethod
-    def toarray(self) -> FloatArray: ...
 
 
 def numbered(block: Block, start: int) -> Block:
@@ -136,11 +113,7 @@ def _controller() -> ThreadpoolController:
     return ThreadpoolController()
 
 
-@cache
-def _processors() -> int:
-    return int(cpu_count())
-
-
+_processors = cache(cpu_count)
 _pool_size: ContextVar[int | None] = ContextVar("pool_size", default=None)
 
 

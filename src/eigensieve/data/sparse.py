@@ -80,7 +80,9 @@ class SparseData(DataMatrix):
     def block(self, start: int, stop: int) -> Block:
         values, center = (self.values, self.center) if self.near is None else self.near
         arrays, here = (self.indptr[start : stop + 1], self.indices, values), slice(start, stop)
-        return SparseBlock(start, stop, *arrays, self.n_samples, at(center, here), at(self.scale, here), self.dtype)
+        center = np.zeros(stop - start) if center is None else center[here]
+        scale = np.ones(stop - start) if self.scale is None else self.scale[here]
+        return SparseBlock(start, stop, *arrays, self.n_samples, center, scale, self.dtype)
 
     def block_moments(self, start: int, stop: int) -> BlockMoments:
         from eigensieve.data._sparse_numba import csc_moments
@@ -145,8 +147,8 @@ class SparseBlock:
     indices: IntArray
     values: FloatArray
     n_samples: int
-    center: FloatArray | None
-    scale: FloatArray | None
+    center: FloatArray
+    scale: FloatArray
     dtype: DType  # of all results
 
     def forward(self, V: FloatArray) -> FloatArray:
@@ -156,7 +158,7 @@ class SparseBlock:
         out = np.empty((self.stop - self.start, V.shape[1]), dtype=self.dtype)
         sums = np.ones(len(V)) @ V  # a product with ones is far faster than a sum along the first axis
         product = csc_forward_narrow if 4 <= V.shape[1] <= 8 else csc_forward
-        product(self.indptr, self.indices, self.values, *self._transform(), V, sums, out)
+        product(self.indptr, self.indices, self.values, self.center, self.scale, V, sums, out)
         return out
 
     def back(self, W: FloatArray) -> FloatArray:
@@ -168,47 +170,29 @@ class SparseBlock:
         from eigensieve.data._sparse_numba import csc_back
 
         W = np.ascontiguousarray(W, dtype=self.dtype)
-        csc_back(self.indptr, self.indices, self.values, *self._transform(), W, shift, values)
-
-    def _transform(self) -> tuple[FloatArray, FloatArray]:
-        """Return centre and scale of every column, also where they change nothing."""
-        size = self.stop - self.start
-        center = np.zeros(size) if self.center is None else self.center
-        return center, np.ones(size) if self.scale is None else self.scale
+        csc_back(self.indptr, self.indices, self.values, self.center, self.scale, W, shift, values)
 
     def gram(self, weights: FloatArray) -> FloatArray:
-        weights = np.asarray(weights, dtype=np.float64)
-        if self.scale is not None:
-            weights = weights * self.scale**2
+        weights = np.asarray(weights, dtype=np.float64) * self.scale**2
         raw = self._matrix()
         out = (raw.multiply(weights[None, :]) @ raw.T).toarray().astype(np.float64)
-        if self.center is not None:
-            shift = np.asarray(raw @ (weights * self.center)).reshape(-1)
-            out -= shift[:, None] + shift[None, :]
-            out += float(np.sum(weights * self.center**2))
-        return out
+        shift = np.asarray(raw @ (weights * self.center)).reshape(-1)
+        return out - np.add.outer(shift, shift) + float(np.sum(weights * self.center**2))
 
     def quadratic(self, S: Any) -> FloatArray:
         raw = self._matrix()
-        product = S @ raw
-        if hasattr(product, "multiply"):
-            energy = np.asarray(product.multiply(raw).sum(axis=0)).reshape(-1)
-        else:
-            energy = np.asarray(raw.multiply(np.asarray(product)).sum(axis=0)).reshape(-1)
-        if self.center is not None:
-            degree = np.asarray(S.sum(axis=1)).reshape(-1)
-            cross = np.asarray(raw.T @ degree).reshape(-1)
-            energy = energy - 2.0 * self.center * cross + self.center**2 * degree.sum()
-        if self.scale is not None:
-            energy = energy * self.scale**2
-        return np.asarray(energy, dtype=np.float64)
+        energy = np.asarray(raw.multiply(S @ raw).sum(axis=0)).reshape(-1)
+        degree = np.asarray(S.sum(axis=1)).reshape(-1)
+        cross = np.asarray(raw.T @ degree).reshape(-1)
+        energy = energy - 2.0 * self.center * cross + self.center**2 * degree.sum()
+        return np.asarray(energy * self.scale**2, dtype=np.float64)
 
     def squares(self, weights: FloatArray) -> FloatArray:
         from eigensieve.data._sparse_numba import csc_squares
 
         out = np.empty(self.stop - self.start)
         weights = np.asarray(weights, dtype=np.float64)
-        csc_squares(self.indptr, self.indices, self.values, *self._transform(), weights, weights.sum(), out)
+        csc_squares(self.indptr, self.indices, self.values, self.center, self.scale, weights, weights.sum(), out)
         return out
 
     def grouped_sums(self, codes: IntArray, n_groups: int) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -217,7 +201,7 @@ class SparseBlock:
         size = self.stop - self.start
         sums, squares = np.zeros((n_groups, size)), np.zeros(size)
         csc_grouped_sums(self.indptr, self.indices, self.values, codes, sums, squares)
-        return sums, squares, self._transform()[1]
+        return sums, squares, self.scale
 
     def toarray(self) -> FloatArray:
         return standardised(self._matrix().toarray(), self.center, self.scale, self.dtype)

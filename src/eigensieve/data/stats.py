@@ -36,7 +36,6 @@ class ColumnStats:
 
     @property
     def variance(self) -> FloatArray:
-        """Variance of the column (divided by the number of samples)."""
         return (self.centered_norm / np.sqrt(self.n_samples)) ** 2
 
     def extreme(self, dtype: DType) -> BoolArray:
@@ -111,21 +110,16 @@ def standardization(stats: ColumnStats, normalize: str, dtype: DType) -> Standar
     of products, `dtype`, decides how large values may be."""
     if normalize not in NORMALIZATIONS:
         raise ValueError(f"normalize must be one of {NORMALIZATIONS}. Got {normalize!r} instead.")
-    size = len(stats.mean)
+    size, largest = len(stats.mean), float(np.finfo(dtype).max) ** 0.4
     scale, far = np.zeros(size), np.full(size, np.inf, dtype=np.float32)
     for start in range(0, size, _FEATURES):
         here = slice(start, start + _FEATURES)
         some = stats.cut(here)
         norm = {"center": some.centered_norm, "unit": some.norm, "none": np.ones(len(some.mean))}[normalize]
         np.divide(1.0, norm, out=scale[here], where=~some.constant & (norm > 0))
-        _distance_from_zero(some, dtype, far[here])
+        # standard deviations from zero to the mean; infinity where squares overflow or vanish
+        safe = (some.norm < largest) & (some.centered_norm > 1 / largest)
+        distance = np.abs(some.mean) * np.sqrt(some.n_samples)
+        np.divide(distance, some.centered_norm, out=far[here], where=safe, casting="same_kind")
+        far[here][some.centered_norm == 0] = 0.0
     return Standard(stats.mean if normalize == "center" else None, scale, far)
-
-
-def _distance_from_zero(stats: ColumnStats, dtype: DType, out: FloatArray) -> None:
-    """Count the standard deviations from zero to each column's mean; infinity where squares overflow or vanish."""
-    largest = float(np.finfo(dtype).max) ** 0.4
-    safe = (stats.norm < largest) & (stats.centered_norm > 1 / largest)
-    distance = np.abs(stats.mean) * np.sqrt(stats.n_samples)
-    np.divide(distance, stats.centered_norm, out=out, where=safe, casting="same_kind")
-    out[stats.centered_norm == 0] = 0.0

@@ -5,10 +5,9 @@ the package. Files of the user's own tables are read by :mod:`eigensieve.tables`
 
 Reading order
 -------------
-synthetic  generators whose relevant features are known
-demo       the demo's data: real measurements hidden among shuffled copies
-real       real sets in a folder that the environment variable ``EIGENSIEVE_DATA`` names
-openml     public copies of standard sets, from OpenML
+synthetic  data whose relevant features are known: planted clusters, single cells, the demo's shuffled copies
+papers     the papers' generators
+real       real sets in a folder that the environment variable ``EIGENSIEVE_DATA`` names, and public copies from OpenML
 
 Words
 -----

@@ -190,7 +190,7 @@ def check_data(
 
 def check_scale(estimator: BaseEstimator, data: DataMatrix) -> DataMatrix:
     """Return data that can be computed with: columns of extreme scale are multiplied by powers of two."""
-    extreme = data.stats().extreme(data.dtype)
+    extreme = data.extreme()
     if not extreme.any():
         return data
     found = tamed(data, extreme)

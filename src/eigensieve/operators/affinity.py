@@ -105,12 +105,14 @@ class Affinity(ABC):
 
     def gradient(self, U: FloatArray, V: FloatArray) -> FloatArray:
         """Return <L_i, (UV' + VU')/2> for every feature; one pass."""
-        columns, k, inner = np.hstack([U, V, self.companion(U, V)]), U.shape[1], float(np.sum(U * V))
-
-        def step(T: FloatArray, *constants: FloatArray) -> tuple[tuple[FloatArray], None, None]:
-            return (self.pull(T[:, :k], T[:, k : 2 * k], T[:, 2 * k :], constants, inner),), None, None
-
-        return self.data.collect(self.data.sweep(columns, step, self.constants).state[0])
+        columns, inner = np.hstack([U, V, self.companion(U, V)]), float(np.sum(U * V))
+        v, extra = slice(U.shape[1], 2 * U.shape[1]), slice(2 * U.shape[1], None)
+        pulled = self.data.sweep(
+            columns,
+            lambda T, *constants: ((self.pull(T[:, : v.start], T[:, v], T[:, extra], constants, inner),), None, None),
+            self.constants,
+        )
+        return self.data.collect(pulled.state[0])
 
     def frobenius(self, weights: FloatArray) -> FloatArray:
         """Return the gradient of |L(w)|_F^2 / 2, i.e. g_i = <L_i, L(w)>.

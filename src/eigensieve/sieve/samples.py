@@ -46,7 +46,8 @@ class Samples:
         numbers = np.unique(self.donors, return_inverse=True)[1].reshape(-1)
         totals = np.bincount(numbers, weights=w)
         between = OwnPairs((self.roots / np.sqrt(totals[numbers]))[:, None], numbers)
-        share = np.concatenate(self.data.map_blocks(between))[self.factor > 0].mean()
+        varies = (self.factor > 0) & ~self.data.stats().constant
+        share = np.concatenate(self.data.map_blocks(between))[varies].mean()
         donors = max(1, round(np.sum(totals) ** 2 / np.sum(totals**2)) - 1)
         chance = donors / samples
         rho = float(np.clip((share - chance) / max(1.0 - chance, 1e-9), 0.0, 1.0))

@@ -6,15 +6,12 @@ file endings up here.
 
 Reading order
 -------------
-table        `Table`, which every reader returns; `Request`, the settings of a reader
-errors       `DataError`: the file, the problem, the fix
-missing      which texts mean "missing"
-labels       labels of samples, from texts to classes or numbers
+table        `Table`, which every reader returns; `Request`, the settings of a reader; labels and batches from a sheet
+errors       `DataError`: the file, the problem, the fix; how much memory a file may take
+labels       which texts mean "missing"; labels of samples, from texts to classes or numbers
 files        the one table of formats (endings, first bytes, reader, writer), and the bytes of a file, a pipe or
              standard input
 reading      `read_table` and `write_table`: look the format up, call its reader or writer
-sheet        labels and batches from a sample sheet
-limits       how much memory a file may take
 columns      named columns of text, Parquet and Feather: which are names, labels, features; where the samples stand
 delimited    CSV and TSV: find the lines, then the header, then parse; and back, in the layout they came in
 grid         the lines of a text file and their cells (`_delimited_numba`)
@@ -22,8 +19,8 @@ dialect      how a text file is laid out: delimiter, decimal mark, whether there
 columnar     Parquet and Feather
 excel        Excel workbooks
 mixed        columns that are no numbers: left out, encoded, kept or dropped; dates as numbers
-matrix       a table around one bare matrix, shared by the files below
-arrays, matlab, matrix_market  .npy and .npz, .mat (`mat5` parses it), .mtx and 10x folders
+arrays       tables around one bare matrix; .npy and .npz
+matlab, matrix_market  .mat; .mtx and 10x folders
 hdf5         .h5ad; HDF5 files are looked through by another process (`_hdf5_survey`) before they are opened
 svmlight     svmlight text
 
@@ -39,8 +36,9 @@ ending       the file's suffix in lower case, without ``.gz``
 from eigensieve.tables.errors import DataError
 from eigensieve.tables.files import FORMATS, format_of
 from eigensieve.tables.hdf5 import check_hdf5
+from eigensieve.tables.labels import unknown
 from eigensieve.tables.reading import check_choices, read_table, write_in_place, write_table, written_format
-from eigensieve.tables.table import Column, Table, percent, unknown
+from eigensieve.tables.table import Column, Table, percent
 
 __all__ = [
     "FORMATS",

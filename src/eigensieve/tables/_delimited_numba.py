@@ -1,4 +1,4 @@
-"""Compiled parsing of delimited numbers: rows of text into rows of a matrix, exactly and without copies.
+"""Compiled parsing of numbers, exactly and without copies: rows of delimited text, and entries of Matrix Market files.
 
 A number is read as ``mantissa * 10^exponent`` and rounded to the nearest float by the method of Eisel and Lemire (D.
 Lemire, "Number parsing at a gigabyte per second", Software: Practice and Experience 51, 2021, section 5). This file is
@@ -11,7 +11,7 @@ import numpy as np
 
 from eigensieve._compiled import njit
 from eigensieve.tables.dialect import TRUTH_WORDS
-from eigensieve.tables.missing import MISSING_WORDS
+from eigensieve.tables.labels import MISSING_WORDS
 
 NUMBER, MISSING, TEXT, LONG, DIGITS = 0, 1, 2, 3, 4
 """What a cell can be. LONG is a number with too many digits, for Python's own float(). DIGITS is a whole number that no
@@ -21,7 +21,9 @@ _QUOTE, _SPACE, _NEWLINE, _RETURN = 34, 32, 10, 13
 _BEFORE_A_CELL = (10, 44, 9, 59, 124, 32)
 """Newline and delimiters: only after these does a quote open a quoted cell."""
 _PLUS, _MINUS, _LOWER_E = 43, 45, 101
+_POINT, _N = 46, 110
 _ZERO = 48
+BAD = -1
 
 
 def _packed(word: str) -> int:
@@ -132,21 +134,16 @@ def _lower(text, first, last):
 @njit(cache=True, nogil=True)
 def _word(text, first, last):
     """Tell what a cell that is no plain number is: missing, infinite, a truth value, or text."""
-    if last - first > 9:
-        return TEXT, np.nan
     signed = last - first > 1 and (text[first] == _MINUS or text[first] == _PLUS)
+    if last - first - signed > 8:
+        return TEXT, np.nan
+    packed = _lower(text, first + signed, last)
+    if packed in _INFINITE:
+        return NUMBER, -np.inf if text[first] == _MINUS else np.inf
     if signed:
-        packed = _lower(text, first + 1, last)
-        if packed in _INFINITE:
-            return NUMBER, -np.inf if text[first] == _MINUS else np.inf
         return TEXT, np.nan
-    if last - first > 8:
-        return TEXT, np.nan
-    packed = _lower(text, first, last)
     if packed in _MISSING:
         return MISSING, np.nan
-    if packed in _INFINITE:
-        return NUMBER, np.inf
     if packed == _TRUE:
         return NUMBER, 1.0
     if packed == _FALSE:
@@ -312,3 +309,57 @@ def locate_column(text, begins, ends, delimiter, wanted):
             firsts[row] = first
             lasts[row] = last
     return firsts, lasts
+
+
+@njit(cache=True, nogil=True)
+def _is_space(byte):
+    return byte == 32 or 9 <= byte <= 13
+
+
+@njit(cache=True, nogil=True)
+def parse_entries(text, place, indices, values, with_values, long):
+    """Parse the entries that begin at a place. Return how many values have many digits, or BAD.
+
+    `indices` receives the indices, from 1, and `values` the value of each entry; `with_values` says whether there are
+    values. `long` receives entry, first byte and last-plus-one byte of the values with many digits, as far as it has
+    room. BAD: there are more or fewer entries than places for them, or one is no number.
+    """
+    n_long = 0
+    entry = 0
+    while True:
+        while place < text.size and _is_space(text[place]):
+            place += 1
+        if place == text.size:
+            return n_long if entry == values.size else BAD
+        if entry == values.size:
+            return BAD
+        for part in range(indices.shape[1] + with_values):
+            while place < text.size and _is_space(text[place]):
+                place += 1
+            first = place
+            while place < text.size and not _is_space(text[place]):
+                place += 1
+            if first == place:
+                return BAD
+            if part < indices.shape[1]:
+                index = np.int64(0)
+                for i in range(first, place):
+                    if not _ZERO <= text[i] <= _ZERO + 9 or i - first > 17:
+                        return BAD
+                    index = index * 10 + np.int64(text[i] - _ZERO)
+                indices[entry, part] = index
+                continue
+            kind, value = _number(text, first, place, _POINT)
+            values[entry] = value
+            if kind == LONG:
+                if n_long < long.shape[0]:
+                    long[n_long, 0], long[n_long, 1], long[n_long, 2] = entry, first, place
+                n_long += 1
+            elif kind == MISSING:
+                if (
+                    place - first != 3 or text[first] | 32 != _N or text[place - 1] | 32 != _N
+                ):  # another word than "nan"
+                    return BAD
+            elif kind == TEXT:
+                return BAD
+        entry += 1

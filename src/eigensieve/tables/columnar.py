@@ -11,10 +11,18 @@ import numpy as np
 
 from eigensieve._extras import require
 from eigensieve.tables.columns import table_of
-from eigensieve.tables.errors import DataError, damaged, parsing, text_among_numbers, too_large
+from eigensieve.tables.errors import (
+    PER_TEXT,
+    DataError,
+    claim,
+    damaged,
+    parsing,
+    refuse_duplicates,
+    text_among_numbers,
+    too_large,
+)
 from eigensieve.tables.files import format_of, read_content
-from eigensieve.tables.limits import PER_TEXT, claim
-from eigensieve.tables.table import Request, Table, refuse_duplicates
+from eigensieve.tables.table import Request, Table
 
 
 def read_parquet(path: Path, request: Request) -> Table:
@@ -38,10 +46,6 @@ class _ArrowColumns:
     names: list[str]
     types: list[Any]
     request: Request
-
-    @property
-    def details(self) -> dict[str, Any]:
-        return {}
 
     def text_columns(self) -> list[int]:
         return [column for column, type in enumerate(self.types) if not _is_numeric(type)]

@@ -1,26 +1,23 @@
 """Tables of named columns (text, Parquet, Feather): which hold names, labels, features or text; where samples stand."""
 
 from collections.abc import Callable, Sequence
-from typing import Any, Literal, Protocol
+from typing import Literal, Protocol
 
 import numpy as np
 
 from eigensieve._types import FloatArray
-from eigensieve.tables.errors import DataError, position
-from eigensieve.tables.labels import as_labels
-from eigensieve.tables.table import Column, Request, Table, refuse_duplicates
+from eigensieve.tables.errors import DataError, position, refuse_duplicates
+from eigensieve.tables.table import Request, Table
 
 UNNAMED = ("", "Unnamed: 0")
 """What R and pandas call an index column without a name."""
 
 
 class Columns(Protocol):
-    """The columns of a file, as its reader found them. `details` are for :class:`Table`."""
+    """The columns of a file, as its reader found them."""
 
     @property
     def names(self) -> Sequence[str]: ...
-    @property
-    def details(self) -> dict[str, Any]: ...
 
     def text_columns(self) -> list[int]:
         """The columns of text, as far as a first look tells."""
@@ -45,7 +42,7 @@ class Columns(Protocol):
 
 
 def table_of(columns: Columns, request: Request, notes: list[str]) -> Table:
-    """Make a table from the columns of a file. Find out where the samples stand."""
+    """Make a table from the columns of a file, once it is known where the samples stand."""
     text_columns = columns.text_columns()
     orientation, reasons = place_of_samples(
         request,
@@ -63,13 +60,11 @@ def _samples_in_rows(columns: Columns, request: Request, text_columns: list[int]
     names = columns.names
     apart = {role: position(name, names, request.path, role) for role, name in request.named.items()}
     id_column = apart.pop("id", None)
-    if id_column is None:
-        id_column = columns.id_column(text_columns, list(apart.values()))
-        if id_column is not None:
-            name = names[id_column]
-            nameless = name in UNNAMED or name.startswith("__index_level_")
-            where = "the index column, which has no name" if nameless else f"column '{name}'"
-            notes.append(f"sample names from {where}")
+    if id_column is None and (id_column := columns.id_column(text_columns, list(apart.values()))) is not None:
+        name = names[id_column]
+        nameless = name in UNNAMED or name.startswith("__index_level_")
+        where = "the index column, which has no name" if nameless else f"column '{name}'"
+        notes.append(f"sample names from {where}")
     taken = [*apart.values(), *([] if id_column is None else [id_column])]
     features = np.delete(np.arange(len(names)), taken)
     values, numeric = columns.numbers(features)
@@ -83,10 +78,9 @@ def _samples_in_rows(columns: Columns, request: Request, text_columns: list[int]
         sample_names=None if id_column is None else columns.texts([id_column])[0],
         format=request.format,
         notes=notes,
-        apart=_set_apart(apart, names, lambda place: columns.texts([place])[0], request),
+        apart={role: request.column(names[place], columns.texts([place])[0]) for role, place in apart.items()},
         id_name=None if id_column is None else names[id_column],
         text=dict(zip((names[column] for column in text), columns.texts(text), strict=True)),
-        details=columns.details,
     )
 
 
@@ -113,16 +107,9 @@ def _samples_in_columns(columns: Columns, request: Request, notes: list[str]) ->
         format=request.format,
         orientation="columns",
         notes=notes,
-        apart=_set_apart(apart, row_names, columns.line, request),
+        apart={role: request.column(row_names[row], columns.line(row)) for role, row in apart.items()},
         id_name=columns.names[0],
-        details=columns.details,
     )
-
-
-def _set_apart(
-    places: dict[str, int], names: Sequence[str], cells: Callable[[int], list[str]], request: Request
-) -> dict[str, Column]:
-    return {role: Column(names[place], as_labels(cells(place), request)) for role, place in places.items()}
 
 
 _FEATURES = """gene genes geneid genename genesymbol symbol hgncsymbol ensembl ensemblid ensemblgeneid entrez entrezid
@@ -162,7 +149,8 @@ def place_of_samples(
         return "columns", [f"samples in columns: the first column is called '{column_names[0]}'"]
     if word in SAMPLE_WORDS or len(row_names) <= 2 * (len(column_names) - 1):
         return "rows", []
-    between_rows, between_columns = _spread_of_means(values())
+    finite = np.where(np.isfinite(found := values()), found, np.nan)
+    between_rows, between_columns = _spread_of_means(finite, 1), _spread_of_means(finite, 0)
     if between_rows > 0.2 and between_rows > 3 * between_columns:
         return "columns", [
             f"samples in columns: {len(row_names):,} named rows differ in level far more than "
@@ -176,23 +164,13 @@ def plain_word(name: str) -> str:
     return "".join(character for character in name.lower() if character.isalnum())
 
 
-def _spread_of_means(values: np.ndarray) -> tuple[float, float]:
-    """Fractions of the variance that lie between the means of rows and between the means of columns.
+def _spread_of_means(values: np.ndarray, axis: int) -> float:
+    """Fraction of the variance that lies between the means along an axis, over the entries that are not NaN.
 
-    Features differ in level and scale far more than samples do, so the larger of the two tells where the features are.
+    Features differ in level and scale far more than samples do, so the larger fraction tells where the features are.
     """
-    finite = np.where(np.isfinite(values), values, np.nan)
-    total = float(np.nanvar(finite)) if np.isfinite(finite).any() else 0.0
-    if total == 0.0:
-        return 0.0, 0.0
-    with np.errstate(invalid="ignore"):
-        rows, columns = _means(finite, 1), _means(finite, 0)
-    return float(np.var(rows)) / total, float(np.var(columns)) / total
-
-
-def _means(values: np.ndarray, axis: int) -> np.ndarray:
-    """Means along an axis over finite entries, only where there are any."""
-    known = np.isfinite(values)
+    known = ~np.isnan(values)
+    total = float(np.nanvar(values)) if known.any() else 0.0
     count = known.sum(axis=axis)
-    sums = np.where(known, values, 0.0).sum(axis=axis)
-    return sums[count > 0] / count[count > 0]
+    means = np.nansum(values, axis=axis)[count > 0] / count[count > 0]
+    return float(np.var(means)) / total if total else 0.0

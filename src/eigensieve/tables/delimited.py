@@ -6,7 +6,9 @@ and 9 times the memory of this reader, and pyarrow still more. On 200,000 x 20 c
 
 import csv
 import io
+from collections.abc import Iterator
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from typing import IO, Any
 
@@ -17,9 +19,9 @@ from eigensieve.tables.dialect import TAB_ENDINGS, Dialect
 from eigensieve.tables.errors import DataError
 from eigensieve.tables.files import Source, ending_of, open_for_writing, read_content
 from eigensieve.tables.grid import comment_among, find_grid
-from eigensieve.tables.sheet import Sheet, read_with
-from eigensieve.tables.table import Request, Table
+from eigensieve.tables.table import Request, Sheet, Table, read_with
 
+Line = tuple[list[Any], np.ndarray, list[Any]]
 _BEGIN, _END = b"!series_matrix_table_begin", b"!series_matrix_table_end"
 """Marks around the numbers in a series matrix of the Gene Expression Omnibus (GEO)."""
 
@@ -30,7 +32,8 @@ def read_csv(source: Source, request: Request) -> Table:
         return _read_series_matrix(content, request)
     notes: list[str] = []
     try:
-        return table_of(find_grid(content, request, notes), request, notes)
+        grid = find_grid(content, request, notes)
+        return replace(table_of(grid, request, notes), details={"dialect": grid.dialect})
     except csv.Error as error:
         raise DataError(
             f"'{request.path}' has a line that cannot be split into cells: {error}. "
@@ -70,26 +73,41 @@ def _about_samples(head: bytes) -> dict[str, list[str]]:
 
 
 def write_csv(path: Path, table: Table) -> None:
-    """Write a table as delimited text; a name ending in ``.gz`` is compressed."""
-    dialect = _dialect(path, table)
+    """Write a table as delimited text, in the layout it was read with as far as the ending allows it; a name ending in
+    ``.gz`` is compressed."""
+    dialect: Dialect = table.details.get("dialect", Dialect())
+    ending = ending_of(path)
+    if ending in TAB_ENDINGS:
+        dialect = replace(dialect, delimiter="\t")
+    elif ending == ".csv" and dialect.delimiter == "\t":
+        dialect = replace(dialect, delimiter="," if dialect.decimal == "." else ";")
     with open_for_writing(path) as binary, io.TextIOWrapper(binary, "utf-8", newline="") as file:
         _write(file, table, dialect)
 
 
-def _dialect(path: Path, table: Table) -> Dialect:
-    """The layout the table was read with, as far as the file's ending allows it."""
-    dialect: Dialect = table.details.get("dialect", Dialect())
-    ending = ending_of(path)
-    if ending in TAB_ENDINGS:
-        return replace(dialect, delimiter="\t")
-    if ending == ".csv" and dialect.delimiter == "\t":
-        return replace(dialect, delimiter="," if dialect.decimal == "." else ";")
-    return dialect
+def lines(table: Table) -> tuple[list[str], Iterator[Line]]:
+    """Return the header of a text table in the file's orientation, and its lines: cells, numbers, cells."""
+    ids, apart = table.sample_names, {column.name: column.values for column in table.apart.values()}
+    if table.orientation == "columns":
+        header = [table.id_name or "", *table.sample_names_or_numbers]
+        labels: Iterator[Line] = (([name, *values], np.empty(0), []) for name, values in apart.items())
+        X: Any = table.X if isinstance(table.X, np.ndarray) else table.X.tocsc()
+        values: Iterator[Line] = (([name], _line(X[:, [place]]), []) for place, name in enumerate(table.feature_names))
+        return header, chain(labels, values)
+    header = [*([] if ids is None else [table.id_name or "id"]), *table.feature_names, *apart]
+    numbers = range(table.X.shape[0])
+    before = ([] if ids is None else [ids[row]] for row in numbers)
+    after = ([values[row] for values in apart.values()] for row in numbers)
+    return header, zip(before, (_line(table.X[[row]]) for row in numbers), after, strict=True)
+
+
+def _line(part: Any) -> np.ndarray:
+    return np.ravel(part if isinstance(part, np.ndarray) else part.toarray())
 
 
 def _write(file: IO[str], table: Table, dialect: Dialect) -> None:
     writer = csv.writer(file, delimiter=dialect.delimiter, lineterminator="\n")
-    header, rows = table.lines()
+    header, rows = lines(table)
     if dialect.header or table.orientation == "columns":
         writer.writerow(header)
     writer.writerows([*map(str, before), *_cells(values, dialect), *map(str, after)] for before, values, after in rows)

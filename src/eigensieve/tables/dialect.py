@@ -7,7 +7,7 @@ from itertools import pairwise
 from math import isnan
 
 from eigensieve.tables.columns import FEATURE_WORDS, SAMPLE_WORDS, plain_word
-from eigensieve.tables.missing import MISSING_WORDS
+from eigensieve.tables.labels import MISSING_WORDS
 from eigensieve.tables.table import Request
 
 DELIMITERS = ",\t;| "
@@ -107,7 +107,8 @@ def find_header(dialect: Dialect, first: list[str], body: list[list[str]], reque
     columns.
     """
     if request.header is None:
-        header = _has_names(dialect, first, body) or request.names_any(first)
+        asked = {*request.named.values(), *request.keep, *request.drop}
+        header = _has_names(dialect, first, body) or not asked.isdisjoint(cell.strip() for cell in first)
         if not header and _has_numbers_as_names(dialect, first, body):
             return True, ["the first line was taken for the header, although it holds numbers"]
     else:
@@ -162,18 +163,15 @@ def _has_numbers_as_names(dialect: Dialect, first: list[str], body: list[list[st
         return False
     if texts[0] == 0 and plain_word(names[0]) in FEATURE_WORDS | SAMPLE_WORDS:
         return True
-    return _stand_out(values, [[dialect.value(row[column]) for column in numbers] for row in rows])
-
-
-def _stand_out(values: list[float], below: list[list[float]]) -> bool:
-    """Whether numbers rise or fall throughout, and those below them are of another size or do not do the same."""
+    # the numbers rise or fall throughout, and those below them are of another size or do not do the same
+    under = [[dialect.value(row[column]) for column in numbers] for row in rows]
     order = _order(values)
     if order == 0 or len(values) < 3:
         return False
-    others = [value for row in below for value in row if not isnan(value)]
+    others = [value for row in under for value in row if not isnan(value)]
     if others and (min(values) > max(others) or max(values) < min(others)):
         return True
-    return len(values) >= FEW_NUMBERS and any(_order(row) != order for row in below)
+    return len(values) >= FEW_NUMBERS and any(_order(row) != order for row in under)
 
 
 def _order(values: list[float]) -> int:

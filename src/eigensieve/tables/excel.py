@@ -12,10 +12,9 @@ from typing import Any
 import numpy as np
 
 from eigensieve._extras import require
-from eigensieve.tables.delimited import read_csv
-from eigensieve.tables.errors import DataError, damaged, listed
+from eigensieve.tables.delimited import lines, read_csv
+from eigensieve.tables.errors import PER_TEXT, DataError, allowance, claim, damaged, listed
 from eigensieve.tables.files import Source
-from eigensieve.tables.limits import PER_TEXT, allowance, claim
 from eigensieve.tables.table import Request, Table
 
 
@@ -71,7 +70,7 @@ def write_xlsx(path: Path, table: Table) -> None:
     openpyxl = require("openpyxl", extra="excel")
     book = openpyxl.Workbook(write_only=True)
     sheet = book.create_sheet("table")
-    header, rows = table.lines()
+    header, rows = lines(table)
     sheet.append(_words(sheet, header))
     for before, values, after in rows:
         cells = [None if value != value else value for value in values.tolist()]

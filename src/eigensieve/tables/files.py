@@ -18,8 +18,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import IO, Any, Literal, cast
 
-from eigensieve.tables.errors import DataError
-from eigensieve.tables.limits import allowance, claim
+from eigensieve.tables.errors import DataError, allowance, claim
 
 
 @dataclass(frozen=True)
@@ -89,7 +88,11 @@ def format_of_stream(content: bytes, path: Path) -> Format:
     found = _look_up(path)
     if found is not None and found.file:
         return found
-    members = _members(content)
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            members = archive.namelist()
+    except zipfile.BadZipFile:
+        members = []
     for format in ALL:
         if content.startswith(format.magic) and (not format.member or format.member in members):
             return format
@@ -100,15 +103,6 @@ def function(verb: Literal["read", "write"], format: Format) -> Callable[..., An
     """Import the reader or the writer of a format when it is first needed."""
     found: Callable[..., Any] = getattr(import_module(f"eigensieve.tables.{format.file}"), f"{verb}_{format.name}")
     return found
-
-
-def _members(content: bytes) -> list[str]:
-    """Names of the files in a zip archive; none where it is damaged or something else."""
-    try:
-        with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            return archive.namelist()
-    except zipfile.BadZipFile:
-        return []
 
 
 def _look_up(path: Path) -> Format | None:
@@ -155,11 +149,6 @@ def _decompressed(file: IO[bytes], path: str | Path, size: int) -> bytes:
     except _BROKEN as error:
         raise DataError(f"'{path}' is damaged: {error}. Get the file again.") from error
     return content.getvalue()
-
-
-def as_stream(source: Source) -> io.BytesIO:
-    """The bytes of a source, decompressed, as a file in memory."""
-    return source if isinstance(source, io.BytesIO) else io.BytesIO(read_content(source)[:])
 
 
 def open_for_writing(path: Path) -> IO[bytes]:

@@ -12,9 +12,8 @@ import numpy as np
 
 from eigensieve.tables.columns import UNNAMED
 from eigensieve.tables.dialect import DELIMITERS, Dialect, detect, find_header, has_commas
-from eigensieve.tables.errors import DataError, damaged, too_large
-from eigensieve.tables.limits import PER_TEXT, claim
-from eigensieve.tables.table import NumberedNames, Request, refuse_duplicates
+from eigensieve.tables.errors import PER_TEXT, DataError, claim, damaged, refuse_duplicates, too_large
+from eigensieve.tables.table import NumberedNames, Request
 
 BLOCK_BYTES = 2**23
 """Text that one thread parses at a time."""
@@ -42,10 +41,6 @@ class Grid:
     names: Sequence[str]  # column names
     dialect: Dialect
     remark: str = ""  # what ragged lines may come from, for the error about them
-
-    @property
-    def details(self) -> dict[str, Any]:
-        return {"dialect": self.dialect}
 
     def text_columns(self) -> list[int]:
         sampled = max(1, min(5, SAMPLED_CELLS // len(self.names), len(self.begins)))
@@ -98,13 +93,11 @@ class Grid:
         if len(columns) > FEW_COLUMNS:  # each column alone would read the lines once more
             lines = [self._line(row) for row in range(len(self.begins))]
             return [[line[column].strip() if column < len(line) else "" for line in lines] for column in columns]
-        return [self._column(column) for column in columns]
-
-    def _column(self, index: int) -> list[str]:
         from eigensieve.tables._delimited_numba import locate_column
 
-        firsts, lasts = locate_column(self.text, self.begins, self.ends, ord(self.dialect.delimiter), index)
-        return [self._decode(first, last) if first >= 0 else "" for first, last in zip(firsts, lasts, strict=True)]
+        lines_and_mark = self.text, self.begins, self.ends, ord(self.dialect.delimiter)
+        cells = [zip(*locate_column(*lines_and_mark, column), strict=True) for column in columns]
+        return [[self._decode(first, last) if first >= 0 else "" for first, last in column] for column in cells]
 
     def _parsed(self, columns: np.ndarray, rows: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
         """As :meth:`_numbers`. The caller's own words for missing values and thousands marks are read, too."""
@@ -134,7 +127,11 @@ class Grid:
         ends = self.ends if rows is None else self.ends[rows]
         targets = np.full(len(self.names), -1, dtype=np.int64)
         targets[columns] = np.arange(len(columns))
-        self._check_size(begins, ends, len(columns))
+        length = int((ends - begins).sum())
+        if len(columns) and len(begins) * len(self.names) > length + len(begins):
+            # some line is too short: counting the cells finds it, without room for their values
+            self._block(begins, ends, np.full(len(self.names), -1), np.empty((len(begins), 0)), 0)
+        claim(8.0 * len(begins) * len(columns), self.request.path, self.request.size)
         values = np.empty((len(begins), len(columns)))
         average = max(1, int(ends[-1] - begins[0]) // len(begins))
         step = max(1, BLOCK_BYTES // average)
@@ -146,24 +143,12 @@ class Grid:
                 )
             )
         cells = np.concatenate(odd)
-        if rows is None:
-            self._refuse_identifiers(values, targets, cells[cells[:, 4] == DIGITS])
-        return values, cells[cells[:, 4] == TEXT, :4]
-
-    def _refuse_identifiers(self, values: np.ndarray, targets: np.ndarray, cells: np.ndarray) -> None:
-        """Refuse a column of whole numbers that lost digits: as floats, different ones are the same."""
-        for column in np.unique(cells[:, 1]):
+        # whole numbers that lost digits: as floats, different ones are the same
+        for column in np.unique(cells[cells[:, 4] == DIGITS, 1]) if rows is None else ():
             here = values[:, targets[column]]
             if not self.request.unused(self.names[column]) and np.all(np.isnan(here) | (here == np.trunc(here))):
                 raise too_large(self.request.path, f" in column '{self.names[column]}'")
-
-    def _check_size(self, begins: np.ndarray, ends: np.ndarray, n_columns: int) -> None:
-        """Refuse a matrix that does not fit, or that has more cells than there is text for."""
-        length = int((ends - begins).sum())
-        if n_columns and len(begins) * len(self.names) > length + len(begins):
-            # some line is too short: counting the cells finds it, without room for their values
-            self._block(begins, ends, np.full(len(self.names), -1), np.empty((len(begins), 0)), 0)
-        claim(8.0 * len(begins) * n_columns, self.request.path, self.request.size)
+        return values, cells[cells[:, 4] == TEXT, :4]
 
     def _block(
         self, begins: np.ndarray, ends: np.ndarray, targets: np.ndarray, values: np.ndarray, offset: int
@@ -178,18 +163,6 @@ class Grid:
             claim(40.0 * n_odd, self.request.path, self.request.size)
             odd = np.empty((n_odd, 5), dtype=np.int64)
             parse_rows(self.text, begins, ends, *marks, targets, values, cells, odd)
-        self._refuse_ragged(cells, offset)
-        odd = odd[:n_odd]
-        long = odd[:, 4] == LONG
-        for place in np.flatnonzero(long):
-            row, column, first, last, _ = odd[place]
-            text = self._decode(first, last).replace(self.dialect.decimal, ".")
-            values[row, targets[column]] = float(text)
-            odd[place, 4] = DIGITS if _loses_digits(text) else NUMBER
-        odd[:, 0] += offset
-        return odd[odd[:, 4] != NUMBER]
-
-    def _refuse_ragged(self, cells: np.ndarray, offset: int) -> None:
         wrong = np.flatnonzero(cells != len(self.names))
         if len(wrong):
             row = int(wrong[0])
@@ -198,10 +171,23 @@ class Grid:
                 f"{len(self.names):,} are expected. "
                 + (self.remark or "Check that row for a missing, extra or unquoted delimiter.")
             )
+        odd = odd[:n_odd]
+        for place in np.flatnonzero(odd[:, 4] == LONG):
+            row, column, first, last, _ = odd[place]
+            text = self._decode(first, last).replace(self.dialect.decimal, ".")
+            number = values[row, targets[column]] = float(text)
+            # a whole number that no float can hold is not a measurement
+            digits = text.lstrip("+-0")
+            exact = not digits.isdecimal() or (np.isfinite(number) and int(abs(number)) == int(digits))
+            odd[place, 4] = NUMBER if exact else DIGITS
+        odd[:, 0] += offset
+        return odd[odd[:, 4] != NUMBER]
 
 
 def find_grid(content: Any, request: Request, notes: list[str]) -> Grid:
     """Find the lines and the header of a delimited file."""
+    from eigensieve.tables._delimited_numba import find_lines
+
     path = request.path
     if content[:2] in (b"\xff\xfe", b"\xfe\xff"):
         try:
@@ -217,10 +203,16 @@ def find_grid(content: Any, request: Request, notes: list[str]) -> Grid:
         raise DataError(f"'{path}' is not a text table. Give it the file ending of its real format.")
     start = 3 if content[:3] == b"\xef\xbb\xbf" else 0
     text = np.frombuffer(content, dtype=np.uint8)
-    begins, ends = _rows(text, start, request)
-    if len(begins) == 0:
+    begins = ends = np.empty(0, dtype=np.int64)
+    count = find_lines(text, start, begins, ends)
+    if count == 0:
         raise DataError(f"'{path}' is empty. Check that it was written completely.")
-    lines = _first_lines(text, begins, ends)
+    claim(16.0 * count, path, request.size)
+    begins, ends = np.empty(count, dtype=np.int64), np.empty(count, dtype=np.int64)
+    find_lines(text, start, begins, ends)
+    # the layout is worked out from four lines, and from more while they are short
+    within = int(np.searchsorted(ends, begins[0] + SAMPLED_BYTES))
+    lines = [text[begins[row] : ends[row]].tobytes() for row in range(min(len(begins), max(4, min(within, 100))))]
     widest = max(line.count(mark.encode()) for line in lines for mark in DELIMITERS)
     claim(PER_TEXT * (len(begins) + 4.0 * widest), path, request.size)
     dialect, assumed = detect(lines, request, _encoding(content))
@@ -290,28 +282,3 @@ def _encoding(content: Any) -> str:
     except UnicodeDecodeError:
         return "latin-1"
     return "utf-8"
-
-
-def _rows(text: np.ndarray, start: int, request: Request) -> tuple[np.ndarray, np.ndarray]:
-    """First and last-plus-one byte of every line that is not blank."""
-    from eigensieve.tables._delimited_numba import find_lines
-
-    none = np.empty(0, dtype=np.int64)
-    count = find_lines(text, start, none, none)
-    claim(16.0 * count, request.path, request.size)
-    begins, ends = np.empty(count, dtype=np.int64), np.empty(count, dtype=np.int64)
-    find_lines(text, start, begins, ends)
-    return begins, ends
-
-
-def _first_lines(text: np.ndarray, begins: np.ndarray, ends: np.ndarray) -> list[bytes]:
-    """The lines that the layout is worked out from: four, and more while they are short."""
-    within = np.searchsorted(ends, begins[0] + SAMPLED_BYTES)
-    count = min(len(begins), max(4, min(int(within), 100)))
-    return [text[begins[row] : ends[row]].tobytes() for row in range(count)]
-
-
-def _loses_digits(text: str) -> bool:
-    """Whether a text is a whole number that no float can hold."""
-    digits = text.lstrip("+-").lstrip("0")
-    return digits.isdecimal() and (np.isinf(float(digits)) or int(float(digits)) != int(digits))

@@ -9,11 +9,9 @@ from pathlib import Path
 import numpy as np
 
 from eigensieve._extras import require
-from eigensieve.tables.errors import DataError, damaged, parsing, position
-from eigensieve.tables.labels import as_labels
-from eigensieve.tables.limits import allowance, claim
-from eigensieve.tables.matrix import as_matrix
-from eigensieve.tables.table import Column, Request, Table, make_unique
+from eigensieve.tables.arrays import as_matrix
+from eigensieve.tables.errors import DataError, allowance, claim, damaged, parsing, position
+from eigensieve.tables.table import Request, Table, make_unique
 
 _SURVEY = Path(__file__).with_name("_hdf5_survey.py")
 _SECONDS = 60.0
@@ -79,7 +77,7 @@ def read_h5ad(path: Path, request: Request) -> Table:
         format=request.format,
         notes=notes,
         apart={
-            role: Column(name, as_labels([str(entry) for entry in stored.obs[name]], request))
+            role: request.column(name, [str(entry) for entry in stored.obs[name]])
             for role, name in request.apart.items()
         },
         id_name=request.id,

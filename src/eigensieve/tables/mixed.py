@@ -7,9 +7,10 @@ from datetime import UTC, datetime
 
 import numpy as np
 
+from eigensieve._words import counted
 from eigensieve.tables.dialect import Dialect, has_commas
 from eigensieve.tables.errors import DataError, listed, position, text_among_numbers
-from eigensieve.tables.missing import gaps
+from eigensieve.tables.labels import gaps
 from eigensieve.tables.table import Request, Table
 
 MOST_CATEGORIES = 50
@@ -19,23 +20,25 @@ MOST_CATEGORIES = 50
 def arranged(table: Table, request: Request) -> Table:
     """Return the table with the columns asked for (`keep`, `drop`) and columns of text encoded (`categories`)."""
     numbers, text = _wanted(table, request)
-    table = replace(table, text=text)
     if len(numbers) < len(table.feature_names):
         table.notes.append(f"{len(numbers):,} of {len(table.feature_names):,} columns of numbers are used, as asked")
         table = table.take(np.array(numbers, dtype=np.intp))
-    table = _with_dates(table)
-    text = table.text
+    dates = {name: found for name, texts in text.items() if (found := as_dates(texts)) is not None}
+    for name, (_, meaning) in dates.items():
+        table.notes.append(f"column '{name}' holds dates and is used as a number: {meaning}")
+    text = {name: texts for name, texts in text.items() if name not in dates}
+    table = _with_columns(replace(table, text=text), list(dates), [values for values, _ in dates.values()])
     if not text:
         return table
     dialect: Dialect = table.details.get("dialect", Dialect())
     if request.categories == "error":
         raise _refused(text, dialect, request)
     if request.categories == "one-hot":
-        return _encoded(table, request)
+        return _encoded(table)
     strays = {name: _number_words(texts, dialect.decimal) for name, texts in text.items()}
     words = [name for name, stray in strays.items() if not stray]
     if words:
-        table.notes.append(f"left out {_columns(len(words))} of text: {listed(words)}")
+        table.notes.append(f"left out {counted(len(words), 'column')} of text: {listed(words)}")
     for name, stray in strays.items():
         if stray and all(map(has_commas, stray)):
             table.notes.append(f"left out column '{name}', whose numbers have commas: {listed(stray, 3)}")
@@ -61,15 +64,6 @@ def _wanted(table: Table, request: Request) -> tuple[Sequence[int], dict[str, li
     return numbers, {name: texts for name, texts in table.text.items() if name in keep}
 
 
-def _with_dates(table: Table) -> Table:
-    """Turn columns of dates into numbers, and note it."""
-    dates = {name: found for name, texts in table.text.items() if (found := as_dates(texts)) is not None}
-    for name, (_, meaning) in dates.items():
-        table.notes.append(f"column '{name}' holds dates and is used as a number: {meaning}")
-    text = {name: texts for name, texts in table.text.items() if name not in dates}
-    return _with_columns(replace(table, text=text), list(dates), [values for values, _ in dates.values()])
-
-
 def _with_columns(table: Table, names: list[str], columns: list[np.ndarray]) -> Table:
     if not names:
         return table
@@ -87,7 +81,7 @@ def _refused(text: dict[str, list[str]], dialect: Dialect, request: Request) -> 
     return text_among_numbers(request.path, list(text), example)
 
 
-def _encoded(table: Table, request: Request) -> Table:
+def _encoded(table: Table) -> Table:
     """Add one column of 0 and 1 per category. A missing category has 0 everywhere."""
     names: list[str] = []
     columns: list[np.ndarray] = []
@@ -104,11 +98,13 @@ def _encoded(table: Table, request: Request) -> Table:
         names += [f"{name}={category}" for category in categories]
         columns += [(values == category).astype(np.float64) for category in categories]
     if varied:
-        table.notes.append(f"left out {_columns(len(varied))} of text with too many values to encode: {listed(varied)}")
+        table.notes.append(
+            f"left out {counted(len(varied), 'column')} of text with too many values to encode: {listed(varied)}"
+        )
     if not columns:
         return table
     table.notes.append(
-        f"encoded {_columns(len(encoded))} of categories as {len(columns):,} of 0 and 1: {listed(encoded)}"
+        f"encoded {counted(len(encoded), 'column')} of categories as {len(columns):,} of 0 and 1: {listed(encoded)}"
     )
     return _with_columns(table, names, columns)
 
@@ -135,10 +131,6 @@ def _is_number(text: str) -> bool:
     except ValueError:
         return False
     return True
-
-
-def _columns(count: int) -> str:
-    return f"{count:,} column{'s' * (count != 1)}"
 
 
 _TIME = r"(?:[T ](?P<hour>\d\d?):(?P<minute>\d\d)(?::(?P<second>\d\d)(?:\.\d+)?)?(?:Z|\+00:?00)?)?"

@@ -13,7 +13,6 @@ from typing import get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.sparse import csr_matrix
 
 from eigensieve._errors import wrong_parameter
 from eigensieve._files import staged
@@ -34,10 +33,9 @@ from eigensieve.tables.files import (
     read_stream,
 )
 from eigensieve.tables.grid import find_grid
-from eigensieve.tables.missing import named_gaps, numbers_among
+from eigensieve.tables.labels import named_gaps, numbers_among, without_gaps
 from eigensieve.tables.mixed import arranged
-from eigensieve.tables.sheet import Sheet, read_with
-from eigensieve.tables.table import Categories, Column, Matrix, Request, Samples, Table, checked
+from eigensieve.tables.table import Categories, Column, Request, Samples, Sheet, Table, checked, read_with
 
 
 def read_table(
@@ -177,38 +175,14 @@ def _with_gaps(table: Table, request: Request) -> Table:
         raise DataError(
             f"'{request.path}' is sparse: its zeros are not stored, so 0 cannot mean missing. Store a dense matrix."
         )
-    X = table.X
-    for number in numbers:
-        X = _without_number(X, number)
-    text = {name: _texts_with_gaps(cells, words) for name, cells in table.text.items()}
-    apart = {role: Column(name, _labels_with_gaps(values, words)) for role, (name, values) in table.apart.items()}
-    return replace(table, X=X, text=text, apart=apart)
-
-
-def _without_number(X: Matrix, number: float) -> Matrix:
-    """The matrix with NaN in place of a number. What is not stored of a sparse one stays zero."""
-    values = X if isinstance(X, np.ndarray) else X.data
+    X = table.X.copy()
+    values = X if isinstance(X, np.ndarray) else X.data  # what is not stored stays zero
     with np.errstate(over="ignore"):
-        found = values == values.dtype.type(number)
-    if not found.any():
-        return X
-    values = np.where(found, values.dtype.type(np.nan), values)
-    return values if isinstance(X, np.ndarray) else csr_matrix((values, X.indices, X.indptr), shape=X.shape)
-
-
-def _texts_with_gaps(texts: list[str], words: Sequence[str]) -> list[str]:
-    missing = named_gaps(texts, words)
-    return ["" if text in missing else text for text in texts]
-
-
-def _labels_with_gaps(labels: np.ndarray, words: Sequence[str]) -> np.ndarray:
-    """Labels with NaN, or an empty text, in place of the caller's own words for missing ones."""
-    if labels.dtype.kind not in "iufU":
-        return labels
-    if labels.dtype.kind == "U":
-        return np.array(_texts_with_gaps(labels.tolist(), words), dtype=str)
-    found = np.isin(labels, numbers_among(words))
-    return np.where(found, np.nan, labels) if found.any() else labels
+        values[np.isin(values, np.array(numbers, dtype=values.dtype))] = np.nan
+    missing = {name: named_gaps(cells, words) for name, cells in table.text.items()}
+    text = {name: ["" if cell in missing[name] else cell for cell in cells] for name, cells in table.text.items()}
+    apart = {role: Column(name, without_gaps(values, words)) for role, (name, values) in table.apart.items()}
+    return replace(table, X=X, text=text, apart=apart)
 
 
 def check_choices(

@@ -1,14 +1,14 @@
 """svmlight / libsvm text files."""
 
+import io
 import re
 from pathlib import Path
 
 import numpy as np
 from scipy.sparse import csr_matrix
 
-from eigensieve.tables.errors import DataError, damaged, parsing, too_large
-from eigensieve.tables.files import Source, as_stream, open_for_writing
-from eigensieve.tables.limits import PER_FEATURE, claim
+from eigensieve.tables.errors import PER_FEATURE, DataError, claim, damaged, parsing, too_large
+from eigensieve.tables.files import Source, open_for_writing, read_content
 from eigensieve.tables.table import Column, NumberedNames, Request, Table
 
 _UNDERSCORE = re.compile(rb"^[^#\n_]*_", re.MULTILINE)
@@ -34,13 +34,14 @@ def read_svmlight(source: Source, request: Request) -> Table:
             raise DataError(f"'{path}' has no label column '{name}'. In svmlight files it is called '{LABEL}'.")
     if request.samples == "columns":
         raise DataError(f"'{path}' has samples in rows: the svmlight format allows nothing else. Leave it at rows.")
-    content = as_stream(source)
-    if _UNDERSCORE.search(content.getbuffer()):
+    content = read_content(source)[:]
+    if _UNDERSCORE.search(content):
         raise damaged(path, "a svmlight file")  # the parser takes 1_0 for 10
-    if not all(_is_exact(found[1]) for found in _LONG.finditer(content.getbuffer())):
+    numbers = (found[1] for found in _LONG.finditer(content))
+    if not all(len(digits) <= 300 and int(digits) == int(float(digits)) for digits in numbers):
         raise too_large(path)
     with parsing(path, "a svmlight file"):
-        X, y = load_svmlight_file(content)
+        X, y = load_svmlight_file(io.BytesIO(content))
     claim(PER_FEATURE * X.shape[1], path, request.size)
     if label and np.any(np.abs(y) >= 2**53):
         raise too_large(path, " among its labels")
@@ -53,10 +54,6 @@ def read_svmlight(source: Source, request: Request) -> Table:
         apart={"label": Column(LABEL, target)} if label else {},
         details={"target": target},
     )
-
-
-def _is_exact(digits: bytes) -> bool:
-    return len(digits) <= 300 and int(digits) == int(float(digits))
 
 
 def write_svmlight(path: Path, table: Table) -> None:

@@ -1,22 +1,21 @@
-"""A table of samples as the readers hand it over, and the error they raise."""
+"""A table of samples as the readers hand it over, and sample sheets: labels and batches from another file."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import chain
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, overload
 
 import numpy as np
 from scipy.sparse import csr_matrix
 
-from eigensieve.tables.errors import DataError, listed, too_large
-from eigensieve.tables.missing import gaps
+from eigensieve.tables.errors import DataError, listed, refuse_duplicates, too_large
+from eigensieve.tables.labels import as_labels, gaps, unknown
 
 Samples = Literal["auto", "rows", "columns"]
 Categories = Literal["error", "leave-out", "one-hot"]
 Matrix = np.ndarray | csr_matrix
-Line = tuple[list[Any], np.ndarray, list[Any]]
 
 
 @dataclass(frozen=True)
@@ -43,19 +42,18 @@ class Request:
     # names of samples that are known from elsewhere. They tell where the samples stand.
     known_samples: frozenset[str] = frozenset()
     size: int = 0  # bytes of the file as it was handed in, still compressed
+    named: dict[str, str] = field(init=False)  # the names that the caller gave, by role: those of `apart`, and "id"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "named", self.apart if self.id is None else {"id": self.id, **self.apart})
 
     def unused(self, name: str) -> bool:
         """Whether the caller asked to leave this column out."""
         return name in self.drop or (bool(self.keep) and name not in self.keep)
 
-    @property
-    def named(self) -> dict[str, str]:
-        """The names that the caller gave, by role: those of `apart`, and "id"."""
-        return self.apart if self.id is None else {"id": self.id, **self.apart}
-
-    def names_any(self, cells: Sequence[str]) -> bool:
-        """Whether one of the cells is the name of a column that the caller asked for."""
-        return not {*self.named.values(), *self.keep, *self.drop}.isdisjoint(cell.strip() for cell in cells)
+    def column(self, name: str, cells: Sequence[str]) -> "Column":
+        """The labels or batches that the cells of a column stand for."""
+        return Column(name, as_labels(cells, self.na_values, self.path))
 
     def check_roles(self) -> None:
         """Refuse one column in two roles."""
@@ -196,24 +194,6 @@ class Table:
         """Whether the file names its features."""
         return not isinstance(self.feature_names, NumberedNames)
 
-    def lines(self) -> tuple[list[str], Iterator[Line]]:
-        """Return the header of a text table in the file's orientation, and its lines: cells, numbers, cells."""
-        apart = self.columns_apart
-        if self.orientation == "columns":
-            header = [self.id_name or "", *self.sample_names_or_numbers]
-            labels: Iterator[Line] = (([name, *values], np.empty(0), []) for name, values in apart.items())
-            X = self.X if isinstance(self.X, np.ndarray) else self.X.tocsc()
-            values: Iterator[Line] = (
-                ([name], _line(X[:, [place]]), []) for place, name in enumerate(self.feature_names)
-            )
-            return header, chain(labels, values)
-        ids = self.sample_names
-        header = [*([] if ids is None else [self.id_name or "id"]), *self.feature_names, *apart]
-        numbers = range(self.n_samples)
-        before = ([] if ids is None else [ids[row]] for row in numbers)
-        after = ([values[row] for values in apart.values()] for row in numbers)
-        return header, zip(before, (_line(self.X[[row]]) for row in numbers), after, strict=True)
-
     def set_apart(self, role: str, name: str) -> "Table":
         """Return the table with a column that is no feature but has a role; the table itself without such a column.
 
@@ -256,10 +236,6 @@ class Table:
         )
 
 
-def _line(part: Any) -> np.ndarray:
-    return np.ravel(part if isinstance(part, np.ndarray) else part.toarray())
-
-
 def checked(table: Table, path: str | Path) -> Table:
     """Refuse tables no selection can work on, and note missing values."""
     if table.n_samples == 0:
@@ -267,7 +243,8 @@ def checked(table: Table, path: str | Path) -> Table:
     if table.n_features == 0:
         text = f" Its columns of text are {listed(list(table.text))}." if table.text else ""
         raise DataError(f"'{path}' has no numeric features.{text} Check the delimiter, and the label and id columns.")
-    refuse_duplicates(table.feature_names, path, "feature")
+    if table.has_names and len(set(table.feature_names)) < table.n_features:
+        refuse_duplicates(table.feature_names, path, "feature")
     values = table.X if isinstance(table.X, np.ndarray) else table.X.data
     if values.dtype.kind == "f":
         rows = max(1, 2**22 // max(1, int(np.prod(values.shape[1:]))))
@@ -276,10 +253,10 @@ def checked(table: Table, path: str | Path) -> Table:
             total = table.n_samples * table.n_features
             table.notes.append(f"{missing:,} of {total:,} values are missing ({percent(missing / total)})")
     unlabelled = 0 if table.label is None else int(unknown(table.label).sum())
-    if unlabelled:
-        table.notes.append(
-            f"{unlabelled:,} of {table.n_samples:,} samples have no label{_words_for_missing(table.label)}"
-        )
+    if table.label is not None and unlabelled:
+        words = sorted(gaps(table.label.tolist()) - {""}) if table.label.dtype.kind == "U" else []
+        taken = f" ({listed(words)})" if words else ""
+        table.notes.append(f"{unlabelled:,} of {table.n_samples:,} samples have no label{taken}")
     without_batch = 0 if table.batch is None else int(unknown(table.batch).sum())
     if without_batch:
         raise DataError(
@@ -287,17 +264,6 @@ def checked(table: Table, path: str | Path) -> Table:
             "Fill it in, or give those samples a batch of their own."
         )
     return table
-
-
-def refuse_duplicates(names: Sequence[str], path: str | Path, what: str) -> None:
-    """Raise when a name occurs twice."""
-    if isinstance(names, NumberedNames) or len(set(names)) == len(names):
-        return
-    repeated = [name for name, count in Counter(names).items() if count > 1]
-    if repeated:
-        raise DataError(
-            f"'{path}' has duplicate {what} names: {listed(repeated)}. Give every {what} a name of its own."
-        )
 
 
 def as_floats(values: np.ndarray, path: str | Path = "the table") -> np.ndarray:
@@ -340,18 +306,71 @@ def percent(share: float) -> str:
     return f"{100 * share:.0f} %" if share >= 0.1 else f"{100 * share:.2g} %"
 
 
-def _words_for_missing(labels: np.ndarray | None) -> str:
-    """The words that were taken for missing labels, quoted in brackets; nothing where their cells are empty."""
-    words = [] if labels is None or labels.dtype.kind != "U" else sorted(gaps(labels.tolist()) - {""})
-    return f" ({listed(words)})" if words else ""
+@dataclass(frozen=True)
+class Sheet:
+    """What is known about samples."""
+
+    name: str  # what notes and errors call it
+    columns: dict[str, list[str]]  # cells by the name of their column. One column holds the names of the samples.
+
+    @cached_property
+    def sample_names(self) -> frozenset[str]:
+        """All cells that could be the name of a sample."""
+        return frozenset(cell for cells in self.columns.values() for cell in cells if cell)
+
+    def rows(self, samples: Sequence[str], path: str | Path) -> dict[str, int]:
+        """Sample -> row of the sheet, by the column that names most samples of the table."""
+        wanted = set(samples)
+        key = max(self.columns, key=lambda name: len(wanted.intersection(self.columns[name])))
+        found = [cell for cell in self.columns[key] if cell in wanted]
+        if not found:
+            raise DataError(
+                f"No sample of '{path}' is in {self.name}: the table has {listed(list(samples), 3)}. "
+                "Check the names in both, and which column or row of the table has them (id, samples)."
+            )
+        twice = [name for name, count in Counter(found).items() if count > 1]
+        if twice:
+            raise DataError(f"{self.name} has several rows for {listed(twice, 3)}. Leave one row for every sample.")
+        return {name: row for row, name in enumerate(self.columns[key]) if name}
 
 
-def unknown(labels: np.ndarray) -> np.ndarray:
-    """Which labels are missing: NaN, or among words a blank, "NA", "?" and the like (see :mod:`.missing`)."""
-    if labels.dtype.kind == "f":
-        return np.isnan(labels)
-    if labels.dtype.kind != "U":
-        return np.zeros(len(labels), dtype=bool)
-    texts = labels.tolist()
-    missing = gaps(texts)
-    return np.array([text in missing for text in texts], dtype=bool)
+def read_with(sheet: Sheet, request: Request, read: Callable[[Request], Table]) -> Table:
+    """Read a table, by `read`, whose labels and batches may stand in a sheet. The table has what the sheet lacks."""
+    ours = {role: name for role, name in request.apart.items() if name in sheet.columns}
+    rest = {role: name for role, name in request.apart.items() if role not in ours}
+    known = request.known_samples | sheet.sample_names
+    try:
+        table = read(replace(request, apart=rest, known_samples=known))
+    except DataError as error:
+        if any(f"column '{name}'" in str(error) or f"row '{name}'" in str(error) for name in rest.values()):
+            raise DataError(f"{error} The columns of {sheet.name} are {listed(list(sheet.columns))}.") from error
+        raise
+    samples = table.sample_names
+    if samples is None:
+        raise DataError(
+            f"'{request.path}' has no sample names to look up in {sheet.name}. Name their column as the id."
+        )
+    for name in ours.values():
+        if name in table.text or name in table.feature_names:
+            raise DataError(f"'{request.path}' and {sheet.name} both have a column '{name}'. Rename one of them.")
+    rows = sheet.rows(samples, request.path)
+    _note(table, sheet, rows, ours)
+    places = [rows.get(sample) for sample in samples]
+    found = {
+        role: request.column(name, ["" if row is None else sheet.columns[name][row] for row in places])
+        for role, name in ours.items()
+    }
+    return replace(table, apart=table.apart | found)
+
+
+def _note(table: Table, sheet: Sheet, rows: dict[str, int], used: dict[str, str]) -> None:
+    samples = set(table.sample_names or ())
+    extra, missing = [name for name in rows if name not in samples], [name for name in samples if name not in rows]
+    if extra:
+        table.notes.append(f"{sheet.name} has {len(extra):,} samples that the table lacks: {listed(extra, 3)}")
+    if missing:
+        table.notes.append(f"{sheet.name} lacks {len(missing):,} samples of the table: {listed(sorted(missing), 3)}")
+    if not used:
+        counts = {name: len({cells[row] for row in rows.values()}) for name, cells in sheet.columns.items()}
+        offered = [f"'{name}' ({count:,} values)" for name, count in counts.items() if 1 < count < len(rows)]
+        table.notes.append(f"columns of {sheet.name} that may be labels: {', '.join(offered[:12]) or 'none'}")

@@ -30,33 +30,32 @@ def apply_model(
     """Keep the features that a fitted model selected, in another table. Columns are found by their names."""
     check_table_name(output, reading.source)
     console = Console(printing, output)
-    with Outputs(force=force) as outputs:
-        outputs.check(output, inputs=(model, *reading.inputs))
+    with Outputs(output, inputs=(model, reading.source, reading.sheet), force=force) as outputs:
         estimator, header = _open_model(model)
         if not hasattr(estimator, "get_support"):
             raise ModelProblem(
                 f"'{model}' holds a {header['estimator']}, which selects no features. "
                 f"Give a model that 'eigensieve select --model' wrote."
             )
-        table = _as_in_the_fit(read_table(reading, console), header)
+        table = read_table(reading, console)
+        columns = header["about"].get("columns", {})  # what were labels and batches in the fit
+        for role, name in columns.items() if isinstance(columns, dict) else ():
+            if role not in table.apart:
+                table = table.set_apart(str(role), str(name))
         chosen = table.take(_columns(estimator, table, model, reading.source))
         if chosen.n_features:
             suffix = own_suffix(table)
             outputs.write("table", output, lambda path: save_table(chosen, path, safe=safe_names), suffix=suffix)
         else:
             console.note(f"No table was written: the model '{model}' selected no features.")
-        outputs.commit()
     console.text(f"{chosen.n_features:,} of {table.n_features:,} features kept for {table.n_samples:,} samples")
-    console.places(outputs.written)
-    console.document(
-        {
-            "command": "apply",
-            "model": {key: header[key] for key in ("eigensieve", "estimator", "written")},
-            "samples": table.n_samples,
-            "features": [str(name) for name in chosen.feature_names],
-            "outputs": outputs.written,
-        }
-    )
+    document = {
+        "command": "apply",
+        "model": {key: header[key] for key in ("eigensieve", "estimator", "written")},
+        "samples": table.n_samples,
+        "features": [str(name) for name in chosen.feature_names],
+    }
+    console.finish(document, outputs.written)
 
 
 def _open_model(path: str) -> tuple[Any, dict[str, Any]]:
@@ -69,15 +68,6 @@ def _open_model(path: str) -> tuple[Any, dict[str, Any]]:
         raise ModelProblem(str(error)) from error
     except (OSError, EOFError) as error:
         raise ModelProblem(explain_os_error(error, path, "reading")) from error
-
-
-def _as_in_the_fit(table: Any, header: dict[str, Any]) -> Any:
-    """Set the columns apart that were labels and batches in the fit, unless others are named for that."""
-    columns = header["about"].get("columns", {})
-    for role, name in columns.items() if isinstance(columns, dict) else ():
-        if role not in table.apart:
-            table = table.set_apart(str(role), str(name))
-    return table
 
 
 def _columns(estimator: Any, table: Any, model: str, source: str) -> Any:

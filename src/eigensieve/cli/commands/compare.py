@@ -28,8 +28,6 @@ Chooser = Callable[[Any, Array, Array | None, int, int], Array]
 
 
 def _with(name: str, **params: Any) -> Chooser:
-    """A chooser that fits one of our methods."""
-
     def choose(X: Any, y: Array, batches: Array | None, count: int, seed: int) -> Array:
         fitting = Fitting(name, {"n_features_to_select": count, **params})
         if "seed" in fitting.method.options:
@@ -77,13 +75,11 @@ CHOOSERS: dict[str, tuple[Chooser, str]] = {
 
 The best subset by the Fisher score is not here. On standardised features it is the one of the F-test.
 """
-_NEED_CLASSES = ("qalpha-labels",)
+_NEEDS_CLASSES = "qalpha-labels"
 
 
 @dataclass(frozen=True, kw_only=True)
 class CompareOptions:
-    """What to compare."""
-
     methods: str | None = option(
         "--methods", help=f"Comma separated, from: {', '.join(CHOOSERS)}.", show_default="all but qalpha-labels"
     )
@@ -96,14 +92,13 @@ class CompareOptions:
     def wanted(self, *, numbers: bool) -> list[str]:
         """The selectors by name. Those that need classes are not there for a label that is a quantity."""
         if self.methods is None:
-            return [name for name in CHOOSERS if name != "qalpha-labels" and not (numbers and name in _NEED_CLASSES)]
+            return [name for name in CHOOSERS if name != _NEEDS_CLASSES]
         wanted = [name.strip() for name in self.methods.split(",") if name.strip()]
         if not wanted or any(name not in CHOOSERS for name in wanted):
             raise UsageProblem(f"--methods knows {', '.join(CHOOSERS)}. Got '{self.methods}' instead.")
-        classes = [name for name in wanted if numbers and name in _NEED_CLASSES]
-        if classes:
+        if numbers and _NEEDS_CLASSES in wanted:
             raise InputProblem(
-                f"--methods {classes[0]} needs classes, and the label is a quantity. Use f-test, or other labels."
+                f"--methods {_NEEDS_CLASSES} needs classes, and the label is a quantity. Use f-test, or other labels."
             )
         return wanted
 
@@ -140,8 +135,7 @@ def compare_selectors(
     options.wanted(numbers=False), options.counts(1)  # refuse bad requests before anything is read
     check_frame_name(output)
     console = Console(printing, output, report)
-    with Outputs(force=force) as outputs:
-        outputs.check(output, report, inputs=reading.inputs)
+    with Outputs(output, report, inputs=(reading.source, reading.sheet), force=force) as outputs:
         samples = read_labelled(reading, console)
         task = _task(samples, options, reading.source)
         rows = _run(samples, task, options, console, reading.source)
@@ -150,17 +144,13 @@ def compare_selectors(
         columns = {key: [row[key] for row in rows] for key in rows[0]}
         outputs.write("table", output, lambda path: save_frame(columns, path), suffix=".csv")
         outputs.write_text("report", report, lambda: _page(reading, samples, task, titles, lines))
-        outputs.commit()
     console.table(title, titles, lines, right)
     console.text(_explained(task))
-    console.places(outputs.written)
-    console.document({"command": "compare", "results": means, "outputs": outputs.written})
+    console.finish({"command": "compare", "results": means}, outputs.written)
 
 
 @dataclass(frozen=True)
 class _Task:
-    """One comparison on one table."""
-
     methods: list[str]
     counts: list[int]
     y: Array
@@ -178,9 +168,18 @@ def _task(samples: Samples, options: CompareOptions, source: str) -> _Task:
     counts = options.counts(samples.X.shape[1])
     labels = samples.labels.astype(str) if samples.labels.dtype == object else samples.labels
     y = labels.astype(np.float64) if numbers else np.unique(labels, return_inverse=True)[1]
-    task = _Task(options.wanted(numbers=numbers), counts, y)
-    _check_sizes(samples, task, options.folds, source)
-    return task
+    n_features = samples.X.shape[1]
+    if counts[-1] > n_features:
+        raise InputProblem(
+            f"'{source}' has {n_features:,} features, fewer than --n-features {counts[-1]}. Ask for fewer."
+        )
+    fewest = int(np.bincount(y).min()) if not numbers else options.folds
+    if fewest < options.folds:
+        raise InputProblem(
+            f"The smallest class of '{source}' has {counted(fewest, 'sample')}; --folds {options.folds} needs as many "
+            "of every class. Use fewer folds."
+        )
+    return _Task(options.wanted(numbers=numbers), counts, y)
 
 
 def _page(reading: LabelledOptions, samples: Samples, task: _Task, titles: list[str], lines: list[list[str]]) -> str:
@@ -206,33 +205,19 @@ def _explained(task: _Task) -> str:
     return f"Selected on the training samples, so many features as the number in a head. {measures}"
 
 
-def _check_sizes(samples: Samples, task: _Task, folds: int, source: str) -> None:
-    n_features, count = samples.X.shape[1], task.counts[-1]
-    if count > n_features:
-        raise InputProblem(f"'{source}' has {n_features:,} features, fewer than --n-features {count}. Ask for fewer.")
-    if task.numbers:
-        return
-    sizes = np.unique(task.y, return_counts=True)[1]
-    if sizes.min() < folds:
-        raise InputProblem(
-            f"The smallest class of '{source}' has {counted(int(sizes.min()), 'sample')}; --folds {folds} needs as "
-            "many of every class. Use fewer folds."
-        )
-
-
 def _run(samples: Samples, task: _Task, options: CompareOptions, console: Console, source: str) -> list[dict[str, Any]]:
     """Choose and score, for every fold, selector and number of features."""
     from sklearn.model_selection import GroupKFold, KFold, StratifiedGroupKFold, StratifiedKFold
 
     y, seed = task.y, options.seed or 0
-    kinds = (KFold, StratifiedKFold) if samples.donors is None else (GroupKFold, StratifiedGroupKFold)
+    kinds = (KFold, StratifiedKFold) if samples.apart.get("donor") is None else (GroupKFold, StratifiedGroupKFold)
     splitter = kinds[not task.numbers](options.folds, shuffle=True, random_state=seed)
-    folds = splitter.split(np.zeros(len(y)), y, samples.donors)
+    folds = splitter.split(np.zeros(len(y)), y, samples.apart.get("donor"))
     rows = []
     with console.working("Comparing", source) as show:
         for (fold, (train, test)), name, count in product(enumerate(folds), task.methods, task.counts):
             show(f"fold {fold + 1} of {options.folds}, {name}, {count} features")
-            batches = None if samples.batches is None else samples.batches[train]
+            batches = samples.apart["batch"][train] if "batch" in samples.apart else None
             columns = CHOOSERS[name][0](samples.X[train], y[train], batches, count, (seed + fold) % SEEDS)
             scores = _scores(samples.X, y, train, test, columns, seed)
             rows.append({"method": name, "features": count, "fold": fold + 1, **scores})
@@ -258,7 +243,6 @@ def _scores(X: Any, y: Array, train: Array, test: Array, columns: Array, seed: i
 
 
 def _mean(rows: list[dict[str, Any]], name: str, count: int) -> dict[str, Any]:
-    """Means of one selector over the folds."""
     mine = [row for row in rows if row["method"] == name and row["features"] == count]
     mean: dict[str, Any] = {"method": name, "sees": CHOOSERS[name][1], "features": count}
     for key in [key for key in ("accuracy_1nn", "r2", "nmi") if key in mine[0]]:

@@ -1,15 +1,14 @@
 """``eigensieve compress``: a kernel SVM rewritten with a few elements, or a cheap rejector in front of it."""
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from eigensieve.cli.comparison import Measured, compare, heads, measure
 from eigensieve.cli.console import Console
 from eigensieve.cli.errors import UsageProblem, input_errors
-from eigensieve.cli.machines import cascade, elements, opened_svm, split, trained_svm
+from eigensieve.cli.machines import Measured, cascade, compare, measure, opened_svm, split, trained_svm
 from eigensieve.cli.options import Force, LabelledOptions, Model, PrintOptions, Report, Seed, option
 from eigensieve.cli.outputs import Outputs, save_model
 from eigensieve.cli.reading import Samples, is_number_target, read_labelled
@@ -24,8 +23,6 @@ EXAMPLES = (
 
 @dataclass(frozen=True, kw_only=True)
 class MachineOptions:
-    """Which machine to make."""
-
     svm: str | None = option("--svm", help="A fitted SVC or SVR (skops file); without it one is trained on the input.")
     elements: int = option("--elements", "-e", min=1, help="Elements to keep.", default=200)
     match: str = option(
@@ -50,19 +47,18 @@ class MachineOptions:
 
     @property
     def aim(self) -> str:
-        """The match that --match stands for."""
         labels = self.svm is None and self.shape == "element"
         return self.match if self.match != "auto" else "labels" if labels else "decision"
 
-    def settings(self, match: str) -> dict[str, Any]:
-        return {"n_elements": self.elements, "shape": self.shape, "match": match,
-                "random_state": self.seed}  # fmt: skip
+    def small(self, full: Any, match: str, *, quantity: bool) -> Any:
+        from eigensieve.estimators import ElementSelectedSVC, ElementSelectedSVR
+
+        kind: Any = ElementSelectedSVR if quantity else ElementSelectedSVC
+        return kind(full, n_elements=self.elements, shape=self.shape, match=match, random_state=self.seed)
 
 
 @dataclass(frozen=True, kw_only=True)
 class WriteOptions:
-    """Outputs and their paths."""
-
     report: Report = None
     c_file: str | None = option("--c", help="Write the machine here, as one C file.")
     precision: str | None = option(
@@ -87,19 +83,20 @@ def compress_svm(
     _check_request(machine, writing)
     places = (writing.c_file, writing.onnx, writing.model, writing.report)
     console = Console(printing, *places)
-    with Outputs(force=writing.force) as outputs:
-        outputs.check(*places, inputs=(*reading.inputs, machine.svm))
+    with Outputs(*places, inputs=(reading.source, reading.sheet, machine.svm), force=writing.force) as outputs:
         samples = read_labelled(reading, console)
         found = _made(samples, machine, console, reading.source)
         facts = [f"Input: {reading.source}", f"{samples.X.shape[0]:,} samples, {samples.X.shape[1]:,} features"]
         facts += [f"{'Target' if found.quantity else 'Label'}: {reading.label}", *samples.prepared]
-        _write(found, writing, outputs, reading.source, facts)
-        outputs.commit()
+        outputs.write_text("c", writing.c_file, lambda: found.c(writing.precision))
+        outputs.write("onnx", writing.onnx, lambda path: path.write_bytes(found.onnx().SerializeToString()))
+        outputs.write("model", writing.model, lambda path: save_model(found.model(), path, input=reading.source))
+        outputs.write_text("report", writing.report, lambda: _page(found, facts))
     name = type(found.small).__name__
     console.table(name, ["", ""], found.rows)
-    console.table(COMPARED, found.heads, found.compared, right=found.heads[1:])
-    console.places(outputs.written)
-    console.document({"command": "compress", "estimator": name, **found.numbers, "outputs": outputs.written})
+    heads, rows = found.compared
+    console.table(COMPARED, heads, rows, right=heads[1:])
+    console.finish({"command": "compress", "estimator": name, **found.numbers}, outputs.written)
 
 
 COMPARED = "Small machines on the held-out samples (times in Python, on this computer)"
@@ -110,10 +107,10 @@ _MEASURED = (
 
 
 def _made(samples: Samples, machine: MachineOptions, console: Console, source: str) -> "Compressed":
-    """Train, rewrite, compare."""
     from sklearn.preprocessing import StandardScaler
 
-    y, seed = _labels(samples), machine.seed or 0
+    y, seed = np.asarray(samples.labels), machine.seed or 0
+    y = y.astype(str) if y.dtype == object else y
     with input_errors(source):
         quantity = is_number_target(y)
     if quantity and machine.cascade:
@@ -130,42 +127,22 @@ def _made(samples: Samples, machine: MachineOptions, console: Console, source: s
     else:
         full = opened_svm(machine.svm, X.shape[1], source, quantity=quantity)
     with console.fitting("Selecting elements", source):
-        small = elements(full, machine.settings(machine.aim), quantity=quantity)
+        small = machine.small(full, machine.aim, quantity=quantity)
         if machine.cascade:
             small = cascade(small, full, machine.false_negatives, seed, *train)
         else:
             small.fit(*train)
     measured = [measure("full SVM", full, *test), measure("compressed", small, *test)]
     if machine.compare:
-        with console.fitting("Selecting elements another way", source):
-            measured += _other_way(full, machine, train, test, quantity=quantity)
+        if full.kernel == "rbf" and machine.shape == "element":
+            with console.fitting("Selecting elements another way", source):
+                match = "decision" if machine.aim == "labels" else "labels"
+                other = machine.small(full, match, quantity=quantity).fit(*train)
+                measured.append(measure(f"{other.n_elements_} elements, --match {match}", other, *test))
         with console.working("Comparing", source) as progress:
             measured += compare(full, train, test, seed, progress)
     names = [str(name) for name in samples.features]
     return Compressed(small, full, scaler, names, machine, measured, len(held_out), samples.has_names)
-
-
-def _other_way(
-    full: Any, machine: MachineOptions, train: tuple[Any, Any], test: tuple[Any, Any], *, quantity: bool
-) -> list[Measured]:
-    """Measure as many elements with the other --match, where there is one."""
-    if full.kernel != "rbf" or machine.shape != "element":
-        return []
-    match = "decision" if machine.aim == "labels" else "labels"
-    other = elements(full, machine.settings(match), quantity=quantity).fit(*train)
-    return [measure(f"{other.n_elements_} elements, --match {match}", other, *test)]
-
-
-def _labels(samples: Samples) -> Any:
-    labels = np.asarray(samples.labels)
-    return labels.astype(str) if labels.dtype == object else labels
-
-
-def _write(found: "Compressed", wanted: WriteOptions, outputs: Outputs, source: str, facts: list[str]) -> None:
-    outputs.write_text("c", wanted.c_file, lambda: found.c(wanted.precision))
-    outputs.write("onnx", wanted.onnx, lambda path: path.write_bytes(found.onnx().SerializeToString()))
-    outputs.write("model", wanted.model, lambda path: save_model(found.model(), path, input=source))
-    outputs.write_text("report", wanted.report, lambda: _page(found, facts))
 
 
 def _page(found: "Compressed", facts: list[str]) -> str:
@@ -178,7 +155,7 @@ def _page(found: "Compressed", facts: list[str]) -> str:
     sections = [
         Section("The machine", ["", ""], found.rows),
         Section("Size and accuracy", text=text, picture=size_against_score(points, 1, score)),
-        Section("Beside other small machines", found.heads, found.compared, _MEASURED),
+        Section("Beside other small machines", *found.compared, _MEASURED),
     ]
     shape = image_shape(found.names)
     if shape is not None:
@@ -211,8 +188,6 @@ AIMS = {"decision": "come closest to the full SVM", "labels": "predict the label
 
 @dataclass(frozen=True)
 class Compressed:
-    """The machine and its measurements."""
-
     small: Any
     full: Any
     scaler: Any
@@ -229,7 +204,6 @@ class Compressed:
 
     @cached_property
     def used(self) -> list[str]:
-        """Names of the features that are still read."""
         mask = np.asarray(abs(self.machine.mask_).sum(axis=1)).ravel()
         return [name for name, value in zip(self.names, mask, strict=True) if value]
 
@@ -238,12 +212,9 @@ class Compressed:
         return not hasattr(self.small, "classes_")
 
     @property
-    def heads(self) -> list[str]:
-        return heads(quantity=self.quantity)
-
-    @property
-    def compared(self) -> list[list[str]]:
-        return [one.row(quantity=self.quantity) for one in self.measured]
+    def compared(self) -> tuple[list[str], list[list[str]]]:
+        cells = [one.cells(quantity=self.quantity) for one in self.measured]
+        return list(cells[0]), [list(one.values()) for one in cells]
 
     @cached_property
     def numbers(self) -> dict[str, Any]:
@@ -258,7 +229,7 @@ class Compressed:
             f"small_{score}": after.score,
             "speed_up": before.ms_per_1000 / max(after.ms_per_1000, 1e-9),
             "held_out": self.n_held_out,
-            "machines": [one.document() for one in self.measured],
+            "machines": [asdict(one) for one in self.measured],
         }
         if hasattr(self.small, "rejection_rate_"):
             numbers["rejected_negatives"] = float(self.small.rejection_rate_)
@@ -266,7 +237,6 @@ class Compressed:
 
     @property
     def rows(self) -> list[tuple[str, str]]:
-        """The values kept, the aim, and the cost."""
         numbers, names = self.numbers, ", ".join(self.used[:8]) + (" ..." if len(self.used) > 8 else "")
         scaled = "standardised by the training samples" if self.scaler is not None else "taken as they are"
         rows = [

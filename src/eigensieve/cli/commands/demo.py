@@ -28,8 +28,7 @@ def run_demo(
     from eigensieve.datasets import load_demo
 
     console = Console(printing, output)
-    with Outputs(force=True) as outputs:
-        outputs.check(output)
+    with Outputs(output, force=True) as outputs:
         bunch = load_demo(features)
         n_relevant = int(bunch.relevant.sum())
         model = Fitting(DEFAULT_METHOD, {}).estimator()
@@ -37,20 +36,16 @@ def run_demo(
             model.fit(bunch.data)
         n_selected, found = int(model.get_support().sum()), int(bunch.relevant[model.get_support()].sum())
 
-        def save(path: Path) -> None:
-            with console.working("Drawing the report"):
-                page = report_page(
-                    model,
-                    bunch.data,
-                    feature_names=bunch.feature_names,
-                    labels=[bunch.class_names[i] for i in bunch.target],
-                    title="Tumour measurements among shuffled copies",
-                    source={"name": bunch.source, "labels": "diagnosis", "labels_used": False},
-                )
-            path.write_text(page, encoding="utf-8")
-
-        outputs.write("report", output, save)
-        outputs.commit()
+        with console.working("Drawing the report"):
+            page = report_page(
+                model,
+                bunch.data,
+                feature_names=bunch.feature_names,
+                labels=[bunch.class_names[i] for i in bunch.target],
+                title="Tumour measurements among shuffled copies",
+                source={"name": bunch.source, "labels": "diagnosis", "labels_used": False},
+            )
+        outputs.write_text("report", output, lambda: page)
     n_samples, n_features = bunch.data.shape
     console.text(
         f"{n_samples} tumours, {n_features} features: {n_relevant} real measurements, the rest shuffled copies."
@@ -59,14 +54,5 @@ def run_demo(
     place = output if output == STDOUT else str(Path(output).resolve())
     if place != STDOUT:
         console.text(f"Report: {place}")
-    console.document(
-        {
-            "samples": n_samples,
-            "features": n_features,
-            "method": DEFAULT_METHOD,
-            "selected": n_selected,
-            "relevant": n_relevant,
-            "relevant_found": found,
-            "report": place,
-        }
-    )
+    document = {"samples": n_samples, "features": n_features, "method": DEFAULT_METHOD, "selected": n_selected}
+    console.finish(document | {"relevant": n_relevant, "relevant_found": found, "report": place})

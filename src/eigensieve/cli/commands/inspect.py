@@ -27,28 +27,27 @@ def inspect_table(reading: TableOptions, printing: PrintOptions) -> None:
     console.table(reading.source, ["", ""], _lines(found))
     for sentence in found["would"]:
         console.text(f"- {sentence}")
-    console.document(found)
+    console.finish(found)
 
 
 def _look_at(table: Any) -> dict[str, Any]:
     """Count what matters before a selection, as plain JSON values."""
-    X = table.X
+    from eigensieve.tables import unknown
+
+    X, known = table.X, None if table.label is None else table.label[~unknown(table.label)]
     kinds = {"constant": 0, "binary": 0, "whole numbers": 0, "real numbers": 0}
-    n_missing, with_missing, samples_missing = 0, 0, np.zeros(table.n_samples, dtype=bool)
-    n_infinite, with_infinite = 0, 0
+    counts, samples_missing = np.zeros(4, dtype=int), np.zeros(table.n_samples, dtype=bool)
     constant, donors = list[str](), table.apart.get("donor")
     for start in range(0, table.n_features, _BLOCK):
         block = dense(X[:, start : start + _BLOCK])
         holes, infinite = np.isnan(block), np.isinf(block)
-        n_missing += int(holes.sum())
-        with_missing += int(holes.any(axis=0).sum())
+        counts += [holes.sum(), holes.any(axis=0).sum(), infinite.sum(), infinite.any(axis=0).sum()]
         samples_missing |= holes.any(axis=1)
-        n_infinite += int(infinite.sum())
-        with_infinite += int(infinite.any(axis=0).sum())
         for kind, mask in _kinds(block, holes | infinite).items():
             kinds[kind] += int(mask.sum())
             if kind == "constant" and len(constant) < 5:
                 constant += [str(table.feature_names[start + i]) for i in np.flatnonzero(mask)[:5]]
+    n_missing, with_missing, n_infinite, with_infinite = counts.tolist()
     return {
         "format": table.format,
         "samples": table.n_samples,
@@ -63,7 +62,9 @@ def _look_at(table: Any) -> dict[str, Any]:
         "samples_with_missing": int(samples_missing.sum()),
         "infinite_values": n_infinite,
         "features_with_infinite": with_infinite,
-        "label": _label(table),
+        "label": None
+        if table.label is None
+        else {"name": table.label_name, "use": _use(table)} | _counts(known, "classes"),
         "batch": None if table.batch is None else {"name": table.batch_name} | _counts(table.batch, "batches"),
         "donors": None if donors is None else {"name": donors.name} | _counts(donors.values, "donors"),
         "sample_names": table.id_name if table.orientation == "rows" else None,
@@ -93,7 +94,6 @@ def _preview(table: Any) -> dict[str, Any]:
 
 
 def _kinds(block: Any, holes: Any) -> dict[str, Any]:
-    """Sort the columns of a block by what their values are."""
     filled = np.where(holes, np.inf, block)
     low = filled.min(axis=0)
     high = np.where(holes, -np.inf, block).max(axis=0)
@@ -106,14 +106,6 @@ def _kinds(block: Any, holes: Any) -> dict[str, Any]:
         "whole numbers": whole & ~binary,
         "real numbers": ~whole & ~constant,
     }
-
-
-def _label(table: Any) -> dict[str, Any] | None:
-    if table.label is None:
-        return None
-    from eigensieve.tables import unknown
-
-    return {"name": table.label_name, "use": _use(table)} | _counts(table.label[~unknown(table.label)], "classes")
 
 
 def _counts(values: Any, what: str) -> dict[str, Any]:
@@ -196,14 +188,13 @@ def _lines(found: dict[str, Any]) -> list[tuple[str, str]]:
     if found["constant_features"]:
         more = " ..." if found["types"]["constant"] > len(found["constant_features"]) else ""
         lines.append(("constant features", ", ".join(found["constant_features"]) + more))
-    if found["label"] and found["label"]["use"] == "numbers":
-        lines.append(("label", f"{found['label']['name']}: a quantity, {found['label']['classes']:,} different values"))
-    elif found["label"]:
-        counts = ", ".join(f"{value} ({count:,})" for value, count in list(found["label"]["counts"].items())[:8])
-        lines.append(("label", f"{found['label']['name']}: {found['label']['classes']:,} values: {counts}"))
-    if found["batch"]:
-        counts = ", ".join(f"{value} ({count:,})" for value, count in list(found["batch"]["counts"].items())[:8])
-        lines.append(("batch", f"{found['batch']['name']}: {found['batch']['batches']:,} batches: {counts}"))
+    for role, number, words in (("label", "classes", "values"), ("batch", "batches", "batches")):
+        column = found[role] or {}
+        counts = ", ".join(f"{value} ({count:,})" for value, count in list(column.get("counts", {}).items())[:8])
+        if column.get("use") == "numbers":
+            lines.append((role, f"{column['name']}: a quantity, {column[number]:,} different values"))
+        elif column:
+            lines.append((role, f"{column['name']}: {column[number]:,} {words}: {counts}"))
     if found["donors"]:
         lines.append(("donors", f"{found['donors']['name']}: {found['donors']['donors']:,} donors"))
     lines += [

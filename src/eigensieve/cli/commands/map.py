@@ -27,8 +27,6 @@ _SHOWN = 200  # features in the table of the report
 
 @dataclass(frozen=True, kw_only=True)
 class FitOptions:
-    """How to map."""
-
     rounds: int = option("--rounds", min=1, help="How many different structures to look for.", default=2)
     clusters: int = option("--clusters", "-k", min=1, help="Number of eigenvectors per round.", default=2)
     n_features: str = option("--n-features", "-n", help="How many: auto, a number, or a fraction.", default="auto")
@@ -37,8 +35,6 @@ class FitOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class WriteOptions:
-    """What to write, and where."""
-
     output: str | None = option("--output", "-o", help="Write weight and coordinate of every feature per round here.")
     figure: str | None = option("--figure", help="Draw the map here (.png, .svg or .pdf); needs two rounds.")
     report: Report = None
@@ -55,11 +51,14 @@ def map_features(reading: SampleOptions, fit: FitOptions, writing: WriteOptions,
     every round shows the labels, each by other features.
     """
     check_frame_name(writing.output)
-    _check_figure(writing.figure, fit.rounds)
+    if writing.figure is not None:
+        if Path(writing.figure).suffix.lower() not in _FIGURES:
+            raise UsageProblem(f"--figure must end in one of {', '.join(_FIGURES)}. Got '{writing.figure}' instead.")
+        if fit.rounds < 2:
+            raise UsageProblem("--figure needs two rounds: use --rounds 2 or more.")
     places = (writing.output, writing.figure, writing.model, writing.report)
     console = Console(printing, *places)
-    with Outputs(force=writing.force) as outputs:
-        outputs.check(*places, inputs=(*reading.inputs, fit.side))
+    with Outputs(*places, inputs=(reading.source, reading.sheet, fit.side), force=writing.force) as outputs:
         samples = read_samples(reading, console, notes=True)
         fitted, used = _fit(samples, fit, console, reading)
         columns = _columns(fitted, samples.features)
@@ -68,17 +67,7 @@ def map_features(reading: SampleOptions, fit: FitOptions, writing: WriteOptions,
         outputs.write("figure", writing.figure, lambda path: _draw(fitted, writing.names, path))
         outputs.write("model", writing.model, lambda path: save_model(fitted, path, input=reading.source))
         outputs.write_text("report", writing.report, lambda: _page(fitted, columns, used, reading.source, samples))
-        outputs.commit()
     _show(fitted, columns, used, console, outputs.written)
-
-
-def _check_figure(figure: str | None, rounds: int) -> None:
-    if figure is None:
-        return
-    if Path(figure).suffix.lower() not in _FIGURES:
-        raise UsageProblem(f"--figure must end in one of {', '.join(_FIGURES)}. Got '{figure}' instead.")
-    if rounds < 2:
-        raise UsageProblem("--figure needs two rounds: use --rounds 2 or more.")
 
 
 def _fit(samples: Samples, options: FitOptions, console: Console, reading: SampleOptions) -> tuple[Any, dict[str, Any]]:
@@ -138,40 +127,36 @@ def _page(fitted: Any, columns: dict[str, Any], used: dict[str, Any], source: st
         if used["labels"]:
             text = "Both rounds show the labels, by other features. On a map the features would lie on one line."
         sections.append(Section("One structure", text=text))
-    chosen = [i for i, selected in enumerate(columns["selected"]) if selected]
-    weights = [key for key in columns if key.startswith("weight_")]
-    rows = [
-        [columns["feature"][i], columns["round"][i], *(f"{columns[key][i]:.3g}" for key in weights)] for i in chosen
-    ]
-    heads = ["feature", "round", *(key.replace("_", " in round ") for key in weights)]
+    heads, rows = _taken(columns)
     sections.append(Section("Features taken from the rounds in turn", heads, rows[:_SHOWN]))
     facts = [f"Input: {source}", f"{samples.X.shape[0]:,} samples, {samples.X.shape[1]:,} features"]
     facts += [*samples.prepared, *(f"The map {sentence}" for sentence in used["sentences"])]
     return sheet("Map of the features", facts, sections)
 
 
+def _taken(columns: dict[str, Any]) -> tuple[list[str], list[list[Any]]]:
+    """The heads and the rows of a table of the features taken."""
+    weights = [key for key in columns if key.startswith("weight_")]
+    rows = [
+        [columns["feature"][i], columns["round"][i], *(f"{columns[key][i]:.3g}" for key in weights)]
+        for i in np.flatnonzero(columns["selected"])
+    ]
+    return ["feature", "round", *(key.replace("_", " in round ") for key in weights)], rows
+
+
 def _show(
     fitted: Any, columns: dict[str, Any], used: dict[str, Any], console: Console, written: dict[str, str]
 ) -> None:
-    rounds = range(1, fitted.weights_.shape[1] + 1)
-    chosen = [i for i, selected in enumerate(columns["selected"]) if selected]
-    console.text(f"{len(chosen):,} of {len(columns['feature']):,} features taken from {counted(len(rounds), 'round')}")
+    rounds, (heads, rows) = range(1, fitted.weights_.shape[1] + 1), _taken(columns)
+    console.text(f"{len(rows):,} of {len(columns['feature']):,} features taken from {counted(len(rounds), 'round')}")
     for sentence in used["sentences"]:
         console.text(sentence)
-    shown = ["feature", "round", *(f"weight_{number}" for number in rounds)]
-    rows = [
-        [columns["feature"][i], columns["round"][i], *(f"{columns[key][i]:.3g}" for key in shown[2:])] for i in chosen
-    ]
-    titles = [title.replace("_", " in round ") for title in shown]
-    console.table("Taken from the rounds in turn", titles, rows[:20], right=titles[1:])
-    console.places(written)
-    console.document(
-        {
-            "command": "map",
-            "features": len(columns["feature"]),
-            "used": used,
-            "rounds": [[columns["feature"][i] for i in chosen if columns["round"][i] == number] for number in rounds],
-            "criteria": [float(value) for value in fitted.objectives_],
-            "outputs": written,
-        }
-    )
+    console.table("Taken from the rounds in turn", heads, rows[:20], right=heads[1:])
+    document = {
+        "command": "map",
+        "features": len(columns["feature"]),
+        "used": used,
+        "rounds": [[name for name, taken_in, *_ in rows if taken_in == number] for number in rounds],
+        "criteria": [float(value) for value in fitted.objectives_],
+    }
+    console.finish(document, written)

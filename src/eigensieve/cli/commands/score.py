@@ -9,11 +9,11 @@ import typer
 
 from eigensieve.cli.console import Console
 from eigensieve.cli.errors import InputProblem, UsageProblem
-from eigensieve.cli.knowledge import check_times, feature_places, with_times
+from eigensieve.cli.knowledge import feature_places
 from eigensieve.cli.methods import DEFAULT_METHOD, METHODS
 from eigensieve.cli.options import Force, PrintOptions, Report, SafeNames, SampleOptions, Seed, TargetOptions
 from eigensieve.cli.outputs import Outputs, check_frame_name, save_frame
-from eigensieve.cli.reading import Samples, read_samples
+from eigensieve.cli.reading import Samples, check_times, read_samples
 from eigensieve.cli.selection import Fitting
 
 EXAMPLES = (
@@ -53,9 +53,8 @@ def score_panels(
     check_times(reading.event, reading.time, reading.label)
     check_frame_name(output)
     console = Console(printing, output, report)
-    with Outputs(force=force) as outputs:
-        outputs.check(output, report, inputs=(*reading.inputs, *panel))
-        samples = with_times(read_samples(reading, console, notes=True, gaps=METHODS[DEFAULT_METHOD].gaps))
+    with Outputs(output, report, inputs=(reading.source, reading.sheet, *panel), force=force) as outputs:
+        samples = read_samples(reading, console, notes=True, gaps=METHODS[DEFAULT_METHOD].gaps)
         for sentence in samples.prepared:
             console.note(sentence)
         found = _score(samples, panel, n_random, seed or 0, console, reading.source)
@@ -63,12 +62,10 @@ def score_panels(
         columns = {key: [row[key] for row in rows] for key in rows[0]}
         outputs.write("table", output, lambda path: save_frame(columns, path, safe=safe_names), suffix=".csv")
         outputs.write_text("report", report, lambda: _page(found, lines, samples, reading))
-        outputs.commit()
     console.table(f"Score: {_measure(found)}", _HEADS, lines, _HEADS[1:])
     for sentence in _sentences(found):
         console.text(sentence)
-    console.places(outputs.written)
-    console.document({"command": "score", "panels": rows, "best": found.best, "outputs": outputs.written})
+    console.finish({"command": "score", "panels": rows, "best": found.best}, outputs.written)
 
 
 def _score(samples: Samples, panels: list[str], n_random: int, seed: int, console: Console, source: str) -> Any:
@@ -89,8 +86,8 @@ def _score(samples: Samples, panels: list[str], n_random: int, seed: int, consol
             samples.data,
             wanted,
             y,
-            batches=samples.batches,
-            groups=samples.donors,
+            batches=samples.apart.get("batch"),
+            groups=samples.apart.get("donor"),
             n_random=n_random,
             random_state=seed,
         )

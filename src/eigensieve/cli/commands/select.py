@@ -8,7 +8,7 @@ import typer
 
 from eigensieve.cli.console import Console
 from eigensieve.cli.errors import UsageProblem, input_errors
-from eigensieve.cli.knowledge import NAMED, check_times, read_pairs, with_constraints, with_times
+from eigensieve.cli.knowledge import NAMED, TABLES, read_pairs, with_constraints
 from eigensieve.cli.methods import DEFAULT_METHOD, METHODS
 from eigensieve.cli.options import (
     Force,
@@ -30,7 +30,7 @@ from eigensieve.cli.outputs import (
     save_model,
     save_table,
 )
-from eigensieve.cli.reading import Samples, read_samples, read_side
+from eigensieve.cli.reading import Samples, check_times, read_samples, read_side
 from eigensieve.cli.selection import Fitting, Selection, count_or_auto
 
 EXAMPLES = (
@@ -44,12 +44,10 @@ _HOW_MANY = (
     "How many features: auto (all that are not noise), fewest (sieve: the fewest that show the same structure), a "
     "number, or a fraction of all."
 )
+_MANY = 200  # more features than a person looks through
 _LEAST_TO_HALVE = 8  # samples of which halves are selected from
-_METHODS = "; ".join(f"{name} ({method.summary})" for name, method in METHODS.items())
-
-
-def _complete_method(incomplete: str) -> list[tuple[str, str]]:
-    return [(name, method.summary) for name, method in METHODS.items() if name.startswith(incomplete)]
+_SUMMARIES = {name: method.summary for name, method in METHODS.items()}
+_METHODS = "; ".join(f"{name} ({summary})" for name, summary in _SUMMARIES.items())
 
 
 def _method(flag: str, text: str, *more: str, **details: Any) -> Any:
@@ -67,9 +65,9 @@ def _limits(flag: str, text: str, **details: Any) -> Any:
 
 @dataclass(frozen=True, kw_only=True)
 class FitOptions:
-    """How to select."""
-
-    method: str = _method("--method", f"{_METHODS}.", autocompletion=_complete_method, default=DEFAULT_METHOD)
+    method: str = _method(
+        "--method", f"{_METHODS}.", autocompletion=lambda: [*_SUMMARIES.items()], default=DEFAULT_METHOD
+    )
     n_features: str | None = _method("--n-features", _HOW_MANY, "-n")
     clusters: str | None = _method("--clusters", "qalpha: how many clusters of samples: auto or a number.", "-k")
     fdr: float | None = _method("--fdr", "sieve, qalpha: share of false selections to allow with -n auto or fewest.")
@@ -108,16 +106,9 @@ class FitOptions:
     )
     seed: Seed = None
 
-    @property
-    def inputs(self) -> tuple[str | None, ...]:
-        """The files that are read; names of features are no files."""
-        return self.side, self.pairs, self.must_keep, self.exclude, self.groups, self.costs
-
-    def fitting(
-        self, label: str | None, *, event: str | None = None, time: str | None = None, **roles: str | None
-    ) -> Fitting:
+    def fitting(self, reading: TargetOptions) -> Fitting:
         """The method with its parameters. Options that do not go together are refused before anything is read."""
-        others = {"method", "side", "pairs", "stability"}
+        label, others = reading.label, {"method", "side", "pairs", "stability"}
         given = {key: value for key, value in vars(self).items() if key not in others}
         given["scale"] = self.scale or None
         words = METHODS[self.method].words if self.method in METHODS else ("auto",)
@@ -136,7 +127,8 @@ class FitOptions:
             )
         if label is None and self.supervision not in (None, "auto", "ignore"):
             raise UsageProblem(f"--supervision {self.supervision} needs labels. Name their column with --label.")
-        for name, value in ({**roles, "event": event, "side": self.side, "pairs": self.pairs}).items():
+        known = {"batch": reading.batch, "donors": reading.donor, "event": reading.event}
+        for name, value in (known | {"side": self.side, "pairs": self.pairs}).items():
             if value is not None and name not in fitting.method.knows:
                 raise UsageProblem(
                     f"--{name} does nothing with --method {self.method}. Drop it, or use --method {DEFAULT_METHOD}."
@@ -148,8 +140,6 @@ class FitOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class WriteOptions:
-    """What to write, and where."""
-
     output: str | None = option(
         "--output", "-o", help="Write the selected columns here; the ending gives the format (- for stdout)."
     )
@@ -177,17 +167,16 @@ def select_features(
     --batch and --donors are never features.
     """
     check_times(reading.event, reading.time, reading.label)
-    fitting = fit.fitting(**reading.roles)
+    fitting = fit.fitting(reading)
     check_table_name(writing.output, reading.source)
     check_frame_name(writing.weights)
     places = (writing.output, writing.weights, writing.model, writing.report, writing.selected)
+    inputs = (reading.source, reading.sheet, fit.side, fit.pairs, fit.must_keep, fit.exclude, fit.groups, fit.costs)
     console = Console(printing, *places)
-    with Outputs(force=writing.force) as outputs:
-        outputs.check(*places, inputs=(*reading.inputs, *fit.inputs))
-        samples = with_times(read_samples(reading, console, notes=True, gaps=fitting.method.gaps))
+    with Outputs(*places, inputs=inputs, force=writing.force) as outputs:
+        samples = read_samples(reading, console, notes=True, gaps=fitting.method.gaps)
         selection = _selection(fitting, samples, reading, fit, console)
         _write(selection, writing, outputs, console)
-        outputs.commit()
     _show(selection, console, top, outputs.written)
 
 
@@ -195,15 +184,16 @@ def _selection(
     fitting: Fitting, samples: Samples, reading: SampleOptions, options: FitOptions, console: Console
 ) -> Selection:
     """Read side data and pairs, fit, and repeat the fit on random halves where asked."""
-    extra: dict[str, Any] = {} if samples.batches is None else {"batches": samples.batches}
-    if samples.donors is not None:
-        extra["groups"] = samples.donors
+    extra: dict[str, Any] = {} if samples.apart.get("batch") is None else {"batches": samples.apart.get("batch")}
+    if samples.apart.get("donor") is not None:
+        extra["groups"] = samples.apart.get("donor")
     if options.side is not None:
         extra["side"] = read_side(options.side, reading, samples, console)
     if options.pairs is not None:
         with input_errors(options.pairs):
             extra |= read_pairs(options.pairs, samples)
-    fitting = replace(fitting, params=with_constraints(fitting.params, samples))
+    if not fitting.params.keys().isdisjoint((*NAMED, *TABLES)):
+        fitting = replace(fitting, params=with_constraints(fitting.params, samples))
     n_samples = samples.X.shape[0]
     if options.stability and n_samples < _LEAST_TO_HALVE:
         raise UsageProblem(
@@ -228,7 +218,7 @@ def _write(selection: Selection, wanted: WriteOptions, outputs: Outputs, console
         outputs.write(
             "table",
             wanted.output,
-            lambda path: save_table(selection.chosen_table(), path, safe=safe),
+            lambda path: save_table(selection.samples.of_table(selection.support), path, safe=safe),
             suffix=own_suffix(table),
         )
     outputs.write(
@@ -257,15 +247,14 @@ def _page(selection: Selection, console: Console) -> str:
 
 
 def _show(selection: Selection, console: Console, top: int, written: dict[str, str]) -> None:
-    """Print the outcome for people, or as JSON."""
-    console.text(selection.headline)
-    for sentence in [*selection.samples.prepared, *selection.used_sentences, *selection.warnings]:
+    for sentence in selection.sentences:
         console.text(sentence)
     if selection.support.any():
         console.table(*selection.best(top), right=["weight", "rank", "above chance", "selected again"])
-    if selection.many_by_default:
+    fitting = selection.fitting
+    asked = fitting.params.get("n_features_to_select", "auto")
+    if asked == "auto" and "fewest" in fitting.method.words and int(selection.support.sum()) > _MANY:
         console.text(
             "These are all that are not noise. --n-features fewest takes the fewest that show the same structure."
         )
-    console.places(written)
-    console.document(selection.document(written))
+    console.finish(selection.document(), written)

@@ -3,9 +3,8 @@
 Read in this order:
 
 - ``matrix.py``: the data matrix on the client, which turns every pass into tasks.
-- ``layout.py``: which chunks one task works on, and on which worker.
 - ``tasks.py``: the functions that run on the workers, and sums that do not depend on their order.
-- ``graph.py``: the tasks of a pass as one graph, run and waited for.
+- ``graph.py``: which chunks one task works on, and on which worker; the tasks of a pass as one graph.
 
 A chunk is Dask's own. A piece is some features with all their samples: one column of chunks, or some features of it
 where samples are spread over several chunks. A segment is the pieces that one task works on; they are on one worker.

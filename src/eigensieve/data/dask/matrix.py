@@ -15,8 +15,7 @@ import numpy as np
 from eigensieve._extras import require
 from eigensieve._types import Array, BoolArray, DType, FloatArray, IntArray
 from eigensieve.data.dask import tasks
-from eigensieve.data.dask.graph import Held, PassGraph
-from eigensieve.data.dask.layout import WorkerArray, WorkerProduct, futures_in, grid_of, joined
+from eigensieve.data.dask.graph import Held, PassGraph, WorkerArray, WorkerProduct, futures_in, grid_of, joined
 from eigensieve.data.dask.tasks import Filled, Job, results
 from eigensieve.data.matrix import DataMatrix, Work
 from eigensieve.data.passes import Block, BlockFunction, Sweep
@@ -48,8 +47,8 @@ class DaskData(DataMatrix):
         self.grid = grid_of(X, keys, self.futures)
 
     def __reduce__(self) -> Any:
-        # a block function may hold this object, but the data must never travel with it
-        return _elsewhere, ()
+        # a block function may hold this object, but the data must never travel with it: workers get None
+        return type(None), ()
 
     # -- the interface of DataMatrix --------------------------------------------------------------------
 
@@ -111,7 +110,7 @@ class DaskData(DataMatrix):
             bits = [np.unpackbits(f[which], count=s.size) for f, s in zip(flags, self.grid, strict=True)]
             return joined(self.grid, bits, (self.n_features,), bool)
 
-        return WorkerStats(unpacked(0), unpacked(1), unpacked(2), self.n_samples, self._statistic)
+        return WorkerStats([unpacked(which) for which in range(3)], self.n_samples, self._statistic)
 
     def _statistic(self, name: str) -> FloatArray:
         """Bring a statistic of all features here."""
@@ -294,17 +293,9 @@ class WorkerStats(ColumnStats):
     _bring: Callable[[str], FloatArray]
     _extreme: BoolArray
 
-    def __init__(
-        self,
-        finite: BoolArray,
-        constant: BoolArray,
-        extreme: BoolArray,
-        n_samples: int,
-        bring: Callable[[str], FloatArray],
-    ) -> None:
-        known = {"finite": finite, "constant": constant, "_extreme": extreme, "n_samples": n_samples, "_bring": bring}
-        for name, value in known.items():
-            object.__setattr__(self, name, value)
+    def __init__(self, flags: Sequence[BoolArray], n_samples: int, bring: Callable[[str], FloatArray]) -> None:
+        known = dict(zip(("finite", "constant", "_extreme"), flags, strict=True))
+        vars(self).update(known, n_samples=n_samples, _bring=bring)
 
     def extreme(self, dtype: DType) -> BoolArray:
         return self._extreme
@@ -356,19 +347,10 @@ def _from_dataframe(frame: Any) -> tuple[Any, Array]:
             "types instead; drop or encode them first."
         )
     names = np.asarray([str(name) for name in frame.columns], dtype=object)
-    common = _common_type(set(frame.dtypes))
-    return (frame if common is None else frame.astype(common)).to_dask_array(lengths=True), names
-
-
-def _common_type(kinds: set[Any]) -> np.dtype[Any] | None:
-    """Return the type that columns of several types, or of types that may miss values, are cast to; None for one type.
-    Pandas would make objects of them."""
+    kinds = set(frame.dtypes)
     plain = {kind for kind in kinds if isinstance(kind, np.dtype)}
-    if len(kinds) == len(plain) == 1:
-        return None
-    with_missing = [getattr(kind, "numpy_dtype", np.float64) for kind in kinds - plain]
-    return np.result_type(*plain, *with_missing, *([np.float32] if with_missing else []))
-
-
-def _elsewhere() -> None:
-    """Return None: a worker must not use the data matrix."""
+    if not len(kinds) == len(plain) == 1:
+        # pandas would make objects of columns of several types, or of types that may miss values
+        with_missing = [getattr(kind, "numpy_dtype", np.float64) for kind in kinds - plain]
+        frame = frame.astype(np.result_type(*plain, *with_missing, *([np.float32] if with_missing else [])))
+    return frame.to_dask_array(lengths=True), names

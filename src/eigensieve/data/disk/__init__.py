@@ -2,9 +2,8 @@
 
 Read in this order:
 
-- ``opening.py``: `open_data`, for paths.
-- ``sources.py``: the interface of a kind of storage, the watch for changes, and amounts of memory.
-- ``npy.py`` (with ``direct.py``), ``chunked.py`` (HDF5, Zarr), ``backed_sparse.py``, ``parquet.py``: these kinds.
+- ``sources.py``: the interface of a kind of storage, the watch for changes, amounts of memory; HDF5, Zarr, Parquet.
+- ``npy.py``: .npy files and memory maps.
 - ``stream.py``: passes along the features; ``rows.py``: passes along the samples, for storage that favours them.
 
 A source reads; a data matrix computes. A piece holds consecutive features with all samples (``stream.py``), or

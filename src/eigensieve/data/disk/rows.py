@@ -2,6 +2,8 @@
 
 A sweep needs the projections of whole features before it can go back, so it reads the data twice: once to add up
 T = sum_t x_t v_t' over the samples, once for the backward product. Projections of all features are held in memory.
+Compressed rows are used as they are stored: with centres c and scales s, products of (x - c) s follow from those of the
+stored x by one correction per column.
 """
 
 from collections import deque
@@ -11,15 +13,19 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from eigensieve._types import FloatArray, IntArray
 from eigensieve.data.digest import place_values
 from eigensieve.data.disk.sources import ALIVE, Source, show_bytes
-from eigensieve.data.disk.stream import StreamedData
+from eigensieve.data.disk.stream import StreamedData, fitting
 from eigensieve.data.kinds import as_data
 from eigensieve.data.matrix import DataMatrix, SumFunction, joined
 from eigensieve.data.passes import BlockFunction, Sweep, add_up, ordered_map
 from eigensieve.data.stats import Moments
+
+_SLICES = 8  # of each piece of compressed rows: fixed, so that sums do not depend on the number of threads
+_FARTHEST = 100.0  # standard deviations from zero to a mean: beyond, the corrections cost too many digits
 
 
 class RowStreamedData(StreamedData):
@@ -30,14 +36,12 @@ class RowStreamedData(StreamedData):
         super().__init__(source, max_memory)
         per_sample = max(1e-9, source.shape[1] * source.itemsize)
         height = int(max(1, min(max_memory / ALIVE / per_sample, source.shape[0])))
-        while height > 1 and source.largest(height) > max_memory / ALIVE:
-            height = (height + 1) // 2
-        if source.largest(height) > max_memory / ALIVE:
+        self.height = fitting(source, height, max_memory)
+        if source.largest(self.height) > max_memory / ALIVE:
             raise ValueError(
                 f"The 'max_memory' parameter of open_data must be at least {show_bytes(source.largest(1) * ALIVE)} "
                 f"for {source.name}, to hold {ALIVE} samples. Got {show_bytes(max_memory)} instead."
             )
-        self.height = height // source.step * source.step if height > source.step else height
 
     def take(self, indices: IntArray | slice) -> FloatArray:
         wanted = np.arange(self.n_features)[indices]
@@ -167,6 +171,58 @@ class RowStreamedData(StreamedData):
         self.source.check()
 
 
+class SparseRowData(RowStreamedData):
+    """A stored matrix in compressed rows, read in pieces of consecutive samples."""
+
+    def _forward(
+        self,
+        V: FloatArray,
+        segments: list[tuple[int, int]],
+        weights: FloatArray | None = None,
+        energy: FloatArray | None = None,
+    ) -> FloatArray:
+        if not self._corrections_hold():
+            return super()._forward(V, segments, weights, energy)
+        V = np.ascontiguousarray(V, dtype=self.dtype)
+        center = np.zeros(self.n_features) if self.center is None else self.center
+        scale = np.ones(self.n_features) if self.scale is None else self.scale
+        T, squares = np.zeros((self.n_features, V.shape[1])), np.zeros(self.n_features)
+
+        def sums(found: tuple[int, Any]) -> tuple[FloatArray, FloatArray | None]:
+            start, some = found
+            here = slice(start, start + some.shape[0])
+            return some.T @ V[here], None if weights is None else _squares(some, center, weights[here])
+
+        for slices in self._slices():
+            for product, own in ordered_map(sums, slices):
+                T += product
+                squares += 0.0 if own is None else own
+        if weights is not None and energy is not None:
+            energy += scale**2 * (squares + center**2 * weights.sum())
+        return ((T - center[:, None] * V.sum(axis=0, dtype=np.float64)) * scale[:, None]).astype(self.dtype)
+
+    def _backward(self, backs: dict[int, FloatArray], segments: list[tuple[int, int]]) -> FloatArray:
+        if not self._corrections_hold():
+            return super()._backward(backs, segments)
+        W = np.concatenate([backs[first] for first, _ in segments]).astype(np.float64)
+        W = W if self.scale is None else W * self.scale[:, None]
+        shift = np.zeros(W.shape[1]) if self.center is None else self.center @ W
+        out, W = np.empty((self.n_samples, W.shape[1])), W.astype(self.dtype)
+        for slices in self._slices():
+            for (start, some), product in zip(slices, ordered_map(lambda found: found[1] @ W, slices), strict=True):
+                out[start : start + some.shape[0]] = product - shift
+        return out
+
+    def _corrections_hold(self) -> bool:
+        return self.center is None or (self.far is not None and bool(self.far.max(initial=0.0) <= _FARTHEST))
+
+    def _slices(self) -> Iterator[list[tuple[int, Any]]]:
+        """One pass: the slices of each piece, with their first samples."""
+        for first, last, raw in self._row_pieces(of=lambda raw: raw.astype(self.dtype, copy=False)):
+            edges = np.linspace(0, last - first, min(_SLICES, last - first) + 1).round().astype(int)
+            yield [(first + start, _rows(raw, start, stop)) for start, stop in pairwise(edges)]
+
+
 def _moments(piece: DataMatrix) -> Moments:
     piece.n_segments = 1  # on the thread that read it
     return piece.moments()
@@ -175,3 +231,17 @@ def _moments(piece: DataMatrix) -> Moments:
 def _blocks(piece: DataMatrix, first: int, last: int) -> Iterator[tuple[int, int]]:
     size = max(1, piece.block_size())
     return ((start, min(start + size, last)) for start in range(first, last, size))
+
+
+def _rows(raw: Any, start: int, stop: int) -> Any:
+    """Return some rows as a view; scipy's own slices are copies."""
+    first, last = raw.indptr[start], raw.indptr[stop]
+    arrays = (raw.data[first:last], raw.indices[first:last], raw.indptr[start : stop + 1] - first)
+    return csr_array(arrays, shape=(stop - start, raw.shape[1]))
+
+
+def _squares(some: Any, center: FloatArray, weights: FloatArray) -> FloatArray:
+    """Return sum_t weights_t ((x_ti - c_i)^2 - c_i^2), to which zeros add nothing."""
+    middle = center[some.indices]
+    apart = np.square(some.data - middle) - middle**2
+    return np.asarray(csr_array((apart, some.indices, some.indptr), shape=some.shape).T @ weights)

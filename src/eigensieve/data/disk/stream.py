@@ -86,7 +86,6 @@ class StreamedData(DataMatrix):
         return self.source.nbytes * len(rows) / self.n_samples > self.max_memory / 2  # while it is put together: twice
 
     def _piece(self, start: int, stop: int) -> DataMatrix:
-        """Read some features on their own, outside of a pass."""
         return self._standardised(start, self._read(start, stop, None))
 
     def _standardised(self, start: int, raw: Any) -> DataMatrix:
@@ -185,8 +184,11 @@ def piece_width(source: Source, max_memory: int) -> int:
     wanted = max(_PIECE_BYTES / per_feature, 1 if source.by_samples else source.step)
     width = int(max(1, min(allowed, wanted, n_features)))
     source.settle(width)
-    while width > 1 and not source.by_samples and source.largest(width) > max_memory / ALIVE:
-        width = (width + 1) // 2
-    if source.by_samples:
-        return width
-    return width // source.step * source.step if width > source.step else width
+    return width if source.by_samples else fitting(source, width, max_memory)
+
+
+def fitting(source: Source, count: int, max_memory: int) -> int:
+    """Return how many of `count` features (or samples, with `by_samples`) fit, in whole chunks."""
+    while count > 1 and source.largest(count) > max_memory / ALIVE:
+        count = (count + 1) // 2
+    return count // source.step * source.step if count > source.step else count

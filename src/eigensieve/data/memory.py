@@ -1,9 +1,13 @@
-"""Missing values: a gap is no evidence. It is filled with the expected value, so that it counts as zero later.
+"""What only data in memory is put right for: missing values, columns of extreme scale, and equal samples.
 
-A feature is centred over its values, as in a copy whose gaps hold the mean. Permuted copies leave the gaps in place. A
-feature of which the share p is there has the squared norm p, not 1.
+A gap is no evidence. It is filled with the expected value, so that it counts as zero later. A feature is centred over
+its values, as in a copy whose gaps hold the mean. Permuted copies leave the gaps in place. A feature of which the share
+p is there has the squared norm p, not 1.
+
+Columns of extreme scale are multiplied by powers of two: no digit of a value changes, and products can be computed.
 """
 
+from copy import copy
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -11,30 +15,28 @@ import numpy as np
 from eigensieve._types import Array, BoolArray, FloatArray, IntArray
 from eigensieve.data.dense import DenseData
 from eigensieve.data.matrix import DataMatrix, Shared
+from eigensieve.data.sparse import SparseData
 
 _ENTRIES = 1 << 18  # values filled at a time
+_MOST = 1000  # 2^1000 and its reciprocal can be represented
+_CLOSE = 1e-9  # projections of equal samples differ by less than this share of the largest
 
 
 @dataclass(frozen=True, eq=False)
 class Gaps:
-    """Where values are missing."""
-
     X: Array  # the values as they were given
     share: FloatArray  # of the samples that have a value, per feature
     rows: IntArray | None = None  # which samples of X the data holds; None for all
 
     def present(self, columns: Array | slice) -> BoolArray:
-        """Return which samples have a value in some features."""
         some = self.X[:, columns]
         return ~np.isnan(some if self.rows is None else some[self.rows])
 
     def among(self, rows: IntArray) -> "Gaps":
-        """Return the gaps of some samples."""
         return replace(self, rows=rows if self.rows is None else self.rows[rows])
 
 
 def share_present(data: DataMatrix) -> FloatArray:
-    """Return the share of the samples that have a value, per feature."""
     return np.ones(data.n_features) if data.shared.gaps is None else data.shared.gaps.share
 
 
@@ -83,3 +85,57 @@ def _fill(
     normal = (counted.T @ pairs).reshape(-1, k, k)
     fit = np.linalg.pinv(normal, rcond=1e-10, hermitian=True) @ (about.T @ design)[:, :, None]
     filled[:, places] = np.where(gaps, middle + np.ldexp(design @ fit[:, :, 0].T, unit), given[:, places])
+
+
+def tamed(data: DataMatrix, extreme: BoolArray) -> DataMatrix | None:
+    """Return a copy of raw data in which the extreme columns have a plain scale; None if the data is not in memory. The
+    powers of two are ``shared.exponents`` of the copy."""
+    stats = data.stats()
+    # The power of two follows the larger of mean and spread, so that neither overflows.
+    size = np.maximum(np.abs(stats.mean), stats.centered_norm)
+    exponents = np.where(extreme, -np.frexp(np.where(extreme, size, 1.0))[1], 0)
+    exponents[extreme & ~np.isfinite(size)] = -_MOST
+    return multiplied(data, exponents)
+
+
+def multiplied(data: DataMatrix, exponents: IntArray) -> DataMatrix | None:
+    """Return a copy of raw data whose columns are multiplied by powers of two; None if the data is not in memory."""
+    found: DataMatrix
+    if not isinstance(data, (DenseData, SparseData)):
+        return None
+    if isinstance(data, DenseData):
+        found = DenseData(np.ldexp(data.X, exponents).astype(data.dtype, copy=False))
+    else:
+        found = copy(data)
+        found.values = np.ldexp(data.values.astype(data.dtype), np.repeat(exponents, np.diff(data.indptr)))
+    shared, gaps = data.shared, data.shared.gaps
+    if gaps is not None:
+        gaps = replace(gaps, X=np.ldexp(gaps.X, exponents))
+    found.shared = Shared(names=shared.names, progress=shared.progress, exponents=exponents, gaps=gaps)
+    return found
+
+
+def first_of_equals(data: DataMatrix) -> IntArray:
+    """Return, for every sample of data in memory, the first sample with the same values and gaps; itself elsewhere."""
+    own = np.arange(data.n_samples)
+    if not isinstance(data, DenseData | SparseData):
+        return own
+    view = data.rescaled(None, None)
+    view.shared = Shared()
+    places = view.combine(np.random.default_rng(0).standard_normal((data.n_features, 2)))[:, 0]
+    order = np.argsort(places, kind="stable")
+    limit = _CLOSE * max(float(np.abs(places).max()), np.finfo(np.float64).tiny)
+    near = np.concatenate([[False], np.diff(places[order]) <= limit])
+    if not near.any():
+        return own
+    first = own.copy()
+    for rows in map(np.sort, np.split(order, np.flatnonzero(~near)[1:])):
+        if len(rows) > 1:
+            few = view.samples(rows)
+            few.shared = Shared()
+            values = np.hstack(few.map_blocks(lambda block: np.asarray(block.toarray())))
+            if data.shared.gaps is not None:
+                values = np.hstack([values, data.shared.gaps.among(rows).present(slice(None))])
+            _, earliest, back = np.unique(values, axis=0, return_index=True, return_inverse=True)
+            first[rows] = rows[earliest[back.reshape(-1)]]
+    return first
