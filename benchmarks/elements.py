@@ -30,7 +30,7 @@ def models(svc: SVC) -> dict[str, object]:
     for t in (50, 100, 200, 400, 1000):
         made[f"{t} elements"] = ElementSelectedSVC(svc, n_elements=t, random_state=0)
         made[f"{t} elements, refined"] = ElementSelectedSVC(svc, n_elements=t, refine=True, random_state=0)
-        made[f"{t} elements, labels"] = ElementSelectedSVC(svc, match="labels", n_elements=t, random_state=0)
+        made[f"{t} elements, labels"] = ElementSelectedSVC(n_elements=t, random_state=0)
     made["400 elements, patient"] = patient(svc)
     made["400, patient and refined"] = patient(svc, refine=True)
     made["200 in prototypes"] = ElementSelectedSVC(svc, n_elements=200, shape="prototypes", random_state=0)

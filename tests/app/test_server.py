@@ -1,5 +1,6 @@
 """The server: only its own page is answered, no name leads out of the folder, and there is one run at a time."""
 
+import asyncio
 import io
 import json
 import shlex
@@ -289,3 +290,34 @@ def test_a_new_table_replaces_the_one_before(make_client):
     put(client, "other.csv")
     assert [path.name for path in workspace.folder.rglob("*.csv")] == ["other.csv"]
     assert client.get(f"{BASE}/selection").json() == {"table": "other.csv", "selection": None}
+
+
+def test_a_table_that_comes_while_another_is_looked_at_is_the_one_that_is_told(make_client):
+    client, workspace = make_client()
+    put(client)
+
+    async def table():
+        yield b"a,b,c\n1,2,3\n4,6,5\n7,8,10\n"
+
+    class Earlier:
+        async def stop(self):
+            await workspace.receive("other.csv", None, table())
+
+        kill = staticmethod(lambda: None)
+
+    workspace._look = Earlier()
+    assert client.post(f"{BASE}/look", json={}).json()["features"] == 3
+
+
+def test_a_look_that_the_end_of_the_server_breaks_off_is_an_answer(make_client):
+    client, workspace = make_client()
+    put(client)
+
+    async def broken_off():
+        looking = asyncio.create_task(workspace.look({}))
+        await asyncio.sleep(0.1)
+        looking.cancel()
+        with pytest.raises(Refused, match="has ended"):
+            await looking
+
+    client.portal.call(broken_off)

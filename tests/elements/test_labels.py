@@ -1,18 +1,16 @@
 """Elements that match the labels: the gains, the fit of the weights and the refinement, against plain references."""
 
-from concurrent.futures import ThreadPoolExecutor
-
 import numpy as np
 import pytest
 from scipy.optimize import approx_fprime, minimize
 from sklearn.datasets import make_blobs
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss
-from sklearn.svm import SVC
 
 from eigensieve.elements import (
     LOGISTIC,
     RBF,
+    SQUARED,
     FullExpansion,
     Goal,
     MaskedKernel,
@@ -22,11 +20,11 @@ from eigensieve.elements import (
     held_out_size,
     penalised,
 )
-from eigensieve.elements._labels_numba import best_bump, grow, most_promising, pack, single_gains, sums_in_bins
+from eigensieve.elements._guided_numba import sums_in_bins
+from eigensieve.elements._labels_numba import best_bump, grow, moments_of, most_promising, pick, single_gains, terms_of
 from eigensieve.elements.guided import FeatureBins
 from eigensieve.elements.kernel import LINEAR
-from eigensieve.elements.labels import LabelSearch, bump_tables
-from eigensieve.elements.mixtures import KEPT, MIXTURES, SHARPNESS, most_telling, with_mixtures
+from eigensieve.elements.labels import KEPT, SHARPNESS, LabelSearch, bump_tables, most_telling
 from eigensieve.elements.penalised import PenalisedFit, refine_penalised
 
 KERNEL = MaskedKernel(RBF, gamma=0.2)
@@ -62,7 +60,7 @@ def test_gains_equal_the_formula(outputs, deviation, joined):
     tables, seen_as_one = bump_tables(np.array([[0.5 / deviation**2]]))
     assert seen_as_one == joined
     work = np.empty((outputs + 3, 32), np.float32)
-    gain, place = best_bump(tables[0, 0], joined, sums, np.float32(total), np.float32(ridge), work)
+    gain, place = best_bump(tables[0, 0], joined, sums, outputs, np.float32(total), np.float32(ridge), work)
     wide = sums.astype(np.float64).reshape(outputs + 2, -1, joined).sum(axis=2)
     middles = joined * (np.arange(32 // joined) + 0.5)
     bumps = np.exp(-0.5 * ((middles[:, None] - middles) / deviation) ** 2)
@@ -80,8 +78,7 @@ def binned(X):
     """Return the bins of X over its range, as the search has them: codes, lower ends, steps, order and edges."""
     low, step = X.min(axis=0), np.ptp(X, axis=0) / 32
     codes = np.minimum((X - low) / step, 31).astype(int)
-    with ThreadPoolExecutor(1) as pool:
-        bins = FeatureBins(np.ascontiguousarray(X.T), low, step, pool)
+    bins = FeatureBins(np.ascontiguousarray(X.T), low, step)
     return codes, low, step, bins.order, bins.edges
 
 
@@ -92,21 +89,19 @@ def naive_sums(codes, gradient, curvature, parent):
 
 
 @pytest.mark.parametrize("outputs", [1, 2, 5])
-def test_packed_sums_equal_plain_ones(outputs):
+def test_sums_in_bins_equal_plain_ones(outputs):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(700, 3))
     codes, _, _, order, edges = binned(X)
     gradient, curvature = rng.normal(size=(outputs, 700)), rng.uniform(size=700)
-    curvature[::5] = gradient[:, ::5] = 0.0
     parent = np.exp(-(X[:, 0] ** 2))
-    words, units = np.empty(((outputs + 4) // 3, 700), np.int64), np.empty(outputs + 2, np.float32)
-    pack(*(a.astype(np.float32) for a in (gradient, curvature, parent)), words, units)
+    terms = np.zeros((-(-(outputs + 2) // 4), 700, 4), np.float32)
+    terms_of(*(a.astype(np.float32) for a in (gradient, curvature, parent)), terms)
     for i in range(3):
-        sums = np.empty((outputs + 2, 32), np.float32)
-        sums_in_bins(order[i], edges[i], words, units, np.empty(733, np.int64), sums)
+        sums = np.empty((4 * len(terms), 32), np.float32)
+        sums_in_bins(order[i], edges[i], terms, sums)
         expected = naive_sums(codes[:, i], gradient, curvature, parent)
-        # Each of at most 700 terms is off by half a unit, and a unit is about the sum of all sizes over 2^20.
-        np.testing.assert_allclose(sums, expected, atol=700 / 2**20 * np.abs(gradient).sum(axis=1).max())
+        np.testing.assert_allclose(sums[: outputs + 2], expected, atol=1e-4)
 
 
 @pytest.mark.parametrize("outputs", [1, 3])
@@ -119,8 +114,7 @@ def test_growing_takes_the_best_feature_each_time(outputs):
     gradient += np.exp(-(X[:, 2] ** 2) - (X[:, 5] - 1) ** 2 - X[:, 7] ** 2)
     gammas, ridge = np.array([2.0, 0.4]), 1.0
     tables, joined = bump_tables(np.outer(gammas, step**2))
-    worth = rng.uniform(0.8, 1.0, size=9).astype(np.float32)
-    g, h = gradient.astype(np.float32), curvature.astype(np.float32)
+    g, h, rows = gradient.astype(np.float32), curvature.astype(np.float32), np.ascontiguousarray(X.T, np.float32)
     gains, places = np.empty((2, 9), np.float32), np.empty((2, 9), np.float32)
     single_gains(order, edges, tables, joined, np.arange(9), g, h, np.float32(ridge), gains, places)
 
@@ -130,7 +124,7 @@ def test_growing_takes_the_best_feature_each_time(outputs):
         for i in range(9):
             sums = naive_sums(codes[:, i], gradient, curvature, parent).astype(np.float32)
             table, bins = tables[width, i], joined[width, i]
-            found.append(best_bump(table, bins, sums, np.float32(curvature.sum()), np.float32(ridge), work))
+            found.append(best_bump(table, bins, sums, outputs, np.float32(curvature.sum()), np.float32(ridge), work))
         return np.array(found).T
 
     for width in range(2):
@@ -138,31 +132,79 @@ def test_growing_takes_the_best_feature_each_time(outputs):
         np.testing.assert_allclose(gains[width], expected[0], rtol=0.01)
     widths = np.array([0, 1])
     features, centres = np.full((2, 4), 2), np.zeros((2, 4))
-    grown = np.empty((2, 4), np.float32)
+    lengths, moments = np.ones(2, np.int64), np.empty((9, 4), np.float32)
+    moments_of(rows, moments)
     grow(
-        order, edges, tables, joined, low, step, X.T.astype(np.float32), gammas, g, h, np.float32(ridge), worth,
-        np.arange(8), 5, widths, features, centres, grown,
+        order, edges, tables, joined, low, step, rows, moments, gammas, g, h, np.float32(ridge), np.arange(8), 9,
+        widths, features, centres, lengths,
     )  # fmt: skip
+    np.testing.assert_array_equal(lengths, [4, 4])
     for s in range(2):
-        parent, among, factor = np.ones(500), np.arange(8), 1.0  # the last feature is not tried
+        parent, among = np.ones(500), np.arange(8)  # the last feature is not tried
         for k in range(1, 4):
-            last = features[s, k - 1]
-            parent = parent * np.exp(-gammas[s] * (X[:, last] - centres[s, k - 1]) ** 2)
-            factor *= worth[last]
+            parent = parent * np.exp(-gammas[s] * (X[:, features[s, k - 1]] - centres[s, k - 1]) ** 2)
             found, where = scores(parent, s)
-            found = found * worth
             found[features[s, :k]] = 0.0
             best = among[np.argmax(found[among])]
             assert features[s, k] == best
             assert centres[s, k] == pytest.approx(low[best] + step[best] * where[best], abs=0.1 * step[best])
-            assert grown[s, k] == pytest.approx(found[best] * factor, rel=0.01)
-            if among.size > 5:
-                among = np.sort(among[np.argsort(-found[among], kind="stable")[:5]])
 
 
-def test_the_most_promising_are_those_of_largest_gain_and_of_equals_the_first():
-    gains = np.array([3, 1, 4, 1, 5, 0, 1, 0], dtype=np.float32)
-    np.testing.assert_array_equal(most_promising(np.arange(10, 18), gains, 5), [10, 11, 12, 13, 14])
+def test_growing_ends_where_no_feature_is_left():
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    _, low, step, order, edges = binned(X)
+    tables, joined = bump_tables(np.outer([1.0], step**2))
+    features, centres, lengths = np.full((1, 4), 1), np.zeros((1, 4)), np.ones(1, np.int64)
+    rows, moments = np.ascontiguousarray(X.T, np.float32), np.empty((2, 4), np.float32)
+    moments_of(rows, moments)
+    grow(
+        order, edges, tables, joined, low, step, rows, moments, np.ones(1), rows[:1], np.ones(60, np.float32),
+        np.float32(1), np.arange(2), 6, np.array([0]), features, centres, lengths,
+    )  # fmt: skip
+    assert lengths[0] == 2 and features[0, 1] == 0
+
+
+@pytest.mark.parametrize("outputs", [1, 3])
+def test_columns_are_picked_by_what_each_gains_beside_those_picked_before(outputs):
+    """Against the drop of the ridge-penalised square, solved anew for every candidate."""
+    rng = np.random.default_rng(0)
+    C, G = rng.normal(size=(8, 40)), rng.normal(size=(outputs, 40))
+    C[5] = C[2] + 0.01 * rng.normal(size=40)  # a near copy
+    G += 0.7 * C[2] + 0.4 * C[6]
+    lengths, ridge = np.array([1, 2, 1, 4, 1, 1, 2, 1]), 0.5
+
+    def gain(rows):
+        A = C[rows] @ C[rows].T + ridge * np.eye(len(rows))
+        return float((np.linalg.solve(A, C[rows] @ G.T) * (C[rows] @ G.T)).sum())
+
+    expected: list[int] = []
+    while True:
+        before, room = gain(expected) if expected else 0.0, 5 - lengths[expected].sum()
+        gains = [gain([*expected, c]) - before if c not in expected and lengths[c] <= room else 0.0 for c in range(8)]
+        if max(gains) <= 0.02 * (gain(expected[:1]) if expected else 0.0):
+            break
+        expected.append(int(np.argmax(gains)))
+    found = pick(C @ C.T, C @ G.T, lengths, ridge, 5, 8, 0.0, 0.02)
+    assert list(found) == expected and len({2, 5} & set(expected)) == 1
+    assert list(pick(C @ C.T, C @ G.T, lengths, ridge, 5, 2, 0.0, 0.02)) == expected[:2]
+    assert pick(C @ C.T, C @ G.T, lengths, ridge, 5, 8, 1e9, 0.02).size == 0
+
+
+@pytest.mark.parametrize("outputs", [1, 3])
+def test_the_most_promising_features_go_with_the_gradient_in_values_or_squares(outputs):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 30)) * np.geomspace(1e-3, 1e3, 30) + 0.1
+    parent = rng.uniform(size=400)
+    gradient = rng.normal(size=(outputs, 400)) + X[:, 3] / X[:, 3].std() + (X[:, 20] / X[:, 20].std()) ** 2
+    gradient -= gradient.mean(axis=1, keepdims=True)
+    rows, moments = np.ascontiguousarray(X.T, np.float32), np.empty((30, 4), np.float32)
+    moments_of(rows, moments)
+    among, known = np.arange(1, 30), np.array([4])
+    kept = most_promising(rows, moments, gradient.astype(np.float32), parent.astype(np.float32), among, known, 5)
+    scores = sum((gradient * parent @ ((Z - Z.mean(axis=0)) / Z.std(axis=0))) ** 2 for Z in (X, X**2)).sum(axis=0)
+    scores[[0, 4]] = -1
+    np.testing.assert_array_equal(kept, np.sort(np.argsort(-scores)[:5]))
+    assert {3, 20} <= set(kept)
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
@@ -231,19 +273,26 @@ def test_separable_labels_do_not_break_the_fit():
 def test_the_search_finds_the_features_that_count_together():
     X, targets = ring()
     found, path = machine(X, targets)
-    assert set(found.features[:8]) <= {1, 4} and (found.lengths > 1).any()
+    heavy = np.repeat(np.abs(found.weights[:, 0]), found.lengths) > np.abs(found.weights).max() / 2
+    assert set(found.features[heavy]) <= {1, 4} and (found.lengths > 1).any()
     assert len(path) == found.n_elements <= 24
-    start = PenalisedFit(classes(targets)).start
-    assert path[-1] == pytest.approx(classes(targets).total(found.decision(X)) / start, rel=0.02)
     X_new, new = ring(seed=1)
     assert ((found.decision(X_new) > 0) == new).mean() > 0.93
     assert np.unique(found.factors).size <= 5
 
 
-def test_native_width_and_single_features():
+def test_the_path_is_the_loss_as_a_share_of_what_a_constant_leaves():
     X, targets = ring()
-    found, _ = machine(X, targets, rescale=False, grown_to=1)
-    assert (found.factors == 1.0).all() and (found.lengths == 1).all()
+    search = LabelSearch(KERNEL, X, classes(targets), Plan(n_elements=24), np.random.default_rng(0))
+    for grown in search.rounds(16):
+        expected = classes(targets).total(grown.placed(grown.expansion()).decision(X)) / search.fit.start
+        assert grown.path[-1] == pytest.approx(expected, rel=1e-5)
+
+
+def test_single_features():
+    X, targets = ring()
+    found, _ = machine(X, targets, grown_to=1)
+    assert (found.lengths == 1).all()
 
 
 def test_more_elements_lower_the_loss():
@@ -269,7 +318,7 @@ def test_refinement_follows_the_gradient(monkeypatch):
         return minimize(function, at, jac=True, method="L-BFGS-B", options={"maxiter": 0})
 
     monkeypatch.setattr(penalised, "minimize", checked)
-    refine_penalised(start, X, classes(targets), 1)
+    refine_penalised(start, X.T.astype(np.float32), classes(targets), 1)
     assert np.isfinite(seen["value"])
 
 
@@ -298,11 +347,8 @@ def test_constant_features_are_never_read():
     X[:, [0, 2]] = 3.0
     found, _ = machine(X, targets)
     assert set(found.features) <= {1, 3, 4, 5}
-    with ThreadPoolExecutor(1) as pool:
-        flat = LabelSearch(
-            KERNEL, np.ones((10, 2)), classes(targets[:10]), Plan(n_elements=4), np.random.default_rng(0), pool
-        )
-        assert list(flat.rounds()) == [] and flat.expansion().decision(np.ones((3, 2))).shape == (3, 1)
+    flat = LabelSearch(KERNEL, np.ones((10, 2)), classes(targets[:10]), Plan(n_elements=4), np.random.default_rng(0))
+    assert list(flat.rounds(4)) == [] and flat.expansion().decision(np.ones((3, 2))).shape == (3, 1)
 
 
 def test_features_of_any_scale_are_cut_into_bins():
@@ -322,22 +368,43 @@ def test_as_columns_keeps_every_element():
 
 
 @pytest.mark.parametrize("n_outputs", [1, 3])
-def test_mixtures_lie_between_two_samples_with_targets_of_machine_and_labels(n_outputs):
+def test_mixtures_lie_between_two_samples_as_do_their_targets(n_outputs):
     rng = np.random.default_rng(0)
-    X, slope = rng.normal(size=(2, 4)), rng.normal(size=(4, n_outputs))
-    targets = rng.uniform(size=(2, n_outputs))
-    full = FullExpansion(MaskedKernel(LINEAR), slope.T, np.eye(n_outputs), np.zeros(n_outputs))
-    mixed, goal = with_mixtures(X, np.arange(4), classes(targets), full, rng)
-    np.testing.assert_array_equal(mixed[:2], X)
-    np.testing.assert_array_equal(goal.targets[:2], targets)
-    assert len(mixed) == len(goal.targets) == 2 + MIXTURES
+    X, targets = rng.normal(size=(2, 4)), rng.uniform(size=(2, n_outputs))
+    search = LabelSearch(KERNEL, X, classes(targets), Plan(n_elements=4), rng, 50)
+    mixed, found = search.X.T + search.middle, search.goal.targets
+    np.testing.assert_allclose(mixed[:2], X, atol=1e-6)
+    np.testing.assert_array_equal(found[:2], targets)
+    assert len(mixed) == len(found) == 52
     share = (mixed[2:] - X[1]) @ (X[0] - X[1]) / ((X[0] - X[1]) ** 2).sum()
-    assert share.min() > -1e-12 and share.max() < 1 + 1e-12
-    np.testing.assert_allclose(mixed[2:], X[1] + np.outer(share, X[0] - X[1]), atol=1e-12)
-    odds = np.exp(SHARPNESS * mixed[2:] @ slope)
+    assert share.min() > -1e-6 and share.max() < 1 + 1e-6 and share.std() > 0.2
+    np.testing.assert_allclose(mixed[2:], X[1] + np.outer(share, X[0] - X[1]), atol=1e-5)
+    np.testing.assert_allclose(found[2:], targets[1] + np.outer(share, targets[0] - targets[1]), atol=1e-5)
+
+
+@pytest.mark.parametrize("n_outputs", [1, 3])
+def test_a_full_machine_gives_half_of_the_targets_of_mixtures(n_outputs):
+    rng = np.random.default_rng(0)
+    X, slope, targets = rng.normal(size=(9, 4)), rng.normal(size=(4, n_outputs)), rng.uniform(size=(9, n_outputs))
+    full = FullExpansion(MaskedKernel(LINEAR), slope.T, np.eye(n_outputs), np.zeros(n_outputs))
+    alone, helped = (
+        LabelSearch(KERNEL, X, classes(targets), Plan(n_elements=4), np.random.default_rng(1), 50, one)
+        for one in (None, full)
+    )
+    odds = np.exp(SHARPNESS * (helped.X.T + helped.middle) @ slope)
     expected = odds / (1 + odds) if n_outputs == 1 else odds / odds.sum(axis=1, keepdims=True)
-    expected = (expected + targets[1] + np.outer(share, targets[0] - targets[1])) / 2
-    np.testing.assert_allclose(goal.targets[2:], expected, rtol=1e-5)
+    told = 2 * helped.goal.targets[9:] - alone.goal.targets[9:]
+    np.testing.assert_allclose(told, expected[9:], rtol=1e-4)
+
+
+def test_numbers_are_not_mixed():
+    X, _ = ring(n=60)
+    goal, rng = Goal(SQUARED, X[:, :1], 1.0), np.random.default_rng(0)
+    _, path = fit_labels(KERNEL, X, goal, Plan(n_elements=9), rng, refine=False)
+    alone = LabelSearch(KERNEL, X, goal, Plan(n_elements=9), np.random.default_rng(0))
+    for _ in alone.rounds(16):
+        pass
+    assert path == alone.path
 
 
 def test_of_very_many_features_those_that_tell_something_are_read():
@@ -351,16 +418,3 @@ def test_of_very_many_features_those_that_tell_something_are_read():
     worth = (np.array(correlations) ** 2).sum(axis=1)
     np.testing.assert_array_equal(seen, np.sort(np.argsort(-worth)[:KEPT]))
     np.testing.assert_array_equal(most_telling(X[:, :20], classes(targets)), np.arange(20))
-
-
-@pytest.mark.parametrize("kernel", ["rbf", "poly", "linear"])
-def test_values_between_two_samples_are_those_of_the_svm(kernel):
-    X, y = make_blobs(n_samples=80, n_features=7, centers=2, cluster_std=3.0, random_state=0)
-    svc = SVC(kernel=kernel, coef0=1.0).fit(X, y)
-    full = FullExpansion(MaskedKernel.from_svc(svc), svc.support_vectors_, svc.dual_coef_.T, svc.intercept_)
-    rng = np.random.default_rng(0)
-    (one, other), share = rng.integers(80, size=(2, 50)), rng.uniform(size=50)
-    mixed = share[:, None] * X[one] + (1 - share[:, None]) * X[other]
-    expected = svc.decision_function(mixed)
-    found = full.between(X, one, other, share)[:, 0]
-    np.testing.assert_allclose(found, expected, atol=1e-5 * np.abs(expected).max())

@@ -44,7 +44,8 @@ def test_it_is_as_good_as_the_machine_and_its_probabilities_are_honest(fitted):
     p = fitted.predict_proba(X)
     np.testing.assert_allclose(p.sum(axis=1), 1.0)
     seen, said = calibration_curve(y, p[:, 1], n_bins=5, strategy="quantile")
-    assert np.abs(seen - said).max() < 0.08
+    assert np.abs(seen - said).max() < 0.1
+    assert ((seen - said) * (seen - 0.5)).sum() > 0  # mixtures make them cautious, not too sure
     np.testing.assert_array_equal(fitted.predict(X), p[:, 1] > 0.5)
 
 
@@ -109,6 +110,25 @@ def test_a_fitted_machine_is_imitated_unless_the_labels_are_asked_for():
     assert ElementSelectedSVC(svc, match="labels", n_elements=5).fit(X, y).match_ == "labels"
 
 
+def test_a_machine_is_used_if_it_is_fitted_and_never_trained_for_the_labels():
+    X, y = moons(0, n=60)
+    models = {}
+    for name, one in (("none", None), ("unfitted", SVC(C=1e3)), ("fitted", SVC(C=1e3).fit(X, y))):
+        models[name] = ElementSelectedSVC(one, match="labels", n_elements=5, random_state=0).fit(X, y)
+        assert hasattr(models[name], "estimator_") == (name == "fitted")
+    values = {name: model.decision_function(X) for name, model in models.items()}
+    np.testing.assert_array_equal(values["none"], values["unfitted"])
+    assert not np.allclose(values["none"], values["fitted"])
+
+
+def test_what_an_earlier_fit_learned_is_forgotten():
+    X, y = moons(0, n=60)
+    model = ElementSelectedSVC(SVC(), match="decision", shape="prototypes", n_elements=40, random_state=0).fit(X, y)
+    assert hasattr(model, "estimator_") and hasattr(model, "prototypes_")
+    model.set_params(match="labels", shape="element", n_elements=5).fit(X, y)
+    assert not hasattr(model, "estimator_") and not hasattr(model, "prototypes_")
+
+
 def test_probabilities_cannot_be_calibrated_much_further():
     X, y = moons(0, n=800, noise=20)
     X_held, y_held = moons(1, n=1000, noise=20)
@@ -133,4 +153,4 @@ def test_more_elements_are_not_worse(options):
         assert bool(caught) == (model.n_elements_ < n_elements), "an early stop warns"
         areas.append(roc_auc_score(y_test, model.decision_function(test)))
     # The standard error of either area is about 0.002 here.
-    assert areas[1] > areas[0] - 0.001
+    assert areas[1] > areas[0] - 0.002

@@ -110,8 +110,8 @@ def test_ellipses_are_as_many_as_features_and_names_do_not_overprint():
     centres = [(0.0, 0.0), (0.01, 0.0), (1.0, 1.0)]
     picture = ellipses(centres, [(1.0, 0.5), (0.9, 0.4), (0.5, 0.5)], ["a<b", "near a<b", "c"], [True, True, True])
     assert picture.svg.count("<ellipse") == 3 and "rx='36.0'" in picture.svg
-    assert picture.svg.count("<text") == 2 and ">a&lt;b</text>" in picture.svg
-    assert ">near" not in picture.svg.split("<text")[1]
+    assert picture.svg.count("<text class='name") == 2 and ">a&lt;b</text>" in picture.svg
+    assert ">near a<" not in picture.svg and ">near a&lt;b</text>" not in picture.svg
     assert picture.rows[0] == ["a<b", 0.0, 0.0, 1.0, 0.5, True]
 
 

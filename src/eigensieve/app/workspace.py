@@ -146,10 +146,10 @@ class Workspace:
 
     async def look(self, choices: Any) -> dict[str, Any]:
         """Return how the table is understood with these choices. An earlier look that still runs is ended."""
-        table = self._given()
-        arguments = ["inspect", table.name, *options(choices, READING), "--json"]
         if self._look is not None:
             await self._look.stop()
+        table = self._given()  # meanwhile another table may have come in place of the one before
+        arguments = ["inspect", table.name, *options(choices, READING), "--json"]
         look = self._look = Program(arguments, table.parent)
         try:
             await look.run()

@@ -6,8 +6,8 @@ Read in this order:
 - ``errors``: the kinds of problems, with their exit codes
 - ``commands/``: one file per command; ``select`` is the longest walk
 - ``options``: the options that several commands share, as settings objects
-- ``reading``: from a file to samples that can be fitted (missing values, side data)
-- ``knowledge``: constraints on features, pairs of samples and times to an event, from names and files
+- ``reading``: from a file to samples that can be fitted (missing values, side data, times to an event)
+- ``knowledge``: constraints on features and pairs of samples, from names and files
 - ``methods``: the selectors by their names on the command line
 - ``selection``: fitting a method, and what came of it (tables, figures, report)
 - ``machines``: the machines that ``compress`` makes, and other small machines beside them

@@ -99,8 +99,8 @@ def read_pairs(path: str, samples: Samples) -> dict[str, IntArray]:
         """The place of a sample among all, by its name or, where samples have none, its row; None for others."""
         if cell in repeated:
             raise InputProblem(
-                f"Line {number} of the pairs file '{path}' names '{cell}', a name that several samples of the input "
-                "have. Give every sample a name of its own, or name another column with --id."
+                f"{where} names '{cell}', a name that several samples of the input have. Give every sample a name of "
+                "its own, or name another column with --id."
             )
         if names is not None:
             return names.get(cell)
@@ -110,17 +110,15 @@ def read_pairs(path: str, samples: Samples) -> dict[str, IntArray]:
     for number, row in enumerate(_rows(path), start=1):
         if not row:
             continue
+        where = f"Line {number} of the pairs file '{path}'"
         if len(row) not in (2, 3):
-            raise InputProblem(
-                f"Line {number} of the pairs file '{path}' has {len(row)} columns. "
-                "Each line must name two samples and, optionally, 'cannot' or 'must'."
-            )
+            columns = f"{where} has {len(row)} columns."
+            raise InputProblem(f"{columns} Each line must name two samples and, optionally, 'cannot' or 'must'.")
         kind = row[2].strip().lower() if len(row) == 3 else None
         first, second = (sample(cell.strip()) for cell in row[:2])
         if first is not None and second is not None and kind in (None, *_KINDS):
             links[kind or "cannot"].append((first, second))
         elif number > 1 or kind in _KINDS or first is not None or second is not None:
-            where = f"Line {number} of the pairs file '{path}'"
             if first is not None and second is not None:
                 raise InputProblem(f"{where} says '{row[2].strip()}'. The third column must be 'cannot' or 'must'.")
             raise InputProblem(

@@ -74,7 +74,6 @@ METHODS = {
 }
 
 DEFAULT_METHOD = next(iter(METHODS))
-"""The first of them."""
 
 FLAGS = (
     {

@@ -10,8 +10,7 @@ Read the files in this order:
 - ``selection``: the settings of a selection, and the entry that picks the search
 - ``greedy``: the paper's two searches, exact and probabilistic; ``guided``: the search by histograms
 - ``shapes``: searches for masks of another shape (features, basis, joint, prototypes)
-- ``penalised``: losses, the weights that make a loss small, and the refinement; ``labels``: columns that match labels,
-  on what ``mixtures`` gives them
+- ``penalised``: losses, the weights that make a loss small, and the refinement; ``labels``: columns that match labels
 - ``expansion``: the result as plain arrays, its weights, the full machine to compare with, bounds on rounding
 - ``refine``: moves the values of the selected elements closer to the full machine
 - ``predictor``: fast evaluation of an expansion; ``export_c``, ``export_onnx``: the same outside Python

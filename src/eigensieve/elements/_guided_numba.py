@@ -37,16 +37,18 @@ def order_by_bin(codes: Array, order: Array, edges: Array) -> None:
 
 
 @njit(cache=True, nogil=True)
-def bin_sums(order: Array, edges: Array, weights: Array, bins: Array) -> None:
-    """Sum four weights (samples x 4) per bin of every feature (features x bins x 4). Bin by bin, the sums stay in
-    registers; even and odd samples have separate sums, so that no addition waits for the one before."""
-    for i in range(order.shape[0]):
-        row = order[i]
-        for b in range(bins.shape[1]):
+def sums_in_bins(order: Array, edges: Array, terms: Array, sums: Array) -> None:
+    """Fill in the sums per bin of one feature (4 groups x bins) of terms that stand four side by side (groups x samples
+    x 4). Bin by bin, the sums stay in registers; even and odd samples have separate sums, so that no addition waits for
+    the one before."""
+    for g in range(terms.shape[0]):
+        side = terms[g]
+        s0, s1, s2, s3 = sums[4 * g], sums[4 * g + 1], sums[4 * g + 2], sums[4 * g + 3]
+        for b in range(BINS):
             a0 = a1 = a2 = a3 = c0 = c1 = c2 = c3 = _F(0.0)
-            t, last = edges[i, b], edges[i, b + 1]
+            t, last = edges[b], edges[b + 1]
             while t + 1 < last:
-                v, w = weights[row[t]], weights[row[t + 1]]
+                v, w = side[order[t]], side[order[t + 1]]
                 a0 += v[0]
                 a1 += v[1]
                 a2 += v[2]
@@ -57,31 +59,34 @@ def bin_sums(order: Array, edges: Array, weights: Array, bins: Array) -> None:
                 c3 += w[3]
                 t += 2
             if t < last:
-                v = weights[row[t]]
+                v = side[order[t]]
                 a0 += v[0]
                 a1 += v[1]
                 a2 += v[2]
                 a3 += v[3]
-            out = bins[i, b]
-            out[0], out[1], out[2], out[3] = a0 + c0, a1 + c1, a2 + c2, a3 + c3
+            s0[b], s1[b], s2[b], s3[b] = a0 + c0, a1 + c1, a2 + c2, a3 + c3
+
+
+@njit(cache=True, nogil=True)
+def all_sums(order: Array, edges: Array, terms: Array, bins: Array) -> None:
+    """Fill in the sums of every feature (features x 4 groups x bins)."""
+    for i in range(order.shape[0]):
+        sums_in_bins(order[i], edges[i], terms, bins[i])
 
 
 @njit(cache=True, nogil=True, fastmath=True)
 def screened_gains(
     values: Array, bins: Array, m: int, outside: Array, squares: Array, free: np.float32, gains: Array
 ) -> None:
-    """Fill in the gains of all binned candidates, and update their squares outside the span. The first `m` columns of
-    `bins` belong to the residual. The others belong to directions that entered the span."""
-    n_bins = values.shape[2]
-    weights = np.empty(n_bins, np.float32)
+    """Fill in the gains of all binned candidates, and update their squares outside the span. The first `m` rows of
+    `bins` (features x terms x bins) belong to the residual. The others belong to directions that entered the span."""
     for i in range(values.shape[0]):
         gains[i] = _F(0.0)
-        for k in range(bins.shape[2]):
-            for x in range(n_bins):
-                weights[x] = bins[i, x, k]
+        for k in range(bins.shape[1]):
+            weights = bins[i, k]
             for b in range(values.shape[1]):
                 dot = _F(0.0)
-                for x in range(n_bins):
+                for x in range(values.shape[2]):
                     dot += values[i, b, x] * weights[x]
                 if k < m:
                     gains[i, b] += dot * dot

@@ -1,79 +1,68 @@
 """The search for bumps on binned features, compiled.
 
 A bump's gain needs sums per bin of the gradient, one per output, of the curvature times the squared parent column, and
-of the curvature times that column. The terms are whole numbers, three in one word of 64 bits: one addition makes three
-sums. All samples are summed in the order of their bins, and a bin is the difference of two places.
+of the curvature times that column.
 """
 
 import numpy as np
 
 from eigensieve._compiled import njit
 from eigensieve._types import Array
-from eigensieve.elements._guided_numba import BINS
+from eigensieve.elements._guided_numba import BINS, sums_in_bins
 from eigensieve.elements._kernel_numba import exp_negative
 
-_F, _WORD = np.float32, np.int64
+_F = np.float32
 _ZERO = _F(0.0)
 _NOTHING = _F(1e-30)
-"""Smaller sums count as zero: their reciprocals would leave single precision."""
-_FIELD = 21
-_HALF = 1 << (_FIELD - 1)
-_MASK = (1 << _FIELD) - 1
+"""Smaller variances count as this: their reciprocals would leave single precision."""
 
 
 @njit(cache=True, nogil=True, fastmath=True)
-def pack(gradient: Array, curvature: Array, parent: Array, words: Array, units: Array) -> None:
-    """Round the terms to multiples of their `units` and put three into each word (words x samples). A unit, about
-    n / 2^20 of the term's mean size, is the smallest for which no sum over samples leaves its field of the word."""
-    m, n = gradient.shape
-    term = np.empty(n, np.float32)
-    words[:] = 0
+def mix(rows: Array, one: Array, other: Array, share: Array) -> None:
+    """Fill the last columns of `rows` (features x samples) with mixtures: of column `one` with weight `share`, and of
+    column `other` with the rest."""
+    first = rows.shape[1] - one.size
+    for i in range(rows.shape[0]):
+        row = rows[i]
+        for t in range(one.size):
+            row[first + t] = share[t] * row[one[t]] + (_F(1.0) - share[t]) * row[other[t]]
+
+
+@njit(cache=True, nogil=True, fastmath=True)
+def moments_of(rows: Array, moments: Array) -> None:
+    """Fill in the means of each row's values and squares, and one over their variances."""
+    n = _F(rows.shape[1])
+    for i in range(rows.shape[0]):
+        row = rows[i]
+        line = square = fourth = _ZERO
+        for t in range(row.size):
+            line += row[t]
+            square += row[t] * row[t]
+            fourth += row[t] * row[t] * row[t] * row[t]
+        line, square = line / n, square / n
+        moments[i, 0], moments[i, 1] = line, square
+        moments[i, 2] = _F(1.0) / max(square - line * line, _NOTHING)
+        moments[i, 3] = _F(1.0) / max(fourth / n - square * square, _NOTHING)
+
+
+@njit(cache=True, nogil=True, fastmath=True)
+def terms_of(gradient: Array, curvature: Array, parent: Array, terms: Array) -> None:
+    """Fill in the terms of the sums, four side by side (groups x samples x 4)."""
+    m = gradient.shape[0]
     for q in range(m + 2):
-        if q < m:
-            for t in range(n):
-                term[t] = gradient[q, t] * parent[t]
-        elif q == m:
-            for t in range(n):
-                term[t] = curvature[t] * parent[t] * parent[t]
-        else:
-            for t in range(n):
-                term[t] = curvature[t] * parent[t]
-        total = _ZERO
-        for t in range(n):
-            total += abs(term[t])
-        units[q] = total / _F(_HALF - 1 - n) if total > _NOTHING else _F(1.0)
-        per_unit = _F(1.0) / units[q]
-        word, shift = words[q // 3], (q % 3) * _FIELD
-        for t in range(n):
-            word[t] += _WORD(np.rint(term[t] * per_unit)) << shift
+        side, place = terms[q // 4], q % 4
+        for t in range(parent.size):
+            if q < m:
+                side[t, place] = gradient[q, t] * parent[t]
+            elif q == m:
+                side[t, place] = curvature[t] * parent[t] * parent[t]
+            else:
+                side[t, place] = curvature[t] * parent[t]
 
 
 @njit(cache=True, nogil=True, fastmath=True)
-def sums_in_bins(order: Array, edges: Array, words: Array, units: Array, running: Array, sums: Array) -> None:
-    """Fill in the sums of the terms (terms x bins) for one feature, whose samples `order` sorts by bin. `running` has
-    room for one number more than there are samples and bins."""
-    left = running[order.size + 1 :]
-    for w in range(words.shape[0]):
-        word = words[w]
-        total = _WORD(0)
-        for t in range(order.size):
-            running[t] = total
-            total += word[order[t]]
-        running[order.size] = total
-        for b in range(BINS):
-            left[b] = running[edges[b + 1]] - running[edges[b]]
-        for q in range(3 * w, min(3 * w + 3, units.size)):
-            out, unit = sums[q], units[q]
-            for b in range(BINS):
-                number = ((left[b] + _HALF) & _MASK) - _HALF
-                out[b] = _F(np.int32(number)) * unit
-                left[b] = (left[b] - number) >> _FIELD
-
-
-@njit(cache=True, nogil=True, fastmath=True)
-def scan(table: Array, sums: Array, n: int, total: np.float32, ridge: np.float32, gains: Array) -> int:
+def scan(table: Array, sums: Array, m: int, n: int, total: np.float32, ridge: np.float32, gains: Array) -> int:
     """Fill in the gains of bumps centred on each of n bins, and return the bin of the largest."""
-    m = sums.shape[0] - 2
     gains[:n] = _ZERO
     for k in range(m):
         gradient = sums[k]
@@ -110,21 +99,22 @@ def join(sums: Array, joined: int, wide: Array) -> None:
 
 @njit(cache=True, nogil=True, fastmath=True)
 def best_bump(
-    table: Array, joined: int, sums: Array, total: np.float32, ridge: np.float32, work: Array
+    table: Array, joined: int, sums: Array, m: int, total: np.float32, ridge: np.float32, work: Array
 ) -> tuple[np.float32, np.float32]:
-    """Return the gain of the best bump on one feature, and its centre in bins from the first bin's lower end. `table`
-    holds a bump's value by the distance between bins. Wide bumps see `joined` bins as one, 1, 2 or 4. The centre is the
-    top of a parabola through the best bin and its neighbours. `total` is the sum of the curvature."""
+    """Return the gain of the best bump on one feature, and its centre in bins from the first bin's lower end. `sums`
+    has a row for each of m outputs, one for squares and one for means. `table` holds a bump's value by the distance
+    between bins. Wide bumps see `joined` bins as one, 1, 2 or 4. The centre is the top of a parabola through the best
+    bin and its neighbours. `total` is the sum of the curvature."""
     gains, wide = work[0], work[1:]
     # The compiler unrolls short loops of known length. For 32 bins it must not know, or it computes one at a time.
     if joined == 1:
-        best = scan(table, sums, sums.shape[1], total, ridge, gains)
+        best = scan(table, sums, m, sums.shape[1], total, ridge, gains)
     elif joined == 2:
         join(sums, 2, wide)
-        best = scan(table, wide, BINS // 2, total, ridge, gains)
+        best = scan(table, wide, m, BINS // 2, total, ridge, gains)
     else:
         join(sums, 4, wide)
-        best = scan(table, wide, BINS // 4, total, ridge, gains)
+        best = scan(table, wide, m, BINS // 4, total, ridge, gains)
     place = _F(best) + _F(0.5)
     if 0 < best < BINS // joined - 1:
         left, middle, right = gains[best - 1], gains[best], gains[best + 1]
@@ -141,76 +131,128 @@ def single_gains(
 ) -> None:  # fmt: skip
     """Fill in the gain of the features' best bumps of every width, and their centres in bins (widths x features)."""
     m, n = gradient.shape
-    words, units = np.empty(((m + 4) // 3, n), np.int64), np.empty(m + 2, np.float32)
-    running, sums = np.empty(n + 1 + BINS, np.int64), np.empty((m + 2, BINS), np.float32)
-    work = np.empty((m + 3, BINS), np.float32)
-    pack(gradient, curvature, np.ones(n, np.float32), words, units)
+    groups = (m + 5) // 4
+    terms, sums = np.zeros((groups, n, 4), np.float32), np.empty((4 * groups, BINS), np.float32)
+    work = np.empty((4 * groups + 1, BINS), np.float32)
+    terms_of(gradient, curvature, np.ones(n, np.float32), terms)
     total = curvature.sum()
     for k in range(features.size):
         i = features[k]
-        sums_in_bins(order[i], edges[i], words, units, running, sums)
-        for width in range(tables.shape[0]):
-            gains[width, k], places[width, k] = best_bump(tables[width, i], joined[width, i], sums, total, ridge, work)
+        sums_in_bins(order[i], edges[i], terms, sums)
+        for w in range(tables.shape[0]):
+            gains[w, k], places[w, k] = best_bump(tables[w, i], joined[w, i], sums, m, total, ridge, work)
 
 
-@njit(cache=True, nogil=True)
-def most_promising(among: Array, gains: Array, count: int) -> Array:
-    """Return the features with the largest gains, in their order; of equals the first."""
-    least = np.partition(gains, gains.size - count)[gains.size - count]
-    above = 0
-    for gain in gains:
-        above += gain > least
-    kept = np.empty(count, among.dtype)
-    k, equals = 0, count - above
-    for j in range(gains.size):
-        if gains[j] > least or (gains[j] == least and equals > 0):
-            equals -= gains[j] == least
-            kept[k] = among[j]
-            k += 1
-    return kept
+@njit(cache=True, nogil=True, fastmath=True)
+def most_promising(
+    X: Array, moments: Array, gradient: Array, parent: Array, among: Array, known: Array, count: int
+) -> Array:
+    """Return at most `count` of the features, in their order: those whose values and squares, on the samples that the
+    parent column sees, go most with the gradient. The `moments` of a feature are the means of its values and squares,
+    and one over their variances."""
+    scores = np.empty(among.size, np.float32)
+    force = np.empty(parent.size, np.float32)
+    scores[:] = _ZERO
+    for q in range(gradient.shape[0]):
+        whole = _ZERO
+        for t in range(parent.size):
+            force[t] = gradient[q, t] * parent[t]
+            whole += force[t]
+        for j in range(among.size):
+            row, moment = X[among[j]], moments[among[j]]
+            line = parabola = _ZERO
+            for t in range(parent.size):
+                product = force[t] * row[t]
+                line += product
+                parabola += product * row[t]
+            line -= whole * moment[0]
+            parabola -= whole * moment[1]
+            scores[j] += line * line * moment[2] + parabola * parabola * moment[3]
+    for j in range(among.size):
+        for feature in known:
+            if among[j] == feature:
+                scores[j] = -_F(1.0)
+    best = np.argsort(-scores)[:count]
+    return among[np.sort(best[scores[best] >= _ZERO])]
 
 
 @njit(cache=True, nogil=True, fastmath=True)
 def grow(
-    order: Array, edges: Array, tables: Array, joined: Array, low: Array, step: Array, X: Array, gammas: Array,
-    gradient: Array, curvature: Array, ridge: np.float32, worth: Array, second: Array, promising: int,
-    widths: Array, features: Array, centres: Array, gains: Array,
+    order: Array, edges: Array, tables: Array, joined: Array, low: Array, step: Array, X: Array, moments: Array,
+    gammas: Array, gradient: Array, curvature: Array, ridge: np.float32, second: Array, promising: int,
+    widths: Array, features: Array, centres: Array, lengths: Array,
 ) -> None:  # fmt: skip
     """Grow bumps by one feature after the other, each time by the one with the largest gain. `features` and `centres`
-    (bumps x features) start with one column and are filled in, as is `gains` per size. `worth` is a factor on the gain
-    per feature. Second features come from `second`, further ones from the most promising of these."""
+    (bumps x features) start with one column and are filled in, as are the bumps' `lengths`. Features come from
+    `second`; the most promising are tried."""
     m, n = gradient.shape
-    words, units = np.empty(((m + 4) // 3, n), np.int64), np.empty(m + 2, np.float32)
-    running, sums = np.empty(n + 1 + BINS, np.int64), np.empty((m + 2, BINS), np.float32)
-    work = np.empty((m + 3, BINS), np.float32)
+    groups = (m + 5) // 4
+    terms, sums = np.zeros((groups, n, 4), np.float32), np.empty((4 * groups, BINS), np.float32)
+    work = np.empty((4 * groups + 1, BINS), np.float32)
     distance, parent = np.empty(n, np.float32), np.empty(n, np.float32)
     total = curvature.sum()
     for s in range(widths.size):
         width = widths[s]
-        among = second
+        gamma = _F(gammas[width])
         distance[:] = _ZERO
-        factor = _F(1.0)
         for k in range(1, features.shape[1]):
-            last, centre = features[s, k - 1], centres[s, k - 1]
-            factor *= worth[last]
+            last, centre = features[s, k - 1], _F(centres[s, k - 1])
             for t in range(n):
-                distance[t] += _F(gammas[width] * (X[last, t] - centre) ** 2)
+                apart = X[last, t] - centre
+                distance[t] += gamma * apart * apart
             for t in range(n):
                 parent[t] = exp_negative(-distance[t])
-            pack(gradient, curvature, parent, words, units)
-            found, places = np.empty(among.size, np.float32), np.empty(among.size, np.float32)
-            for j in range(among.size):
-                i = among[j]
-                sums_in_bins(order[i], edges[i], words, units, running, sums)
-                gain, places[j] = best_bump(tables[width, i], joined[width, i], sums, total, ridge, work)
-                found[j] = gain * worth[i]
-            for j in range(among.size):
-                for known in features[s, :k]:
-                    if among[j] == known:
-                        found[j] = _ZERO
-            best = np.argmax(found)
-            i = features[s, k] = among[best]
-            centres[s, k] = low[i] + step[i] * places[best]
-            gains[s, k] = found[best] * factor
-            if among.size > promising:
-                among = most_promising(among, found, promising)
+            terms_of(gradient, curvature, parent, terms)
+            among = most_promising(X, moments, gradient, parent, second, features[s, :k], promising)
+            best = -_F(1.0)
+            for i in among:
+                sums_in_bins(order[i], edges[i], terms, sums)
+                gain, place = best_bump(tables[width, i], joined[width, i], sums, m, total, ridge, work)
+                if gain > best:
+                    best, lengths[s] = gain, k + 1
+                    features[s, k] = i
+                    centres[s, k] = low[i] + step[i] * place
+            if lengths[s] <= k:
+                break
+
+
+@njit(cache=True, nogil=True, fastmath=True)
+def pick(
+    gram: Array, pull: Array, lengths: Array, ridge: float, room: int, count: int, least: float, nearly: float
+) -> Array:
+    """Return candidates in the order of their gains, each beside those picked before: at most `count`, whose `lengths`
+    fit into the `room`, and which gain more than `least` and `nearly` times what the first gains. `gram` and `pull`,
+    the products of the candidates among themselves and with the gradient (candidates x outputs), are overwritten."""
+    chosen = np.empty(count, np.int64)
+    free = np.ones(len(gram), np.bool_)
+    for k in range(count):
+        best, top = -1, least
+        for c in range(len(gram)):
+            gain = (pull[c] ** 2).sum() / (max(gram[c, c], 0.0) + ridge)
+            if free[c] and lengths[c] <= room and gain > top:
+                best, top = c, gain
+        if best < 0:
+            return chosen[:k]
+        chosen[k], free[best] = best, False
+        room -= lengths[best]
+        if k == 0:
+            least = max(least, nearly * top)
+        along = gram[best] / (max(gram[best, best], 0.0) + ridge)
+        own, pulled = gram[best].copy(), pull[best].copy()
+        for c in range(len(gram)):
+            for q in range(pulled.size):
+                pull[c, q] -= along[c] * pulled[q]
+            for e in range(len(gram)):
+                gram[c, e] -= along[c] * own[e]
+    return chosen
+
+
+@njit(cache=True, nogil=True, fastmath=True)
+def fill_tables(sharpness: Array, joined: Array, tables: Array) -> None:
+    """Fill in a bump's values at all distances between joined bins, negative distances first."""
+    for w in range(tables.shape[0]):
+        for i in range(tables.shape[1]):
+            first, sharp, table = BINS // joined[w, i] - 1, _F(sharpness[w, i] * joined[w, i] ** 2), tables[w, i]
+            for t in range(table.size):
+                apart = _F(t - first)
+                table[t] = exp_negative(-sharp * apart * apart)

@@ -173,30 +173,6 @@ class FullExpansion(Stored):
             out[rows] = self.kernel.full(part, self.basis) @ self.alpha + self.intercept
         return out
 
-    def between(self, X: FloatArray, one: IntArray, other: IntArray, share: FloatArray) -> FloatArray:
-        """Return f at mixtures: of row `one` of X with weight s = `share`, and of row `other` with the rest.
-        The samples' products with the basis are enough:
-        |s x + (1 - s) y - b|^2 = s |x - b|^2 + (1 - s) |y - b|^2 - s (1 - s) |x - y|^2."""
-        rows, place = np.unique([one, other], return_inverse=True)
-        first, second = place.reshape(2, -1)
-        known = np.asarray(X[rows], dtype=np.float64)
-        s = share[:, None]
-        apart = np.zeros(s.shape, np.float32)
-        if self.kernel.kind == RBF:
-            apart += s * (1.0 - s) * ((known[first] - known[second]) ** 2).sum(axis=1, keepdims=True)
-        s = s.astype(np.float32)  # single precision is enough here, and takes a quarter of the time
-        out = np.zeros((one.size, self.intercept.size))
-        step = max(64, _CHUNK // one.size)
-        for start in range(0, len(self.basis), step):
-            part = slice(start, start + step)
-            sums = self.kernel.sums(known, self.basis[part].astype(np.float64, copy=False)).astype(np.float32)
-            mixed = sums[first]
-            mixed *= s
-            mixed += (np.float32(1.0) - s) * sums[second]
-            mixed -= apart
-            out += self.kernel.finish(mixed) @ self.alpha[part]
-        return out + self.intercept
-
 
 def solve_weights(design: FloatArray, targets: FloatArray, ridge: float) -> tuple[FloatArray, FloatArray]:
     """Return the beta, c of min |T - K beta - c|^2 / n + ridge |beta|^2 (Avidan, Algorithm 1, last step). Masked

@@ -10,14 +10,10 @@ A first element of the second width is grown by further features of the same bas
 element is largest: features may count only together. Those of the first width are grown once no single feature gains.
 """
 
-from collections.abc import Callable
-from concurrent.futures import Executor, ThreadPoolExecutor
-
 import numpy as np
 
 from eigensieve._types import FloatArray, IntArray
-from eigensieve.data import thread_count
-from eigensieve.elements._guided_numba import BINS, best_by_basis, bin_codes, bin_sums, order_by_bin, screened_gains
+from eigensieve.elements._guided_numba import BINS, all_sums, best_by_basis, bin_codes, order_by_bin, screened_gains
 from eigensieve.elements.greedy import SampledData, draw_rows, sketch
 from eigensieve.elements.selection import Plan
 from eigensieve.elements.state import NOTHING, Column, SelectionState, Trial
@@ -30,13 +26,11 @@ PATIENCE = 3
 """The search stops after this many shortlists in a row without a worthwhile column."""
 REDRAWN = 5
 """After this many columns, another sample is drawn for the growing."""
-_SHARED = 1 << 18  # entries; the sums of fewer are done before a second thread has started
 
 
 def select_guided(state: SelectionState, plan: Plan, rng: np.random.Generator) -> SelectionState:
     """Add columns until the budget is spent, the gain dies out or every basis vector has a column."""
-    with ThreadPoolExecutor(thread_count(), thread_name_prefix="eigensieve") as pool:
-        return _add_columns(state.copy(), _Screen(state, plan.widths(state), rng, pool), plan, rng)
+    return _add_columns(state.copy(), _Screen(state, plan.widths(state), rng), plan, rng)
 
 
 def _add_columns(state: SelectionState, screen: "_Screen", plan: Plan, rng: np.random.Generator) -> SelectionState:
@@ -61,58 +55,42 @@ def _add_columns(state: SelectionState, screen: "_Screen", plan: Plan, rng: np.r
 
 class FeatureBins:
     """The samples of every feature, ordered by bin, from `values` (features x samples). The first bin begins at `low`
-    and is `step` wide. Where features are many, the two threads of `pool` share them."""
+    and is `step` wide."""
 
-    def __init__(self, values: FloatArray, low: FloatArray, step: FloatArray, pool: Executor) -> None:
-        self.pool = pool
+    def __init__(self, values: FloatArray, low: FloatArray, step: FloatArray) -> None:
         codes = np.empty(values.shape, dtype=np.uint8)
         bin_codes(values, low, step, codes)
         self.order = np.empty(codes.shape, dtype=np.uint16)
         self.edges = np.empty((len(codes), BINS + 1), dtype=np.int32)
         order_by_bin(codes, self.order, self.edges)
-        self.shared = codes.size >= _SHARED
-
-    def share(self, work: Callable[[slice], None], count: int) -> None:
-        """Do the work on all of `count` items, in two threads if there are many entries."""
-        middle = count // 2
-        parts = (slice(0, middle), slice(middle, count)) if self.shared and middle else (slice(0, count),)
-        list(self.pool.map(work, parts) if len(parts) > 1 else map(work, parts))
 
     def sums(self, weights: FloatArray) -> FloatArray:
-        """Return the sums of the weights (samples x m) in each feature's bins (features x bins x m)."""
+        """Return the sums of the weights (samples x m) in each feature's bins (features x m x bins)."""
         n, m = weights.shape
-        groups = -(-m // 4)
-        padded = np.zeros((groups, n, 4), np.float32)
+        terms = np.zeros((-(-m // 4), n, 4), np.float32)
         for k in range(m):
-            padded[k // 4, :, k % 4] = weights[:, k]
-        bins = np.empty((groups, len(self.order), BINS, 4), np.float32)
-
-        def add(features: slice) -> None:
-            for group, some in zip(padded, bins, strict=True):
-                bin_sums(self.order[features], self.edges[features], group, some[features])
-
-        self.share(add, len(self.order))
-        return bins.transpose(1, 2, 0, 3).reshape(len(self.order), BINS, -1)[:, :, :m]
+            terms[k // 4, :, k % 4] = weights[:, k]
+        bins = np.empty((len(self.order), 4 * len(terms), BINS), np.float32)
+        all_sums(self.order, self.edges, terms, bins)
+        return bins[:, :m]
 
 
 class _Screen:
     """Gains of all first elements, |R'c|^2 / (|c|^2 - |Q'c|^2), from binned features: a candidate c is a function of
     one feature, so the sums of R and Q in its bins are enough. |Q'c|^2 grows with each direction that enters Q."""
 
-    def __init__(
-        self, state: SelectionState, widths: tuple[float, ...], rng: np.random.Generator, pool: Executor
-    ) -> None:
+    def __init__(self, state: SelectionState, widths: tuple[float, ...], rng: np.random.Generator) -> None:
         self.rows = draw_rows(state.X.shape[0], SCREENED, rng)
         X, B = state.XT32[:, self.rows], state.B32.T
         low = np.minimum(X.min(axis=1), B.min(axis=1))
         step = (np.maximum(X.max(axis=1), B.max(axis=1)) - low) / BINS
         step[step == 0] = 1.0
-        self.bins = FeatureBins(X, low, step, pool)
+        self.bins = FeatureBins(X, low, step)
         codes = np.empty(B.shape, dtype=np.uint8)
         bin_codes(B, low, step, codes)
         self.basis_codes = np.ascontiguousarray(codes.T)
         centres = low[:, None] + (np.arange(BINS) + 0.5) * step[:, None]
-        share = self.bins.sums(np.ones((self.rows.size, 1)))[:, :, 0] / self.rows.size
+        share = self.bins.sums(np.ones((self.rows.size, 1)))[:, 0] / self.rows.size
         self.widths = widths
         self.values, self.outside, self.squares = [], [], []
         for factor in widths:

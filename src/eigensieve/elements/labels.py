@@ -8,55 +8,50 @@ probabilities; numbers: y - f and 1), adding a column k lowers the loss, to seco
 
     (k'g)^2 / (sum h k^2 - (sum h k)^2 / sum h + ridge)
 
-A round scores every bump on every single feature by histograms, grows the best by further features, adds the few best
-columns and refits all weights (`penalised`). Several classes share the columns. Most columns tell few classes apart,
-so only some of a column's weights are kept at the end.
+A round scores the bumps on single features by histograms, grows the best by further features, adds the best columns and
+refits all weights (`penalised`). Several classes share the columns. Most columns tell few classes apart, so only some
+of a column's weights are kept at the end.
 """
 
 from collections.abc import Iterator
-from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from eigensieve._types import BoolArray, FloatArray, IntArray
-from eigensieve.data import thread_count
-from eigensieve.elements._labels_numba import grow, single_gains
+from eigensieve.elements._labels_numba import fill_tables, grow, mix, moments_of, most_promising, pick, single_gains
 from eigensieve.elements._penalised_numba import bump_columns
 from eigensieve.elements.expansion import ElementExpansion, FullExpansion
 from eigensieve.elements.greedy import draw_rows
 from eigensieve.elements.guided import BINS, SCREENED, FeatureBins
 from eigensieve.elements.kernel import MaskedKernel
-from eigensieve.elements.mixtures import largest, most_telling, with_mixtures
 from eigensieve.elements.penalised import Goal, PenalisedFit, refine_penalised
 from eigensieve.elements.selection import Plan
 from eigensieve.elements.state import Column
 
+KEPT = 1024
+"""Features that are read, at most: those on which targets depend most, by straight lines and parabolas."""
+MIXTURES = 600
+"""Mixtures of two samples that are added. Without them, elements fit the samples too closely."""
+SHARPNESS = 2.0
+"""Log-odds per unit of an SVM's decision value."""
 WIDTHS = 5
-PER_ROUND = 4
-"""Columns added per round, on different features."""
+PER_ROUND = 16
+"""Columns added per round, at most."""
+GROWN = 3
+"""Bumps on single features that a round grows by further features, per try (`Plan.n_tries`)."""
+"""Per column that a round may add, so many bumps on single features are compared."""
 BINS_PER_DEVIATION = 2
 """A bump's standard deviation is at least so many bins when bins are joined for it."""
-NEARLY = 0.5
-"""Beside the best column, a round adds those with at least this share of its gain."""
-NEW_FEATURE = 0.9
-"""A feature that no column reads yet counts with this share of its gain: fewer features are read at no cost."""
-FIRST = 128
-"""A round scores this many single features: those that gained most when they were scored last.
-
-Gains seldom rise as the machine grows.
-"""
-SECOND = 64
-"""A column's second feature is looked for among this many: half gain most on their own, half are drawn anew."""
-PROMISING = 16
-"""A column's third and further features are looked for among this many that gained most as the second."""
+NEARLY = 0.1, 0.5, 6000
+"""Beside the best column, a round adds those that gain at least a share of its gain when it is there: the number of
+samples over the last, between the two first. With few samples, gains differ by chance, and many are taken at once."""
+FIRST = 64
+"""A round scores this many single features: those whose values and squares go most with the gradient."""
+PROMISING = 6
+"""Of these, so many are tried when a column grows: those that go most with the gradient where the column is large."""
 SPREAD = 8.0
 """Bins span all values up to so many standard deviations from the mean. Rare words need most of them."""
-LEFT_OUT = 100
-"""Samples that a round leaves out at random when it compares candidates, at most half.
-
-With few samples this spreads the choice over more features. With many it changes little.
-"""
 WEIGHTS = 3
 """Weights per column, on average, beyond so many classes: more elements are worth more than more weights.
 
@@ -64,7 +59,7 @@ Fewer weights overfit less, so the ridge term of those that are kept is divided 
 """
 NARROWEST = 1e-15
 """Features with a smaller standard deviation are not read: gamma, one over its square, must fit single precision."""
-STEPS = 10
+STEPS = 8
 """Steps of the refinement. Beyond `LARGEST` elements there are fewer: so many values would overfit."""
 LARGEST = 400
 """The most elements that "auto" considers."""
@@ -81,97 +76,97 @@ class Bump:
     width: int
 
 
-@dataclass(frozen=True, eq=False)
-class Candidates:
-    """Bumps on several features. Each stands for all those that begin with the same features."""
-
-    widths: IntArray
-    features: IntArray  # bumps x longest, as centres and gains
-    centres: FloatArray
-    gains: FloatArray  # in column k, of the bump with the first k + 1 features; zero if it is there already
-
-    def bump(self, row: int, length: int) -> Bump:
-        """Return the bump of a row with its first features."""
-        return Bump(self.features[row, :length].tolist(), self.centres[row, :length].tolist(), int(self.widths[row]))
-
-
 class LabelSearch:
-    """A machine that grows by rounds; its widths are factors on the gamma of an rbf kernel."""
+    """A machine that grows by rounds on the samples and on mixtures of two; its widths are factors on the gamma of an
+    rbf kernel."""
 
     def __init__(
-        self, kernel: MaskedKernel, X: FloatArray, goal: Goal, plan: Plan, rng: np.random.Generator, pool: Executor
-    ) -> None:
+        self, kernel: MaskedKernel, X: FloatArray, goal: Goal, plan: Plan, rng: np.random.Generator,
+        n_mixtures: int = 0, full: FullExpansion | None = None,
+    ) -> None:  # fmt: skip
         self.kernel, self.plan, self.rng = kernel, plan, rng
-        self.middle = X.mean(axis=0, dtype=np.float64)
-        self.X = np.ascontiguousarray((X - self.middle).T, dtype=np.float32)  # enough about the mean
-        self.fit = PenalisedFit(goal)
+        self.n_features, self.seen = X.shape[1], most_telling(X, goal)
+        seen = X if self.seen.size == X.shape[1] else X[:, self.seen]
+        self.middle = seen.mean(axis=0, dtype=np.float64)
+        n = len(X)
+        self.X = np.empty((self.seen.size, n + n_mixtures), np.float32)  # enough about the mean
+        self.X[:, :n] = (seen - self.middle).T
+        rows = self.X[:, :n]
+        spread = np.sqrt(np.einsum("it,it->i", rows, rows) / n, dtype=np.float64)
+        low, high = rows.min(axis=1).astype(np.float64), rows.max(axis=1).astype(np.float64)
+        reach = np.maximum(np.abs(self.middle + low), np.abs(self.middle + high))
+        live = spread > np.maximum(1e-7 * reach, NARROWEST)
+        self.readable = np.flatnonzero(live)
+        self.goal = self._mixed(X, goal, n_mixtures, full) if n_mixtures else goal
+        self.fit = PenalisedFit(self.goal)
+        self.nearly = float(np.clip(n / NEARLY[2], *NEARLY[:2]))
         self.columns: list[Bump] = []
         self.path: list[float] = []
         self.n_elements = 0
-        spread = self.X.std(axis=1, dtype=np.float64)
-        low, high = (ends.astype(np.float64) for ends in (self.X.min(axis=1), self.X.max(axis=1)))
-        reach = np.maximum(np.abs(self.middle + low), np.abs(self.middle + high))
-        self.live = spread > np.maximum(1e-7 * reach, NARROWEST)
-        self.used = np.zeros(self.live.size, dtype=bool)
-        self.last_gains = np.where(self.live, np.float32(np.inf), np.float32(0.0))
-        n = self.X.shape[1]
-        self.rows = draw_rows(n, SCREENED, rng)
-        self.part = self.X if self.rows.size == n else self.X[:, self.rows]
+        self.rows = draw_rows(n + n_mixtures, SCREENED, rng)
+        self.part = self.X if self.rows.size == self.X.shape[1] else self.X.take(self.rows, axis=1)
         self.low = np.maximum(low, -SPREAD * spread)
         self.step = np.where(high > low, np.minimum(high, SPREAD * spread) - self.low, 1.0) / BINS
-        self.bins = FeatureBins(self.part, self.low, self.step, pool)
-        self.factors = self._factors(spread[self.live])
+        self.bins = FeatureBins(self.part, self.low, self.step)
+        self.moments = np.empty((len(self.part), 4), np.float32)
+        moments_of(self.part, self.moments)
+        self.factors = self._factors(spread[live])
         self.tables, self.joined = bump_tables(np.outer(kernel.gamma * self.factors, self.step**2))
+
+    def _mixed(self, X: FloatArray, goal: Goal, n_mixtures: int, full: FullExpansion | None) -> Goal:
+        """Fill in the mixtures, and return the goal with their targets: the mixed targets of the two samples or, with a
+        full machine, the mean of these and of its probabilities, which know the space between samples."""
+        one, other = self.rng.integers(len(X), size=(2, n_mixtures))
+        share = self.rng.uniform(size=(n_mixtures, 1))
+        mix(self.X, one, other, share[:, 0].astype(np.float32))
+        mixed = share * goal.targets[one] + (1.0 - share) * goal.targets[other]
+        if full is not None:
+            told = full.decision(share * X[one] + (1.0 - share) * X[other])
+            mixed = 0.5 * (mixed + goal.loss.mean(SHARPNESS * told))
+        return replace(goal, targets=np.vstack([goal.targets, mixed]))
 
     def _factors(self, spread: FloatArray) -> FloatArray:
         """Return the widths: from half a standard deviation of a narrow feature to four of a wide one."""
-        if not self.plan.rescale or spread.size == 0:
+        if spread.size == 0:
             return np.ones(1)
         narrow, middle, wide = np.quantile(spread, [0.1, 0.5, 0.9])
         scales = np.geomspace(0.5 * min(narrow, middle), 4.0 * wide, WIDTHS)
         return np.asarray(1.0 / (2.0 * scales**2 * self.kernel.gamma))
 
-    def rounds(self) -> Iterator["LabelSearch"]:
+    def rounds(self, per_round: int) -> Iterator["LabelSearch"]:
         """Yield the machine after every round, until the budget is spent or the gain dies out."""
-        while self.n_elements < self.plan.n_elements and self._round():
+        while self.n_elements < self.plan.n_elements and self._round(per_round):
             self.path += [self.fit.relative_loss] * (self.n_elements - len(self.path))
             self.plan.progress(f"{self.n_elements} elements, loss {self.path[-1]:.4g}")
             yield self
 
-    def _round(self) -> bool:
-        found = self._candidates(*self._slopes())
+    def _round(self, per_round: int) -> bool:
+        gradient, curvature = self._slopes()
         least = 2.0 * self.plan.tol * self.fit.start * self.rows.size / self.X.shape[1]
-        chosen: list[Bump] = []
-        taken: set[int] = set()
+        bumps = self._candidates(per_round, gradient, curvature)
+        columns = self._columns(bumps)
+        part = columns if self.rows.size == self.X.shape[1] else columns.take(self.rows, axis=1)
+        weighed = part * curvature
+        means = weighed.sum(axis=1)
+        gram = weighed @ part.T - np.outer(means, means / curvature.sum())
         room = self.plan.n_elements - self.n_elements
-        for place in np.argsort(-found.gains, axis=None, kind="stable"):
-            row, last = divmod(int(place), found.gains.shape[1])
-            if len(chosen) == PER_ROUND or found.gains[row, last] <= least:
-                break
-            bump = found.bump(row, last + 1)
-            if len(bump.features) <= room and taken.isdisjoint(bump.features):
-                least = max(least, NEARLY * float(found.gains[row, last])) if not chosen else least
-                chosen.append(bump)
-                taken.update(bump.features)
-                room -= len(bump.features)
-        if not chosen:
+        lengths = np.array([len(bump.features) for bump in bumps], dtype=np.int64)
+        chosen = pick(gram, part @ gradient.T, lengths, self.goal.ridge, room, per_round, least, self.nearly)
+        if not chosen.size:
             return False
-        self.columns += chosen
-        self.used[list(taken)] = True
-        self.n_elements = self.plan.n_elements - room
-        self.fit.add(self._columns(chosen))
+        self.columns += [bumps[k] for k in chosen]
+        self.n_elements += int(lengths[chosen].sum())
+        self.fit.add(columns[chosen])
         self.fit.refit(1)
         return True
 
     def _slopes(self) -> tuple[FloatArray, FloatArray]:
-        """Return the gradient (outputs x samples) and the curvature; they are zero for samples that are left out."""
-        goal = self.fit.goal
+        """Return the gradient (outputs x samples) and the curvature."""
+        goal = self.goal
         mean = goal.loss.mean(self.fit.scores[self.rows])
-        kept = np.zeros(self.rows.size, dtype=bool)
-        kept[self.rng.permutation(kept.size)[min(LEFT_OUT, kept.size // 2) :]] = True
         gradient = goal.targets[self.rows] - mean
-        gradient = np.where(kept[:, None], gradient - gradient[kept].mean(axis=0), 0.0)
-        curvature = np.where(kept, goal.loss.curvature(mean, 1e-3).mean(axis=1), 0.0)
+        gradient -= gradient.mean(axis=0)
+        curvature = goal.loss.curvature(mean, 1e-3).mean(axis=1)
         return np.ascontiguousarray(gradient.T, dtype=np.float32), curvature.astype(np.float32)
 
     def _columns(self, bumps: list[Bump]) -> FloatArray:
@@ -184,94 +179,81 @@ class LabelSearch:
         bump_columns(seen, starts, centres, gammas, sums, columns)
         return columns
 
-    def _candidates(self, gradient: FloatArray, curvature: FloatArray) -> "Candidates":
-        """Return bumps on single features, and the best of them and of those in use grown by further features."""
-        worth = np.where(self.used, 1.0, NEW_FEATURE).astype(np.float32) * self.live
-        first = np.arange(self.live.size) if not self.columns else largest(self.last_gains, FIRST)
-        gains, places = self._singles(first, gradient, curvature)
-        gains *= worth[first]
-        n_old = min(self.plan.n_tries, len(self.columns))
-        old = [self.columns[k] for k in self.rng.choice(len(self.columns), n_old, replace=False)] if n_old else []
-        # Chosen bumps share no feature, so that beside those to be grown a feature's best width is enough.
-        best = gains.argmax(axis=0)
-        self.last_gains[first] = alone = gains[best, np.arange(best.size)]
-        singles = largest(alone, 4 * PER_ROUND)
-        width, feature = np.divmod(largest(gains.ravel(), self.plan.n_tries), best.size)
-        n_grown = n_old + width.size
-        width, feature = np.append(width, best[singles]), np.append(feature, singles)
-        longest = min(self.plan.grown_to, int(self.live.sum()), self.plan.n_elements - self.n_elements)
-        shape = n_old + width.size, max(longest, 1)
-        found = Candidates(
-            np.append(np.array([bump.width for bump in old], dtype=np.int64), width),
-            np.empty(shape, np.int64), np.empty(shape), np.zeros(shape, np.float32),
+    def _candidates(self, per_round: int, gradient: FloatArray, curvature: FloatArray) -> list[Bump]:
+        """Return the best bumps on single features; some of them, and some that are in use, with further features."""
+        everywhere = np.ones(curvature.size, np.float32)
+        first = most_promising(
+            self.part, self.moments, gradient, everywhere, self.readable, np.empty(0, np.int64), FIRST
+        )
+        gains, places = np.empty((2, self.factors.size, first.size), np.float32)
+        ridge = np.float32(self.goal.ridge)
+        bins = self.bins.order, self.bins.edges, self.tables, self.joined
+        single_gains(*bins, first, gradient, curvature, ridge, gains, places)
+        width = gains.argmax(axis=0)
+        best = largest(gains.max(axis=0), per_round)
+        i, width = first[best], width[best]
+        centres = self.low[i] + self.step[i] * places[width, best]
+        singles = [
+            Bump([feature], [centre], w)
+            for feature, centre, w in zip(i.tolist(), centres.tolist(), width.tolist(), strict=True)
+        ]
+        return singles + self._grown(singles[: GROWN * self.plan.n_tries], first, gradient, curvature)
+
+    def _grown(self, starts: list[Bump], among: IntArray, gradient: FloatArray, curvature: FloatArray) -> list[Bump]:
+        """Return the bumps that begin like the `starts` and see two, three, ... features."""
+        longest = min(self.plan.grown_to, self.readable.size, self.plan.n_elements - self.n_elements)
+        features, centres = np.zeros((len(starts), max(longest, 1)), np.int64), np.zeros((len(starts), max(longest, 1)))
+        features[:, 0], centres[:, 0] = [one.features[0] for one in starts], [one.centres[0] for one in starts]
+        lengths = np.ones(len(starts), np.int64)
+        grow(
+            self.bins.order, self.bins.edges, self.tables, self.joined, self.low, self.step, self.part, self.moments,
+            self.kernel.gamma * self.factors, gradient, curvature, np.float32(self.goal.ridge), among, PROMISING,
+            np.array([one.width for one in starts], dtype=np.int64), features, centres, lengths,
         )  # fmt: skip
-        i = first[feature]
-        centres = self.low[i] + self.step[i] * places[width, feature]
-        found.centres[:, 0] = np.append([bump.centres[0] for bump in old], centres)
-        found.features[:, 0] = np.append(np.array([bump.features[0] for bump in old], dtype=np.int64), i)
-        found.gains[n_old:, 0] = gains[width, feature]
-        among = self._second_features()
-        self._grow(found, n_grown, among, worth, gradient, curvature)
-        return found
-
-    def _singles(
-        self, features: IntArray, gradient: FloatArray, curvature: FloatArray
-    ) -> tuple[FloatArray, FloatArray]:
-        """Return the gain of each feature's best bump of every width, and its centre in bins (widths x features)."""
-        shape = self.factors.size, features.size
-        gains, places = np.empty(shape, np.float32), np.empty(shape, np.float32)
-        ridge = np.float32(self.fit.goal.ridge)
-
-        def score(some: slice) -> None:
-            single_gains(
-                self.bins.order, self.bins.edges, self.tables, self.joined, features[some], gradient,
-                curvature, ridge, gains[:, some], places[:, some],
-            )  # fmt: skip
-
-        self.bins.share(score, features.size)
-        return gains, places
-
-    def _grow(
-        self, found: "Candidates", count: int, among: IntArray, worth: FloatArray, gradient: FloatArray,
-        curvature: FloatArray,
-    ) -> None:  # fmt: skip
-        """Grow the first of the bumps by one, two, ... further features."""
-        gammas = self.kernel.gamma * self.factors
-        ridge = np.float32(self.fit.goal.ridge)
-
-        def lengthen(some: slice) -> None:
-            grow(
-                self.bins.order, self.bins.edges, self.tables, self.joined, self.low, self.step, self.part, gammas,
-                gradient, curvature, ridge, worth, among, PROMISING, found.widths[some], found.features[some],
-                found.centres[some], found.gains[some],
-            )  # fmt: skip
-
-        self.bins.share(lengthen, count)
-
-    def _second_features(self) -> IntArray:
-        """Return the features that are tried beside the first, by their gains alone and at random."""
-        live = np.flatnonzero(self.live)
-        if live.size <= SECOND:
-            return live
-        tried = np.zeros(self.live.size, dtype=bool)
-        tried[largest(self.last_gains, SECOND // 2)] = True
-        tried[self.rng.choice(live, SECOND // 2, replace=False)] = True
-        return np.flatnonzero(tried & self.live)
+        return [
+            Bump(features[s, :k].tolist(), centres[s, :k].tolist(), one.width)
+            for s, one in enumerate(starts)
+            for k in range(2, lengths[s] + 1)
+        ]
 
     def expansion(self) -> ElementExpansion:
-        """Return the machine as it is now."""
+        """Return the machine as it is now, on values about the mean of the features that are seen."""
         lengths = [len(bump.features) for bump in self.columns]
-        features = np.array([i for bump in self.columns for i in bump.features], dtype=np.int64)
         return ElementExpansion(
             self.kernel,
-            self.live.size,
+            self.seen.size,
             np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64),
-            features,
-            np.array([b for bump in self.columns for b in bump.centres], dtype=np.float64) + self.middle[features],
+            np.array([i for bump in self.columns for i in bump.features], dtype=np.int64),
+            np.array([b for bump in self.columns for b in bump.centres], dtype=np.float64),
             self.factors[[bump.width for bump in self.columns]],
             self.fit.weights[1:].copy(),
             self.fit.weights[0].copy(),
         )
+
+    def placed(self, machine: ElementExpansion) -> ElementExpansion:
+        """Return a machine of `expansion` on the values of all features."""
+        values = machine.values + self.middle[machine.features]
+        return replace(machine, values=values, n_features=self.n_features, features=self.seen[machine.features])
+
+
+def largest(values: FloatArray, count: int) -> IntArray:
+    """Return the places of the largest values, the largest first."""
+    places = np.argpartition(-values, count)[:count] if count < values.size else np.arange(values.size)
+    return places[np.argsort(-values[places], kind="stable")]
+
+
+def most_telling(X: FloatArray, goal: Goal) -> IntArray:
+    """Return the features that are read: all, or the `KEPT` on which the targets depend most. A feature counts by the
+    squared correlations of its values, and of their squared deviations, with the targets."""
+    if X.shape[1] <= KEPT:
+        return np.arange(X.shape[1])
+    pull = goal.targets - goal.targets.mean(axis=0)
+    centred = X - X.mean(axis=0)
+    worth = np.zeros(X.shape[1])
+    for term in (centred, centred**2):
+        across, squares = pull.T @ term, (term**2).sum(axis=0) - term.sum(axis=0) ** 2 / len(X)
+        worth += (across**2).sum(axis=0) / np.maximum(squares, np.finfo(float).tiny)
+    return np.sort(largest(worth, KEPT))
 
 
 def bump_tables(sharpness: FloatArray) -> tuple[FloatArray, IntArray]:
@@ -281,33 +263,30 @@ def bump_tables(sharpness: FloatArray) -> tuple[FloatArray, IntArray]:
     # One over the squared standard deviation in bins, of which `BINS_PER_DEVIATION` must be left.
     narrow = 2.0 * sharpness * BINS_PER_DEVIATION**2
     joined = np.where(16.0 * narrow <= 1.0, 4, np.where(4.0 * narrow <= 1.0, 2, 1))
-    distances = np.arange(2 * BINS - 1)[None, None, :] - (BINS // joined - 1)[:, :, None]
-    values = np.exp(-sharpness[:, :, None] * (joined[:, :, None] * distances) ** 2)
-    return values.astype(np.float32), joined
+    tables = np.empty((*sharpness.shape, 2 * BINS - 1), np.float32)
+    fill_tables(sharpness, joined, tables)
+    return tables, joined
 
 
 def fit_labels(
     kernel: MaskedKernel, X: FloatArray, goal: Goal, plan: Plan, rng: np.random.Generator,
     full: FullExpansion | None = None, *, refine: bool,
 ) -> tuple[ElementExpansion, list[float]]:  # fmt: skip
-    """Return the machine and its path: the loss after each element, as a share of what a constant leaves. With a full
-    machine of classes, mixtures are added."""
-    d, seen = X.shape[1], most_telling(X, goal)
-    X, goal = (X[:, seen], goal) if full is None else with_mixtures(X, seen, goal, full, rng)
-    with ThreadPoolExecutor(thread_count(), thread_name_prefix="eigensieve") as pool:
-        search = LabelSearch(kernel, X, goal, plan, rng, pool)
-        for _ in search.rounds():
-            pass
+    """Return the machine and its path: the loss after each element, as a share of what a constant leaves. For classes,
+    mixtures are added, on which a full machine helps if there is one."""
+    search = LabelSearch(kernel, X, goal, plan, rng, MIXTURES if goal.loss.classes else 0, full)
+    for _ in search.rounds(PER_ROUND):
+        pass
+    goal = search.goal
     if goal.targets.shape[1] > WEIGHTS:
         goal = search.fit.goal = replace(goal, ridge=goal.ridge / WEIGHTS)
-    search.fit.refit(2)
     search.fit.thin(WEIGHTS * len(search.columns))
-    search.fit.refit(3)
+    search.fit.refit(2)
     machine = search.expansion()
     if refine and machine.n_columns:
         steps = round(STEPS * min(1.0, LARGEST / machine.n_elements) ** 2)
-        machine = refine_penalised(machine, X, goal, max(1, steps))
-    return replace(machine, n_features=d, features=seen[machine.features]), search.path
+        machine = refine_penalised(machine, search.X, goal, max(1, steps))
+    return search.placed(machine), search.path
 
 
 def held_out_size(kernel: MaskedKernel, X: FloatArray, goal: Goal, plan: Plan, rng: np.random.Generator) -> int:
@@ -317,14 +296,11 @@ def held_out_size(kernel: MaskedKernel, X: FloatArray, goal: Goal, plan: Plan, r
     if not held.any():
         return plan.n_elements
     checked = goal.part(held)
-    with ThreadPoolExecutor(thread_count(), thread_name_prefix="eigensieve") as pool:
-        seen = most_telling(X[~held], goal.part(~held))
-        X = X[:, seen]
-        search = LabelSearch(kernel, X[~held], goal.part(~held), plan, rng, pool)
-        sizes, losses = [1], [checked.losses(search.expansion().decision(X[held]))]
-        for grown in search.rounds():
-            sizes.append(grown.n_elements)
-            losses.append(checked.losses(grown.expansion().decision(X[held])))
+    search = LabelSearch(kernel, X[~held], goal.part(~held), plan, rng)
+    sizes, losses = [1], [checked.losses(search.placed(search.expansion()).decision(X[held]))]
+    for grown in search.rounds(4):
+        sizes.append(grown.n_elements)
+        losses.append(checked.losses(grown.placed(grown.expansion()).decision(X[held])))
     worse = np.array(losses) - losses[int(np.argmin([one.sum() for one in losses]))]
     enough = worse.mean(axis=1) <= worse.std(axis=1) / np.sqrt(worse.shape[1])
     return sizes[int(np.argmax(enough))]

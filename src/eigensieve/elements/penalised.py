@@ -194,13 +194,12 @@ class PenalisedFit:
             step, change = step / 2, change / 2
 
 
-def refine_penalised(expansion: ElementExpansion, X: FloatArray, goal: Goal, max_iter: int) -> ElementExpansion:
-    """Move values, weights and widths together to lower the penalised loss, by L-BFGS (rbf kernel). Columns of one
-    width keep one width, so that few are stored. Weights of zero stay zero."""
-    seen = X.T[expansion.features]
-    middle = seen.mean(axis=1, dtype=np.float64)
-    seen = (seen - middle[:, None]).astype(np.float32)  # single precision is enough about the mean
-    unit = seen.std(axis=1, dtype=np.float64)
+def refine_penalised(expansion: ElementExpansion, rows: FloatArray, goal: Goal, max_iter: int) -> ElementExpansion:
+    """Move values, weights and widths together to lower the penalised loss, by L-BFGS (rbf kernel). `rows` has the
+    samples (features x samples) in single precision, about their mean. Columns of one width keep one width, so that few
+    are stored. Weights of zero stay zero."""
+    seen = rows[expansion.features]
+    unit = seen.std(axis=1).astype(np.float64)
     unit[unit == 0] = 1.0
     widths, which = np.unique(expansion.factors, return_inverse=True)
     kept = expansion.weights != 0
@@ -230,8 +229,8 @@ def refine_penalised(expansion: ElementExpansion, X: FloatArray, goal: Goal, max
         return goal.total(scores, weights), np.concatenate(gradient)
 
     start = np.concatenate(
-        [expansion.weights.ravel(), expansion.intercept, (expansion.values - middle) / unit, np.zeros(widths.size)]
+        [expansion.weights.ravel(), expansion.intercept, expansion.values / unit, np.zeros(widths.size)]
     )
     result = minimize(loss_and_gradient, start, jac=True, method="L-BFGS-B", options={"maxiter": max_iter})
     weights, intercept, values, factors = parts(result.x)
-    return replace(expansion, values=values + middle, factors=factors[which], weights=weights, intercept=intercept)
+    return replace(expansion, values=values, factors=factors[which], weights=weights, intercept=intercept)

@@ -9,7 +9,7 @@ from eigensieve._types import BoolArray, FloatArray, IntArray
 from eigensieve.elements.expansion import UNIT, ElementExpansion, single_precision_bound
 from eigensieve.elements.kernel import LINEAR, RBF
 
-CHECKED = 512
+CHECKED = 256
 """Single precision is tried on at least half as many samples, if there are as many."""
 SINGLE_ERROR = 3e-6
 """Largest error of single precision that is accepted."""

@@ -119,10 +119,16 @@ class ElementMachine(SmallMachine):
         X_valid, y = self._read(X, y)
         match = self._resolved_match()
         self._check_options(match)
-        machine = self._resolve(X, X_valid, y)
+        for name in ("estimator_", "prototypes_", "table_error_bound_"):  # of an earlier fit
+            self.__dict__.pop(name, None)
+        machine = None
+        if match != "labels" or is_given(self.estimator):
+            machine = self._resolve(X, X_valid, y)
+        else:
+            self._given()  # raises for what is no machine
         # The products are small: several BLAS threads would wait for each other.
         with one_blas_thread():
-            if match == "labels":
+            if machine is None or match == "labels":
                 basis, selection, expansion = self._match_labels(machine, X_valid, y)
             else:
                 basis, selection, expansion = self._match_machine(machine, X_valid, match)
@@ -134,7 +140,7 @@ class ElementMachine(SmallMachine):
         if isinstance(self._predictor, TablePredictor):
             self.table_error_bound_ = float(self._predictor.error_bound.max())
         self.match_ = match
-        self._learn_machine(machine, expansion.intercept)
+        self._learn_machine(machine, expansion.intercept, y)
         return self
 
     def _resolved_match(self) -> str:
@@ -179,15 +185,15 @@ class ElementMachine(SmallMachine):
         self._warn_if_short(selection, plan, n_basis)
         return selection
 
-    def _match_labels(self, machine: KernelMachine, X: FloatArray, y: Any) -> Matched:
-        goal = self._goal(machine, y, 3.0 if self.ridge == "auto" else float(self.ridge) * len(y))
+    def _match_labels(self, machine: KernelMachine | None, X: FloatArray, y: Any) -> Matched:
+        goal = self._goal(y, 3.0 if self.ridge == "auto" else float(self.ridge) * len(y))
         rng = generator(self.random_state)
         # The widths are chosen by the features' spreads: they are the gammas themselves.
         kernel = MaskedKernel(RBF)
         plan = self._plan(LARGEST if self.n_elements == "auto" else self.n_elements)
         if self.n_elements == "auto":
             plan = self._plan(held_out_size(kernel, X, goal, plan, rng))
-        full = machine.full if goal.loss.classes else None
+        full = None if machine is None else machine.full
         expansion, path = fit_labels(kernel, X, goal, plan, rng, full, refine=self.refine is not False)
         basis, columns = as_columns(expansion)
         selection = Selection(columns, path)
@@ -275,7 +281,7 @@ class ElementMachine(SmallMachine):
         return self._predictor.decision(X)
 
     @abstractmethod
-    def _goal(self, machine: KernelMachine, y: Any, ridge: float) -> Goal:
+    def _goal(self, y: Any, ridge: float) -> Goal:
         """Return the loss, targets and ridge term of ``match="labels"``."""
 
     def to_c(self, name: str = "eigensieve", *, precision: Precision = "single", scaler: Any = None) -> str:

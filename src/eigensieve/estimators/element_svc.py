@@ -9,7 +9,6 @@ from sklearn.utils.metaestimators import available_if
 from eigensieve._types import Array, FloatArray
 from eigensieve.elements import LOGISTIC, Goal
 from eigensieve.estimators.element_machine import ElementMachine
-from eigensieve.estimators.kernel_machine import KernelMachine
 from eigensieve.estimators.small_machine import SmallClassifier
 
 
@@ -37,20 +36,21 @@ class ElementSelectedSVC(SmallClassifier, ElementMachine):
     estimator : SVC, default=None
         The machine to rewrite, with kernel "rbf", "poly" or "linear". A fitted one is used as it is; wrap it in
         :class:`sklearn.frozen.FrozenEstimator` if `clone` must not forget the fit. An unfitted one is fitted first,
-        one-vs-rest if there are more than two classes. None means ``SVC(C=10)``.
+        one-vs-rest if there are more than two classes. None means ``SVC(C=10)``. If the labels are
+        matched, none is trained, and a fitted one helps with the mixtures.
     n_elements : int or "auto", default=200
         Entries of the mask to keep. If the mask has fewer, all are used and a warning says so. "auto" holds out a
         quarter of the samples. It takes the smallest number (up to 400) whose loss there is within one standard error
         of the smallest loss, and then fits on all samples. It needs the labels to be matched.
     match : {"auto", "labels", "decision", "kernel"}, default="auto"
         What the masked columns reproduce. "labels": the labels. Columns are added and all weights refitted to lower the
-        logistic loss. 1,000 mixtures of two samples each are fitted as well, half by the SVM's probabilities and half
-        by the mixed labels. Columns are rbf, centres and widths are free, and decision values are log-odds. Only for
-        shape "element" and search "guided". "decision": the decision values K alpha of the SVM. "kernel": its kernel
-        matrix K, by the paper's Algorithm 1 as printed: `intercept_` is the SVM's, the weights have no ridge term, and
-        every element takes what all columns explain out of K for good. Only for shape "element" and search
-        "probabilistic" or "exact". "auto": "decision" if `estimator` is fitted or the other options exclude the labels,
-        else "labels".
+        logistic loss. 600 mixtures of two samples each are fitted as well, with mixed labels; if a fitted SVM is given,
+        its probabilities are half of a mixture's target. Columns are rbf, centres and widths are free, and decision
+        values are log-odds. Only for shape "element" and search "guided". "decision": the decision values K alpha of
+        the SVM. "kernel": its kernel matrix K, by the paper's Algorithm 1 as printed: `intercept_` is the SVM's, the
+        weights have no ridge term, and every element takes what all columns explain out of K for good. Only for shape
+        "element" and search "probabilistic" or "exact". "auto": "decision" if `estimator` is fitted or the other
+        options exclude the labels, else "labels".
     shape : {"element", "feature", "basis", "joint", "prototypes"}, default="element"
         "element": any entries. "feature": the same features for all support vectors. "basis": whole support vectors.
         "joint": the same features for some support vectors (rank 1). "prototypes": each used support vector sees one of
@@ -63,7 +63,7 @@ class ElementSelectedSVC(SmallClassifier, ElementMachine):
         for small problems.
     n_tries : int, default=3
         "probabilistic": several tries per chunk; the best is kept. "guided": support vectors grown per width and
-        choice.
+        choice. If the labels are matched: a third of the columns that are grown per round.
     refine : bool or "auto", default="auto"
         Move the values of all chosen elements together at the end, a few steps. They are then no longer values of
         support vectors. Fewer elements give the same accuracy, and fitting takes longer. "auto" refines if the labels
@@ -110,7 +110,7 @@ class ElementSelectedSVC(SmallClassifier, ElementMachine):
     prototypes_ : list of list of int
         The feature subsets. Only for shape "prototypes".
     estimator_ : SVC or OneVsRestClassifier
-        The fitted machine.
+        The fitted machine, if there is one.
     classes_, n_features_in_, feature_names_in_ : as in scikit-learn
 
     Examples
@@ -123,8 +123,10 @@ class ElementSelectedSVC(SmallClassifier, ElementMachine):
     40
     """
 
-    def _goal(self, machine: KernelMachine, y: Array, ridge: float) -> Goal:
-        classes = machine.classes
+    def _goal(self, y: Array, ridge: float) -> Goal:
+        classes = np.unique(y)
+        if classes.size < 2:
+            raise ValueError("ElementSelectedSVC needs samples of two classes. Got one class instead.")
         # One output for two classes, else one per class.
         targets = (y[:, None] == classes[None, :]).astype(np.float64)
         return Goal(LOGISTIC, targets[:, 1:] if classes.size == 2 else targets, ridge)

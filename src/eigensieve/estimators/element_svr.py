@@ -21,7 +21,8 @@ class ElementSelectedSVR(RegressorMixin, ElementMachine):
     Parameters
     ----------
     estimator : SVR, default=None
-        The machine to rewrite, as the SVC of :class:`ElementSelectedSVC`. None means ``SVR()``.
+        The machine to rewrite, as the SVC of :class:`ElementSelectedSVC`. None means ``SVR()``. If the targets are
+        matched, none is trained or used.
     match : {"auto", "labels", "decision", "kernel"}, default="auto"
         What the masked columns reproduce: the targets y themselves ("labels", by the squared error), the predictions of
         the machine, or its kernel matrix. "auto" as in :class:`ElementSelectedSVC`.
@@ -35,7 +36,7 @@ class ElementSelectedSVR(RegressorMixin, ElementMachine):
     path_ : ndarray
         Relative squared error after each addition.
     estimator_ : SVR
-        The fitted machine.
+        The fitted machine, if there is one.
     n_features_in_, feature_names_in_ : as in scikit-learn
 
     Examples
@@ -56,10 +57,10 @@ class ElementSelectedSVR(RegressorMixin, ElementMachine):
     def _resolve(self, X: Any, X_valid: FloatArray, y: FloatArray) -> KernelMachine:
         return resolve_regressor(*self._given(), X, X_valid, y)
 
-    def _goal(self, machine: KernelMachine, y: FloatArray, ridge: float) -> Goal:
+    def _goal(self, y: FloatArray, ridge: float) -> Goal:
         return Goal(SQUARED, y[:, None], ridge)
 
-    def _match_labels(self, machine: KernelMachine, X: FloatArray, y: FloatArray) -> Matched:
+    def _match_labels(self, machine: KernelMachine | None, X: FloatArray, y: FloatArray) -> Matched:
         # In units of their spread: the ridge term then means the same for all targets.
         middle, unit = float(y.mean()), float(y.std()) or 1.0
         basis, selection, expansion = super()._match_labels(machine, X, (y - middle) / unit)

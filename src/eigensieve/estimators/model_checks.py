@@ -236,6 +236,7 @@ _SMALL_MACHINE: Fields = {"intercept_": real("outputs"), "estimator_": _FITTED}
 _SMALL_CLASSIFIER: Fields = {"classes_": _LABELS, "threshold_": _THRESHOLD}
 _ELEMENTS: Fields = {
     **_SMALL_MACHINE,
+    "estimator_": Field(_check_fitted, optional=True),
     "support_vectors_": real("basis", "features"),
     "dual_coef_": real("outputs", "basis"),
     "widths_": real("basis", low=0),

@@ -126,7 +126,7 @@ class ReducedSetSVC(SmallClassifier):
         self.dual_coef_ = weights.T
         self.n_numbers_ = int(n_free + weights.size + intercept.size)
         self._expansion = FullExpansion(machine.full.kernel, vectors, weights, intercept)
-        self._learn_machine(machine, intercept)
+        self._learn_machine(machine, intercept, y)
         return self
 
     def _vectors(self, machine: KernelMachine) -> tuple[FloatArray, int, int]:

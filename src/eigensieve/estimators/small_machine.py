@@ -60,9 +60,10 @@ class SmallMachine(Estimator):
     def _resolve(self, X: Any, X_valid: FloatArray, y: Array) -> KernelMachine:
         """Return the machine to rewrite, fitted here if it was not."""
 
-    def _learn_machine(self, machine: KernelMachine, intercept: FloatArray) -> None:
-        """Set the learned attributes that all small machines have."""
-        self.estimator_ = machine.source
+    def _learn_machine(self, machine: KernelMachine | None, intercept: FloatArray, y: Array) -> None:
+        """Set the learned attributes that all small machines have. Without a machine, the labels y say the classes."""
+        if machine is not None:
+            self.estimator_ = machine.source
         self.intercept_ = intercept
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -97,9 +98,9 @@ class SmallClassifier(ClassifierMixin, SmallMachine):
     def _resolve(self, X: Any, X_valid: FloatArray, y: Array) -> KernelMachine:
         return resolve_classifier(*self._given(), X, X_valid, y)
 
-    def _learn_machine(self, machine: KernelMachine, intercept: FloatArray) -> None:
-        super()._learn_machine(machine, intercept)
-        self.classes_ = machine.classes
+    def _learn_machine(self, machine: KernelMachine | None, intercept: FloatArray, y: Array) -> None:
+        super()._learn_machine(machine, intercept, y)
+        self.classes_ = np.unique(y) if machine is None else machine.classes
         self.threshold_ = 0.0
 
     def decision_function(self, X: Any) -> FloatArray:

@@ -302,7 +302,7 @@ def methods_text(model: Fitted, labels_used: bool, used: dict[str, Any]) -> dict
     support = model.found.support
     count = int(support.sum())
     text = (
-        f"{count} of {len(support)} features {'was' if count == 1 else 'were'} selected with {model.name} of "
+        f"{count:,} of {len(support):,} features {'was' if count == 1 else 'were'} selected with {model.name} of "
         f"eigensieve {__version__}. {how}{details}{labels}{settings}"
     )
     return {"name": model.name, "text": text, "citations": citations, "parameters": model.settings}

@@ -13,7 +13,7 @@ import numpy as np
 
 from eigensieve._extras import require
 from eigensieve.tables.delimited import lines, read_csv
-from eigensieve.tables.errors import PER_TEXT, DataError, allowance, claim, damaged, listed
+from eigensieve.tables.errors import PER_TEXT, DataError, allowance, claim, listed, parsing
 from eigensieve.tables.files import Source
 from eigensieve.tables.table import Request, Table
 
@@ -30,17 +30,13 @@ def read_xlsx(source: Source, request: Request) -> Table:
 def first_sheet(source: Source, request: Request) -> tuple[bytes, list[str]]:
     """The first sheet of a workbook as tab separated text, and the names of all sheets."""
     openpyxl = require("openpyxl", extra="excel")
-    try:
+    with parsing(request.path, "an Excel workbook (.xlsx)"):
         with zipfile.ZipFile(source) as archive:
             claim(sum(member.file_size for member in archive.infolist()), request.path, request.size)
         book = openpyxl.load_workbook(source, read_only=True, data_only=True)
         sheets = book.sheetnames
         rows = _rows(book[sheets[0]], request)
         book.close()
-    except (DataError, MemoryError):
-        raise
-    except Exception as error:  # openpyxl fails in as many ways as a workbook can be damaged
-        raise damaged(request.path, "an Excel workbook (.xlsx)") from error
     if not rows:
         raise DataError(f"'{request.path}' has an empty first sheet, '{sheets[0]}'. Put the table on the first sheet.")
     width = max(map(len, rows))

@@ -27,7 +27,7 @@ def check_hdf5(path: Path, *, in_place: bool = False) -> None:
     since it was found sound is not looked through again.
     """
     state = path.stat()
-    size = state.st_size
+    size, settled = state.st_size, time.time() - max(state.st_mtime, state.st_ctime) > _SETTLED
     allowed = math.inf if in_place else allowance(size)
     version = (state.st_dev, state.st_ino, size, state.st_mtime_ns, state.st_ctime_ns)
     if version in _passed and _passed[version] <= allowed:
@@ -39,7 +39,7 @@ def check_hdf5(path: Path, *, in_place: bool = False) -> None:
         claim(float(problem.split()[1]), path, size)
     if problem:
         raise DataError(f"'{path}' was not read: {problem}.")
-    if time.time() - max(state.st_mtime, state.st_ctime) > _SETTLED:
+    if settled:
         _passed[version] = allowed
 
 

@@ -59,9 +59,7 @@ def unknown(labels: np.ndarray) -> np.ndarray:
         return np.isnan(labels)
     if labels.dtype.kind != "U":
         return np.zeros(len(labels), dtype=bool)
-    texts = labels.tolist()
-    missing = gaps(texts)
-    return np.array([text in missing for text in texts], dtype=bool)
+    return np.isin(labels, list(gaps(labels.tolist())))
 
 
 _NUMBER = re.compile(r"[+-]?(0|[1-9][0-9]*)(\.[0-9]*)?([eE][+-]?[0-9]{1,3})?")

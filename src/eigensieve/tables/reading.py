@@ -276,8 +276,7 @@ def write_table(
     """
     chosen = table if columns is None else table.take(np.asarray(columns))
     if str(path) == STDIN:
-        _to_stdout(chosen)
-        return
+        return _to_stdout(chosen)
     place = Path(path)
     format = written_format(place, folder=bool(chosen.details.get("folder")))
     if not place.parent.is_dir():

@@ -118,7 +118,7 @@ def _sentences(found: Any) -> list[str]:
         f"{name}: adds nothing: {_listed(score.adds_nothing)}; add next: {_listed(score.next_features)}"
         for name, score in found.scores.items()
     ]
-    return [*sentences, _best(found)] if len(found.scores) > 1 else sentences
+    return [*sentences, best] if (best := _best(found)) else sentences
 
 
 def _best(found: Any) -> str:
