@@ -17,7 +17,7 @@ from fuzz.targets import draw, module_of
 
 SECONDS = 10  # of processor time that a case may take, unless its module has a number of its own
 MEGABYTES = 500  # that the process may grow by
-_PATIENCE = 300.0  # seconds of the clock until a process that computes nothing counts as hung
+_PATIENCE = 300.0  # seconds of the clock, at least, until a process that gives no answer counts as hung
 _ROOM = 3 * 10**9  # address space on top of what the process has, so that a bomb does not take the machine along
 _LOADING = 30  # seconds more: compiled functions are loaded the first time
 _LIFE = 2000  # cases per process; what libraries keep for ever is not taken for the memory of one case
@@ -36,6 +36,7 @@ class Worker:
         self._process: Any = None
         self._pipe: Any = None
         self._used = 0  # cases that the process has been given
+        self._patience = _PATIENCE
 
     def attempt(self, target: str, case: Any) -> Answer:
         """Try one case that is at hand."""
@@ -58,14 +59,14 @@ class Worker:
 
     def _answer(self) -> Answer:
         try:
-            answer: Answer | None = self._pipe.recv() if self._pipe.poll(_PATIENCE) else None
+            answer: Answer | None = self._pipe.recv() if self._pipe.poll(self._patience) else None
         except (EOFError, ConnectionResetError):
             self._process.join()
             code = self._process.exitcode
             name = signal.Signals(-code).name if code is not None and code < 0 else f"exit code {code}"
             answer = (f"FAILED over {SECONDS} seconds" if name == "SIGPROF" else f"FAILED crash {name}"), SECONDS, 0.0
         if answer is None:
-            answer = f"FAILED hang: no answer in {_PATIENCE:g} seconds", _PATIENCE, 0.0
+            answer = f"FAILED hang: no answer in {self._patience:g} seconds", self._patience, 0.0
         if answer[0].startswith("FAILED "):
             self.stop()
         return answer
@@ -77,6 +78,7 @@ class Worker:
             self._process.start()
             other.close()
         self._used += 1 if task[-1] is None else len(task[-1])
+        self._patience = max(_PATIENCE, 5.0 * getattr(module_of(task[0]), "SECONDS", SECONDS))
         self._pipe.send(task)
 
     def stop(self) -> None:
