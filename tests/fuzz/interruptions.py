@@ -25,6 +25,7 @@ from eigensieve._files import PREFIX
 Spec = dict[str, Any]
 
 SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP", "SIGKILL")
+_HEARD = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _SELECT = ("select", "{table}", "--label", "y")
 _COMPARE = ("compare", "{table}", "--label", "y", "--methods", "qalpha,variance")
 COMMANDS: dict[str, tuple[str, ...]] = {
@@ -112,10 +113,13 @@ class _Child:
             own = {**os.environ, "TMPDIR": str(out)}
             self.pid = os.posix_spawn(sys.executable, command, own, file_actions=files)
         else:
+            # Python drops what a signal raises within a fork, so signals wait for the command.
+            signal.pthread_sigmask(signal.SIG_BLOCK, _HEARD)
             self.pid = os.fork()
             if self.pid == 0:
                 tempfile.tempdir = str(out)
                 be_the_command_line(parts, said)
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, _HEARD)
 
     @property
     def code(self) -> int | None:
@@ -142,8 +146,9 @@ def be_the_command_line(arguments: list[str], said: Path | None = None) -> None:
     code: Any = 1
     try:
         signal.setitimer(signal.ITIMER_PROF, 0)
-        for name in SIGNALS[:3]:
-            signal.signal(getattr(signal, name), signal.SIG_DFL)
+        for number in _HEARD:
+            signal.signal(number, signal.SIG_DFL)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, _HEARD)
         if said is not None:
             os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
             os.dup2(os.open(said, os.O_WRONLY | os.O_CREAT), 2)

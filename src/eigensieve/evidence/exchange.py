@@ -17,7 +17,7 @@ from eigensieve.data import Block
 
 _PAIRS = 64  # pairs per sample up to which a sparse matrix of pairs is cheaper than one product per donor
 _FEW = 8  # samples of a donor, beyond two per column, up to which pairs are cheaper than products with V
-_SHORT = 64  # values up to which orders are drawn one by one
+_SHORT = 30  # values, or copies, up to which orders are drawn one by one
 _ENTRIES = 2**15  # entries of such products that are made at a time
 
 
@@ -126,8 +126,8 @@ def products_of_copies(feature: FloatArray, V: FloatArray, count: int, rng: np.r
     """
     size = len(feature)
     leverage = np.sum(V**2, axis=1)
-    if size <= _SHORT:
-        copies = feature[np.argsort(rng.random((count, size)), axis=1)]
+    if min(size, count) <= _SHORT:
+        copies = rng.permuted(np.tile(feature, (count, 1)), axis=1)
         return np.vstack([(copies @ V).T, np.square(copies) @ leverage])
     fixed, found = fft.rfft(np.vstack([V.T, leverage])), []
     for _ in range(-(-count // size)):
