@@ -138,7 +138,7 @@ def cost_model(rows: list[tuple[float, float, float]], per_cell: float) -> None:
     sizes = np.array([row[0] for row in rows])
     for column, unit in ((1, "s"), (2, "MB")):
         slope, start = np.polyfit(sizes, [row[column] for row in rows], 1)
-        planned = start + slope * per_cell * _PLANNED / 1e6
+        planned = max(start + slope * per_cell * _PLANNED / 1e6, *(row[column] for row in rows))
         print(f"{start:.1f} {unit} + {slope:.3f} {unit} per million counts; {_PLANNED:,} cells: {planned:,.0f} {unit}")
 
 
