@@ -106,7 +106,7 @@ class LabelSearch:
         self.rows = draw_rows(n + n_mixtures, SCREENED, rng)
         self.part = self.X if self.rows.size == self.X.shape[1] else self.X.take(self.rows, axis=1)
         self.low = np.maximum(low, -SPREAD * spread)
-        self.step = np.where(high > low, np.minimum(high, SPREAD * spread) - self.low, 1.0) / BINS
+        self.step = np.where(live, np.minimum(high, SPREAD * spread) - self.low, 1.0) / BINS
         self.bins = FeatureBins(self.part, self.low, self.step)
         self.moments = np.empty((len(self.part), 4), np.float32)
         moments_of(self.part, self.moments)
