@@ -88,13 +88,13 @@ def floats(source: str | None, data: Split) -> Machine | None:
     return source and (source, data.X_test, ctypes.c_float, ctypes.c_float)
 
 
-def elements(data: Split, svc: SVC, budget: int, folder: Path) -> Iterator[tuple[str, Machine | None]]:
+def elements(data: Split, budget: int, folder: Path) -> Iterator[tuple[str, Machine | None]]:
     """Yield the largest elements that fit."""
     for precision, per_element in (("single", 14), ("int8", 7)):
         kept: dict[str, Any] = {}
 
         def make(count: int, precision: str = precision, kept: dict = kept) -> str:
-            model = ElementSelectedSVC(svc, match="labels", n_elements=count, random_state=0).fit(data.X, data.y)
+            model = ElementSelectedSVC(n_elements=count, random_state=0).fit(data.X, data.y)
             source = model.to_c("m", precision=precision)
             kept[source] = model
             return source
@@ -185,7 +185,7 @@ def run(name: str, budget: int) -> dict[str, list[float]]:
         folder = Path(temporary)
         made = {
             label: (Built(machine[0], folder, *machine[2:]), machine[1])
-            for family in (elements(data, svc, budget, folder), trees(data, budget, folder))
+            for family in (elements(data, budget, folder), trees(data, budget, folder))
             for label, machine in family
             if machine is not None
         }
