@@ -144,13 +144,15 @@ class NullSample:
 
     def scores(self, embedding: Array, fold: int, rng: np.random.Generator) -> Array:
         """Return the scores of permuted copies of the fold's features."""
-        features = self.samples[fold]
+        features, present = self.samples[fold], self.present[fold]
         n_features = len(self.folds[fold])
         wanted = max(np.clip(_NULL_PER_FEATURE * n_features, *_NULL_SCORES), _COPIES[0] * n_features)
-        if self.exchange.donors is not None or self.present[fold] is not None:  # such copies take longer
+        if self.exchange.donors is not None or present is not None:  # such copies take longer
             wanted = max(_NULL_SCORES[0], wanted // _FEWER)
+            features = features[:, : wanted // _COPIES[0]]
+            present = None if present is None else present[:, : wanted // _COPIES[0]]
         copies = int(np.clip(np.ceil(wanted / features.shape[1]), *_COPIES))
-        return null_agreement(features, embedding, copies, rng, self.exchange, self.present[fold]).ravel()
+        return null_agreement(features, embedding, copies, rng, self.exchange, present).ravel()
 
     def p_values(self, embedding: Array, fold: int, rng: np.random.Generator) -> Array:
         """Return the chance to score as high as each of the fold's features does."""

@@ -15,8 +15,7 @@ from eigensieve.data import DataMatrix, multiplied, without_feature_directions, 
 from eigensieve.evidence import count_spikes
 from eigensieve.operators import StandardAffinity, principal_axes
 
-MAX_DIRECTIONS = 20
-"""Directions of side data or of differences that are taken out at most where their number is found."""
+MAX_DIRECTIONS = 20  # of side data or of differences that are taken out, where their number is found
 
 _LARGEST_SIDE = 0.3  # power of the largest float, in units of the main data: its square can be computed with
 _DIRECTIONS = 100
