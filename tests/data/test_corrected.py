@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 
 from eigensieve.data import as_data, corrected_data, without_feature_directions, without_sample_directions
 from eigensieve.data.adjusted import AdjustedData
@@ -46,7 +47,7 @@ def test_every_product_is_that_of_the_corrected_matrix(backend: str) -> None:
         "quadratic": np.einsum("ti,ts,si->i", expected, S, expected),
         "squares": (expected**2).T @ np.arange(24.0),
     }.items():
-        argument = {"forward": U, "quadratic": S, "squares": np.arange(24.0)}[name]
+        argument = {"forward": U, "quadratic": csr_array(S), "squares": np.arange(24.0)}[name]
         found = np.concatenate(data.map_blocks(_Ask(name, argument)))
         np.testing.assert_allclose(found, want, atol=100 * close["atol"], rtol=1e-5)
     found = data.map_sums(U, np.arange(24.0), lambda here, T, energy: T[:, 0] + 2.0 * energy + np.arange(40)[here])

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 from scipy.sparse import random as sparse_random
 
 from eigensieve.data import as_data, dense
@@ -106,7 +107,7 @@ def test_quadratic_forms_are_the_plain_ones(normalize: str, dtype: type) -> None
         S = rng.standard_normal((len(X), len(X)))
         S = S + S.T
         exact = np.einsum("ti,ts,si->i", M, S, M), weights @ M**2
-        for found, wanted in zip((block.quadratic(S), block.squares(weights)), exact, strict=True):
+        for found, wanted in zip((block.quadratic(csr_array(S)), block.squares(weights)), exact, strict=True):
             atol = (1e-12 if dtype == np.float64 else 2e-5) * np.abs(wanted).max(initial=1e-300)
             np.testing.assert_allclose(found, wanted, rtol=0, atol=atol)
     columns = np.repeat(rng.standard_normal((31, 1)).astype(dtype), 1037, axis=1)

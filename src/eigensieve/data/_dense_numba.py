@@ -113,23 +113,6 @@ def along(flat, stride, height, width, C, out):
 
 
 @njit(cache=True, nogil=True, fastmath=_FAST)
-def column_dots(flat, stride, height, width, other, out):
-    """Inner products of the columns of a block with those of another of the same shape."""
-    for low in range(0, width, _MOMENTS):
-        high = min(low + _MOMENTS, width)
-        sums = out[low:high]
-        for i in range(high - low):
-            sums[i] = 0.0
-        for t in range(0, height, 2):
-            after = min(t + 1, height - 1)
-            once = 1.0 if t + 1 < height else 0.0
-            x, y = flat[t * stride + low : t * stride + high], flat[after * stride + low : after * stride + high]
-            p, q = other[t, low:high], other[after, low:high]
-            for i in range(high - low):
-                sums[i] += float(x[i] * p[i]) + once * float(y[i] * q[i])
-
-
-@njit(cache=True, nogil=True, fastmath=_FAST)
 def weighted_moments(weights, flat, stride, height, width, values, squares):
     """Sums of w_t x_t and of w_t x_t^2 for every column of a block."""
     for low in range(0, width, _MOMENTS):

@@ -224,11 +224,7 @@ class AdjustedBlock:
         return groups.T @ Z, np.sum(Z**2, axis=0), np.ones(Z.shape[1])
 
     def quadratic(self, S: Any) -> FloatArray:
-        inner = S
-        if self.roots is not None and isinstance(S, np.ndarray):
-            inner = S * np.multiply.outer(self.roots, self.roots)
-        elif self.roots is not None:
-            inner = (diags_array(self.roots) @ S @ diags_array(self.roots)).tocsr()
+        inner = S if self.roots is None else (diags_array(self.roots) @ S @ diags_array(self.roots)).tocsr()
         return self._corrected(self.base.quadratic(inner), lambda: np.asarray(S @ self.L))
 
     def squares(self, weights: FloatArray) -> FloatArray:

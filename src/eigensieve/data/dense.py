@@ -153,8 +153,6 @@ class DenseBlock:
         np.add(values, self.back(W), out=values)
 
     def quadratic(self, S: Any) -> FloatArray:
-        if isinstance(S, np.ndarray):
-            return self._dense_quadratic(S)
         if not self.compiled:
             # row by row, so that copies of a column stay equal wherever they are in the block
             product = S.astype(np.float64, copy=False) @ self.Z
@@ -165,21 +163,6 @@ class DenseBlock:
         out = np.zeros(self.Z.shape[1])
         dense_quadratic(np.ascontiguousarray(self.Z), rows.indptr, rows.indices, rows.data, out)
         return out
-
-    def _dense_quadratic(self, S: FloatArray) -> FloatArray:
-        rows = contiguous_rows(self.raw, self.compiled)
-        if rows is None:
-            return np.einsum("tb,tb->b", self.Z, S @ self.Z, dtype=np.float64)
-        from eigensieve.data._dense_numba import column_dots
-
-        scratch = _scratch("scaled", self.raw.shape, self.raw.dtype)
-        energy = np.empty(self.raw.shape[1])
-        column_dots(*rows, np.matmul(S.astype(self.raw.dtype, copy=False), self.raw, out=scratch), energy)
-        if self.center is not None:
-            degrees = S.sum(axis=1, dtype=np.float64)
-            cross = degrees.astype(self.raw.dtype) @ self.raw
-            energy += self.center * (self.center * degrees.sum() - 2.0 * cross)
-        return energy if self.scale is None else energy * self.scale**2
 
     def squares(self, weights: FloatArray) -> FloatArray:
         weights = np.asarray(weights, dtype=np.float64)

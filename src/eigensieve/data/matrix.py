@@ -20,7 +20,7 @@ from eigensieve._progress import Progress, silent
 from eigensieve._types import Array, BoolArray, DType, FloatArray, IntArray
 from eigensieve.data.digest import place_values
 from eigensieve.data.passes import BackwardSum, Block, BlockFunction, Sweep, add_up, numbered, ordered_map
-from eigensieve.data.stats import BlockMoments, ColumnStats, Moments, joined_moments, standardization
+from eigensieve.data.stats import BlockMoments, ColumnStats, joined_stats, standardization
 
 if TYPE_CHECKING:
     from eigensieve.data.dense import StoredColumns
@@ -117,21 +117,21 @@ class DataMatrix(ABC):
     def stats(self) -> ColumnStats:
         """Return the statistics of the raw columns (one pass; remembered)."""
         if self.shared.stats is None:
-            self.shared.stats = self.moments().stats()
+            self.shared.stats = self.moments()
         return self.shared.stats
 
     def extreme(self) -> BoolArray:
         """Return which columns cannot be computed with as they are; see ``memory.py``."""
         return self.stats().extreme(self.dtype)
 
-    def moments(self) -> Moments:
-        """Return the statistics of the raw columns in a form that can be merged with other samples'; one pass."""
+    def moments(self) -> ColumnStats:
+        """Compute the statistics of the raw columns; one pass."""
 
         def segment(piece: DataMatrix, offset: int, ranges: Ranges) -> list[BlockMoments]:
             return [piece.block_moments(start, stop) for start, stop in ranges]
 
         blocks = [found for some in self.each_segment(segment) for found in some]
-        return joined_moments(self.n_samples, blocks)
+        return joined_stats(self.n_samples, blocks)
 
     def column_digests(self) -> IntArray:
         """Return a 64-bit fingerprint of every raw column, the same for every kind of storage; one pass."""

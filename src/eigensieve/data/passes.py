@@ -41,7 +41,7 @@ class Block(Protocol):
         """Return M_b' diag(weights) M_b (samples x samples)."""
 
     def quadratic(self, S: Any) -> FloatArray:
-        """Return m_i' S m_i for every feature of the block; S is symmetric, sparse or dense."""
+        """Return m_i' S m_i for every feature of the block; S is symmetric and sparse."""
 
     def squares(self, weights: FloatArray) -> FloatArray:
         """Return sum_t weights_t m_it^2 for every feature of the block."""

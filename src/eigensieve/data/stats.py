@@ -1,6 +1,7 @@
 """Statistics per feature, and the centring and scaling that follow from them."""
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -20,13 +21,19 @@ _FEATURES = 8192  # features standardised at once: their numbers stay in cache
 
 @dataclass(frozen=True)
 class ColumnStats:
-    """Statistics of every feature, in float64."""
+    """Statistics of every feature over some samples, in float64; those of two sets of samples can be merged."""
 
-    mean: FloatArray
+    mean: FloatArray  # of a feature with one value: that value, exactly
     centered_norm: FloatArray  # Euclidean norm of the column after centring
     finite: BoolArray  # False where a column holds NaN or an infinity
-    constant: BoolArray  # True where a column does not vary, up to the rounding of its own mean
+    one_value: BoolArray  # True where all values are the same, exactly
     n_samples: int
+
+    @cached_property
+    def constant(self) -> BoolArray:
+        """True where a column does not vary: its spread is no more than the rounding of its mean can explain."""
+        rounding = np.abs(self.mean) * (self.n_samples**1.5 * np.finfo(np.float64).eps)
+        return self.one_value | (self.finite & (self.centered_norm <= rounding))
 
     @property
     def norm(self) -> FloatArray:
@@ -45,47 +52,25 @@ class ColumnStats:
 
     def cut(self, where: Any) -> "ColumnStats":
         """Return the statistics of some features."""
-        columns = (self.mean[where], self.centered_norm[where], self.finite[where], self.constant[where])
+        columns = (self.mean[where], self.centered_norm[where], self.finite[where], self.one_value[where])
         return ColumnStats(*columns, self.n_samples)
 
-
-@dataclass(frozen=True)
-class Moments:
-    """Statistics of every feature over some of the samples; those of two sets of samples can be merged."""
-
-    count: int  # samples
-    mean: FloatArray  # that of a constant feature is its value, exactly
-    centered_norm: FloatArray
-    finite: BoolArray
-    constant: BoolArray  # exact: all values so far are the same
-
-    def merged(self, other: "Moments") -> "Moments":
+    def merged(self, other: "ColumnStats") -> "ColumnStats":
         """Return the statistics over both sets of samples (Chan, Golub and LeVeque's update; no square overflows)."""
-        count = self.count + other.count
+        count = self.n_samples + other.n_samples
         finite = self.finite & other.finite
         apart = np.where(finite, other.mean - self.mean, 0.0)
-        constant = self.constant & other.constant & (self.mean == other.mean)
-        between = np.abs(apart) * np.sqrt(self.count / count * other.count)
+        one_value = self.one_value & other.one_value & (self.mean == other.mean)
+        between = np.abs(apart) * np.sqrt(self.n_samples / count * other.n_samples)
         norm = np.hypot(np.hypot(self.centered_norm, other.centered_norm), between)
-        return Moments(
-            count,
-            np.where(constant, self.mean, self.mean + apart * (other.count / count)),
-            np.where(constant, 0.0, norm),
-            finite,
-            constant,
-        )
-
-    def stats(self) -> ColumnStats:
-        """Return the statistics of the columns. A column counts as constant when its spread is no more than the
-        rounding of its mean can explain."""
-        rounding = np.abs(self.mean) * (self.count**1.5 * np.finfo(np.float64).eps)
-        constant = self.constant | (self.finite & (self.centered_norm <= rounding))
-        return ColumnStats(self.mean, self.centered_norm, self.finite, constant, self.count)
+        mean = np.where(one_value, self.mean, self.mean + apart * (other.n_samples / count))
+        return ColumnStats(mean, np.where(one_value, 0.0, norm), finite, one_value, count)
 
 
-def joined_moments(count: int, blocks: list[BlockMoments]) -> Moments:
-    """Put together mean, norm about the mean, finiteness and exact constancy of consecutive blocks of features."""
-    return Moments(count, *(np.concatenate(column) for column in zip(*blocks, strict=True)))
+def joined_stats(n_samples: int, blocks: list[BlockMoments]) -> ColumnStats:
+    """Put together the statistics of consecutive blocks of features."""
+    mean, centered_norm, finite, one_value = (np.concatenate(column) for column in zip(*blocks, strict=True))
+    return ColumnStats(mean, centered_norm, finite, one_value, n_samples)
 
 
 @dataclass(frozen=True, eq=False)

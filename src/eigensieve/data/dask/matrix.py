@@ -85,12 +85,7 @@ class DaskData(DataMatrix):
 
     # -- statistics, centring and scaling ------------------------------------------------------------
 
-    def stats(self) -> ColumnStats:
-        if self.shared.stats is None:
-            self.shared.stats = self._compute_stats()
-        return self.shared.stats
-
-    def _compute_stats(self) -> ColumnStats:
+    def moments(self) -> ColumnStats:
         """One pass. Means and norms stay on the workers; finiteness and constancy come here as bits."""
         self.shared.passes += 1
         graph = self._graph()
@@ -115,7 +110,7 @@ class DaskData(DataMatrix):
     def _statistic(self, name: str) -> FloatArray:
         """Bring a statistic of all features here."""
         graph = self._graph()
-        found = [graph.task(tasks.statistic_of, moments, name) for moments in self.shared.kept["moments"]]
+        found = [graph.task(getattr, moments, name) for moments in self.shared.kept["moments"]]
         return joined(self.grid, graph.run(found)[0], (self.n_features,), np.float64)
 
     def standardized(self, normalize: str) -> "DataMatrix":
@@ -152,7 +147,7 @@ class DaskData(DataMatrix):
             graph = self._graph()
             arguments = (self._normalize, self.dtype)
             made = [
-                graph.task(tasks.standard_of, moments, *arguments, home=segment.home)
+                graph.task(standardization, moments, *arguments, home=segment.home)
                 for moments, segment in zip(self.shared.kept["moments"], self.grid, strict=True)
             ]
             self._there = graph.run([], made)[1]
@@ -294,7 +289,8 @@ class WorkerStats(ColumnStats):
     _extreme: BoolArray
 
     def __init__(self, flags: Sequence[BoolArray], n_samples: int, bring: Callable[[str], FloatArray]) -> None:
-        known = dict(zip(("finite", "constant", "_extreme"), flags, strict=True))
+        finite, constant, extreme = flags
+        known = {"finite": finite, "one_value": constant, "constant": constant, "_extreme": extreme}
         vars(self).update(known, n_samples=n_samples, _bring=bring)
 
     def extreme(self, dtype: DType) -> BoolArray:

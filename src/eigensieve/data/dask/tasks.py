@@ -14,7 +14,7 @@ from eigensieve._types import DType, FloatArray, IntArray
 from eigensieve.data.kinds import as_data
 from eigensieve.data.matrix import DataMatrix
 from eigensieve.data.passes import BlockFunction
-from eigensieve.data.stats import Moments, Standard, joined_moments, standardization
+from eigensieve.data.stats import ColumnStats, Standard, joined_stats
 
 
 @dataclass(frozen=True)
@@ -164,10 +164,6 @@ def as_standard(item: Any) -> Standard | None:
     return known
 
 
-def standard_of(found: Moments, normalize: str, dtype: DType) -> Standard:
-    return standardization(found.stats(), normalize, dtype)
-
-
 def given(array: FloatArray) -> FloatArray:
     """Return a feature array that the client sent: as a task, it can be asked to stay beside its chunks."""
     return array
@@ -231,28 +227,23 @@ def stacked(rows: list[list[Sums]], totals: list[Sums]) -> Sums:
     return (back, *sum_up(totals))
 
 
-def chunk_moments(raw: Any, chunk: Chunk) -> Moments:
+def chunk_moments(raw: Any, chunk: Chunk) -> ColumnStats:
     return piece(cut(raw, chunk), None).moments()
 
 
-def merged_moments(found: list[Moments]) -> Moments:
-    return reduce(Moments.merged, found)
+def merged_moments(found: list[ColumnStats]) -> ColumnStats:
+    return reduce(ColumnStats.merged, found)
 
 
-def segment_moments(raws: Pieces, chunks: Pieces) -> Moments:
+def segment_moments(raws: Pieces, chunks: Pieces) -> ColumnStats:
     """Return the statistics of all features of a segment, when all samples of a piece are in one chunk."""
     found = [chunk_moments(some[0], places[0]) for some, places in zip(raws, chunks, strict=True)]
-    return joined_moments(found[0].count, [(m.mean, m.centered_norm, m.finite, m.constant) for m in found])
+    return joined_stats(found[0].n_samples, [(s.mean, s.centered_norm, s.finite, s.one_value) for s in found])
 
 
-def flags_of(found: Moments, dtype: DType) -> tuple[IntArray, IntArray, IntArray]:
+def flags_of(stats: ColumnStats, dtype: DType) -> tuple[IntArray, IntArray, IntArray]:
     """Return finiteness, constancy and whether the scale is extreme, one bit per feature."""
-    stats = found.stats()
     return np.packbits(stats.finite), np.packbits(stats.constant), np.packbits(stats.extreme(dtype))
-
-
-def statistic_of(found: Moments, name: str) -> FloatArray:
-    return np.asarray(getattr(found.stats(), name))
 
 
 def run_pieces(job: Job, raws: Pieces, chunks: Pieces, standard: Any) -> list[Any]:

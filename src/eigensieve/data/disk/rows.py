@@ -9,6 +9,7 @@ stored x by one correction per column.
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import reduce
 from itertools import pairwise
 from typing import Any
 
@@ -22,7 +23,7 @@ from eigensieve.data.disk.stream import StreamedData, fitting
 from eigensieve.data.kinds import as_data
 from eigensieve.data.matrix import DataMatrix, SumFunction, joined
 from eigensieve.data.passes import BlockFunction, Sweep, add_up, ordered_map
-from eigensieve.data.stats import Moments
+from eigensieve.data.stats import ColumnStats
 
 _SLICES = 8  # of each piece of compressed rows: fixed, so that sums do not depend on the number of threads
 _FARTHEST = 100.0  # standard deviations from zero to a mean: beyond, the corrections cost too many digits
@@ -62,7 +63,7 @@ class RowStreamedData(StreamedData):
         self, V: FloatArray | None, fn: BlockFunction, state: Sequence[FloatArray] = (), *, donate: bool = False
     ) -> Sweep:
         segments = self._feature_segments()
-        T = None if V is None else self._forward(V, segments)
+        T = None if V is None else self._forward(V)[0]
         outputs = self._outputs(V, fn, state, donate)
         backs: dict[int, FloatArray] = {}
 
@@ -78,12 +79,10 @@ class RowStreamedData(StreamedData):
         total: FloatArray | None = None
         for small in ordered_map(apply, segments):
             total = total if small is None else add_up(total, small)
-        return Sweep(outputs, self._backward(backs, segments) if backs else None, total)
+        return Sweep(outputs, self._backward(backs) if backs else None, total)
 
     def map_sums(self, V: FloatArray, weights: FloatArray, fn: SumFunction) -> FloatArray:
-        energy = np.zeros(self.n_features)
-        T = self._forward(V, self._feature_segments(), weights, energy)
-        return fn(slice(0, self.n_features), T, energy)
+        return fn(slice(0, self.n_features), *self._forward(V, weights))
 
     # -- inner ---------------------------------------------------------------------------------------
 
@@ -92,15 +91,9 @@ class RowStreamedData(StreamedData):
         edges = np.linspace(0, self.n_features, min(self.n_segments, self.n_features) + 1).round().astype(int)
         return [(int(first), int(last)) for first, last in pairwise(edges)]
 
-    def _forward(
-        self,
-        V: FloatArray,
-        segments: list[tuple[int, int]],
-        weights: FloatArray | None = None,
-        energy: FloatArray | None = None,
-    ) -> FloatArray:
-        """Return M V, added up over pieces of samples; with `weights` add weighted squares to `energy`."""
-        V = np.ascontiguousarray(V)
+    def _forward(self, V: FloatArray, weights: FloatArray | None = None) -> tuple[FloatArray, FloatArray]:
+        """Return M V and the weighted squares of M's rows, 0 without weights, added up over pieces of samples."""
+        V, energy = np.ascontiguousarray(V), np.zeros(self.n_features)
         T = np.zeros((self.n_features, V.shape[1]), dtype=self.dtype)
         for first, last, piece in self._row_pieces():
             here = slice(first, last)
@@ -109,13 +102,13 @@ class RowStreamedData(StreamedData):
                 for start, stop in _blocks(piece, *segment):
                     block = piece.block(start, stop)
                     T[start:stop] += block.forward(V[here])
-                    if weights is not None and energy is not None:
+                    if weights is not None:
                         energy[start:stop] += block.squares(weights[here])
 
-            deque(ordered_map(add, segments), maxlen=0)
-        return T
+            deque(ordered_map(add, self._feature_segments()), maxlen=0)
+        return T, energy
 
-    def _backward(self, backs: dict[int, FloatArray], segments: list[tuple[int, int]]) -> FloatArray:
+    def _backward(self, backs: dict[int, FloatArray]) -> FloatArray:
         """Return M' W, a piece of samples at a time."""
         columns = next(iter(backs.values())).shape[1]
         out = np.zeros((self.n_samples, columns))
@@ -129,16 +122,12 @@ class RowStreamedData(StreamedData):
                 assert back is not None
                 return back
 
-            for back in ordered_map(term, segments):
+            for back in ordered_map(term, self._feature_segments()):
                 out[first:last] += back
         return out
 
-    def moments(self) -> Moments:
-        found: Moments | None = None
-        for _, _, some in self._row_pieces(of=lambda raw: _moments(as_data(raw))):
-            found = some if found is None else found.merged(some)
-        assert found is not None
-        return found
+    def moments(self) -> ColumnStats:
+        return reduce(ColumnStats.merged, (some for _, _, some in self._row_pieces(of=_moments)))
 
     def column_digests(self) -> IntArray:
         total = np.zeros(self.n_features, dtype=np.uint64)
@@ -174,19 +163,13 @@ class RowStreamedData(StreamedData):
 class SparseRowData(RowStreamedData):
     """A stored matrix in compressed rows, read in pieces of consecutive samples."""
 
-    def _forward(
-        self,
-        V: FloatArray,
-        segments: list[tuple[int, int]],
-        weights: FloatArray | None = None,
-        energy: FloatArray | None = None,
-    ) -> FloatArray:
+    def _forward(self, V: FloatArray, weights: FloatArray | None = None) -> tuple[FloatArray, FloatArray]:
         if not self._corrections_hold():
-            return super()._forward(V, segments, weights, energy)
+            return super()._forward(V, weights)
         V = np.ascontiguousarray(V, dtype=self.dtype)
         center = np.zeros(self.n_features) if self.center is None else self.center
         scale = np.ones(self.n_features) if self.scale is None else self.scale
-        T, squares = np.zeros((self.n_features, V.shape[1])), np.zeros(self.n_features)
+        T, energy = np.zeros((self.n_features, V.shape[1])), np.zeros(self.n_features)
 
         def sums(found: tuple[int, Any]) -> tuple[FloatArray, FloatArray | None]:
             start, some = found
@@ -196,15 +179,16 @@ class SparseRowData(RowStreamedData):
         for slices in self._slices():
             for product, own in ordered_map(sums, slices):
                 T += product
-                squares += 0.0 if own is None else own
-        if weights is not None and energy is not None:
-            energy += scale**2 * (squares + center**2 * weights.sum())
-        return ((T - center[:, None] * V.sum(axis=0, dtype=np.float64)) * scale[:, None]).astype(self.dtype)
+                energy += 0.0 if own is None else own
+        if weights is not None:
+            energy = scale**2 * (energy + center**2 * weights.sum())
+        T = (T - center[:, None] * V.sum(axis=0, dtype=np.float64)) * scale[:, None]
+        return T.astype(self.dtype), energy
 
-    def _backward(self, backs: dict[int, FloatArray], segments: list[tuple[int, int]]) -> FloatArray:
+    def _backward(self, backs: dict[int, FloatArray]) -> FloatArray:
         if not self._corrections_hold():
-            return super()._backward(backs, segments)
-        W = np.concatenate([backs[first] for first, _ in segments]).astype(np.float64)
+            return super()._backward(backs)
+        W = np.concatenate([backs[first] for first in sorted(backs)]).astype(np.float64)
         W = W if self.scale is None else W * self.scale[:, None]
         shift = np.zeros(W.shape[1]) if self.center is None else self.center @ W
         out, W = np.empty((self.n_samples, W.shape[1])), W.astype(self.dtype)
@@ -223,7 +207,8 @@ class SparseRowData(RowStreamedData):
             yield [(first + start, _rows(raw, start, stop)) for start, stop in pairwise(edges)]
 
 
-def _moments(piece: DataMatrix) -> Moments:
+def _moments(raw: Any) -> ColumnStats:
+    piece = as_data(raw)
     piece.n_segments = 1  # on the thread that read it
     return piece.moments()
 
