@@ -214,7 +214,8 @@ class Estimator(BaseEstimator):
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         if "_parameter_constraints" in vars(cls):
-            shared = {name: rule for name, rule in _EVERYWHERE.items() if name in cls._get_param_names()}
+            names = {*cls._get_param_names(), *vars(cls)}  # parameters are attributes until they are made an __init__
+            shared = {name: rule for name, rule in _EVERYWHERE.items() if name in names}
             cls._parameter_constraints = {**cls._parameter_constraints, **shared}
 
     def _wrong(self, parameter: str, must: str, got: object, fix: str = "") -> ValueError:

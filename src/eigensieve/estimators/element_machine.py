@@ -1,6 +1,7 @@
 """Kernel machines rewritten with a few (feature, support vector) elements: the base of classifier and regressor."""
 
 from abc import abstractmethod
+from dataclasses import KW_ONLY, dataclass
 from numbers import Integral
 from typing import Any, Literal, Self
 
@@ -55,11 +56,26 @@ _OPTIONS: dict[str, dict[str, tuple[Any, ...]]] = {
 """What other parameters may be, per match; Algorithm 1 has neither refinement nor ridge."""
 
 
+@dataclass(eq=False, repr=False)
 class ElementMachine(SmallMachine):
     """A kernel machine f(x) = intercept + sum_j beta_j k(x * m_j, b_j * m_j) with few ones in the masks m_j. The
     parameters are described in :class:`ElementSelectedSVC`. A subclass says what its labels are (`_goal`)."""
 
-    _parameter_constraints: dict = {
+    estimator: BaseEstimator | None = None
+    _: KW_ONLY
+    n_elements: int | Literal["auto"] = 200
+    match: Literal["auto", "labels", "decision", "kernel"] = "auto"
+    shape: Literal["element", "feature", "basis", "joint", "prototypes"] = "element"
+    search: Literal["guided", "probabilistic", "exact"] = "guided"
+    n_tries: int = 3
+    refine: bool | Literal["auto"] = "auto"
+    ridge: float | Literal["auto"] = "auto"
+    tol: float = 1e-6
+    table_size: int | None = None
+    random_state: Any = None
+    verbose: int = 0
+
+    _parameter_constraints = {
         "estimator": [None, BaseEstimator],
         "n_elements": [AT_LEAST_ONE, AUTO],
         "match": [StrOptions({"auto", "labels", "decision", "kernel"})],
@@ -71,35 +87,6 @@ class ElementMachine(SmallMachine):
         "tol": [NOT_NEGATIVE],
         "table_size": [None, Interval(Integral, 2, None, closed="left")],
     }
-
-    def __init__(
-        self,
-        estimator: BaseEstimator | None = None,
-        *,
-        n_elements: int | Literal["auto"] = 200,
-        match: Literal["auto", "labels", "decision", "kernel"] = "auto",
-        shape: Literal["element", "feature", "basis", "joint", "prototypes"] = "element",
-        search: Literal["guided", "probabilistic", "exact"] = "guided",
-        n_tries: int = 3,
-        refine: bool | Literal["auto"] = "auto",
-        ridge: float | Literal["auto"] = "auto",
-        tol: float = 1e-6,
-        table_size: int | None = None,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self.estimator = estimator
-        self.n_elements = n_elements
-        self.match = match
-        self.shape = shape
-        self.search = search
-        self.n_tries = n_tries
-        self.refine = refine
-        self.ridge = ridge
-        self.tol = tol
-        self.table_size = table_size
-        self.random_state = random_state
-        self.verbose = verbose
 
     @whole_fit
     def fit(self, X: Any, y: Any) -> Self:

@@ -1,5 +1,6 @@
 """FeatureMap: the topographical map of all relevant feature subsets, and a selector that covers them."""
 
+from dataclasses import KW_ONLY, dataclass
 from importlib import import_module
 from typing import Any, Literal, Self
 
@@ -11,8 +12,7 @@ from eigensieve._sklearn import whole_fit
 from eigensieve._types import BoolArray, FloatArray, IntArray
 from eigensieve.estimators.base import AT_LEAST_ONE, POSITIVE, check_data, features_by_weight, progress_of, warn_user
 from eigensieve.estimators.knowledge import Known, read_side_variances
-from eigensieve.estimators.qalpha_base import BaseQAlpha, Options, two_level_cut
-from eigensieve.estimators.target import Kind
+from eigensieve.estimators.qalpha_base import BaseQAlpha, two_level_cut
 from eigensieve.operators import StandardAffinity
 from eigensieve.qalpha import (
     SAME_STRUCTURE,
@@ -26,6 +26,7 @@ from eigensieve.qalpha import (
 )
 
 
+@dataclass(eq=False, repr=False)
 class FeatureMap(BaseQAlpha):
     """Find several different groups of relevant features, one per round of Q-alpha, and map all features by them.
 
@@ -106,38 +107,17 @@ class FeatureMap(BaseQAlpha):
     ['1', '1A', '2', '2B', '3', '3C', 'A', 'B', 'C']
     """
 
-    _parameter_constraints: dict = {
+    n_rounds: int = 2
+    n_clusters: int = 2
+    _: KW_ONLY
+    round_strength: float = 0.5
+    criterion: Literal["energy", "gap"] = "energy"
+
+    _parameter_constraints = {
         **BaseQAlpha._parameter_constraints,
         "n_rounds": [AT_LEAST_ONE],
         "round_strength": [POSITIVE],
     }
-
-    def __init__(
-        self,
-        n_features_to_select: int | float | Literal["auto"] = "auto",
-        n_rounds: int = 2,
-        n_clusters: int = 2,
-        *,
-        round_strength: float = 0.5,
-        criterion: Literal["energy", "gap"] = "energy",
-        normalize: Literal["auto", "center", "unit", "none"] = "auto",
-        supervision: Kind = "auto",
-        strength: float = 1.0,
-        solver_options: Options | None = None,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_features_to_select = n_features_to_select
-        self.n_rounds = n_rounds
-        self.n_clusters = n_clusters
-        self.round_strength = round_strength
-        self.criterion = criterion
-        self.normalize = normalize
-        self.supervision = supervision
-        self.strength = strength
-        self.solver_options = solver_options
-        self.random_state = random_state
-        self.verbose = verbose
 
     @whole_fit
     def fit(self, X: Any, y: Any = None, *, side: Any = None) -> Self:

@@ -1,7 +1,7 @@
 """KernelQAlphaSelector: Q-alpha on features mapped by a kernel."""
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -22,7 +22,6 @@ from eigensieve.estimators.base import (
 )
 from eigensieve.estimators.knowledge import Known
 from eigensieve.estimators.qalpha_base import BaseQAlpha, Options, Rules, two_level_cut
-from eigensieve.estimators.target import Kind
 from eigensieve.operators import StandardAffinity
 from eigensieve.qalpha import (
     KERNELS,
@@ -49,6 +48,7 @@ _KERNEL_RULES: Rules = {
 _MUCH = 0.2  # the ranking cannot be trusted when a larger share of the kernel's trace is left out
 
 
+@dataclass(eq=False, repr=False)
 class KernelQAlphaSelector(BaseQAlpha):
     """Select features that are related, but not correlated: Q-alpha with a kernel between features.
 
@@ -126,41 +126,19 @@ class KernelQAlphaSelector(BaseQAlpha):
     12
     """
 
-    _parameter_constraints: dict = {
+    n_clusters: int = 3
+    _: KW_ONLY
+    kernel: Callable[[Array, Array], Array] | Literal["linear", "poly", "rbf", "sections", "precomputed"] = "poly"
+    kernel_params: Options | None = None
+    n_components: int | None = None
+    criterion: Literal["energy", "gap"] = "energy"
+
+    _parameter_constraints = {
         **BaseQAlpha._parameter_constraints,
         "kernel": [StrOptions(set(KERNELS)), callable],
         "kernel_params": [dict, None],
         "n_components": [None, AT_LEAST_ONE],
     }
-
-    def __init__(
-        self,
-        n_features_to_select: int | float | Literal["auto"] = "auto",
-        n_clusters: int = 3,
-        *,
-        kernel: Callable[[Array, Array], Array] | Literal["linear", "poly", "rbf", "sections", "precomputed"] = "poly",
-        kernel_params: Options | None = None,
-        n_components: int | None = None,
-        criterion: Literal["energy", "gap"] = "energy",
-        normalize: Literal["auto", "center", "unit", "none"] = "auto",
-        supervision: Kind = "auto",
-        strength: float = 1.0,
-        solver_options: Options | None = None,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_features_to_select = n_features_to_select
-        self.n_clusters = n_clusters
-        self.kernel = kernel
-        self.kernel_params = kernel_params
-        self.n_components = n_components
-        self.criterion = criterion
-        self.normalize = normalize
-        self.supervision = supervision
-        self.strength = strength
-        self.solver_options = solver_options
-        self.random_state = random_state
-        self.verbose = verbose
 
     @property
     def G_(self) -> FloatArray:

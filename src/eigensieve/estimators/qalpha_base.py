@@ -1,6 +1,7 @@
 """The base of the Q-alpha selectors: they read labels and pairs, set up the solver and report its result alike."""
 
-from typing import Any
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -12,7 +13,7 @@ from eigensieve._types import BoolArray, FloatArray
 from eigensieve.data import DataMatrix
 from eigensieve.estimators.base import AT_LEAST_ONE, COUNT, NOT_NEGATIVE, POSITIVE, BaseSelector, generator, warn_user
 from eigensieve.estimators.knowledge import Known, read_side_variances
-from eigensieve.estimators.target import read_target
+from eigensieve.estimators.target import Kind, read_target
 from eigensieve.qalpha import (
     PAIR_STRENGTH,
     SIDE_STRENGTH,
@@ -31,10 +32,20 @@ Options = dict[str, Any]
 Rules = dict[str, list[Any]]
 
 
+@dataclass(eq=False, repr=False)
 class BaseQAlpha(BaseSelector):
-    """Base of the selectors that maximise the criterion of Q-alpha."""
+    """Base of the selectors that maximise the criterion of Q-alpha, with the parameters that all of them have."""
 
-    _parameter_constraints: dict = {
+    n_features_to_select: int | float | Literal["auto"] = "auto"
+    _: KW_ONLY
+    normalize: Literal["auto", "center", "unit", "none"] = "auto"
+    supervision: Kind = "auto"
+    strength: float = 1.0
+    solver_options: Options | None = None
+    random_state: Any = None
+    verbose: int = 0
+
+    _parameter_constraints = {
         "n_features_to_select": COUNT,
         "n_clusters": [AT_LEAST_ONE],
         "criterion": [StrOptions({"energy", "gap"})],
@@ -43,16 +54,9 @@ class BaseQAlpha(BaseSelector):
         "strength": [POSITIVE],
         "solver_options": [dict, None],
     }
-    _search_rules: Rules = {"n_init": [AT_LEAST_ONE], "max_iter": [AT_LEAST_ONE], "tol": [NOT_NEGATIVE]}
+    _search_rules = {"n_init": [AT_LEAST_ONE], "max_iter": [AT_LEAST_ONE], "tol": [NOT_NEGATIVE]}
     spectrum = "standard"
     solver = "auto"
-    criterion: str
-    normalize: str
-    supervision: str
-    strength: float
-    solver_options: Options | None
-    random_state: Any
-    negative_weight_fraction_: float
 
     def _validate_params(self) -> None:
         super()._validate_params()

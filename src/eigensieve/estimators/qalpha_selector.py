@@ -1,5 +1,6 @@
 """QAlphaSelector: the papers' method as a scikit-learn selector."""
 
+from dataclasses import KW_ONLY, dataclass
 from numbers import Integral
 from os import PathLike
 from typing import Any, Literal, Self
@@ -9,12 +10,12 @@ import numpy as np
 from eigensieve._sklearn import StrOptions, whole_fit
 from eigensieve.estimators.base import AT_LEAST_ONE, AUTO, INSIDE_0_1, check_data, features_by_weight, progress_of
 from eigensieve.estimators.knowledge import Known
-from eigensieve.estimators.qalpha_base import BaseQAlpha, Options
-from eigensieve.estimators.target import Kind
+from eigensieve.estimators.qalpha_base import BaseQAlpha
 from eigensieve.evidence import Discoveries
 from eigensieve.qalpha import SOLVERS, TAU, Knowledge, Result, Search, SolveSettings, check_start
 
 
+@dataclass(eq=False, repr=False)
 class QAlphaSelector(BaseQAlpha):
     """Select the features that together cluster the samples best, by Q-alpha.
 
@@ -134,7 +135,14 @@ class QAlphaSelector(BaseQAlpha):
     array([0, 1, 2, 3, 4, 5, 6, 7])
     """
 
-    _parameter_constraints: dict = {
+    n_clusters: int | Literal["auto"] = "auto"
+    _: KW_ONLY
+    spectrum: Literal["standard", "laplacian"] = "standard"
+    criterion: Literal["energy", "gap", "blocks"] = "energy"
+    solver: Literal["auto", "basic", "power", "ritz"] = "auto"
+    fdr: float = 0.1
+
+    _parameter_constraints = {
         **BaseQAlpha._parameter_constraints,
         "n_clusters": [AUTO, AT_LEAST_ONE],
         "spectrum": [StrOptions({"standard", "laplacian"})],
@@ -143,35 +151,6 @@ class QAlphaSelector(BaseQAlpha):
         "fdr": [INSIDE_0_1],
     }
     _search_rules = {**BaseQAlpha._search_rules, "init": [StrOptions({"eigen", "random"}), np.ndarray]}
-
-    def __init__(
-        self,
-        n_features_to_select: int | float | Literal["auto"] = "auto",
-        n_clusters: int | Literal["auto"] = "auto",
-        *,
-        spectrum: Literal["standard", "laplacian"] = "standard",
-        criterion: Literal["energy", "gap", "blocks"] = "energy",
-        normalize: Literal["auto", "center", "unit", "none"] = "auto",
-        supervision: Kind = "auto",
-        strength: float = 1.0,
-        solver: Literal["auto", "basic", "power", "ritz"] = "auto",
-        solver_options: Options | None = None,
-        fdr: float = 0.1,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_features_to_select = n_features_to_select
-        self.n_clusters = n_clusters
-        self.spectrum = spectrum
-        self.criterion = criterion
-        self.normalize = normalize
-        self.supervision = supervision
-        self.strength = strength
-        self.solver = solver
-        self.solver_options = solver_options
-        self.fdr = fdr
-        self.random_state = random_state
-        self.verbose = verbose
 
     @whole_fit
     def fit(

@@ -1,5 +1,6 @@
 """A kernel SVM with few whole vectors: Burges' reduced sets."""
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -15,6 +16,7 @@ from eigensieve.estimators.kernel_machine import KernelMachine
 from eigensieve.estimators.small_machine import SmallClassifier
 
 
+@dataclass(eq=False, repr=False)
 class ReducedSetSVC(SmallClassifier):
     """A kernel SVM approximated with few vectors, taken from its support vectors or constructed.
 
@@ -62,7 +64,19 @@ class ReducedSetSVC(SmallClassifier):
     classes_, n_features_in_, feature_names_in_ : as in scikit-learn
     """
 
-    _parameter_constraints: dict = {
+    estimator: BaseEstimator | None = None
+    _: KW_ONLY
+    n_vectors: int = 10
+    method: Literal["construction", "selection"] = "construction"
+    n_features_per_vector: int | None = None
+    refine: bool = True
+    n_starts: int = 5
+    max_iter: int = 100
+    ridge: float = 1e-6
+    random_state: Any = None
+    verbose: int = 0
+
+    _parameter_constraints = {
         "estimator": [None, BaseEstimator],
         "n_vectors": [AT_LEAST_ONE],
         "method": [StrOptions({"construction", "selection"})],
@@ -72,31 +86,6 @@ class ReducedSetSVC(SmallClassifier):
         "max_iter": [AT_LEAST_ONE],
         "ridge": [NOT_NEGATIVE],
     }
-
-    def __init__(
-        self,
-        estimator: BaseEstimator | None = None,
-        *,
-        n_vectors: int = 10,
-        method: Literal["construction", "selection"] = "construction",
-        n_features_per_vector: int | None = None,
-        refine: bool = True,
-        n_starts: int = 5,
-        max_iter: int = 100,
-        ridge: float = 1e-6,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self.estimator = estimator
-        self.n_vectors = n_vectors
-        self.method = method
-        self.n_features_per_vector = n_features_per_vector
-        self.refine = refine
-        self.n_starts = n_starts
-        self.max_iter = max_iter
-        self.ridge = ridge
-        self.random_state = random_state
-        self.verbose = verbose
 
     @whole_fit
     def fit(self, X: Any, y: Any) -> Self:

@@ -1,6 +1,7 @@
 """A cheap rejector in front of a full classifier."""
 
 import time
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -21,6 +22,7 @@ from eigensieve.estimators.kernel_machine import as_expansion
 from eigensieve.estimators.small_machine import calibration_scores, positive_scores
 
 
+@dataclass(eq=False, repr=False)
 class RejectionCascade(MetaEstimatorMixin, ClassifierMixin, Estimator):
     """Reject most negatives with a cheap classifier; ask the full one only about the rest.
 
@@ -75,7 +77,16 @@ class RejectionCascade(MetaEstimatorMixin, ClassifierMixin, Estimator):
     True
     """
 
-    _parameter_constraints: dict = {
+    rejector: BaseEstimator | None = None
+    classifier: BaseEstimator | None = None
+    max_false_negative_rate: float = 0.02
+    _: KW_ONLY
+    confidence: float | None = None
+    calibration_size: float = 0.25
+    matrix_products: bool = True
+    random_state: Any = None
+
+    _parameter_constraints = {
         "rejector": [None, HasMethods(["fit", "predict"])],
         "classifier": [None, HasMethods(["fit", "predict"])],
         "max_false_negative_rate": [INSIDE_0_1],
@@ -83,25 +94,6 @@ class RejectionCascade(MetaEstimatorMixin, ClassifierMixin, Estimator):
         "calibration_size": [INSIDE_0_1],
         "matrix_products": ["boolean"],
     }
-
-    def __init__(
-        self,
-        rejector: BaseEstimator | None = None,
-        classifier: BaseEstimator | None = None,
-        max_false_negative_rate: float = 0.02,
-        *,
-        confidence: float | None = None,
-        calibration_size: float = 0.25,
-        matrix_products: bool = True,
-        random_state: Any = None,
-    ) -> None:
-        self.rejector = rejector
-        self.classifier = classifier
-        self.max_false_negative_rate = max_false_negative_rate
-        self.confidence = confidence
-        self.calibration_size = calibration_size
-        self.matrix_products = matrix_products
-        self.random_state = random_state
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -1,6 +1,6 @@
 """SieveSelector: the recommended selector. It needs no labels and nothing to tune, and uses what the user knows."""
 
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
 from numbers import Integral, Real
 from typing import Any, Literal, Self, cast
 
@@ -37,6 +37,7 @@ from eigensieve.sieve import (
 )
 
 
+@dataclass(eq=False, repr=False)
 class SieveSelector(BaseSelector):
     """Select the features that matter, with or without labels, and few near-copies.
 
@@ -163,8 +164,24 @@ class SieveSelector(BaseSelector):
     True
     """
 
+    n_features_to_select: int | float | Literal["auto", "fewest"] = "auto"
+    _: KW_ONLY
+    supervision: Kind = "auto"
+    keep: Any = None
+    exclude: Any = None
+    feature_groups: Any = None
+    max_per_group: int = 1
+    feature_costs: Any = None
+    max_cost: float | None = None
+    n_directions: int | Literal["auto"] = "auto"
+    use_scale: Use = "auto"
+    use_profiles: Use = "auto"
+    fdr: float = 0.1
+    random_state: Any = 0
+    verbose: int = 0
+
     _fills_gaps = True
-    _parameter_constraints: dict[str, list[Any]] = {
+    _parameter_constraints = {
         "n_features_to_select": [StrOptions({"fewest"}), *COUNT],
         "supervision": [StrOptions({"auto", "classes", "numbers", "ignore"})],
         "keep": ["array-like", None],
@@ -178,39 +195,6 @@ class SieveSelector(BaseSelector):
         "use_profiles": [AUTO, "boolean"],
         "fdr": [INSIDE_0_1],
     }
-
-    def __init__(
-        self,
-        n_features_to_select: int | float | Literal["auto", "fewest"] = "auto",
-        *,
-        supervision: Kind = "auto",
-        keep: Any = None,
-        exclude: Any = None,
-        feature_groups: Any = None,
-        max_per_group: int = 1,
-        feature_costs: Any = None,
-        max_cost: float | None = None,
-        n_directions: int | Literal["auto"] = "auto",
-        use_scale: Use = "auto",
-        use_profiles: Use = "auto",
-        fdr: float = 0.1,
-        random_state: Any = 0,
-        verbose: int = 0,
-    ) -> None:
-        self.n_features_to_select = n_features_to_select
-        self.supervision = supervision
-        self.keep = keep
-        self.exclude = exclude
-        self.feature_groups = feature_groups
-        self.max_per_group = max_per_group
-        self.feature_costs = feature_costs
-        self.max_cost = max_cost
-        self.n_directions = n_directions
-        self.use_scale = use_scale
-        self.use_profiles = use_profiles
-        self.fdr = fdr
-        self.random_state = random_state
-        self.verbose = verbose
 
     @whole_fit
     def fit(

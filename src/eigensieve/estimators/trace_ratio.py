@@ -152,7 +152,7 @@ class TraceRatioSelector(BaseSelector):
     """
 
     _fills_gaps = True
-    _parameter_constraints: dict[str, list[Any]] = {
+    _parameter_constraints = {
         "n_features_to_select": COUNT,
         "score": [StrOptions({"fisher", "laplacian", "semi-supervised"})],
         "level": [StrOptions({"subset", "feature"})],

@@ -1,5 +1,6 @@
 """UnwantedVariationRemover: data without the directions that are known to be unwanted."""
 
+from dataclasses import dataclass
 from numbers import Integral
 from typing import Any, Literal, Self
 
@@ -17,6 +18,7 @@ from eigensieve.qalpha import read_pairs
 from eigensieve.sieve import Unwanted, unwanted_directions
 
 
+@dataclass(eq=False, repr=False)
 class UnwantedVariationRemover(OneToOneFeatureMixin, TransformerMixin, Estimator):
     """Remove known unwanted variation from the data: batches, side data, differences between linked samples.
 
@@ -57,10 +59,9 @@ class UnwantedVariationRemover(OneToOneFeatureMixin, TransformerMixin, Estimator
     True
     """
 
-    _parameter_constraints: dict[str, list[Any]] = {"n_directions": [AUTO, Interval(Integral, 0, None, closed="left")]}
+    n_directions: int | Literal["auto"] = "auto"
 
-    def __init__(self, n_directions: int | Literal["auto"] = "auto") -> None:
-        self.n_directions = n_directions
+    _parameter_constraints = {"n_directions": [AUTO, Interval(Integral, 0, None, closed="left")]}
 
     @whole_fit
     def fit(self, X: Any, y: Any = None, *, batches: Any = None, side: Any = None, must_link: Any = None) -> Self:

@@ -1,5 +1,6 @@
 """WeightedFeatures: data whose features are scaled by the weights of a selector."""
 
+from dataclasses import KW_ONLY, dataclass
 from numbers import Real
 from typing import Any, Self
 
@@ -14,6 +15,7 @@ from eigensieve.estimators.base import NOT_NEGATIVE, Estimator, check_stored
 from eigensieve.estimators.sieve_selector import SieveSelector
 
 
+@dataclass(eq=False, repr=False)
 class WeightedFeatures(OneToOneFeatureMixin, TransformerMixin, Estimator):
     """Scale every feature by its weight, in place of choosing some.
 
@@ -64,16 +66,16 @@ class WeightedFeatures(OneToOneFeatureMixin, TransformerMixin, Estimator):
     (4,)
     """
 
-    _parameter_constraints: dict[str, list[Any]] = {
+    selector: BaseEstimator | None = None
+    _: KW_ONLY
+    power: float = 0.5
+    floor: float = 0.0
+
+    _parameter_constraints = {
         "selector": [HasMethods(["fit", "get_support"]), None],
         "power": [NOT_NEGATIVE],
         "floor": [Interval(Real, 0, 1, closed="both")],
     }
-
-    def __init__(self, selector: BaseEstimator | None = None, *, power: float = 0.5, floor: float = 0.0) -> None:
-        self.selector = selector
-        self.power = power
-        self.floor = floor
 
     @whole_fit
     def fit(self, X: Any, y: Any = None, **fit_params: Any) -> Self:
