@@ -35,6 +35,7 @@ from benchmarks.single_cell.scoring import components, majority
 N_CHOSEN = 2_000
 _SHARES = (0.25, 0.2, 0.15, 0.12, 0.1, 0.08, 0.05, 0.03, 0.015, 0.005)
 _RARE, _NONE = 1 / 5_000, 1e-9  # share of each of two more types with --backed
+_STRENGTHS = (0.8, 2.0)  # of the genes of these two: as of the large types, and a type that stands out
 _PLANNED = 1_000_000
 _LARGE = 100_000  # from here on the ratios have limits; below, fixed costs count and they are only printed
 _DIFFERENT = 20_000  # cells that are drawn; more are these again, with molecules lost at random
@@ -67,7 +68,7 @@ def written(path: Path, n_cells: int, n_genes: int, density: float) -> tuple[np.
 
     types, stored = [], 0
     with h5py.File(path, "w") as file:
-        for turn, (part, y) in enumerate(parts(n_cells, n_genes, density, (*_SHARES, _NONE, _NONE))):
+        for turn, (part, y) in enumerate(parts(n_cells, n_genes, density, (*_SHARES, _NONE))):
             part, y = with_rare(part, y, density, turn)
             if types:
                 anndata.io.sparse_dataset(file["X"]).append(part)
@@ -82,31 +83,53 @@ def written(path: Path, n_cells: int, n_genes: int, density: float) -> tuple[np.
     return np.concatenate(types), stored
 
 
-def with_rare(part: csr_matrix, y: np.ndarray, density: float, turn: int) -> tuple[csr_matrix, np.ndarray]:
-    """Put cells of two rare types in place of the last ones; none of them is drawn twice."""
-    count = max(1, round(2 * _RARE * len(y)))
-    shares = (*[_NONE] * len(_SHARES), 1.0, 1.0)
-    # The seed fixes the types, the number of cells fixes the cells.
-    depth = density * part.shape[1] * 1.6
+def rare_cells(count: int, seed_cells: int, n_genes: int, density: float, strength: float) -> csr_matrix:
+    """Return the last `count` of `seed_cells` cells of a rare type, whose factors have this standard deviation."""
+    shares = (*[_NONE] * len(_SHARES), 1.0)
+    # The seed fixes the type, the number of cells fixes the cells.
     made = make_single_cells(
-        count * (turn + 1), part.shape[1], group_shares=shares, depth=depth, dispersion=0.0, random_state=0
+        seed_cells,
+        n_genes,
+        group_shares=shares,
+        depth=density * n_genes * 1.6,
+        marker_strength=strength,
+        dispersion=0.0,
+        random_state=0,
     )
-    kept = len(y) - count
-    return csr_matrix(vstack([part[:kept], made.X[-count:]])), np.concatenate([y[:kept], made.y[-count:]])
+    return made.X[seed_cells - count :]
 
 
-def rare_found(path: Path, genes: np.ndarray, y: np.ndarray) -> float:
-    """The share of the rare types' cells whose 5 nearest cells say so, among these and 20,000 others."""
+def with_rare(part: csr_matrix, y: np.ndarray, density: float, turn: int) -> tuple[csr_matrix, np.ndarray]:
+    """Put cells of the rare types in place of the last ones; none of them is drawn twice."""
+    count = max(1, round(_RARE * len(y)))
+    rare = [rare_cells(count, count * (turn + 1), part.shape[1], density, strength) for strength in _STRENGTHS]
+    kept = len(y) - count * len(rare)
+    types = np.repeat(len(_SHARES) + np.arange(len(rare)), count)
+    return csr_matrix(vstack([part[:kept], *rare])), np.concatenate([y[:kept], types])
+
+
+def rare_genes(n_genes: int, density: float) -> list[np.ndarray]:
+    """Return the genes that each rare type raises to four times the others' mean or more, and to 0.1 molecules."""
+    others = next(parts(2_000, n_genes, density))[0].mean(axis=0)
+    found = []
+    for strength in _STRENGTHS:
+        mean = np.asarray(rare_cells(2_000, 2_000, n_genes, density, strength).mean(axis=0)).ravel()
+        found.append(np.flatnonzero((mean > 4 * np.asarray(others).ravel()) & (mean > 0.1)))
+    return found
+
+
+def rare_found(path: Path, genes: np.ndarray, y: np.ndarray) -> list[float]:
+    """The share of each rare type's cells whose 5 nearest cells say so, among these and 20,000 others."""
     import anndata
 
     rng = np.random.default_rng(0)
-    rare = y >= len(_SHARES)
-    rows = np.union1d(np.flatnonzero(rare), rng.permutation(len(y))[:_DIFFERENT])
+    rows = np.union1d(np.flatnonzero(y >= len(_SHARES)), rng.permutation(len(y))[:_DIFFERENT])
     X = normalized(csr_matrix(anndata.read_h5ad(path, backed="r")[rows].X[:]))
-    kinds = np.unique(y[rows], return_inverse=True)[1]
+    values, kinds = np.unique(y[rows], return_inverse=True)
     P = components(Cells("", X, X, False, kinds, None), genes)
     near = NearestNeighbors(n_neighbors=5).fit(P).kneighbors(return_distance=False)
-    return float(np.mean((majority(kinds[near]) == kinds)[rare[rows]]))
+    right = majority(kinds[near]) == kinds
+    return [float(np.mean(right[kinds == kind])) for kind in np.flatnonzero(values >= len(_SHARES))]
 
 
 def measure_backed(n_cells: int, n_genes: int, density: float, folder: Path) -> tuple[float, float, float]:
@@ -125,11 +148,13 @@ def measure_backed(n_cells: int, n_genes: int, density: float, folder: Path) -> 
 
     memory = extra_bytes(choose) / 1e6
     by_chance = np.random.default_rng(0).permutation(n_genes)[:N_CHOSEN]
-    shares = [rare_found(path, genes, y) for genes in (found["genes"], by_chance)]
-    path.unlink()
     print(f"{n_cells:,} x {n_genes:,}, {stored / 1e6:.0f} million counts: {found['seconds']:.1f} s, {memory:.0f} MB")
-    rare = f"{np.sum(y >= len(_SHARES))} cells of rare types"
-    print(f"  {rare}: found {shares[0]:.2f}, with random genes {shares[1]:.2f}", flush=True)
+    markers = rare_genes(n_genes, density)
+    for name, genes in (("ours", found["genes"]), ("random genes", by_chance)):
+        for strength, own, cells in zip(_STRENGTHS, markers, rare_found(path, genes, y), strict=True):
+            kept = f"{np.isin(own, genes).sum()} of {len(own)} genes chosen, {cells:.2f} of the cells found"
+            print(f"  {name}, rare type of strength {strength}: {kept}", flush=True)
+    path.unlink()
     return stored / 1e6, found["seconds"], memory
 
 

@@ -147,6 +147,15 @@ def test_counts_are_log_normalised_and_logarithms_left_alone(adata: Any) -> None
     assert np.abs(as_they_are["eigensieve_weight"] - by_layer["eigensieve_weight"]).max() > 0.01
 
 
+def test_amounts_too_large_for_logarithms_are_log_normalised(adata: Any) -> None:
+    counts = adata.X.toarray()
+    adata.layers["tpm"] = 1e6 * counts / counts.sum(axis=1, keepdims=True)
+    found = select_genes(adata, MARKERS, layer="tpm", inplace=False)
+    pd.testing.assert_frame_equal(found, select_genes(adata, MARKERS, layer="tpm", transform="log", inplace=False))
+    select_genes(adata, MARKERS, layer="tpm")
+    assert adata.uns["hvg"]["log_normalized"] and not adata.uns["hvg"]["depth_removed"]  # sums of TPM are no depth
+
+
 def test_weights_are_the_agreement_with_the_cells_that_are_returned(adata: Any) -> None:
     """u_i = sum over pairs of different cells of m_ti m_si (QQ')_ts, for the genes without their depth."""
     select_genes(adata, MARKERS)
