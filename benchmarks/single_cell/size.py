@@ -17,6 +17,7 @@ import tempfile
 import time
 import warnings
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -34,8 +35,9 @@ from benchmarks.single_cell.scoring import components, majority
 
 N_CHOSEN = 2_000
 _SHARES = (0.25, 0.2, 0.15, 0.12, 0.1, 0.08, 0.05, 0.03, 0.015, 0.005)
-_RARE, _NONE = 1 / 5_000, 1e-9  # share of each of two more types with --backed
-_STRENGTHS = (0.8, 2.0)  # of the genes of these two: as of the large types, and a type that stands out
+_RARE, _NONE = 1 / 5_000, 1e-9  # share of each of three more types with --backed
+_STRENGTHS = (0.8, 2.0, 0.0)  # of its genes: as of the large types; far more; 0 is a type with genes of its own
+_OWN, _OWN_MEAN = 40, 1e-3  # so many, and most molecules per other cell
 _PLANNED = 1_000_000
 _LARGE = 100_000  # from here on the ratios have limits; below, fixed costs count and they are only printed
 _DIFFERENT = 20_000  # cells that are drawn; more are these again, with molecules lost at random
@@ -83,39 +85,55 @@ def written(path: Path, n_cells: int, n_genes: int, density: float) -> tuple[np.
     return np.concatenate(types), stored
 
 
-def rare_cells(count: int, seed_cells: int, n_genes: int, density: float, strength: float) -> csr_matrix:
-    """Return the last `count` of `seed_cells` cells of a rare type, whose factors have this standard deviation."""
-    shares = (*[_NONE] * len(_SHARES), 1.0)
-    # The seed fixes the type, the number of cells fixes the cells.
-    made = make_single_cells(
-        seed_cells,
+@cache
+def own_genes(n_genes: int, density: float) -> np.ndarray:
+    """Genes of the last rare type's own: of those with less than 1 molecule in 1,000 other cells, the most frequent."""
+    mean = _mean(next(parts(_DIFFERENT // 2, n_genes, density))[0])
+    order = np.argsort(mean, kind="stable")
+    return order[mean[order] < _OWN_MEAN][-_OWN:]
+
+
+def rare_cells(count: int, drawn: int, n_genes: int, density: float, kind: int) -> csr_matrix:
+    """Return the last `count` of `drawn` cells of a rare type.
+
+    The factors of its genes have this standard deviation, or 2 molecules of each of its own genes are added on average.
+    """
+    made = make_single_cells(  # the seed fixes the type, the number of cells fixes the cells
+        drawn,
         n_genes,
-        group_shares=shares,
+        group_shares=(*[_NONE] * len(_SHARES), 1.0),
         depth=density * n_genes * 1.6,
-        marker_strength=strength,
+        marker_strength=_STRENGTHS[kind] or _STRENGTHS[0],
         dispersion=0.0,
         random_state=0,
-    )
-    return made.X[seed_cells - count :]
+    ).X[drawn - count :]
+    if _STRENGTHS[kind]:
+        return made
+    values = np.random.default_rng(drawn).poisson(2.0, (count, _OWN)).astype(np.float32).ravel()
+    places = np.repeat(np.arange(count), _OWN), np.tile(own_genes(n_genes, density), count)
+    return csr_matrix(made + csr_matrix((values, places), shape=made.shape))
 
 
 def with_rare(part: csr_matrix, y: np.ndarray, density: float, turn: int) -> tuple[csr_matrix, np.ndarray]:
     """Put cells of the rare types in place of the last ones; none of them is drawn twice."""
     count = max(1, round(_RARE * len(y)))
-    rare = [rare_cells(count, count * (turn + 1), part.shape[1], density, strength) for strength in _STRENGTHS]
+    kinds = range(len(_STRENGTHS))
+    rare = [rare_cells(count, count * (turn + 1), part.shape[1], density, kind) for kind in kinds]
     kept = len(y) - count * len(rare)
-    types = np.repeat(len(_SHARES) + np.arange(len(rare)), count)
+    types = np.repeat(len(_SHARES) + np.array(kinds), count)
     return csr_matrix(vstack([part[:kept], *rare])), np.concatenate([y[:kept], types])
 
 
 def rare_genes(n_genes: int, density: float) -> list[np.ndarray]:
     """Return the genes that each rare type raises to four times the others' mean or more, and to 0.1 molecules."""
-    others = next(parts(2_000, n_genes, density))[0].mean(axis=0)
-    found = []
-    for strength in _STRENGTHS:
-        mean = np.asarray(rare_cells(2_000, 2_000, n_genes, density, strength).mean(axis=0)).ravel()
-        found.append(np.flatnonzero((mean > 4 * np.asarray(others).ravel()) & (mean > 0.1)))
-    return found
+    others = _mean(next(parts(2_000, n_genes, density))[0])
+    means = [_mean(rare_cells(2_000, 2_000, n_genes, density, kind)) for kind in range(len(_STRENGTHS))]
+    found = [np.flatnonzero((mean > 4 * others) & (mean > 0.1)) for mean in means]
+    return [own if s else own_genes(n_genes, density) for own, s in zip(found, _STRENGTHS, strict=True)]
+
+
+def _mean(X: csr_matrix) -> np.ndarray:
+    return np.asarray(X.mean(axis=0)).ravel()
 
 
 def rare_found(path: Path, genes: np.ndarray, y: np.ndarray) -> list[float]:
@@ -153,7 +171,8 @@ def measure_backed(n_cells: int, n_genes: int, density: float, folder: Path) -> 
     for name, genes in (("ours", found["genes"]), ("random genes", by_chance)):
         for strength, own, cells in zip(_STRENGTHS, markers, rare_found(path, genes, y), strict=True):
             kept = f"{np.isin(own, genes).sum()} of {len(own)} genes chosen, {cells:.2f} of the cells found"
-            print(f"  {name}, rare type of strength {strength}: {kept}", flush=True)
+            kind = f"of strength {strength}" if strength else "with genes of its own"
+            print(f"  {name}, rare type {kind}: {kept}", flush=True)
     path.unlink()
     return stored / 1e6, found["seconds"], memory
 

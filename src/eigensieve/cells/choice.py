@@ -27,6 +27,7 @@ KEPT = 4_000
 WITHIN = 12
 """Power of the share within batches: at a tenth between them, a gene keeps 0.28 of its score."""
 
+_RAREST = 1e-4  # share of the cells, half of that of the types that are looked for
 _FAINT = 0.01  # added to the mean of a gene: the mean of one that is hardly seen is no measure
 
 
@@ -61,11 +62,12 @@ def choose(model: SieveSelector, data: DataMatrix, known: Known, *, amounts: boo
         raw = without_gaps(raw, Unwanted(batches).span(raw.n_samples))
     cleaned = clean(raw.standardized("center"), usable, Unwanted(batches, side, covariates=known.covariates))
     spread = raw.stats().centered_norm * np.sqrt(cleaned.share)
-    samples = compared_samples(cleaned.data, donors, raw)
+    samples = compared_samples(cleaned.data, donors, raw, rarity(raw) if amounts else None)
+    among = spread * (samples.factor > 0) / np.where(samples.factor > 0, samples.factor, 1.0)  # the compared cells
 
     def structure(active: BoolArray) -> FloatArray:
         places = np.flatnonzero(active)
-        kept = places[np.argsort(-spread[places], kind="stable")[:KEPT]]
+        kept = places[np.argsort(-among[places], kind="stable")[:KEPT]]
         V, layout = Rounds(samples, active, small_groups=True).structure(
             np.isin(np.arange(len(active)), kept), progress
         )
@@ -101,6 +103,15 @@ def choose(model: SieveSelector, data: DataMatrix, known: Known, *, amounts: boo
         panel.add(place)
     panel.fill(count)
     return Choice(np.array(panel.order, dtype=np.intp), scores, V)
+
+
+def rarity(raw: DataMatrix) -> FloatArray:
+    """Return sum_i x_ti / a_i per cell, a_i the mean of gene i. It is large for a type with genes that few cells have.
+    Genes that effectively fewer than 1 in 10,000 cells have are left out: a_i^2 is then below that share of x_i^2's
+    mean."""
+    stats = raw.stats()
+    seen = stats.mean**2 > _RAREST * (stats.variance + stats.mean**2)
+    return raw.combine(np.where(seen, 1.0 / np.where(seen, stats.mean, 1.0), 0.0)[:, None])[:, 0]
 
 
 def relative_effect(scores: FloatArray, deviation: FloatArray, mean: FloatArray) -> FloatArray:
