@@ -8,6 +8,7 @@ smaller ones; ``--turns`` repeats all of it. Growth is the time per cell of the 
 ``--backed`` writes the counts to a file in parts and reads them from there only, so the cells need not fit into memory:
 ``--backed --cells 10000 30000 100000 --genes 30000`` prints processor time and memory, the cost model (seconds and MB
 per million stored counts), what it says of 1,000,000 cells, and whether types of 1 in 5,000 cells are still found.
+``--dask`` does the same on Dask. The folder for the file is that of ``TMPDIR``.
 """
 
 import argparse
@@ -150,18 +151,29 @@ def rare_found(path: Path, genes: np.ndarray, y: np.ndarray) -> list[float]:
     return [float(np.mean(right[kinds == kind])) for kind in np.flatnonzero(values >= len(_SHARES))]
 
 
-def measure_backed(n_cells: int, n_genes: int, density: float, folder: Path) -> tuple[float, float, float]:
-    """Print one size; return stored counts in millions, seconds of the processor, MB."""
+def chosen_from(path: Path, dask: bool) -> np.ndarray:
+    """Choose genes of a file, backed or on Dask in blocks of 10,000 cells."""
     import anndata
+    import h5py
 
+    if not dask:
+        adata = anndata.read_h5ad(path, backed="r")
+        genes = select_genes(adata, N_CHOSEN, inplace=False)["highly_variable"]
+        adata.file.close()
+        return np.flatnonzero(genes)
+    with h5py.File(path) as file:
+        X = anndata.experimental.read_elem_lazy(file["X"], chunks=(10_000, file["X"].attrs["shape"][1]))
+        return np.flatnonzero(select_genes(anndata.AnnData(X), N_CHOSEN, inplace=False)["highly_variable"])
+
+
+def measure_stored(n_cells: int, n_genes: int, density: float, folder: Path, dask: bool) -> tuple[float, float, float]:
+    """Print one size; return stored counts in millions, seconds of the processor, MB."""
     path, found = folder / f"{n_cells}.h5ad", {}
     y, stored = written(path, n_cells, n_genes, density)
 
     def choose() -> None:
         begin = time.process_time()
-        adata = anndata.read_h5ad(path, backed="r")
-        found["genes"] = np.flatnonzero(select_genes(adata, N_CHOSEN, inplace=False)["highly_variable"])
-        adata.file.close()
+        found["genes"] = chosen_from(path, dask)
         found["seconds"] = time.process_time() - begin
 
     memory = extra_bytes(choose) / 1e6
@@ -249,16 +261,17 @@ def main() -> None:
     parser.add_argument("--density", type=float, default=0.05)
     parser.add_argument("--turns", type=int, default=1)
     parser.add_argument("--backed", action="store_true", help="from a file only, with the cost model")
+    parser.add_argument("--dask", action="store_true", help="the same, on Dask")
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")
     import anndata
 
     warm = anndata.AnnData(counts(2_500, 1_000, 0.1))  # compiles
     select_genes(warm, 100)
-    if arguments.backed:
+    if arguments.backed or arguments.dask:
         sizes = (arguments.genes, arguments.density)
         with tempfile.TemporaryDirectory() as folder:
-            rows = [measure_backed(n_cells, *sizes, Path(folder)) for n_cells in arguments.cells]
+            rows = [measure_stored(n_cells, *sizes, Path(folder), arguments.dask) for n_cells in arguments.cells]
         return cost_model(rows, rows[-1][0] * 1e6 / arguments.cells[-1]) if len(rows) > 1 else None
     following(warm)
     with tempfile.TemporaryDirectory() as folder:

@@ -132,9 +132,9 @@ def select_genes(
     follows the structure with the mean; d_i and a_i are deviation and mean of the logarithms. Data with negative values
     has no e_i. w_i is the part of the variance that batches and depth leave, to the power 12 with batches.
 
-    The graph is made with the 4,000 genes of the largest variance. With more than 2,000 cells it holds 2,000 of them,
-    and V is carried over to the others by their nearest neighbours among these. Every gene is scored by all cells. So
-    time grows linearly with cells and genes. Of sparse counts at most 2,000 cells x 4,000 genes are made dense.
+    The graph is made with the 4,000 genes of the largest variance. With more than 2,000 cells it holds 2,000 of them, a
+    tenth of these with genes that few cells have. V is carried over to the others by their nearest neighbours among
+    these. Every gene is scored by all cells. So time grows linearly. At most 2,000 cells x 4,000 genes are made dense.
 
     Examples
     --------
