@@ -11,5 +11,3 @@ their own: the page gives the results of the command line, and a run can be stop
 
 from eigensieve.app.server import make_app, serve
 from eigensieve.app.workspace import Workspace
-
-__all__ = ["Workspace", "make_app", "serve"]

@@ -36,6 +36,3 @@ def main() -> None:
         )
         sys.exit(ExitCode.MISSING_PACKAGE)
     sys.exit(run(sys.argv[1:]))
-
-
-__all__ = ["main"]

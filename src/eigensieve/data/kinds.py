@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import issparse
 
+from eigensieve._errors import wrong_parameter
 from eigensieve._extras import require
 from eigensieve._types import Array
 from eigensieve.data.dense import DenseData
@@ -134,10 +135,8 @@ def open_data(source: Any, *, max_memory: float | str = DEFAULT_MEMORY, dataset:
     if isinstance(source, str | os.PathLike):
         return streamed(_open_path(Path(source), memory, dataset), memory)
     if dataset is not None:
-        raise ValueError(
-            "The 'dataset' parameter of open_data must be None unless a path is given. "
-            f"Got {dataset!r} for {type(source).__name__} instead."
-        )
+        got = f"{dataset!r} for {type(source).__name__}"
+        raise wrong_parameter("dataset", "open_data", "be None unless a path is given", got)
     return as_data(source, memory)
 
 
@@ -148,10 +147,8 @@ def _open_path(path: Path, max_memory: int, dataset: str | None) -> Source:
         raise FileNotFoundError(f"There is no file {path}. Check the path.")
     format = format_of(path, in_place=True).name
     if format in ("npy", "parquet") and dataset is not None:
-        raise ValueError(
-            f"The 'dataset' parameter of open_data must be None for {path.suffix} files, which hold one matrix. "
-            f"Got {dataset!r} instead."
-        )
+        must = f"be None for {path.suffix} files, which hold one matrix"
+        raise wrong_parameter("dataset", "open_data", must, repr(dataset))
     if format == "npy":
         return npy_source(path)
     if format == "parquet":
@@ -207,10 +204,7 @@ def _choose(path: Path, dataset: str | None, matrices: list[str], holder: Any) -
     if dataset is not None and dataset in holder:
         return dataset
     shown = ", ".join(repr(name) for name in matrices[:8]) or ", ".join(repr(name) for name in list(holder)[:8])
-    raise ValueError(
-        f"The 'dataset' parameter of open_data must name one matrix of {path}, which holds {shown}. "
-        f"Got {dataset!r} instead."
-    )
+    raise wrong_parameter("dataset", "open_data", f"name one matrix of {path}, which holds {shown}", repr(dataset))
 
 
 def _var_names(file: Any, found: Any) -> Array | None:

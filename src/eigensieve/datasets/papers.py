@@ -5,8 +5,8 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from eigensieve._errors import wrong_parameter
-from eigensieve.datasets.synthetic import RandomState, SyntheticData, check_range
+from eigensieve._errors import check_range, wrong_parameter
+from eigensieve.datasets.synthetic import RandomState, SyntheticData
 
 N_SAMPLES, N_CLUSTERS, N_IRRELEVANT = 150, 3, 11
 _NOISE = 20.0

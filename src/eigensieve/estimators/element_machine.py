@@ -159,10 +159,8 @@ class ElementMachine(SmallMachine):
         plan = self._plan(self._budget(match, n_basis, n_features))
         smallest = plan.smallest(n_basis, n_features)
         if plan.n_elements < smallest:
-            raise ValueError(
-                f"The 'n_elements' parameter of {type(self).__name__} must be at least {smallest} for "
-                f"shape={self.shape!r}, whose smallest mask has that many elements here. Got {self.n_elements} instead."
-            )
+            must = f"be at least {smallest} for shape={self.shape!r}, whose smallest mask has that many elements here"
+            raise self._wrong("n_elements", must, self.n_elements)
         kernel, basis = machine.full.kernel, machine.full.basis
         if match == "kernel":
             state: SelectionState = PrintedState(kernel, X, basis)
@@ -191,19 +189,15 @@ class ElementMachine(SmallMachine):
         """Raise a ValueError for options that do not go with what is matched."""
         for name, values in _OPTIONS.get(match, {}).items():
             if getattr(self, name) not in values:
-                raise ValueError(
-                    f"The '{name}' parameter of {type(self).__name__} must be {' or '.join(map(repr, values))} for "
-                    f"match={match!r}. Got {getattr(self, name)!r} instead. "
-                    f"Set {name}={values[0]!r}, or match='decision'."
-                )
+                must = f"be {' or '.join(map(repr, values))} for match={match!r}"
+                fix = f"set {name}={values[0]!r}, or match='decision'"
+                raise self._wrong(name, must, repr(getattr(self, name)), fix)
 
     def _budget(self, match: str, n_basis: int, n_features: int) -> int:
         """Return `n_elements`, or all there are, with a warning."""
         if self.n_elements == "auto":
-            raise ValueError(
-                f"The 'n_elements' parameter of {type(self).__name__} must be an int for match={match!r}. "
-                f"Got 'auto' instead. Set match='labels' to have the number chosen."
-            )
+            must, fix = f"be an int for match={match!r}", "set match='labels' to have the number chosen"
+            raise self._wrong("n_elements", must, "'auto'", fix)
         available = n_basis * n_features
         if self.n_elements > available:
             warn_user(

@@ -13,6 +13,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.utils.validation import validate_data
 
+from eigensieve._errors import wrong_parameter
 from eigensieve._sklearn import is_fitted
 from eigensieve._types import Array, FloatArray
 from eigensieve.elements import FullExpansion, MaskedKernel, check_kernel_name, solve_weights
@@ -46,10 +47,7 @@ def given_machine(estimator: BaseEstimator, owner: str, kinds: tuple[Any, Any]) 
         machine = machine.estimator
     name = kinds[0].__name__
     if not isinstance(machine, kinds):
-        raise ValueError(
-            f"The 'estimator' parameter of {owner} must be an {name}, fitted or not, or None. "
-            f"Got {estimator!r} instead."
-        )
+        raise wrong_parameter("estimator", owner, f"be an {name}, fitted or not, or None", repr(estimator))
     check_kernel_name(machine.kernel)
     fitted = is_fitted(machine)
     if frozen and not fitted:

@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from eigensieve._errors import wrong_parameter
 from eigensieve._progress import Progress, progress_for, silent
 from eigensieve._types import Array, FloatArray, IntArray
 from eigensieve.data import DataMatrix
@@ -114,12 +115,10 @@ def score_panel(
     True
     """
     if not isinstance(n_random, Integral) or n_random < 1:
-        raise ValueError(
-            f"The 'n_random' parameter of score_panel must be an int of at least 1. Got {n_random!r} instead."
-        )
+        raise wrong_parameter("n_random", "score_panel", "be an int of at least 1", repr(n_random))
     panels = features if isinstance(features, Mapping) else {None: features}
     if not panels:
-        raise ValueError("The 'features' parameter of score_panel must hold at least 1 panel. Got an empty dict.")
+        raise wrong_parameter("features", "score_panel", "hold at least 1 panel", "an empty dict")
     progress = progress_for("score_panel", verbose)
     model = SieveSelector(supervision=supervision, verbose=verbose)
     model._validate_params()
@@ -142,9 +141,7 @@ def _columns(model: SieveSelector, panel: Any, name: Any) -> IntArray:
     names = getattr(model, "feature_names_in_", None)
     columns = as_indices(panel, model.n_features_in_, names, parameter, "score_panel")
     if not len(columns):
-        raise ValueError(
-            f"The '{parameter}' parameter of score_panel must name at least 1 feature. Got none; leave this panel out."
-        )
+        raise wrong_parameter(parameter, "score_panel", "name at least 1 feature", "none", "leave this panel out")
     return columns
 
 

@@ -100,10 +100,8 @@ class ReducedSetSVC(SmallClassifier):
         """
         X_valid, y = self._read(X, y)
         if self.method == "selection" and self.n_features_per_vector is not None:
-            raise ValueError(
-                "The 'n_features_per_vector' parameter of ReducedSetSVC must be None for method='selection'. "
-                f"Got {self.n_features_per_vector} instead; selected vectors are whole (use ElementSelectedSVC)."
-            )
+            must, fix = "be None for method='selection'", "selected vectors are whole (use ElementSelectedSVC)"
+            raise self._wrong("n_features_per_vector", must, self.n_features_per_vector, fix)
         machine = self._resolve(X, X_valid, y)
         # The products are small: several BLAS threads would wait for each other.
         with one_blas_thread():

@@ -9,6 +9,7 @@ from sklearn.svm import SVC, NuSVC
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
+from eigensieve._errors import wrong_parameter
 from eigensieve._types import Array, BoolArray, FloatArray
 from eigensieve.elements import rejection_threshold
 from eigensieve.estimators.base import Estimator, check_columns
@@ -175,15 +176,11 @@ def calibration_scores(
     """Return the scores, and which samples are of the second class. Raise when a class is missing."""
     check_is_fitted(estimator)
     classes = estimator.classes_
+    owner, must = f"{type(estimator).__name__}.calibrate", "be a float in the range (0, 1)"
     if not 0 < max_false_negative_rate < 1:
-        raise ValueError(
-            f"The 'max_false_negative_rate' parameter must be a float in the range (0, 1). "
-            f"Got {max_false_negative_rate!r} instead."
-        )
+        raise wrong_parameter("max_false_negative_rate", owner, must, repr(max_false_negative_rate))
     if confidence is not None and not 0 < confidence < 1:
-        raise ValueError(
-            f"The 'confidence' parameter must be None or a float in the range (0, 1). Got {confidence!r} instead."
-        )
+        raise wrong_parameter("confidence", owner, f"be None or {must[3:]}", repr(confidence))
     if len(classes) != 2:
         raise ValueError(f"A threshold can be calibrated for two classes only. Got {len(classes)} classes instead.")
     y = column_or_1d(y)

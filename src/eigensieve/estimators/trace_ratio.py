@@ -337,10 +337,8 @@ class TraceRatioSelector(BaseSelector):
         name, score = type(self).__name__, vars(self)["score"]
         semi = score == "semi-supervised"
         if self.between is not None and (self.within is None or semi):
-            raise ValueError(
-                f"The 'between' parameter of {name} must be None unless 'within' is given and score is not "
-                f"'semi-supervised'. Got a graph instead; pass both graphs, or leave 'between' out."
-            )
+            must = "be None unless 'within' is given and score is not 'semi-supervised'"
+            raise self._wrong("between", must, "a graph", "pass both graphs, or leave 'between' out")
         if score == "fisher" and self.within is None:
             return FisherPair(class_codes(y, X.shape[0], score, name)), None
         # Labels first: they are cheap to refuse, the graph is not cheap to build.

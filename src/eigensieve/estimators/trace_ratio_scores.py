@@ -6,6 +6,7 @@ from typing import Any, Literal
 import numpy as np
 from sklearn.utils import check_array
 
+from eigensieve._errors import wrong_parameter
 from eigensieve._types import FloatArray, IntArray
 from eigensieve.data import DataMatrix, as_data, share_present, without_gaps
 from eigensieve.estimators.base import check_columns
@@ -140,17 +141,13 @@ def select_kernels(kernels: Sequence[Any], n_kernels: int, y: Any) -> SubsetResu
     for number, kernel in enumerate(kernels):
         K = check_array(kernel, input_name="kernels")
         if K.shape != (len(codes), len(codes)):
-            raise ValueError(
-                f"The 'kernels' parameter of select_kernels must hold matrices of shape ({len(codes)}, {len(codes)}), "
-                f"as y has {len(codes)} samples. Got shape {K.shape} at place {number}."
-            )
+            must = f"hold matrices of shape ({len(codes)}, {len(codes)}), as y has {len(codes)} samples"
+            raise wrong_parameter("kernels", "select_kernels", must, f"shape {K.shape} at place {number}")
         same = float(np.sum(classes * (K @ classes)))
         b[number], e[number] = same - K.mean() * len(K), np.trace(K) - same
         if min(b[number], e[number]) < -1e-8 * np.trace(K):
-            raise ValueError(
-                f"The 'kernels' parameter of select_kernels must hold positive semidefinite matrices. Got one with a "
-                f"negative scatter at place {number}. Clip its negative eigenvalues."
-            )
+            got, fix = f"one with a negative scatter at place {number}", "clip its negative eigenvalues"
+            raise wrong_parameter("kernels", "select_kernels", "hold positive semidefinite matrices", got, fix)
     return best_subset(np.maximum(b, 0.0), np.maximum(e, 0.0), n_kernels)
 
 

@@ -17,25 +17,9 @@ own on the page; *position* is the row of a column on the page, or -1.
 """
 
 from eigensieve.report.pictures import Picture, beside_random, ellipses, image_shape, pixels, size_against_score
-from eigensieve.report.rendering import asset, render, render_fragment
-from eigensieve.report.report import Report
+from eigensieve.report.rendering import asset, render_fragment
+from eigensieve.report.rendering import render as render
+from eigensieve.report.report import Report as Report
 from eigensieve.report.sheets import Section, sheet
-from eigensieve.report.summary import summarize
-from eigensieve.report.views import Limits
-
-__all__ = [
-    "Limits",
-    "Picture",
-    "Report",
-    "Section",
-    "asset",
-    "beside_random",
-    "ellipses",
-    "image_shape",
-    "pixels",
-    "render",
-    "render_fragment",
-    "sheet",
-    "size_against_score",
-    "summarize",
-]
+from eigensieve.report.summary import summarize as summarize
+from eigensieve.report.views import Limits as Limits

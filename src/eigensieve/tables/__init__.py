@@ -33,25 +33,13 @@ orientation  "rows" where the samples stand in the rows of the file, "columns" w
 ending       the file's suffix in lower case, without ``.gz``
 """
 
-from eigensieve.tables.errors import DataError
-from eigensieve.tables.files import FORMATS, format_of
+from eigensieve.tables.errors import DataError as DataError
+from eigensieve.tables.files import FORMATS as FORMATS
+from eigensieve.tables.files import format_of
 from eigensieve.tables.hdf5 import check_hdf5
 from eigensieve.tables.labels import unknown
-from eigensieve.tables.reading import check_choices, read_table, write_in_place, write_table, written_format
-from eigensieve.tables.table import Column, Table, percent
-
-__all__ = [
-    "FORMATS",
-    "Column",
-    "DataError",
-    "Table",
-    "check_choices",
-    "check_hdf5",
-    "format_of",
-    "percent",
-    "read_table",
-    "unknown",
-    "write_in_place",
-    "write_table",
-    "written_format",
-]
+from eigensieve.tables.reading import check_choices, write_in_place, written_format
+from eigensieve.tables.reading import read_table as read_table
+from eigensieve.tables.reading import write_table as write_table
+from eigensieve.tables.table import Column, percent
+from eigensieve.tables.table import Table as Table

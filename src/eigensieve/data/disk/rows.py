@@ -18,7 +18,7 @@ from scipy.sparse import csr_array
 
 from eigensieve._types import FloatArray, IntArray
 from eigensieve.data.digest import place_values
-from eigensieve.data.disk.sources import ALIVE, Source, show_bytes
+from eigensieve.data.disk.sources import ALIVE, Source, too_little
 from eigensieve.data.disk.stream import StreamedData, fitting
 from eigensieve.data.kinds import as_data
 from eigensieve.data.matrix import DataMatrix, SumFunction, joined
@@ -39,10 +39,7 @@ class RowStreamedData(StreamedData):
         height = int(max(1, min(max_memory / ALIVE / per_sample, source.shape[0])))
         self.height = fitting(source, height, max_memory)
         if source.largest(self.height) > max_memory / ALIVE:
-            raise ValueError(
-                f"The 'max_memory' parameter of open_data must be at least {show_bytes(source.largest(1) * ALIVE)} "
-                f"for {source.name}, to hold {ALIVE} samples. Got {show_bytes(max_memory)} instead."
-            )
+            raise too_little(source.largest(1) * ALIVE, source.name, f", to hold {ALIVE} samples", max_memory)
 
     def take(self, indices: IntArray | slice) -> FloatArray:
         wanted = np.arange(self.n_features)[indices]

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 from scipy.sparse import csc_array, csr_array, vstack
 
+from eigensieve._errors import wrong_parameter
 from eigensieve._extras import require
 from eigensieve._types import Array, IntArray
 
@@ -174,11 +175,15 @@ def parse_bytes(amount: float | str) -> int:
         if match:
             size = int(float(match[1]) * _UNITS[match[2] or ""])
     if size is None or size < 1:
-        raise ValueError(
-            "The 'max_memory' parameter of open_data must be a number of bytes or text such as '500MB' or '2GiB'. "
-            f"Got {amount!r} instead."
-        )
+        must = "be a number of bytes or text such as '500MB' or '2GiB'"
+        raise wrong_parameter("max_memory", "open_data", must, repr(amount))
     return size
+
+
+def too_little(needed: float, name: str, why: str, max_memory: int) -> ValueError:
+    """Return the error for data that does not fit in the memory allowed."""
+    must = f"be at least {show_bytes(needed)} for {name}{why}"
+    return wrong_parameter("max_memory", "open_data", must, show_bytes(max_memory))
 
 
 def show_bytes(size: float) -> str:
@@ -223,12 +228,9 @@ class ChunkedSource(Source):
         elif by_samples <= max_memory:
             self.by_samples, self.step = True, high
         else:
-            raise ValueError(
-                "The 'max_memory' parameter of open_data must be at least "
-                f"{show_bytes(min(by_features, by_samples))} for {name}: its chunks are {chunks[0]} samples x "
-                f"{chunks[1]} features, and {ALIVE} rows or columns of chunks must fit, or every chunk would be "
-                f"read many times per pass. Got {show_bytes(max_memory)} instead."
-            )
+            shape = f"{chunks[0]} samples x {chunks[1]} features"
+            why = f": its chunks are {shape}, and {ALIVE} rows or columns of them must fit to be read once per pass"
+            raise too_little(min(by_features, by_samples), name, why, max_memory)
 
     def columns(self, start: int, stop: int, buffer: Array | None = None) -> Array:
         where, shape = (slice(None), slice(start, stop)), (self.shape[0], stop - start)

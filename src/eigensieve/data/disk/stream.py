@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from eigensieve._types import Array, FloatArray, IntArray
-from eigensieve.data.disk.sources import ALIVE, Source, chosen_samples, show_bytes
+from eigensieve.data.disk.sources import ALIVE, Source, chosen_samples, show_bytes, too_little
 from eigensieve.data.kinds import as_data
 from eigensieve.data.matrix import DataMatrix, Work
 from eigensieve.data.passes import Block, limited_blas, numbered, thread_count
@@ -176,11 +176,8 @@ def piece_width(source: Source, max_memory: int) -> int:
     per_feature = max(1e-9, n_samples * source.itemsize)
     allowed = max_memory / ALIVE / per_feature
     if allowed < 1:
-        need = int(np.ceil(per_feature * ALIVE))
-        raise ValueError(
-            f"The 'max_memory' parameter of open_data must be at least {show_bytes(need)} for {source.name}: "
-            f"{ALIVE} pieces of one feature with {n_samples} samples each. Got {show_bytes(max_memory)} instead."
-        )
+        why = f": {ALIVE} pieces of one feature with {n_samples} samples each"
+        raise too_little(np.ceil(per_feature * ALIVE), source.name, why, max_memory)
     wanted = max(_PIECE_BYTES / per_feature, 1 if source.by_samples else source.step)
     width = int(max(1, min(allowed, wanted, n_features)))
     source.settle(width)
