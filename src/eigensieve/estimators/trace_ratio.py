@@ -1,6 +1,7 @@
 """Trace ratio for scikit-learn: the selector."""
 
 from collections.abc import Callable
+from dataclasses import KW_ONLY, dataclass
 from numbers import Real
 from types import MethodType
 from typing import Any, Literal, Self
@@ -69,6 +70,7 @@ class _OptionAndMethod:
         return self.method if instance is None else MethodType(self.method, instance)
 
 
+@dataclass(eq=False, repr=False)
 class TraceRatioSelector(BaseSelector):
     """Select the subset of features with the largest trace ratio, exactly.
 
@@ -151,6 +153,20 @@ class TraceRatioSelector(BaseSelector):
     array([ 6, 11, 12])
     """
 
+    n_features_to_select: int | float | Literal["auto"] = 10
+    _: KW_ONLY
+    score: Literal["fisher", "laplacian", "semi-supervised"] = "fisher"
+    level: Literal["subset", "feature"] = "subset"
+    n_neighbors: int = 5
+    neighbor_search: Literal["auto", "exact", "approximate"] = "auto"
+    bandwidth: float | Literal["auto"] | None = "auto"
+    scale: bool = False
+    laplacian_weight: float = 0.5
+    within: Any = None
+    between: Any = None
+    random_state: Any = 0
+    verbose: int = 0
+
     _fills_gaps = True
     _parameter_constraints = {
         "n_features_to_select": COUNT,
@@ -164,35 +180,6 @@ class TraceRatioSelector(BaseSelector):
         "within": ["array-like", "sparse matrix", None],
         "between": ["array-like", "sparse matrix", None],
     }
-
-    def __init__(
-        self,
-        n_features_to_select: int | float | Literal["auto"] = 10,
-        *,
-        score: Literal["fisher", "laplacian", "semi-supervised"] = "fisher",
-        level: Literal["subset", "feature"] = "subset",
-        n_neighbors: int = 5,
-        neighbor_search: Literal["auto", "exact", "approximate"] = "auto",
-        bandwidth: float | Literal["auto"] | None = "auto",
-        scale: bool = False,
-        laplacian_weight: float = 0.5,
-        within: Any = None,
-        between: Any = None,
-        random_state: Any = 0,
-        verbose: int = 0,
-    ) -> None:
-        self.n_features_to_select = n_features_to_select
-        self.score = score
-        self.level = level
-        self.n_neighbors = n_neighbors
-        self.neighbor_search = neighbor_search
-        self.bandwidth = bandwidth
-        self.scale = scale
-        self.laplacian_weight = laplacian_weight
-        self.within = within
-        self.between = between
-        self.random_state = random_state
-        self.verbose = verbose
 
     @whole_fit
     def fit(self, X: Any, y: Any = None) -> Self:
@@ -225,8 +212,7 @@ class TraceRatioSelector(BaseSelector):
         self.history_ = list(result.history)
         return self
 
-    @_OptionAndMethod
-    def score(self, X: Any, y: Any = None) -> float:
+    def _score(self, X: Any, y: Any = None) -> float:
         """Trace ratio of the selected features on other data, as a search over parameters needs it.
 
         Parameters
@@ -361,3 +347,6 @@ class TraceRatioSelector(BaseSelector):
         fisher_needs_y = score == "fisher" and self.within is None
         tags.target_tags.required = fisher_needs_y or score == "semi-supervised"
         return tags
+
+
+TraceRatioSelector.score = _OptionAndMethod(TraceRatioSelector._score)  # type: ignore[assignment]  # the field and the method

@@ -53,19 +53,10 @@ def discover(
     features that share it. Folds and copies are drawn in the `orders` of the samples and features, so that the result
     does not depend on the order in which they are given.
 
-    Notes
-    -----
-    Take a feature that is independent of all others. Given the embedding of the other folds, its p-value p is uniform
-    for any fit, so P(p <= t) <= t. The p-values of different features are not independent: embeddings of different
-    folds share features, and two noise features that resemble one another by chance select each other. The rule keeps
-    its promise nevertheless. It selects R features with p <= c R, c = fdr / (n H), H = 1 + 1/2 + ... + 1/n. A false
-    feature adds 1/R to the false fraction if it is selected, and p <= c R. Write 1/R as the sum over r >= R of
-    1/(r (r + 1)). Then
-
-        E[1{p <= c R} / R] <= sum_{r=1}^{n-1} P(p <= c r) / (r (r + 1)) + P(p <= c n) / n
-                           <= c (1/2 + ... + 1/n) + c = c H = fdr / n,
-
-    and the n features together stay below `fdr` (Benjamini and Yekutieli 2001, theorem 1.3).
+    Take a feature that is independent of all others. Given the embedding of the other folds, its p-value is uniform
+    for any fit. The p-values of different features are not independent: embeddings of different folds share features,
+    and two noise features that resemble one another by chance select each other. Benjamini and Yekutieli's rule (2001,
+    theorem 1.3) keeps its promise nevertheless: it allows for any dependence.
     """
     tested = usable if tested is None else tested
     order, exchange = _drawn_in(orders, tested, exchange)

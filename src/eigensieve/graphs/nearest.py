@@ -210,16 +210,7 @@ def nearest(
     """Return the nearest targets of every point, and their distances.
 
     They are ordered by distance; equal distances by position. If both are the same array, no point is its own
-    neighbour.
-
-    Parameters
-    ----------
-    points : ndarray of shape (n_points, n_coordinates)
-    targets : ndarray of shape (n_targets, n_coordinates)
-    n_neighbors : int
-        At most the number of targets; below it if both are the same.
-    divisors : ndarray of shape (n_targets,), optional
-        Positive. The distances from each target are divided by the square root of its divisor. The default is 1.
+    neighbour. The distances from each target are divided by the square root of its divisor, a positive number.
     """
     space = _Space(points, targets, divisors)
     screen = _Screen(space, n_neighbors)
