@@ -14,8 +14,11 @@ IntArray = NDArray[np.integer[Any]]
 BoolArray = NDArray[np.bool_]
 """Masks."""
 
+ByteArray = NDArray[np.uint8]
+"""Raw memory: the bytes of a text file."""
+
 DType = np.dtype[Any]
 """Type of the numbers in an array."""
 
 Array = NDArray[Any]
-"""Several kinds are allowed: numbers as the user stores them, names, raw memory."""
+"""Several kinds are allowed: numbers as the user stores them, labels, names, memory that is read into."""

@@ -8,7 +8,7 @@ import numpy as np
 from eigensieve._errors import wrong_parameter
 from eigensieve._extras import require
 from eigensieve._progress import progress_for
-from eigensieve._types import Array
+from eigensieve._types import Array, FloatArray, IntArray
 from eigensieve._version import __version__
 from eigensieve.cells.choice import Choice, choose
 from eigensieve.data import DataMatrix, are_amounts, are_counts, as_data, log_counts
@@ -257,7 +257,7 @@ def _column(adata: Any, key: str, parameter: str) -> Array:
     return np.asarray(adata.obs[key].to_numpy(), dtype=object)
 
 
-def _genes(adata: Any, given: Any, parameter: str) -> Array | None:
+def _genes(adata: Any, given: Any, parameter: str) -> IntArray | None:
     return None if given is None else as_indices(given, adata.n_vars, adata.var_names, parameter, _NAME)
 
 
@@ -272,7 +272,7 @@ def _per_gene(adata: Any, given: Any, parameter: str) -> Any:
     return adata.var[given].to_numpy()
 
 
-def _warn_of_batches(adata: Any, V: Array, donor_key: str | None) -> None:
+def _warn_of_batches(adata: Any, V: FloatArray, donor_key: str | None) -> None:
     """Warn of columns of ``adata.obs`` that are called like batches and that the structure follows."""
     V = V - V.mean(axis=0)
     for name in adata.obs.columns.drop(donor_key, errors="ignore"):
@@ -305,7 +305,7 @@ def _table(adata: Any, found: Choice, data: DataMatrix, batches: Array | None) -
     return pd.DataFrame(columns, index=adata.var_names)
 
 
-def _batches_that_agree(found: Choice, data: DataMatrix, batches: Array) -> Array:
+def _batches_that_agree(found: Choice, data: DataMatrix, batches: Array) -> IntArray:
     """Return the number of batches in which each gene is among those, as many as chosen, that follow the cells best."""
     standard, agreeing = data.standardized("center"), np.zeros(data.n_features, dtype=np.int64)
     for batch in dict.fromkeys(batches):

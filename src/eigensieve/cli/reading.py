@@ -106,8 +106,8 @@ class Samples:
     features: Sequence[str]
     ids: list[str] | None
     apart: dict[str, Array]  # role ("label", "batch") -> its value for every sample
-    rows: Array  # rows and columns of the table that X holds
-    columns: Array
+    rows: IntArray  # rows and columns of the table that X holds
+    columns: IntArray
     prepared: list[str] = field(default_factory=list)  # sentences about what was changed on the way
 
     @property
@@ -144,7 +144,7 @@ class Samples:
         missing = unknown(self.labels)
         return ["no label" if gap else str(label) for label, gap in zip(self.labels, missing, strict=True)]
 
-    def keep_samples(self, mask: Array, sentence: str) -> "Samples":
+    def keep_samples(self, mask: BoolArray, sentence: str) -> "Samples":
         return replace(
             self,
             X=self.X[mask],
@@ -309,7 +309,7 @@ def labels_with(labels: Array, unlabelled: Any) -> Array:
     return marked
 
 
-def dense(X: Any) -> Array:
+def dense(X: Any) -> FloatArray:
     return np.asarray(X.toarray() if hasattr(X, "toarray") else X, dtype=np.float64)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from eigensieve._progress import Progress
-from eigensieve._types import Array
+from eigensieve._types import Array, BoolArray, FloatArray, IntArray
 from eigensieve._words import counted
 from eigensieve.cli.errors import UsageProblem
 from eigensieve.cli.methods import METHODS, Method, Params
@@ -101,7 +101,7 @@ class Fitting:
 
     def frequencies(
         self, samples: Samples, extra: dict[str, Any], count: int, repeats: int, progress: Progress
-    ) -> Array:
+    ) -> FloatArray:
         """How often each feature is selected on random halves of the samples, `count` features each time. All
         knowledge that steered the fit steers the repetitions."""
         from eigensieve.evidence import selection_stability
@@ -120,7 +120,7 @@ class Fitting:
         ).frequencies
 
 
-def _restricted(extra: dict[str, Any], rows: Array, n_samples: int) -> dict[str, Any]:
+def _restricted(extra: dict[str, Any], rows: IntArray, n_samples: int) -> dict[str, Any]:
     """Side information for some of the samples: a pair is kept when both its samples are."""
     place = np.full(n_samples, -1)
     place[rows] = np.arange(len(rows))
@@ -142,7 +142,7 @@ class Selection:
     fitting: Fitting
     samples: Samples
     estimator: Any  # fitted
-    frequency: Array | None  # how often each feature was selected on random halves
+    frequency: FloatArray | None  # how often each feature was selected on random halves
     extra: dict[str, Any] = field(default_factory=dict)  # batches, side data and pairs, as they were passed to ``fit``
 
     @cached_property
@@ -166,7 +166,7 @@ class Selection:
         return Findings.of(self.estimator)
 
     @property
-    def support(self) -> Array:
+    def support(self) -> BoolArray:
         return self.found.support
 
     def chosen(self) -> dict[str, Any]:

@@ -28,7 +28,7 @@ class Gaps:
     share: FloatArray  # of the samples that have a value, per feature
     rows: IntArray | None = None  # which samples of X the data holds; None for all
 
-    def present(self, columns: Array | slice) -> BoolArray:
+    def present(self, columns: IntArray | slice) -> BoolArray:
         some = self.X[:, columns]
         return ~np.isnan(some if self.rows is None else some[self.rows])
 

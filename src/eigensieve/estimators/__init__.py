@@ -3,7 +3,6 @@
 The package checks the input, calls the packages below, sets the learned attributes (names that end in ``_``), and
 saves and loads fitted models. It holds no algorithm. Read the files in this order:
 
-``registry``            the one table of estimator classes
 ``base``                what all share: input checks, warnings; the base of the selectors
 ``sieve_selector``      SieveSelector, the recommended selector: the shortest way from `fit` to the learned attributes
 ``constraints``         constraints on a selection, checked against the features of X

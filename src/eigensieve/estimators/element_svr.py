@@ -66,16 +66,5 @@ class ElementSelectedSVR(RegressorMixin, ElementMachine):
         basis, selection, expansion = super()._match_labels(machine, X, (y - middle) / unit)
         return basis, selection, expansion.rescaled(unit, middle)
 
-    def predict(self, X: Any) -> FloatArray:
-        """Return the predicted numbers.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Samples in rows.
-
-        Returns
-        -------
-        predictions : ndarray of shape (n_samples,)
-        """
-        return self._values(X)[:, 0]
+    def _predicted(self, values: FloatArray) -> FloatArray:
+        return values[:, 0]

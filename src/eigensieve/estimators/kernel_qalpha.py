@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.utils import Tags
 
 from eigensieve._sklearn import StrOptions, whole_fit
-from eigensieve._types import Array, BoolArray, FloatArray
+from eigensieve._types import BoolArray, FloatArray
 from eigensieve.data import DataMatrix, as_data
 from eigensieve.estimators.base import (
     AT_LEAST_ONE,
@@ -128,7 +128,9 @@ class KernelQAlphaSelector(BaseQAlpha):
 
     n_clusters: int = 3
     _: KW_ONLY
-    kernel: Callable[[Array, Array], Array] | Literal["linear", "poly", "rbf", "sections", "precomputed"] = "poly"
+    kernel: (
+        Callable[[FloatArray, FloatArray], FloatArray] | Literal["linear", "poly", "rbf", "sections", "precomputed"]
+    ) = "poly"
     kernel_params: Options | None = None
     n_components: int | None = None
     criterion: Literal["energy", "gap"] = "energy"

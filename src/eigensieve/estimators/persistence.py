@@ -17,7 +17,21 @@ from eigensieve._files import staged
 from eigensieve._version import __version__
 from eigensieve.estimators.model_checks import misfit
 from eigensieve.estimators.outcome import selected_features
-from eigensieve.estimators.registry import ESTIMATORS
+
+ESTIMATORS = {
+    "SieveSelector": "eigensieve.estimators.sieve_selector",
+    "QAlphaSelector": "eigensieve.estimators.qalpha_selector",
+    "KernelQAlphaSelector": "eigensieve.estimators.kernel_qalpha",
+    "FeatureMap": "eigensieve.estimators.feature_map",
+    "TraceRatioSelector": "eigensieve.estimators.trace_ratio",
+    "UnwantedVariationRemover": "eigensieve.estimators.variation",
+    "WeightedFeatures": "eigensieve.estimators.weighted",
+    "ElementSelectedSVC": "eigensieve.estimators.element_svc",
+    "ElementSelectedSVR": "eigensieve.estimators.element_svr",
+    "ReducedSetSVC": "eigensieve.estimators.reduced_set",
+    "RejectionCascade": "eigensieve.estimators.rejection_cascade",
+}
+"""Name of every public estimator -> the module it is in. Model files may hold these."""
 
 FORMAT = 3
 HEADER = "eigensieve.json"

@@ -14,7 +14,7 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from eigensieve._sklearn import HasMethods, is_fitted, safe_indexing, whole_fit
-from eigensieve._types import Array
+from eigensieve._types import Array, BoolArray, FloatArray
 from eigensieve.elements import KIND_NAMES, FullExpansion, false_negative_bound, rejection_rates, rejection_threshold
 from eigensieve.estimators.base import INSIDE_0_1, Estimator, check_columns, scikit_state
 from eigensieve.estimators.element_svc import ElementSelectedSVC
@@ -151,7 +151,7 @@ class RejectionCascade(MetaEstimatorMixin, ClassifierMixin, Estimator):
         self.false_negative_bound_ = float(bound) if np.isfinite(threshold) else 0.0
         return self
 
-    def rejected(self, X: Any) -> Array:
+    def rejected(self, X: Any) -> BoolArray:
         """Return which samples the rejector turns away.
 
         Parameters
@@ -170,7 +170,7 @@ class RejectionCascade(MetaEstimatorMixin, ClassifierMixin, Estimator):
         check_columns(X)
         return _named_or_valid(X, validate_data(self, X, reset=False, dtype="numeric"))
 
-    def _rejected(self, X: Any) -> Array:
+    def _rejected(self, X: Any) -> BoolArray:
         return positive_scores(self.rejector_, X) < self.threshold_
 
     def predict(self, X: Any) -> Array:
@@ -245,7 +245,7 @@ def _prepared(estimator: BaseEstimator) -> tuple[Any, bool]:
     return (estimator, True) if is_fitted(estimator) else (clone(estimator), False)
 
 
-def _named_or_valid(X: Any, X_valid: Array) -> Any:
+def _named_or_valid(X: Any, X_valid: FloatArray) -> Any:
     """Return a data frame as it is, because estimators may compare names. Otherwise return the checked array."""
     return X if hasattr(X, "columns") else X_valid
 

@@ -77,6 +77,24 @@ class SmallMachine(Estimator):
     def _decisions(self, X: FloatArray) -> FloatArray:
         """Return f (samples x outputs)."""
 
+    @abstractmethod
+    def _predicted(self, values: FloatArray) -> Array:
+        """Return the predictions for f (samples x outputs)."""
+
+    def predict(self, X: Any) -> Array:
+        """Return the predicted numbers, or classes; of two classes the second where f exceeds `threshold_`.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples in rows.
+
+        Returns
+        -------
+        predictions : ndarray of shape (n_samples,)
+        """
+        return self._predicted(self._values(X))
+
     def _values(self, X: Any) -> FloatArray:
         """Return f (samples x outputs) of data as the user gives them."""
         check_is_fitted(self)
@@ -119,22 +137,9 @@ class SmallClassifier(ClassifierMixin, SmallMachine):
         decisions = self._values(X)
         return decisions[:, 0] if decisions.shape[1] == 1 else decisions
 
-    def predict(self, X: Any) -> Array:
-        """Return the predicted classes; with two classes, the second where the decision value exceeds `threshold_`.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Samples in rows.
-
-        Returns
-        -------
-        labels : ndarray of shape (n_samples,)
-        """
-        decisions = self.decision_function(X)
-        if decisions.ndim == 1:
-            return np.asarray(self.classes_[(decisions > self.threshold_).astype(np.intp)])
-        return np.asarray(self.classes_[decisions.argmax(axis=1)])
+    def _predicted(self, values: FloatArray) -> Array:
+        second = (values[:, 0] > self.threshold_).astype(np.intp)
+        return np.asarray(self.classes_[second if values.shape[1] == 1 else values.argmax(axis=1)])
 
     def calibrate(
         self, X: Any, y: Any, *, max_false_negative_rate: float = 0.02, confidence: float | None = None

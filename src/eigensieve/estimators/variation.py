@@ -10,7 +10,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from eigensieve._sklearn import Interval, whole_fit
-from eigensieve._types import Array
+from eigensieve._types import FloatArray
 from eigensieve.data import DataMatrix
 from eigensieve.estimators.base import AUTO, Estimator, check_data, name_columns
 from eigensieve.estimators.knowledge import read_batches, read_side
@@ -95,7 +95,7 @@ class UnwantedVariationRemover(OneToOneFeatureMixin, TransformerMixin, Estimator
         self.scale_ = np.asarray(data.scale)
         return self
 
-    def transform(self, X: Any) -> Array:
+    def transform(self, X: Any) -> FloatArray:
         """Return X without the unwanted directions, as a dense array in memory.
 
         Parameters

@@ -6,14 +6,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from eigensieve._progress import Progress, silent
-from eigensieve._types import Array
+from eigensieve._types import BoolArray, FloatArray, IntArray
 from eigensieve.data import DataMatrix, Orders
 from eigensieve.evidence.exchange import ANY, Exchange
 from eigensieve.evidence.scores import NullSample, step_up
 
 N_FOLDS = 5
 
-Fit = Callable[[Array], Array]
+Fit = Callable[[BoolArray], FloatArray]
 """fit(active) -> V (n_samples, n_columns): an embedding learned from the active features alone."""
 
 
@@ -21,8 +21,8 @@ Fit = Callable[[Array], Array]
 class Discoveries:
     """The result of the calibration."""
 
-    p_values: Array  # chance that a feature without structure scores as high; 1 for features that were not usable
-    selected: Array  # mask of the features that pass at the false discovery rate asked for
+    p_values: FloatArray  # chance that a feature without structure scores as high; 1 for features that were not usable
+    selected: BoolArray  # mask of the features that pass at the false discovery rate asked for
 
     @property
     def count(self) -> int:
@@ -31,12 +31,12 @@ class Discoveries:
 
 def discover(
     data: DataMatrix,
-    usable: Array,
+    usable: BoolArray,
     fit: Fit,
     *,
     fdr: float,
     rng: np.random.Generator,
-    tested: Array | None = None,
+    tested: BoolArray | None = None,
     n_folds: int = N_FOLDS,
     exchange: Exchange = ANY,
     orders: Orders | None = None,
@@ -78,8 +78,8 @@ def discover(
 
 def follow(
     views: Sequence[DataMatrix],
-    usable: Array,
-    embedding: Array,
+    usable: BoolArray,
+    embedding: FloatArray,
     *,
     fdr: float,
     rng: np.random.Generator,
@@ -102,7 +102,7 @@ def follow(
     return Discoveries(p_values, selected)
 
 
-def _drawn_in(orders: Orders | None, features: Array, exchange: Exchange) -> tuple[Array, Exchange]:
+def _drawn_in(orders: Orders | None, features: BoolArray, exchange: Exchange) -> tuple[IntArray, Exchange]:
     """Return the features, and the exchange of samples, in the orders that random draws follow."""
     if orders is None:
         return np.flatnonzero(features), exchange

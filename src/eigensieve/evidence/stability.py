@@ -19,7 +19,7 @@ from eigensieve._errors import wrong_parameter
 from eigensieve._files import CheckpointError, staged
 from eigensieve._progress import Progress, progress_for
 from eigensieve._sklearn import num_samples, safe_indexing
-from eigensieve._types import Array
+from eigensieve._types import Array, BoolArray, FloatArray, IntArray
 from eigensieve.data import as_data, fingerprint, is_stored
 
 STABLE = 0.8
@@ -39,15 +39,15 @@ class Stability:
         Their names, where they have names.
     """
 
-    selections: Array
+    selections: BoolArray
     feature_names: Array | None = None
 
     @property
-    def frequencies(self) -> Array:
+    def frequencies(self) -> FloatArray:
         """Fraction of the subsamples on which each feature was selected."""
         return np.asarray(self.selections.mean(axis=0))
 
-    def stable(self, threshold: float = STABLE) -> Array:
+    def stable(self, threshold: float = STABLE) -> IntArray:
         """Return the features that were selected often, most frequent first.
 
         Parameters
@@ -70,7 +70,7 @@ def selection_stability(
     y: Any = None,
     *,
     groups: Any = None,
-    fit_params: Callable[[Array], dict[str, Any]] | None = None,
+    fit_params: Callable[[IntArray], dict[str, Any]] | None = None,
     n_subsamples: int = 50,
     fraction: float = 0.5,
     random_state: int | np.random.RandomState | None = 0,
@@ -138,7 +138,7 @@ def selection_stability(
     size = max(1, round(fraction * n_units))
     progress = progress_for("selection_stability", verbose) if progress is None else progress
 
-    def rows(run: int) -> Array:
+    def rows(run: int) -> IntArray:
         chosen = np.random.default_rng([seed, run]).permutation(n_units)[:size]
         return np.sort(chosen) if groups is None else np.flatnonzero(np.isin(units, chosen))
 
@@ -177,7 +177,7 @@ def _checked(X: Any, y: Any) -> Any:
     return X
 
 
-def _units(groups: Any, n_samples: int) -> Array:
+def _units(groups: Any, n_samples: int) -> IntArray:
     """Return the number of each sample's group."""
     words = np.asarray(groups).reshape(-1)
     if len(words) != n_samples:
@@ -203,8 +203,8 @@ def _names(X: Any) -> Array | None:
 
 
 def _selected(
-    selector: BaseEstimator, X: Any, y: Any, rows: Array, known: dict[str, Any], run: int
-) -> tuple[int, Array]:
+    selector: BaseEstimator, X: Any, y: Any, rows: IntArray, known: dict[str, Any], run: int
+) -> tuple[int, BoolArray]:
     labels = None if y is None else safe_indexing(y, rows)
     return run, np.asarray(selector.fit(safe_indexing(X, rows), labels, **known).get_support(), dtype=bool)
 
@@ -239,7 +239,7 @@ class _Store:
     def __init__(self, path: str | os.PathLike[str] | None, fingerprint: str, n_features: int) -> None:
         self.path = None if path is None else Path(path)
         self.fingerprint = fingerprint
-        self.selections: dict[int, Array] = {}
+        self.selections: dict[int, BoolArray] = {}
         if self.path is not None and self.path.exists():
             try:
                 self.selections = self._read(self.path, n_features)
@@ -251,7 +251,7 @@ class _Store:
                     "start afresh."
                 ) from error
 
-    def _read(self, path: Path, n_features: int) -> dict[int, Array]:
+    def _read(self, path: Path, n_features: int) -> dict[int, BoolArray]:
         with np.load(path, allow_pickle=False) as stored:
             runs, packed = stored["runs"], stored["selections"]
             if str(stored["fingerprint"]) != self.fingerprint:
@@ -262,7 +262,7 @@ class _Store:
         selections = np.unpackbits(packed, axis=1, count=n_features).astype(bool)
         return dict(zip(runs.tolist(), selections, strict=True))
 
-    def add(self, run: int, support: Array) -> None:
+    def add(self, run: int, support: BoolArray) -> None:
         self.selections[run] = support
         if self.path is None:
             return

@@ -19,7 +19,7 @@ from scipy.spatial.distance import cdist
 
 from eigensieve._errors import wrong_parameter
 from eigensieve._extras import require
-from eigensieve._types import Array, FloatArray, IntArray
+from eigensieve._types import FloatArray, IntArray
 from eigensieve.data import near_zero, ordered_map
 
 Method = Literal["auto", "exact", "approximate"]
@@ -66,7 +66,7 @@ def knn_graph(
     return _joined(neighbours, values)
 
 
-def local_graph(X: Array, n_neighbors: int = 5, n_around: int = 10, donors: IntArray | None = None) -> csr_array:
+def local_graph(X: FloatArray, n_neighbors: int = 5, n_around: int = 10, donors: IntArray | None = None) -> csr_array:
     """Build the symmetric nearest-neighbour graph by distances relative to the surroundings of both samples.
 
     Neighbours are those with the smallest d_ij / sqrt(r_i r_j), where r_i is the mean distance of sample i from its
@@ -84,7 +84,7 @@ def local_graph(X: Array, n_neighbors: int = 5, n_around: int = 10, donors: IntA
     return _joined(neighbours, np.ones(neighbours.shape))
 
 
-def nearest_donors(X: Array, donors: IntArray, n_neighbors: int, n_around: int | None = None) -> IntArray:
+def nearest_donors(X: FloatArray, donors: IntArray, n_neighbors: int, n_around: int | None = None) -> IntArray:
     """Return the nearest samples of other donors, one per donor; several where there are fewer donors than neighbours.
 
     Samples of the same donor are alike, and so they are no evidence that donors belong together. With `n_around`,
@@ -113,7 +113,7 @@ def nearest_donors(X: Array, donors: IntArray, n_neighbors: int, n_around: int |
     return neighbours
 
 
-def _squared_distances(X: Array) -> FloatArray:
+def _squared_distances(X: FloatArray) -> FloatArray:
     Z = X - X.mean(axis=0, dtype=np.float64)
     half = np.einsum("td,td->t", Z, Z) / 2.0
     squared = Z @ (-2.0 * Z.T)
@@ -205,7 +205,7 @@ def _approximate_neighbours(
 
 
 def nearest(
-    points: Array, targets: Array, n_neighbors: int, divisors: FloatArray | None = None
+    points: FloatArray, targets: FloatArray, n_neighbors: int, divisors: FloatArray | None = None
 ) -> tuple[IntArray, FloatArray]:
     """Return the nearest targets of every point, and their distances.
 
@@ -222,7 +222,7 @@ def nearest(
     return neighbours, np.sqrt(squared) / space.unit
 
 
-def nearest_among(points: Array, targets: Array, n_neighbors: int) -> IntArray:
+def nearest_among(points: FloatArray, targets: FloatArray, n_neighbors: int) -> IntArray:
     """Return the positions of the nearest targets of every point, as :func:`nearest` finds them."""
     return nearest(points, targets, n_neighbors)[0]
 
@@ -230,7 +230,7 @@ def nearest_among(points: Array, targets: Array, n_neighbors: int) -> IntArray:
 class _Space:
     """Points and targets about their mean, scaled so that no coordinate exceeds one."""
 
-    def __init__(self, points: Array, targets: Array, divisors: FloatArray | None) -> None:
+    def __init__(self, points: FloatArray, targets: FloatArray, divisors: FloatArray | None) -> None:
         self.same = points is targets
         mean = targets.mean(axis=0, dtype=np.float64)
         self.targets = targets - mean

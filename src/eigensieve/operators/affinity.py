@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 import scipy.linalg
 
-from eigensieve._types import Array, FloatArray
+from eigensieve._types import FloatArray
 from eigensieve.data import DataMatrix, one_blas_thread
 from eigensieve.operators.steps import SpreadStep
 
-Constants = tuple[Array, ...]
+Constants = tuple[FloatArray, ...]
 """Arrays with one entry per feature."""
 
 _EXTRA = 2  # columns beyond those wanted: they make the block method settle in fewer passes

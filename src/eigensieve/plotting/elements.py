@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator
 from sklearn.metrics import roc_auc_score
 from sklearn.utils.validation import check_is_fitted
 
-from eigensieve._types import Array
+from eigensieve._types import FloatArray, IntArray
 from eigensieve.estimators import positive_scores
 from eigensieve.plotting.axes import Display, ModelDisplay
 
@@ -32,7 +32,7 @@ class ElementMaskDisplay(ModelDisplay):
     ax_, figure_ : matplotlib Axes and Figure
     """
 
-    counts: Array
+    counts: IntArray
     _: KW_ONLY
     image_shape: tuple[int, int] | None = None
     feature_names: Any = None
@@ -78,7 +78,7 @@ class ElementPathDisplay(ModelDisplay):
     ax_, line_, figure_ : matplotlib artists
     """
 
-    path: Array
+    path: FloatArray
     _: KW_ONLY
     label: str | None = None
 
@@ -109,7 +109,7 @@ class RejectionCurveDisplay(Display):
     ax_, lines_, figure_ : matplotlib artists
     """
 
-    curves: Mapping[str, tuple[Array, Array, float]]
+    curves: Mapping[str, tuple[FloatArray, FloatArray, float]]
 
     @classmethod
     def from_estimators(cls, estimators: Mapping[str, Any], X: Any, y: Any, *, ax: Any = None, **kwargs: Any) -> Self:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from eigensieve._extras import require
+from eigensieve._types import BoolArray, FloatArray, IntArray
 from eigensieve.tables.columns import table_of
 from eigensieve.tables.errors import (
     PER_TEXT,
@@ -53,11 +54,11 @@ class _ArrowColumns:
     def texts(self, columns: Sequence[int]) -> list[list[str]]:
         return [_texts(self.arrow.column(column)) for column in columns]
 
-    def numbers(self, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def numbers(self, columns: IntArray) -> tuple[FloatArray, BoolArray]:
         numeric = np.array([_is_numeric(self.types[column]) for column in columns], dtype=bool)
         return self._values(columns[numeric]), numeric
 
-    def some_numbers(self) -> np.ndarray:
+    def some_numbers(self) -> FloatArray:
         return self._values(np.arange(1, len(self.names)))
 
     def id_column(self, text_columns: list[int], taken: Sequence[int]) -> int | None:
@@ -77,7 +78,7 @@ class _ArrowColumns:
         texts = _texts(self.arrow.column(0))
         return 0 if len(set(texts)) == len(texts) else None
 
-    def rows(self, rows: np.ndarray, names: Sequence[str]) -> np.ndarray:
+    def rows(self, rows: IntArray, names: Sequence[str]) -> FloatArray:
         text = [self.names[column] for column in self.text_columns() if column != 0]
         if text:
             raise text_among_numbers(self.request.path, text)
@@ -86,7 +87,7 @@ class _ArrowColumns:
     def line(self, row: int) -> list[str]:
         return [repr(float(value)) for value in self.some_numbers()[row]]
 
-    def _values(self, columns: np.ndarray) -> np.ndarray:
+    def _values(self, columns: IntArray) -> FloatArray:
         """Columns as one matrix: float32 where all of them are, float64 otherwise; NaN for nulls."""
         pa = require("pyarrow", extra="cli")
         single = bool(len(columns)) and all(self.types[column] == pa.float32() for column in columns)

@@ -14,6 +14,7 @@ from typing import IO, Any
 
 import numpy as np
 
+from eigensieve._types import FloatArray
 from eigensieve.tables.columns import table_of
 from eigensieve.tables.dialect import TAB_ENDINGS, Dialect
 from eigensieve.tables.errors import DataError
@@ -21,7 +22,7 @@ from eigensieve.tables.files import Source, ending_of, open_for_writing, read_co
 from eigensieve.tables.grid import comment_among, find_grid
 from eigensieve.tables.table import Request, Sheet, Table, read_with
 
-Line = tuple[list[Any], np.ndarray, list[Any]]
+Line = tuple[list[Any], FloatArray, list[Any]]
 _BEGIN, _END = b"!series_matrix_table_begin", b"!series_matrix_table_end"
 """Marks around the numbers in a series matrix of the Gene Expression Omnibus (GEO)."""
 
@@ -101,7 +102,7 @@ def lines(table: Table) -> tuple[list[str], Iterator[Line]]:
     return header, zip(before, (_line(table.X[[row]]) for row in numbers), after, strict=True)
 
 
-def _line(part: Any) -> np.ndarray:
+def _line(part: Any) -> FloatArray:
     return np.ravel(part if isinstance(part, np.ndarray) else part.toarray())
 
 
@@ -113,7 +114,7 @@ def _write(file: IO[str], table: Table, dialect: Dialect) -> None:
     writer.writerows([*map(str, before), *_cells(values, dialect), *map(str, after)] for before, values, after in rows)
 
 
-def _cells(values: np.ndarray, dialect: Dialect) -> list[str]:
+def _cells(values: FloatArray, dialect: Dialect) -> list[str]:
     """Shortest text that reads back as the same number; nothing for a missing value."""
     texts = map(repr, values.tolist()) if values.dtype == np.float64 else map(str, values)
     cells = ["" if text == "nan" else text.removesuffix(".0") for text in texts]

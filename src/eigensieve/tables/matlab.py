@@ -15,6 +15,7 @@ import numpy as np
 from scipy.sparse import csc_matrix
 
 from eigensieve._extras import require
+from eigensieve._types import Array, DType
 from eigensieve.tables.arrays import as_matrix, check_sparse, matrix_table, only_matrix, with_arrays
 from eigensieve.tables.errors import PER_TEXT, allowance, claim, parsing, position
 from eigensieve.tables.files import read_content
@@ -110,14 +111,14 @@ def _load_hdf5(path: Path, request: Request) -> dict[str, Any]:
     return variables
 
 
-def _vector(variable: Any) -> np.ndarray:
+def _vector(variable: Any) -> Array:
     values = np.ravel(variable)
     if values.dtype == object:
         values = _texts(values)
     return values.astype(np.int64) if values.dtype.kind in "ub" and values.dtype != np.uint64 else values
 
 
-def _texts(cells: np.ndarray) -> np.ndarray:
+def _texts(cells: Array) -> Array:
     """A cell array of strings as an array of strings."""
     return np.array([str(np.ravel(cell)[0]) if np.size(cell) else "" for cell in np.ravel(cells)])
 
@@ -178,7 +179,7 @@ class _Reader:
         padding = 0 if first == _COMPRESSED else -size % 8
         return first, data[begin : begin + size], begin + size + padding
 
-    def _numbers(self, data: bytes, place: int) -> tuple[np.ndarray, int]:
+    def _numbers(self, data: bytes, place: int) -> tuple[Array, int]:
         kind, numbers, place = self._element(data, place)
         stored = np.dtype(self.order + _STORED[kind]) if kind in _STORED else None
         if stored is None or len(numbers) % stored.itemsize:
@@ -208,7 +209,7 @@ class _Reader:
             value = self._cells(data, place, size, depth)
         return name.decode("utf-8"), value
 
-    def _full(self, data: bytes, place: int, shape: tuple[int, ...], dtype: np.dtype, is_complex: bool) -> np.ndarray:
+    def _full(self, data: bytes, place: int, shape: tuple[int, ...], dtype: DType, is_complex: bool) -> Array:
         parts = []
         for _ in range(1 + is_complex):
             numbers, place = self._numbers(data, place)
@@ -235,7 +236,7 @@ class _Reader:
         check_sparse(matrix)
         return matrix
 
-    def _texts(self, data: bytes, place: int, shape: tuple[int, ...]) -> np.ndarray:
+    def _texts(self, data: bytes, place: int, shape: tuple[int, ...]) -> Array:
         """The texts along the last axis of an array of characters."""
         kind, stored, _ = self._element(data, place)
         if kind == _UTF8:
@@ -252,7 +253,7 @@ class _Reader:
             raise _Damage("fewer or more characters than the shape says")
         return np.array([text[row::rows] for row in range(rows)], dtype=str)
 
-    def _cells(self, data: bytes, place: int, shape: tuple[int, ...], depth: int) -> np.ndarray:
+    def _cells(self, data: bytes, place: int, shape: tuple[int, ...], depth: int) -> Array:
         count = math.prod(shape)
         if 8 * count > len(data):
             raise _Damage("fewer cells than the shape says")

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import coo_matrix, csr_matrix, issparse
 
+from eigensieve._types import FloatArray, IntArray
 from eigensieve.tables.arrays import matrix_table, refuse_names
 from eigensieve.tables.errors import PER_FEATURE, PER_TEXT, DataError, claim, damaged, too_large
 from eigensieve.tables.files import Source, open_for_writing, read_content
@@ -166,7 +167,7 @@ def _header(content: Any, path: str | Path) -> _Header:
 
 def _entries(
     content: Any, header: _Header, with_values: bool, path: str | Path
-) -> tuple[tuple[np.ndarray, np.ndarray], np.ndarray]:
+) -> tuple[tuple[IntArray, IntArray], FloatArray]:
     """Rows and columns, from 0, and values of the stored entries."""
     from eigensieve.tables._delimited_numba import BAD, parse_entries
 

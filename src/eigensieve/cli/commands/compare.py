@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
-from eigensieve._types import Array
+from eigensieve._types import Array, IntArray
 from eigensieve._words import counted
 from eigensieve.cli.console import Console
 from eigensieve.cli.errors import InputProblem, UsageProblem, input_errors
@@ -23,12 +23,12 @@ EXAMPLES = (
     "eigensieve compare genes.csv --label tissue --methods sieve,sieve-labels,f-test --n-features 20,50 -o table.csv",
 )
 
-Chooser = Callable[[Any, Array, Array | None, int, int], Array]
+Chooser = Callable[[Any, Array, Array | None, int, int], IntArray]
 """Training samples, their labels, their batches, how many, a seed -> columns."""
 
 
 def _with(name: str, **params: Any) -> Chooser:
-    def choose(X: Any, y: Array, batches: Array | None, count: int, seed: int) -> Array:
+    def choose(X: Any, y: Array, batches: Array | None, count: int, seed: int) -> IntArray:
         fitting = Fitting(name, {"n_features_to_select": count, **params})
         if "seed" in fitting.method.options:
             fitting.params["random_state"] = seed
@@ -38,13 +38,13 @@ def _with(name: str, **params: Any) -> Chooser:
     return choose
 
 
-def _variance(X: Any, y: Array, batches: Array | None, count: int, seed: int) -> Array:
+def _variance(X: Any, y: Array, batches: Array | None, count: int, seed: int) -> IntArray:
     from eigensieve.data import as_data
 
     return np.argsort(-as_data(X).stats().centered_norm, kind="stable")[:count]
 
 
-def _f_test(X: Any, y: Array, batches: Array | None, count: int, seed: int) -> Array:
+def _f_test(X: Any, y: Array, batches: Array | None, count: int, seed: int) -> IntArray:
     from sklearn.feature_selection import f_classif, f_regression
 
     with np.errstate(all="ignore"):
@@ -52,11 +52,11 @@ def _f_test(X: Any, y: Array, batches: Array | None, count: int, seed: int) -> A
     return np.argsort(-np.nan_to_num(values), kind="stable")[:count]
 
 
-def _random(X: Any, y: Array, batches: Array | None, count: int, seed: int) -> Array:
+def _random(X: Any, y: Array, batches: Array | None, count: int, seed: int) -> IntArray:
     return np.random.default_rng(seed).choice(X.shape[1], count, replace=False)
 
 
-def _sieve_labels(X: Any, y: Array, batches: Array | None, count: int, seed: int) -> Array:
+def _sieve_labels(X: Any, y: Array, batches: Array | None, count: int, seed: int) -> IntArray:
     supervision = "numbers" if y.dtype.kind == "f" else "classes"
     return _with("sieve", supervision=supervision)(X, y, batches, count, seed)
 
@@ -224,7 +224,7 @@ def _run(samples: Samples, task: _Task, options: CompareOptions, console: Consol
     return rows
 
 
-def _scores(X: Any, y: Array, train: Array, test: Array, columns: Array, seed: int) -> dict[str, float]:
+def _scores(X: Any, y: Array, train: IntArray, test: IntArray, columns: IntArray, seed: int) -> dict[str, float]:
     from sklearn.cluster import KMeans
     from sklearn.exceptions import ConvergenceWarning
     from sklearn.metrics import normalized_mutual_info_score
