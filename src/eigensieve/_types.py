@@ -3,7 +3,7 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 FloatArray = NDArray[np.floating[Any]]
 """Real numbers, in single or double precision."""
@@ -19,6 +19,19 @@ ByteArray = NDArray[np.uint8]
 
 DType = np.dtype[Any]
 """Type of the numbers in an array."""
+
+RandomState = int | np.random.RandomState | np.random.Generator | None
+"""A seed, or a source of random numbers."""
+
+JsonDict = dict[str, Any]
+"""A plain dict: JSON values, settings or arguments by name."""
+
+MatrixLike = Any
+"""Data as the user gives it, of packages without types: an array, a list, a sparse matrix, a data frame, AnnData, a
+Dask collection, an open file, or a data matrix."""
+
+OneEach = ArrayLike | None
+"""What the user may give for each sample, feature or pair: an array, a list, a Series."""
 
 Array = NDArray[Any]
 """Several kinds are allowed: numbers as the user stores them, labels, names, memory that is read into."""

@@ -8,7 +8,7 @@ import numpy as np
 from eigensieve._errors import wrong_parameter
 from eigensieve._extras import require
 from eigensieve._progress import progress_for
-from eigensieve._types import Array, FloatArray, IntArray
+from eigensieve._types import Array, FloatArray, IntArray, JsonDict, MatrixLike, OneEach, RandomState
 from eigensieve._version import __version__
 from eigensieve.cells.choice import Choice, choose
 from eigensieve.data import DataMatrix, are_amounts, are_counts, as_data, log_counts
@@ -29,16 +29,16 @@ def select_genes(
     layer: str | None = None,
     labels_key: str | None = None,
     donor_key: str | None = None,
-    side: Any = None,
+    side: MatrixLike = None,
     transform: Literal["auto", "log", "none"] = "auto",
-    keep: Any = None,
-    exclude: Any = None,
+    keep: OneEach = None,
+    exclude: OneEach = None,
     gene_groups: Any = None,
     max_per_group: int = 1,
     gene_costs: Any = None,
     max_cost: float | None = None,
     fdr: float = 0.1,
-    random_state: Any = 0,
+    random_state: RandomState = 0,
     subset: bool = False,
     inplace: bool = True,
     verbose: int = 0,
@@ -230,7 +230,7 @@ def _check(adata: Any, n_top_genes: Any, layer: str | None, transform: str) -> N
         raise wrong_parameter("transform", _NAME, "be 'auto', 'log' or 'none'", repr(transform))
 
 
-def _check_amounts(X: Any, given: str) -> None:
+def _check_amounts(X: MatrixLike, given: str) -> None:
     """Raise where values that are to be log-normalised are negative."""
     if not are_amounts(X):
         raise ValueError(
@@ -239,7 +239,7 @@ def _check_amounts(X: Any, given: str) -> None:
         )
 
 
-def _in_words(adata: Any, done: dict[str, Any]) -> str:
+def _in_words(adata: Any, done: JsonDict) -> str:
     """Put ``adata.uns["hvg"]`` into words: how values are read, and which differences are removed."""
     parts = ["counts are log-normalised" if done["log_normalized"] else "values are taken as they are"]
     parts += ["what follows the library size is taken off"] if done["depth_removed"] else []

@@ -16,6 +16,8 @@ from typing import Annotated, Any, get_type_hints
 
 import typer
 
+from eigensieve._types import JsonDict
+from eigensieve._version import __version__
 from eigensieve.cli.commands import COMMANDS
 from eigensieve.cli.console import CLOSED, printable
 from eigensieve.cli.errors import (
@@ -61,8 +63,6 @@ def _application(arguments: Sequence[str]) -> typer.Typer:
 
 def _version(wanted: bool) -> None:
     if wanted:
-        from eigensieve._version import __version__
-
         typer.echo(f"eigensieve {__version__}")
         raise typer.Exit()
 
@@ -78,7 +78,7 @@ def _main(
 def _with_flat_options(function: Callable[..., None]) -> Callable[..., None]:
     """Return the function as typer wants it. A command takes settings as dataclasses. Typer knows only flat parameters,
     so the function returned has one parameter per field and puts the fields together again."""
-    groups: dict[str, Any] = {}
+    groups: JsonDict = {}
     flat: list[Parameter] = []
     for parameter in signature(function, eval_str=True).parameters.values():
         if is_dataclass(parameter.annotation):

@@ -9,7 +9,7 @@ from scipy.sparse import issparse
 
 from eigensieve._errors import wrong_parameter
 from eigensieve._extras import require
-from eigensieve._types import Array
+from eigensieve._types import Array, MatrixLike
 from eigensieve.data.dense import DenseData
 from eigensieve.data.disk.npy import memmap_source, npy_source
 from eigensieve.data.disk.sources import (
@@ -25,7 +25,7 @@ from eigensieve.data.matrix import DataMatrix
 from eigensieve.data.sparse import SparseData
 
 
-def as_data(X: Any, max_memory: int | None = None) -> DataMatrix:
+def as_data(X: MatrixLike, max_memory: int | None = None) -> DataMatrix:
     """Return the data matrix for the user's data: the one place that knows the backends. X is an array, sparse matrix,
     memory map, HDF5 dataset, Zarr array, AnnData, Dask collection or DataMatrix. `max_memory` is how many bytes data
     read from disk may take at any time."""
@@ -56,12 +56,12 @@ def as_data(X: Any, max_memory: int | None = None) -> DataMatrix:
     )
 
 
-def is_stored(X: Any) -> bool:
+def is_stored(X: MatrixLike) -> bool:
     """Return whether data is not only an array in memory: memory maps, HDF5, Zarr, AnnData, Dask."""
     return isinstance(X, DataMatrix) or stored_kind(X) is not None
 
 
-def stored_kind(X: Any) -> str | None:
+def stored_kind(X: MatrixLike) -> str | None:
     """Return the kind of stored or distributed data that an object is; None for everything else. The names of its type
     tell, so that no optional package is imported to find out that it is not in use."""
     package, name = type(X).__module__.partition(".")[0], type(X).__name__
@@ -76,7 +76,7 @@ def stored_kind(X: Any) -> str | None:
     return None
 
 
-def _source_of(X: Any, kind: str, memory: int) -> Source | None:
+def _source_of(X: MatrixLike, kind: str, memory: int) -> Source | None:
     """Return the source behind an open handle; None for a memory map that must be used as an array."""
     if kind == "memmap":
         return memmap_source(X)

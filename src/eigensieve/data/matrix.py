@@ -17,7 +17,7 @@ import numpy as np
 from scipy.sparse import hstack, issparse, vstack
 
 from eigensieve._progress import Progress, silent
-from eigensieve._types import Array, BoolArray, DType, FloatArray, IntArray
+from eigensieve._types import Array, BoolArray, DType, FloatArray, IntArray, JsonDict
 from eigensieve.data.digest import place_values
 from eigensieve.data.passes import BackwardSum, Block, BlockFunction, Sweep, add_up, numbered, ordered_map
 from eigensieve.data.stats import BlockMoments, ColumnStats, joined_stats, standardization
@@ -49,7 +49,7 @@ class Shared:
     exponents: IntArray | None = None
     """The powers of two by which the columns were multiplied, if they were; see ``memory.py``."""
     gaps: "Gaps | None" = None
-    kept: dict[str, Any] = field(default_factory=dict)
+    kept: JsonDict = field(default_factory=dict)
     """Objects that a backend keeps from pass to pass."""
 
 

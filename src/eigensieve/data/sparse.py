@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 from scipy.sparse import csc_array, issparse
 
-from eigensieve._types import Array, DType, FloatArray, IntArray
+from eigensieve._types import Array, DType, FloatArray, IntArray, MatrixLike
 from eigensieve.data.dense import FARTHEST, at, standardised
 from eigensieve.data.digest import sparse_digests
 from eigensieve.data.matrix import DataMatrix, Ranges, Shared
@@ -25,7 +25,7 @@ class SparseData(DataMatrix):
     """A sparse matrix in compressed columns. Compressed columns are used as they are; any other layout is converted
     once (one copy of the non-zeros)."""
 
-    def __init__(self, X: Any) -> None:
+    def __init__(self, X: MatrixLike) -> None:
         super().__init__(X.shape[0], X.shape[1], np.dtype(np.float32 if X.dtype == np.float32 else np.float64))
         columns = X.tocsc()
         if not columns.has_canonical_format:
@@ -214,7 +214,7 @@ class SparseBlock:
         return csc_array(arrays, shape=(self.n_samples, self.stop - self.start)).astype(np.float64, copy=False)
 
 
-def near_zero(X: Any) -> Any:
+def near_zero(X: MatrixLike) -> Any:
     """Return samples as far apart as those of X, moved so that their inner products keep the digits of the distances.
     Columns far from zero are moved by their mean. A sparse result holds no entry twice."""
     if not issparse(X):
@@ -228,7 +228,7 @@ def near_zero(X: Any) -> Any:
     return csc_array((moved[0], data.indices.astype(np.int64), data.indptr), shape=data.shape).tocsr()
 
 
-def without_repeats(X: Any) -> Any:
+def without_repeats(X: MatrixLike) -> Any:
     """Return a sparse matrix in compressed rows or columns that holds no entry twice: X itself where it is one. Entries
     that are stored several times count as their sum. Code that reads the stored values one by one would take each for a
     value of its own. X is never changed."""

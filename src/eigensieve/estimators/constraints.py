@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, clone
 
 from eigensieve._errors import wrong_parameter
-from eigensieve._types import BoolArray, FloatArray, IntArray
+from eigensieve._types import BoolArray, FloatArray, IntArray, JsonDict, MatrixLike
 from eigensieve._words import counted
 from eigensieve.data import DataMatrix
 from eigensieve.estimators.base import warn_user
@@ -124,7 +124,7 @@ class ConstraintCost:
     instead: IntArray  # features that would have been selected without constraints and are not
 
 
-def constraint_cost(model: BaseEstimator, X: Any, data: DataMatrix, known: dict[str, Any]) -> ConstraintCost | None:
+def constraint_cost(model: BaseEstimator, X: MatrixLike, data: DataMatrix, known: JsonDict) -> ConstraintCost | None:
     """Return what the constraints of a fitted selector cost, given the arguments of ``fit`` (`data` is X with centred
     columns of unit norm). None if it has none, has selected nothing, or followed labels that are not given."""
     if all(getattr(model, name, None) is None for name in _NAMES) or not model.support_.any():

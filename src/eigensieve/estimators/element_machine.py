@@ -6,13 +6,14 @@ from numbers import Integral
 from typing import Any, Literal, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.sparse import csc_array
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from eigensieve._progress import progress_for
 from eigensieve._sklearn import Interval, StrOptions, whole_fit
-from eigensieve._types import FloatArray, IntArray
+from eigensieve._types import FloatArray, IntArray, JsonDict, MatrixLike, RandomState
 from eigensieve.data import one_blas_thread
 from eigensieve.elements import (
     LARGEST,
@@ -72,7 +73,7 @@ class ElementMachine(SmallMachine):
     ridge: float | Literal["auto"] = "auto"
     tol: float = 1e-6
     table_size: int | None = None
-    random_state: Any = None
+    random_state: RandomState = None
     verbose: int = 0
 
     _parameter_constraints = {
@@ -89,7 +90,7 @@ class ElementMachine(SmallMachine):
     }
 
     @whole_fit
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: MatrixLike, y: ArrayLike) -> Self:
         """Select the elements on (X, y).
 
         Parameters
@@ -247,11 +248,11 @@ class ElementMachine(SmallMachine):
         if self.table_size is not None:
             self._predictor = TablePredictor.build(self._expansion, self._low, self._high, self.table_size, dtype)
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> JsonDict:
         # The predictor is built again on loading: compiled code sees no number of a file that was not checked.
         return {name: value for name, value in super().__getstate__().items() if name != "_predictor"}
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
+    def __setstate__(self, state: JsonDict) -> None:
         super().__setstate__(state)
         if hasattr(self, "_expansion"):
             if {np.shape(self._low), np.shape(self._high)} != {(self._expansion.n_features,)}:
@@ -296,7 +297,7 @@ class ElementMachine(SmallMachine):
         reach = np.maximum(np.abs(self._low), np.abs(self._high))
         return expansion_to_c(self._expansion, name, threshold, precision=precision, reach=reach, interface=interface)
 
-    def to_levels(self, X: Any, *, precision: Literal["int8", "int16"] = "int8") -> IntArray:
+    def to_levels(self, X: MatrixLike, *, precision: Literal["int8", "int16"] = "int8") -> IntArray:
         """Return samples as the C file of this precision expects them.
 
         Parameters

@@ -1,12 +1,10 @@
 """A kernel SVM for classes rewritten with a few (feature, support vector) elements."""
 
-from typing import Any
-
 import numpy as np
 from scipy.special import expit, softmax
 from sklearn.utils.metaestimators import available_if
 
-from eigensieve._types import Array, FloatArray
+from eigensieve._types import Array, FloatArray, MatrixLike
 from eigensieve.elements import LOGISTIC, Goal
 from eigensieve.estimators.element_machine import ElementMachine
 from eigensieve.estimators.small_machine import SmallClassifier
@@ -132,7 +130,7 @@ class ElementSelectedSVC(SmallClassifier, ElementMachine):
         return Goal(LOGISTIC, targets[:, 1:] if classes.size == 2 else targets, ridge)
 
     @available_if(_matches_labels)
-    def predict_proba(self, X: Any) -> FloatArray:
+    def predict_proba(self, X: MatrixLike) -> FloatArray:
         """Return the probability of each class. Only if the labels are matched: decision values are then log-odds.
 
         Parameters

@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from eigensieve._extras import require
 from eigensieve._sklearn import whole_fit
-from eigensieve._types import BoolArray, FloatArray, IntArray
+from eigensieve._types import BoolArray, FloatArray, IntArray, MatrixLike, OneEach
 from eigensieve.estimators.base import AT_LEAST_ONE, POSITIVE, check_data, features_by_weight, progress_of, warn_user
 from eigensieve.estimators.knowledge import Known, read_side_variances
 from eigensieve.estimators.qalpha_base import BaseQAlpha, two_level_cut
@@ -120,7 +120,7 @@ class FeatureMap(BaseQAlpha):
     }
 
     @whole_fit
-    def fit(self, X: Any, y: Any = None, *, side: Any = None) -> Self:
+    def fit(self, X: MatrixLike, y: OneEach = None, *, side: MatrixLike = None) -> Self:
         """Find the rounds.
 
         Parameters

@@ -15,7 +15,7 @@ from sklearn.utils.validation import validate_data
 
 from eigensieve._errors import wrong_parameter
 from eigensieve._sklearn import is_fitted
-from eigensieve._types import Array, FloatArray
+from eigensieve._types import Array, FloatArray, MatrixLike
 from eigensieve.elements import FullExpansion, MaskedKernel, check_kernel_name, solve_weights
 
 
@@ -55,7 +55,7 @@ def given_machine(estimator: BaseEstimator, owner: str, kinds: tuple[Any, Any]) 
     return machine, fitted
 
 
-def resolve_classifier(svc: Any, fitted: bool, X: Any, X_valid: FloatArray, y: Array) -> KernelMachine:
+def resolve_classifier(svc: Any, fitted: bool, X: MatrixLike, X_valid: FloatArray, y: Array) -> KernelMachine:
     """Return the expansion of a fitted SVC, or of one fitted here on (X, y), with its decision values.
 
     With more than two classes an unfitted SVC is fitted one-vs-rest. A fitted one is matched by its own one-vs-rest
@@ -75,7 +75,7 @@ def resolve_classifier(svc: Any, fitted: bool, X: Any, X_valid: FloatArray, y: A
     return KernelMachine(svc, svc.classes_, FullExpansion(kernel, basis, alpha, intercept), lambda: values)
 
 
-def resolve_regressor(svr: Any, fitted: bool, X: Any, X_valid: FloatArray, y: Array) -> KernelMachine:
+def resolve_regressor(svr: Any, fitted: bool, X: MatrixLike, X_valid: FloatArray, y: Array) -> KernelMachine:
     """Return the expansion of a fitted SVR, or of one fitted here on (X, y), with its predictions."""
     if not fitted:
         svr, X = clone(svr).fit(X_valid, y), X_valid
@@ -83,7 +83,7 @@ def resolve_regressor(svr: Any, fitted: bool, X: Any, X_valid: FloatArray, y: Ar
     return _single_output(svr, np.empty(0), X_valid)
 
 
-def _one_vs_rest(svc: Any, X: Any) -> FloatArray:
+def _one_vs_rest(svc: Any, X: MatrixLike) -> FloatArray:
     """Return decision values with one column per class, even if the SVC was asked for one-vs-one."""
     svc = copy.copy(svc)
     svc.decision_function_shape = "ovr"

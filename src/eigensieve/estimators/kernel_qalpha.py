@@ -2,13 +2,13 @@
 
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import Any, Literal, Self
+from typing import Literal, Self
 
 import numpy as np
 from sklearn.utils import Tags
 
 from eigensieve._sklearn import StrOptions, whole_fit
-from eigensieve._types import BoolArray, FloatArray
+from eigensieve._types import BoolArray, FloatArray, MatrixLike, OneEach
 from eigensieve.data import DataMatrix, as_data
 from eigensieve.estimators.base import (
     AT_LEAST_ONE,
@@ -148,7 +148,15 @@ class KernelQAlphaSelector(BaseQAlpha):
         return problem.unit * ProblemGram(problem, self.embedding_).to_dense()
 
     @whole_fit
-    def fit(self, X: Any, y: Any = None, *, side: Any = None, cannot_link: Any = None, must_link: Any = None) -> Self:
+    def fit(
+        self,
+        X: MatrixLike,
+        y: OneEach = None,
+        *,
+        side: MatrixLike = None,
+        cannot_link: OneEach = None,
+        must_link: OneEach = None,
+    ) -> Self:
         """Learn the weights.
 
         Parameters

@@ -9,7 +9,7 @@ from sklearn.utils import check_array
 
 from eigensieve._errors import wrong_parameter
 from eigensieve._sklearn import get_feature_names
-from eigensieve._types import Array, FloatArray, IntArray
+from eigensieve._types import Array, FloatArray, IntArray, MatrixLike, OneEach
 from eigensieve.data import DataMatrix, as_data, is_stored
 from eigensieve.estimators.base import check_columns, check_finite
 from eigensieve.qalpha import as_values, missing_labels, side_variances
@@ -21,14 +21,14 @@ _FEWEST_GROUPS = 3
 class Known:
     """The arguments of `fit` besides X, as the user gave them."""
 
-    y: Any = None
-    side: Any = None
-    cannot_link: Any = None
-    must_link: Any = None
-    batches: Any = None
+    y: OneEach = None
+    side: MatrixLike = None
+    cannot_link: OneEach = None
+    must_link: OneEach = None
+    batches: OneEach = None
     covariates: FloatArray | None = None
-    groups: Any = None
-    sample_weight: Any = None
+    groups: OneEach = None
+    sample_weight: OneEach = None
 
 
 def _fit_of(estimator: BaseEstimator) -> str:
@@ -82,12 +82,12 @@ def _read_groups(owner: str, main: DataMatrix, values: Any, one: str, parameter:
     return np.unique([str(value) for value in words], return_inverse=True)[1].reshape(-1)
 
 
-def read_side_variances(estimator: BaseEstimator, main: DataMatrix, side: Any) -> FloatArray:
+def read_side_variances(estimator: BaseEstimator, main: DataMatrix, side: MatrixLike) -> FloatArray:
     """Return D_i, the variance of each feature of the side data in units of its variance in the main data."""
     return side_variances(main.stats(), read_side(estimator, main, side).stats(), main.shared.exponents)
 
 
-def read_side(estimator: BaseEstimator, main: DataMatrix, side: Any) -> DataMatrix:
+def read_side(estimator: BaseEstimator, main: DataMatrix, side: MatrixLike) -> DataMatrix:
     owner = _fit_of(estimator)
     if is_stored(side):
         side = as_data(side)

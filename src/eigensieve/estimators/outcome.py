@@ -1,5 +1,6 @@
 """What a fitted selector says about its features, and what it used besides the data, whichever selector it is."""
 
+from collections.abc import Sized
 from dataclasses import dataclass
 from typing import Any
 
@@ -7,7 +8,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from eigensieve._types import BoolArray, FloatArray, IntArray
+from eigensieve._types import BoolArray, FloatArray, IntArray, JsonDict, MatrixLike, OneEach
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,7 @@ class Findings:
         )
 
 
-def selected_features(model: BaseEstimator) -> dict[str, Any]:
+def selected_features(model: BaseEstimator) -> JsonDict:
     """Return the selection of a fitted selector as plain JSON values: ``n_features_in``, ``selected`` (column indices,
     best first), ``names`` (None when X had no column names) and ``weights`` of the selected features."""
     support = model.get_support()
@@ -66,16 +67,16 @@ def selected_features(model: BaseEstimator) -> dict[str, Any]:
 def known_and_used(
     model: BaseEstimator,
     *,
-    y: Any = None,
+    y: OneEach = None,
     y_name: str | None = None,
-    batches: Any = None,
+    batches: OneEach = None,
     batch_name: str | None = None,
-    groups: Any = None,
+    groups: OneEach = None,
     group_name: str | None = None,
-    side: Any = None,
-    must_link: Any = None,
-    cannot_link: Any = None,
-) -> dict[str, Any]:
+    side: MatrixLike = None,
+    must_link: Sized | None = None,
+    cannot_link: Sized | None = None,
+) -> JsonDict:
     """Return what a fitted selector used besides X, given the arguments of ``fit`` and the names of their columns.
 
     Plain JSON values, None where nothing was used: ``labels`` (``column``, ``kind``, ``classes``, ``labelled``,
@@ -85,7 +86,7 @@ def known_and_used(
     to people: each is the end of a sentence that starts with "The selection".
     """
     labelled = y is not None and getattr(model, "supervised_", True)
-    used: dict[str, Any] = {
+    used: JsonDict = {
         "labels": _labels(model, y, y_name) if labelled else None,
         "batches": None if batches is None else {"column": batch_name, "count": _count_distinct(batches)},
         "donors": None if groups is None else {"column": group_name, "count": _count_distinct(groups)},
@@ -101,7 +102,7 @@ def known_and_used(
     return used | {"sentences": _in_words(used)}
 
 
-def _labels(model: BaseEstimator, y: Any, name: str | None) -> dict[str, Any]:
+def _labels(model: BaseEstimator, y: Any, name: str | None) -> JsonDict:
     # Saving a model needs this file, and must not load the algorithms.
     from eigensieve.estimators.target import read_target
     from eigensieve.qalpha import read_labels
@@ -123,7 +124,7 @@ def _count_distinct(values: Any) -> int:
     return len({str(value) for value in values})
 
 
-def _in_words(used: dict[str, Any]) -> list[str]:
+def _in_words(used: JsonDict) -> list[str]:
     """Put `used` into words: one part of a sentence per entry."""
     parts = []
     if used["labels"] is not None:
@@ -153,7 +154,7 @@ def _in_words(used: dict[str, Any]) -> list[str]:
     return parts
 
 
-def _labels_in_words(labels: dict[str, Any]) -> str:
+def _labels_in_words(labels: JsonDict) -> str:
     what = {
         "classes": f"used the labels{_of(labels['column'])}: {labels['classes']} classes",
         "numbers": f"used the numbers{_of(labels['column'])} as target",

@@ -10,7 +10,7 @@ import numpy as np
 
 from eigensieve._errors import wrong_parameter
 from eigensieve._progress import Progress, progress_for, silent
-from eigensieve._types import Array, FloatArray, IntArray
+from eigensieve._types import Array, FloatArray, IntArray, MatrixLike, OneEach, RandomState
 from eigensieve.data import DataMatrix
 from eigensieve.estimators.base import check_data, generator
 from eigensieve.estimators.constraints import as_indices
@@ -36,15 +36,15 @@ _Picks = dict[tuple[int, bytes], IntArray]  # number of features and those that 
 
 
 def score_panel(
-    X: Any,
+    X: MatrixLike,
     features: Any,
-    y: Any = None,
+    y: OneEach = None,
     *,
-    batches: Any = None,
-    groups: Any = None,
+    batches: OneEach = None,
+    groups: OneEach = None,
     supervision: Literal["auto", "classes", "numbers", "ignore"] = "auto",
     n_random: int = 199,
-    random_state: Any = 0,
+    random_state: RandomState = 0,
     verbose: int = 0,
 ) -> PanelScore | PanelComparison:
     """Score a panel of features from any source: how much of the structure of the samples, or of y, does it show?

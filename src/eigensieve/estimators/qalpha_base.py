@@ -9,7 +9,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from eigensieve._progress import Progress
 from eigensieve._sklearn import StrOptions, validate_parameter_constraints
-from eigensieve._types import BoolArray, FloatArray
+from eigensieve._types import BoolArray, FloatArray, JsonDict, RandomState
 from eigensieve.data import DataMatrix
 from eigensieve.estimators.base import AT_LEAST_ONE, COUNT, NOT_NEGATIVE, POSITIVE, BaseSelector, generator, warn_user
 from eigensieve.estimators.knowledge import Known, read_side_variances
@@ -28,7 +28,7 @@ from eigensieve.qalpha import (
 )
 from eigensieve.theory import sparsity_gap
 
-Options = dict[str, Any]
+Options = JsonDict
 Rules = dict[str, list[Any]]
 
 
@@ -42,7 +42,7 @@ class BaseQAlpha(BaseSelector):
     supervision: Kind = "auto"
     strength: float = 1.0
     solver_options: Options | None = None
-    random_state: Any = None
+    random_state: RandomState = None
     verbose: int = 0
 
     _parameter_constraints = {

@@ -1,14 +1,15 @@
 """A kernel SVM with few whole vectors: Burges' reduced sets."""
 
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, Literal, Self
+from typing import Literal, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
 from eigensieve._progress import progress_for
 from eigensieve._sklearn import StrOptions, whole_fit
-from eigensieve._types import FloatArray
+from eigensieve._types import FloatArray, MatrixLike, RandomState
 from eigensieve.data import one_blas_thread
 from eigensieve.elements import RBF, FullExpansion, construct_vectors, refine_vectors, select_vectors, solve_weights
 from eigensieve.estimators.base import AT_LEAST_ONE, NOT_NEGATIVE, generator, warn_user
@@ -73,7 +74,7 @@ class ReducedSetSVC(SmallClassifier):
     n_starts: int = 5
     max_iter: int = 100
     ridge: float = 1e-6
-    random_state: Any = None
+    random_state: RandomState = None
     verbose: int = 0
 
     _parameter_constraints = {
@@ -88,7 +89,7 @@ class ReducedSetSVC(SmallClassifier):
     }
 
     @whole_fit
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: MatrixLike, y: ArrayLike) -> Self:
         """Find the vectors and solve their weights on (X, y).
 
         Parameters

@@ -14,7 +14,7 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from eigensieve._sklearn import HasMethods, is_fitted, safe_indexing, whole_fit
-from eigensieve._types import Array, BoolArray, FloatArray
+from eigensieve._types import Array, BoolArray, FloatArray, MatrixLike, RandomState
 from eigensieve.elements import KIND_NAMES, FullExpansion, false_negative_bound, rejection_rates, rejection_threshold
 from eigensieve.estimators.base import INSIDE_0_1, Estimator, check_columns, scikit_state
 from eigensieve.estimators.element_svc import ElementSelectedSVC
@@ -84,7 +84,7 @@ class RejectionCascade(MetaEstimatorMixin, ClassifierMixin, Estimator):
     confidence: float | None = None
     calibration_size: float = 0.25
     matrix_products: bool = True
-    random_state: Any = None
+    random_state: RandomState = None
 
     _parameter_constraints = {
         "rejector": [None, HasMethods(["fit", "predict"])],
@@ -101,7 +101,7 @@ class RejectionCascade(MetaEstimatorMixin, ClassifierMixin, Estimator):
         return tags
 
     @whole_fit
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: MatrixLike, y: Any) -> Self:
         """Fit the unfitted estimators and set the threshold on held-out samples.
 
         Parameters
@@ -151,7 +151,7 @@ class RejectionCascade(MetaEstimatorMixin, ClassifierMixin, Estimator):
         self.false_negative_bound_ = float(bound) if np.isfinite(threshold) else 0.0
         return self
 
-    def rejected(self, X: Any) -> BoolArray:
+    def rejected(self, X: MatrixLike) -> BoolArray:
         """Return which samples the rejector turns away.
 
         Parameters
@@ -165,15 +165,15 @@ class RejectionCascade(MetaEstimatorMixin, ClassifierMixin, Estimator):
         """
         return self._rejected(self._checked(X))
 
-    def _checked(self, X: Any) -> Any:
+    def _checked(self, X: MatrixLike) -> Any:
         check_is_fitted(self)
         check_columns(X)
         return _named_or_valid(X, validate_data(self, X, reset=False, dtype="numeric"))
 
-    def _rejected(self, X: Any) -> BoolArray:
+    def _rejected(self, X: MatrixLike) -> BoolArray:
         return positive_scores(self.rejector_, X) < self.threshold_
 
-    def predict(self, X: Any) -> Array:
+    def predict(self, X: MatrixLike) -> Array:
         """Return the predicted classes. The full classifier sees only the samples that were not rejected.
 
         Parameters
@@ -198,7 +198,7 @@ class RejectionCascade(MetaEstimatorMixin, ClassifierMixin, Estimator):
                 labels[kept] = self.classes_[(self._full.decision(rest)[:, 0] > 0).astype(np.intp)]
         return labels
 
-    def report(self, X: Any, *, n_repeats: int = 3) -> dict[str, float]:
+    def report(self, X: MatrixLike, *, n_repeats: int = 3) -> dict[str, float]:
         """Measure on samples what the cascade saves.
 
         Parameters
@@ -245,7 +245,7 @@ def _prepared(estimator: BaseEstimator) -> tuple[Any, bool]:
     return (estimator, True) if is_fitted(estimator) else (clone(estimator), False)
 
 
-def _named_or_valid(X: Any, X_valid: FloatArray) -> Any:
+def _named_or_valid(X: MatrixLike, X_valid: FloatArray) -> Any:
     """Return a data frame as it is, because estimators may compare names. Otherwise return the checked array."""
     return X if hasattr(X, "columns") else X_valid
 

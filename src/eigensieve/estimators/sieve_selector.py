@@ -2,13 +2,13 @@
 
 from dataclasses import KW_ONLY, dataclass, replace
 from numbers import Integral, Real
-from typing import Any, Literal, Self, cast
+from typing import Literal, Self, cast
 
 import numpy as np
 
 from eigensieve._progress import Progress
 from eigensieve._sklearn import Interval, StrOptions, whole_fit
-from eigensieve._types import BoolArray, IntArray
+from eigensieve._types import BoolArray, IntArray, MatrixLike, OneEach, RandomState
 from eigensieve.data import DataMatrix
 from eigensieve.estimators.base import (
     AT_LEAST_ONE,
@@ -167,17 +167,17 @@ class SieveSelector(BaseSelector):
     n_features_to_select: int | float | Literal["auto", "fewest"] = "auto"
     _: KW_ONLY
     supervision: Kind = "auto"
-    keep: Any = None
-    exclude: Any = None
-    feature_groups: Any = None
+    keep: OneEach = None
+    exclude: OneEach = None
+    feature_groups: OneEach = None
     max_per_group: int = 1
-    feature_costs: Any = None
+    feature_costs: OneEach = None
     max_cost: float | None = None
     n_directions: int | Literal["auto"] = "auto"
     use_scale: Use = "auto"
     use_profiles: Use = "auto"
     fdr: float = 0.1
-    random_state: Any = 0
+    random_state: RandomState = 0
     verbose: int = 0
 
     _fills_gaps = True
@@ -199,15 +199,15 @@ class SieveSelector(BaseSelector):
     @whole_fit
     def fit(
         self,
-        X: Any,
-        y: Any = None,
+        X: MatrixLike,
+        y: OneEach = None,
         *,
-        batches: Any = None,
-        groups: Any = None,
-        sample_weight: Any = None,
-        side: Any = None,
-        must_link: Any = None,
-        cannot_link: Any = None,
+        batches: OneEach = None,
+        groups: OneEach = None,
+        sample_weight: OneEach = None,
+        side: MatrixLike = None,
+        must_link: OneEach = None,
+        cannot_link: OneEach = None,
     ) -> Self:
         """Learn which features to keep.
 
@@ -242,11 +242,11 @@ class SieveSelector(BaseSelector):
             X, Known(y, side, cannot_link, must_link, batches, groups=groups, sample_weight=sample_weight)
         )
 
-    def _fit_known(self, X: Any, known: Known) -> Self:
+    def _fit_known(self, X: MatrixLike, known: Known) -> Self:
         self._fit(X, known, progress_of(self))
         return self
 
-    def _fit(self, X: Any, known: Known, progress: Progress) -> None:
+    def _fit(self, X: MatrixLike, known: Known, progress: Progress) -> None:
         raw = check_data(self, X, known.y, min_samples=4)
         self._check_some_vary(raw)
         problem, nodes, usable = self._problem(raw, known)

@@ -10,7 +10,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
 from eigensieve._errors import wrong_parameter
-from eigensieve._types import Array, BoolArray, FloatArray
+from eigensieve._types import Array, BoolArray, FloatArray, JsonDict, MatrixLike
 from eigensieve.elements import rejection_threshold
 from eigensieve.estimators.base import Estimator, check_columns
 from eigensieve.estimators.kernel_machine import KernelMachine, given_machine, resolve_classifier
@@ -34,7 +34,7 @@ class SmallMachine(Estimator):
             self._usual if self.estimator is None else self.estimator, type(self).__name__, self._kinds
         )
 
-    def _read(self, X: Any, y: Any) -> tuple[FloatArray, Array]:
+    def _read(self, X: MatrixLike, y: Any) -> tuple[FloatArray, Array]:
         """Return the samples and their labels, checked."""
         check_columns(X)
         with np.errstate(over="ignore", invalid="ignore"):  # scikit-learn adds the values up
@@ -58,7 +58,7 @@ class SmallMachine(Estimator):
             )
 
     @abstractmethod
-    def _resolve(self, X: Any, X_valid: FloatArray, y: Array) -> KernelMachine:
+    def _resolve(self, X: MatrixLike, X_valid: FloatArray, y: Array) -> KernelMachine:
         """Return the machine to rewrite, fitted here if it was not."""
 
     def _learn_machine(self, machine: KernelMachine | None, intercept: FloatArray, y: Array) -> None:
@@ -67,7 +67,7 @@ class SmallMachine(Estimator):
             self.estimator_ = machine.source
         self.intercept_ = intercept
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
+    def __setstate__(self, state: JsonDict) -> None:
         super().__setstate__(state)
         expansion = getattr(self, "_expansion", None)
         if expansion is not None and expansion.n_features != self.n_features_in_:
@@ -81,7 +81,7 @@ class SmallMachine(Estimator):
     def _predicted(self, values: FloatArray) -> Array:
         """Return the predictions for f (samples x outputs)."""
 
-    def predict(self, X: Any) -> Array:
+    def predict(self, X: MatrixLike) -> Array:
         """Return the predicted numbers, or classes; of two classes the second where f exceeds `threshold_`.
 
         Parameters
@@ -95,7 +95,7 @@ class SmallMachine(Estimator):
         """
         return self._predicted(self._values(X))
 
-    def _values(self, X: Any) -> FloatArray:
+    def _values(self, X: MatrixLike) -> FloatArray:
         """Return f (samples x outputs) of data as the user gives them."""
         check_is_fitted(self)
         check_columns(X)
@@ -114,7 +114,7 @@ class SmallClassifier(ClassifierMixin, SmallMachine):
     def _check_targets(self, y: Array) -> None:
         check_classification_targets(y)
 
-    def _resolve(self, X: Any, X_valid: FloatArray, y: Array) -> KernelMachine:
+    def _resolve(self, X: MatrixLike, X_valid: FloatArray, y: Array) -> KernelMachine:
         return resolve_classifier(*self._given(), X, X_valid, y)
 
     def _learn_machine(self, machine: KernelMachine | None, intercept: FloatArray, y: Array) -> None:
@@ -122,7 +122,7 @@ class SmallClassifier(ClassifierMixin, SmallMachine):
         self.classes_ = np.unique(y) if machine is None else machine.classes
         self.threshold_ = 0.0
 
-    def decision_function(self, X: Any) -> FloatArray:
+    def decision_function(self, X: MatrixLike) -> FloatArray:
         """Return the decision values of the small machine.
 
         Parameters
@@ -142,7 +142,7 @@ class SmallClassifier(ClassifierMixin, SmallMachine):
         return np.asarray(self.classes_[second if values.shape[1] == 1 else values.argmax(axis=1)])
 
     def calibrate(
-        self, X: Any, y: Any, *, max_false_negative_rate: float = 0.02, confidence: float | None = None
+        self, X: MatrixLike, y: Any, *, max_false_negative_rate: float = 0.02, confidence: float | None = None
     ) -> Self:
         """Set `threshold_` on held-out data so that at most the given share of the second class is lost.
 
@@ -164,7 +164,7 @@ class SmallClassifier(ClassifierMixin, SmallMachine):
         return self
 
 
-def positive_scores(estimator: BaseEstimator, X: Any) -> FloatArray:
+def positive_scores(estimator: BaseEstimator, X: MatrixLike) -> FloatArray:
     """Return one score per sample, larger for the second class."""
     if hasattr(estimator, "decision_function"):
         return np.asarray(estimator.decision_function(X), dtype=np.float64)
@@ -176,7 +176,7 @@ def positive_scores(estimator: BaseEstimator, X: Any) -> FloatArray:
 
 
 def calibration_scores(
-    estimator: BaseEstimator, X: Any, y: Any, max_false_negative_rate: float, confidence: float | None
+    estimator: BaseEstimator, X: MatrixLike, y: Any, max_false_negative_rate: float, confidence: float | None
 ) -> tuple[FloatArray, BoolArray]:
     """Return the scores, and which samples are of the second class. Raise when a class is missing."""
     check_is_fitted(estimator)

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from eigensieve._progress import Progress, silent
 from eigensieve._sklearn import Interval, StrOptions, whole_fit
-from eigensieve._types import FloatArray
+from eigensieve._types import FloatArray, JsonDict, MatrixLike, OneEach, RandomState
 from eigensieve.data import DataMatrix, as_data, is_stored
 from eigensieve.estimators.base import (
     AT_LEAST_ONE,
@@ -164,7 +164,7 @@ class TraceRatioSelector(BaseSelector):
     laplacian_weight: float = 0.5
     within: Any = None
     between: Any = None
-    random_state: Any = 0
+    random_state: RandomState = 0
     verbose: int = 0
 
     _fills_gaps = True
@@ -182,7 +182,7 @@ class TraceRatioSelector(BaseSelector):
     }
 
     @whole_fit
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: MatrixLike, y: OneEach = None) -> Self:
         """Find the best subset.
 
         Parameters
@@ -212,7 +212,7 @@ class TraceRatioSelector(BaseSelector):
         self.history_ = list(result.history)
         return self
 
-    def _score(self, X: Any, y: Any = None) -> float:
+    def _score(self, X: MatrixLike, y: OneEach = None) -> float:
         """Trace ratio of the selected features on other data, as a search over parameters needs it.
 
         Parameters
@@ -233,7 +233,7 @@ class TraceRatioSelector(BaseSelector):
         b, e = self._scatters(X, pair)
         return subset_ratio(b, e, np.flatnonzero(self.support_))
 
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
+    def get_params(self, deep: bool = True) -> JsonDict:
         return {**super().get_params(deep=deep), "score": vars(self)["score"]}
 
     def path(self) -> TraceRatioPath:
@@ -248,7 +248,7 @@ class TraceRatioSelector(BaseSelector):
         check_is_fitted(self, "support_")
         return trace_ratio_path(self.between_scatter_, self.within_scatter_)
 
-    def _checked(self, X: Any, *, reset: bool) -> tuple[Any, FloatArray | None]:
+    def _checked(self, X: MatrixLike, *, reset: bool) -> tuple[Any, FloatArray | None]:
         if is_stored(X):
             X = check_stored(self, X, reset=reset, min_samples=2)
         else:
@@ -281,12 +281,12 @@ class TraceRatioSelector(BaseSelector):
                 )
         return None
 
-    def _scatters(self, X: Any, pair: GraphPair, progress: Progress = silent) -> tuple[FloatArray, FloatArray]:
+    def _scatters(self, X: MatrixLike, pair: GraphPair, progress: Progress = silent) -> tuple[FloatArray, FloatArray]:
         """Return b and e of the features, scaled where `scale` says so: both are of second order in a feature."""
         b, e = diagonals(as_data(X), pair, progress)
         return (b, e) if self.scale_ is None else (b / self.scale_**2, e / self.scale_**2)
 
-    def _points(self, X: Any) -> Any:
+    def _points(self, X: MatrixLike) -> Any:
         """Return what neighbours are looked for in: X itself, scaled where `scale` says so.
 
         Data that is not in memory gives a thin array whose rows lie as far apart as the samples do: the principal
@@ -318,7 +318,7 @@ class TraceRatioSelector(BaseSelector):
         count = self._count(usable)
         return trace_ratio_path(b, e).choose() if count is None else count
 
-    def _graph_pair(self, X: Any, y: Any, progress: Progress) -> tuple[GraphPair, csr_array | None]:
+    def _graph_pair(self, X: MatrixLike, y: Any, progress: Progress) -> tuple[GraphPair, csr_array | None]:
         """Return the graph pair that the parameters ask for, and the within graph unless it comes from labels."""
         name, score = type(self).__name__, vars(self)["score"]
         semi = score == "semi-supervised"

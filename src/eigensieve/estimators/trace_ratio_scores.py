@@ -7,27 +7,27 @@ import numpy as np
 from sklearn.utils import check_array
 
 from eigensieve._errors import wrong_parameter
-from eigensieve._types import FloatArray, IntArray
+from eigensieve._types import FloatArray, IntArray, JsonDict, MatrixLike, OneEach
 from eigensieve.data import DataMatrix, as_data, share_present, without_gaps
 from eigensieve.estimators.base import check_columns
 from eigensieve.graphs import check_graph, knn_graph
 from eigensieve.qalpha import read_labels
 from eigensieve.traceratio import FisherPair, LaplacianPair, SubsetResult, best_subset, diagonals, feature_scores
 
-ARRAY_RULES: dict[str, Any] = {
+ARRAY_RULES: JsonDict = {
     "accept_sparse": ("csc", "csr"),
     "dtype": (np.float64, np.float32),
     "ensure_all_finite": "allow-nan",
 }
 
 
-def _checked(X: Any) -> Any:
+def _checked(X: MatrixLike) -> Any:
     check_columns(X)
     with np.errstate(over="ignore", invalid="ignore"):  # scikit-learn adds the values up
         return filled(check_array(X, ensure_min_samples=2, **ARRAY_RULES))[0]
 
 
-def filled(X: Any) -> tuple[Any, FloatArray | None]:
+def filled(X: MatrixLike) -> tuple[Any, FloatArray | None]:
     """Return X with the mean of the feature in every gap, and the share of each feature that is there.
 
     The scatters then add up over the values that are there, about their mean. The share is None where nothing is
@@ -45,7 +45,7 @@ def filled(X: Any) -> tuple[Any, FloatArray | None]:
     return data.take(slice(None)), None if data.shared.gaps is None else share_present(data)
 
 
-def fisher_score(X: Any, y: Any) -> FloatArray:
+def fisher_score(X: MatrixLike, y: Any) -> FloatArray:
     """Fisher score of every feature: scatter between the class means over scatter within the classes.
 
     Larger is better; F-test statistic = score * (n_samples - n_classes) / (n_classes - 1). Usable with
@@ -76,8 +76,8 @@ def fisher_score(X: Any, y: Any) -> FloatArray:
 
 
 def laplacian_score(
-    X: Any,
-    y: Any = None,
+    X: MatrixLike,
+    y: OneEach = None,
     *,
     graph: Any = None,
     n_neighbors: int = 5,
@@ -151,7 +151,7 @@ def select_kernels(kernels: Sequence[Any], n_kernels: int, y: Any) -> SubsetResu
     return best_subset(np.maximum(b, 0.0), np.maximum(e, 0.0), n_kernels)
 
 
-def in_range(X: Any, name: str) -> Any:
+def in_range(X: MatrixLike, name: str) -> Any:
     """Return X, multiplied by a power of two if squares of its values would overflow or vanish otherwise.
 
     Scores are ratios of scatters, so one factor for all features changes none of them.

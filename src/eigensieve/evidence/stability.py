@@ -19,7 +19,7 @@ from eigensieve._errors import wrong_parameter
 from eigensieve._files import CheckpointError, staged
 from eigensieve._progress import Progress, progress_for
 from eigensieve._sklearn import num_samples, safe_indexing
-from eigensieve._types import Array, BoolArray, FloatArray, IntArray
+from eigensieve._types import Array, BoolArray, FloatArray, IntArray, JsonDict, MatrixLike, OneEach, RandomState
 from eigensieve.data import as_data, fingerprint, is_stored
 
 STABLE = 0.8
@@ -66,11 +66,11 @@ class Stability:
 
 def selection_stability(
     selector: BaseEstimator,
-    X: Any,
-    y: Any = None,
+    X: MatrixLike,
+    y: OneEach = None,
     *,
-    groups: Any = None,
-    fit_params: Callable[[IntArray], dict[str, Any]] | None = None,
+    groups: OneEach = None,
+    fit_params: Callable[[IntArray], JsonDict] | None = None,
     n_subsamples: int = 50,
     fraction: float = 0.5,
     random_state: int | np.random.RandomState | None = 0,
@@ -142,7 +142,7 @@ def selection_stability(
         chosen = np.random.default_rng([seed, run]).permutation(n_units)[:size]
         return np.sort(chosen) if groups is None else np.flatnonzero(np.isin(units, chosen))
 
-    def known_of(run: int) -> dict[str, Any]:
+    def known_of(run: int) -> JsonDict:
         known = {} if fit_params is None else fit_params(rows(run))
         own = {} if groups is None or not has_fit_parameter(selector, "groups") else {"groups": units[rows(run)]}
         return own | known
@@ -162,7 +162,7 @@ def selection_stability(
     return Stability(selections, _names(X))
 
 
-def _checked(X: Any, y: Any) -> Any:
+def _checked(X: MatrixLike, y: Any) -> Any:
     """Return X in a form from which samples can be cut, once its shape and the length of y are checked."""
     if hasattr(X, "tocsr"):
         X = X if X.format in ("csr", "csc") else X.tocsr()
@@ -185,7 +185,7 @@ def _units(groups: Any, n_samples: int) -> IntArray:
     return np.unique(words.astype(str), return_inverse=True)[1].reshape(-1)
 
 
-def _seed(random_state: Any, *, kept: bool) -> int:
+def _seed(random_state: RandomState, *, kept: bool) -> int:
     """Return the seed of all subsamples. Where results are kept, another call must find the same one."""
     if isinstance(random_state, int | np.integer) and random_state >= 0:
         return int(random_state)
@@ -195,7 +195,7 @@ def _seed(random_state: Any, *, kept: bool) -> int:
     return int(check_random_state(random_state).randint(2**31))
 
 
-def _names(X: Any) -> Array | None:
+def _names(X: MatrixLike) -> Array | None:
     """Return the names of the features, where the data has names: a frame, an AnnData or a data matrix."""
     found = (getattr(X, where, None) for where in ("columns", "var_names", "feature_names"))
     names = next((some for some in found if some is not None), None)
@@ -203,13 +203,13 @@ def _names(X: Any) -> Array | None:
 
 
 def _selected(
-    selector: BaseEstimator, X: Any, y: Any, rows: IntArray, known: dict[str, Any], run: int
+    selector: BaseEstimator, X: MatrixLike, y: Any, rows: IntArray, known: JsonDict, run: int
 ) -> tuple[int, BoolArray]:
     labels = None if y is None else safe_indexing(y, rows)
     return run, np.asarray(selector.fit(safe_indexing(X, rows), labels, **known).get_support(), dtype=bool)
 
 
-def _identity(selector: BaseEstimator, X: Any, y: Any, known: dict[str, Any], size: int, random_state: int) -> str:
+def _identity(selector: BaseEstimator, X: MatrixLike, y: Any, known: JsonDict, size: int, random_state: int) -> str:
     """Return the settings that a results file must agree with. `known` are the `fit_params` of the first subsample."""
     settings = {
         "selector": type(selector).__name__,
@@ -223,7 +223,7 @@ def _identity(selector: BaseEstimator, X: Any, y: Any, known: dict[str, Any], si
     return json.dumps(settings, sort_keys=True)
 
 
-def _digest(X: Any) -> str:
+def _digest(X: MatrixLike) -> str:
     """Return a fingerprint of data of any kind, or of any other argument."""
     if not is_stored(X) and hasattr(X, "to_numpy"):
         X = X.to_numpy()

@@ -7,7 +7,7 @@ from typing import Any, Literal
 import numpy as np
 
 from eigensieve._extras import require
-from eigensieve._types import Array, BoolArray, FloatArray, IntArray
+from eigensieve._types import Array, BoolArray, FloatArray, IntArray, JsonDict
 from eigensieve._words import counted
 from eigensieve.graphs import nearest_among, nearest_donors
 
@@ -202,7 +202,7 @@ class PanelScore:
     next_features: Array
     next_score: float
 
-    def figures(self) -> dict[str, Any]:
+    def figures(self) -> JsonDict:
         """Return one value per figure, features joined by commas."""
         return {
             "n_features": len(self.features),
@@ -248,7 +248,7 @@ class PanelComparison:
         """The panels that show most: the difference between them is at most two standard errors."""
         return [name for name, (less, error) in self.behind.items() if less <= 2.0 * error]
 
-    def figures(self) -> list[dict[str, Any]]:
+    def figures(self) -> list[JsonDict]:
         """Return the figures of every panel."""
         return [
             {"panel": name, **score.figures(), "behind": self.behind[name][0], "behind_error": self.behind[name][1]}

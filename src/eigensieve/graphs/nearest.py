@@ -11,7 +11,7 @@ product is bounded; a point whose candidates may be wrong is compared with all t
 
 import warnings
 from importlib.util import find_spec
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from scipy.sparse import coo_array, csr_array
@@ -19,7 +19,7 @@ from scipy.spatial.distance import cdist
 
 from eigensieve._errors import wrong_parameter
 from eigensieve._extras import require
-from eigensieve._types import FloatArray, IntArray
+from eigensieve._types import FloatArray, IntArray, MatrixLike
 from eigensieve.data import near_zero, ordered_map
 
 Method = Literal["auto", "exact", "approximate"]
@@ -37,7 +37,7 @@ _COMPILED = 1 << 19  # pairs of a point and a target: fewer take less time than 
 
 
 def knn_graph(
-    X: Any,
+    X: MatrixLike,
     n_neighbors: int = 5,
     *,
     bandwidth: float | Literal["auto"] | None = "auto",
@@ -175,7 +175,7 @@ def _heat(squared: FloatArray, bandwidth: float | str, name: str) -> FloatArray:
     return values
 
 
-def _exact_neighbours(X: Any, n_neighbors: int) -> tuple[IntArray, FloatArray]:
+def _exact_neighbours(X: MatrixLike, n_neighbors: int) -> tuple[IntArray, FloatArray]:
     """Return neighbours and distances, without the sample itself; scikit-learn searches sparse and large samples."""
     if isinstance(X, np.ndarray) and X.size <= _COPY_LIMIT:
         return nearest(X, X, n_neighbors)
@@ -188,7 +188,7 @@ def _exact_neighbours(X: Any, n_neighbors: int) -> tuple[IntArray, FloatArray]:
 
 
 def _approximate_neighbours(
-    X: Any, n_neighbors: int, random_state: int | np.random.RandomState | None
+    X: MatrixLike, n_neighbors: int, random_state: int | np.random.RandomState | None
 ) -> tuple[IntArray, FloatArray]:
     """Return approximate neighbours and distances, without the sample itself."""
     pynndescent = require("pynndescent", extra="neighbors")

@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from eigensieve._extras import require
-from eigensieve._types import BoolArray, FloatArray
+from eigensieve._types import BoolArray, FloatArray, JsonDict
 
 _NAME = 24  # characters of a name that are drawn
 _DISTANCES = (0, 8, 13, 20, 30, 42, 56, 72, 90)  # of a name from its feature, in points
@@ -107,5 +107,5 @@ class ModelDisplay(Display):
 
     @staticmethod
     @abstractmethod
-    def _parameters_of(estimator: BaseEstimator) -> dict[str, Any]:
+    def _parameters_of(estimator: BaseEstimator) -> JsonDict:
         """Return the parameters of the display of a fitted estimator."""

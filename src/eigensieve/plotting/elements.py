@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator
 from sklearn.metrics import roc_auc_score
 from sklearn.utils.validation import check_is_fitted
 
-from eigensieve._types import FloatArray, IntArray
+from eigensieve._types import FloatArray, IntArray, JsonDict, MatrixLike
 from eigensieve.estimators import positive_scores
 from eigensieve.plotting.axes import Display, ModelDisplay
 
@@ -45,7 +45,7 @@ class ElementMaskDisplay(ModelDisplay):
             )
 
     @staticmethod
-    def _parameters_of(estimator: BaseEstimator) -> dict[str, Any]:
+    def _parameters_of(estimator: BaseEstimator) -> JsonDict:
         counts = np.asarray(estimator.mask_.sum(axis=1)).ravel()
         return {"counts": counts, "feature_names": getattr(estimator, "feature_names_in_", None)}
 
@@ -83,7 +83,7 @@ class ElementPathDisplay(ModelDisplay):
     label: str | None = None
 
     @staticmethod
-    def _parameters_of(estimator: BaseEstimator) -> dict[str, Any]:
+    def _parameters_of(estimator: BaseEstimator) -> JsonDict:
         return {"path": estimator.path_}
 
     def _draw(self, ax: Any, **kwargs: Any) -> None:
@@ -112,7 +112,9 @@ class RejectionCurveDisplay(Display):
     curves: Mapping[str, tuple[FloatArray, FloatArray, float]]
 
     @classmethod
-    def from_estimators(cls, estimators: Mapping[str, Any], X: Any, y: Any, *, ax: Any = None, **kwargs: Any) -> Self:
+    def from_estimators(
+        cls, estimators: Mapping[str, Any], X: MatrixLike, y: Any, *, ax: Any = None, **kwargs: Any
+    ) -> Self:
         """Draw one line per model.
 
         Parameters

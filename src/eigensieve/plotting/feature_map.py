@@ -8,7 +8,7 @@ from sklearn.base import BaseEstimator
 
 from eigensieve._errors import wrong_parameter
 from eigensieve._extras import require
-from eigensieve._types import BoolArray, FloatArray
+from eigensieve._types import BoolArray, FloatArray, JsonDict
 from eigensieve.plotting.axes import ModelDisplay, names_apart
 
 _SMALLEST = 0.006  # share of the axes' range: irrelevant features stay visible as dots
@@ -60,7 +60,7 @@ class FeatureMapDisplay(ModelDisplay):
         return 6.4, 6.0
 
     @staticmethod
-    def _parameters_of(estimator: BaseEstimator) -> dict[str, Any]:
+    def _parameters_of(estimator: BaseEstimator) -> JsonDict:
         names = ("coordinates", "relevance", "overlaps", "same_structure")
         return {**{name: getattr(estimator, f"{name}_") for name in names}, "feature_names": estimator._names()}
 

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from eigensieve._types import JsonDict
 from eigensieve.estimators import TraceRatioSelector
 from eigensieve.plotting.axes import ModelDisplay
 from eigensieve.traceratio import TraceRatioPath
@@ -45,7 +46,7 @@ class TraceRatioPathDisplay(ModelDisplay):
     n_selected: int | None = None
 
     @staticmethod
-    def _parameters_of(estimator: TraceRatioSelector) -> dict[str, Any]:
+    def _parameters_of(estimator: TraceRatioSelector) -> JsonDict:
         return {"path": estimator.path(), "n_selected": int(estimator.support_.sum())}
 
     def _draw(self, ax: Any, *, log: bool = True) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from eigensieve._types import BoolArray, FloatArray, IntArray
+from eigensieve._types import BoolArray, FloatArray, IntArray, JsonDict, MatrixLike
 from eigensieve._version import __version__
 from eigensieve.estimators import Findings, check_data, constraint_cost, known_and_used
 from eigensieve.evidence import Stability
@@ -20,18 +20,18 @@ _PASSED = ("y", "batches", "groups", "side", "must_link", "cannot_link")  # argu
 
 def summarize(
     model: BaseEstimator,
-    X: Any,
+    X: MatrixLike,
     *,
     feature_names: Sequence[str] | None = None,
     sample_ids: Sequence[str] | None = None,
     labels: Sequence[Any] | None = None,
     title: str = "Feature selection",
-    source: dict[str, Any] | None = None,
-    known: dict[str, Any] | None = None,
+    source: JsonDict | None = None,
+    known: JsonDict | None = None,
     draw_map: bool = True,
     stability: FloatArray | Stability | None = None,
     limits: Limits | None = None,
-) -> dict[str, Any]:
+) -> JsonDict:
     """Collect the contents of a report about a fitted selector.
 
     Parameters
@@ -154,7 +154,7 @@ def _shown(order: IntArray, names: list[str], limits: Limits) -> IntArray:
     return order[: max(1, int(np.searchsorted(sizes, limits.name_bytes, side="right")))]
 
 
-def _source(source: dict[str, Any], found: Findings, constant: BoolArray, labels_used: bool) -> dict[str, Any]:
+def _source(source: JsonDict, found: Findings, constant: BoolArray, labels_used: bool) -> JsonDict:
     return {
         "name": str(source.get("name", "data in memory")),
         "prepared": [str(sentence) for sentence in source.get("prepared", [])],
@@ -172,7 +172,7 @@ def _finite(weights: FloatArray) -> FloatArray:
     return np.where(finite, weights, np.where(weights > 0, largest, 0.0))
 
 
-def _feature_table(found: Findings, names: list[str], shown: IntArray, length: int) -> dict[str, Any]:
+def _feature_table(found: Findings, names: list[str], shown: IntArray, length: int) -> JsonDict:
     weights, null = _finite(found.weights), found.null_quantiles
     hidden = np.ones(len(weights), dtype=bool)
     hidden[shown] = False
@@ -192,7 +192,7 @@ def _feature_table(found: Findings, names: list[str], shown: IntArray, length: i
     }
 
 
-def _curve(found: Findings, position: IntArray, limits: Limits) -> dict[str, Any]:
+def _curve(found: Findings, position: IntArray, limits: Limits) -> JsonDict:
     """Sorted weights at all of the first ranks and at geometrically spaced later ones."""
     weights, support = _finite(found.weights), found.support
     order = np.argsort(-weights, kind="stable")

@@ -11,7 +11,7 @@ from typing import IO, Any, Literal
 import numpy as np
 from scipy.sparse import csc_matrix, csr_matrix, issparse
 
-from eigensieve._types import Array
+from eigensieve._types import Array, JsonDict
 from eigensieve.tables.errors import PER_FEATURE, PER_TEXT, DataError, claim, damaged, listed, parsing, position
 from eigensieve.tables.files import Source
 from eigensieve.tables.table import Column, Matrix, NumberedNames, Request, Table, as_floats
@@ -144,7 +144,7 @@ def write_npy(path: Path, table: Table) -> None:
 
 def write_npz(path: Path, table: Table) -> None:
     """Write matrix, names, label, ids and whatever else the archive held."""
-    entries: dict[str, Any] = dict(table.details.get("rest", {}))
+    entries: JsonDict = dict(table.details.get("rest", {}))
     X = table.stored
     if isinstance(X, np.ndarray):
         entries["X"] = X

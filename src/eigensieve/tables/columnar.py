@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from eigensieve._extras import require
-from eigensieve._types import BoolArray, FloatArray, IntArray
+from eigensieve._types import BoolArray, FloatArray, IntArray, JsonDict
 from eigensieve.tables.columns import table_of
 from eigensieve.tables.errors import (
     PER_TEXT,
@@ -107,7 +107,7 @@ class _ArrowColumns:
 def write_parquet(path: Path, table: Table) -> None:
     pa = require("pyarrow", extra="cli")
     X = table.dense
-    columns: dict[str, Any] = {}
+    columns: JsonDict = {}
     if table.orientation == "columns":
         columns[table.id_name or "feature"] = list(table.feature_names)
         columns |= {name: np.ascontiguousarray(row) for name, row in zip(table.sample_names_or_numbers, X, strict=True)}

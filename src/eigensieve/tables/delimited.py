@@ -14,7 +14,7 @@ from typing import IO, Any
 
 import numpy as np
 
-from eigensieve._types import FloatArray
+from eigensieve._types import FloatArray, MatrixLike
 from eigensieve.tables.columns import table_of
 from eigensieve.tables.dialect import TAB_ENDINGS, Dialect
 from eigensieve.tables.errors import DataError
@@ -92,7 +92,7 @@ def lines(table: Table) -> tuple[list[str], Iterator[Line]]:
     if table.orientation == "columns":
         header = [table.id_name or "", *table.sample_names_or_numbers]
         labels: Iterator[Line] = (([name, *values], np.empty(0), []) for name, values in apart.items())
-        X: Any = table.X if isinstance(table.X, np.ndarray) else table.X.tocsc()
+        X: MatrixLike = table.X if isinstance(table.X, np.ndarray) else table.X.tocsc()
         values: Iterator[Line] = (([name], _line(X[:, [place]]), []) for place, name in enumerate(table.feature_names))
         return header, chain(labels, values)
     header = [*([] if ids is None else [table.id_name or "id"]), *table.feature_names, *apart]

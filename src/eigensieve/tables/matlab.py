@@ -15,7 +15,7 @@ import numpy as np
 from scipy.sparse import csc_matrix
 
 from eigensieve._extras import require
-from eigensieve._types import Array, DType
+from eigensieve._types import Array, DType, JsonDict
 from eigensieve.tables.arrays import as_matrix, check_sparse, matrix_table, only_matrix, with_arrays
 from eigensieve.tables.errors import PER_TEXT, allowance, claim, parsing, position
 from eigensieve.tables.files import read_content
@@ -62,7 +62,7 @@ def write_mat(path: Path, table: Table) -> None:
     from scipy.io import savemat
 
     X = table.stored
-    variables: dict[str, Any] = {
+    variables: JsonDict = {
         str(table.details.get("matrix", "X")): X if isinstance(X, np.ndarray) else csc_matrix(X),
         "feature_names": np.array(list(table.feature_names), dtype=object),
     }
@@ -74,7 +74,7 @@ def write_mat(path: Path, table: Table) -> None:
     savemat(str(path), variables, do_compression=True)
 
 
-def _load(path: Path, request: Request) -> dict[str, Any]:
+def _load(path: Path, request: Request) -> JsonDict:
     from scipy.io import loadmat
     from scipy.io.matlab import matfile_version
 
@@ -93,11 +93,11 @@ def _load(path: Path, request: Request) -> dict[str, Any]:
     return {name: value for name, value in loaded.items() if not name.startswith("__")}
 
 
-def _load_hdf5(path: Path, request: Request) -> dict[str, Any]:
+def _load_hdf5(path: Path, request: Request) -> JsonDict:
     """Variables of a version 7.3 file, whose arrays are stored column by column."""
     h5py = require("h5py", extra="disk")
     check_hdf5(path)
-    variables: dict[str, Any] = {}
+    variables: JsonDict = {}
     with parsing(path, "a MATLAB 7.3 file"), h5py.File(path) as file:
         for name, item in file.items():
             if isinstance(item, h5py.Dataset) and item.dtype.kind in "fiub":
@@ -135,7 +135,7 @@ class _Reader:
     order: str
     taken: float = 0.0
 
-    def variables(self, content: bytes) -> dict[str, Any]:
+    def variables(self, content: bytes) -> JsonDict:
         found = {}
         place = 0
         while place < len(content):

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import coo_matrix, csr_matrix, issparse
 
-from eigensieve._types import FloatArray, IntArray
+from eigensieve._types import FloatArray, IntArray, MatrixLike
 from eigensieve.tables.arrays import matrix_table, refuse_names
 from eigensieve.tables.errors import PER_FEATURE, PER_TEXT, DataError, claim, damaged, too_large
 from eigensieve.tables.files import Source, open_for_writing, read_content
@@ -86,7 +86,7 @@ def _write_10x(folder: Path, table: Table) -> None:
         file.writelines(f"{name}\n" for name in table.sample_names or [])
 
 
-def _save(path: Path, X: Any) -> None:
+def _save(path: Path, X: MatrixLike) -> None:
     from scipy.io import mmwrite
 
     sparse: bool = issparse(X)

@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import get_args
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from eigensieve._errors import wrong_parameter
 from eigensieve._files import staged
+from eigensieve._types import OneEach
 from eigensieve.tables.errors import DataError, out_of_memory
 from eigensieve.tables.files import (
     FORMATS,
@@ -245,9 +245,7 @@ def _read(format: Format, source: Source, request: Request) -> Table:
     return table
 
 
-def write_table(
-    path: str | PathLike[str], table: Table, columns: ArrayLike | None = None, *, force: bool = False
-) -> None:
+def write_table(path: str | PathLike[str], table: Table, columns: OneEach = None, *, force: bool = False) -> None:
     """Write some features of a table.
 
     Parameters

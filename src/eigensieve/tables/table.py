@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple, overload
 import numpy as np
 from scipy.sparse import csr_matrix
 
-from eigensieve._types import Array, BoolArray, FloatArray, IntArray
+from eigensieve._types import Array, BoolArray, FloatArray, IntArray, JsonDict
 from eigensieve.tables.errors import DataError, listed, refuse_duplicates, too_large
 from eigensieve.tables.labels import as_labels, gaps, unknown
 
@@ -138,7 +138,7 @@ class Table:
     apart: dict[str, Column] = field(default_factory=dict)
     id_name: str | None = None
     text: dict[str, list[str]] = field(default_factory=dict)
-    details: dict[str, Any] = field(default_factory=dict)
+    details: JsonDict = field(default_factory=dict)
 
     @property
     def label(self) -> Array | None:

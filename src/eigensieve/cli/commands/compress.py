@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from eigensieve._types import JsonDict
 from eigensieve.cli.console import Console
 from eigensieve.cli.errors import UsageProblem, input_errors
 from eigensieve.cli.machines import Measured, cascade, compare, measure, opened_svm, split, trained_svm
@@ -217,10 +218,10 @@ class Compressed:
         return list(cells[0]), [list(one.values()) for one in cells]
 
     @cached_property
-    def numbers(self) -> dict[str, Any]:
+    def numbers(self) -> JsonDict:
         before, after = self.measured[:2]
         score = "r2" if self.quantity else "accuracy"
-        numbers: dict[str, Any] = {
+        numbers: JsonDict = {
             "elements": int(self.machine.n_elements_),
             "support_vector_values": int(np.prod(self.full.support_vectors_.shape)),
             "features_used": len(self.used),

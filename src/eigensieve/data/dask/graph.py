@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
-from eigensieve._types import Array, DType, FloatArray
+from eigensieve._types import Array, DType, FloatArray, JsonDict, MatrixLike
 from eigensieve.data.dask.tasks import Chunk, Filled, sum_up
 from eigensieve.data.passes import limited_blas
 
@@ -47,7 +47,7 @@ class PassGraph:
         self._count = 0
         self._source = source
         self._sent: dict[Any, Any] = dict(futures)
-        self._homes: dict[str | None, dict[str, Any]] = {}
+        self._homes: dict[str | None, JsonDict] = {}
 
     def task(self, fn: Callable[..., Any], *arguments: Any, home: str | None = None) -> str:
         """Add a task and return its key; other keys, also in lists, and `Held` stand for their values."""
@@ -229,7 +229,7 @@ class Segment:
         return np.concatenate([A[features] for features, _ in self.rows()])
 
 
-def grid_of(X: Any, keys: Array, futures: Mapping[Any, Any]) -> list[Segment]:
+def grid_of(X: MatrixLike, keys: Array, futures: Mapping[Any, Any]) -> list[Segment]:
     """Lay out a Dask array: the keys of its chunks, and the chunks that are on workers already."""
     rows = list(_edges(X.chunks[0]))
     pieces: list[tuple[list[Any], list[Chunk]]] = []  # keys and places of the chunks of some features, samples in order
@@ -267,7 +267,7 @@ def _edges(sizes: Sequence[int]) -> Iterator[tuple[int, tuple[int, int]]]:
             yield number, (first, last)
 
 
-def futures_in(X: Any) -> dict[Any, Any]:
+def futures_in(X: MatrixLike) -> dict[Any, Any]:
     """Return the chunks of a Dask collection that are on workers already, or on their way there, by their keys."""
     try:
         from distributed import futures_of

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from eigensieve._extras import require
-from eigensieve._types import Array, BoolArray, DType, FloatArray, IntArray
+from eigensieve._types import Array, BoolArray, DType, FloatArray, IntArray, MatrixLike
 from eigensieve.data.dask import tasks
 from eigensieve.data.dask.graph import Held, PassGraph, WorkerArray, WorkerProduct, futures_in, grid_of, joined
 from eigensieve.data.dask.tasks import Filled, Job, results
@@ -30,7 +30,7 @@ _PLACED = 8  # arrays from the client that are kept on the workers for the next 
 class DaskData(DataMatrix):
     """A Dask array with dense or scipy-sparse chunks of known sizes, chunked along either axis or both."""
 
-    def __init__(self, X: Any, feature_names: Array | None = None) -> None:
+    def __init__(self, X: MatrixLike, feature_names: Array | None = None) -> None:
         dtype = np.dtype(np.float32 if X.dtype == np.float32 else np.float64)
         super().__init__(int(X.shape[0]), int(X.shape[1]), dtype)
         self._normalize: str | None = None
@@ -310,7 +310,7 @@ def _total(graph: PassGraph, terms: list[str]) -> FloatArray:
     return np.asarray(results(graph.run(graph.summed(terms))[0])[0])
 
 
-def dask_data(X: Any) -> DaskData:
+def dask_data(X: MatrixLike) -> DaskData:
     """Return the data matrix of a Dask array or dataframe; unknown chunk sizes are computed first."""
     require("dask.array", extra="dask")
     names = None
