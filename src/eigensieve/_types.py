@@ -30,6 +30,9 @@ MatrixLike = Any
 """Data as the user gives it, of packages without types: an array, a list, a sparse matrix, a data frame, AnnData, a
 Dask collection, an open file, or a data matrix."""
 
+Raw = Any
+"""Some of the stored values as they are: an array, or a sparse matrix of one of scipy's kinds."""
+
 OneEach = ArrayLike | None
 """What the user may give for each sample, feature or pair: an array, a list, a Series."""
 

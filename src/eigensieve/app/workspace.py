@@ -12,7 +12,6 @@ import tempfile
 import time
 from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import Any
 
 from eigensieve._types import JsonDict
 from eigensieve.app.command import READING, Refused, options, outputs, safe_name, select_command
@@ -145,7 +144,7 @@ class Workspace:
         limit = f"{self.max_bytes / (1 << 30):.3g} GB"
         return Refused(f"The table is larger than {limit}. Use eigensieve select in a shell, without a copy.", 413)
 
-    async def look(self, choices: Any) -> JsonDict:
+    async def look(self, choices: object) -> JsonDict:
         """Return how the table is understood with these choices. An earlier look that still runs is ended."""
         if self._look is not None:
             await self._look.stop()
@@ -163,7 +162,7 @@ class Workspace:
             raise Refused(look.error, 422)
         return look.document
 
-    def start(self, choices: Any) -> None:
+    def start(self, choices: object) -> None:
         table = self._given()
         self._check_idle()
         for name in outputs(table.name).values():

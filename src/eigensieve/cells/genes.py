@@ -15,6 +15,9 @@ from eigensieve.data import DataMatrix, are_amounts, are_counts, as_data, log_co
 from eigensieve.estimators import Known, SieveSelector, as_indices, by_name, warn_user
 from eigensieve.evidence import agreement
 
+AnnData = Any
+"""Of the package anndata, which is imported when it is used."""
+
 _NAME = "select_genes"
 _N_BATCHES = "highly_variable_nbatches"
 _LIKE_BATCHES = ("batch", "donor", "library", "patient", "plate", "sample", "study")
@@ -22,7 +25,7 @@ _SHOWN = 0.02  # share of the structure between batches, beyond chance; batches 
 
 
 def select_genes(
-    adata: Any,
+    adata: AnnData,
     n_top_genes: int | Literal["auto"] = 2000,
     *,
     batch_key: str | None = None,
@@ -33,9 +36,9 @@ def select_genes(
     transform: Literal["auto", "log", "none"] = "auto",
     keep: OneEach = None,
     exclude: OneEach = None,
-    gene_groups: Any = None,
+    gene_groups: str | OneEach = None,
     max_per_group: int = 1,
-    gene_costs: Any = None,
+    gene_costs: str | OneEach = None,
     max_cost: float | None = None,
     fdr: float = 0.1,
     random_state: RandomState = 0,
@@ -216,7 +219,7 @@ class _Genes(SieveSelector):
 _Genes.__name__ = _NAME  # messages begin with it
 
 
-def _check(adata: Any, n_top_genes: Any, layer: str | None, transform: str) -> None:
+def _check(adata: AnnData, n_top_genes: Any, layer: str | None, transform: str) -> None:
     anndata = require("anndata", extra="anndata")
     if not isinstance(adata, anndata.AnnData):
         raise TypeError(
@@ -239,7 +242,7 @@ def _check_amounts(X: MatrixLike, given: str) -> None:
         )
 
 
-def _in_words(adata: Any, done: JsonDict) -> str:
+def _in_words(adata: AnnData, done: JsonDict) -> str:
     """Put ``adata.uns["hvg"]`` into words: how values are read, and which differences are removed."""
     parts = ["counts are log-normalised" if done["log_normalized"] else "values are taken as they are"]
     parts += ["what follows the library size is taken off"] if done["depth_removed"] else []
@@ -250,18 +253,18 @@ def _in_words(adata: Any, done: JsonDict) -> str:
     return f"{adata.n_obs} cells x {adata.n_vars} genes of {done['layer']}: " + "; ".join(parts)
 
 
-def _column(adata: Any, key: str, parameter: str) -> Array:
+def _column(adata: AnnData, key: str, parameter: str) -> Array:
     if key not in adata.obs:
         known = [str(name) for name in adata.obs.columns]
         raise wrong_parameter(parameter, _NAME, f"name a column of adata.obs, one of {known}", repr(key))
     return np.asarray(adata.obs[key].to_numpy(), dtype=object)
 
 
-def _genes(adata: Any, given: Any, parameter: str) -> IntArray | None:
+def _genes(adata: AnnData, given: OneEach, parameter: str) -> IntArray | None:
     return None if given is None else as_indices(given, adata.n_vars, adata.var_names, parameter, _NAME)
 
 
-def _per_gene(adata: Any, given: Any, parameter: str) -> Any:
+def _per_gene(adata: AnnData, given: Any, parameter: str) -> Any:
     """Return one value per gene: as given, or of a column of ``adata.var``."""
     if not isinstance(given, str):
         return by_name(given, adata.var_names)
@@ -272,7 +275,7 @@ def _per_gene(adata: Any, given: Any, parameter: str) -> Any:
     return adata.var[given].to_numpy()
 
 
-def _warn_of_batches(adata: Any, V: FloatArray, donor_key: str | None) -> None:
+def _warn_of_batches(adata: AnnData, V: FloatArray, donor_key: str | None) -> None:
     """Warn of columns of ``adata.obs`` that are called like batches and that the structure follows."""
     V = V - V.mean(axis=0)
     for name in adata.obs.columns.drop(donor_key, errors="ignore"):
@@ -289,7 +292,7 @@ def _warn_of_batches(adata: Any, V: FloatArray, donor_key: str | None) -> None:
             )
 
 
-def _table(adata: Any, found: Choice, data: DataMatrix, batches: Array | None) -> Any:
+def _table(adata: AnnData, found: Choice, data: DataMatrix, batches: Array | None) -> Any:
     """Return the results, one row per gene, in scanpy's words."""
     import pandas as pd
 

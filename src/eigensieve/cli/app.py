@@ -195,7 +195,7 @@ def _explained(problem: Exception) -> int:
     return _fail(text, ExitCode.INTERNAL, problem)
 
 
-def _outcome(code: Any) -> int:
+def _outcome(code: object) -> int:
     """The exit code for what typer returned. Newer versions catch Ctrl-C themselves and only return its code."""
     if code == ExitCode.INTERRUPTED:
         return _fail_ended(KeyboardInterrupt())

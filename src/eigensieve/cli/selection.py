@@ -32,7 +32,7 @@ _FIGURES = {
 _HEADS = {"null_quantile": "above chance", "selection_frequency": "selected again"}  # where it is not the column's name
 
 
-def count_or_auto(text: str | None, flag: str, *, words: tuple[str, ...] = ("auto",)) -> Any:
+def count_or_auto(text: str | None, flag: str, *, words: tuple[str, ...] = ("auto",)) -> int | float | str | None:
     """Parse one of `words`, a whole number, or, for ``--n-features``, a fraction below 1."""
     if text is None or text in words:
         return text
@@ -278,7 +278,7 @@ def report_page(model: Any, data: Any, **details: Any) -> str:
     return render(summarize(model, data, **details))
 
 
-def _cell(value: Any) -> str:
+def _cell(value: object) -> str:
     return f"{value:.4g}" if isinstance(value, float | np.floating) else str(value)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from eigensieve._types import Array, FloatArray, IntArray, MatrixLike
+from eigensieve._types import Array, FloatArray, IntArray, MatrixLike, Raw
 from eigensieve.data.disk.sources import DerivedSource, Source
 from eigensieve.data.kinds import as_data
 from eigensieve.data.matrix import DataMatrix
@@ -97,14 +97,14 @@ class LogCounts(DerivedSource):
     def subset(self, rows: IntArray) -> Source:
         return LogCounts(self.base.subset(rows), self.factors[rows], squared=self.squared)
 
-    def columns(self, start: int, stop: int, buffer: Array | None = None) -> Any:
+    def columns(self, start: int, stop: int, buffer: Array | None = None) -> Raw:
         return _logarithms(self.base.columns(start, stop, buffer), self.factors[:, None], squared=self.squared)
 
-    def rows(self, start: int, stop: int) -> Any:
+    def rows(self, start: int, stop: int) -> Raw:
         return _logarithms(self.base.rows(start, stop), self.factors[start:stop, None], squared=self.squared)
 
 
-def _logarithms(X: MatrixLike, factors: FloatArray, *, squared: bool = False) -> Any:
+def _logarithms(X: Raw, factors: FloatArray, *, squared: bool = False) -> Raw:
     """Return log(1 + x f), or its square, for an array or a sparse matrix, f one factor per row."""
     if hasattr(X, "tocsr"):
         out = without_repeats(X).astype(np.float32 if X.dtype == np.float32 else np.float64, copy=True)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike
+from scipy.sparse import csr_array
 
 from eigensieve._types import Array, DType, FloatArray, IntArray
 from eigensieve.data.digest import dense_digests
@@ -152,7 +153,7 @@ class DenseBlock:
     def add_back(self, W: FloatArray, values: FloatArray, shift: FloatArray) -> None:
         np.add(values, self.back(W), out=values)
 
-    def quadratic(self, S: Any) -> FloatArray:
+    def quadratic(self, S: csr_array) -> FloatArray:
         if not self.compiled:
             # row by row, so that copies of a column stay equal wherever they are in the block
             product = S.astype(np.float64, copy=False) @ self.Z

@@ -11,13 +11,13 @@ from dataclasses import dataclass, field
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Self, TypeVar
 
 import numpy as np
 from scipy.sparse import hstack, issparse, vstack
 
 from eigensieve._progress import Progress, silent
-from eigensieve._types import Array, BoolArray, DType, FloatArray, IntArray, JsonDict
+from eigensieve._types import Array, BoolArray, DType, FloatArray, IntArray, JsonDict, Raw
 from eigensieve.data.digest import place_values
 from eigensieve.data.passes import BackwardSum, Block, BlockFunction, Sweep, add_up, numbered, ordered_map
 from eigensieve.data.stats import BlockMoments, ColumnStats, joined_stats, standardization
@@ -183,7 +183,7 @@ class DataMatrix(ABC):
         found.shared.gaps = gaps and gaps.among(rows)
         return found.rescaled(self.center, self.scale, self.far)
 
-    def raw_samples(self, rows: IntArray, start: int, stop: int) -> Any:
+    def raw_samples(self, rows: IntArray, start: int, stop: int) -> Raw:
         """Return some samples of raw features start..stop as they are stored; only for data in memory."""
         raise TypeError(f"{type(self).__name__} is not in memory: use samples.")
 
@@ -336,7 +336,7 @@ class DataMatrix(ABC):
         return tuple(outputs)
 
 
-def joined(parts: Sequence[Any], axis: int) -> Any:
+def joined(parts: Sequence[Raw], axis: int) -> Raw:
     """Put raw parts together: arrays, or sparse matrices."""
     if len(parts) == 1:
         return parts[0]
@@ -345,6 +345,6 @@ def joined(parts: Sequence[Any], axis: int) -> Any:
     return np.concatenate(parts, axis=axis)
 
 
-def _samples(rows: IntArray, piece: DataMatrix, offset: int, ranges: Ranges) -> Any:
+def _samples(rows: IntArray, piece: DataMatrix, offset: int, ranges: Ranges) -> Raw:
     """Cut some samples out of a segment."""
     return piece.raw_samples(rows, ranges[0][0], ranges[-1][1])

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, clone
 
 from eigensieve._errors import wrong_parameter
-from eigensieve._types import BoolArray, FloatArray, IntArray, JsonDict, MatrixLike
+from eigensieve._types import Array, BoolArray, FloatArray, IntArray, JsonDict, MatrixLike, OneEach
 from eigensieve._words import counted
 from eigensieve.data import DataMatrix
 from eigensieve.estimators.base import warn_user
@@ -75,7 +75,7 @@ def feature_indices(model: BaseEstimator, parameter: str) -> IntArray:
     return as_indices(given, model.n_features_in_, names, parameter, type(model).__name__)
 
 
-def as_indices(given: Any, n_features: int, names: Any, parameter: str, owner: str) -> IntArray:
+def as_indices(given: OneEach, n_features: int, names: Array | None, parameter: str, owner: str) -> IntArray:
     """Return columns by names, indices (negative ones count from the end) or a mask; refuse those that do not exist.
     Messages speak of the `parameter` of the `owner`."""
     values = np.asarray(by_name(given, names))

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from eigensieve._progress import progress_for
 from eigensieve._sklearn import Interval, StrOptions, whole_fit
-from eigensieve._types import FloatArray, IntArray, JsonDict, MatrixLike, RandomState
+from eigensieve._types import Array, FloatArray, IntArray, JsonDict, MatrixLike, RandomState
 from eigensieve.data import one_blas_thread
 from eigensieve.elements import (
     LARGEST,
@@ -171,7 +171,7 @@ class ElementMachine(SmallMachine):
         self._warn_if_short(selection, plan, n_basis)
         return selection
 
-    def _match_labels(self, machine: KernelMachine | None, X: FloatArray, y: Any) -> Matched:
+    def _match_labels(self, machine: KernelMachine | None, X: FloatArray, y: Array) -> Matched:
         goal = self._goal(y, 3.0 if self.ridge == "auto" else float(self.ridge) * len(y))
         rng = generator(self.random_state)
         # The widths are chosen by the features' spreads: they are the gammas themselves.
@@ -263,7 +263,7 @@ class ElementMachine(SmallMachine):
         return self._predictor.decision(X)
 
     @abstractmethod
-    def _goal(self, y: Any, ridge: float) -> Goal:
+    def _goal(self, y: Array, ridge: float) -> Goal:
         """Return the loss, targets and ridge term of ``match="labels"``."""
 
     def to_c(self, name: str = "eigensieve", *, precision: Precision = "single", scaler: Any = None) -> str:

@@ -1,7 +1,6 @@
 """Side data and batches, checked against X. Labels and pairs are checked in ``qalpha``."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -35,12 +34,14 @@ def _fit_of(estimator: BaseEstimator) -> str:
     return f"{type(estimator).__name__}.fit"
 
 
-def read_batches(estimator: BaseEstimator, main: DataMatrix, batches: Any) -> IntArray:
+def read_batches(estimator: BaseEstimator, main: DataMatrix, batches: OneEach) -> IntArray:
     """Return the number of each sample's batch, from names of any type."""
     return _read_groups(_fit_of(estimator), main, batches, "batch", "batches")
 
 
-def read_donors(estimator: BaseEstimator, main: DataMatrix, groups: Any, weights: Any = None) -> IntArray | None:
+def read_donors(
+    estimator: BaseEstimator, main: DataMatrix, groups: OneEach, weights: FloatArray | None = None
+) -> IntArray | None:
     """Return the number of each sample's group; None where every sample is a group of its own."""
     owner = _fit_of(estimator)
     numbers = _read_groups(owner, main, groups, "group", "groups")
@@ -51,7 +52,7 @@ def read_donors(estimator: BaseEstimator, main: DataMatrix, groups: Any, weights
     return None if numbers.max() + 1 == len(numbers) else numbers
 
 
-def read_weights(estimator: BaseEstimator, main: DataMatrix, sample_weight: Any) -> FloatArray:
+def read_weights(estimator: BaseEstimator, main: DataMatrix, sample_weight: OneEach) -> FloatArray:
     """Return the weight of every sample, not negative and some positive."""
     owner = _fit_of(estimator)
     values = _per_sample(owner, main, sample_weight, "sample_weight")
@@ -66,7 +67,7 @@ def read_weights(estimator: BaseEstimator, main: DataMatrix, sample_weight: Any)
     return weights
 
 
-def _per_sample(owner: str, main: DataMatrix, values: Any, parameter: str) -> Array:
+def _per_sample(owner: str, main: DataMatrix, values: OneEach, parameter: str) -> Array:
     given = np.asarray(as_values(values))
     if given.shape not in ((main.n_samples,), (main.n_samples, 1)):
         must = f"hold one value per sample ({main.n_samples})"
@@ -74,7 +75,7 @@ def _per_sample(owner: str, main: DataMatrix, values: Any, parameter: str) -> Ar
     return given.reshape(-1)
 
 
-def _read_groups(owner: str, main: DataMatrix, values: Any, one: str, parameter: str) -> IntArray:
+def _read_groups(owner: str, main: DataMatrix, values: OneEach, one: str, parameter: str) -> IntArray:
     words = _per_sample(owner, main, values, parameter).astype(object)
     if missing_labels(words).any():
         fix = f"give those samples a {one} of their own, or leave them out"

@@ -37,7 +37,7 @@ _Picks = dict[tuple[int, bytes], IntArray]  # number of features and those that 
 
 def score_panel(
     X: MatrixLike,
-    features: Any,
+    features: OneEach | Mapping[str, OneEach],
     y: OneEach = None,
     *,
     batches: OneEach = None,

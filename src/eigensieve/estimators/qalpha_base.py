@@ -9,7 +9,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from eigensieve._progress import Progress
 from eigensieve._sklearn import StrOptions, validate_parameter_constraints
-from eigensieve._types import BoolArray, FloatArray, JsonDict, RandomState
+from eigensieve._types import BoolArray, FloatArray, JsonDict, OneEach, RandomState
 from eigensieve.data import DataMatrix
 from eigensieve.estimators.base import AT_LEAST_ONE, COUNT, NOT_NEGATIVE, POSITIVE, BaseSelector, generator, warn_user
 from eigensieve.estimators.knowledge import Known, read_side_variances
@@ -70,7 +70,7 @@ class BaseQAlpha(BaseSelector):
             raise self._wrong(parameter, must, repr(unknown[0]))
         validate_parameter_constraints(allowed, given, caller_name=f"{type(self).__name__}.{parameter}")
 
-    def _labels(self, y: Any, n_samples: int) -> Labels | None:
+    def _labels(self, y: OneEach, n_samples: int) -> Labels | None:
         """Return the classes that y holds, or None where there is no y or it is not used."""
         name = type(self).__name__
         if self.supervision == "numbers":

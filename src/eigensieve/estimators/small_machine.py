@@ -4,6 +4,7 @@ from abc import abstractmethod
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin, is_regressor
 from sklearn.svm import SVC, NuSVC
 from sklearn.utils.multiclass import check_classification_targets
@@ -142,7 +143,7 @@ class SmallClassifier(ClassifierMixin, SmallMachine):
         return np.asarray(self.classes_[second if values.shape[1] == 1 else values.argmax(axis=1)])
 
     def calibrate(
-        self, X: MatrixLike, y: Any, *, max_false_negative_rate: float = 0.02, confidence: float | None = None
+        self, X: MatrixLike, y: ArrayLike, *, max_false_negative_rate: float = 0.02, confidence: float | None = None
     ) -> Self:
         """Set `threshold_` on held-out data so that at most the given share of the second class is lost.
 
@@ -176,7 +177,7 @@ def positive_scores(estimator: BaseEstimator, X: MatrixLike) -> FloatArray:
 
 
 def calibration_scores(
-    estimator: BaseEstimator, X: MatrixLike, y: Any, max_false_negative_rate: float, confidence: float | None
+    estimator: BaseEstimator, X: MatrixLike, y: ArrayLike, max_false_negative_rate: float, confidence: float | None
 ) -> tuple[FloatArray, BoolArray]:
     """Return the scores, and which samples are of the second class. Raise when a class is missing."""
     check_is_fitted(estimator)

@@ -162,8 +162,8 @@ class TraceRatioSelector(BaseSelector):
     bandwidth: float | Literal["auto"] | None = "auto"
     scale: bool = False
     laplacian_weight: float = 0.5
-    within: Any = None
-    between: Any = None
+    within: MatrixLike = None
+    between: MatrixLike = None
     random_state: RandomState = 0
     verbose: int = 0
 

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils import check_array
 
 from eigensieve._errors import wrong_parameter
@@ -45,7 +46,7 @@ def filled(X: MatrixLike) -> tuple[Any, FloatArray | None]:
     return data.take(slice(None)), None if data.shared.gaps is None else share_present(data)
 
 
-def fisher_score(X: MatrixLike, y: Any) -> FloatArray:
+def fisher_score(X: MatrixLike, y: ArrayLike) -> FloatArray:
     """Fisher score of every feature: scatter between the class means over scatter within the classes.
 
     Larger is better; F-test statistic = score * (n_samples - n_classes) / (n_classes - 1). Usable with
@@ -79,7 +80,7 @@ def laplacian_score(
     X: MatrixLike,
     y: OneEach = None,
     *,
-    graph: Any = None,
+    graph: MatrixLike = None,
     n_neighbors: int = 5,
     neighbor_search: Literal["auto", "exact", "approximate"] = "auto",
     bandwidth: float | Literal["auto"] | None = "auto",
@@ -113,7 +114,7 @@ def laplacian_score(
     return feature_scores(*diagonals(as_data(X), LaplacianPair(graph)))
 
 
-def select_kernels(kernels: Sequence[Any], n_kernels: int, y: Any) -> SubsetResult:
+def select_kernels(kernels: Sequence[ArrayLike], n_kernels: int, y: ArrayLike) -> SubsetResult:
     """Choose the kernels between samples that together separate the classes best, by the trace ratio.
 
     A sum of kernels maps the samples to the spaces of all of them. So kernels take the place of features, with the

@@ -162,7 +162,7 @@ def selection_stability(
     return Stability(selections, _names(X))
 
 
-def _checked(X: MatrixLike, y: Any) -> Any:
+def _checked(X: MatrixLike, y: OneEach) -> Any:
     """Return X in a form from which samples can be cut, once its shape and the length of y are checked."""
     if hasattr(X, "tocsr"):
         X = X if X.format in ("csr", "csc") else X.tocsr()
@@ -177,7 +177,7 @@ def _checked(X: MatrixLike, y: Any) -> Any:
     return X
 
 
-def _units(groups: Any, n_samples: int) -> IntArray:
+def _units(groups: OneEach, n_samples: int) -> IntArray:
     """Return the number of each sample's group."""
     words = np.asarray(groups).reshape(-1)
     if len(words) != n_samples:
@@ -203,13 +203,13 @@ def _names(X: MatrixLike) -> Array | None:
 
 
 def _selected(
-    selector: BaseEstimator, X: MatrixLike, y: Any, rows: IntArray, known: JsonDict, run: int
+    selector: BaseEstimator, X: MatrixLike, y: OneEach, rows: IntArray, known: JsonDict, run: int
 ) -> tuple[int, BoolArray]:
     labels = None if y is None else safe_indexing(y, rows)
     return run, np.asarray(selector.fit(safe_indexing(X, rows), labels, **known).get_support(), dtype=bool)
 
 
-def _identity(selector: BaseEstimator, X: MatrixLike, y: Any, known: JsonDict, size: int, random_state: int) -> str:
+def _identity(selector: BaseEstimator, X: MatrixLike, y: OneEach, known: JsonDict, size: int, random_state: int) -> str:
     """Return the settings that a results file must agree with. `known` are the `fit_params` of the first subsample."""
     settings = {
         "selector": type(selector).__name__,

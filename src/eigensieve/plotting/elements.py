@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from eigensieve._types import FloatArray, IntArray, JsonDict, MatrixLike
 from eigensieve.estimators import positive_scores
-from eigensieve.plotting.axes import Display, ModelDisplay
+from eigensieve.plotting.axes import Axes, Display, ModelDisplay
 
 
 @dataclass(eq=False, repr=False)
@@ -49,7 +49,7 @@ class ElementMaskDisplay(ModelDisplay):
         counts = np.asarray(estimator.mask_.sum(axis=1)).ravel()
         return {"counts": counts, "feature_names": getattr(estimator, "feature_names_in_", None)}
 
-    def _draw(self, ax: Any, **kwargs: Any) -> None:
+    def _draw(self, ax: Axes, **kwargs: Any) -> None:
         if self.image_shape is not None:
             image = ax.imshow(self.counts.reshape(self.image_shape), **{"cmap": "magma", **kwargs})
             ax.figure.colorbar(image, ax=ax, label="elements")
@@ -86,7 +86,7 @@ class ElementPathDisplay(ModelDisplay):
     def _parameters_of(estimator: BaseEstimator) -> JsonDict:
         return {"path": estimator.path_}
 
-    def _draw(self, ax: Any, **kwargs: Any) -> None:
+    def _draw(self, ax: Axes, **kwargs: Any) -> None:
         (self.line_,) = ax.plot(np.arange(1, self.path.size + 1), self.path, label=self.label, **kwargs)
         ax.set(xlabel="elements", ylabel="relative squared error", yscale="log")
         if self.label is not None:
@@ -113,7 +113,7 @@ class RejectionCurveDisplay(Display):
 
     @classmethod
     def from_estimators(
-        cls, estimators: Mapping[str, Any], X: MatrixLike, y: Any, *, ax: Any = None, **kwargs: Any
+        cls, estimators: Mapping[str, Any], X: MatrixLike, y: Any, *, ax: Axes = None, **kwargs: Any
     ) -> Self:
         """Draw one line per model.
 
@@ -140,7 +140,7 @@ class RejectionCurveDisplay(Display):
             curves[name] = (lost, rejected, float(roc_auc_score(positive, scores)))
         return cls(curves).plot(ax, **kwargs)
 
-    def _draw(self, ax: Any, **kwargs: Any) -> None:
+    def _draw(self, ax: Axes, **kwargs: Any) -> None:
         self.lines_ = [
             ax.plot(lost, rejected, label=f"{name} (area {area:.4f})", **kwargs)[0]
             for name, (lost, rejected, area) in self.curves.items()

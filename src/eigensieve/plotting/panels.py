@@ -1,12 +1,12 @@
 """PanelScoresDisplay: panels beside the best and beside random panels of their sizes."""
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 
 from eigensieve.evidence import PanelComparison, PanelScore
-from eigensieve.plotting.axes import Display
+from eigensieve.plotting.axes import Axes, Display
 
 
 @dataclass(eq=False, repr=False)
@@ -31,7 +31,7 @@ class PanelScoresDisplay(Display):
     scores: PanelScore | PanelComparison
 
     @classmethod
-    def from_scores(cls, scores: PanelScore | PanelComparison, *, ax: Any = None) -> Self:
+    def from_scores(cls, scores: PanelScore | PanelComparison, *, ax: Axes = None) -> Self:
         """Draw what panels show.
 
         Parameters
@@ -50,7 +50,7 @@ class PanelScoresDisplay(Display):
     def _size(self) -> tuple[float, float]:
         return 7.2, 1.6 + 0.5 * len(self._panels)
 
-    def _draw(self, ax: Any) -> None:
+    def _draw(self, ax: Axes) -> None:
         rows = sorted(self._panels.items(), key=lambda item: item[1].score)
         found, places = [score for _, score in rows], np.arange(len(rows))
         draws = np.concatenate([score.random_scores for score in found])

@@ -24,7 +24,7 @@ def summarize(
     *,
     feature_names: Sequence[str] | None = None,
     sample_ids: Sequence[str] | None = None,
-    labels: Sequence[Any] | None = None,
+    labels: Sequence[object] | None = None,
     title: str = "Feature selection",
     source: JsonDict | None = None,
     known: JsonDict | None = None,

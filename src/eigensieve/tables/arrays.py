@@ -11,7 +11,7 @@ from typing import IO, Any, Literal
 import numpy as np
 from scipy.sparse import csc_matrix, csr_matrix, issparse
 
-from eigensieve._types import Array, JsonDict
+from eigensieve._types import Array, JsonDict, Raw
 from eigensieve.tables.errors import PER_FEATURE, PER_TEXT, DataError, claim, damaged, listed, parsing, position
 from eigensieve.tables.files import Source
 from eigensieve.tables.table import Column, Matrix, NumberedNames, Request, Table, as_floats
@@ -28,7 +28,7 @@ def check_sparse(matrix: Any) -> None:
     matrix.check_format(full_check=True)
 
 
-def as_matrix(values: Any, path: str | Path) -> Matrix:
+def as_matrix(values: Raw, path: str | Path) -> Matrix:
     """A matrix of floats, CSR where it is sparse; or an error that says what was found instead."""
     sparse: bool = issparse(values)
     if sparse:

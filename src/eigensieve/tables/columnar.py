@@ -22,7 +22,7 @@ from eigensieve.tables.errors import (
     text_among_numbers,
     too_large,
 )
-from eigensieve.tables.files import format_of, read_content
+from eigensieve.tables.files import Content, format_of, read_content
 from eigensieve.tables.table import Request, Table
 
 
@@ -190,7 +190,7 @@ _FILE_START = 8
 _BATCH, _DICTIONARY = 3, 2  # kinds of messages that hold data
 
 
-def unpacked_size(content: Any, pa: Any) -> int:
+def unpacked_size(content: Content, pa: Any) -> int:
     """Bytes of all buffers of a Feather file, unpacked, told without unpacking. Damaged files raise any exception.
 
     The file is a stream of Arrow messages. Each compressed buffer begins with its unpacked size. The places of the

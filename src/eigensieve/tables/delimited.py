@@ -14,11 +14,11 @@ from typing import IO, Any
 
 import numpy as np
 
-from eigensieve._types import FloatArray, MatrixLike
+from eigensieve._types import FloatArray, MatrixLike, Raw
 from eigensieve.tables.columns import table_of
 from eigensieve.tables.dialect import TAB_ENDINGS, Dialect
 from eigensieve.tables.errors import DataError
-from eigensieve.tables.files import Source, ending_of, open_for_writing, read_content
+from eigensieve.tables.files import Content, Source, ending_of, open_for_writing, read_content
 from eigensieve.tables.grid import comment_among, find_grid
 from eigensieve.tables.table import Request, Sheet, Table, read_with
 
@@ -42,7 +42,7 @@ def read_csv(source: Source, request: Request) -> Table:
         ) from error
 
 
-def _read_series_matrix(content: Any, request: Request) -> Table:
+def _read_series_matrix(content: Content, request: Request) -> Table:
     """Read a GEO series matrix: the numbers between its two marks, and the lines above about the samples."""
     begin = content.find(_BEGIN)
     start = content.find(b"\n", begin) + 1
@@ -102,7 +102,7 @@ def lines(table: Table) -> tuple[list[str], Iterator[Line]]:
     return header, zip(before, (_line(table.X[[row]]) for row in numbers), after, strict=True)
 
 
-def _line(part: Any) -> FloatArray:
+def _line(part: Raw) -> FloatArray:
     return np.ravel(part if isinstance(part, np.ndarray) else part.toarray())
 
 

@@ -79,7 +79,7 @@ def _decimal(request: Request) -> str:
     return request.decimal or ("," if request.thousands == "." else ".")
 
 
-def _text(cell: Any, decimal: str) -> str:
+def _text(cell: object, decimal: str) -> str:
     if cell is None:
         return ""
     if isinstance(cell, datetime):

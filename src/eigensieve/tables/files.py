@@ -117,13 +117,14 @@ def _endings(use: str) -> str:
 STDIN = "-"
 Source = Path | io.BytesIO
 """Where a reader takes its bytes from."""
+Content = bytes | mmap.mmap
 
 _PIECE = 2**20
 _OPEN_FILES = ("/dev/stdin", "/dev/fd/", "/proc/self/fd/")
 _BROKEN = (EOFError, zlib.error, gzip.BadGzipFile)
 
 
-def read_content(source: Source) -> Any:
+def read_content(source: Source) -> Content:
     """Return the bytes of a source: mapped where possible, decompressed where needed."""
     if isinstance(source, io.BytesIO):
         return source.getvalue()

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from os import cpu_count
-from typing import Any
 
 import numpy as np
 
@@ -14,6 +13,7 @@ from eigensieve._types import BoolArray, ByteArray, FloatArray, IntArray
 from eigensieve.tables.columns import UNNAMED
 from eigensieve.tables.dialect import DELIMITERS, Dialect, detect, find_header, has_commas
 from eigensieve.tables.errors import PER_TEXT, DataError, claim, damaged, refuse_duplicates, too_large
+from eigensieve.tables.files import Content
 from eigensieve.tables.table import NumberedNames, Request
 
 BLOCK_BYTES = 2**23
@@ -183,7 +183,7 @@ class Grid:
         return odd[odd[:, 4] != NUMBER]
 
 
-def find_grid(content: Any, request: Request, notes: list[str]) -> Grid:
+def find_grid(content: Content, request: Request, notes: list[str]) -> Grid:
     """Find the lines and the header of a delimited file."""
     from eigensieve.tables._delimited_numba import find_lines
 
@@ -272,7 +272,7 @@ def _without_empty_end(
     return header[: width - 1], np.concatenate([ends[:first], ends[first:] - 1]), True
 
 
-def _encoding(content: Any) -> str:
+def _encoding(content: Content) -> str:
     """UTF-8 where the whole text is valid UTF-8, else Latin-1, in which every byte is valid."""
     decoder = getincrementaldecoder("utf-8")()
     try:

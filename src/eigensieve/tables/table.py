@@ -5,12 +5,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, overload
+from typing import Literal, NamedTuple, overload
 
 import numpy as np
 from scipy.sparse import csr_matrix
 
-from eigensieve._types import Array, BoolArray, FloatArray, IntArray, JsonDict
+from eigensieve._types import Array, BoolArray, FloatArray, IntArray, JsonDict, Raw
 from eigensieve.tables.errors import DataError, listed, refuse_duplicates, too_large
 from eigensieve.tables.labels import as_labels, gaps, unknown
 
@@ -181,7 +181,7 @@ class Table:
         return self.X if isinstance(self.X, np.ndarray) else self.X.toarray()
 
     @property
-    def stored(self) -> Any:
+    def stored(self) -> Raw:
         """`X` as it stood in the file: transposed where samples stood in columns."""
         return self.X if self.orientation == "rows" else self.X.T
 

@@ -1,6 +1,7 @@
 """``eigensieve score``: the worth of panels from any source."""
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -128,7 +129,7 @@ def _best(found: Any) -> str:
     return f"{', '.join(found.best)} {clear}"
 
 
-def _listed(names: Any) -> str:
+def _listed(names: Sequence[object]) -> str:
     more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
     return ", ".join(map(str, names[:_NAMED])) + more or "none"
 

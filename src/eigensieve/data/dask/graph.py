@@ -323,6 +323,9 @@ class WorkerArray:
         return WorkerProduct(self, right)
 
 
+FeatureArray = FloatArray | WorkerArray
+
+
 @dataclass(frozen=True)
 class WorkerProduct:
     """A feature array times a small matrix, made on the workers when it is collected: only the product travels."""

@@ -15,7 +15,16 @@ import numpy as np
 from eigensieve._extras import require
 from eigensieve._types import Array, BoolArray, DType, FloatArray, IntArray, MatrixLike
 from eigensieve.data.dask import tasks
-from eigensieve.data.dask.graph import Held, PassGraph, WorkerArray, WorkerProduct, futures_in, grid_of, joined
+from eigensieve.data.dask.graph import (
+    FeatureArray,
+    Held,
+    PassGraph,
+    WorkerArray,
+    WorkerProduct,
+    futures_in,
+    grid_of,
+    joined,
+)
 from eigensieve.data.dask.tasks import Filled, Job, results
 from eigensieve.data.matrix import DataMatrix, Work
 from eigensieve.data.passes import Block, BlockFunction, Sweep
@@ -218,12 +227,12 @@ class DaskData(DataMatrix):
 
     # -- feature arrays ------------------------------------------------------------------------------
 
-    def inner(self, A: Any, B: Any) -> FloatArray:
+    def inner(self, A: FeatureArray, B: FeatureArray) -> FloatArray:
         graph = self._graph()
         both = zip(self.place(A).held, self.place(B).held, self.grid, strict=True)
         return _total(graph, [graph.task(tasks.inner_of, a, b, segment.edges) for a, b, segment in both])
 
-    def collect(self, A: Any) -> FloatArray:
+    def collect(self, A: FeatureArray | WorkerProduct) -> FloatArray:
         graph = self._graph()
         if isinstance(A, WorkerProduct):
             right, left = A.right, A.left
@@ -234,12 +243,12 @@ class DaskData(DataMatrix):
         found = graph.run([graph.task(tasks.picked, held) for held in A.held])[0]
         return joined(self.grid, found, A.shape, A.dtype)
 
-    def place(self, A: Any) -> Any:
+    def place(self, A: FeatureArray) -> Any:
         """Send an array to the workers, or find it there: those sent last are kept for the next passes."""
         if isinstance(A, WorkerArray):
             return A
         if A.size == 0 or (A.flat[0] == A).all():
-            value = A.flat[0] if A.size else 0
+            value = float(A.flat[0]) if A.size else 0.0
             filled = tuple(Filled(value, (segment.size, *A.shape[1:]), A.dtype) for segment in self.grid)
             return WorkerArray(filled, A.shape, A.dtype)
         kept: list[tuple[FloatArray, WorkerArray]] = self.shared.kept.get("placed", [])
@@ -255,7 +264,7 @@ class DaskData(DataMatrix):
         self.shared.kept["placed"] = [*kept[-_PLACED + 1 :], (A.copy(), placed)]
         return placed
 
-    def save_array(self, A: Any, path: Path) -> None:
+    def save_array(self, A: FeatureArray, path: Path) -> None:
         out = np.lib.format.open_memmap(path, mode="w+", dtype=A.dtype, shape=A.shape)
         for held, segment in zip(self.place(A).held, self.grid, strict=True):
             graph = self._graph()

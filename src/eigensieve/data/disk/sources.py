@@ -14,7 +14,7 @@ from scipy.sparse import csc_array, csr_array, vstack
 
 from eigensieve._errors import wrong_parameter
 from eigensieve._extras import require
-from eigensieve._types import Array, IntArray
+from eigensieve._types import Array, IntArray, Raw
 
 ALIVE = 3
 """Pieces in memory at a time: one in use, one being read, and one that is being finished or filled again."""
@@ -59,11 +59,11 @@ class Source(ABC):
         """Choose how to read, once it is known how many features a piece has."""
 
     @abstractmethod
-    def columns(self, start: int, stop: int, buffer: Array | None = None) -> Any:
+    def columns(self, start: int, stop: int, buffer: Array | None = None) -> Raw:
         """Return features start..stop as (n_samples, stop - start): an array, or a sparse matrix. `buffer` is memory
         that `memory` returned for as many features or more; an array may be placed in it."""
 
-    def rows(self, start: int, stop: int) -> Any:
+    def rows(self, start: int, stop: int) -> Raw:
         """Return samples start..stop as (stop - start, n_features); only for sources with `by_samples`."""
         raise TypeError(f"{self.name} is read along the features only.")
 
@@ -144,10 +144,10 @@ class SampleSubset(DerivedSource):
         read = int((self.chosen[last] - self.chosen).max()) + 1
         return self.base.largest(read) + super().largest(count)
 
-    def columns(self, start: int, stop: int, buffer: Array | None = None) -> Any:
+    def columns(self, start: int, stop: int, buffer: Array | None = None) -> Raw:
         return self.base.columns(start, stop, buffer)[self.chosen]
 
-    def rows(self, start: int, stop: int) -> Any:
+    def rows(self, start: int, stop: int) -> Raw:
         wanted = self.chosen[start:stop]
         first = int(wanted[0])
         return self.base.rows(first, int(wanted[-1]) + 1)[wanted - first]
@@ -298,14 +298,14 @@ class SparseSource(Source):
         along = self.indptr[:: max(1, count)]
         return float(np.diff(np.append(along, self.indptr[-1])).max(initial=0)) * self.entry
 
-    def columns(self, start: int, stop: int, buffer: Array | None = None) -> Any:
+    def columns(self, start: int, stop: int, buffer: Array | None = None) -> Raw:
         if not self.by_samples:
             return csc_array(self._cut(start, stop), shape=(self.shape[0], stop - start))
         height = max(1, int(_SCAN / max(1.0, self.indptr[-1] / self.shape[0])))
         rows = (self.rows(at, min(at + height, self.shape[0])) for at in range(0, self.shape[0], height))
         return vstack([some[:, start:stop] for some in rows], format="csc")
 
-    def rows(self, start: int, stop: int) -> Any:
+    def rows(self, start: int, stop: int) -> Raw:
         found = csr_array(self._cut(start, stop), shape=(stop - start, self.shape[1]))
         found.sum_duplicates()  # does nothing where there are none
         return found

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from eigensieve._types import Array, FloatArray, IntArray
+from eigensieve._types import Array, FloatArray, IntArray, Raw
 from eigensieve.data.disk.sources import ALIVE, Source, chosen_samples, show_bytes, too_little
 from eigensieve.data.kinds import as_data
 from eigensieve.data.matrix import DataMatrix, Work
@@ -88,16 +88,16 @@ class StreamedData(DataMatrix):
     def _piece(self, start: int, stop: int) -> DataMatrix:
         return self._standardised(start, self._read(start, stop, None))
 
-    def _standardised(self, start: int, raw: Any) -> DataMatrix:
+    def _standardised(self, start: int, raw: Raw) -> DataMatrix:
         """Return raw values as a data matrix in memory that is centred and scaled like this one."""
         here = slice(start, start + raw.shape[1])
         columns = (self.center, self.scale, self.far)
         return as_data(raw).rescaled(*(None if column is None else column[here] for column in columns))
 
-    def _read(self, start: int, stop: int, buffer: Array | None) -> Any:
+    def _read(self, start: int, stop: int, buffer: Array | None) -> Raw:
         return self._guarded(lambda: self.source.columns(start, stop, buffer), "features", start, stop)
 
-    def _guarded(self, read: Callable[[], Any], axis: str, start: int, stop: int) -> Any:
+    def _guarded(self, read: Callable[[], Raw], axis: str, start: int, stop: int) -> Raw:
         """Read; an error names the part that failed."""
         shape = (self.n_samples, stop - start) if axis == "features" else (stop - start, self.n_features)
         try:
@@ -119,7 +119,7 @@ class StreamedData(DataMatrix):
         threads = thread_count()
         starts = deque(range(0, self.n_features, self.width))
         free = self._buffers()
-        reads: deque[tuple[int, Array | None, Future[Any]]] = deque()
+        reads: deque[tuple[int, Array | None, Future[Raw]]] = deque()
         active: deque[tuple[Array | None, list[Future[Result]]]] = deque()
         readers = ThreadPoolExecutor(self.source.threads, thread_name_prefix="eigensieve-read")
         workers = ThreadPoolExecutor(threads, thread_name_prefix="eigensieve")
