@@ -234,7 +234,6 @@ def _check(adata: AnnData, n_top_genes: Any, layer: str | None, transform: str) 
 
 
 def _check_amounts(X: MatrixLike, given: str) -> None:
-    """Raise where values that are to be log-normalised are negative."""
     if not are_amounts(X):
         raise ValueError(
             f"The values of {given} must not be negative to be log-normalised by select_genes. Got negative values, "

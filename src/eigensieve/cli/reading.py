@@ -120,10 +120,6 @@ class Samples:
         column = apart.get("time", apart.get(role)) if role == "label" else apart.get(role)
         return None if column is None else str(column.name)
 
-    def of_table(self, chosen: BoolArray) -> Table:
-        """Return some of the features as a table, with the values as they were read."""
-        return self.table.take(self.columns[chosen])
-
     @cached_property
     def data(self) -> DataMatrix:
         """X as a data matrix. It remembers its column statistics, so that fit and report need not compute them."""
@@ -176,7 +172,6 @@ def _with_times(samples: Samples) -> Samples:
 
 
 def check_times(event: str | None, time: str | None, label: str | None) -> None:
-    """Refuse one of the two columns alone, and labels beside them."""
     if (event is None) != (time is None):
         raise UsageProblem("--event and --time go together: name both columns.")
     if event is not None and label is not None:

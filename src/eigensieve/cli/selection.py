@@ -227,7 +227,10 @@ class Selection:
         return (
             "Selected features" if all_shown else f"Best {counted(len(rows), 'selected feature')}",
             [_HEADS.get(key, key) for key in shown],
-            [[_cell(columns[key][i]) for key in shown] for i in rows],
+            [
+                [f"{v:.4g}" if isinstance(v := columns[k][i], float | np.floating) else str(v) for k in shown]
+                for i in rows
+            ],
         )
 
     @property
@@ -276,10 +279,6 @@ def report_page(model: Any, data: Any, **details: Any) -> str:
     from eigensieve.report import render, summarize
 
     return render(summarize(model, data, **details))
-
-
-def _cell(value: object) -> str:
-    return f"{value:.4g}" if isinstance(value, float | np.floating) else str(value)
 
 
 def _json_number(value: Any) -> Any:

@@ -38,7 +38,6 @@ class Orders:
     features: IntArray
 
     def ranks(self) -> IntArray:
-        """Return the place of every sample."""
         return np.argsort(self.samples)
 
 

@@ -346,5 +346,4 @@ def joined(parts: Sequence[Raw], axis: int) -> Raw:
 
 
 def _samples(rows: IntArray, piece: DataMatrix, offset: int, ranges: Ranges) -> Raw:
-    """Cut some samples out of a segment."""
     return piece.raw_samples(rows, ranges[0][0], ranges[-1][1])

@@ -69,7 +69,9 @@ def resolve_classifier(svc: Any, fitted: bool, X: MatrixLike, X_valid: FloatArra
     validate_data(svc, X, reset=False, skip_check_array=True)
     if len(svc.classes_) == 2:
         return _single_output(svc, svc.classes_, X_valid)
-    kernel, basis, values = MaskedKernel.from_svc(svc), _dense(svc.support_vectors_), _one_vs_rest(svc, X)
+    per_class = copy.copy(svc)
+    per_class.decision_function_shape = "ovr"  # one column per class, even if it was asked for one-vs-one
+    kernel, basis, values = MaskedKernel.from_svc(svc), _dense(svc.support_vectors_), per_class.decision_function(X)
     # No single expansion yields the votes exactly: these weights come close.
     alpha, intercept = solve_weights(kernel.full(X_valid.astype(np.float64), basis), values, 1e-6)
     return KernelMachine(svc, svc.classes_, FullExpansion(kernel, basis, alpha, intercept), lambda: values)
@@ -81,13 +83,6 @@ def resolve_regressor(svr: Any, fitted: bool, X: MatrixLike, X_valid: FloatArray
         svr, X = clone(svr).fit(X_valid, y), X_valid
     validate_data(svr, X, reset=False, skip_check_array=True)
     return _single_output(svr, np.empty(0), X_valid)
-
-
-def _one_vs_rest(svc: Any, X: MatrixLike) -> FloatArray:
-    """Return decision values with one column per class, even if the SVC was asked for one-vs-one."""
-    svc = copy.copy(svc)
-    svc.decision_function_shape = "ovr"
-    return svc.decision_function(X)
 
 
 def _dense(vectors: Any) -> FloatArray:

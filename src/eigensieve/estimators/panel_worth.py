@@ -132,7 +132,10 @@ def score_panel(
     judged = {name: judge.score(panel, names, "" if name is None else f"{name}: ") for name, panel in columns.items()}
     if not isinstance(features, Mapping):
         return judged[None][0]
-    return _compared({str(name): found for name, found in judged.items()}, judge.yardstick)
+    leader = max(judged.values(), key=lambda found: found[0].score)[1]
+    less = {str(name): leader - parts for name, (_, parts) in judged.items()}
+    behind = {name: (float(parts.sum()), judge.yardstick.error(parts)) for name, parts in less.items()}
+    return PanelComparison({str(name): score for name, (score, _) in judged.items()}, behind)
 
 
 def _columns(model: SieveSelector, panel: Any, name: Any) -> IntArray:
@@ -143,13 +146,6 @@ def _columns(model: SieveSelector, panel: Any, name: Any) -> IntArray:
     if not len(columns):
         raise wrong_parameter(parameter, "score_panel", "name at least 1 feature", "none", "leave this panel out")
     return columns
-
-
-def _compared(judged: dict[str, tuple[PanelScore, FloatArray]], yardstick: Yardstick) -> PanelComparison:
-    leader = max(judged.values(), key=lambda found: found[0].score)[1]
-    less = {name: leader - parts for name, (_, parts) in judged.items()}
-    behind = {name: (float(parts.sum()), yardstick.error(parts)) for name, parts in less.items()}
-    return PanelComparison({name: score for name, (score, _) in judged.items()}, behind)
 
 
 @dataclass(frozen=True)

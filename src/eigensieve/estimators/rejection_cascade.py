@@ -134,7 +134,11 @@ class RejectionCascade(MetaEstimatorMixin, ClassifierMixin, Estimator):
                 if isinstance(classifier, SVC):
                     rejector.set_params(estimator=clone(classifier))
             rejector.fit(safe_indexing(X, fit_rows), y[fit_rows])
-        _check_same_classes(rejector, classifier)
+        if not np.array_equal(rejector.classes_, classifier.classes_):
+            raise ValueError(
+                f"The rejector and the classifier must know the same two classes. Got {list(rejector.classes_)} and "
+                f"{list(classifier.classes_)} instead. Fit both on the same labels."
+            )
         scores, positive = calibration_scores(
             rejector, safe_indexing(X, held_out), y[held_out], self.max_false_negative_rate, self.confidence
         )
@@ -260,14 +264,6 @@ def _as_expansion(classifier: BaseEstimator) -> FullExpansion | None:
 
 def _thawed(model: BaseEstimator) -> Any:
     return model.estimator if isinstance(model, FrozenEstimator) else model
-
-
-def _check_same_classes(rejector: BaseEstimator, classifier: BaseEstimator) -> None:
-    if not np.array_equal(rejector.classes_, classifier.classes_):
-        raise ValueError(
-            f"The rejector and the classifier must know the same two classes. Got {list(rejector.classes_)} and "
-            f"{list(classifier.classes_)} instead. Fit both on the same labels."
-        )
 
 
 def _kernel_evaluations(model: BaseEstimator) -> float:

@@ -30,13 +30,11 @@ class SmallMachine(Estimator):
     """The machine that ``estimator=None`` stands for."""
 
     def _given(self) -> tuple[Any, bool]:
-        """Return the user's machine, and whether it is fitted."""
         return given_machine(
             self._usual if self.estimator is None else self.estimator, type(self).__name__, self._kinds
         )
 
     def _read(self, X: MatrixLike, y: Any) -> tuple[FloatArray, Array]:
-        """Return the samples and their labels, checked."""
         check_columns(X)
         with np.errstate(over="ignore", invalid="ignore"):  # scikit-learn adds the values up
             X, y = validate_data(self, X, y, dtype=FLOATS, y_numeric=is_regressor(self))

@@ -46,9 +46,7 @@ class WeightedFeatures(OneToOneFeatureMixin, TransformerMixin, Estimator):
         The fitted selector.
     scale_ : ndarray of shape (n_features,)
         What features are multiplied by; 1 for the largest weight.
-    n_features_in_ : int
-    feature_names_in_ : ndarray of str
-        When X had column names.
+    n_features_in_, feature_names_in_ : as in scikit-learn
 
     Examples
     --------

@@ -32,7 +32,6 @@ class Exchange:
     ranks: IntArray | None = None  # numbers in whose order random draws are made; None for the order given
 
     def among(self, rows: IntArray | BoolArray) -> "Exchange":
-        """Return the same for some samples."""
 
         def some(part: Any) -> Any:
             return None if part is None else part[rows]

@@ -178,7 +178,6 @@ def _checked(X: MatrixLike, y: OneEach) -> Any:
 
 
 def _units(groups: OneEach, n_samples: int) -> IntArray:
-    """Return the number of each sample's group."""
     words = np.asarray(groups).reshape(-1)
     if len(words) != n_samples:
         raise wrong_parameter("groups", _NAME, f"have one value per sample of X ({n_samples})", len(words))

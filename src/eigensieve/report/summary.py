@@ -67,10 +67,14 @@ def summarize(
         Plain JSON values only; :func:`render` needs nothing else.
     """
     limits = limits or Limits()
-    fitted = Fitted.of(model)
+    fitted = Fitted(model)
     found = fitted.found
     data = check_data(model, X, reset=False).standardized("center")
-    _check_fitted_samples(fitted, data.n_samples)
+    if fitted.n_samples not in (None, data.n_samples):
+        raise ValueError(
+            f"X must be the data that {fitted.name} was fitted on, with {fitted.n_samples} samples. Got "
+            f"{data.n_samples} samples instead; pass the X of fit, or fit the model on this one."
+        )
     names = _names(fitted, data.n_features, feature_names)
     sample_ids = _of_length("sample_ids", sample_ids, data.n_samples, "sample")
     shown_labels = _of_length("labels", labels, data.n_samples, "sample")
@@ -114,15 +118,6 @@ def summarize(
         "redundancy": redundant,
         "trust": trust_cards(fitted, frequencies, redundant, samples, used, cost),
     }
-
-
-def _check_fitted_samples(model: Fitted, n_samples: int) -> None:
-    """Raise where the model was fitted on another number of samples, as far as it remembers."""
-    if model.n_samples not in (None, n_samples):
-        raise ValueError(
-            f"X must be the data that {model.name} was fitted on, with {model.n_samples} samples. Got {n_samples} "
-            "samples instead; pass the X of fit, or fit the model on this one."
-        )
 
 
 def _of_length(name: str, values: Any, length: int, each: str) -> Any:

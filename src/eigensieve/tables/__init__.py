@@ -4,25 +4,9 @@ The package owns file formats: what an ending and the first bytes mean, how each
 the file, the problem and the fix. Computing with data is the task of :mod:`eigensieve.data`, whose ``open_data`` looks
 file endings up here.
 
-Reading order
--------------
-table        `Table`, which every reader returns; `Request`, the settings of a reader; labels and batches from a sheet
-errors       `DataError`: the file, the problem, the fix; how much memory a file may take
-labels       which texts mean "missing"; labels of samples, from texts to classes or numbers
-files        the one table of formats (endings, first bytes, reader, writer), and the bytes of a file, a pipe or
-             standard input
-reading      `read_table` and `write_table`: look the format up, call its reader or writer
-columns      named columns of text, Parquet and Feather: which are names, labels, features; where the samples stand
-delimited    CSV and TSV: find the lines, then the header, then parse; and back, in the layout they came in
-grid         the lines of a text file and their cells (`_delimited_numba`)
-dialect      how a text file is laid out: delimiter, decimal mark, whether there is a header
-columnar     Parquet and Feather
-excel        Excel workbooks
-mixed        columns that are no numbers: left out, encoded, kept or dropped; dates as numbers
-arrays       tables around one bare matrix; .npy and .npz
-matlab, matrix_market  .mat; .mtx and 10x folders
-hdf5         .h5ad; HDF5 files are looked through by another process (`_hdf5_survey`) before they are opened
-svmlight     svmlight text
+Read `table` first (`Table`, which every reader returns; `Request`, the settings of a reader), then `errors`, `labels`,
+`files` (the one table of formats) and `reading` (`read_table`, `write_table`). Named columns: `columns`, `mixed`; text:
+`delimited`, `grid`, `dialect`. Each format has a file of its own, whose first lines say how it is read.
 
 Words
 -----

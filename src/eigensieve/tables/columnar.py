@@ -161,7 +161,6 @@ def _load_parquet(source: Any, request: Request) -> Any:
 
 
 def _check_size(n_rows: int, schema: Any, request: Request) -> None:
-    """Refuse more rows and columns than fit."""
     per_row = sum(8 if _is_numeric(field.type) else PER_TEXT for field in schema)
     claim(float(max(n_rows, 0)) * per_row, request.path, request.size)
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 
@@ -83,7 +83,12 @@ def write_csv(path: Path, table: Table) -> None:
     elif ending == ".csv" and dialect.delimiter == "\t":
         dialect = replace(dialect, delimiter="," if dialect.decimal == "." else ";")
     with open_for_writing(path) as binary, io.TextIOWrapper(binary, "utf-8", newline="") as file:
-        _write(file, table, dialect)
+        writer = csv.writer(file, delimiter=dialect.delimiter, lineterminator="\n")
+        header, rows = lines(table)
+        if dialect.header or table.orientation == "columns":
+            writer.writerow(header)
+        for before, values, after in rows:
+            writer.writerow([*map(str, before), *_cells(values, dialect), *map(str, after)])
 
 
 def lines(table: Table) -> tuple[list[str], Iterator[Line]]:
@@ -104,14 +109,6 @@ def lines(table: Table) -> tuple[list[str], Iterator[Line]]:
 
 def _line(part: Raw) -> FloatArray:
     return np.ravel(part if isinstance(part, np.ndarray) else part.toarray())
-
-
-def _write(file: IO[str], table: Table, dialect: Dialect) -> None:
-    writer = csv.writer(file, delimiter=dialect.delimiter, lineterminator="\n")
-    header, rows = lines(table)
-    if dialect.header or table.orientation == "columns":
-        writer.writerow(header)
-    writer.writerows([*map(str, before), *_cells(values, dialect), *map(str, after)] for before, values, after in rows)
 
 
 def _cells(values: FloatArray, dialect: Dialect) -> list[str]:

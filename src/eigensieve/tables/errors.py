@@ -93,7 +93,6 @@ def too_large(path: str | Path, where: str = "") -> DataError:
 
 
 def refuse_duplicates(names: Sequence[str], path: str | Path, what: str) -> None:
-    """Raise when a name occurs twice."""
     if len(set(names)) < len(names):
         repeated = [name for name, count in Counter(names).items() if count > 1]
         raise DataError(

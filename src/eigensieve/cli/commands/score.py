@@ -64,8 +64,10 @@ def score_panels(
         outputs.write("table", output, lambda path: save_frame(columns, path, safe=safe_names), suffix=".csv")
         outputs.write_text("report", report, lambda: _page(found, lines, samples, reading))
     console.table(f"Score: {_measure(found)}", _HEADS, lines, _HEADS[1:])
-    for sentence in _sentences(found):
-        console.text(sentence)
+    for name, score in found.scores.items():
+        console.text(f"{name}: adds nothing: {_listed(score.adds_nothing)}; add next: {_listed(score.next_features)}")
+    if best := _best(found):
+        console.text(best)
     console.finish({"command": "score", "panels": rows, "best": found.best}, outputs.written)
 
 
@@ -111,15 +113,6 @@ def _lines(found: Any) -> list[list[str]]:
         ]
         for name, score in found.scores.items()
     ]
-
-
-def _sentences(found: Any) -> list[str]:
-    """What to do about each panel, and which panel shows most."""
-    sentences = [
-        f"{name}: adds nothing: {_listed(score.adds_nothing)}; add next: {_listed(score.next_features)}"
-        for name, score in found.scores.items()
-    ]
-    return [*sentences, best] if (best := _best(found)) else sentences
 
 
 def _best(found: Any) -> str:

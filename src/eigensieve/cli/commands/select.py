@@ -219,7 +219,7 @@ def _write(selection: Selection, wanted: WriteOptions, outputs: Outputs, console
         outputs.write(
             "table",
             wanted.output,
-            lambda path: save_table(selection.samples.of_table(selection.support), path, safe=safe),
+            lambda path: save_table(table.take(selection.samples.columns[selection.support]), path, safe=safe),
             suffix=own_suffix(table),
         )
     outputs.write(

@@ -201,7 +201,6 @@ class Segment:
 
     @property
     def features(self) -> list[tuple[int, int]]:
-        """The features of every piece."""
         return [places[0].features for places in self.chunks]
 
     @property
@@ -211,7 +210,6 @@ class Segment:
 
     @property
     def size(self) -> int:
-        """Number of features."""
         return self.edges[-1]
 
     @property
@@ -225,7 +223,6 @@ class Segment:
             yield slice(first, last), slice(start, stop)
 
     def cut(self, A: Array) -> Array:
-        """Return the rows of a feature array that belong to the segment."""
         return np.concatenate([A[features] for features, _ in self.rows()])
 
 

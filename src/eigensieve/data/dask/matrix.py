@@ -117,7 +117,6 @@ class DaskData(DataMatrix):
         return WorkerStats([unpacked(which) for which in range(3)], self.n_samples, self._statistic)
 
     def _statistic(self, name: str) -> FloatArray:
-        """Bring a statistic of all features here."""
         graph = self._graph()
         found = [graph.task(getattr, moments, name) for moments in self.shared.kept["moments"]]
         return joined(self.grid, graph.run(found)[0], (self.n_features,), np.float64)
@@ -282,7 +281,6 @@ class DaskData(DataMatrix):
         return PassGraph(self.source, self.futures)
 
     def _each(self, graph: PassGraph, fn: Any, job: Any, *arrays: WorkerArray) -> list[str]:
-        """One task per segment, where its chunks are."""
         out = []
         for j, (segment, standard) in enumerate(zip(self.grid, self._standards(), strict=True)):
             arguments = (segment.raws, segment.chunks, standard, *(array.held[j] for array in arrays))

@@ -137,7 +137,6 @@ def piece(raw: Raw, standard: Standard | None) -> DataMatrix:
 
 
 def whole(raws: list[Raw], chunks: list[Chunk], standard: Standard | None) -> DataMatrix:
-    """Return all samples of a piece."""
     found = [cut(raw, chunk) for raw, chunk in zip(raws, chunks, strict=True)]
     if len(found) == 1:
         return piece(found[0], standard)
@@ -209,7 +208,6 @@ def apply(job: Job, terms: list[FloatArray] | None, *state: Any) -> Found:
 
 
 def backward(found: Found, raw: Raw, chunk: Chunk, standard: Any) -> Sums:
-    """Return M_b' W_b for the samples of one chunk."""
     return sums_from(None if found.W is None else piece(cut(raw, chunk), as_standard(standard)).combine(found.W))
 
 
@@ -247,7 +245,6 @@ def flags_of(stats: ColumnStats, dtype: DType) -> tuple[IntArray, IntArray, IntA
 
 
 def run_pieces(job: Job, raws: Pieces, chunks: Pieces, standard: Any) -> list[Any]:
-    """Return the results of a pass for the blocks of each piece."""
     out = []
     for (_, data), places in zip(pieces(raws, chunks, standard), chunks, strict=True):
         out.append(job.fn(data, places[0].features[0], data.segments(1)[0]))
@@ -268,7 +265,6 @@ def take_from(raws: list[Raw], chunks: list[Chunk], standard: Any, first: int, c
 
 
 def product_of(A: Any, right: FloatArray) -> FloatArray:
-    """Return a feature array times a small matrix."""
     return picked(A) @ right
 
 

@@ -181,13 +181,11 @@ def parse_bytes(amount: float | str) -> int:
 
 
 def too_little(needed: float, name: str, why: str, max_memory: int) -> ValueError:
-    """Return the error for data that does not fit in the memory allowed."""
     must = f"be at least {show_bytes(needed)} for {name}{why}"
     return wrong_parameter("max_memory", "open_data", must, show_bytes(max_memory))
 
 
 def show_bytes(size: float) -> str:
-    """Write a number of bytes the way people read it."""
     for unit in ("B", "kB", "MB", "GB"):
         if size < 1000:
             return f"{size:.3g} {unit}"
