@@ -15,21 +15,7 @@ from eigensieve._progress import Progress, silent
 from eigensieve._sklearn import Interval, StrOptions, whole_fit
 from eigensieve._types import FloatArray, JsonDict, MatrixLike, OneEach, RandomState
 from eigensieve.data import DataMatrix, as_data, is_stored
-from eigensieve.estimators.base import (
-    AT_LEAST_ONE,
-    AUTO,
-    COUNT,
-    POSITIVE,
-    BaseSelector,
-    check_columns,
-    check_finite,
-    check_samples,
-    check_stored,
-    name_columns,
-    progress_of,
-    scikit_state,
-    warn_user,
-)
+from eigensieve.estimators import base
 from eigensieve.estimators.trace_ratio_scores import ARRAY_RULES, class_codes, filled, in_range
 from eigensieve.graphs import check_graph, knn_graph
 from eigensieve.operators import StandardAffinity, leading_eigenvectors
@@ -71,7 +57,7 @@ class _OptionAndMethod:
 
 
 @dataclass(eq=False, repr=False)
-class TraceRatioSelector(BaseSelector):
+class TraceRatioSelector(base.BaseSelector):
     """Select the subset of features with the largest trace ratio, exactly.
 
     The score of a subset I is sum_{i in I} b_i / sum_{i in I} e_i, where b_i is the scatter of feature i
@@ -169,12 +155,12 @@ class TraceRatioSelector(BaseSelector):
 
     _fills_gaps = True
     _parameter_constraints = {
-        "n_features_to_select": COUNT,
+        "n_features_to_select": base.COUNT,
         "score": [StrOptions({"fisher", "laplacian", "semi-supervised"})],
         "level": [StrOptions({"subset", "feature"})],
-        "n_neighbors": [AT_LEAST_ONE],
+        "n_neighbors": [base.AT_LEAST_ONE],
         "neighbor_search": [StrOptions({"auto", "exact", "approximate"})],
-        "bandwidth": [POSITIVE, AUTO, None],
+        "bandwidth": [base.POSITIVE, base.AUTO, None],
         "scale": ["boolean"],
         "laplacian_weight": [Interval(Real, 0, 1, closed="both")],
         "within": ["array-like", "sparse matrix", None],
@@ -195,7 +181,7 @@ class TraceRatioSelector(BaseSelector):
             Class labels; None, NaN and -1 mean unlabelled when ``score="semi-supervised"``. Ignored by the Laplacian
             score and when `within` is used instead of the labels.
         """
-        progress = progress_of(self)
+        progress = base.progress_of(self)
         X, present = self._checked(X, reset=True)
         self.scale_ = self._spread(as_data(X), present)
         pair, graph = self._graph_pair(X, y, progress)
@@ -250,15 +236,15 @@ class TraceRatioSelector(BaseSelector):
 
     def _checked(self, X: MatrixLike, *, reset: bool) -> tuple[Any, FloatArray | None]:
         if is_stored(X):
-            X = check_stored(self, X, reset=reset, min_samples=2)
+            X = base.check_stored(self, X, reset=reset, min_samples=2)
         else:
-            check_columns(X)
+            base.check_columns(X)
             with np.errstate(over="ignore", invalid="ignore"):  # scikit-learn adds the values up
                 X = validate_data(self, X, reset=reset, **ARRAY_RULES)
-            check_samples(self, X.shape, 2)
+            base.check_samples(self, X.shape, 2)
         X, present = filled(X)
         if isinstance(X, DataMatrix):
-            check_finite(self, X)
+            base.check_finite(self, X)
         return in_range(X, type(self).__name__), present
 
     def _spread(self, data: DataMatrix, present: FloatArray | None) -> FloatArray | None:
@@ -273,8 +259,8 @@ class TraceRatioSelector(BaseSelector):
         if (self.level == "subset" or not own_graph) and len(varying):
             ratio = float(varying.max() / np.median(varying))
             if ratio > _UNLIKE:
-                largest = name_columns(self, np.flatnonzero(spread == varying.max()))
-                warn_user(
+                largest = base.name_columns(self, np.flatnonzero(spread == varying.max()))
+                base.warn_user(
                     f"The features of X have unlike scales: column {largest} varies {ratio:.3g} times as much as the "
                     f"median feature, and such features decide the score. Use {type(self).__name__}(scale=True), or "
                     "scale X first, unless all features have the same unit."
@@ -310,7 +296,7 @@ class TraceRatioSelector(BaseSelector):
                 f"Check that X has features that are not constant."
             )
         if not e.any():
-            warn_user(
+            base.warn_user(
                 "No feature has any within scatter: none varies within classes or between neighbours. All scores are "
                 "infinite, and features are ordered by their between scatter. Check that classes or neighbourhoods "
                 "hold more than one sample."
@@ -331,7 +317,7 @@ class TraceRatioSelector(BaseSelector):
         codes = class_codes(y, X.shape[0], score, name) if semi else None
         if self.within is None:
             progress(f"neighbours of {X.shape[0]} samples")
-            search: Any = {"method": self.neighbor_search, "random_state": scikit_state(self.random_state)}
+            search: Any = {"method": self.neighbor_search, "random_state": base.scikit_state(self.random_state)}
             graph = knn_graph(self._points(X), self.n_neighbors, bandwidth=self.bandwidth, **search, name=name)
         else:
             graph = check_graph(self.within, X.shape[0], name="within")

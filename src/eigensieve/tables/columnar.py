@@ -11,17 +11,8 @@ import numpy as np
 
 from eigensieve._extras import require
 from eigensieve._types import BoolArray, FloatArray, IntArray, JsonDict
+from eigensieve.tables import errors
 from eigensieve.tables.columns import table_of
-from eigensieve.tables.errors import (
-    PER_TEXT,
-    DataError,
-    claim,
-    damaged,
-    parsing,
-    refuse_duplicates,
-    text_among_numbers,
-    too_large,
-)
 from eigensieve.tables.files import Content, format_of, read_content
 from eigensieve.tables.table import Request, Table
 
@@ -29,7 +20,7 @@ from eigensieve.tables.table import Request, Table
 def read_parquet(path: Path, request: Request) -> Table:
     arrow = _load(path, request)
     names = [str(name) for name in arrow.column_names]
-    refuse_duplicates(names, path, "column")
+    errors.refuse_duplicates(names, path, "column")
     return table_of(_ArrowColumns(arrow, names, list(arrow.schema.types), request), request, [])
 
 
@@ -67,7 +58,7 @@ class _ArrowColumns:
             stored = (self.arrow.schema.pandas_metadata or {}).get("index_columns", [])
             index = [self.names.index(name) for name in stored if isinstance(name, str) and name in self.names]
         except (ValueError, AttributeError, TypeError) as error:  # not JSON, or not what pandas writes
-            raise DataError(
+            raise errors.DataError(
                 f"'{self.request.path}' has damaged notes of pandas about its index. Name the column with the samples' "
                 "names (id, on the command line --id), or write the file again."
             ) from error
@@ -81,7 +72,7 @@ class _ArrowColumns:
     def rows(self, rows: IntArray, names: Sequence[str]) -> FloatArray:
         text = [self.names[column] for column in self.text_columns() if column != 0]
         if text:
-            raise text_among_numbers(self.request.path, text)
+            raise errors.text_among_numbers(self.request.path, text)
         return self.some_numbers()[rows]
 
     def line(self, row: int) -> list[str]:
@@ -100,7 +91,7 @@ class _ArrowColumns:
             try:
                 values[:, target] = data.cast(kind, safe=not self.request.unused(self.names[column])).to_numpy()
             except pa.ArrowInvalid as error:  # the cast of whole numbers to floats is exact or fails
-                raise too_large(self.request.path, f" in column '{self.names[column]}'") from error
+                raise errors.too_large(self.request.path, f" in column '{self.names[column]}'") from error
         return values
 
 
@@ -131,14 +122,16 @@ def _load(path: Path, request: Request) -> Any:
     pa = require("pyarrow", extra="cli")
     content = read_content(path)
     if request.format == "feather" and content[:4] == b"FEA1":
-        raise DataError(f"'{path}' is a Feather file of the old version 1. Write it again as version 2, or as Parquet.")
+        raise errors.DataError(
+            f"'{path}' is a Feather file of the old version 1. Write it again as version 2, or as Parquet."
+        )
     source = pa.BufferReader(pa.py_buffer(content))
-    with parsing(path, f"a {request.format.capitalize()} file"):
+    with errors.parsing(path, f"a {request.format.capitalize()} file"):
         if request.format == "parquet":
             table = _load_parquet(source, request)
         else:
             if content[:6] == b"ARROW1":
-                claim(unpacked_size(content, pa), path, request.size)
+                errors.claim(unpacked_size(content, pa), path, request.size)
             table = require("pyarrow.feather", extra="cli").read_table(source)
         _check_size(table.num_rows, table.schema, request)
         table.validate(full=True)  # places beyond the data crash what reads from them
@@ -151,8 +144,8 @@ def _load_parquet(source: Any, request: Request) -> Any:
     schema = about.schema.to_arrow_schema()
     groups = [about.row_group(number) for number in range(about.num_row_groups)]
     if sum(group.num_rows for group in groups) != about.num_rows:
-        raise damaged(request.path, "a Parquet file")
-    claim(sum(float(group.total_byte_size) for group in groups), request.path, request.size)
+        raise errors.damaged(request.path, "a Parquet file")
+    errors.claim(sum(float(group.total_byte_size) for group in groups), request.path, request.size)
     _check_size(about.num_rows, schema, request)
     # a long text that is stored once is not repeated for every row
     types = require("pyarrow.types", extra="cli")
@@ -161,8 +154,8 @@ def _load_parquet(source: Any, request: Request) -> Any:
 
 
 def _check_size(n_rows: int, schema: Any, request: Request) -> None:
-    per_row = sum(8 if _is_numeric(field.type) else PER_TEXT for field in schema)
-    claim(float(max(n_rows, 0)) * per_row, request.path, request.size)
+    per_row = sum(8 if _is_numeric(field.type) else errors.PER_TEXT for field in schema)
+    errors.claim(float(max(n_rows, 0)) * per_row, request.path, request.size)
 
 
 @cache
