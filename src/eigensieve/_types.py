@@ -34,7 +34,7 @@ Raw = Any
 """Some of the stored values as they are: an array, or a sparse matrix of one of scipy's kinds."""
 
 OneEach = ArrayLike | None
-"""What the user may give for each sample, feature or pair: an array, a list, a Series."""
+"""One value per sample, feature or pair, as the user gives it: an array, a list, a Series."""
 
 Array = NDArray[Any]
 """Several kinds are allowed: numbers as the user stores them, labels, names, memory that is read into."""

@@ -111,7 +111,7 @@ _heard: list[float] = []
 """When signals came that end the command. Further ones must not disturb its ending: for two seconds they do nothing."""
 
 _ends: list[BaseException] = []
-"""What they raised. Libraries may answer with an error of their own, as numpy does where it calls Python from C."""
+"""Their exceptions. Libraries may answer with an error of their own, as numpy does where it calls Python from C."""
 
 _CLEANING = 2.0
 _AGAIN = 0.2  # seconds; shorter, and it may come before the thread that sends it is known to run
@@ -174,7 +174,7 @@ def _explained(problem: Exception) -> int:
     if isinstance(problem, CommandError):
         return _fail(one_line(problem), problem.code, problem)
     if isinstance(problem, _CLICK_ERROR):  # typer's own message with where to find help; none without a command
-        message = one_line(problem.format_message()).rstrip(".")  # type: ignore[attr-defined]
+        message = one_line(problem.format_message()).rstrip(".")  # type: ignore[attr-defined]  # of click
         context = getattr(problem, "ctx", None)
         command = context.command_path if context is not None else "eigensieve"
         help = f"{message}. See '{command} --help'."

@@ -1,4 +1,4 @@
-"""What the commands print: for people on a terminal, for pipes, for scripts."""
+"""Printed text: for people on a terminal, for pipes, for scripts."""
 
 import contextlib
 import json

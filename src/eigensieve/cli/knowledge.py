@@ -1,4 +1,4 @@
-"""What the user knows besides the table, from names and files: constraints on features, and pairs of samples."""
+"""Knowledge besides the table, from names and files: constraints on features, and pairs of samples."""
 
 import csv
 import os

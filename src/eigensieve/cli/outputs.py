@@ -23,7 +23,7 @@ from eigensieve.tables import DataError, Table, write_in_place, written_format
 STDOUT = "-"
 _OF_10X = {"matrix.mtx", "features.tsv", "genes.tsv", "barcodes.tsv"}
 PUBLISHED: list[str] = []
-"""What the running command has written so far. A message about its end must not deny it."""
+"""Outputs that the running command has written. A message about its end must not deny it."""
 
 
 class Outputs:

@@ -1,4 +1,4 @@
-"""From a file to what a selector can be fitted on: the table, its missing values, side data."""
+"""From a file to samples that can be fitted: the table, its missing values, side data."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -108,14 +108,14 @@ class Samples:
     apart: dict[str, Array]  # role ("label", "batch") -> its value for every sample
     rows: IntArray  # rows and columns of the table that X holds
     columns: IntArray
-    prepared: list[str] = field(default_factory=list)  # sentences about what was changed on the way
+    prepared: list[str] = field(default_factory=list)  # sentences about changes to the values
 
     @property
     def labels(self) -> Array | None:
         return self.apart.get("label")
 
     def name_of(self, role: str) -> str | None:
-        """What the table calls the labels, batches or donors; for times to an event the column of times."""
+        """The name of the column of labels, batches or donors; for times to an event the column of times."""
         apart = self.table.apart
         column = apart.get("time", apart.get(role)) if role == "label" else apart.get(role)
         return None if column is None else str(column.name)

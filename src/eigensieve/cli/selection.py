@@ -1,4 +1,4 @@
-"""Fitting a method on samples, and what came of it: tables, figures, the report."""
+"""Fitting a method on samples, and its results: tables, figures, the report."""
 
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -148,14 +148,14 @@ class Selection:
 
     @cached_property
     def used(self) -> JsonDict:
-        """What was known besides the data and used, as plain JSON."""
+        """Labels, batches, side data and pairs that were used, as plain JSON."""
         from eigensieve.estimators import known_and_used
 
         return known_and_used(self.estimator, **self.known)
 
     @property
     def known(self) -> JsonDict:
-        """What was passed to ``fit`` besides the data, and what the table calls it."""
+        """The arguments of ``fit`` besides the data, and their names in the table."""
         roles = (("y_name", "label"), ("batch_name", "batch"), ("group_name", "donor"))
         names = {name: self.samples.name_of(role) for name, role in roles}
         return {"y": self.fitting.labels(self.samples), **names, **self.extra}
@@ -201,7 +201,7 @@ class Selection:
 
     @property
     def sentences(self) -> list[str]:
-        """What was done and used, and how far to trust the selection, as far as a person can act on it."""
+        """Sentences about the selection, the knowledge used, and how far to trust it."""
         figures, (n_samples, n_features) = self.figures(), self.samples.X.shape
         sentences = [
             f"{int(self.support.sum()):,} of {n_features:,} features selected from {n_samples:,} samples "

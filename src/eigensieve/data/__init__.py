@@ -32,7 +32,7 @@ from eigensieve.data.dense import StoredColumns
 from eigensieve.data.digest import Orders, fingerprint, row_digests, value_orders
 from eigensieve.data.kinds import as_data, is_stored, open_data
 from eigensieve.data.matrix import DataMatrix
-from eigensieve.data.memory import first_of_equals, multiplied, share_present, tamed, without_gaps
+from eigensieve.data.memory import first_of_equals, multiplied, rescaled_extremes, share_present, without_gaps
 from eigensieve.data.passes import BackwardSum, Block, one_blas_thread, ordered_map, thread_count
 from eigensieve.data.sparse import near_zero, without_repeats
 from eigensieve.data.stats import ColumnStats

@@ -16,7 +16,7 @@ from eigensieve._errors import wrong_parameter
 from eigensieve._progress import Progress, progress_for
 from eigensieve._sklearn import Interval, StrOptions
 from eigensieve._types import BoolArray, FloatArray, IntArray, MatrixLike, OneEach, RandomState
-from eigensieve.data import DataMatrix, as_data, is_stored, tamed, without_gaps
+from eigensieve.data import DataMatrix, as_data, is_stored, rescaled_extremes, without_gaps
 
 AUTO = StrOptions({"auto"})
 AT_LEAST_ONE = Interval(Integral, 1, None, closed="left")
@@ -193,7 +193,7 @@ def check_scale(estimator: BaseEstimator, data: DataMatrix) -> DataMatrix:
     extreme = data.extreme()
     if not extreme.any():
         return data
-    found = tamed(data, extreme)
+    found = rescaled_extremes(data, extreme)
     if found is None:
         columns = np.flatnonzero(extreme)
         raise ValueError(

@@ -116,7 +116,7 @@ def by_name(given: Any, names: Any) -> Any:
 
 @dataclass(frozen=True)
 class ConstraintCost:
-    """What the constraints of a selection cost."""
+    """The cost of the constraints of a selection."""
 
     words: list[str]  # the constraints
     shown: float  # how well the selection shows the structure (R2)
@@ -125,7 +125,7 @@ class ConstraintCost:
 
 
 def constraint_cost(model: BaseEstimator, X: MatrixLike, data: DataMatrix, known: JsonDict) -> ConstraintCost | None:
-    """Return what the constraints of a fitted selector cost, given the arguments of ``fit`` (`data` is X with centred
+    """Return the cost of a fitted selector's constraints, given the arguments of ``fit`` (`data` is X with centred
     columns of unit norm). None if it has none, has selected nothing, or followed labels that are not given."""
     if all(getattr(model, name, None) is None for name in _NAMES) or not model.support_.any():
         return None

@@ -113,7 +113,7 @@ class ElementMachine(SmallMachine):
         if match != "labels" or is_given(self.estimator):
             machine = self._resolve(X, X_valid, y)
         else:
-            self._given()  # raises for what is no machine
+            self._given()  # raises for anything but a machine
         # The products are small: several BLAS threads would wait for each other.
         with one_blas_thread():
             if machine is None or match == "labels":
@@ -187,7 +187,7 @@ class ElementMachine(SmallMachine):
         return basis, selection, expansion
 
     def _check_options(self, match: str) -> None:
-        """Raise a ValueError for options that do not go with what is matched."""
+        """Raise a ValueError for options that the match does not allow."""
         for name, values in _OPTIONS.get(match, {}).items():
             if getattr(self, name) not in values:
                 must = f"be {' or '.join(map(repr, values))} for match={match!r}"

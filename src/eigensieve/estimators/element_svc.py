@@ -74,7 +74,7 @@ class ElementSelectedSVC(SmallClassifier, ElementMachine):
     table_size : int, default=None
         If given, columns with one element are evaluated by look-up tables with this many entries per feature.
         `table_error_bound_` says how far the result can be off. None evaluates the kernel itself.
-    random_state : int, RandomState instance or None, default=None
+    random_state : int, RandomState, Generator or None, default=None
         Seed; the same seed gives the same result.
     verbose : int, default=0
         Whether progress is printed.

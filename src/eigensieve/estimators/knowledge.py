@@ -47,7 +47,7 @@ def read_donors(
     numbers = _read_groups(owner, main, groups, "group", "groups")
     count = len(np.unique(numbers if weights is None else numbers[weights > 0]))
     if count < _FEWEST_GROUPS:
-        must = f"name at least {_FEWEST_GROUPS} groups, such as donors: what one of them shows is no evidence"
+        must = f"name at least {_FEWEST_GROUPS} groups, such as donors: one or two of them are no evidence"
         raise wrong_parameter("groups", owner, must, count, "leave it out to compare single samples")
     return None if numbers.max() + 1 == len(numbers) else numbers
 

@@ -1,4 +1,4 @@
-"""What a fitted selector says about its features, and what it used besides the data, whichever selector it is."""
+"""The findings of a fitted selector, and the knowledge it used besides the data, whichever selector it is."""
 
 from collections.abc import Sized
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from eigensieve._types import BoolArray, FloatArray, IntArray, JsonDict, MatrixL
 
 @dataclass(frozen=True)
 class Findings:
-    """What a fitted selector found, for reports, pictures and tables: one entry per feature."""
+    """The findings of a fitted selector, for reports, pictures and tables: one entry per feature."""
 
     support: BoolArray
     order: IntArray  # all features, best first; the selected ones lead
@@ -25,7 +25,7 @@ class Findings:
 
     @classmethod
     def of(cls, model: BaseEstimator) -> "Findings":
-        """Return what a fitted selector found; it has `ranking_`, and `weights_` or `scores_`."""
+        """Return the findings of a fitted selector; it has `ranking_`, and `weights_` or `scores_`."""
         check_is_fitted(model)
         by_weight = getattr(getattr(model, "weights_", None), "ndim", 0) == 1
         if not by_weight and not hasattr(model, "scores_"):
@@ -77,7 +77,7 @@ def known_and_used(
     must_link: Sized | None = None,
     cannot_link: Sized | None = None,
 ) -> JsonDict:
-    """Return what a fitted selector used besides X, given the arguments of ``fit`` and the names of their columns.
+    """Return the knowledge that a fitted selector used, given the arguments of ``fit`` and the names of their columns.
 
     Plain JSON values, None where nothing was used: ``labels`` (``column``, ``kind``, ``classes``, ``labelled``,
     ``samples``), ``batches`` and ``donors`` (``column``, ``count``), ``side_samples``, ``must_link``, ``cannot_link``

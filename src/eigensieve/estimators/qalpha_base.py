@@ -120,8 +120,8 @@ class BaseQAlpha(BaseSelector):
     def _check_range(self, raw: DataMatrix) -> None:
         """Refuse data whose scale is part of the question and out of range."""
         if self._normalization == "none":
-            tamed = raw.shared.exponents is not None  # columns of extreme scale were multiplied
-            self._check_fourth_power(np.inf if tamed else float(raw.stats().norm.max()), raw.dtype, "columns")
+            multiplied = raw.shared.exponents is not None  # columns of extreme scale were multiplied
+            self._check_fourth_power(np.inf if multiplied else float(raw.stats().norm.max()), raw.dtype, "columns")
 
     def _check_fourth_power(self, largest: float, dtype: DTypeLike, what: str) -> None:
         """Refuse features whose fourth power, as in the criterion, overflows or vanishes."""

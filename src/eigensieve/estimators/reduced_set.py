@@ -44,7 +44,7 @@ class ReducedSetSVC(SmallClassifier):
         Iterations from each start, and of the refinement.
     ridge : float, default=1e-6
         Strength of the ridge term when the weights are solved.
-    random_state : int, RandomState instance or None, default=None
+    random_state : int, RandomState, Generator or None, default=None
         Seed; the same seed gives the same result.
     verbose : int, default=0
         Whether progress is printed.

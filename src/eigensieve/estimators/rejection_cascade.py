@@ -51,7 +51,7 @@ class RejectionCascade(MetaEstimatorMixin, ClassifierMixin, Estimator):
         Evaluate a two-class `SVC` (rbf, poly, linear) behind the rejector by matrix products. This gives the same
         decision values up to rounding and is about ten times as fast as its own `predict`. Other classifiers are always
         called.
-    random_state : int, RandomState instance or None, default=None
+    random_state : int, RandomState, Generator or None, default=None
         Seed; the same seed gives the same result.
 
     Attributes
@@ -203,7 +203,7 @@ class RejectionCascade(MetaEstimatorMixin, ClassifierMixin, Estimator):
         return labels
 
     def report(self, X: MatrixLike, *, n_repeats: int = 3) -> dict[str, float]:
-        """Measure on samples what the cascade saves.
+        """Measure the savings of the cascade on samples.
 
         Parameters
         ----------

@@ -25,7 +25,7 @@ from eigensieve.evidence.stability import STABLE, Stability, selection_stability
 from eigensieve.evidence.worth import (
     PanelComparison,
     PanelScore,
-    Yardstick,
+    Scorer,
     chance,
     deal_folds,
     outlived,

@@ -73,7 +73,7 @@ def selection_stability(
     fit_params: Callable[[IntArray], JsonDict] | None = None,
     n_subsamples: int = 50,
     fraction: float = 0.5,
-    random_state: int | np.random.RandomState | None = 0,
+    random_state: RandomState = 0,
     n_jobs: int | None = None,
     results: str | os.PathLike[str] | None = None,
     verbose: int = 0,
@@ -101,7 +101,7 @@ def selection_stability(
         How many subsamples are fitted.
     fraction : float, default=0.5
         Fraction of the samples, or of the groups, in a subsample.
-    random_state : int, RandomState or None, default=0
+    random_state : int, RandomState, Generator or None, default=0
         Seed; the same seed gives the same result. It must be a number where `results` names a file.
     n_jobs : int or None, default=None
         Number of jobs that joblib runs at once.
@@ -191,6 +191,8 @@ def _seed(random_state: RandomState, *, kept: bool) -> int:
     if kept:
         must = "be a number from 0 on where 'results' names a file: another call would draw other subsamples and could "
         raise wrong_parameter("random_state", _NAME, f"{must}not go on", repr(random_state))
+    if isinstance(random_state, np.random.Generator):
+        return int(random_state.integers(2**31))
     return int(check_random_state(random_state).randint(2**31))
 
 

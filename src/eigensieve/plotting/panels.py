@@ -11,7 +11,7 @@ from eigensieve.plotting.axes import Axes, Display
 
 @dataclass(eq=False, repr=False)
 class PanelScoresDisplay(Display):
-    """What every panel shows, beside the sieve's pick of as many features and beside random panels.
+    """The score of every panel, beside the sieve's pick of as many features and beside random panels.
 
     One row per panel, the panel that shows most on top.
 
@@ -32,7 +32,7 @@ class PanelScoresDisplay(Display):
 
     @classmethod
     def from_scores(cls, scores: PanelScore | PanelComparison, *, ax: Axes = None) -> Self:
-        """Draw what panels show.
+        """Draw the scores of panels.
 
         Parameters
         ----------

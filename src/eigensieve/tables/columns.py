@@ -10,7 +10,7 @@ from eigensieve.tables.errors import DataError, position, refuse_duplicates
 from eigensieve.tables.table import Request, Table
 
 UNNAMED = ("", "Unnamed: 0")
-"""What R and pandas call an index column without a name."""
+"""Names that R and pandas give an index column without a name."""
 
 
 class Columns(Protocol):
@@ -119,7 +119,7 @@ _SAMPLES = """sample samples sampleid samplename patient patientid subject subje
 barcode barcodes donor donorid individual participant participantid specimen observation id index"""
 
 FEATURE_WORDS = frozenset(_FEATURES.split())
-"""What a first column of feature names is usually called, in lower case letters and digits only."""
+"""Usual names of a first column of feature names, in lower case letters and digits only."""
 SAMPLE_WORDS = frozenset(_SAMPLES.split())
 
 

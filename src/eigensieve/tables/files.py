@@ -162,7 +162,7 @@ def is_stream(path: str | Path) -> bool:
     try:
         kind = 0 if str(path) == STDIN else os.stat(path).st_mode
     except OSError:
-        return False  # what is wrong with it is said where it is read
+        return False  # its reader reports the fault
     special = stat.S_ISFIFO(kind) or stat.S_ISCHR(kind) or stat.S_ISBLK(kind)
     return str(path) == STDIN or special or str(path).startswith(_OPEN_FILES)
 

@@ -101,7 +101,7 @@ def _save(path: Path, X: MatrixLike) -> None:
 
 @dataclass(frozen=True)
 class _Header:
-    """What the first lines say."""
+    """The first line, and the line of sizes."""
 
     kinds: list[bytes]  # words of the first line: coordinate or array, the kind of numbers, the symmetry
     shape: tuple[int, int]

@@ -111,7 +111,7 @@ def _encoded(table: Table) -> Table:
 
 
 def _number_words(texts: Sequence[str], decimal: str) -> list[str]:
-    """What is no number in a column of which at least half are numbers, with commas or without; empty for others."""
+    """The texts in a column of which at least half are numbers, with commas or without; empty for others."""
     words: dict[str, None] = {}
     missing = gaps(texts)
     numbers = given = 0
@@ -148,7 +148,7 @@ _FORMS = tuple(
 
 
 def as_dates(texts: Sequence[str]) -> tuple[FloatArray, str] | None:
-    """Numbers for a column of dates, NaN where one is missing, and what they are; None for other columns.
+    """Numbers for a column of dates, NaN where one is missing, and their meaning; None for other columns.
 
     Dates such as 3/4/2024 may begin with the day or with the month. A column in which both fit every cell, with
     different dates, is not read.

@@ -162,7 +162,7 @@ def _with_gaps(table: Table, request: Request) -> Table:
             f"'{request.path}' is sparse: its zeros are not stored, so 0 cannot mean missing. Store a dense matrix."
         )
     X = table.X.copy()
-    values = X if isinstance(X, np.ndarray) else X.data  # what is not stored stays zero
+    values = X if isinstance(X, np.ndarray) else X.data  # values that are not stored stay zero
     with np.errstate(over="ignore"):
         values[np.isin(values, np.array(numbers, dtype=values.dtype))] = np.nan
     missing = {name: named_gaps(cells, words) for name, cells in table.text.items()}
@@ -221,7 +221,7 @@ def _from_stream(path: Path, format: str | None, request: Request) -> Table:
 def _read(format: files.Format, source: files.Source, request: Request) -> Table:
     if format.name not in ("csv", "xlsx") and not (request.header is None and request.comment is None):
         raise DataError(
-            f"'{request.path}' is no text table: its format says itself what the columns are called. "
+            f"'{request.path}' is no text table: its format has names of columns, or none. "
             "Leave out header and comment."
         )
     try:

@@ -30,7 +30,7 @@ class Request:
     samples: Samples = "auto"  # where the samples stand in the file
     ending: str = ""  # the file's ending where it tells the format; empty otherwise
     format: str = ""  # name of the file's format
-    # what is done with columns of text: refused, left out with a note, or encoded as columns of 0 and 1
+    # columns of text are refused, left out with a note, or encoded as columns of 0 and 1
     categories: Categories = "error"
     keep: tuple[str, ...] = ()  # columns to use, all others being left out
     drop: tuple[str, ...] = ()  # columns to leave out
@@ -309,7 +309,7 @@ def percent(share: float) -> str:
 
 @dataclass(frozen=True)
 class Sheet:
-    """What is known about samples."""
+    """Facts about samples, such as labels and batches, that stand apart from the table."""
 
     name: str  # what notes and errors call it
     columns: dict[str, list[str]]  # cells by the name of their column. One column holds the names of the samples.

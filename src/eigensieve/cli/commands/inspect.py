@@ -1,4 +1,4 @@
-"""``eigensieve inspect``: a first look at a table, and what a selection would do with it."""
+"""``eigensieve inspect``: a first look at a table, and the plan of a selection."""
 
 import numpy as np
 
@@ -112,7 +112,7 @@ def _counts(values: Array, what: str) -> JsonDict:
 
 
 def _use(table: Table) -> str:
-    """What the sieve would take the labels for, or why it could not use them."""
+    """How the sieve would use the labels, or why it could not."""
     from eigensieve.estimators import read_target
 
     labels = None if table.label is None else labels_with(table.label, METHODS[DEFAULT_METHOD].unlabelled)
@@ -123,7 +123,7 @@ def _use(table: Table) -> str:
 
 
 def _plan(found: JsonDict) -> list[str]:
-    """What ``eigensieve select`` would do, and what it would ask for first."""
+    """The steps of ``eigensieve select`` on this table, problems first."""
     plan = []
     if found["infinite_values"]:
         plan.append(

@@ -73,7 +73,7 @@ def map_features(reading: SampleOptions, fit: FitOptions, writing: WriteOptions,
 
 
 def _fit(samples: Samples, options: FitOptions, console: Console, reading: SampleOptions) -> tuple[Any, JsonDict]:
-    """Fit, and return what was used besides the table, too."""
+    """Fit; also return the knowledge that was used besides the table."""
     from eigensieve.estimators import FeatureMap, known_and_used
 
     count = count_or_auto(options.n_features, "--n-features")
