@@ -120,6 +120,11 @@ class Samples:
         column = apart.get("time", apart.get(role)) if role == "label" else apart.get(role)
         return None if column is None else str(column.name)
 
+    def facts(self, source: str, *more: str) -> list[str]:
+        """Return sentences about the input, for the head of a page."""
+        size = f"{self.X.shape[0]:,} samples, {self.X.shape[1]:,} features"
+        return [f"Input: {source}", size, *more, *self.prepared]
+
     @cached_property
     def data(self) -> DataMatrix:
         """X as a data matrix. It remembers its column statistics, so that fit and report need not compute them."""

@@ -91,19 +91,6 @@ class ElementMachine(SmallMachine):
 
     @whole_fit
     def fit(self, X: MatrixLike, y: ArrayLike) -> Self:
-        """Select the elements on (X, y).
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Samples to fit; if a machine is matched, best those it was fitted on.
-        y : array-like of shape (n_samples,)
-            Labels of the samples, or numbers for a regression.
-
-        Returns
-        -------
-        self : object
-        """
         X_valid, y = self._read(X, y)
         match = self._resolved_match()
         self._check_options(match)

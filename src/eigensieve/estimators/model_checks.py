@@ -195,11 +195,8 @@ def _cascade(learned: JsonDict) -> None:
 
 
 _RELATIONS: dict[str, Callable[[JsonDict], None]] = {
-    "SieveSelector": _selection,
-    "QAlphaSelector": _selection,
-    "KernelQAlphaSelector": _selection,
-    "FeatureMap": _selection,
-    "TraceRatioSelector": _selection,
+    **dict.fromkeys(("SieveSelector", "QAlphaSelector", "KernelQAlphaSelector"), _selection),
+    **dict.fromkeys(("FeatureMap", "TraceRatioSelector"), _selection),
     "ElementSelectedSVC": _classifier,
     "ReducedSetSVC": _classifier,
     "RejectionCascade": _cascade,

@@ -90,15 +90,6 @@ class ReducedSetSVC(SmallClassifier):
 
     @whole_fit
     def fit(self, X: MatrixLike, y: ArrayLike) -> Self:
-        """Find the vectors and solve their weights on (X, y).
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Samples in rows.
-        y : array-like of shape (n_samples,)
-            Labels of the samples.
-        """
         X_valid, y = self._read(X, y)
         if self.method == "selection" and self.n_features_per_vector is not None:
             must, fix = "be None for method='selection'", "selected vectors are whole (use ElementSelectedSVC)"

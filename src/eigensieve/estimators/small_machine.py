@@ -43,6 +43,18 @@ class SmallMachine(Estimator):
         return X, y
 
     @abstractmethod
+    def fit(self, X: MatrixLike, y: Any) -> Self:
+        """Fit the small machine.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples in rows; if a machine is matched, best those it was fitted on.
+        y : array-like of shape (n_samples,)
+            Labels of the samples, or numbers for a regression.
+        """
+
+    @abstractmethod
     def _check_targets(self, y: Array) -> None:
         """Raise a ValueError for labels that do not fit the machine."""
 

@@ -47,16 +47,12 @@ def discover(
     A feature that helped to build an embedding agrees with it, even if the feature is noise. So the features are dealt
     into K folds. For each fold the embedding is learned from the other folds, and the fold's features are compared with
     permuted copies (:func:`~eigensieve.evidence.scores.null_agreement`), permuted as `exchange` allows. The p-value of
-    a feature is the share of the fold's null scores that reach its own score. Benjamini and Yekutieli's rule then
-    selects among all `tested` features (all usable ones by default): one threshold for all folds, so a feature is never
-    left out while another with a larger p-value is kept. A lone feature is not selected: a structure needs several
-    features that share it. Folds and copies are drawn in the `orders` of the samples and features, so that the result
-    does not depend on the order in which they are given.
-
-    Take a feature that is independent of all others. Given the embedding of the other folds, its p-value is uniform
-    for any fit. The p-values of different features are not independent: embeddings of different folds share features,
-    and two noise features that resemble one another by chance select each other. Benjamini and Yekutieli's rule (2001,
-    theorem 1.3) keeps its promise nevertheless: it allows for any dependence.
+    a feature is the share of the fold's null scores that reach its own score. Benjamini and Yekutieli's rule (2001,
+    theorem 1.3) selects among all `tested` features (all usable ones by default) with one threshold for all folds. It
+    allows for any dependence: embeddings of different folds share features, and two noise features that resemble one
+    another by chance select each other. A lone feature is not selected: a structure needs several features that share
+    it. Folds and copies are drawn in the `orders` of the samples and features, so that the result does not depend on
+    the order in which they are given.
     """
     tested = usable if tested is None else tested
     order, exchange = _drawn_in(orders, tested, exchange)

@@ -184,12 +184,8 @@ def _task(samples: Samples, options: CompareOptions, source: str) -> _Task:
 def _page(reading: LabelledOptions, samples: Samples, task: _Task, titles: list[str], lines: list[list[str]]) -> str:
     from eigensieve.report import Section, sheet
 
-    facts = [
-        f"Input: {reading.source}",
-        f"{samples.X.shape[0]:,} samples, {samples.X.shape[1]:,} features",
-        f"Label: {reading.label} ({'a quantity' if task.numbers else f'{len(np.unique(task.y))} classes'})",
-        *samples.prepared,
-    ]
+    label = f"Label: {reading.label} ({'a quantity' if task.numbers else f'{len(np.unique(task.y))} classes'})"
+    facts = samples.facts(reading.source, label)
     return sheet("Selectors compared", facts, [Section("Means over the folds", titles, lines, _explained(task))])
 
 

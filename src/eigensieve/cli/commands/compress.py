@@ -87,8 +87,7 @@ def compress_svm(
     with Outputs(*places, inputs=(reading.source, reading.sheet, machine.svm), force=writing.force) as outputs:
         samples = read_labelled(reading, console)
         found = _made(samples, machine, console, reading.source)
-        facts = [f"Input: {reading.source}", f"{samples.X.shape[0]:,} samples, {samples.X.shape[1]:,} features"]
-        facts += [f"{'Target' if found.quantity else 'Label'}: {reading.label}", *samples.prepared]
+        facts = samples.facts(reading.source, f"{'Target' if found.quantity else 'Label'}: {reading.label}")
         outputs.write_text("c", writing.c_file, lambda: found.c(writing.precision))
         outputs.write("onnx", writing.onnx, lambda path: path.write_bytes(found.onnx().SerializeToString()))
         outputs.write("model", writing.model, lambda path: save_model(found.model(), path, input=reading.source))

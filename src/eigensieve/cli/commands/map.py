@@ -129,8 +129,7 @@ def _page(fitted: Any, columns: JsonDict, used: JsonDict, source: str, samples: 
         sections.append(Section("One structure", text=text))
     heads, rows = _taken(columns)
     sections.append(Section("Features taken from the rounds in turn", heads, rows[:_SHOWN]))
-    facts = [f"Input: {source}", f"{samples.X.shape[0]:,} samples, {samples.X.shape[1]:,} features"]
-    facts += [*samples.prepared, *(f"The map {sentence}" for sentence in used["sentences"])]
+    facts = [*samples.facts(source), *(f"The map {sentence}" for sentence in used["sentences"])]
     return sheet("Map of the features", facts, sections)
 
 

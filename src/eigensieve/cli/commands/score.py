@@ -134,10 +134,8 @@ def _page(found: Any, lines: list[list[str]], samples: Samples, reading: SampleO
     panels = [(name, found.scores[name]) for name in order]
     drawn = [(name, s.score, s.standard_error, s.best_score, s.random_scores.tolist()) for name, s in panels]
     text = "Large dot: the panel, ± 2 standard errors. Diamond: the sieve's pick of as many. Small dots: random panels."
-    facts = [f"Input: {reading.source}", f"{samples.X.shape[0]:,} samples, {samples.X.shape[1]:,} features"]
     label = samples.name_of("label")
-    facts += [] if label is None else [f"Label: {label}"]
-    facts += [f"Score: {_measure(found)}", *samples.prepared]
+    facts = samples.facts(reading.source, *([] if label is None else [f"Label: {label}"]), f"Score: {_measure(found)}")
     advice = [[name, _listed(one.adds_nothing), _listed(one.next_features)] for name, one in found.scores.items()]
     sections = [
         Section("Panels", text=text, picture=beside_random(drawn, "score")),
