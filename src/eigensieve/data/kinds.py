@@ -11,16 +11,8 @@ from eigensieve._errors import wrong_parameter
 from eigensieve._extras import require
 from eigensieve._types import Array, MatrixLike
 from eigensieve.data.dense import DenseData
+from eigensieve.data.disk import sources
 from eigensieve.data.disk.npy import memmap_source, npy_source
-from eigensieve.data.disk.sources import (
-    DEFAULT_MEMORY,
-    ParquetSource,
-    Source,
-    hdf5_source,
-    parse_bytes,
-    sparse_source,
-    zarr_source,
-)
 from eigensieve.data.matrix import DataMatrix
 from eigensieve.data.sparse import SparseData
 
@@ -41,7 +33,7 @@ def as_data(X: MatrixLike, max_memory: int | None = None) -> DataMatrix:
         data.shared.names = np.asarray(X.var_names, dtype=object)
         return data
     if kind is not None:
-        memory = parse_bytes(DEFAULT_MEMORY) if max_memory is None else max_memory
+        memory = sources.parse_bytes(sources.DEFAULT_MEMORY) if max_memory is None else max_memory
         source = _source_of(X, kind, memory)
         if source is not None:
             return streamed(source, memory)
@@ -76,17 +68,17 @@ def stored_kind(X: MatrixLike) -> str | None:
     return None
 
 
-def _source_of(X: MatrixLike, kind: str, memory: int) -> Source | None:
+def _source_of(X: MatrixLike, kind: str, memory: int) -> sources.Source | None:
     """Return the source behind an open handle; None for a memory map that must be used as an array."""
     if kind == "memmap":
         return memmap_source(X)
     if kind != "backed sparse":
-        return hdf5_source(X, memory) if kind == "hdf5" else zarr_source(X, memory)
+        return sources.hdf5_source(X, memory) if kind == "hdf5" else sources.zarr_source(X, memory)
     path = X.group.file.filename
-    return sparse_source(X.group, f"{path}:{X.group.name}", path)
+    return sources.sparse_source(X.group, f"{path}:{X.group.name}", path)
 
 
-def streamed(source: Source, max_memory: int) -> DataMatrix:
+def streamed(source: sources.Source, max_memory: int) -> DataMatrix:
     """Read a source along the axis that its layout favours."""
     from eigensieve.data.disk.rows import RowStreamedData, SparseRowData
     from eigensieve.data.disk.stream import StreamedData
@@ -98,7 +90,9 @@ def streamed(source: Source, max_memory: int) -> DataMatrix:
     return (SparseRowData if source.sparse else RowStreamedData)(source, max_memory)
 
 
-def open_data(source: Any, *, max_memory: float | str = DEFAULT_MEMORY, dataset: str | None = None) -> DataMatrix:
+def open_data(
+    source: Any, *, max_memory: float | str = sources.DEFAULT_MEMORY, dataset: str | None = None
+) -> DataMatrix:
     """Open data that stays where it is, for the `fit` of any selector.
 
     Parameters
@@ -131,7 +125,7 @@ def open_data(source: Any, *, max_memory: float | str = DEFAULT_MEMORY, dataset:
     >>> QAlphaSelector(8).fit(open_data(path, max_memory="10MB")).get_support(indices=True)
     array([0, 1, 2, 3, 4, 5, 6, 7])
     """
-    memory = parse_bytes(max_memory)
+    memory = sources.parse_bytes(max_memory)
     if isinstance(source, str | os.PathLike):
         return streamed(_open_path(Path(source), memory, dataset), memory)
     if dataset is not None:
@@ -140,7 +134,7 @@ def open_data(source: Any, *, max_memory: float | str = DEFAULT_MEMORY, dataset:
     return as_data(source, memory)
 
 
-def _open_path(path: Path, max_memory: int, dataset: str | None) -> Source:
+def _open_path(path: Path, max_memory: int, dataset: str | None) -> sources.Source:
     from eigensieve.tables import format_of
 
     if not path.exists():
@@ -152,13 +146,13 @@ def _open_path(path: Path, max_memory: int, dataset: str | None) -> Source:
     if format == "npy":
         return npy_source(path)
     if format == "parquet":
-        return ParquetSource(path)
+        return sources.ParquetSource(path)
     if format == "zarr":
         return _open_zarr(path, max_memory, dataset)
     return _open_hdf5(path, max_memory, dataset or ("X" if format == "h5ad" else None))
 
 
-def _open_hdf5(path: Path, max_memory: int, dataset: str | None) -> Source:
+def _open_hdf5(path: Path, max_memory: int, dataset: str | None) -> sources.Source:
     from eigensieve.tables import DataError, check_hdf5
 
     h5py = require("h5py", extra="disk")
@@ -174,27 +168,27 @@ def _open_hdf5(path: Path, max_memory: int, dataset: str | None) -> Source:
         found = file[_choose(path, dataset, matrices, file)]
         names = _var_names(file, found)
         if isinstance(found, h5py.Group):
-            return sparse_source(found, f"{path}:{found.name}", path, names)
-        return hdf5_source(found, max_memory, names)
+            return sources.sparse_source(found, f"{path}:{found.name}", path, names)
+        return sources.hdf5_source(found, max_memory, names)
     except (RuntimeError, KeyError, TypeError, IndexError, UnicodeError) as error:  # h5py's, and parts that are missing
         raise OSError(f"{path} cannot be read as HDF5: {error}. It may be truncated; write it again.") from error
 
 
-def _open_zarr(path: Path, max_memory: int, dataset: str | None) -> Source:
+def _open_zarr(path: Path, max_memory: int, dataset: str | None) -> sources.Source:
     zarr = require("zarr", extra="disk")
     try:
         found = zarr.open(path, mode="r")
     except Exception as error:  # damaged metadata raises exceptions of many kinds
         raise OSError(f"{path} cannot be opened as Zarr: {error}. It may be incomplete; write it again.") from error
     if hasattr(found, "shape"):
-        return zarr_source(found, max_memory)
+        return sources.zarr_source(found, max_memory)
     if dataset is None and "X" in found:
         dataset = "X"
     matrices = [name for name, item in found.arrays() if item.ndim == 2]
     member = found[_choose(path, dataset, matrices, found)]
     if not hasattr(member, "shape"):
-        return sparse_source(member, f"{path}/{dataset}", path)
-    return zarr_source(member, max_memory)
+        return sources.sparse_source(member, f"{path}/{dataset}", path)
+    return sources.zarr_source(member, max_memory)
 
 
 def _choose(path: Path, dataset: str | None, matrices: list[str], holder: Any) -> str:

@@ -10,18 +10,7 @@ from eigensieve._progress import Progress
 from eigensieve._sklearn import Interval, StrOptions, whole_fit
 from eigensieve._types import BoolArray, IntArray, MatrixLike, OneEach, RandomState
 from eigensieve.data import DataMatrix
-from eigensieve.estimators.base import (
-    AT_LEAST_ONE,
-    AUTO,
-    COUNT,
-    INSIDE_0_1,
-    BaseSelector,
-    check_data,
-    check_samples,
-    features_by_weight,
-    generator,
-    progress_of,
-)
+from eigensieve.estimators import base
 from eigensieve.estimators.constraints import check_room, read_constraints
 from eigensieve.estimators.knowledge import Known, read_batches, read_donors, read_side, read_weights
 from eigensieve.estimators.target import Kind, check_confounding, read_target
@@ -38,7 +27,7 @@ from eigensieve.sieve import (
 
 
 @dataclass(eq=False, repr=False)
-class SieveSelector(BaseSelector):
+class SieveSelector(base.BaseSelector):
     """Select the features that matter, with or without labels, and few near-copies.
 
     Without labels, samples are placed by their weighted features and joined to their nearest neighbours. Random walks
@@ -182,18 +171,18 @@ class SieveSelector(BaseSelector):
 
     _fills_gaps = True
     _parameter_constraints = {
-        "n_features_to_select": [StrOptions({"fewest"}), *COUNT],
+        "n_features_to_select": [StrOptions({"fewest"}), *base.COUNT],
         "supervision": [StrOptions({"auto", "classes", "numbers", "ignore"})],
         "keep": ["array-like", None],
         "exclude": ["array-like", None],
         "feature_groups": ["array-like", None],
-        "max_per_group": [AT_LEAST_ONE],
+        "max_per_group": [base.AT_LEAST_ONE],
         "feature_costs": ["array-like", None],
         "max_cost": [Interval(Real, 0, None, closed="left"), None],
-        "n_directions": [AUTO, Interval(Integral, 0, None, closed="left")],
-        "use_scale": [AUTO, "boolean"],
-        "use_profiles": [AUTO, "boolean"],
-        "fdr": [INSIDE_0_1],
+        "n_directions": [base.AUTO, Interval(Integral, 0, None, closed="left")],
+        "use_scale": [base.AUTO, "boolean"],
+        "use_profiles": [base.AUTO, "boolean"],
+        "fdr": [base.INSIDE_0_1],
     }
 
     @whole_fit
@@ -243,16 +232,16 @@ class SieveSelector(BaseSelector):
         )
 
     def _fit_known(self, X: MatrixLike, known: Known) -> Self:
-        self._fit(X, known, progress_of(self))
+        self._fit(X, known, base.progress_of(self))
         return self
 
     def _fit(self, X: MatrixLike, known: Known, progress: Progress) -> None:
-        raw = check_data(self, X, known.y, min_samples=4)
+        raw = base.check_data(self, X, known.y, min_samples=4)
         self._check_some_vary(raw)
         problem, nodes, usable = self._problem(raw, known)
         count, kept = self._count(usable), len(problem.constraints.keep)
         check_room(self, count, problem.constraints, usable)
-        rng = generator(self.random_state)
+        rng = base.generator(self.random_state)
         found = problem.found(progress)
         candidates, self.p_values_ = problem.usable, None
         if count is None:
@@ -305,7 +294,7 @@ class SieveSelector(BaseSelector):
         nodes = distinct_samples(raw, target, unwanted, donors, weights, search=merged)
         cannot = None if pairs is None else pairs.cannot
         if not nodes.trivial:
-            check_samples(self, (len(nodes.kept), raw.n_features), 4)
+            base.check_samples(self, (len(nodes.kept), raw.n_features), 4)
             raw, unwanted = nodes.of_data(raw), nodes.of_unwanted(unwanted)
             target = None if target is None else target.among(nodes.kept)
             cannot, donors = nodes.of_pairs(cannot), None if donors is None else donors[nodes.kept]
@@ -330,7 +319,7 @@ class SieveSelector(BaseSelector):
         return problem, nodes, usable
 
     def _learn(self, problem: Problem, found: Found, order: IntArray, usable: BoolArray) -> None:
-        rest = features_by_weight(found.scores, usable)
+        rest = base.features_by_weight(found.scores, usable)
         self._learn_selection(np.concatenate([order, rest[~np.isin(rest, order)]]), order)
         self.weights_ = found.scores
         self.embedding_ = found.embedding
