@@ -1,8 +1,8 @@
 """MATLAB files: version 5 to 7 parsed here, version 7.3 (HDF5) through h5py, version 4 through scipy.
 
 Why by hand: scipy's compiled parser (1.17.1) crashed on 5 of 1,000 files of version 5 with one to five damaged bytes.
-The format is that of MathWorks, "MAT-File Format", chapter 1. Read are matrices of numbers, full and sparse, texts, and
-cell arrays of those. Structures, objects and functions are passed over.
+The format is that of MathWorks, "MAT-File Format", chapter 1. Matrices of numbers (full and sparse), texts and cell
+arrays of those are read. Structures, objects and functions are passed over.
 """
 
 import math

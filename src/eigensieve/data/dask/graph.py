@@ -274,7 +274,7 @@ def futures_in(X: MatrixLike) -> dict[Any, Any]:
 
 
 def homes(futures: Mapping[Any, Any], pieces: Sequence[Sequence[Any]]) -> list[str | None]:
-    """Return the worker that holds most chunks of each piece; None where there is none yet. Of several with equally
+    """Return the worker that holds most chunks of each piece; None where there is none yet. Among several with equally
     many (copies stay behind), the one with the least to do is chosen: else one might be given everything."""
     if not futures:
         return [None] * len(pieces)
