@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.utils import Tags
 
 from eigensieve._sklearn import StrOptions, whole_fit
-from eigensieve._types import BoolArray, FloatArray, MatrixLike, OneEach
+from eigensieve._types import BoolArray, FloatArray
 from eigensieve.data import DataMatrix, as_data
 from eigensieve.estimators import base
 from eigensieve.estimators.knowledge import Known
@@ -139,15 +139,7 @@ class KernelQAlphaSelector(BaseQAlpha):
         return problem.unit * ProblemGram(problem, self.embedding_).to_dense()
 
     @whole_fit
-    def fit(
-        self,
-        X: MatrixLike,
-        y: OneEach = None,
-        *,
-        side: MatrixLike = None,
-        cannot_link: OneEach = None,
-        must_link: OneEach = None,
-    ) -> Self:
+    def fit(self, X: Any, y: Any = None, *, side: Any = None, cannot_link: Any = None, must_link: Any = None) -> Self:
         """Learn the weights.
 
         Parameters

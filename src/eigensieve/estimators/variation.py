@@ -10,7 +10,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from eigensieve._sklearn import Interval, whole_fit
-from eigensieve._types import FloatArray, MatrixLike, OneEach
+from eigensieve._types import FloatArray, MatrixLike
 from eigensieve.data import DataMatrix
 from eigensieve.estimators.base import AUTO, Estimator, check_data, name_columns
 from eigensieve.estimators.knowledge import read_batches, read_side
@@ -64,15 +64,7 @@ class UnwantedVariationRemover(OneToOneFeatureMixin, TransformerMixin, Estimator
     _parameter_constraints = {"n_directions": [AUTO, Interval(Integral, 0, None, closed="left")]}
 
     @whole_fit
-    def fit(
-        self,
-        X: MatrixLike,
-        y: OneEach = None,
-        *,
-        batches: OneEach = None,
-        side: MatrixLike = None,
-        must_link: OneEach = None,
-    ) -> Self:
+    def fit(self, X: Any, y: Any = None, *, batches: Any = None, side: Any = None, must_link: Any = None) -> Self:
         """Learn the unwanted directions.
 
         Parameters
