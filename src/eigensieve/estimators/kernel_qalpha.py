@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import Literal, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from sklearn.utils import Tags

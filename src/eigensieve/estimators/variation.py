@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from numbers import Integral
-from typing import Literal, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from sklearn.base import OneToOneFeatureMixin, TransformerMixin
