@@ -42,6 +42,8 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "app": ("app", "--no-browser"),
 }
 PREFIX_OF_TARGETS = "interrupted "
+_WITHOUT_OUTPUT = ("inspect", "app")
+_AFTER = ("start", "writing", "written")
 _WITHOUT_SEED = ("ratio", "map", "apply", "demo", "inspect", "app")
 _OLD = b"what was there before\n"
 _PATIENCE = 300.0
@@ -56,7 +58,7 @@ def draw(rng: np.random.Generator, target: str) -> Spec:
     return {
         "command": command,
         "signal": SIGNALS[int(rng.choice(4, p=[0.35, 0.3, 0.25, 0.1]))],
-        "after": ("start", "writing", "written")[int(rng.choice(3, p=[0.4, 0.35, 0.25]))],
+        "after": "start" if command in _WITHOUT_OUTPUT else _AFTER[int(rng.choice(3, p=[0.4, 0.35, 0.25]))],
         "moment": float(rng.random()),
         "twice": bool(rng.random() < 0.2),
         "existing": bool(rng.random() < 0.5),
@@ -99,7 +101,7 @@ class _Child:
     """The command line in a process of its own."""
 
     def __init__(self, spec: Spec, out: Path, said: Path) -> None:
-        forced = spec["existing"] and spec["command"] not in ("demo", "inspect", "app")
+        forced = spec["existing"] and spec["command"] not in ("demo", *_WITHOUT_OUTPUT)
         parts = [*_arguments(spec["command"], out), *(["--force"] if forced else [])]
         said.touch()
         self.begun, self.for_ever = time.monotonic(), spec["command"] == "app"

@@ -120,9 +120,8 @@ _AGAIN = 0.2  # seconds; shorter, and it may come before the thread that sends i
 
 def run(arguments: Sequence[str]) -> int:
     """Run one command line and return its exit code; print at most one line about what went wrong."""
-    PUBLISHED.clear()
-    _heard.clear()
-    _ends.clear()
+    for kept in (PUBLISHED, _heard, _ends):
+        kept.clear()
     _open_closed_streams()
     previous, hook = _catch_signals(), sys.unraisablehook
     sys.unraisablehook = _send_again

@@ -20,8 +20,7 @@ STDOUT = "-"
 _OF_10X = {"matrix.mtx", "features.tsv", "genes.tsv", "barcodes.tsv"}
 PUBLISHED: list[str] = []
 """What the running command has written so far. A message about its end must not deny it."""
-_STAGED: list[tuple[str, StagedFile]] = []
-"""Places and hidden files of the running command."""
+_STAGED: list[tuple[str, StagedFile]] = []  # places and hidden files of the running command
 
 
 def discard_staged() -> None:
