@@ -3,7 +3,7 @@
 The package owns the masked kernel, the searches for elements, fast prediction and export, reduced sets (Burges) and the
 threshold of a rejector. It knows arrays only; the estimators with their checks live in ``estimators``.
 
-Read ``kernel``, ``state``, ``selection`` (the entry, which picks a search), ``greedy``, ``guided``, ``shapes`` first, then
+Read ``kernel``, ``state``, ``selection`` (which picks the search), ``greedy``, ``guided``, ``shapes`` first, then
 ``penalised`` and ``labels``, which match labels. ``expansion`` is the result. ``refine`` improves it; ``predictor``,
 ``export_c``, ``export_onnx`` and ``fixed_point`` evaluate it. ``reduced`` and ``rejection`` stand alone.
 
