@@ -68,8 +68,6 @@ class DataMatrix(ABC):
     roots: FloatArray | None = field(default=None, init=False)
     shared: Shared = field(default_factory=Shared, init=False)
 
-    # -- the methods that a backend provides ---------------------------------------------------------------------
-
     @abstractmethod
     def block(self, start: int, stop: int) -> Block:
         """Return features start..stop, centred and scaled as this view asks."""
@@ -93,8 +91,6 @@ class DataMatrix(ABC):
     def stored(self, start: int, stop: int) -> "StoredColumns | None":
         """Return features start..stop as they lie in memory, for compiled passes; None where these do not apply."""
         return None
-
-    # -- statistics and views ------------------------------------------------------------------------
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -186,8 +182,6 @@ class DataMatrix(ABC):
     def raw_samples(self, rows: IntArray, start: int, stop: int) -> Raw:
         """Return some samples of raw features start..stop as they are stored; only for data in memory."""
         raise TypeError(f"{type(self).__name__} is not in memory: use samples.")
-
-    # -- passes --------------------------------------------------------------------------------------
 
     def map_blocks(self, fn: Callable[[Block], Result]) -> list[Result]:
         """Return ``fn(block)`` for consecutive blocks of all features, in order; one pass, on threads."""
@@ -286,8 +280,6 @@ class DataMatrix(ABC):
         the features from `offset` on in memory; `ranges` are blocks counted from there."""
         self.shared.passes += 1
         yield from ordered_map(lambda ranges: work(self, 0, ranges), self.segments(self.n_segments))
-
-    # -- feature arrays: one row per feature, kept where the backend wants them -----------------------
 
     def inner(self, A: FloatArray, B: FloatArray) -> FloatArray:
         """Return A'B, which is small, for two feature arrays of a sweep."""

@@ -59,8 +59,6 @@ class DaskData(DataMatrix):
         # a block function may hold this object, but the data must never travel with it: workers get None
         return type(None), ()
 
-    # -- the interface of DataMatrix --------------------------------------------------------------------
-
     def block(self, start: int, stop: int) -> Block:
         raise TypeError("Blocks of Dask data exist on the workers only: use map_blocks or sweep.")
 
@@ -91,8 +89,6 @@ class DaskData(DataMatrix):
         if len(rows) * self.n_features * self.dtype.itemsize > _BROUGHT:
             return DaskData(self.X[rows]).rescaled(self.center, self.scale, self.far)
         return super().samples(rows)
-
-    # -- statistics, centring and scaling ------------------------------------------------------------
 
     def moments(self) -> ColumnStats:
         """One pass. Means and norms stay on the workers; finiteness and constancy come here as bits."""
@@ -168,8 +164,6 @@ class DaskData(DataMatrix):
             self._there = [list(some) for some in zip(*placed, strict=True)]
         return self._there
 
-    # -- passes --------------------------------------------------------------------------------------
-
     def each_segment(self, work: Work[Result]) -> Iterator[Result]:
         self.shared.passes += 1
         graph = self._graph()
@@ -224,8 +218,6 @@ class DaskData(DataMatrix):
         graph = self._graph()
         return _total(graph, self._each(graph, tasks.gram_of, None, self.place(np.asarray(weights))))
 
-    # -- feature arrays ------------------------------------------------------------------------------
-
     def inner(self, A: FeatureArray, B: FeatureArray) -> FloatArray:
         graph = self._graph()
         both = zip(self.place(A).held, self.place(B).held, self.grid, strict=True)
@@ -275,8 +267,6 @@ class DaskData(DataMatrix):
 
     def load_array(self, path: Path) -> Any:
         return self.place(np.load(path))
-
-    # -- inner ---------------------------------------------------------------------------------------
 
     def _graph(self) -> PassGraph:
         return PassGraph(self.source, self.futures)

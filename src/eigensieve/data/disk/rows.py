@@ -81,8 +81,6 @@ class RowStreamedData(StreamedData):
     def map_sums(self, V: FloatArray, weights: FloatArray, fn: SumFunction) -> FloatArray:
         return fn(slice(0, self.n_features), *self._forward(V, weights))
 
-    # -- inner ---------------------------------------------------------------------------------------
-
     def _feature_segments(self) -> list[tuple[int, int]]:
         """Ranges of features for the threads: fixed, so that sums do not depend on the number of threads."""
         edges = np.linspace(0, self.n_features, min(self.n_segments, self.n_features) + 1).round().astype(int)

@@ -80,8 +80,6 @@ class StreamedData(DataMatrix):
         """Return everything as a dense array in memory."""
         return self.take(np.arange(self.n_features))
 
-    # -- inner ---------------------------------------------------------------------------------------
-
     def _too_large(self, rows: IntArray) -> bool:
         return self.source.nbytes * len(rows) / self.n_samples > self.max_memory / 2  # while it is put together: twice
 
