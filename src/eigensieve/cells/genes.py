@@ -211,6 +211,7 @@ class _Genes(SieveSelector):
     """A selector that speaks of its parameters in the words of select_genes."""
 
     def _wrong(self, parameter: str, must: str, got: object, fix: str = "") -> ValueError:
+        parameter = parameter.removeprefix("fit.")
         for word, ours in (("feature_", "gene_"), ("n_features_to_select", "n_top_genes"), ("feature", "gene")):
             parameter, must, fix = (text.replace(word, ours) for text in (parameter, must, fix))
         return wrong_parameter(parameter, _NAME, must, str(got).replace("n_features_to_select", "n_top_genes"), fix)

@@ -133,9 +133,7 @@ class SieveSelector(base.BaseSelector):
         How many unwanted directions were projected out.
     n_passes_ : int
         Times the data was read.
-    n_features_in_ : int
-    feature_names_in_ : ndarray of str
-        When X had column names.
+    n_features_in_, feature_names_in_ : as in scikit-learn
 
     See Also
     --------

@@ -15,7 +15,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import has_fit_parameter
 
-from eigensieve._errors import wrong_parameter
+from eigensieve._errors import check_range, wrong_parameter
 from eigensieve._files import CheckpointError, staged
 from eigensieve._progress import Progress, progress_for
 from eigensieve._sklearn import num_samples, safe_indexing
@@ -128,8 +128,7 @@ def selection_stability(
     """
     if not 0.0 < fraction < 1.0:
         raise wrong_parameter("fraction", _NAME, "be between 0 and 1", fraction)
-    if n_subsamples < 1:
-        raise wrong_parameter("n_subsamples", _NAME, "be at least 1", n_subsamples)
+    check_range(_NAME, n_subsamples=(n_subsamples, 1))
     X = _checked(X, y)
     seed = _seed(random_state, kept=results is not None)
     n_samples, n_features = X.shape
