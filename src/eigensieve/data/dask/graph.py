@@ -321,7 +321,7 @@ class WorkerArray:
         return WorkerProduct(self, right)
 
 
-FeatureArray = FloatArray | WorkerArray
+PerFeature = FloatArray | WorkerArray
 
 
 @dataclass(frozen=True)

@@ -16,9 +16,9 @@ from eigensieve._extras import require
 from eigensieve._types import Array, BoolArray, DType, FloatArray, IntArray, MatrixLike
 from eigensieve.data.dask import tasks
 from eigensieve.data.dask.graph import (
-    FeatureArray,
     Held,
     PassGraph,
+    PerFeature,
     WorkerArray,
     WorkerProduct,
     futures_in,
@@ -218,12 +218,12 @@ class DaskData(DataMatrix):
         graph = self._graph()
         return _total(graph, self._each(graph, tasks.gram_of, None, self.place(np.asarray(weights))))
 
-    def inner(self, A: FeatureArray, B: FeatureArray) -> FloatArray:
+    def inner(self, A: PerFeature, B: PerFeature) -> FloatArray:
         graph = self._graph()
         both = zip(self.place(A).held, self.place(B).held, self.grid, strict=True)
         return _total(graph, [graph.task(tasks.inner_of, a, b, segment.edges) for a, b, segment in both])
 
-    def collect(self, A: FeatureArray | WorkerProduct) -> FloatArray:
+    def collect(self, A: PerFeature | WorkerProduct) -> FloatArray:
         graph = self._graph()
         if isinstance(A, WorkerProduct):
             right, left = A.right, A.left
@@ -234,7 +234,7 @@ class DaskData(DataMatrix):
         found = graph.run([graph.task(tasks.picked, held) for held in A.held])[0]
         return joined(self.grid, found, A.shape, A.dtype)
 
-    def place(self, A: FeatureArray) -> Any:
+    def place(self, A: PerFeature) -> Any:
         """Send an array to the workers, or find it there: those sent last are kept for the next passes."""
         if isinstance(A, WorkerArray):
             return A
@@ -256,7 +256,7 @@ class DaskData(DataMatrix):
         self.shared.kept["placed"] = [*kept[-_PLACED + 1 :], (A.copy(), placed)]
         return placed
 
-    def save_array(self, A: FeatureArray, path: Path) -> None:
+    def save_array(self, A: PerFeature, path: Path) -> None:
         out = np.lib.format.open_memmap(path, mode="w+", dtype=A.dtype, shape=A.shape)
         for held, segment in zip(self.place(A).held, self.grid, strict=True):
             graph = self._graph()
