@@ -6,7 +6,6 @@ from typing import Literal, Self, cast
 
 import numpy as np
 
-from eigensieve._progress import Progress
 from eigensieve._sklearn import Interval, StrOptions, whole_fit
 from eigensieve._types import BoolArray, IntArray, MatrixLike, OneEach, RandomState
 from eigensieve.data import DataMatrix
@@ -225,15 +224,12 @@ class SieveSelector(base.BaseSelector):
         cannot_link : array-like of shape (n_pairs, 2), optional
             Pairs of samples that belong apart: features that set them apart score higher.
         """
-        return self._fit_known(
-            X, Known(y, side, cannot_link, must_link, batches, groups=groups, sample_weight=sample_weight)
-        )
-
-    def _fit_known(self, X: MatrixLike, known: Known) -> Self:
-        self._fit(X, known, base.progress_of(self))
+        known = Known(y, side, cannot_link, must_link, batches, groups=groups, sample_weight=sample_weight)
+        self._fit_known(X, known)
         return self
 
-    def _fit(self, X: MatrixLike, known: Known, progress: Progress) -> None:
+    def _fit_known(self, X: MatrixLike, known: Known) -> None:
+        progress = base.progress_of(self)
         raw = base.check_data(self, X, known.y, min_samples=4)
         self._check_some_vary(raw)
         problem, nodes, usable = self._problem(raw, known)

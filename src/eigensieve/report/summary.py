@@ -83,7 +83,9 @@ def summarize(
     constant = data.stats().constant
     order = found.order
     chosen = order[: int(found.support.sum())]
-    shown = _shown(order, names, limits)
+    first = order[: limits.features]  # those with a row of their own, as far as their names leave room
+    sizes = np.cumsum([min(len(names[i].encode()), limits.name_length) for i in first])
+    shown = first[: max(1, int(np.searchsorted(sizes, limits.name_bytes, side="right")))]
     position = np.full(data.n_features, -1)
     position[shown] = np.arange(len(shown))
     passed = known if known is not None else {"y": shown_labels} if fitted.led_by_labels else {}
@@ -140,13 +142,6 @@ def _names(model: Fitted, n_features: int, given: Sequence[str] | None) -> list[
     if len(names) != n_features:
         raise ValueError(f"feature_names must have one name per column of X ({n_features}). Got {len(names)} instead.")
     return [str(name) for name in names]
-
-
-def _shown(order: IntArray, names: list[str], limits: Limits) -> IntArray:
-    """The features that get a row of their own: the first in this order, within the limits."""
-    order = order[: limits.features]
-    sizes = np.cumsum([min(len(names[i].encode()), limits.name_length) for i in order])
-    return order[: max(1, int(np.searchsorted(sizes, limits.name_bytes, side="right")))]
 
 
 def _source(source: JsonDict, found: Findings, constant: BoolArray, labels_used: bool) -> JsonDict:
