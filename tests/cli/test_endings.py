@@ -44,7 +44,7 @@ def test_whatever_a_reader_raises_is_an_input_problem(cli, table, monkeypatch, e
     def fail(*args, **kwargs):
         raise error
 
-    monkeypatch.setattr("eigensieve.tables.read_table", fail)
+    monkeypatch.setattr("eigensieve.cli.reading.read_any", fail)
     code, _, err = cli("inspect", table)
     assert code == 3
     assert ("Not enough memory" in err) == isinstance(error, MemoryError)
@@ -143,6 +143,25 @@ def test_a_signal_just_after_a_hidden_folder_was_made(tmp_path, monkeypatch):
     with pytest.raises(KeyboardInterrupt), Outputs(force=False) as staged:
         staged.write("table", str(tmp_path / "o.csv"), lambda path: path.write_text("a"))
     assert list(tmp_path.iterdir()) == []
+
+
+@unix
+@pytest.mark.parametrize(("number", "code"), SIGNALS)
+@pytest.mark.parametrize("written", [False, True])
+def test_a_signal_before_hidden_files_are_removed(cli, table, tmp_path, monkeypatch, number, code, written):
+    """It may come just before the context begins to end, or before signals wait."""
+    owner, name = (outputs, "discard_staged") if written else (Outputs, "__exit__")
+    step = getattr(owner, name)
+
+    def interrupted(*args):
+        os.kill(os.getpid(), number)
+        step(*args)
+
+    monkeypatch.setattr(owner, name, interrupted)
+    (tmp_path / "out").mkdir()
+    found, _, err = cli(*SELECT, table, "--label", "tissue", "-o", tmp_path / "out" / "o.csv")
+    assert found == code and ("Nothing was written" in err) == (not written), err
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["o.csv"] * written
 
 
 @unix
