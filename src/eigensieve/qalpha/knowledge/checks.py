@@ -106,6 +106,7 @@ def check_combination(
     criterion: str,
     normalize: str,
     solver: str,
+    shift: str,
     labels: Labels | None,
     pairs: Pairs | None,
 ) -> None:
@@ -121,6 +122,9 @@ def check_combination(
          "it compares classes", "Pass y, or use criterion='energy'."),
         (blocks and laplacian, "spectrum", "be 'standard' with criterion='blocks'",
          "a block between two classes has no Laplacian", energy),
+        (shift != "fixed" and not (laplacian and solver == "power"), "solver_options",
+         f"not hold shift={shift!r} without spectrum='laplacian' and solver='power'",
+         "d moves in the papers' power-embedded algorithm for the Laplacian only", "Leave it out."),
         (blocks and not auto, "solver", "be 'auto' with criterion='blocks'",
          "the criterion takes a maximum within and a minimum across classes, which only its own solver does", energy),
         (blocks and few, "criterion", "not be 'blocks' when some labels are missing",
