@@ -147,6 +147,25 @@ def test_a_signal_just_after_a_hidden_folder_was_made(tmp_path, monkeypatch):
 
 @unix
 @pytest.mark.parametrize(("number", "code"), SIGNALS)
+@pytest.mark.parametrize("written", [False, True])
+def test_a_signal_before_hidden_files_are_removed(cli, table, tmp_path, monkeypatch, number, code, written):
+    """It may come just before the context begins to end, or before signals wait."""
+    owner, name = (outputs, "discard_staged") if written else (Outputs, "__exit__")
+    step = getattr(owner, name)
+
+    def interrupted(*args):
+        os.kill(os.getpid(), number)
+        step(*args)
+
+    monkeypatch.setattr(owner, name, interrupted)
+    (tmp_path / "out").mkdir()
+    found, _, err = cli(*SELECT, table, "--label", "tissue", "-o", tmp_path / "out" / "o.csv")
+    assert found == code and ("Nothing was written" in err) == (not written), err
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["o.csv"] * written
+
+
+@unix
+@pytest.mark.parametrize(("number", "code"), SIGNALS)
 def test_a_signal_within_a_destructor_is_not_lost(cli, table, monkeypatch, number, code):
     """Python drops exceptions of destructors; the command would go on and end with 0."""
 

@@ -16,6 +16,7 @@ from typing import Annotated, Any, get_type_hints
 
 import typer
 
+from eigensieve._files import ENDING
 from eigensieve.cli.commands import COMMANDS
 from eigensieve.cli.console import CLOSED, printable
 from eigensieve.cli.errors import (
@@ -27,7 +28,7 @@ from eigensieve.cli.errors import (
     one_line,
     out_of_memory,
 )
-from eigensieve.cli.outputs import PUBLISHED
+from eigensieve.cli.outputs import PUBLISHED, discard_staged
 
 _CODES = "\n\n".join(f"{int(code)}  {code.meaning}" for code in ExitCode)
 
@@ -119,9 +120,8 @@ _AGAIN = 0.2  # seconds; shorter, and it may come before the thread that sends i
 
 def run(arguments: Sequence[str]) -> int:
     """Run one command line and return its exit code; print at most one line about what went wrong."""
-    PUBLISHED.clear()
-    _heard.clear()
-    _ends.clear()
+    for kept in (PUBLISHED, _heard, _ends):
+        kept.clear()
     _open_closed_streams()
     previous, hook = _catch_signals(), sys.unraisablehook
     sys.unraisablehook = _send_again
@@ -132,6 +132,7 @@ def run(arguments: Sequence[str]) -> int:
         code = _fail_ended(end)
     finally:
         _heard.append(math.inf)
+        discard_staged()
         sys.unraisablehook = hook
         for number, handler in previous.items():
             signal.signal(number, handler)
@@ -205,8 +206,7 @@ def _outcome(code: Any) -> int:
 def _catch_signals() -> dict[int, Any]:
     """Let signals that end a process end it as Ctrl-C does; return the handlers there were. A signal that is ignored
     stays ignored, such as SIGHUP under ``nohup``."""
-    numbers = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
-    heard = [number for number in numbers if signal.getsignal(number) not in (signal.SIG_IGN, None)]
+    heard = [number for number in ENDING if signal.getsignal(number) not in (signal.SIG_IGN, None)]
     return {number: signal.signal(number, _on_signal) for number in heard}
 
 

@@ -8,7 +8,6 @@ import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 import numpy as np
@@ -21,6 +20,14 @@ STDOUT = "-"
 _OF_10X = {"matrix.mtx", "features.tsv", "genes.tsv", "barcodes.tsv"}
 PUBLISHED: list[str] = []
 """What the running command has written so far. A message about its end must not deny it."""
+_STAGED: list[tuple[str, StagedFile]] = []  # places and hidden files of the running command
+
+
+def discard_staged() -> None:
+    """Remove what the running command has not put in its place. A signal may keep a context from doing it."""
+    with signals_held():
+        while _STAGED:
+            _STAGED.pop()[1].discard()
 
 
 class Outputs:
@@ -30,7 +37,6 @@ class Outputs:
     done."""
 
     def __init__(self, *places: str | None, inputs: Sequence[str | None] = (), force: bool) -> None:
-        self._staged: list[tuple[str, StagedFile]] = []  # place, file
         self.written: dict[str, str] = {}
         given = [place for place in places if place is not None]
         resolved = [STDOUT if place == STDOUT else str(Path(place).resolve()) for place in given]
@@ -46,16 +52,12 @@ class Outputs:
     def __enter__(self) -> "Outputs":
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         try:
             if kind is None:
                 self._commit()
         finally:
-            with signals_held():
-                for _, file in self._staged:
-                    file.discard()
+            discard_staged()
 
     def write(self, role: str, place: str | None, writer: Callable[[Path], object], *, suffix: str = "") -> None:
         """Let `writer` make the file for `place`, where one is given, at the path that it is given. `role` names it in
@@ -65,7 +67,7 @@ class Outputs:
         try:
             with signals_held():  # a folder that is made and not yet known would be left behind
                 file = StagedFile(Path(tempfile.gettempdir()) / f"stdout{suffix}" if place == STDOUT else place)
-                self._staged.append((place, file))
+                _STAGED.append((place, file))
             writer(file.path)
         except Exception as error:
             if isinstance(error, OSError) or disk_full(error):
@@ -84,7 +86,7 @@ class Outputs:
     def _commit(self) -> None:
         """Move every staged file to its place; signals wait until all are there. Standard output comes last."""
         with signals_held():
-            for place, file in self._staged:
+            for place, file in _STAGED:
                 if place != STDOUT:
                     try:
                         file.publish(flush=True)
@@ -92,7 +94,7 @@ class Outputs:
                         already = f" Already written: {', '.join(PUBLISHED)}." if PUBLISHED else ""
                         raise OutputProblem(explain_os_error(error, place, "writing") + already) from error
                     PUBLISHED.append(f"'{place}'")
-        for place, file in self._staged:
+        for place, file in _STAGED:
             if place == STDOUT:
                 PUBLISHED.append("standard output, perhaps not to its end")
                 try:
@@ -135,11 +137,9 @@ def check_table_name(place: str | None, source: str) -> None:
     from eigensieve.tables import DataError, written_format
 
     folder = Path(source).is_dir()
-    if place is None:
-        return
-    if place == STDOUT:
-        if folder:
-            raise UsageProblem("A 10x folder cannot go to standard output. Name a folder or file with -o.")
+    if place == STDOUT and folder:
+        raise UsageProblem("A 10x folder cannot go to standard output. Name a folder or file with -o.")
+    if place is None or place == STDOUT:
         return
     try:
         written_format(Path(place), folder=folder)

@@ -247,7 +247,8 @@ class DaskData(DataMatrix):
             if seen.dtype == A.dtype and np.array_equal(seen[:64], A[:64]) and np.array_equal(seen, A):
                 return placed
         graph = self._graph()
-        sent = [graph.task(tasks.given, segment.cut(A), home=segment.home) for segment in self.grid]
+        parts = [np.concatenate([A[features] for features, _ in segment.rows()]) for segment in self.grid]
+        sent = [graph.task(tasks.given, part, home=at.home) for part, at in zip(parts, self.grid, strict=True)]
         with warnings.catch_warnings():
             # within a task and not scattered: scattered values are lost with their worker
             warnings.filterwarnings("ignore", "Sending large graph")
