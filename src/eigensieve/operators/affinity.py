@@ -31,8 +31,7 @@ class Affinity(ABC):
     passes built from them.
     """
 
-    width: int = 0
-    """Number of extra columns that `spread` adds to each product."""
+    width: int = 0  # number of extra columns that `spread` adds to each product
 
     plain: bool = False
     """Whether L_i = m_i m_i'. `spread` then multiplies by the weights, and `pull` multiplies projections."""

@@ -23,12 +23,10 @@ class Search:
     """Q-alpha on any part of the features, with the parameters of an estimator."""
 
     raw: DataMatrix
-    usable: BoolArray
-    """Features that vary."""
+    usable: BoolArray  # features that vary
     normalize: str
     knowledge: Knowledge
-    settings: SolveSettings
-    """With an `rng`."""
+    settings: SolveSettings  # with an `rng`
     n_clusters: int | Literal["auto"] = "auto"
     spectrum: str = "standard"
     criterion: str = "energy"

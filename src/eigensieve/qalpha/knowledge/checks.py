@@ -64,8 +64,7 @@ def _tidy(pairs: Any, name: str, n_samples: int, owner: str) -> IntArray:
     if _cross_validated():
         raise ValueError(
             f"The '{name}' parameter of {owner}.fit holds pairs of indices, which a cross-validation cannot slice: "
-            "in a fold they would name other samples. Give one group number per sample instead, -1 for samples without "
-            "pairs."
+            "in a fold they would name other samples. Give one group number per sample instead, -1 for no pairs."
         )
     if given.min() < 0 or given.max() >= n_samples:
         must = f"hold indices from 0 to {n_samples - 1} (X has {n_samples} samples)"
