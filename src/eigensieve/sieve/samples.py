@@ -93,9 +93,8 @@ def compared_samples(
 
 
 def landmark_rows(data: DataMatrix, raw: DataMatrix, extreme: Array | None = None) -> IntArray:
-    """Return the landmarks, the same on every run: a tenth by their number of values beyond three standard deviations,
-    or by `extreme`, so that small groups with features of their own are not lost, and others by a hash of their raw
-    values."""
+    """Return the landmarks, the same on every run: a tenth by `extreme` or their number of values beyond three standard
+    deviations, so that small groups with features of their own are not lost, others by a hash of their raw values."""
     q = data.n_samples
     rare = round(SETTINGS.rare * SETTINGS.landmarks)
     limit = _EXTREME**2 / q if data.roots is None else (_EXTREME * data.roots[:, None]) ** 2 / q
