@@ -115,8 +115,10 @@ def compare(
     machines: Callable[[], list],
     sizes: tuple[int, ...],
     cache: Cache,
+    raw: bool = False,
 ) -> None:
-    """Run every method inside the folds of every set."""
+    """Run every method inside the folds of every set. The sieve sees the columns in their own units, with `raw` all
+    methods do."""
     scores: Scores = {name: [] for name in methods}
     times: Times = []
 
@@ -125,8 +127,9 @@ def compare(
         for train, test in splits(X, y):
             A, B = scaled(X[train], X[test])
             count = min(max(sizes), int(np.count_nonzero(A.any(axis=0))))
+            own_units = (X[train] - X[train].mean(axis=0)) * A.any(axis=0)
             begin = time.perf_counter()
-            order = select(A, y[train], count)
+            order = select(own_units if raw or select is sieve else A, y[train], count)
             total += time.perf_counter() - begin
             tops = [order[:size] for size in sizes]
             rows.append([mean_score(machines(), A[:, some], y[train], B[:, some], y[test]) for some in tops])
@@ -151,7 +154,7 @@ def labels(args: argparse.Namespace) -> None:
     methods = {OURS: sieve, **peers}
     folds = StratifiedKFold(args.folds, shuffle=True, random_state=0)
     sets = ((name, *load(name, args.cap)) for name in names)
-    compare(sets, methods, folds.split, classifiers, SIZES, Cache(args.cache))
+    compare(sets, methods, folds.split, classifiers, SIZES, Cache(args.cache), args.raw)
 
 
 def number_sets(part: str) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
