@@ -10,8 +10,9 @@
 
 The labelled sets of the data folder are sorted by name. Those at even positions are for choosing, the others for
 reporting; ``--part`` says which. Their order is drawn once, ``--sets`` takes the first ones. Selection sees the
-training part only. Every table ends with the sieve's lead over each peer: mean over sets, standard error, and the p
-of a paired Wilcoxon test. Time ratios are over fits of the same run. ``--cache FOLDER`` keeps finished parts.
+training part only: the sieve as it is, peers standardised. Every table ends with the sieve's lead over each peer: mean
+over sets, standard error, and the p of a paired Wilcoxon test. Time ratios are over fits of the same run.
+``--cache FOLDER`` keeps finished parts.
 """
 
 import argparse
@@ -279,6 +280,7 @@ if __name__ == "__main__":
     parser.add_argument("--part", choices=["choose", "report", "all"], default="report")
     parser.add_argument("--names", nargs="+", help="sets of the data folder for labels, in place of --part")
     parser.add_argument("--peers", choices=["own", "all"], default="own", help="all: those from packages as well")
+    parser.add_argument("--raw", action="store_true", help="peers see columns in their own units for labels, too")
     parser.add_argument("--folds", type=int, default=3)
     parser.add_argument("--cap", type=int, default=300, help="most samples of a set")
     parser.add_argument("--sets", type=int, default=None, help="how many sets, in the drawn order")

@@ -76,7 +76,9 @@ def test_the_pick_explains_each_class_without_its_batches(weighted: bool) -> Non
     """One column per class: centred, orthogonal to the batches, and rows multiplied by the roots of the weights."""
     batches = np.repeat([0, 1, 2], 15)
     weights = np.random.default_rng(0).uniform(0.5, 2.0, 45) if weighted else None
-    problem = pose(as_data(X), np.ones(60, dtype=bool), read_target(CODES, 45, "test"), Unwanted(batches), weights=weights)
+    problem = pose(
+        as_data(X), np.ones(60, dtype=bool), read_target(CODES, 45, "test"), Unwanted(batches), weights=weights
+    )
     r = np.ones((45, 1)) if weights is None else np.sqrt(weights)[:, None]
     indicators = (CODES[:, None] == np.arange(3)).astype(float) * r
     U = np.linalg.qr((batches[:, None] == np.arange(3)) * r)[0]

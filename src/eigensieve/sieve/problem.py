@@ -238,8 +238,8 @@ def pose(
     """Remove unwanted variation and build the search problem.
 
     `cannot` (pairs x 2) are pairs of samples that cannot be linked. `use_scale` makes the features' variances their
-    first weights, or lets deviations count in the pick with a target. Without one, `use_profiles` compares samples by
-    profiles, which needs data without unwanted variation. `weights` of the samples are positive with mean 1; None if all are equal.
+    first weights, or deviations count in the pick. Without a target `use_profiles` compares samples by profiles, which
+    needs data without unwanted variation. `weights` of the samples are positive with mean 1; None if all are equal.
     """
     unwanted = Unwanted() if unwanted is None else unwanted
     gaps = raw.shared.gaps
